@@ -1,0 +1,149 @@
+//! The page object: what is left of a page once it has been understood.
+
+use serde::{Deserialize, Serialize};
+
+use crate::PageUrl;
+
+/// A cleaned and understood page; what is indexed, shown, compared and classified.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PageObject {
+    /// The page's normalised address.
+    pub url: String,
+    /// The `<title>`.
+    pub title: String,
+    /// The heading of the content itself, often better than the title.
+    pub content_title: String,
+    /// Words the author declared.
+    pub keywords: Vec<String>,
+    /// A short description: declared, or the beginning of the text.
+    #[serde(rename = "abstract")]
+    pub summary: String,
+    /// The visible text, paragraphs separated by line feeds.
+    pub text: String,
+    /// The cleaned content as HTML; empty unless asked for.
+    pub html: String,
+    /// Every link, in the order of the page.
+    pub links: Vec<Link>,
+    /// Links to pages on the same subject.
+    pub related_links: Vec<Link>,
+    /// What kind of page it is.
+    #[serde(rename = "type")]
+    pub page_type: PageType,
+    /// ISO 639-1 language code, or empty where it cannot be told.
+    pub lang: String,
+    /// The charset that the bytes were read with.
+    pub charset: String,
+    /// When the author says it was published, ISO 8601.
+    pub published: Option<String>,
+    /// When the author says it was last changed, ISO 8601.
+    pub modified: Option<String>,
+    /// Who wrote it.
+    pub author: String,
+    /// The name of the site, in its own words.
+    pub site_name: String,
+    /// Address of the picture that stands for the page.
+    pub image: String,
+    /// The address the page itself calls the right one.
+    pub canonical: Option<String>,
+    /// Directives for robots, as found: `noindex, nofollow`.
+    pub robots: String,
+    /// Subject class.
+    pub category: String,
+    /// The blocks the page is made of.
+    pub blocks: Vec<serde_json::Value>,
+}
+
+impl PageObject {
+    /// Does the page ask not to be indexed?
+    pub fn no_index(&self) -> bool {
+        self.has_directive("noindex")
+    }
+
+    /// Does the page ask that its links are not followed?
+    pub fn no_follow(&self) -> bool {
+        self.has_directive("nofollow")
+    }
+
+    /// Does the page ask that no copy of it is shown?
+    pub fn no_archive(&self) -> bool {
+        self.has_directive("noarchive")
+    }
+
+    fn has_directive(&self, name: &str) -> bool {
+        self.robots.split(',').map(str::trim).any(|d| d.eq_ignore_ascii_case(name) || d.eq_ignore_ascii_case("none"))
+    }
+
+    /// The links a crawler follows: search links, not archive links, none that say `nofollow`.
+    pub fn followed_links(&self) -> impl Iterator<Item = &Link> {
+        let follow = !self.no_follow();
+        self.links.iter().filter(move |l| follow && l.kind != LinkKind::Resource && !l.is_nofollow())
+    }
+}
+
+/// What kind of page it is (网页类型).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PageType {
+    /// A page about something: prose (主题型网页).
+    #[default]
+    Topic,
+    /// A page that leads elsewhere: mostly links (Hub 型网页).
+    Hub,
+    /// A page that shows pictures (图片型网页).
+    Picture,
+}
+
+/// A link out of a page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// Where it leads.
+    pub url: PageUrl,
+    /// The words one clicks on (锚文本).
+    pub anchor: String,
+    /// What kind of link.
+    pub kind: LinkKind,
+    /// The `rel` attribute, lower case.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rel: String,
+}
+
+impl Link {
+    /// Does the author not vouch for it?
+    pub fn is_nofollow(&self) -> bool {
+        self.rel.split_ascii_whitespace().any(|r| matches!(r, "nofollow" | "ugc" | "sponsored"))
+    }
+}
+
+/// What kind of link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkKind {
+    /// An ordinary link that a reader follows.
+    Page,
+    /// A frame or inline frame: part of what the reader sees.
+    Frame,
+    /// A picture, style or script: needed to show the page, not to search it.
+    Resource,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directives_are_words_not_substrings() {
+        let page = |robots: &str| PageObject { robots: robots.into(), ..Default::default() };
+        assert!(page("NOINDEX, follow").no_index());
+        assert!(!page("NOINDEX, follow").no_follow());
+        assert!(page("none").no_index() && page("none").no_follow());
+        assert!(!page("index-noindexer").no_index());
+    }
+
+    #[test]
+    fn json_uses_the_documented_names() {
+        let json = serde_json::to_value(PageObject { summary: "s".into(), ..Default::default() }).unwrap();
+        assert_eq!(json["abstract"], "s");
+        assert_eq!(json["type"], "topic");
+    }
+}

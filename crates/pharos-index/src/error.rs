@@ -1,0 +1,68 @@
+//! What can go wrong with an index.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// What can go wrong with an index.
+#[derive(Debug, Error)]
+pub enum IndexError {
+    /// The file system said no.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// What came back.
+        source: io::Error,
+    },
+    /// The index library said no.
+    #[error("index {}: {source}", path.display())]
+    Tantivy {
+        /// Which generation.
+        path: PathBuf,
+        /// What it says.
+        source: Box<tantivy::TantivyError>,
+    },
+    /// The file that names the generations cannot be read.
+    #[error("{} is damaged ({detail}): move the index directory away and run `pharos index build`", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// Written by a newer Pharos.
+    #[error("{} has format {found}, this pharos knows formats up to {known}: use a newer pharos", path.display())]
+    NewerFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// What we know.
+        known: u32,
+    },
+    /// Somebody else is building.
+    #[error("another `pharos index build` is at work on {}: wait for it, or stop it", path.display())]
+    BuildRunning {
+        /// The index directory.
+        path: PathBuf,
+    },
+    /// A writer's call on a reader.
+    #[error("the index is opened for reading only")]
+    ReadOnly,
+}
+
+impl IndexError {
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> IndexError {
+        let path = path.to_path_buf();
+        move |source| IndexError::Io { action, path, source }
+    }
+
+    pub(crate) fn tantivy(path: &Path) -> impl Fn(tantivy::TantivyError) -> IndexError {
+        let path = path.to_path_buf();
+        move |source| IndexError::Tantivy { path: path.clone(), source: Box::new(source) }
+    }
+}

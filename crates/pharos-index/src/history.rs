@@ -1,0 +1,52 @@
+//! Building a history generation beside the one that serves.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::generations::{Generations, History};
+use crate::member::{Member, MemberWriter};
+use crate::{Document, IndexError};
+use pharos_core::LibraryPosition;
+
+/// A history generation under construction. Nobody sees it until it is installed.
+pub struct HistoryBuilder {
+    number: u64,
+    path: PathBuf,
+    writer: MemberWriter,
+    body_limit: usize,
+    pages: u64,
+}
+
+impl HistoryBuilder {
+    /// Begins a generation; the caller holds the builder's lock. What a killed builder left behind is removed.
+    pub fn begin(generations: &Generations, threads: usize, memory: usize, body_limit: usize) -> Result<Self, IndexError> {
+        let number = generations.next_history()?;
+        let path = generations.history_dir(number);
+        match fs::remove_dir_all(&path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(IndexError::io("remove", &path)(e)),
+            _ => {}
+        }
+        let member = Member::open(&path, true)?.ok_or(IndexError::ReadOnly)?;
+        let writer = member.writer(threads.max(1), memory)?;
+        Ok(Self { number, path, writer, body_limit, pages: 0 })
+    }
+
+    /// Adds a page; each page once.
+    pub fn add(&mut self, document: &Document) -> Result<(), IndexError> {
+        self.pages += 1;
+        self.writer.add(document, self.body_limit)
+    }
+
+    /// How many pages were added.
+    pub fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    /// Makes it durable. It knows the library up to `to`.
+    pub fn finish(mut self, to: LibraryPosition) -> Result<History, IndexError> {
+        self.writer.commit(to)?;
+        self.writer.finish()?;
+        fs::File::open(&self.path).and_then(|d| d.sync_all()).map_err(IndexError::io("sync", &self.path))?;
+        Ok(History { number: self.number, to })
+    }
+}

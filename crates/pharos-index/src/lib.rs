@@ -1,0 +1,115 @@
+//! The index behind one trait: pages searchable seconds after they are fetched, never half-visible.
+//!
+//! **In:** [`Change`]s in the order of the library. **Out:** [`Snapshot`]s that answer [`Query`]s with candidates.
+//!
+//! The index is a chain of *members*: one *history* generation, built in one go from the library, and a short chain
+//! of *latest* generations that follow the library record by record. `CURRENT` names them; it is replaced by one
+//! rename, so that a reader sees the old chain or the new one. A page may stand in several members: the newest one
+//! hides the older ones, also where it only says that the page is gone. All members are scored with the statistics
+//! of all, so that a page has the same score whichever of them holds it.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), pharos_index::IndexError> {
+//! use pharos_index::{EmbeddedIndex, Index, Query};
+//!
+//! let index = EmbeddedIndex::open_reader("data/index".as_ref())?;
+//! let snapshot = index.snapshot()?;
+//! let found = snapshot.search(&Query::Word("灯塔".into()), 10)?;
+//! for page in snapshot.stored(&found.candidates)? {
+//!     println!("{} {}", page.title, page.url);
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! # Files
+//! [`generations`](Current) the chain and its file; `member` one generation; `embedded` the chain as an [`Index`];
+//! `snapshot` a chain at rest, answering; `schema` fields and what each is for; `history` building a generation.
+//!
+//! # Invariants
+//! * What a commit made visible stays visible until a newer commit says otherwise.
+//! * A member that `CURRENT` does not name is not there; a directory it does not name is rubbish and may be removed.
+//! * A snapshot never changes. A page is in it at most once.
+
+mod collect;
+mod document;
+mod embedded;
+mod error;
+mod generations;
+mod history;
+mod member;
+mod query;
+mod schema;
+mod snapshot;
+
+use std::sync::Arc;
+
+use pharos_core::{LibraryPosition, PageId};
+
+pub use document::{Change, Document, StoredPage};
+pub use embedded::EmbeddedIndex;
+pub use error::IndexError;
+pub use generations::{Current, Generations, History, Latest, Wish};
+pub use history::HistoryBuilder;
+pub use query::Query;
+
+/// What every index promises, the embedded one and a cluster alike:
+///
+/// * changes become visible and durable together, with the library position they came from, by `commit`; what was
+///   applied and not committed is lost with the process and replayed from the library;
+/// * applying a page twice leaves it once;
+/// * a snapshot is isolated: later commits and switches of generation do not touch it.
+pub trait Index: Send + Sync {
+    /// The library position up to which pages are searchable or known to be gone.
+    fn absorbed(&self) -> Result<LibraryPosition, IndexError>;
+
+    /// Takes in changes, in order. They are seen after the next `commit`.
+    fn apply(&self, changes: Vec<Change>) -> Result<(), IndexError>;
+
+    /// Makes everything applied visible and durable, as of this position.
+    fn commit(&self, absorbed: LibraryPosition) -> Result<(), IndexError>;
+
+    /// Ends the latest generation and opens the next, so that a history can be built up to this point.
+    /// Everything applied must be committed. Gives that point.
+    fn seal(&self) -> Result<LibraryPosition, IndexError>;
+
+    /// The index as it is now.
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, IndexError>;
+}
+
+/// The index at one moment.
+pub trait Snapshot: Send + Sync {
+    /// Names the state: changes whenever an answer could.
+    fn generation(&self) -> &str;
+
+    /// How many pages can be found.
+    fn pages(&self) -> Result<u64, IndexError>;
+
+    /// The best `limit` pages for a query, best first, and how many there are in all.
+    fn search(&self, query: &Query, limit: usize) -> Result<Found, IndexError>;
+
+    /// What is stored of candidates of this very snapshot, in their order.
+    fn stored(&self, candidates: &[Candidate]) -> Result<Vec<StoredPage>, IndexError>;
+
+    /// What is stored of one page.
+    fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError>;
+}
+
+/// What a search gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// How many pages match.
+    pub total: u64,
+    /// The best of them, best first; equal scores in the order of their ids.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A page that matches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// The page.
+    pub page: PageId,
+    /// BM25 over title, anchors and body.
+    pub score: f32,
+    /// Where it stands in this snapshot: member, segment, document.
+    place: (u32, u32, u32),
+}

@@ -1,0 +1,170 @@
+//! One generation: a tantivy index with our schema, and the library position it has absorbed.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::os::unix::fs::MetadataExt as _;
+use std::time::SystemTime;
+
+use pharos_core::{LibraryPosition, PageId};
+use tantivy::directory::MmapDirectory;
+use tantivy::index::SegmentId;
+use tantivy::{IndexReader, IndexWriter, ReloadPolicy, Searcher, SegmentReader, TantivyDocument};
+
+use crate::schema::{self, Fields, page_id};
+use crate::{Change, IndexError};
+
+/// A generation, open for reading.
+pub(crate) struct Member {
+    path: PathBuf,
+    index: tantivy::Index,
+    reader: IndexReader,
+    pub(crate) fields: Fields,
+    stamp: Option<Stamp>,
+    /// The pages of each segment; segments never change, so neither do these.
+    pages: Vec<(SegmentId, Arc<HashSet<PageId>>)>,
+}
+
+impl Member {
+    /// Opens a generation, creating it where `create` says so. `None` when it is not there.
+    pub(crate) fn open(path: &Path, create: bool) -> Result<Option<Self>, IndexError> {
+        let failed = IndexError::tantivy(path);
+        if create {
+            fs::create_dir_all(path).map_err(IndexError::io("create", path))?;
+        } else if !path.join("meta.json").exists() {
+            return Ok(None);
+        }
+        let (schema, fields) = schema::schema();
+        let directory = MmapDirectory::open(path).map_err(|e| failed(e.into()))?;
+        let index = if create {
+            tantivy::Index::builder().schema(schema).open_or_create(directory)
+        } else {
+            tantivy::Index::open(directory)
+        };
+        let mut index = index.map_err(&failed)?;
+        index.set_tokenizers(schema::tokenizers());
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(&failed)?;
+        let stamp = stamp(path);
+        Ok(Some(Self { path: path.to_path_buf(), index, reader, fields, stamp, pages: Vec::new() }))
+    }
+
+    /// Sees what was committed since. Gives whether anything was.
+    pub(crate) fn reload(&mut self) -> Result<bool, IndexError> {
+        let stamp = stamp(&self.path);
+        if stamp == self.stamp {
+            return Ok(false);
+        }
+        self.reader.reload().map_err(IndexError::tantivy(&self.path))?;
+        self.stamp = stamp;
+        Ok(true)
+    }
+
+    /// The library position of the last commit.
+    pub(crate) fn absorbed(&self) -> Result<Option<LibraryPosition>, IndexError> {
+        let metas = self.index.load_metas().map_err(IndexError::tantivy(&self.path))?;
+        Ok(metas.payload.and_then(|p| p.parse().ok()).map(LibraryPosition::from_u64))
+    }
+
+    pub(crate) fn searcher(&self) -> Searcher {
+        self.reader.searcher()
+    }
+
+    /// The pages this member speaks of, gone ones too.
+    pub(crate) fn pages(&mut self) -> Result<Vec<Arc<HashSet<PageId>>>, IndexError> {
+        let searcher = self.searcher();
+        let mut pages = Vec::new();
+        for segment in searcher.segment_readers() {
+            let id = segment.segment_id();
+            let known = self.pages.iter().find(|(known, _)| *known == id).map(|(_, set)| Arc::clone(set));
+            let set = match known {
+                Some(set) => set,
+                None => Arc::new(pages_of(segment).map_err(IndexError::tantivy(&self.path))?),
+            };
+            pages.push((id, set));
+        }
+        self.pages = pages;
+        Ok(self.pages.iter().map(|(_, set)| Arc::clone(set)).collect())
+    }
+
+    pub(crate) fn writer(&self, threads: usize, memory: usize) -> Result<MemberWriter, IndexError> {
+        // tantivy wants at least 15 MB a thread.
+        let memory = memory.max(threads * (16 << 20));
+        let writer = self.index.writer_with_num_threads(threads, memory).map_err(IndexError::tantivy(&self.path))?;
+        Ok(MemberWriter { path: self.path.clone(), writer, fields: self.fields.clone() })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Tells one commit's `meta.json` from the next: each is a new file, and clocks are coarse.
+type Stamp = (SystemTime, u64, u64);
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let meta = fs::metadata(path.join("meta.json")).ok()?;
+    Some((meta.modified().ok()?, meta.ino(), meta.len()))
+}
+
+fn pages_of(segment: &SegmentReader) -> tantivy::Result<HashSet<PageId>> {
+    let columns = Columns::of(segment)?;
+    Ok((0..segment.max_doc()).map(|doc| columns.page(doc)).collect())
+}
+
+/// The columns that hold a document's id.
+pub(crate) struct Columns {
+    site: Arc<dyn tantivy::columnar::ColumnValues<u64>>,
+    page: Arc<dyn tantivy::columnar::ColumnValues<u64>>,
+}
+
+impl Columns {
+    pub(crate) fn of(segment: &SegmentReader) -> tantivy::Result<Self> {
+        let fast = segment.fast_fields();
+        Ok(Self {
+            site: fast.u64("site_half")?.first_or_default_col(0),
+            page: fast.u64("page_half")?.first_or_default_col(0),
+        })
+    }
+
+    pub(crate) fn page(&self, doc: u32) -> PageId {
+        page_id(self.site.get_val(doc), self.page.get_val(doc))
+    }
+}
+
+/// A generation, open for writing.
+pub(crate) struct MemberWriter {
+    path: PathBuf,
+    writer: IndexWriter<TantivyDocument>,
+    fields: Fields,
+}
+
+impl MemberWriter {
+    /// A page already there is replaced.
+    pub(crate) fn apply(&self, change: &Change, body_limit: usize) -> Result<(), IndexError> {
+        let (page, document) = match change {
+            Change::Put(document) => (document.url.id(), self.fields.write(document, body_limit)),
+            Change::Gone(page) => (*page, self.fields.tombstone(*page)),
+        };
+        self.writer.delete_term(self.fields.page_term(page));
+        self.writer.add_document(document).map(|_| ()).map_err(IndexError::tantivy(&self.path))
+    }
+
+    /// Adds a page that is known not to be there.
+    pub(crate) fn add(&self, document: &crate::Document, body_limit: usize) -> Result<(), IndexError> {
+        let document = self.fields.write(document, body_limit);
+        self.writer.add_document(document).map(|_| ()).map_err(IndexError::tantivy(&self.path))
+    }
+
+    pub(crate) fn commit(&mut self, absorbed: LibraryPosition) -> Result<(), IndexError> {
+        let failed = IndexError::tantivy(&self.path);
+        let mut commit = self.writer.prepare_commit().map_err(&failed)?;
+        commit.set_payload(&absorbed.to_u64().to_string());
+        commit.commit().map(|_| ()).map_err(&failed)
+    }
+
+    /// Waits for merges under way.
+    pub(crate) fn finish(self) -> Result<(), IndexError> {
+        self.writer.wait_merging_threads().map_err(IndexError::tantivy(&self.path))
+    }
+}

@@ -1,0 +1,40 @@
+//! What we keep and what we know: the library of raw pages and the catalog of URLs.
+//!
+//! **In:** answers of web servers ([`Record`]) and what was learnt from them ([`Change`]).
+//! **Out:** every stored page by position or in order; what is due, what is known, what happened to a URL.
+//!
+//! The **library is the truth**. It is written and synced first; the catalog stores, in the same transaction as
+//! the changes, the library position it has absorbed, and on start the library is replayed from there. There is
+//! no other recovery code.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), pharos_store::StoreError> {
+//! use pharos_store::{DataDir, DiskLibrary, Library, LibraryPosition};
+//!
+//! let data = DataDir::at("data");
+//! let library = DiskLibrary::open_reader(&data.library())?;
+//! for stored in library.scan(LibraryPosition::START)? {
+//!     println!("{}", stored?.record.url);
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! # Invariants
+//! * [`Library::append`] returns only when its records are on disk; what it returned is never lost.
+//! * Nothing acknowledged is ever rewritten; a torn tail (never acknowledged) is set aside, not thrown away.
+//! * [`Catalog::apply`] is all or nothing, and its position never goes back.
+//! * One process writes ([`Owner`]), any number read.
+
+mod catalog;
+mod data_dir;
+mod error;
+mod library;
+
+pub use catalog::{
+    Catalog, CatalogCounts, Change, CrawlRules, DuePage, Outcome, PageState, PageStory, RobotsFile, RobotsState,
+    SiteCounts, SqliteCatalog,
+};
+pub use data_dir::{DataDir, Owner};
+pub use error::StoreError;
+pub use library::{Content, DiskLibrary, Event, Library, Record, Response, Scan, StoredRecord, Truncated};
+pub use pharos_core::LibraryPosition;

@@ -1,0 +1,155 @@
+//! The language of a text.
+
+use whatlang::{Detector, Lang};
+
+use crate::analyser::is_han;
+
+/// More text than this tells nothing new.
+const SAMPLE_CHARS: usize = 2_000;
+
+/// With fewer letters of an alphabet, trigrams are guesswork and only a reliable verdict counts.
+const ENOUGH_LETTERS: usize = 40;
+
+/// The language of `text` as an ISO 639-1 code, or empty where it cannot be told.
+///
+/// Scripts decide first, since Chinese, Japanese and Korean pages are full of English names and numbers: where
+/// East Asian characters are a third of all letters (each says as much as several of an alphabet), kana mean
+/// Japanese, Hangul Korean, and Han alone Chinese. Trigram statistics decide the rest.
+pub fn detect(text: &str) -> &'static str {
+    let sample = match text.char_indices().nth(SAMPLE_CHARS) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    };
+    let (mut han, mut kana, mut hangul, mut other) = (0, 0, 0, 0);
+    for c in sample.chars() {
+        match c {
+            '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' | '\u{FF66}'..='\u{FF9D}' => kana += 1,
+            '\u{AC00}'..='\u{D7A3}' => hangul += 1,
+            c if is_han(c) => han += 1,
+            c if c.is_alphabetic() => other += 1,
+            _ => {}
+        }
+    }
+    let east_asian = han + kana + hangul;
+    if east_asian > 0 && east_asian * 2 >= other {
+        return match () {
+            () if hangul * 2 >= east_asian => "ko",
+            // A Chinese page may quote a Japanese name; Japanese prose is half kana.
+            () if kana * 10 >= han + kana => "ja",
+            () => "zh",
+        };
+    }
+    let Some(info) = Detector::new().detect(sample) else { return "" };
+    if info.is_reliable() || other >= ENOUGH_LETTERS { iso_639_1(info.lang()) } else { "" }
+}
+
+fn iso_639_1(lang: Lang) -> &'static str {
+    match lang {
+        Lang::Afr => "af",
+        Lang::Aka => "ak",
+        Lang::Amh => "am",
+        Lang::Ara => "ar",
+        Lang::Aze => "az",
+        Lang::Bel => "be",
+        Lang::Ben => "bn",
+        Lang::Bul => "bg",
+        Lang::Cat => "ca",
+        Lang::Ces => "cs",
+        Lang::Cmn => "zh",
+        Lang::Cym => "cy",
+        Lang::Dan => "da",
+        Lang::Deu => "de",
+        Lang::Ell => "el",
+        Lang::Eng => "en",
+        Lang::Epo => "eo",
+        Lang::Est => "et",
+        Lang::Fin => "fi",
+        Lang::Fra => "fr",
+        Lang::Guj => "gu",
+        Lang::Heb => "he",
+        Lang::Hin => "hi",
+        Lang::Hrv => "hr",
+        Lang::Hun => "hu",
+        Lang::Hye => "hy",
+        Lang::Ind => "id",
+        Lang::Ita => "it",
+        Lang::Jav => "jv",
+        Lang::Jpn => "ja",
+        Lang::Kan => "kn",
+        Lang::Kat => "ka",
+        Lang::Khm => "km",
+        Lang::Kor => "ko",
+        Lang::Lat => "la",
+        Lang::Lav => "lv",
+        Lang::Lit => "lt",
+        Lang::Mal => "ml",
+        Lang::Mar => "mr",
+        Lang::Mkd => "mk",
+        Lang::Mya => "my",
+        Lang::Nep => "ne",
+        Lang::Nld => "nl",
+        Lang::Nob => "nb",
+        Lang::Ori => "or",
+        Lang::Pan => "pa",
+        Lang::Pes => "fa",
+        Lang::Pol => "pl",
+        Lang::Por => "pt",
+        Lang::Ron => "ro",
+        Lang::Rus => "ru",
+        Lang::Sin => "si",
+        Lang::Slk => "sk",
+        Lang::Slv => "sl",
+        Lang::Sna => "sn",
+        Lang::Spa => "es",
+        Lang::Srp => "sr",
+        Lang::Swe => "sv",
+        Lang::Tam => "ta",
+        Lang::Tel => "te",
+        Lang::Tgl => "tl",
+        Lang::Tha => "th",
+        Lang::Tuk => "tk",
+        Lang::Tur => "tr",
+        Lang::Ukr => "uk",
+        Lang::Urd => "ur",
+        Lang::Uzb => "uz",
+        Lang::Vie => "vi",
+        Lang::Yid => "yi",
+        Lang::Zul => "zu",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_and_statistics_agree_with_a_reader() {
+        assert_eq!(detect("本文介绍 Rust 语言的 async 与 tokio 的使用方法"), "zh");
+        assert_eq!(detect("東京は日本の首都であり、世界最大の都市の一つである。"), "ja");
+        assert_eq!(detect("서울은 대한민국의 수도이자 최대 도시이다"), "ko");
+        assert_eq!(
+            detect("The lighthouse was one of the seven wonders of the ancient world, and for many centuries it was among the tallest structures made by people."),
+            "en"
+        );
+        assert_eq!(
+            detect("Le phare d'Alexandrie était considéré comme l'une des sept merveilles du monde antique, et il a servi de guide aux marins pendant près de dix-sept siècles."),
+            "fr"
+        );
+        assert_eq!(detect("Маяк на острове Фарос был одним из семи чудес света древнего мира"), "ru");
+    }
+
+    #[test]
+    fn too_little_is_no_language() {
+        for nothing in ["", "12345 !!", "ok"] {
+            assert_eq!(detect(nothing), "", "{nothing}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_gives_two_letters_or_none(text in "(?s).{0,200}") {
+            let code = detect(&text);
+            proptest::prop_assert!(code.is_empty() || code.len() == 2);
+        }
+    }
+}

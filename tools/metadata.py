@@ -1,0 +1,27 @@
+"""What cargo knows about the workspace, for the checks beside this file."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def load():
+    """The object that `cargo metadata` prints; ends the program with cargo's own words if it refuses."""
+    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        sys.exit("cargo is not installed or not in PATH: install Rust from https://rustup.rs")
+    if done.returncode != 0:
+        sys.exit(f"`{' '.join(command)}` failed:\n{done.stderr.strip()}\n"
+                 "if a Cargo.toml changed, run `cargo check` once and commit Cargo.lock")
+    return json.loads(done.stdout)
+
+
+def members(metadata):
+    """The packages of the workspace itself."""
+    ids = set(metadata["workspace_members"])
+    return [package for package in metadata["packages"] if package["id"] in ids]

@@ -1,0 +1,158 @@
+"""Tests of the checks: `python3 -m unittest discover tools`."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import arrows
+import golden
+import licences
+
+
+class Licences(unittest.TestCase):
+    def test_what_is_acceptable(self):
+        for expression in [
+            "MIT", "mit", "Apache-2.0 OR MIT", "MIT/Apache-2.0", "MIT / Apache-2.0",
+            "(MIT OR Apache-2.0) AND Unicode-3.0", "Apache-2.0 WITH LLVM-exception OR GPL-2.0",
+            "MIT OR Apache-2.0 OR LGPL-2.1-or-later", "GPL-3.0-only OR ISC AND MIT", "((MIT))",
+            "Apache-2.0 AND ISC", "Apache-2.0+", "Zlib OR Apache-2.0 OR MIT",
+        ]:
+            self.assertTrue(licences.acceptable(expression), expression)
+
+    def test_what_is_not(self):
+        for expression in [
+            "GPL-3.0-only", "AGPL-3.0-or-later", "LGPL-2.1", "MIT AND GPL-2.0", "GPL-2.0 AND (MIT OR ISC)",
+            "MIT AND LGPL-3.0 OR AGPL-3.0", "(MIT OR ISC) AND (GPL-2.0 OR SSPL-1.0)", "GPL-2.0/LGPL-2.1",
+            "Apache-2.0 WITH Unknown-exception", "GPL-2.0 WITH Classpath-exception-2.0", "Proprietary",
+        ]:
+            self.assertFalse(licences.acceptable(expression), expression)
+
+    def test_and_binds_closer_than_or(self):
+        self.assertTrue(licences.acceptable("MIT OR ISC AND GPL-2.0"))
+        self.assertFalse(licences.acceptable("(MIT OR ISC) AND GPL-2.0"))
+
+    def test_broken_expressions_are_errors(self):
+        for expression in ["", "MIT OR", "AND MIT", "(MIT", "MIT)", "MIT ISC", "MIT OR OR ISC", "()",
+                           "MIT WITH", "MIT & ISC", "MIT WITH (LLVM-exception)"]:
+            with self.assertRaises(licences.BadExpression, msg=expression):
+                licences.acceptable(expression)
+
+    def test_problems_say_what_to_do(self):
+        self.assertIsNone(licences.problem("good", "1.0.0", "MIT"))
+        self.assertIn("cargo tree -i bad", licences.problem("bad", "1.0.0", "GPL-3.0-only"))
+        self.assertIn("names no licence", licences.problem("silent", "1.0.0", None))
+        self.assertIn("cannot be read", licences.problem("odd", "1.0.0", "MIT OR"))
+
+
+class Arrows(unittest.TestCase):
+    def wrong(self, *edges):
+        return arrows.violations(set(edges), set(arrows.ALLOWED))
+
+    def test_the_map(self):
+        self.assertEqual([], self.wrong(
+            ("pharos-html", "pharos-text", None), ("pharos-html", "pharos-core", None),
+            ("pharos-query", "pharos-graph", None), ("pharos-web", "pharos-engine", None),
+            ("pharos-engine", "pharos-crawl", None), ("pharos", "pharos-testweb", None),
+            ("pharos-lab", "pharos-testweb", None), ("pharos-lab", "pharos-mining", None),
+        ))
+
+    def test_forbidden_arrows(self):
+        for edge in [
+            ("pharos-core", "pharos-text", None), ("pharos-text", "pharos-html", None),
+            ("pharos-crawl", "pharos-html", None), ("pharos-web", "pharos-index", None),
+            ("pharos-engine", "pharos-query", None), ("pharos-engine", "pharos-web", None),
+            ("pharos-store", "pharos-text", "dev"), ("pharos-index", "pharos-store", "build"),
+        ]:
+            self.assertEqual(1, len(self.wrong(edge)), edge)
+
+    def test_the_loopback_web(self):
+        self.assertEqual([], self.wrong(("pharos-crawl", "pharos-testweb", "dev")))
+        for edge in [("pharos-crawl", "pharos-testweb", None), ("pharos-query", "pharos-testweb", "dev"),
+                     ("pharos-testweb", "pharos-core", None), ("pharos-testweb", "pharos-core", "dev")]:
+            self.assertEqual(1, len(self.wrong(edge)), edge)
+
+    def test_an_unknown_crate_is_named(self):
+        self.assertIn("pharos-attic", arrows.violations(set(), {"pharos-attic"})[0])
+
+    def test_edges_leave_foreign_crates_out(self):
+        packages = [
+            {"name": "pharos-html", "dependencies": [{"name": "pharos-core", "kind": None},
+                                                     {"name": "html5ever", "kind": None}]},
+            {"name": "pharos-core", "dependencies": []},
+        ]
+        self.assertEqual(({"pharos-html", "pharos-core"}, {("pharos-html", "pharos-core", None)}),
+                         arrows.edges_of(packages))
+
+    def test_every_arrow_points_into_the_table(self):
+        for source, targets in arrows.ALLOWED.items():
+            self.assertLessEqual(targets - {arrows.ANY}, set(arrows.ALLOWED), source)
+
+
+class Golden(unittest.TestCase):
+    def example(self, **changes):
+        return {"name": "vbyte-135", "source": "a book", "room": "pharos-lab", "given": "135",
+                "part": "crates/pharos-lab/src/vbyte.rs", "expect": "03 0E", "test": ""} | changes
+
+    def rule(self, example, part, tests=()):
+        return golden.state(example, lambda _: part, lambda test: test in tests)
+
+    def test_the_rule(self):
+        test = "pharos-lab::vbyte::tests::encodes_135"
+        self.assertEqual("waiting", self.rule(self.example(), part=False))
+        self.assertEqual("tested", self.rule(self.example(test=test), part=True, tests=[test]))
+        self.assertEqual("tested", self.rule(self.example(test=test), part=False, tests=[test]))
+        self.assertIn("no test uses the example", self.rule(self.example(), part=True))
+        self.assertIn("there is no test", self.rule(self.example(test=test), part=True))
+        self.assertIn("there is no test", self.rule(self.example(test=test), part=False))
+
+    def test_a_good_entry(self):
+        self.assertEqual([], golden.shape_problems([self.example(), self.example(name="other", note="a slip")]))
+
+    def test_bad_entries(self):
+        without = self.example()
+        del without["expect"]
+        for entries in [
+            [without], [self.example(), self.example()], [self.example(colour="red")],
+            [self.example(name="Not Kebab")], [self.example(given=" ")], [self.example(expect=135)],
+            [self.example(part="crates/pharos-text/src/vbyte.rs")], [self.example(part="/tmp/vbyte.rs")],
+            [self.example(part="crates/pharos-lab/../x.rs")], [self.example(test="encodes_135")],
+        ]:
+            self.assertEqual(1, len(golden.shape_problems(entries)), entries)
+
+    def test_finding_tests_in_source(self):
+        source = """
+            #[test]
+            fn plain() {}
+
+            #[tokio::test(flavor = "multi_thread")]
+            #[ignore = "needs a browser"]
+            // why
+            async fn with_runtime() {}
+
+            proptest! {
+                #[test]
+                fn property(text in ".*") {}
+            }
+
+            fn helper() {}
+            // fn commented_out() {}
+            #[test]
+            fn plain_and_more() {}
+        """
+        for name in ["plain", "with_runtime", "property", "plain_and_more"]:
+            self.assertTrue(golden.has_test(source, name), name)
+        for name in ["helper", "commented_out", "absent", "plain_and"]:
+            self.assertFalse(golden.has_test(source, name), name)
+
+    def test_finding_tests_in_a_crate(self):
+        with tempfile.TemporaryDirectory() as directory:
+            sources = Path(directory) / "crates/pharos-lab/src"
+            sources.mkdir(parents=True)
+            (sources / "vbyte.rs").write_text("#[test]\nfn encodes_135() {}\n", encoding="utf-8")
+            self.assertTrue(golden.test_exists(Path(directory), "pharos-lab::vbyte::encodes_135"))
+            self.assertFalse(golden.test_exists(Path(directory), "pharos-lab::vbyte::encodes_136"))
+            self.assertFalse(golden.test_exists(Path(directory), "pharos-text::vbyte::encodes_135"))
+
+
+if __name__ == "__main__":
+    unittest.main()
