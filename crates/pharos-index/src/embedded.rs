@@ -136,13 +136,15 @@ fn load(generations: &Generations, owner: Option<OwnerSettings>, state: &mut Sta
 }
 
 impl State {
-    /// What the open generation has absorbed; its beginning while nothing is committed.
+    /// What the open generation has absorbed. While it has committed nothing, what the members before it know: a
+    /// history may reach further than the point at which the generation was opened.
     fn absorbed(&self) -> Result<LibraryPosition, IndexError> {
         let committed = match self.members.last() {
             Some(Some(member)) => member.absorbed()?,
             _ => None,
         };
-        Ok(committed.unwrap_or_default().max(self.current.open().from))
+        let before = self.current.history.map_or(LibraryPosition::START, |h| h.to);
+        Ok(committed.unwrap_or(before.max(self.current.open().from)))
     }
 }
 

@@ -194,7 +194,10 @@ mod tests {
     #[test]
     fn chinese_and_english_are_cut_into_words() {
         assert_eq!(terms("我来到北京清华大学"), ["我", "来到", "北京", "清华大学"]);
-        assert_eq!(terms("The quick Fox's node.js 3.14"), ["the", "quick", "fox", "s", "node", "js", "3", "14"]);
+        assert_eq!(
+            terms("The quick Fox's node.js 3.14"),
+            ["the", "quick", "fox", "s", "node", "js", "3", "14"]
+        );
         assert_eq!(terms("搜索引擎Pharos，2026年"), ["搜索引擎", "pharos", "2026", "年"]);
         assert!(terms(" \n… 😀 —").is_empty());
     }
@@ -202,7 +205,8 @@ mod tests {
     #[test]
     fn offsets_are_those_of_the_original() {
         let text = "Ｈｅｌｌｏ，世界！\n再见 cafe\u{301}";
-        let spans: Vec<&str> = Analyser::shared().tokens(text).iter().map(|t| &text[t.start..t.end]).collect();
+        let spans: Vec<&str> =
+            Analyser::shared().tokens(text).iter().map(|t| &text[t.start..t.end]).collect();
         assert_eq!(spans, ["Ｈｅｌｌｏ", "世界", "再见", "cafe\u{301}"]);
     }
 

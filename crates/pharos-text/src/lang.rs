@@ -128,11 +128,15 @@ mod tests {
         assert_eq!(detect("東京は日本の首都であり、世界最大の都市の一つである。"), "ja");
         assert_eq!(detect("서울은 대한민국의 수도이자 최대 도시이다"), "ko");
         assert_eq!(
-            detect("The lighthouse was one of the seven wonders of the ancient world, and for many centuries it was among the tallest structures made by people."),
+            detect(
+                "The lighthouse was one of the seven wonders of the ancient world, and for many centuries it was among the tallest structures made by people."
+            ),
             "en"
         );
         assert_eq!(
-            detect("Le phare d'Alexandrie était considéré comme l'une des sept merveilles du monde antique, et il a servi de guide aux marins pendant près de dix-sept siècles."),
+            detect(
+                "Le phare d'Alexandrie était considéré comme l'une des sept merveilles du monde antique, et il a servi de guide aux marins pendant près de dix-sept siècles."
+            ),
             "fr"
         );
         assert_eq!(detect("Маяк на острове Фарос был одним из семи чудес света древнего мира"), "ru");

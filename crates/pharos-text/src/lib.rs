@@ -33,6 +33,8 @@
 //!   inside a Han run is one), every token of the query is among the page's index tokens, at the same distances.
 //! * Nothing panics, whatever the text.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
+
 mod analyser;
 pub mod lang;
 mod normalise;

@@ -37,7 +37,8 @@ impl Normalised {
         while let Some((start, first)) = rest.next() {
             let mut end = start + first.len_utf8();
             let mut chars = 1;
-            while let Some((_, next)) = rest.next_if(|&(_, c)| chars < MAX_CLUSTER_CHARS && joins_previous(c)) {
+            while let Some((_, next)) = rest.next_if(|&(_, c)| chars < MAX_CLUSTER_CHARS && joins_previous(c))
+            {
                 end += next.len_utf8();
                 chars += 1;
             }

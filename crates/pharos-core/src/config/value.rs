@@ -130,7 +130,7 @@ impl Setting for Duration {
     fn to_toml(&self) -> String {
         let millis = self.as_millis();
         let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
-        match units.iter().find(|(size, _)| millis > 0 && millis % size == 0) {
+        match units.iter().find(|(size, _)| millis > 0 && millis.is_multiple_of(*size)) {
             Some((size, unit)) => format!("\"{}{unit}\"", millis / size),
             None => format!("\"{millis}ms\""),
         }

@@ -1,0 +1,93 @@
+//! Which addresses belong to the public internet, and which lead into somebody's own network.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Is this an address of the public internet? Addresses that carry an IPv4 address inside are what that one is:
+/// otherwise a page could name `127.0.0.1` in a spelling that nobody checks.
+pub(crate) fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+/// IANA's special-purpose registry, and what clouds use for their metadata services.
+const SPECIAL_V4: &[([u8; 4], u32)] = &[
+    ([0, 0, 0, 0], 8),          // this network
+    ([10, 0, 0, 0], 8),         // private
+    ([100, 64, 0, 0], 10),      // carrier-grade NAT
+    ([127, 0, 0, 0], 8),        // loopback
+    ([168, 63, 129, 16], 32),   // Azure's host agent: a public number, but inside every machine
+    ([169, 254, 0, 0], 16),     // link-local, and most clouds' metadata
+    ([172, 16, 0, 0], 12),      // private
+    ([192, 0, 0, 0], 24),       // protocol assignments
+    ([192, 0, 2, 0], 24),       // documentation
+    ([192, 88, 99, 0], 24),     // 6to4 relays, withdrawn
+    ([192, 168, 0, 0], 16),     // private
+    ([198, 18, 0, 0], 15),      // benchmarks
+    ([198, 51, 100, 0], 24),    // documentation
+    ([203, 0, 113, 0], 24),     // documentation
+    ([224, 0, 0, 0], 4),        // multicast
+    ([240, 0, 0, 0], 4),        // reserved, and broadcast
+];
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let inside = |(network, bits): &([u8; 4], u32)| {
+        (address.to_bits() ^ Ipv4Addr::from(*network).to_bits()) >> (32 - bits) == 0
+    };
+    !SPECIAL_V4.iter().any(inside)
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let [a, b, c, d, e, f, g, h] = address.segments();
+    let v4 = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+    match [a, b, c, d, e, f] {
+        // IPv4-compatible (with :: and ::1 among them), IPv4-mapped, IPv4-translated.
+        [0, 0, 0, 0, 0, 0] | [0, 0, 0, 0, 0, 0xffff] | [0, 0, 0, 0, 0xffff, 0] => is_public_v4(v4(g, h)),
+        // NAT64.
+        [0x64, 0xff9b, 0, 0, 0, 0] => is_public_v4(v4(g, h)),
+        // Teredo: its server, and the client with all bits turned round.
+        [0x2001, 0, ..] => is_public_v4(v4(c, d)) && is_public_v4(v4(!g, !h)),
+        // Protocol assignments 2001::/23, documentation twice.
+        [0x2001, 0x0000..=0x01ff | 0x0db8, ..] | [0x3fff, 0x0000..=0x0fff, ..] => false,
+        // 6to4.
+        [0x2002, ..] => is_public_v4(v4(b, c)),
+        // ISATAP.
+        [0x2000..=0x3fff, .., 0x0000 | 0x0200, 0x5efe] => is_public_v4(v4(g, h)),
+        // Everything else that is handed out begins with 001; private, link-local and multicast addresses do not.
+        [0x2000..=0x3fff, ..] => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_the_internet_are_public() {
+        for public in [
+            "8.8.8.8", "1.1.1.1", "100.63.255.255", "100.128.0.1", "172.15.0.1", "172.32.0.1", "192.0.1.1", "198.17.0.1",
+            "198.20.0.1", "223.255.255.255", "2606:4700::1111", "2001:4860:4860::8888", "2400::1", "::ffff:8.8.8.8",
+            "64:ff9b::8.8.8.8", "2002:808:808::1",
+        ] {
+            assert!(is_public(public.parse().unwrap()), "{public}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_not() {
+        for private in [
+            "0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.255.0.9", "168.63.129.16",
+            "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.192", "192.0.2.1", "192.168.1.1", "198.18.0.1",
+            "198.51.100.7", "203.0.113.7", "224.0.0.1", "239.1.1.1", "240.0.0.1", "255.255.255.255", "::", "::1",
+            "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b::10.0.0.1",
+            "64:ff9b:1::8.8.8.8", "2002:7f00:1::1", "2002:a00:1::", "2001:0:7f00:1::1",
+            // Teredo with the client 192.168.0.1 turned round.
+            "2001:0:808:808::3f57:fffe", "2001:db8::1", "2001:2::1", "2001:10::1", "3fff::1", "100::1", "fc00::1",
+            "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1", "5f00::1", "4000::1", "2400::5efe:10.0.0.1",
+        ] {
+            assert!(!is_public(private.parse().unwrap()), "{private}");
+        }
+    }
+}

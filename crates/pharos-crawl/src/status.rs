@@ -1,0 +1,76 @@
+//! How a crawl is going: written by the loop, read by the progress line, the desk and the metrics.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tokio::sync::Notify;
+
+/// Counters of a running crawl, and the one thing others may change: whether it pauses.
+#[derive(Debug, Default)]
+pub struct CrawlStatus {
+    pub(crate) pages: AtomicU64,
+    pub(crate) bytes: AtomicU64,
+    pub(crate) failed: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    pub(crate) under_way: AtomicU64,
+    pub(crate) sites: AtomicU64,
+    pub(crate) queued: AtomicU64,
+    paused: AtomicBool,
+    pub(crate) changed: Notify,
+}
+
+/// The counters at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StatusSnapshot {
+    /// Answers to pages that were handed on to be stored; robots.txt files do not count.
+    pub pages: u64,
+    /// Bytes of their bodies.
+    pub bytes: u64,
+    /// Requests without an answer.
+    pub failed: u64,
+    /// Pages not asked for, by a rule.
+    pub refused: u64,
+    /// Requests under way.
+    pub under_way: u64,
+    /// Sites with something to do.
+    pub sites: u64,
+    /// Pages in memory that wait for their turn.
+    pub queued: u64,
+    /// No new requests are begun.
+    pub paused: bool,
+}
+
+impl CrawlStatus {
+    /// Begins no new requests until told otherwise, as when the disk is nearly full.
+    pub fn set_paused(&self, paused: bool) {
+        self.paused.store(paused, Ordering::Relaxed);
+        self.changed.notify_one();
+    }
+
+    /// Is it paused?
+    pub fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::Relaxed)
+    }
+
+    /// The counters now.
+    pub fn snapshot(&self) -> StatusSnapshot {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        StatusSnapshot {
+            pages: read(&self.pages),
+            bytes: read(&self.bytes),
+            failed: read(&self.failed),
+            refused: read(&self.refused),
+            under_way: read(&self.under_way),
+            sites: read(&self.sites),
+            queued: read(&self.queued),
+            paused: self.is_paused(),
+        }
+    }
+
+    pub(crate) fn add(counter: &AtomicU64, amount: usize) {
+        counter.fetch_add(amount as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set(counter: &AtomicU64, value: usize) {
+        counter.store(value as u64, Ordering::Relaxed);
+    }
+}

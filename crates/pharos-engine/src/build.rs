@@ -1,0 +1,196 @@
+//! Building a history generation from the library, beside whoever owns the data directory.
+//!
+//! Three passes over the library: which record of each page is the newest; what pages call each other (an anchor
+//! belongs to its target, so all pages must be read before the first is indexed); the pages themselves.
+
+use std::collections::HashMap;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pharos_core::config::Config;
+use pharos_core::{LibraryPosition, PageId};
+use pharos_index::{Change, EmbeddedIndex, Generations, HistoryBuilder, Index, Wish};
+use pharos_store::{Content, DataDir, DiskLibrary, Library, StoreError, StoredRecord};
+use rayon::prelude::*;
+use tracing::{info, warn};
+
+use crate::EngineError;
+use crate::absorb::open_index;
+use crate::reading::{self, is_telling};
+
+/// Anchors kept for one page; more of them say nothing new.
+const MAX_ANCHORS: usize = 32;
+const GROUP: usize = 256;
+/// How long the owner may take to react.
+const OWNER_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How far a build has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Looking for the newest record of each page; so many records seen.
+    Surveying(u64),
+    /// Reading links; so many of so many pages.
+    Linking(u64, u64),
+    /// Indexing; so many of so many pages.
+    Indexing(u64, u64),
+    /// Being put in place.
+    Switching,
+}
+
+/// What was built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct BuildSummary {
+    /// Number of the generation.
+    pub generation: u64,
+    /// Pages in it.
+    pub pages: u64,
+    /// Library position it was built up to.
+    pub to: LibraryPosition,
+}
+
+/// Builds a history generation and puts it in place. `progress` is told how far it is and says whether to go on.
+pub fn build_history(
+    data: &DataDir,
+    config: &Config,
+    mut progress: impl FnMut(Progress) -> bool,
+) -> Result<BuildSummary, EngineError> {
+    let generations = Generations::at(data.index());
+    let _builder = generations.lock_builder()?;
+    let mut check = |p: Progress| if progress(p) { Ok(()) } else { Err(EngineError::Stopped) };
+
+    let open = generations.current()?.open().number;
+    ask_owner(data, config, &generations, Wish::Seal(open))?;
+
+    let library = DiskLibrary::open_reader(&data.library())?;
+    let (newest, to) = survey(&library, &mut check)?;
+    let total = newest.len() as u64;
+    let mut anchors = gather_anchors(&library, config, &newest, to, &mut |n| check(Progress::Linking(n, total)))?;
+
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let mut builder =
+        HistoryBuilder::begin(&generations, threads, config.index.memory.bytes(), config.index.body_limit.bytes())?;
+    each_newest(&library, config, &newest, to, &mut |n| check(Progress::Indexing(n, total)), &mut |mut read| {
+        if let Some(Change::Put(mut document)) = read.index_change() {
+            document.anchors = anchors.remove(&document.url.id()).unwrap_or_default();
+            builder.add(&document)?;
+        }
+        Ok(())
+    })?;
+    let pages = builder.pages();
+    let history = builder.finish(to)?;
+    check(Progress::Switching)?;
+    ask_owner(data, config, &generations, Wish::Install(history))?;
+    info!(generation = history.number, pages, "a new history generation is in place");
+    Ok(BuildSummary { generation: history.number, pages, to })
+}
+
+/// The newest answer of each page that settles what it says, and where the library ended.
+type Newest = HashMap<PageId, LibraryPosition>;
+
+fn survey(
+    library: &dyn Library,
+    check: &mut impl FnMut(Progress) -> Result<(), EngineError>,
+) -> Result<(Newest, LibraryPosition), EngineError> {
+    let mut newest = Newest::new();
+    let mut to = LibraryPosition::START;
+    let mut records = 0;
+    for stored in library.scan(LibraryPosition::START)? {
+        let stored = match stored {
+            Ok(stored) => stored,
+            Err(damage @ StoreError::Damaged { .. }) => {
+                warn!("{damage}");
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        to = stored.next;
+        if let Content::Response(response) = &stored.record.content
+            && matches!(response.status, 200..400 | 404 | 410)
+        {
+            newest.insert(stored.record.url.id(), stored.position);
+        }
+        records += 1;
+        if records % 1024 == 0 {
+            check(Progress::Surveying(records))?;
+        }
+    }
+    Ok((newest, to))
+}
+
+fn gather_anchors(
+    library: &dyn Library,
+    config: &Config,
+    newest: &Newest,
+    to: LibraryPosition,
+    check: &mut impl FnMut(u64) -> Result<(), EngineError>,
+) -> Result<HashMap<PageId, Vec<String>>, EngineError> {
+    let mut anchors: HashMap<PageId, Vec<String>> = HashMap::new();
+    each_newest(library, config, newest, to, check, &mut |read| {
+        let from = read.stored.record.url.id();
+        for link in read.page.iter().flat_map(|p| &p.links) {
+            let target = link.url.id();
+            if target == from || !newest.contains_key(&target) || !is_telling(&link.anchor) {
+                continue;
+            }
+            let known = anchors.entry(target).or_default();
+            if known.len() < MAX_ANCHORS && !known.contains(&link.anchor) {
+                known.push(link.anchor.clone());
+            }
+        }
+        Ok(())
+    })?;
+    Ok(anchors)
+}
+
+/// Reads the newest record of every page, on all cores, in the order of the library.
+fn each_newest(
+    library: &dyn Library,
+    config: &Config,
+    newest: &Newest,
+    to: LibraryPosition,
+    check: &mut impl FnMut(u64) -> Result<(), EngineError>,
+    each: &mut impl FnMut(reading::Read) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let wanted = |stored: &StoredRecord| newest.get(&stored.record.url.id()) == Some(&stored.position);
+    let mut scan = library.scan(LibraryPosition::START)?.flatten().take_while(|s| s.position < to).filter(wanted);
+    let mut done = 0;
+    loop {
+        let group: Vec<StoredRecord> = scan.by_ref().take(GROUP).collect();
+        if group.is_empty() {
+            return Ok(());
+        }
+        done += group.len() as u64;
+        let read: Vec<_> = group.into_par_iter().map(|stored| reading::read(stored, config)).collect();
+        read.into_iter().try_for_each(&mut *each)?;
+        check(done)?;
+    }
+}
+
+/// Has the owner change the chain of generations; without an owner, owns the directory for that moment.
+fn ask_owner(data: &DataDir, config: &Config, generations: &Generations, wish: Wish) -> Result<(), EngineError> {
+    let patience = Instant::now() + OWNER_PATIENCE;
+    generations.wish(wish)?;
+    loop {
+        match data.own("index build") {
+            Ok(_owner) => {
+                if generations.waiting() == Some(wish) {
+                    let index: EmbeddedIndex = open_index(generations, config)?;
+                    index.fulfil_wish()?;
+                    index.snapshot()?;
+                }
+                return Ok(());
+            }
+            Err(StoreError::InUse { owner, .. }) => {
+                if generations.waiting() != Some(wish) {
+                    return Ok(());
+                }
+                if Instant::now() > patience {
+                    generations.wish_done();
+                    return Err(EngineError::OwnerSilent { owner });
+                }
+                thread::sleep(Duration::from_millis(50));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

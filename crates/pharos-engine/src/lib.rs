@@ -1,0 +1,44 @@
+//! The running engine: stages joined by bounded channels, started, watched and stopped as one.
+//!
+//! **In:** a data directory, a configuration, seeds. **Out:** a library, a catalog and an index that agree.
+//!
+//! ```text
+//!   crawl ──records──▶ shelve ──stored──▶ read (all cores) ──pages──▶ absorb ──▶ catalog, latest
+//!     ▲                (library, synced)  (html, text)                  │
+//!     └───────────────── what was absorbed, which sites have news ◀─────┘
+//! ```
+//!
+//! Starting is replaying: the same stages read the library from the position that catalog and latest have absorbed,
+//! and only then does the crawl begin. Stopping at any moment, also by `kill -9`, loses nothing that was shelved.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), pharos_engine::EngineError> {
+//! use pharos_engine::{Engine, Run};
+//! use pharos_store::DataDir;
+//!
+//! let engine = Engine::open(DataDir::at("data"), Default::default(), "up", true)?;
+//! let (_stop, stopped) = tokio::sync::watch::channel(false);
+//! let seeds = vec!["https://www.example.org/".parse().unwrap()];
+//! engine.run(Run { seeds, keep_going: true, stop: stopped }).await?;
+//! # Ok(()) }
+//! ```
+//!
+//! # Invariants
+//! * Records are absorbed in the order of the library; a position is absorbed when everything before it is.
+//! * A page that cannot be read is recorded as such and the stage goes on.
+//! * Every channel is bounded; a slow stage slows those before it.
+
+mod absorb;
+mod build;
+mod engine;
+mod error;
+mod reading;
+mod shelve;
+mod space;
+mod stats;
+
+pub use build::{BuildSummary, Progress, build_history};
+pub use engine::{Engine, Run};
+pub use error::EngineError;
+pub use pharos_crawl::{CrawlStatus, CrawlSummary, Ended};
+pub use stats::{Stats, stats};

@@ -1,0 +1,277 @@
+//! The document as a tree in one vector.
+//!
+//! html5ever builds it by the rules of the HTML standard ([`build`]); nodes are numbers, links between them too,
+//! and every way through it ([`Dom::walk`]) is a loop. No page, however deep, can overflow the stack, and the tree
+//! is freed in one go.
+
+mod build;
+
+use std::num::NonZeroU32;
+
+use html5ever::tendril::StrTendril;
+use html5ever::{Attribute, QualName, ns};
+
+/// A node's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NodeId(NonZeroU32);
+
+impl NodeId {
+    const DOCUMENT: NodeId = NodeId(NonZeroU32::MIN);
+
+    fn index(self) -> usize {
+        self.0.get() as usize
+    }
+}
+
+/// An element: its name and attributes.
+#[derive(Debug)]
+pub(crate) struct Element {
+    name: QualName,
+    attributes: Vec<Attribute>,
+    template_contents: Option<NodeId>,
+    is_integration_point: bool,
+}
+
+impl Element {
+    /// The name of an HTML element, lower case; empty for SVG and MathML.
+    pub(crate) fn tag(&self) -> &str {
+        if self.name.ns == ns!(html) { &self.name.local } else { "" }
+    }
+
+    /// The local name, whatever the namespace.
+    pub(crate) fn local_name(&self) -> &str {
+        &self.name.local
+    }
+
+    /// The value of an attribute.
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|a| &*a.name.local == name).map(|a| &*a.value)
+    }
+
+    /// All attributes with their values.
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.attributes.iter().map(|a| (&*a.name.local, &*a.value))
+    }
+}
+
+/// What a node is.
+#[derive(Debug)]
+pub(crate) enum NodeData {
+    Element(Element),
+    Text(StrTendril),
+    /// The document, a template's contents, comments: nothing to read.
+    Other,
+}
+
+#[derive(Debug)]
+struct Node {
+    parent: Option<NodeId>,
+    first_child: Option<NodeId>,
+    last_child: Option<NodeId>,
+    previous: Option<NodeId>,
+    next: Option<NodeId>,
+    /// As it was when the node was put in its place; exact except below elements that were moved.
+    depth: u32,
+    data: NodeData,
+}
+
+/// A parsed document.
+#[derive(Debug)]
+pub(crate) struct Dom {
+    /// Number 0 is never used, so that a [`NodeId`] can be non-zero.
+    nodes: Vec<Node>,
+}
+
+impl Dom {
+    /// The document itself.
+    pub(crate) fn root(&self) -> NodeId {
+        NodeId::DOCUMENT
+    }
+
+    /// What a node is.
+    pub(crate) fn data(&self, id: NodeId) -> &NodeData {
+        &self.nodes[id.index()].data
+    }
+
+    /// The element that a node is, if it is one.
+    pub(crate) fn element(&self, id: NodeId) -> Option<&Element> {
+        match self.data(id) {
+            NodeData::Element(element) => Some(element),
+            _ => None,
+        }
+    }
+
+    /// `root` and everything below it, in document order, each element entered and left.
+    pub(crate) fn walk(&self, root: NodeId) -> Walk<'_> {
+        Walk { dom: self, root, next: Some(Step::Enter(root)) }
+    }
+
+    /// The elements below `root` in document order.
+    pub(crate) fn elements(&self, root: NodeId) -> impl Iterator<Item = (NodeId, &Element)> {
+        self.walk(root).filter_map(|step| match step {
+            Step::Enter(id) => Some((id, self.element(id)?)),
+            Step::Leave(_) => None,
+        })
+    }
+
+    fn push(&mut self, data: NodeData) -> NodeId {
+        let id =
+            u32::try_from(self.nodes.len()).ok().and_then(NonZeroU32::new).map_or(NodeId::DOCUMENT, NodeId);
+        self.nodes.push(Node {
+            parent: None,
+            first_child: None,
+            last_child: None,
+            previous: None,
+            next: None,
+            depth: 0,
+            data,
+        });
+        id
+    }
+
+    fn node(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id.index()]
+    }
+
+    fn detach(&mut self, id: NodeId) {
+        let node = self.node(id);
+        let (parent, previous, next) = (node.parent.take(), node.previous.take(), node.next.take());
+        match (previous, parent) {
+            (Some(previous), _) => self.node(previous).next = next,
+            (None, Some(parent)) => self.node(parent).first_child = next,
+            (None, None) => {}
+        }
+        match (next, parent) {
+            (Some(next), _) => self.node(next).previous = previous,
+            (None, Some(parent)) => self.node(parent).last_child = previous,
+            (None, None) => {}
+        }
+    }
+
+    /// Puts `id` below `parent`, before `sibling` or at the end.
+    fn insert(&mut self, parent: NodeId, id: NodeId, sibling: Option<NodeId>) {
+        self.detach(id);
+        let depth = self.node(parent).depth + 1;
+        let previous = match sibling {
+            Some(sibling) => self.node(sibling).previous.replace(id),
+            None => self.node(parent).last_child.replace(id),
+        };
+        match previous {
+            Some(previous) => self.node(previous).next = Some(id),
+            None => self.node(parent).first_child = Some(id),
+        }
+        let node = self.node(id);
+        (node.parent, node.previous, node.next, node.depth) = (Some(parent), previous, sibling, depth);
+    }
+
+    /// Puts text below `parent`, before `sibling` or at the end, joining it to text that stands there.
+    fn insert_text(&mut self, parent: NodeId, text: &StrTendril, sibling: Option<NodeId>) {
+        let previous = match sibling {
+            Some(sibling) => self.node(sibling).previous,
+            None => self.node(parent).last_child,
+        };
+        if let Some(previous) = previous
+            && let NodeData::Text(existing) = &mut self.node(previous).data
+        {
+            existing.push_tendril(text);
+            return;
+        }
+        let id = self.push(NodeData::Text(text.clone()));
+        self.insert(parent, id, sibling);
+    }
+}
+
+/// A step of a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The node, before what it contains.
+    Enter(NodeId),
+    /// The node, after what it contains.
+    Leave(NodeId),
+}
+
+/// A walk through a part of the document: see [`Dom::walk`].
+pub(crate) struct Walk<'a> {
+    dom: &'a Dom,
+    root: NodeId,
+    next: Option<Step>,
+}
+
+impl Walk<'_> {
+    /// Goes on behind the node that has just been entered; it is left next.
+    pub(crate) fn skip_contents(&mut self, entered: NodeId) {
+        self.next = Some(Step::Leave(entered));
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        let step = self.next?;
+        self.next = match step {
+            Step::Enter(id) => match self.dom.nodes[id.index()].first_child {
+                Some(child) => Some(Step::Enter(child)),
+                None => Some(Step::Leave(id)),
+            },
+            Step::Leave(id) if id == self.root => None,
+            Step::Leave(id) => {
+                let node = &self.dom.nodes[id.index()];
+                node.next.map(Step::Enter).or(node.parent.map(Step::Leave))
+            }
+        };
+        Some(step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outline(html: &str) -> String {
+        let dom = Dom::parse(html);
+        let mut out = String::new();
+        for step in dom.walk(dom.root()) {
+            match step {
+                Step::Enter(id) => match dom.data(id) {
+                    NodeData::Element(element) => out.push_str(&format!("({}", element.local_name())),
+                    NodeData::Text(text) => out.push_str(text),
+                    NodeData::Other => {}
+                },
+                Step::Leave(id) if dom.element(id).is_some() => out.push(')'),
+                Step::Leave(_) => {}
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn trees_are_built_by_the_standard() {
+        assert_eq!(outline("<p>a<p>b"), "(html(head)(body(pa)(pb)))");
+        assert_eq!(outline("<table>x<tr><td>y"), "(html(head)(bodyx(table(tbody(tr(tdy))))))");
+        assert_eq!(outline("<b>1<p>2</b>3"), "(html(head)(body(b1)(p(b2)3)))");
+        assert_eq!(outline("a<b>c</b>d<!-- x -->e"), "(html(head)(bodya(bc)de))");
+    }
+
+    #[test]
+    fn templates_keep_their_contents_to_themselves() {
+        assert_eq!(outline("<template><p>x</p></template>y"), "(html(head(template))(bodyy))");
+    }
+
+    #[test]
+    fn a_walk_can_skip() {
+        let dom = Dom::parse("<ul><li>a<li>b</ul>c");
+        let mut walk = dom.walk(dom.root());
+        let mut text = String::new();
+        while let Some(step) = walk.next() {
+            if let Step::Enter(id) = step {
+                match dom.data(id) {
+                    NodeData::Element(element) if element.tag() == "ul" => walk.skip_contents(id),
+                    NodeData::Text(t) => text.push_str(t),
+                    _ => {}
+                }
+            }
+        }
+        assert_eq!(text, "c");
+    }
+}

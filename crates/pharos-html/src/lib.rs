@@ -1,0 +1,228 @@
+//! Bytes to page object: what a server sent, understood.
+//!
+//! **In:** a URL, its `Content-Type` and a body (already decompressed). **Out:** a [`PageObject`] with text, links
+//! and metadata, or the page made harmless for display ([`snapshot::safe_html`]).
+//!
+//! ```text
+//! body ─ media ─▶ charset ─▶ flood ─▶ dom ─┬─▶ text      what a reader sees
+//!        which    bytes to   cut      tree  ├─▶ links     where it leads
+//!        reader   text       hostile        ├─▶ metadata  what it says of itself
+//!                            tags           └─▶ snapshot  the page to look at, harmless
+//! ```
+//!
+//! ```
+//! use pharos_core::PageUrl;
+//!
+//! let url = PageUrl::parse("http://example.org/news/").unwrap();
+//! let page = pharos_html::understand(
+//!     &url,
+//!     Some("text/html; charset=utf-8"),
+//!     b"<title>News</title><p>The lighthouse is <a href=/lit>lit</a> again.",
+//! );
+//! assert_eq!(page.title, "News");
+//! assert_eq!(page.text, "The lighthouse is lit again.");
+//! assert_eq!(page.links[0].url.as_str(), "http://example.org/lit");
+//! ```
+//!
+//! # Invariants
+//! * Any bytes give a page object; nothing panics, and no page is deep or wide enough to exhaust stack or memory.
+//! * Nothing here opens a file or a socket.
+//! * What [`snapshot::safe_html`] returns contains only allowed elements and attributes, runs no script and loads
+//!   nothing.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
+
+mod charset;
+mod dom;
+mod flood;
+mod links;
+mod media;
+mod metadata;
+pub mod snapshot;
+mod text;
+
+use pharos_core::{PageObject, PageType, PageUrl};
+use pharos_text::lang;
+
+use crate::dom::Dom;
+use crate::media::MediaKind;
+use crate::text::VisibleText;
+
+/// Length of an abstract that the page did not write itself.
+const ABSTRACT_CHARS: usize = 200;
+
+/// A declared description with fewer letters says nothing.
+const MIN_ABSTRACT_CHARS: usize = 4;
+
+/// Length of a title taken from a plain text.
+const PLAIN_TITLE_CHARS: usize = 80;
+
+/// From this many characters on, what the text says of its language beats what the page claims.
+const ENOUGH_FOR_LANGUAGE: usize = 100;
+
+/// Understands a page: `body` is what the server sent, already decompressed.
+///
+/// Anything but HTML and plain text gives a page object without text.
+pub fn understand(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> PageObject {
+    let mut page = PageObject { url: url.as_str().to_string(), ..PageObject::default() };
+    match media::kind(content_type, body) {
+        MediaKind::Html => {
+            let (html, charset) = charset::decode(body, content_type, url.host());
+            page.charset = charset.to_string();
+            understand_html(&mut page, url, &html);
+        }
+        MediaKind::PlainText => {
+            let (text, charset) = charset::decode(body, content_type, url.host());
+            page.charset = charset.to_string();
+            understand_plain_text(&mut page, &text);
+        }
+        MediaKind::Other => {}
+    }
+    page
+}
+
+/// Does [`understand`] read this as HTML? `body_prefix` decides where the header does not.
+pub fn is_html_like(content_type: Option<&str>, body_prefix: &[u8]) -> bool {
+    media::kind(content_type, body_prefix) == MediaKind::Html
+}
+
+fn understand_html(page: &mut PageObject, url: &PageUrl, html: &str) {
+    let dom = Dom::parse(html);
+    let base = links::base_url(&dom, url);
+    metadata::fill(page, &dom, &base);
+    page.links = links::links(&dom, &base);
+    let seen = text::visible_text(&dom);
+    page.page_type = page_type(&seen);
+    page.text = seen.text;
+    settle(page);
+}
+
+fn understand_plain_text(page: &mut PageObject, text: &str) {
+    page.text = text.replace("\r\n", "\n").replace(['\r', '\u{c}'], "\n").replace('\0', "");
+    page.title = text::collapse(page.text.trim_start().lines().next().unwrap_or_default(), PLAIN_TITLE_CHARS);
+    settle(page);
+}
+
+/// What follows from the text where the page did not say, or not rightly.
+fn settle(page: &mut PageObject) {
+    // Templates leave `#`, `-` or nothing where a description should be.
+    if page.summary.chars().filter(|c| c.is_alphanumeric()).count() < MIN_ABSTRACT_CHARS {
+        page.summary = text::beginning(&page.text, ABSTRACT_CHARS);
+    }
+    let spoken = lang::detect(&page.text);
+    let is_enough = page.text.chars().nth(ENOUGH_FOR_LANGUAGE).is_some();
+    if !spoken.is_empty() && (is_enough || page.lang.is_empty()) {
+        page.lang = spoken.to_string();
+    }
+}
+
+/// What kind of page it is, by what it is made of. The thresholds are plain judgement until blocks are known:
+/// more link text than other text makes a hub, pictures with hardly a word a picture page.
+fn page_type(seen: &VisibleText) -> PageType {
+    const HUB_LINK_CHARS: usize = 100;
+    const CHARS_PER_PICTURE: usize = 30;
+    const PICTURE_PAGE_CHARS: usize = 200;
+    let prose = seen.chars - seen.link_chars;
+    if seen.images > 0
+        && prose < PICTURE_PAGE_CHARS
+        && prose < seen.images * CHARS_PER_PICTURE
+        && seen.link_chars < PICTURE_PAGE_CHARS
+    {
+        PageType::Picture
+    } else if seen.link_chars > prose && seen.link_chars > HUB_LINK_CHARS {
+        PageType::Hub
+    } else {
+        PageType::Topic
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::LinkKind;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn understood(html: &str) -> PageObject {
+        understand(&PageUrl::parse("http://example.org/x").unwrap(), Some("text/html"), html.as_bytes())
+    }
+
+    #[test]
+    fn a_chinese_page_in_gbk() {
+        let html = "<html lang=en><meta http-equiv=content-type content='text/html; charset=gb2312'>\
+                    <title>灯塔</title><h1>灯塔的历史</h1><p>灯塔是建在海岸上的高塔,在夜里发光,为船只指路。</p>\
+                    <p>最古老的灯塔之一建在亚历山大港的法罗斯岛上。</p><a href=a>更多</a>";
+        let page = understand(
+            &PageUrl::parse("http://example.cn/").unwrap(),
+            Some("text/html"),
+            &encoding_rs::GBK.encode(html).0,
+        );
+        assert_eq!((page.charset.as_str(), page.title.as_str()), ("GBK", "灯塔"));
+        assert_eq!(page.content_title, "灯塔的历史");
+        assert!(page.summary.starts_with("灯塔的历史 灯塔是建在"));
+        assert_eq!(page.links[0].anchor, "更多");
+        assert_eq!(page.page_type, PageType::Topic);
+    }
+
+    #[test]
+    fn the_text_knows_its_language_better_than_the_tag() {
+        let english =
+            "The lighthouse stands on a rock and its light can be seen from many miles away at night. ";
+        assert_eq!(understood(&format!("<html lang=zh><p>{}", english.repeat(3))).lang, "en");
+        assert_eq!(understood("<html lang=de-AT><p>Hallo").lang, "de");
+    }
+
+    #[test]
+    fn kinds_of_pages() {
+        let hub: String = (0..40).map(|i| format!("<li><a href={i}>headline number {i}</a>")).collect();
+        assert_eq!(understood(&format!("<p>News of today<ul>{hub}")).page_type, PageType::Hub);
+        assert_eq!(
+            understood("<h1>Holiday</h1><img src=1><img src=2><img src=3>").page_type,
+            PageType::Picture
+        );
+        assert_eq!(understood("<p>Words and words.").page_type, PageType::Topic);
+    }
+
+    #[test]
+    fn plain_text_and_the_unreadable() {
+        let url = PageUrl::parse("http://example.org/x").unwrap();
+        let page = understand(&url, Some("text/plain"), b"\r\nFirst <b> line\r\nsecond");
+        assert_eq!((page.title.as_str(), page.text.as_str()), ("First <b> line", "\nFirst <b> line\nsecond"));
+        let page = understand(&url, Some("image/png"), b"\x89PNG\r\n");
+        assert_eq!(
+            (page.title.as_str(), page.text.as_str(), page.url.as_str()),
+            ("", "", "http://example.org/x")
+        );
+    }
+
+    #[test]
+    fn deep_and_wide_pages_end_in_time() {
+        let deep = understood(&format!("{}text<a href=/a>b</a>", "<div>".repeat(100_000)));
+        assert_eq!((deep.text.as_str(), deep.links.len()), ("textb", 1));
+        let tables = understood(&format!("{}text", "<table><td>".repeat(50_000)));
+        assert!(tables.text.contains("text"));
+        let attributes: String = (0..200_000).map(|i| format!(" a{i}")).collect();
+        assert_eq!(understood(&format!("<p{attributes}>text")).text, "text");
+        let nested_links = understood(&"<a href=x><object><table><td>".repeat(5_000));
+        assert!(nested_links.links.iter().all(|l| l.kind == LinkKind::Page));
+        understood(&"<b><i><p></b>".repeat(5_000));
+        understood(&"<svg><a><foreignObject>".repeat(20_000));
+        understood(&"<template>".repeat(20_000));
+        understood(&"<select><option>".repeat(20_000));
+    }
+
+    const SOUP: &str = "(<(/?)(p|a|b|div|table|tr|td|svg|math|mtext|style|script|title|select|option|template|frameset|noscript|form|h1|ul|li|html|head|body|textarea|plaintext|annotation-xml encoding=text/html|font size=1|a href=x|base href=//b|meta charset=gbk|meta name=date content=2026-01-01)>|text |<!--|-->|<!doctype html>|&amp;|&#0;|<!\\[CDATA\\[|\\]\\]>|é|\0){0,40}";
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_understood(body in prop::collection::vec(any::<u8>(), 0..400), kind in "(text/html|text/plain|application/x)?") {
+            understand(&PageUrl::parse("http://example.org/").unwrap(), Some(&kind), &body);
+        }
+
+        #[test]
+        fn any_tag_soup_is_understood(soup in SOUP) {
+            let page = understood(&soup);
+            prop_assert!(!page.text.contains("  ") && !page.text.contains("\n\n"));
+        }
+    }
+}

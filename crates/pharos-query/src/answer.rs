@@ -1,0 +1,67 @@
+//! What a search gives: the object that the result page, `pharos search --json` and the API all print.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// The answer to one query.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Answer {
+    /// What was asked.
+    pub query: String,
+    /// How it was understood, written in the query language.
+    pub understood: String,
+    /// What was probably meant instead.
+    pub corrected: Option<String>,
+    /// Whether fewer words than asked for were required, because no page has them all.
+    pub relaxed: bool,
+    /// Whether time ran out before everything was looked at.
+    pub partial: bool,
+    /// The state of the index that answered.
+    pub generation: String,
+    /// How many pages match.
+    pub total: u64,
+    /// Whether `total` is exact or at least so many.
+    pub total_is_exact: bool,
+    /// How long it took.
+    pub took_ms: f64,
+    /// Which page of results this is, from 1.
+    pub page: usize,
+    /// The results.
+    pub hits: Vec<Hit>,
+    /// Other queries to try.
+    pub suggestions: Vec<String>,
+    /// Counts by property.
+    pub facets: BTreeMap<String, BTreeMap<String, u64>>,
+}
+
+/// One result.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Hit {
+    /// Where it is.
+    pub url: String,
+    /// Its title, or its address where it has none.
+    pub title: String,
+    /// The title as HTML with the query's words in `<mark>`.
+    pub title_html: String,
+    /// The part of its text that speaks of the query.
+    pub snippet: String,
+    /// The snippet as HTML with the query's words in `<mark>`.
+    pub snippet_html: String,
+    /// Its site.
+    pub site: String,
+    /// When it was published or, failing that, fetched: `2026-01-31`.
+    pub date: Option<String>,
+    /// Its language.
+    pub lang: String,
+    /// Its subject class.
+    pub category: String,
+    /// How well it fits.
+    pub score: f32,
+    /// The page of ours that shows the stored copy.
+    pub cached_url: Option<String>,
+    /// How many more results the same site has.
+    pub more_from_site: u64,
+    /// How many copies of it are not shown.
+    pub duplicates: u64,
+}

@@ -1,0 +1,35 @@
+//! From what a person typed to ten results with snippets.
+//!
+//! **In:** a [`Request`]. **Out:** an [`Answer`]: the same object for the result page, the command line and the API.
+//!
+//! ```text
+//! text ─ parse ─▶ Parsed ─▶ index Query ─▶ Snapshot::search ─▶ candidates ─▶ stored pages ─▶ snippets ─▶ Answer
+//! ```
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::Arc;
+//! use pharos_index::EmbeddedIndex;
+//! use pharos_query::{Request, Search};
+//!
+//! let index = Arc::new(EmbeddedIndex::open_reader("data/index".as_ref())?);
+//! let search = Search::new(index, Default::default());
+//! for hit in search.run(&Request::new("灯塔 -site:example.org"))?.hits {
+//!     println!("{}\n  {}", hit.title, hit.snippet);
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! # Invariants
+//! * No text is an error: what cannot be understood as an operator is a word.
+//! * One query reads one snapshot of the index.
+//! * `*_html` fields are safe to put into a page: everything from outside is escaped.
+
+mod answer;
+mod highlight;
+mod parse;
+mod search;
+mod snippet;
+
+pub use answer::{Answer, Hit};
+pub use search::{FoundPage, QueryError, Request, Search};

@@ -1,0 +1,226 @@
+//! Answering: parse, retrieve, show.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use pharos_core::config::QueryConfig;
+use pharos_core::{LibraryPosition, PageId, PageUrl, Timestamp};
+use pharos_index::{Index, IndexError, Snapshot, StoredPage};
+use thiserror::Error;
+
+use crate::answer::{Answer, Hit};
+use crate::highlight::{mark, occurrences};
+use crate::parse::parse;
+use crate::snippet::snippet;
+
+/// What can go wrong with a query.
+#[derive(Debug, Error)]
+pub enum QueryError {
+    /// The index could not answer.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// What the person typed.
+    pub text: String,
+    /// Which page of results, from 1; 0 means 1.
+    pub page: usize,
+    /// Results a page; 0 means the configured number.
+    pub size: usize,
+}
+
+impl Request {
+    /// The first page of results for a text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), page: 1, size: 0 }
+    }
+}
+
+/// A page looked up by its id.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundPage {
+    /// Its address.
+    pub url: String,
+    /// Its title.
+    pub title: String,
+    /// Its language.
+    pub lang: String,
+    /// When it was fetched.
+    pub fetched: Timestamp,
+    /// Where its stored copy stands.
+    pub position: LibraryPosition,
+    /// Whether the stored copy may be shown.
+    pub archive: bool,
+}
+
+/// The query service over an index. Cheap to share; every call is independent.
+pub struct Search {
+    index: Arc<dyn Index>,
+    config: QueryConfig,
+}
+
+impl Search {
+    /// A query service over `index`.
+    pub fn new(index: Arc<dyn Index>, config: QueryConfig) -> Self {
+        Self { index, config }
+    }
+
+    /// Answers a request. Any text is fine.
+    pub fn run(&self, request: &Request) -> Result<Answer, QueryError> {
+        let started = Instant::now();
+        let text: String = request.text.chars().take(self.config.max_length).collect();
+        let size = if request.size == 0 { self.config.page_size } else { request.size };
+        let page = request.page.max(1);
+        let parsed = parse(&text);
+        let snapshot = self.index.snapshot()?;
+        let mut answer = Answer {
+            query: text,
+            understood: parsed.understood(),
+            generation: snapshot.generation().to_string(),
+            total_is_exact: true,
+            page,
+            ..Answer::default()
+        };
+        if !parsed.is_empty() {
+            let first = (page - 1).saturating_mul(size);
+            let wanted = first.saturating_add(size).min(self.config.max_results);
+            let found = snapshot.search(&parsed.to_query(), wanted)?;
+            answer.total = found.total;
+            let shown = found.candidates.get(first..).unwrap_or_default();
+            let words = parsed.words();
+            let words: HashSet<&str> = words.iter().map(String::as_str).collect();
+            let scores: BTreeMap<PageId, f32> = shown.iter().map(|c| (c.page, c.score)).collect();
+            for stored in snapshot.stored(shown)? {
+                let score = scores.get(&stored.page).copied().unwrap_or_default();
+                answer.hits.push(hit(&stored, score, &words));
+            }
+        }
+        answer.took_ms = started.elapsed().as_micros() as f64 / 1000.0;
+        Ok(answer)
+    }
+
+    /// How many results can be paged through at most.
+    pub fn max_results(&self) -> usize {
+        self.config.max_results
+    }
+
+    /// One page by its id.
+    pub fn page(&self, id: PageId) -> Result<Option<FoundPage>, QueryError> {
+        Ok(self.snapshot()?.page(id)?.map(|page| FoundPage {
+            url: page.url,
+            title: page.title,
+            lang: page.lang,
+            fetched: page.fetched,
+            position: page.position,
+            archive: page.archive,
+        }))
+    }
+
+    /// How many pages can be found.
+    pub fn pages(&self) -> Result<u64, QueryError> {
+        Ok(self.snapshot()?.pages()?)
+    }
+
+    /// The words of a query that its results contain.
+    pub fn words(&self, text: &str) -> Vec<String> {
+        parse(&text.chars().take(self.config.max_length).collect::<String>()).words()
+    }
+
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, QueryError> {
+        Ok(self.index.snapshot()?)
+    }
+}
+
+fn hit(stored: &StoredPage, score: f32, words: &HashSet<&str>) -> Hit {
+    let title = if stored.title.trim().is_empty() { stored.url.clone() } else { stored.title.clone() };
+    let snippet = snippet(&stored.body, words);
+    Hit {
+        title_html: mark(&title, &occurrences(&title, words)),
+        title,
+        snippet: snippet.text,
+        snippet_html: snippet.html,
+        site: PageUrl::parse(&stored.url).map(|u| u.site().to_string()).unwrap_or_default(),
+        date: stored.date.clone().or_else(|| Some(stored.fetched.date())),
+        lang: stored.lang.clone(),
+        score,
+        cached_url: stored.archive.then(|| format!("/snapshot/{}", stored.page)),
+        url: stored.url.clone(),
+        ..Hit::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pharos_index::{Change, Document, EmbeddedIndex};
+
+    fn search(pages: &[(&str, &str, &str)]) -> (tempfile::TempDir, Search) {
+        let dir = tempfile::tempdir().unwrap();
+        let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+        let changes = pages.iter().map(|(url, title, body)| {
+            Change::Put(Box::new(Document {
+                url: PageUrl::parse(url).unwrap(),
+                title: (*title).into(),
+                body: (*body).into(),
+                anchors: vec![],
+                lang: "en".into(),
+                date: None,
+                fetched: Timestamp::EPOCH,
+                position: LibraryPosition::START,
+                archive: true,
+            }))
+        });
+        index.apply(changes.collect()).unwrap();
+        index.commit(LibraryPosition { file: 1, offset: 1 }).unwrap();
+        (dir, Search::new(Arc::new(index), QueryConfig::default()))
+    }
+
+    #[test]
+    fn the_better_page_comes_first_with_its_words_marked() {
+        let (_dir, search) = search(&[
+            ("http://a.example/1", "A walk", "we saw a lighthouse and much else on the way"),
+            ("http://a.example/2", "The lighthouse", "lighthouse keepers"),
+            ("http://b.example/3", "Tea", "nothing of the kind"),
+        ]);
+        let answer = search.run(&Request::new("Lighthouse")).unwrap();
+        assert_eq!(answer.total, 2);
+        assert_eq!(answer.hits[0].url, "http://a.example/2");
+        assert_eq!(answer.hits[0].title_html, "The <mark>lighthouse</mark>");
+        assert!(answer.hits[1].snippet_html.contains("<mark>lighthouse</mark>"));
+        assert_eq!(answer.hits[0].site, "a.example");
+        assert_eq!(search.run(&Request::new("lighthouse site:b.example")).unwrap().total, 0);
+        let id = PageUrl::parse("http://b.example/3").unwrap().id();
+        assert_eq!(search.page(id).unwrap().unwrap().title, "Tea");
+    }
+
+    #[test]
+    fn pages_of_results_do_not_overlap_and_end() {
+        let urls: Vec<String> = (0..25).map(|n| format!("http://a.example/{n}")).collect();
+        let pages: Vec<_> = urls.iter().map(|u| (u.as_str(), "Same", "same words")).collect();
+        let (_dir, search) = search(&pages);
+        let mut seen = HashSet::new();
+        for page in 1..=3 {
+            let answer = search.run(&Request { text: "same".into(), page, size: 10 }).unwrap();
+            assert_eq!((answer.total, answer.page), (25, page));
+            seen.extend(answer.hits.into_iter().map(|h| h.url));
+        }
+        assert_eq!(seen.len(), 25);
+        for page in [4, 1000, usize::MAX] {
+            assert!(search.run(&Request { text: "same".into(), page, size: 10 }).unwrap().hits.is_empty());
+        }
+    }
+
+    #[test]
+    fn nothing_asked_nothing_found() {
+        let (_dir, search) = search(&[("http://a.example/", "T", "b")]);
+        for text in ["", "???", "absent"] {
+            let answer = search.run(&Request::new(text)).unwrap();
+            assert_eq!((answer.total, answer.hits.len()), (0, 0));
+        }
+        assert_eq!(search.pages().unwrap(), 1);
+    }
+}

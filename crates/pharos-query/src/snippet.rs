@@ -1,0 +1,234 @@
+//! Query-dependent snippets (动态摘要) by a sliding window.
+//!
+//! The method of 《走进搜索引擎》 §5.5: occurrences of the query's words are marked with position, length and weight;
+//! a candidate window begins at each occurrence and scores the weights inside; the best one is moved to where
+//! sentences begin and end. Windows are measured in characters, never in bytes.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use crate::highlight::{mark, occurrences};
+
+/// Texts are searched for the query's words up to here; a word that first comes later is not in the snippet.
+const MAX_TEXT: usize = 128 << 10;
+
+/// How many characters a snippet has: Han characters are twice as wide and say as much as a short word.
+const WINDOW_HAN: usize = 90;
+const WINDOW: usize = 200;
+
+/// A snippet, plain and marked.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Snippet {
+    pub(crate) text: String,
+    pub(crate) html: String,
+}
+
+/// The part of `body` that speaks of `words`.
+pub(crate) fn snippet(body: &str, words: &HashSet<&str>) -> Snippet {
+    let text = Text::new(&body[..body.floor_char_boundary(MAX_TEXT)]);
+    let han = text.chars.iter().take(2_000).filter(|c| is_han(**c)).count();
+    let window = if han * 4 > text.chars.len().min(2_000) { WINDOW_HAN } else { WINDOW };
+    let marks: Vec<Mark> = occurrences(text.text, words)
+        .into_iter()
+        .map(|range| {
+            let (at, end) = (text.char_at(range.start), text.char_at(range.end));
+            // A longer word is rarer and says more.
+            Mark { at, length: end - at, weight: (end - at).min(8) as u32 }
+        })
+        .collect();
+    let best = best_window(&windows(&marks, text.chars.len(), window, window * 3 / 4)).unwrap_or(0..window);
+    let range = adjust(&text.chars, best.start..best.end.min(text.chars.len()), window);
+    render(&text, range, words)
+}
+
+fn render(text: &Text<'_>, range: Range<usize>, words: &HashSet<&str>) -> Snippet {
+    let slice = &text.text[text.byte_at(range.start)..text.byte_at(range.end)];
+    // One line: paragraphs are separated by line feeds in the stored text.
+    let line = slice.split_whitespace().collect::<Vec<_>>().join(" ");
+    let before = if range.start > 0 { "… " } else { "" };
+    let after = if range.end < text.chars.len() { " …" } else { "" };
+    let html = mark(&line, &occurrences(&line, words));
+    Snippet { text: format!("{before}{line}{after}"), html: format!("{before}{html}{after}") }
+}
+
+/// An occurrence of a query word, in characters.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    at: usize,
+    length: usize,
+    weight: u32,
+}
+
+/// A candidate: a window that begins at an occurrence, and the weights inside it.
+#[derive(Debug, PartialEq)]
+struct Window {
+    at: usize,
+    length: usize,
+    score: u32,
+}
+
+/// A window begins at each occurrence. Those cut off by the end of the text below the minimum are no candidates,
+/// unless the text itself is that short.
+fn windows(marks: &[Mark], length: usize, window: usize, minimum: usize) -> Vec<Window> {
+    let mut candidates = Vec::new();
+    let mut inside = 0;
+    for (first, mark) in marks.iter().enumerate() {
+        let end = (mark.at + window).min(length);
+        inside = inside.max(first);
+        while marks.get(inside).is_some_and(|m| m.at + m.length <= end) {
+            inside += 1;
+        }
+        if end - mark.at >= minimum.min(length) || first == 0 {
+            let score = marks[first..inside].iter().map(|m| m.weight).sum();
+            candidates.push(Window { at: mark.at, length: end - mark.at, score });
+        }
+    }
+    candidates
+}
+
+/// The best window; of equal ones the first.
+fn best_window(candidates: &[Window]) -> Option<Range<usize>> {
+    let best = candidates.iter().rev().max_by_key(|w| w.score)?;
+    Some(best.at..best.at + best.length)
+}
+
+/// Moves a window's head back to the beginning of its sentence where that is near, and trims a next sentence that
+/// has only just begun at its tail. Where a sentence is too long, words are kept whole instead.
+fn adjust(chars: &[char], window: Range<usize>, size: usize) -> Range<usize> {
+    let near = size / 3;
+    let floor = window.start.saturating_sub(near);
+    let mut start = match (floor..window.start).rev().find(|&i| ends_sentence(chars, i)) {
+        Some(end) => end + 1,
+        None if floor == 0 => 0,
+        None => (floor..window.start).rev().find(|&i| !in_word(chars, i)).map_or(window.start, |i| i + 1),
+    };
+    while start < window.start && chars[start].is_whitespace() {
+        start += 1;
+    }
+    let end = (start + size).max(window.end.min(start + size + near)).min(chars.len());
+    if end == chars.len() {
+        return start..end;
+    }
+    let begun = end.saturating_sub(size / 4).max(start + 1);
+    let end = match (begun..end).rev().find(|&i| ends_sentence(chars, i)) {
+        Some(last) => last + 1,
+        None => (begun..=end).rev().find(|&i| i < chars.len() && !(in_word(chars, i) && in_word(chars, i - 1))).unwrap_or(end),
+    };
+    start..end
+}
+
+fn ends_sentence(chars: &[char], at: usize) -> bool {
+    match chars[at] {
+        '。' | '！' | '？' | '；' | '\n' => true,
+        // A dot ends a sentence only before a space: 3.14 does not.
+        '.' | '!' | '?' => chars.get(at + 1).is_none_or(|c| c.is_whitespace()),
+        _ => false,
+    }
+}
+
+/// Part of a word that must not be cut: letters and digits, but every Han character stands alone.
+fn in_word(chars: &[char], at: usize) -> bool {
+    chars.get(at).is_some_and(|c| c.is_alphanumeric() && !is_han(*c))
+}
+
+fn is_han(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
+}
+
+/// A text by characters and by bytes.
+struct Text<'a> {
+    text: &'a str,
+    chars: Vec<char>,
+    offsets: Vec<usize>,
+}
+
+impl<'a> Text<'a> {
+    fn new(text: &'a str) -> Self {
+        let (offsets, chars) = text.char_indices().unzip();
+        Self { text, chars, offsets }
+    }
+
+    fn char_at(&self, byte: usize) -> usize {
+        self.offsets.partition_point(|o| *o < byte)
+    }
+
+    fn byte_at(&self, char: usize) -> usize {
+        self.offsets.get(char).copied().unwrap_or(self.text.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The worked example: 115 characters, 搜索引擎 (weight 6) at 0, 46, 88, 数学 (weight 4) at 30, 41, 80.
+    fn book_marks() -> Vec<Mark> {
+        let mut marks: Vec<Mark> = [0, 46, 88].map(|at| Mark { at, length: 4, weight: 6 }).into();
+        marks.extend([30, 41, 80].map(|at| Mark { at, length: 2, weight: 4 }));
+        marks.sort_by_key(|m| m.at);
+        marks
+    }
+
+    #[test]
+    fn candidate_windows_of_the_book() {
+        let found = windows(&book_marks(), 115, 40, 1);
+        let scores: Vec<_> = found.iter().map(|w| (w.at, w.score)).collect();
+        assert_eq!(scores, [(0, 10), (30, 14), (41, 10), (46, 10), (80, 10), (88, 6)]);
+        assert_eq!(best_window(&found), Some(30..70));
+    }
+
+    #[test]
+    fn a_window_below_the_minimum_is_no_candidate() {
+        let found = windows(&book_marks(), 115, 40, 30);
+        assert!(found.iter().all(|w| w.at != 88), "27 characters are left there");
+        assert_eq!(found.len(), 5);
+    }
+
+    #[test]
+    fn windows_move_to_sentences() {
+        let text: Vec<char> = format!("{}。{}。{}", "甲".repeat(37), "乙".repeat(39), "丙".repeat(36)).chars().collect();
+        // A window at 41 of 40 characters begins 3 after a sentence does, and its last 3 begin the next one.
+        let moved = adjust(&text, 41..81, 40);
+        assert_eq!(moved, 38..78, "from the sentence's beginning to its end");
+        assert_eq!(adjust(&text, 42..82, 40), moved, "windows that become equal are one");
+    }
+
+    #[test]
+    fn the_begun_next_sentence_is_cut_off() {
+        let text: Vec<char> = format!("{}。{}", "乙".repeat(36), "丙".repeat(40)).chars().collect();
+        assert_eq!(adjust(&text, 0..40, 40), 0..37, "37 characters of the sentence, 3 of the next gone");
+    }
+
+    fn make(body: &str, words: &[&str]) -> Snippet {
+        snippet(body, &words.iter().copied().collect())
+    }
+
+    #[test]
+    fn snippets_show_the_words_wherever_they_stand() {
+        let body = format!("{} The keeper lit the lamp. {}", "Nothing here. ".repeat(50), "More of it. ".repeat(50));
+        let found = make(&body, &["keeper", "lamp"]);
+        assert!(found.html.contains("<mark>keeper</mark> lit the <mark>lamp</mark>"), "{found:?}");
+        assert!(found.text.starts_with("… ") && found.text.ends_with('…'));
+        let found = make(&"古代的灯塔建在山上。".repeat(40), &["灯塔"]);
+        assert!(found.text.chars().count() <= WINDOW_HAN * 3 / 2);
+        assert_eq!(found.html.matches("<mark>灯塔</mark>").count(), found.text.matches("灯塔").count());
+    }
+
+    #[test]
+    fn without_the_words_it_is_the_beginning() {
+        let found = make("First sentence.\nSecond sentence.", &["absent"]);
+        assert_eq!(found.text, "First sentence. Second sentence.");
+        assert_eq!(make("", &["absent"]).text, "");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics_or_breaks_a_character(body in "\\PC{0,400}", pick in 0..50usize, repeat in 1..9usize) {
+            let body = body.repeat(repeat);
+            let word = body.split_whitespace().nth(pick).unwrap_or("x").to_lowercase();
+            let found = make(&body, &[word.as_str()]);
+            prop_assert!(found.text.chars().count() <= WINDOW * 3 / 2 + 4);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! What a page says at a moment: the words of generated pages, and the links of all.
+
+use std::borrow::Cow;
+
+use crate::model::{
+    Block, Body, Draft, Lang, Link, Page, PageKind, PageNo, Place, PlannedLink, Span, Target, Web,
+};
+use crate::rng::{Rng, hash};
+use crate::writer::Writer;
+
+/// Purposes of random streams; the planner uses smaller numbers.
+mod stream {
+    pub(super) const SHAPE: u64 = 101;
+    pub(super) const PARAGRAPH: u64 = 102;
+    pub(super) const AUTHOR: u64 = 103;
+    pub(super) const OUTSIDE: u64 = 104;
+}
+
+/// The content of a page at a moment; redirects and missing pages have none.
+pub(crate) fn compose(web: &Web, number: PageNo, moment: u64) -> Cow<'_, Draft> {
+    let page = web.page(number);
+    match &page.body {
+        Body::Written(draft) => Cow::Borrowed(draft),
+        Body::Generated(links) => Cow::Owned(generate(web, number, page, links, moment)),
+        Body::Redirect { .. } | Body::Nothing => Cow::Owned(Draft::default()),
+    }
+}
+
+/// All links of a page in the order in which they stand on it.
+pub(crate) fn links_of<'a>(web: &'a Web, page: &Page, draft: &'a Draft) -> Vec<&'a Link> {
+    let host = web.host_of(page);
+    let mut links: Vec<&Link> = Vec::new();
+    let framed = page.kind == PageKind::Frameset;
+    if !framed {
+        links.extend(&host.navigation);
+    }
+    for block in &draft.blocks {
+        match block {
+            Block::Paragraph(spans) => links.extend(spans.iter().filter_map(|span| match span {
+                Span::Link(link) => Some(link),
+                Span::Text(_) => None,
+            })),
+            Block::Links(items) => links.extend(items.iter().map(|(link, _)| link)),
+            Block::Pager(pages) | Block::Frames(pages) => links.extend(pages),
+            Block::Heading(_)
+            | Block::Facts(_)
+            | Block::Steps(_)
+            | Block::Quote(_)
+            | Block::Picture { .. } => {}
+        }
+    }
+    if !framed {
+        links.extend(&draft.related);
+        links.extend(&host.footer);
+    }
+    links
+}
+
+/// The text of a page without navigation, lists and footer: one paragraph a line.
+pub(crate) fn text_of(draft: &Draft) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for block in &draft.blocks {
+        match block {
+            Block::Heading(text) | Block::Quote(text) | Block::Picture { caption: text, .. } => {
+                lines.push(text.clone())
+            }
+            Block::Paragraph(spans) => lines.push(
+                spans
+                    .iter()
+                    .map(|span| match span {
+                        Span::Text(text) => text.as_str(),
+                        Span::Link(link) => link.anchor.as_str(),
+                    })
+                    .collect(),
+            ),
+            Block::Facts(facts) => lines.extend(facts.iter().map(|(name, value)| format!("{name} {value}"))),
+            Block::Steps(steps) => lines.extend(steps.iter().cloned()),
+            Block::Links(_) | Block::Pager(_) | Block::Frames(_) => {}
+        }
+    }
+    lines.join("\n")
+}
+
+fn generate(web: &Web, number: PageNo, page: &Page, planned: &[PlannedLink], moment: u64) -> Draft {
+    let host = web.host_of(page);
+    let writer = Writer::new(page.lang, host.topic);
+    let (version, _) = page.version(moment);
+    let mut shape = Rng::of(&[web.seed, stream::SHAPE, u64::from(page.near_duplicate_of.unwrap_or(number))]);
+    let words = shape.log_normal(web.spec.median_words, web.spec.length_sigma).clamp(30.0, 6000.0) as usize;
+    let words = match page.kind {
+        PageKind::Article | PageKind::Table => words,
+        _ => 40,
+    };
+
+    let mut texts = paragraphs(web, number, page, words, version);
+    texts[0].insert_str(0, &lead(page, &mut shape));
+    let description = texts[0].chars().take(120).collect();
+    let links = |place: Place| -> Vec<Link> {
+        let chosen = planned.iter().filter(|link| link.place == place);
+        let shown = chosen.filter(|link| place != Place::List || web.page(link.to).is_there(moment));
+        shown.map(|link| written(web, page, link)).collect()
+    };
+    let mut in_text = links(Place::Text);
+    in_text.extend(links(Place::Outside));
+
+    let mut blocks: Vec<Block> =
+        texts.into_iter().map(|text| Block::Paragraph(vec![Span::Text(text)])).collect();
+    for (place, link) in in_text.into_iter().enumerate() {
+        let paragraph_count = blocks.len();
+        if let Block::Paragraph(spans) = &mut blocks[place % paragraph_count] {
+            weave(link, page.lang, place, spans);
+        }
+    }
+    if page.kind == PageKind::Picture {
+        for picture in 0..shape.between(3, 6) {
+            let caption = writer.paragraph(6, &mut shape);
+            blocks.push(Block::Picture { name: format!("{number}-{picture}"), caption });
+        }
+    }
+    for (place, block) in
+        [(Place::Pager, Block::Pager as fn(Vec<Link>) -> Block), (Place::Frame, Block::Frames)]
+    {
+        let chosen = links(place);
+        if !chosen.is_empty() {
+            blocks.push(block(chosen));
+        }
+    }
+    let listed: Vec<(Link, String)> =
+        links(Place::List).into_iter().map(|link| (link, String::new())).collect();
+    if !listed.is_empty() {
+        blocks.insert(1, Block::Links(listed));
+    }
+    let author =
+        writer.name(&mut Rng::of(&[web.seed, stream::AUTHOR, u64::from(number) % 97, u64::from(page.host)]));
+    Draft { description, keywords: String::new(), author, blocks, related: links(Place::Related) }
+}
+
+/// The first sentence names the title, as first sentences do.
+fn lead(page: &Page, rng: &mut Rng) -> String {
+    let title = &page.title;
+    match page.lang {
+        Lang::En => match rng.below(4) {
+            0 => format!("This page is about “{title}”. "),
+            1 => format!("“{title}” is a long story, told here in short. "),
+            2 => format!("Readers often ask about “{title}”. "),
+            _ => format!("Few subjects are as dear to us as “{title}”. "),
+        },
+        Lang::Zh => match rng.below(4) {
+            0 => format!("本文介绍“{title}”。"),
+            1 => format!("说起“{title}”，许多读者并不陌生。"),
+            2 => format!("“{title}”是一个值得细谈的题目。"),
+            _ => format!("最近常有人问起“{title}”。"),
+        },
+    }
+}
+
+/// Each change rewrites one paragraph. A near-duplicate takes over all but the last of its original.
+fn paragraphs(web: &Web, number: PageNo, page: &Page, words: usize, version: usize) -> Vec<String> {
+    const WORDS: usize = 70;
+    let writer = Writer::new(page.lang, web.host_of(page).topic);
+    let count = (words / WORDS).max(1) + usize::from(page.near_duplicate_of.is_some());
+    let mut editions = vec![0u64; count];
+    for change in 1..=version as u64 {
+        editions[hash(&[u64::from(number), change]) as usize % count] = change;
+    }
+    let paragraph = |(place, &edition): (usize, &u64)| {
+        let taken_over = edition == 0 && place + 1 < count;
+        let source = page.near_duplicate_of.filter(|_| taken_over).unwrap_or(number);
+        let topic = web.host_of(web.page(source)).topic;
+        let mut rng = Rng::of(&[web.seed, stream::PARAGRAPH, u64::from(source), place as u64, edition]);
+        let length = rng.between(WORDS * 2 / 3, WORDS * 4 / 3).min(words.max(12));
+        if topic == web.host_of(page).topic {
+            writer.paragraph(length, &mut rng)
+        } else {
+            Writer::new(page.lang, topic).paragraph(length, &mut rng)
+        }
+    };
+    editions.iter().enumerate().map(paragraph).collect()
+}
+
+fn written(web: &Web, page: &Page, link: &PlannedLink) -> Link {
+    if link.place == Place::Outside {
+        let mut rng = Rng::of(&[web.seed, stream::OUTSIDE, u64::from(link.to)]);
+        let url = format!("http://www.elsewhere-{}.invalid/", rng.below(1000));
+        let anchor = if page.lang == Lang::En { "a site elsewhere" } else { "别处的网站" };
+        return Link { to: Target::Outside(url), anchor: anchor.into(), spelling: link.spelling };
+    }
+    let target = web.page(link.to);
+    let anchor = match (target.title.as_ref(), page.lang) {
+        ("", Lang::En) => ["the old page", "an earlier note", "this record"][link.to as usize % 3].to_owned(),
+        ("", Lang::Zh) => ["旧文", "早先的记录", "这一页"][link.to as usize % 3].to_owned(),
+        (title, _) => title.to_owned(),
+    };
+    Link { to: Target::Page(link.to), anchor, spelling: link.spelling }
+}
+
+/// Adds a sentence with the link to a paragraph.
+fn weave(link: Link, lang: Lang, place: usize, spans: &mut Vec<Span>) {
+    let (before, after) = match (lang, place % 3) {
+        (Lang::En, 0) => (" See also ", "."),
+        (Lang::En, 1) => (" More on this in ", "."),
+        (Lang::En, _) => (" Compare ", "."),
+        (Lang::Zh, 0) => ("另见", "。"),
+        (Lang::Zh, 1) => ("详情请读", "。"),
+        (Lang::Zh, _) => ("可以对照", "。"),
+    };
+    spans.push(Span::Text(before.into()));
+    spans.push(Span::Link(link));
+    spans.push(Span::Text(after.into()));
+}

@@ -1,0 +1,108 @@
+//! How the demo's pages are written down: a line is a block.
+//!
+//! | line | block |
+//! |---|---|
+//! | `## text` | heading |
+//! | `> text` | quote |
+//! | `= name: value` | a row of a table of facts |
+//! | `1. text` | a step |
+//! | `* /path \| note` | an entry in a list of links; the anchor is the title of the page |
+//! | `! name \| caption` | a picture |
+//! | anything else | a paragraph; `[[/path\|anchor]]` or `[[host/path\|anchor]]` is a link |
+
+use std::collections::HashMap;
+
+use crate::model::{Block, Link, PageNo, Span, Spelling, Target};
+
+/// Finds the page and title that a line refers to.
+pub(super) struct Places<'a> {
+    /// Pages by host and path.
+    pub(super) pages: &'a HashMap<String, (PageNo, String)>,
+    /// The host that paths without one belong to.
+    pub(super) host: &'a str,
+}
+
+impl Places<'_> {
+    /// A link to the page; `None` when there is no such page.
+    pub(super) fn link(&self, place: &str, anchor: Option<&str>) -> Option<Link> {
+        let key = if place.starts_with('/') { format!("{}{place}", self.host) } else { place.to_owned() };
+        let (page, title) = self.pages.get(&key)?;
+        let anchor = anchor.unwrap_or(title).to_owned();
+        let spelling = if place.starts_with('/') { Spelling::FromRoot } else { Spelling::Absolute };
+        Some(Link { to: Target::Page(*page), anchor, spelling })
+    }
+}
+
+/// The blocks of a page; `Err` names a place that does not exist.
+pub(super) fn parse(text: &str, places: &Places) -> Result<Vec<Block>, String> {
+    let mut blocks: Vec<Block> = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (mark, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match (mark, blocks.last_mut()) {
+            ("##", _) => blocks.push(Block::Heading(rest.to_owned())),
+            (">", _) => blocks.push(Block::Quote(rest.to_owned())),
+            ("!", _) => {
+                let (name, caption) = rest.split_once(" | ").unwrap_or((rest, ""));
+                blocks.push(Block::Picture { name: name.to_owned(), caption: caption.to_owned() });
+            }
+            ("=", last) => {
+                let (name, value) = rest.split_once(": ").unwrap_or((rest, ""));
+                let fact = (name.to_owned(), value.to_owned());
+                match last {
+                    Some(Block::Facts(facts)) => facts.push(fact),
+                    _ => blocks.push(Block::Facts(vec![fact])),
+                }
+            }
+            ("1.", Some(Block::Steps(steps))) => steps.push(rest.to_owned()),
+            ("1.", _) => blocks.push(Block::Steps(vec![rest.to_owned()])),
+            ("*", last) => {
+                let (place, note) = rest.split_once(" | ").unwrap_or((rest, ""));
+                let link = places.link(place, None).ok_or_else(|| place.to_owned())?;
+                let item = (link, note.to_owned());
+                match last {
+                    Some(Block::Links(items)) => items.push(item),
+                    _ => blocks.push(Block::Links(vec![item])),
+                }
+            }
+            _ => blocks.push(Block::Paragraph(spans(line, places)?)),
+        }
+    }
+    Ok(blocks)
+}
+
+fn spans(line: &str, places: &Places) -> Result<Vec<Span>, String> {
+    let mut spans = Vec::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("[[") {
+        let (inside, after) = after.split_once("]]").ok_or_else(|| after.to_owned())?;
+        let (place, anchor) = inside.split_once('|').unwrap_or((inside, inside));
+        if !before.is_empty() {
+            spans.push(Span::Text(before.to_owned()));
+        }
+        spans.push(Span::Link(places.link(place, Some(anchor)).ok_or_else(|| place.to_owned())?));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        spans.push(Span::Text(rest.to_owned()));
+    }
+    Ok(spans)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_line_becomes_its_block() {
+        let pages = HashMap::from([("a.demo/x".to_owned(), (3, "The X".to_owned()))]);
+        let places = Places { pages: &pages, host: "a.demo" };
+        let text =
+            "Go to [[/x|there]].\n## Head\n= a: b\n= c: d\n1. one\n1. two\n> said\n* /x | note\n! p | q";
+        let blocks = parse(text, &places).expect("all places exist");
+        assert_eq!(blocks.len(), 7);
+        assert!(matches!(&blocks[0], Block::Paragraph(spans) if spans.len() == 3));
+        assert!(matches!(&blocks[2], Block::Facts(facts) if facts.len() == 2));
+        assert!(matches!(&blocks[5], Block::Links(items) if items[0].0.anchor == "The X"));
+        assert_eq!(parse("[[/y|lost]]", &places).err(), Some("/y".to_owned()));
+    }
+}

@@ -1,0 +1,56 @@
+//! # The test web: a loopback web with known truth
+//!
+//! Makes a web of hosts and pages, in Chinese and English, from a seed; serves it on loopback; and knows everything
+//! about it: every URL, title, text, link, duplicate and change. The demo, the end-to-end tests and the benchmarks
+//! crawl it and compare what they got with what is true.
+//!
+//! *In:* a [`WebSpec`] (or nothing: [`Web::demo`]). *Out:* a running [`Server`], its [`Truth`] and its request log.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> std::io::Result<()> {
+//! use pharos_testweb::{ServeOptions, Server, Web, WebSpec};
+//!
+//! let web = Web::generate(&WebSpec { seed: 7, hosts: 2, pages: 40, ..WebSpec::default() });
+//! let server = Server::start(web, ServeOptions::default()).await?;
+//! println!("crawl {:?} with --resolve {:?}", server.seeds(), server.resolve_args());
+//! // … crawl, then ask what should have been found and what the server saw:
+//! assert!(server.truth().stored().count() > 10);
+//! assert_eq!(server.log().len(), 0);
+//! server.stop().await;
+//! # Ok(()) }
+//! ```
+//!
+//! The flow: `plan/` decides which hosts, pages, links and changes there are ([`Web`]); `compose` says what a page
+//! reads at a moment, with sentences from `writer` and words from `words/`; `render` makes bytes of it; `server`
+//! hands them out; `truth` writes the answer key from the same model.
+//!
+//! Invariants:
+//!
+//! * The same [`WebSpec`] gives the same bytes, on every machine and in every run.
+//! * The truth is computed from the model, never from the rendered HTML, and shares no code with the engine.
+//! * A page is a function of (web, moment): nothing the server does changes it, only the [`TestClock`] does.
+//! * Titles are unique in a web, but for exact duplicates.
+//! * Caches, logs and connections of the server are bounded.
+
+mod clock;
+mod compose;
+mod demo;
+mod model;
+mod pictures;
+mod plan;
+mod render;
+mod rng;
+mod robots;
+mod server;
+mod spec;
+mod truth;
+mod urls;
+mod words;
+mod writer;
+
+pub use clock::{START, TestClock};
+pub use model::{Behaviour, Charset, Declared, Host, Lang, PageKind, Web};
+pub use server::{Counters, Request, ServeOptions, Server};
+pub use spec::WebSpec;
+pub use truth::{TrueLink, TruePage, Truth};
+pub use words::VOCABULARY;

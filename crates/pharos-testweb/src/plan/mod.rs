@@ -1,0 +1,127 @@
+//! From a recipe to a web: hosts, then the pages of each, then the links, then what changes when.
+
+mod changes;
+mod hosts;
+mod links;
+mod sites;
+
+use std::collections::HashSet;
+
+pub(crate) use hosts::address_of;
+
+use crate::model::{Body, Page, PageNo, Place, PlannedLink, Spelling, Web};
+use crate::rng::Rng;
+use crate::spec::WebSpec;
+
+/// Purposes of random streams, so that no two draw the same numbers.
+mod stream {
+    pub(super) const HOST: u64 = 1;
+    pub(super) const SITE: u64 = 2;
+    pub(super) const LINKS: u64 = 3;
+    pub(super) const CHANGES: u64 = 4;
+    pub(super) const BIRTHS: u64 = 5;
+}
+
+/// The web while it is being planned.
+struct Plan<'a> {
+    spec: &'a WebSpec,
+    hosts: Vec<crate::model::Host>,
+    pages: Vec<Page>,
+    sites: Vec<Site>,
+    titles: HashSet<String>,
+}
+
+/// The pages of one host by the part they play.
+#[derive(Default)]
+struct Site {
+    sections: Vec<Section>,
+    home: PageNo,
+    /// Listed pages of text: they carry links and others link to them.
+    carriers: Vec<PageNo>,
+    /// Must be linked from the text of a carrier, because no list shows them.
+    loose: Vec<PageNo>,
+    redirects: Vec<PageNo>,
+    /// Only a redirect leads here.
+    moved: Vec<PageNo>,
+    framesets: Vec<PageNo>,
+    /// Only a frameset shows these.
+    framed: Vec<PageNo>,
+    forbidden: Vec<PageNo>,
+    /// Only forbidden pages link here.
+    buried: Vec<PageNo>,
+}
+
+/// A part of a site: its lists, and what they list.
+struct Section {
+    name: String,
+    slug: String,
+    lists: Vec<PageNo>,
+    listed: Vec<PageNo>,
+}
+
+pub(crate) fn generate(spec: &WebSpec) -> Web {
+    let mut spec = spec.clone();
+    spec.hosts = spec.hosts.max(1);
+    spec.pages = spec.pages.max(3 * spec.hosts);
+    let mut plan = Plan {
+        spec: &spec,
+        hosts: hosts::make(&spec),
+        pages: Vec::new(),
+        sites: Vec::new(),
+        titles: HashSet::new(),
+    };
+    for (host, size) in site_sizes(&spec).into_iter().enumerate() {
+        sites::lay_out(&mut plan, host, size);
+    }
+    links::draw(&mut plan);
+    changes::schedule(&mut plan);
+    let Plan { hosts, pages, .. } = plan;
+    Web::assemble(spec, hosts, pages)
+}
+
+/// Few large sites and many small ones: the i-th has a share of 1/√i.
+fn site_sizes(spec: &WebSpec) -> Vec<usize> {
+    const SMALLEST: usize = 3;
+    let weights: Vec<f64> = (1..=spec.hosts).map(|place| 1.0 / (place as f64).sqrt()).collect();
+    let total: f64 = weights.iter().sum();
+    let to_share = spec.pages - SMALLEST * spec.hosts;
+    let mut sizes: Vec<usize> =
+        weights.iter().map(|weight| SMALLEST + (to_share as f64 * weight / total) as usize).collect();
+    sizes[0] += spec.pages - sizes.iter().sum::<usize>();
+    sizes
+}
+
+impl Plan<'_> {
+    fn add(&mut self, page: Page) -> PageNo {
+        self.pages.push(page);
+        (self.pages.len() - 1) as PageNo
+    }
+
+    /// Draws titles until one is new.
+    fn new_title(&mut self, mut draw: impl FnMut() -> String) -> String {
+        loop {
+            let title = draw();
+            if self.titles.insert(title.clone()) {
+                return title;
+            }
+        }
+    }
+
+    fn link(&mut self, from: PageNo, to: PageNo, place: Place, rng: &mut Rng) {
+        let spelling = match rng.below(100) {
+            0..60 => Spelling::FromRoot,
+            60..70 => Spelling::Absolute,
+            70..80 => Spelling::Relative,
+            80..86 => Spelling::Fragment,
+            86..90 => Spelling::Capitals,
+            90..93 => Spelling::SchemeRelative,
+            93..97 => Spelling::Unescaped,
+            _ => Spelling::Padded,
+        };
+        if let Body::Generated(links) = &mut self.pages[from as usize].body
+            && !links.iter().any(|link| link.to == to && link.place == place)
+        {
+            links.push(PlannedLink { to, place, spelling });
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! One request, one answer.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Method, Response, StatusCode};
+
+use super::Shared;
+use super::cache::Rendered;
+use crate::model::{Body, Charset, Declared, PageNo};
+use crate::render::{http_date, render, style};
+use crate::{pictures, urls};
+
+pub(super) type Answer = Response<Full<Bytes>>;
+
+/// The answer of a host to a request for a path.
+pub(super) fn answer(shared: &Shared, host: u32, method: &Method, path: &str, headers: &HeaderMap) -> Answer {
+    if method != Method::GET && method != Method::HEAD {
+        return plain(StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET and HEAD\n".into());
+    }
+    match shared.web.page_at(host, path) {
+        Some(page) => answer_page(shared, page, headers),
+        None => answer_other(shared, host, path),
+    }
+}
+
+fn answer_page(shared: &Shared, number: PageNo, headers: &HeaderMap) -> Answer {
+    let web = &shared.web;
+    let page = web.page(number);
+    let moment = shared.clock.now();
+    if !page.is_there(moment) {
+        let status = StatusCode::from_u16(page.status_when_absent(number)).unwrap_or(StatusCode::NOT_FOUND);
+        return absent(status);
+    }
+    if let Body::Redirect { status, to } = page.body {
+        let target = web.page(to);
+        // Both forms are legal (RFC 9110, 10.2.2), so clients must know both.
+        let location = if target.host == page.host && number.is_multiple_of(2) {
+            target.path.to_string()
+        } else {
+            urls::url_of(web, target, shared.port)
+        };
+        let mut answer = plain(
+            StatusCode::from_u16(status).unwrap_or(StatusCode::FOUND),
+            "text/html",
+            "<html><body><p>moved</p></body></html>\n".into(),
+        );
+        if let Ok(location) = HeaderValue::from_str(&location) {
+            answer.headers_mut().insert(header::LOCATION, location);
+        }
+        return answer;
+    }
+    let source = page.duplicate_of.unwrap_or(number);
+    let (_, since) = web.page(source).version(moment);
+    let rendered = shared.cache.get(source, since, || make(shared, source, since, moment));
+    send(&rendered, headers)
+}
+
+fn make(shared: &Shared, number: PageNo, since: u64, moment: u64) -> Rendered {
+    let page = shared.web.page(number);
+    let host = shared.web.host_of(page);
+    let body = render(&shared.web, number, moment, shared.port);
+    let content_type = match (host.declared, host.charset) {
+        (Declared::Meta, _) => HeaderValue::from_static("text/html"),
+        (Declared::Header, Charset::Utf8) => HeaderValue::from_static("text/html; charset=utf-8"),
+        (Declared::Header, Charset::Gbk) => HeaderValue::from_static("text/html; charset=gbk"),
+    };
+    let etag = header_value(&format!("W/\"{number:x}-{since:x}\""));
+    Rendered::new(since, body, content_type, etag, header_value(&http_date(since)))
+}
+
+fn header_value(text: &str) -> HeaderValue {
+    HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
+}
+
+fn send(rendered: &Arc<Rendered>, headers: &HeaderMap) -> Answer {
+    let fresh = is_unchanged(rendered, headers);
+    let (body, zipped) = match headers.get(header::ACCEPT_ENCODING) {
+        _ if fresh => (Bytes::new(), false),
+        Some(accepted) if accepts_gzip(accepted) => rendered.zipped(),
+        _ => (rendered.body.clone(), false),
+    };
+    let mut answer = Response::new(Full::new(body));
+    let out = answer.headers_mut();
+    out.insert(header::ETAG, rendered.etag.clone());
+    out.insert(header::LAST_MODIFIED, rendered.last_modified.clone());
+    out.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if fresh {
+        *answer.status_mut() = StatusCode::NOT_MODIFIED;
+        return answer;
+    }
+    out.insert(header::CONTENT_TYPE, rendered.content_type.clone());
+    if zipped {
+        out.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    answer
+}
+
+/// If-None-Match decides where it is present, else If-Modified-Since (RFC 9110, 13.2.2).
+fn is_unchanged(rendered: &Rendered, headers: &HeaderMap) -> bool {
+    if let Some(tags) = headers.get(header::IF_NONE_MATCH) {
+        let known = rendered.etag.to_str().unwrap_or("").trim_start_matches("W/");
+        let tags = tags.to_str().unwrap_or("");
+        return tags.split(',').map(str::trim).any(|tag| tag == "*" || tag.trim_start_matches("W/") == known);
+    }
+    let since = headers.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
+    let since = since.and_then(|text| httpdate::parse_http_date(text).ok());
+    let since = since.and_then(|moment| moment.duration_since(std::time::UNIX_EPOCH).ok());
+    since.is_some_and(|since| rendered.since <= since.as_secs())
+}
+
+fn accepts_gzip(accepted: &HeaderValue) -> bool {
+    accepted.to_str().is_ok_and(|list| {
+        list.split(',').any(|coding| {
+            let mut parts = coding.split(';').map(str::trim);
+            parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"))
+                && !parts.any(|weight| matches!(weight, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
+        })
+    })
+}
+
+/// robots.txt, style sheet and pictures: what is served but is no page.
+fn answer_other(shared: &Shared, host: u32, path: &str) -> Answer {
+    let host = &shared.web.hosts[host as usize];
+    match (path, &host.rules) {
+        ("/robots.txt", Some(rules)) => plain(StatusCode::OK, "text/plain", rules.text()),
+        ("/style.css", _) => plain(StatusCode::OK, "text/css", style(host)),
+        _ => match path.strip_prefix("/pictures/").and_then(|name| name.strip_suffix(".svg")) {
+            Some(name) => plain(StatusCode::OK, "image/svg+xml", pictures::draw(name)),
+            None => absent(StatusCode::NOT_FOUND),
+        },
+    }
+}
+
+/// The answer of no host: the name is not one of ours.
+pub(super) fn no_such_host() -> Answer {
+    plain(StatusCode::MISDIRECTED_REQUEST, "text/plain", "no such host on this web\n".into())
+}
+
+fn absent(status: StatusCode) -> Answer {
+    plain(
+        status,
+        "text/html",
+        "<html><head><title>Not here</title></head><body><p>Not here.</p></body></html>\n".into(),
+    )
+}
+
+fn plain(status: StatusCode, content_type: &'static str, body: String) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(body)));
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_sent_only_to_those_who_want_it() {
+        for (accepted, wanted) in [
+            ("gzip, br", true),
+            ("br;q=1, GZIP;q=0.5", true),
+            ("gzip;q=0", false),
+            ("br", false),
+            ("", false),
+        ] {
+            assert_eq!(accepts_gzip(&HeaderValue::from_static(accepted)), wanted, "{accepted}");
+        }
+    }
+}

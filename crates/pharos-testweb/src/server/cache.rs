@@ -1,0 +1,126 @@
+//! Rendered pages, ready to be sent; bounded in bytes.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use bytes::Bytes;
+use hyper::header::HeaderValue;
+use libdeflater::{CompressionLvl, Compressor};
+
+use crate::model::PageNo;
+
+/// The answer to a request for one page, but for the encoding the client accepts.
+pub(super) struct Rendered {
+    /// When this version of the page began.
+    pub(super) since: u64,
+    pub(super) body: Bytes,
+    pub(super) content_type: HeaderValue,
+    pub(super) etag: HeaderValue,
+    pub(super) last_modified: HeaderValue,
+    zipped: OnceLock<Bytes>,
+}
+
+impl Rendered {
+    pub(super) fn new(
+        since: u64,
+        body: Vec<u8>,
+        content_type: HeaderValue,
+        etag: HeaderValue,
+        last_modified: HeaderValue,
+    ) -> Rendered {
+        Rendered { since, body: body.into(), content_type, etag, last_modified, zipped: OnceLock::new() }
+    }
+
+    /// The body in gzip, compressed once; the plain body when that fails.
+    pub(super) fn zipped(&self) -> (Bytes, bool) {
+        let zipped = self.zipped.get_or_init(|| gzip(&self.body).unwrap_or_default());
+        if zipped.is_empty() { (self.body.clone(), false) } else { (zipped.clone(), true) }
+    }
+
+    /// What it may take in memory, compressed copy included.
+    fn weight(&self) -> usize {
+        self.body.len() * 3 / 2 + 300
+    }
+}
+
+fn gzip(body: &[u8]) -> Option<Bytes> {
+    // Level 0, which the crate calls the fastest, does not compress at all.
+    let mut compressor = Compressor::new(CompressionLvl::new(1).unwrap_or_default());
+    let mut out = vec![0; compressor.gzip_compress_bound(body.len())];
+    let length = compressor.gzip_compress(body, &mut out).ok()?;
+    out.truncate(length);
+    out.shrink_to_fit();
+    Some(out.into())
+}
+
+const SHARDS: usize = 16;
+
+/// The newest rendering of each page; when full, what came first goes first.
+pub(super) struct Cache {
+    shards: [Mutex<Shard>; SHARDS],
+    bytes_per_shard: usize,
+}
+
+#[derive(Default)]
+struct Shard {
+    pages: HashMap<PageNo, Arc<Rendered>>,
+    order: VecDeque<PageNo>,
+    bytes: usize,
+}
+
+impl Cache {
+    pub(super) fn new(bytes: usize) -> Cache {
+        Cache { shards: Default::default(), bytes_per_shard: bytes / SHARDS }
+    }
+
+    /// The rendering of a page that began at `since`, from the cache or made now.
+    pub(super) fn get(&self, page: PageNo, since: u64, make: impl FnOnce() -> Rendered) -> Arc<Rendered> {
+        let shard = &self.shards[page as usize % SHARDS];
+        let lock = || shard.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(found) = lock().pages.get(&page)
+            && found.since == since
+        {
+            return found.clone();
+        }
+        let made = Arc::new(make());
+        let mut shard = lock();
+        shard.bytes += made.weight();
+        match shard.pages.insert(page, made.clone()) {
+            Some(stale) => shard.bytes -= stale.weight(),
+            None => shard.order.push_back(page),
+        }
+        while shard.bytes > self.bytes_per_shard
+            && let Some(oldest) = shard.order.pop_front()
+        {
+            if let Some(gone) = shard.pages.remove(&oldest) {
+                shard.bytes -= gone.weight();
+            }
+        }
+        made
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(since: u64, size: usize) -> Rendered {
+        let header = HeaderValue::from_static("x");
+        Rendered::new(since, vec![b'a'; size], header.clone(), header.clone(), header)
+    }
+
+    #[test]
+    fn a_page_is_made_once_per_version_and_the_cache_stays_small() {
+        let cache = Cache::new(SHARDS * 10_000);
+        assert_eq!(cache.get(1, 5, || rendered(5, 10)).since, 5);
+        assert_eq!(cache.get(1, 5, || unreachable!("must be cached")).since, 5);
+        assert_eq!(cache.get(1, 6, || rendered(6, 10)).since, 6);
+        for page in 0..1000 {
+            cache.get(page, 0, || rendered(0, 3000));
+        }
+        for shard in &cache.shards {
+            let shard = shard.lock().expect("not poisoned");
+            assert!(shard.bytes <= 10_000 && shard.pages.len() == shard.order.len());
+        }
+    }
+}

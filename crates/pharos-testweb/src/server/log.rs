@@ -1,0 +1,146 @@
+//! What the server saw: the last requests, and counts of all.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use serde::Serialize;
+
+/// One request, as the server saw it.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// When it arrived.
+    pub at: Instant,
+    /// The host it asked for, as the `Host` header says, without port, in lower case.
+    pub host: Arc<str>,
+    /// Path and query.
+    pub path: Arc<str>,
+    /// The status of the answer.
+    pub status: u16,
+    /// What the client calls itself.
+    pub user_agent: Arc<str>,
+    /// The number of the connection it came by.
+    pub connection: u64,
+    /// How many requests to the same host were being answered when it arrived, itself included.
+    pub in_flight: u32,
+}
+
+/// Counts since the server was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counters {
+    /// Connections that were accepted.
+    pub connections: u64,
+    /// Requests of all kinds.
+    pub requests: u64,
+    /// Answers with status 200.
+    pub ok: u64,
+    /// Answers with status 301, 302 or 308.
+    pub redirects: u64,
+    /// Answers with status 304.
+    pub not_modified: u64,
+    /// Answers with any other status.
+    pub others: u64,
+    /// Bytes of all bodies sent.
+    pub body_bytes: u64,
+}
+
+#[derive(Default)]
+pub(super) struct Tally {
+    connections: AtomicU64,
+    ok: AtomicU64,
+    redirects: AtomicU64,
+    not_modified: AtomicU64,
+    others: AtomicU64,
+    body_bytes: AtomicU64,
+}
+
+impl Tally {
+    /// Counts a connection and gives its number.
+    pub(super) fn connection(&self) -> u64 {
+        self.connections.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(super) fn answer(&self, status: u16, body_bytes: usize) {
+        let counter = match status {
+            200 => &self.ok,
+            301 | 302 | 308 => &self.redirects,
+            304 => &self.not_modified,
+            _ => &self.others,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        self.body_bytes.fetch_add(body_bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn read(&self) -> Counters {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (ok, redirects) = (read(&self.ok), read(&self.redirects));
+        let (not_modified, others) = (read(&self.not_modified), read(&self.others));
+        Counters {
+            connections: read(&self.connections),
+            requests: ok + redirects + not_modified + others,
+            ok,
+            redirects,
+            not_modified,
+            others,
+            body_bytes: read(&self.body_bytes),
+        }
+    }
+}
+
+/// The last requests; the oldest are forgotten first.
+pub(super) struct Log {
+    requests: Mutex<VecDeque<Request>>,
+    capacity: usize,
+}
+
+impl Log {
+    pub(super) fn new(capacity: usize) -> Log {
+        Log { requests: Mutex::new(VecDeque::new()), capacity }
+    }
+
+    pub(super) fn write(&self, request: Request) {
+        if self.capacity == 0 {
+            return;
+        }
+        let mut requests = self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if requests.len() == self.capacity {
+            requests.pop_front();
+        }
+        requests.push_back(request);
+    }
+
+    pub(super) fn read(&self) -> Vec<Request> {
+        self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).iter().cloned().collect()
+    }
+
+    pub(super) fn clear(&self) {
+        self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_forgets_the_oldest() {
+        let log = Log::new(2);
+        for status in [200, 301, 404] {
+            let (host, path, user_agent): (Arc<str>, Arc<str>, Arc<str>) =
+                ("h".into(), "/".into(), "u".into());
+            log.write(Request {
+                at: Instant::now(),
+                host,
+                path,
+                status,
+                user_agent,
+                connection: 0,
+                in_flight: 1,
+            });
+        }
+        let kept: Vec<u16> = log.read().iter().map(|request| request.status).collect();
+        assert_eq!(kept, [301, 404]);
+    }
+}

@@ -1,0 +1,325 @@
+//! The web on real sockets.
+
+mod answer;
+mod cache;
+mod log;
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use http_body_util::Full;
+use hyper::body::{Body as _, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+pub use log::{Counters, Request};
+
+use crate::clock::TestClock;
+use crate::model::Web;
+use crate::render::http_date;
+use crate::truth::Truth;
+use answer::Answer;
+
+/// How a web is served.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// Where to listen; port 0 takes a free one. With `own_addresses` only the port counts.
+    pub listen: SocketAddr,
+    /// Every host listens on its own 127.x.y.z, on the same port; otherwise all share one address and are told
+    /// apart by the `Host` header.
+    pub own_addresses: bool,
+    /// Which moment of the web is served.
+    pub clock: TestClock,
+    /// How many requests the log remembers.
+    pub log_capacity: usize,
+    /// How many bytes of rendered pages are kept.
+    pub cache_bytes: usize,
+    /// How many connections may be open at once; more wait.
+    pub max_connections: usize,
+    /// How long every answer is held back, as by a distant host.
+    pub latency: Duration,
+}
+
+impl Default for ServeOptions {
+    fn default() -> ServeOptions {
+        ServeOptions {
+            listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+            own_addresses: false,
+            clock: TestClock::at_start(),
+            log_capacity: 200_000,
+            cache_bytes: 256 << 20,
+            max_connections: 4096,
+            latency: Duration::ZERO,
+        }
+    }
+}
+
+/// A web that is being served.
+pub struct Server {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    own_addresses: bool,
+    stop: watch::Sender<bool>,
+    listeners: JoinSet<()>,
+}
+
+/// What all connections need.
+struct Shared {
+    web: Arc<Web>,
+    port: u16,
+    clock: TestClock,
+    latency: Duration,
+    cache: cache::Cache,
+    log: log::Log,
+    tally: log::Tally,
+    names: Vec<Arc<str>>,
+    in_flight: Vec<AtomicU32>,
+    date: Mutex<(u64, HeaderValue)>,
+}
+
+impl Server {
+    /// Binds the addresses and begins to answer, on the tokio runtime it is called in.
+    pub async fn start(web: impl Into<Arc<Web>>, options: ServeOptions) -> io::Result<Server> {
+        let web: Arc<Web> = web.into();
+        let listeners = bind(&web, &options).await?;
+        let address = listeners[0].local_addr()?;
+        let shared = Arc::new(Shared {
+            port: address.port(),
+            clock: options.clock,
+            latency: options.latency,
+            cache: cache::Cache::new(options.cache_bytes),
+            log: log::Log::new(options.log_capacity),
+            tally: log::Tally::default(),
+            names: web.hosts.iter().map(|host| host.name.as_str().into()).collect(),
+            in_flight: web.hosts.iter().map(|_| AtomicU32::new(0)).collect(),
+            date: Mutex::new((u64::MAX, HeaderValue::from_static(""))),
+            web,
+        });
+        let (stop, stopped) = watch::channel(false);
+        let room = Arc::new(Semaphore::new(options.max_connections));
+        let mut tasks = JoinSet::new();
+        for listener in listeners {
+            tasks.spawn(listen(listener, shared.clone(), room.clone(), stopped.clone()));
+        }
+        Ok(Server { shared, address, own_addresses: options.own_addresses, stop, listeners: tasks })
+    }
+
+    /// The address that is listened on, or the first of them.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The port of all URLs.
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    /// The web that is served.
+    pub fn web(&self) -> &Web {
+        &self.shared.web
+    }
+
+    /// The clock of the web; moving it moves the web.
+    pub fn clock(&self) -> &TestClock {
+        &self.shared.clock
+    }
+
+    /// The home page of every host.
+    pub fn seeds(&self) -> Vec<String> {
+        self.web().seeds(self.port())
+    }
+
+    /// `HOST:PORT:ADDR` for every host, as `--resolve` of curl and of the crawler takes it.
+    pub fn resolve_args(&self) -> Vec<String> {
+        let port = self.port();
+        let address =
+            |host: &crate::Host| if self.own_addresses { host.address.into() } else { self.address.ip() };
+        self.web().hosts.iter().map(|host| format!("{}:{port}:{}", host.name, address(host))).collect()
+    }
+
+    /// What is true now, by the clock of the web.
+    pub fn truth(&self) -> Truth {
+        self.web().truth_at(self.port(), self.clock().now())
+    }
+
+    /// The last requests, oldest first.
+    pub fn log(&self) -> Vec<Request> {
+        self.shared.log.read()
+    }
+
+    /// Forgets the requests so far; the counters go on.
+    pub fn clear_log(&self) {
+        self.shared.log.clear();
+    }
+
+    /// Counts since the start.
+    pub fn counters(&self) -> Counters {
+        self.shared.tally.read()
+    }
+
+    /// Stops listening and closes every connection.
+    pub async fn stop(mut self) {
+        // Fails only when every listener has ended already.
+        let _ = self.stop.send(true);
+        while self.listeners.join_next().await.is_some() {}
+    }
+}
+
+async fn bind(web: &Web, options: &ServeOptions) -> io::Result<Vec<TcpListener>> {
+    if !options.own_addresses {
+        return Ok(vec![TcpListener::bind(options.listen).await?]);
+    }
+    // A free port of the first address may be taken on another: try again with the next free one.
+    const TRIES: usize = 20;
+    let mut tries = 0;
+    loop {
+        match bind_own(web, options.listen.port()).await {
+            Err(error)
+                if options.listen.port() == 0
+                    && error.kind() == io::ErrorKind::AddrInUse
+                    && tries < TRIES =>
+            {
+                tries += 1;
+            }
+            result => return result,
+        }
+    }
+}
+
+async fn bind_own(web: &Web, mut port: u16) -> io::Result<Vec<TcpListener>> {
+    let mut listeners = Vec::with_capacity(web.hosts.len());
+    for host in &web.hosts {
+        let listener = TcpListener::bind((host.address, port)).await?;
+        port = listener.local_addr()?.port();
+        listeners.push(listener);
+    }
+    Ok(listeners)
+}
+
+/// Accepts until told to stop; the connections end with the listener.
+async fn listen(
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    room: Arc<Semaphore>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let mut connections = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            _ = stopped.changed() => return,
+            Some(_) = connections.join_next() => continue,
+            accepted = accept(&listener, &room) => accepted,
+        };
+        if let Some((stream, permit)) = accepted {
+            let shared = shared.clone();
+            connections.spawn(async move {
+                converse(stream, shared).await;
+                drop(permit);
+            });
+        }
+    }
+}
+
+async fn accept(
+    listener: &TcpListener,
+    room: &Arc<Semaphore>,
+) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+    let permit = room.clone().acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((stream, _)) => Some((stream, permit)),
+        Err(_) => {
+            // Out of file handles, mostly: give the others time to close some.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            None
+        }
+    }
+}
+
+/// Answers the requests of one connection, one after the other.
+async fn converse(stream: TcpStream, shared: Arc<Shared>) {
+    // Without it small answers wait for acknowledgements; failing that they are only slower.
+    let _ = stream.set_nodelay(true);
+    let connection = shared.tally.connection();
+    let no_agent: Arc<str> = "".into();
+    let last_agent = Mutex::new(no_agent);
+    let service = service_fn(|request: hyper::Request<Incoming>| {
+        let arrived = Instant::now();
+        let shared = &shared;
+        let user_agent = agent_of(&request, &last_agent);
+        async move {
+            let answer = handle(shared, &request, arrived, user_agent, connection).await;
+            Ok::<Answer, Infallible>(answer)
+        }
+    });
+    // A client that goes away in the middle is no concern of ours.
+    let _ = http1::Builder::new().pipeline_flush(true).serve_connection(TokioIo::new(stream), service).await;
+}
+
+/// The client's name; a connection mostly has one, which is then kept once.
+fn agent_of(request: &hyper::Request<Incoming>, last: &Mutex<Arc<str>>) -> Arc<str> {
+    let name = request.headers().get(header::USER_AGENT).map(HeaderValue::as_bytes).unwrap_or_default();
+    let mut last = last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if last.as_bytes() != name {
+        *last = String::from_utf8_lossy(name).into();
+    }
+    last.clone()
+}
+
+async fn handle(
+    shared: &Shared,
+    request: &hyper::Request<Incoming>,
+    arrived: Instant,
+    user_agent: Arc<str>,
+    connection: u64,
+) -> Answer {
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+    let name = host_name(request);
+    let (mut answer, host, in_flight) = match shared.web.host_named(&name) {
+        Some(number) => {
+            let counter = &shared.in_flight[number as usize];
+            let in_flight = counter.fetch_add(1, Ordering::AcqRel) + 1;
+            if !shared.latency.is_zero() {
+                tokio::time::sleep(shared.latency).await;
+            }
+            let answer = answer::answer(shared, number, request.method(), path, request.headers());
+            counter.fetch_sub(1, Ordering::AcqRel);
+            (answer, shared.names[number as usize].clone(), in_flight)
+        }
+        None => (answer::no_such_host(), name.into(), 0),
+    };
+    answer.headers_mut().insert(header::DATE, shared.date());
+    let status = answer.status().as_u16();
+    let body: &Full<_> = answer.body();
+    shared.tally.answer(status, body.size_hint().exact().unwrap_or(0) as usize);
+    let path = path.into();
+    shared.log.write(Request { at: arrived, host, path, status, user_agent, connection, in_flight });
+    answer
+}
+
+fn host_name(request: &hyper::Request<Incoming>) -> String {
+    let header = request.headers().get(header::HOST).and_then(|value| value.to_str().ok());
+    let authority = request.uri().authority().map(|authority| authority.as_str()).or(header).unwrap_or("");
+    let name = authority.rsplit_once(':').map_or(authority, |(name, _)| name);
+    name.to_ascii_lowercase()
+}
+
+impl Shared {
+    /// The time on the web as a header.
+    fn date(&self) -> HeaderValue {
+        let now = self.clock.now();
+        let mut date = self.date.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if date.0 != now {
+            *date = (now, HeaderValue::from_str(&http_date(now)).unwrap_or(HeaderValue::from_static("")));
+        }
+        date.1.clone()
+    }
+}

@@ -1,0 +1,188 @@
+//! What is true about a web at a moment: the answer key of every test.
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+
+use crate::compose::{compose, links_of, text_of};
+use crate::model::{Body, Charset, Lang, Page, PageKind, PageNo, Target, Web};
+use crate::render::head_title;
+use crate::urls::{target_url, url_of};
+
+/// Everything there is to know about a web at one moment.
+#[derive(Clone, Debug, Serialize)]
+pub struct Truth {
+    /// Every URL of the web that has ever been or will be linked by the web itself, whether it answers 200 or not.
+    pub pages: Vec<TruePage>,
+}
+
+impl Truth {
+    /// The pages that a correct crawler has stored when it began at the seeds, stayed on their hosts, obeyed
+    /// robots.txt and finished: pages, redirects and dead links alike.
+    pub fn stored(&self) -> impl Iterator<Item = &TruePage> {
+        self.pages.iter().filter(|page| page.stored())
+    }
+
+    /// The page with this URL.
+    pub fn page(&self, url: &str) -> Option<&TruePage> {
+        self.pages.iter().find(|page| page.url == url)
+    }
+}
+
+/// Everything there is to know about one URL.
+#[derive(Clone, Debug, Serialize)]
+pub struct TruePage {
+    /// Absolute and normalised, as a WHATWG parser prints it.
+    pub url: String,
+    /// The host of the URL.
+    pub host: String,
+    /// What kind of page it is.
+    pub kind: PageKind,
+    /// The status with which the server answers.
+    pub status: u16,
+    /// Where a redirect leads: absolute and normalised.
+    pub redirect: Option<String>,
+    /// The headline: unique in the web, but for exact duplicates; empty without a page.
+    pub title: String,
+    /// The text of the `title` element: the headline, mostly followed by the name of the site.
+    pub html_title: String,
+    /// The text without navigation, lists and footer, one paragraph a line.
+    pub text: String,
+    /// Who wrote it; empty where no author is named.
+    pub author: String,
+    /// The language of the text.
+    pub lang: Lang,
+    /// The encoding of the bytes.
+    pub charset: Charset,
+    /// The links in the order in which they stand on the page, navigation and footer included.
+    pub links: Vec<TrueLink>,
+    /// Whether robots.txt allows the URL.
+    pub allowed: bool,
+    /// Whether links, frames and redirects lead here from the seeds without passing through a forbidden page.
+    pub reachable: bool,
+    /// How many clicks from the seeds; a link or a frame is one, a redirect none.
+    pub depth: Option<u32>,
+    /// The page whose very bytes this one serves.
+    pub duplicate_of: Option<String>,
+    /// The page that says nearly the same.
+    pub near_duplicate_of: Option<String>,
+    /// When the page was published, in Unix seconds.
+    pub published: u64,
+    /// When the bytes were last changed, in Unix seconds: the Last-Modified of the answer.
+    pub modified: u64,
+    /// Modifications per day of the Poisson process behind `changes`; lists also change with what they list.
+    pub change_rate: f64,
+    /// All moments at which the bytes change, past and future, in Unix seconds.
+    pub changes: Vec<u64>,
+    /// When the page is deleted, if ever, in Unix seconds.
+    pub deleted: Option<u64>,
+}
+
+impl TruePage {
+    /// Whether a correct crawler stores this URL: it can be reached, and it is allowed.
+    pub fn stored(&self) -> bool {
+        self.reachable && self.allowed
+    }
+}
+
+/// A link as a parser should see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TrueLink {
+    /// The target: absolute, normalised, without fragment.
+    pub url: String,
+    /// The text of the link; empty for a frame.
+    pub anchor: String,
+}
+
+pub(crate) fn truth(web: &Web, port: u16, moment: u64) -> Truth {
+    let depths = depths(web, moment);
+    let pages =
+        (0..web.pages.len()).map(|number| true_page(web, number as PageNo, port, moment, depths[number]));
+    Truth { pages: pages.collect() }
+}
+
+pub(crate) fn is_allowed(web: &Web, page: &Page) -> bool {
+    web.host_of(page).rules.as_ref().is_none_or(|rules| rules.allow(&page.path))
+}
+
+fn true_page(web: &Web, number: PageNo, port: u16, moment: u64, depth: Option<u32>) -> TruePage {
+    let page = web.page(number);
+    let there = page.is_there(moment);
+    let url = |number: PageNo| url_of(web, web.page(number), port);
+    let (status, redirect) = match page.body {
+        _ if !there => (page.status_when_absent(number), None),
+        Body::Redirect { status, to } => (status, Some(url(to))),
+        _ => (200, None),
+    };
+    // A duplicate shows what its original shows.
+    let source_number = page.duplicate_of.unwrap_or(number);
+    let source = web.page(source_number);
+    let source_host = web.host_of(source);
+    let has_words = status == 200;
+    let draft = compose(web, source_number, moment);
+    let framed = source.kind == PageKind::Frameset;
+    let links = if has_words {
+        let true_link = |link| TrueLink {
+            url: target_url(web, link, port),
+            anchor: if framed { String::new() } else { link.anchor.clone() },
+        };
+        links_of(web, source, &draft).into_iter().map(true_link).collect()
+    } else {
+        Vec::new()
+    };
+    TruePage {
+        url: url(number),
+        host: web.host_of(page).name.clone(),
+        kind: page.kind,
+        status,
+        redirect,
+        title: page.title.to_string(),
+        html_title: if has_words { head_title(source_host, source) } else { String::new() },
+        text: if has_words && !framed { text_of(&draft) } else { String::new() },
+        author: if has_words { draft.author.clone() } else { String::new() },
+        lang: page.lang,
+        charset: source_host.charset,
+        links,
+        allowed: is_allowed(web, page),
+        reachable: depth.is_some(),
+        depth,
+        duplicate_of: page.duplicate_of.map(url),
+        near_duplicate_of: page.near_duplicate_of.map(url),
+        published: page.published,
+        modified: source.version(moment).1,
+        change_rate: page.change_rate,
+        changes: page.changes.clone(),
+        deleted: page.deleted,
+    }
+}
+
+/// Breadth-first from the home pages; a redirect costs nothing, so its target goes to the front of the queue.
+fn depths(web: &Web, moment: u64) -> Vec<Option<u32>> {
+    let mut depths: Vec<Option<u32>> = vec![None; web.pages.len()];
+    let homes = (0..web.hosts.len() as u32).filter_map(|host| web.page_at(host, "/"));
+    let mut queue: VecDeque<(PageNo, u32)> = homes.map(|home| (home, 0)).collect();
+    while let Some((number, depth)) = queue.pop_front() {
+        if depths[number as usize].is_some_and(|known| known <= depth) {
+            continue;
+        }
+        depths[number as usize] = Some(depth);
+        let page = web.page(number);
+        if !is_allowed(web, page) || !page.is_there(moment) {
+            continue;
+        }
+        if let Body::Redirect { to, .. } = page.body {
+            queue.push_front((to, depth));
+            continue;
+        }
+        let source_number = page.duplicate_of.unwrap_or(number);
+        let draft = compose(web, source_number, moment);
+        for link in links_of(web, web.page(source_number), &draft) {
+            if let Target::Page(to) = link.to
+                && depths[to as usize].is_none()
+            {
+                queue.push_back((to, depth + 1));
+            }
+        }
+    }
+    depths
+}

@@ -1,0 +1,72 @@
+//! The JSON API: the same answer as `pharos search --json`; errors as problem documents (RFC 9457).
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::paging::MAX_PAGE;
+use crate::service::{Rooms, ServiceError};
+use crate::visitor::Visitor;
+
+/// More results than this are not given at once.
+const MAX_SIZE: usize = 100;
+
+/// `/api/v1/search?q=…&page=1&size=10`.
+pub(crate) async fn search(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, ServiceError> {
+    let config = rooms.config();
+    let query = visitor.query(config.query.max_length);
+    if query.is_empty() {
+        return Ok(bad_request(
+            "the parameter `q` is missing or empty: write ?q= and the words to search for",
+        ));
+    }
+    let Some(page) = number(visitor.param("page"), 1, MAX_PAGE) else {
+        return Ok(bad_request("the parameter `page` must be a whole number from 1"));
+    };
+    let Some(size) = number(visitor.param("size"), config.query.page_size.max(1), MAX_SIZE) else {
+        return Ok(bad_request("the parameter `size` must be a whole number from 1 to 100"));
+    };
+    let mut response = Json(rooms.run(&query, page, size).await?).into_response();
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    Ok(response)
+}
+
+/// A problem document.
+pub(crate) fn problem(status: StatusCode, title: &str, detail: &str) -> Response {
+    let body = json!({ "type": "about:blank", "title": title, "status": status.as_u16(), "detail": detail });
+    let mut response = (status, body.to_string()).into_response();
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    response
+}
+
+fn bad_request(detail: &str) -> Response {
+    problem(StatusCode::BAD_REQUEST, "Bad Request", detail)
+}
+
+/// A number from 1, cut to `max`; `default` where there is none, nothing where it is not one.
+fn number(text: Option<&str>, default: usize, max: usize) -> Option<usize> {
+    let Some(text) = text else { return Some(default.min(max)) };
+    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    Some(text.parse().unwrap_or(max).min(max)).filter(|n| *n > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_checked_and_bounded() {
+        assert_eq!(number(None, 10, 100), Some(10));
+        assert_eq!(number(Some("7"), 10, 100), Some(7));
+        assert_eq!(number(Some("1000"), 10, 100), Some(100));
+        assert_eq!(number(Some("99999999999999999999999"), 10, 100), Some(100));
+        for wrong in ["", "0", "-1", "abc", "1.5", " 1"] {
+            assert_eq!(number(Some(wrong), 10, 100), None, "{wrong:?}");
+        }
+    }
+}

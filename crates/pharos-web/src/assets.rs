@@ -1,0 +1,126 @@
+//! Everything that is the same for everyone: style, icons, robots.txt, the OpenSearch description.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
+
+use askama::Template;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HOST, IF_NONE_MATCH};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use pharos_core::PageUrl;
+
+use crate::visitor::Visitor;
+
+const STYLE: &str = concat!(include_str!("../static/style.css"), include_str!("../static/colours.css"));
+const ICON_SVG: &str = include_str!("../static/favicon.svg");
+const ICON_ICO: &[u8] = include_bytes!("../static/favicon.ico");
+
+/// Result pages and snapshots are made from other sites' pages; crawlers find those there.
+const ROBOTS: &str = "User-agent: *\nDisallow: /search\nDisallow: /snapshot\nDisallow: /api\n";
+
+const A_DAY: &str = "public, max-age=86400";
+const FOR_GOOD: &str = "public, max-age=31536000, immutable";
+
+static STYLE_VERSION: LazyLock<String> = LazyLock::new(|| version(STYLE.as_bytes()));
+static STYLE_HREF: LazyLock<String> = LazyLock::new(|| format!("/static/style.css?v={}", *STYLE_VERSION));
+
+/// Where the style sheet is: the address changes with the content, so browsers may keep it for good.
+pub(crate) fn style_href() -> &'static str {
+    &STYLE_HREF
+}
+
+/// `/static/style.css`.
+pub(crate) async fn style(visitor: Visitor, headers: HeaderMap) -> Response {
+    let lifetime = if visitor.param("v") == Some(&STYLE_VERSION) { FOR_GOOD } else { A_DAY };
+    asset(&headers, "text/css; charset=utf-8", lifetime, STYLE.as_bytes())
+}
+
+/// `/favicon.svg`.
+pub(crate) async fn icon_svg(headers: HeaderMap) -> Response {
+    asset(&headers, "image/svg+xml", A_DAY, ICON_SVG.as_bytes())
+}
+
+/// `/favicon.ico`.
+pub(crate) async fn icon_ico(headers: HeaderMap) -> Response {
+    asset(&headers, "image/x-icon", A_DAY, ICON_ICO)
+}
+
+/// `/robots.txt`.
+pub(crate) async fn robots(headers: HeaderMap) -> Response {
+    asset(&headers, "text/plain; charset=utf-8", A_DAY, ROBOTS.as_bytes())
+}
+
+#[derive(Template)]
+#[template(path = "opensearch.xml")]
+struct OpenSearch<'a> {
+    origin: String,
+    description: &'a str,
+}
+
+/// `/opensearch.xml`: lets a browser add us to its search engines.
+pub(crate) async fn opensearch(visitor: Visitor, headers: HeaderMap) -> Response {
+    let Some(origin) = origin(&headers) else { return StatusCode::BAD_REQUEST.into_response() };
+    let page = OpenSearch { origin, description: visitor.words().description };
+    let headers = [
+        (CONTENT_TYPE, "application/opensearchdescription+xml; charset=utf-8"),
+        (CACHE_CONTROL, "private, max-age=86400"),
+    ];
+    match page.render() {
+        Ok(xml) => (headers, xml).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// How the visitor reaches us: the Host header, if it is the name of a host and nothing more, under the scheme
+/// that a proxy in front of us says it was asked with.
+fn origin(headers: &HeaderMap) -> Option<String> {
+    let host = headers.get(HOST)?.to_str().ok()?;
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._:[]".contains(&b);
+    if host.is_empty() || host.len() > 255 || !host.bytes().all(is_plain) {
+        return None;
+    }
+    let forwarded = headers.get(HeaderName::from_static("x-forwarded-proto"));
+    let scheme = if forwarded.is_some_and(|v| v == "https") { "https" } else { "http" };
+    let origin = format!("{scheme}://{host}");
+    PageUrl::parse(&format!("{origin}/")).ok().map(|_| origin)
+}
+
+fn asset(request: &HeaderMap, kind: &'static str, lifetime: &'static str, body: &'static [u8]) -> Response {
+    // Weak, because the same content goes out compressed in different ways.
+    let tag = format!("W/\"{}\"", version(body));
+    let known = request
+        .get_all(IF_NONE_MATCH)
+        .iter()
+        .filter_map(|v| v.to_str().ok())
+        .flat_map(|line| line.split(','))
+        .any(|known| known.trim() == tag);
+    let headers = [(CACHE_CONTROL, lifetime.to_string()), (ETAG, tag)];
+    if known {
+        (StatusCode::NOT_MODIFIED, headers).into_response()
+    } else {
+        (headers, [(CONTENT_TYPE, kind)], body).into_response()
+    }
+}
+
+/// A name for this content. The hasher's keys are fixed, so every process of one build agrees.
+fn version(body: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    body.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_origin_is_a_host_and_nothing_more() {
+        let origin_of = |host: &str| origin(&HeaderMap::from_iter([(HOST, host.parse().unwrap())]));
+        assert_eq!(origin_of("search.example.org:8080").as_deref(), Some("http://search.example.org:8080"));
+        assert_eq!(origin_of("[::1]:80").as_deref(), Some("http://[::1]:80"));
+        for wrong in ["", "a/b", "user@host", "a b", "a?b", "a\"b", "host:port", "[::1", "<x>"] {
+            assert_eq!(origin_of(wrong), None, "{wrong:?}");
+        }
+        assert_eq!(origin(&HeaderMap::new()), None);
+    }
+}

@@ -1,0 +1,75 @@
+//! Pages that say what did not work, in the same look as all others.
+
+use askama::Template;
+use axum::extract::{Request, State};
+use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+use pharos_core::Config;
+
+use crate::api;
+use crate::page::{Frame, Link, respond};
+use crate::service::Rooms;
+use crate::visitor::Visitor;
+
+#[derive(Template)]
+#[template(path = "message.html")]
+struct MessagePage<'a> {
+    frame: Frame,
+    query: &'static str,
+    focus: bool,
+    title: &'a str,
+    text: &'a str,
+    link: Option<Link>,
+}
+
+/// A page with one message, and a link that may help.
+pub(crate) fn message(
+    visitor: &Visitor,
+    config: &Config,
+    status: StatusCode,
+    title: &str,
+    text: &str,
+    link: Option<Link>,
+) -> Response {
+    let page = MessagePage { frame: Frame::new(visitor, config), query: "", focus: false, title, text, link };
+    respond(visitor, status, &page)
+}
+
+/// Gives errors that come as a bare status (no such route, out of time, panic, failed service) their page, or
+/// their problem document where a program asked.
+pub(crate) async fn dress(State(rooms): State<Rooms>, request: Request, next: Next) -> Response {
+    let visitor = Visitor::new(request.uri(), request.headers());
+    let is_api = request.uri().path().starts_with("/api/");
+    let bare = next.run(request).await;
+    let status = bare.status();
+    let kind = bare.headers().get(CONTENT_TYPE);
+    let is_bare = match kind {
+        None => status.is_client_error() || status.is_server_error(),
+        // The framework's own refusals (body too long, path that is no text) come with a line of plain text.
+        Some(kind) => status.is_client_error() && kind.as_bytes().starts_with(b"text/plain"),
+    };
+    if !is_bare {
+        return bare;
+    }
+    let words = visitor.words();
+    let (title, text) = match status {
+        StatusCode::NOT_FOUND => (words.not_found_title, words.not_found_text),
+        StatusCode::SERVICE_UNAVAILABLE => (words.busy_title, words.busy_text),
+        _ if status.is_client_error() => (words.refused_title, words.refused_text),
+        _ => (words.failed_title, words.failed_text),
+    };
+    let mut dressed = if is_api {
+        api::problem(status, title, text)
+    } else {
+        message(&visitor, rooms.config(), status, title, text, None)
+    };
+    if let Some(methods) = bare.headers().get(ALLOW) {
+        dressed.headers_mut().insert(ALLOW, methods.clone());
+    }
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        dressed.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("5"));
+    }
+    dressed
+}

@@ -1,0 +1,64 @@
+//! The web face of Pharos: search page, snapshot, JSON API, health and metrics over HTTP.
+//!
+//! **In:** requests from people, browsers and programs: none of them trusted.
+//! **Out:** pages that work without JavaScript and ask no third party for anything, in English and Chinese;
+//! the same [`Answer`](pharos_query::Answer) as `pharos search --json` under `/api/v1/search`.
+//!
+//! ```text
+//! /                        home.rs       the box and how many pages can be searched
+//! /search?q=…&page=1       results.rs    the result page          paging.rs   which pages it links to
+//! /snapshot/ID?q=…         snapshot.rs   banner around the stored page
+//! /snapshot/ID/content     snapshot.rs   the stored page itself, in a cage
+//! /api/v1/search?q=…       api.rs        the answer as JSON, errors as application/problem+json
+//! /healthz /metrics        health.rs     metrics.rs
+//! /static … /robots.txt    assets.rs     style, icons, robots.txt, OpenSearch description
+//! ```
+//!
+//! A request passes `router.rs` (limits, time, panics), `headers.rs` (what browsers must not do), becomes a
+//! visitor (`visitor.rs`: language and parameters, read leniently), is answered through `service.rs`, the only file that
+//! calls other rooms, and is written by `page.rs` from the templates with the words of `words.rs`.
+//!
+//! The one call:
+//!
+//! ```no_run
+//! # async fn example(search: std::sync::Arc<pharos_query::Search>, library: std::sync::Arc<dyn pharos_store::Library>)
+//! # -> std::io::Result<()> {
+//! let service = pharos_web::Service {
+//!     search,
+//!     library,
+//!     config: Default::default(),
+//!     metrics: pharos_web::install_metrics().expect("no other recorder is installed"),
+//! };
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+//! pharos_web::serve(listener, service, async { tokio::signal::ctrl_c().await.unwrap_or(()) }).await
+//! # }
+//! ```
+//!
+//! # Invariants
+//! * Nothing from outside reaches a page unescaped; the only HTML taken as it is was made by our own rooms.
+//! * A stored page can run nothing, load nothing and reach nothing of our origin: it has its own document, a
+//!   sandbox, and a policy that allows inline style and nothing else.
+//! * No parameter, however odd, gives an error page of the 5xx kind; a panic gives one and no dropped connection.
+//! * Only links to `http` and `https` addresses are links.
+
+mod api;
+mod assets;
+mod failure;
+mod headers;
+mod health;
+mod home;
+mod metrics;
+mod page;
+mod paging;
+mod results;
+mod router;
+mod service;
+mod snapshot;
+#[cfg(test)]
+mod testing;
+mod visitor;
+mod words;
+
+pub use metrics::{Metrics, MetricsError, install_metrics};
+pub use router::{router, serve};
+pub use service::Service;

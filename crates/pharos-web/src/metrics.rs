@@ -1,0 +1,82 @@
+//! What is counted and measured, in the text format of Prometheus.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+use thiserror::Error;
+
+use crate::service::{Rooms, ServiceError};
+
+const REQUESTS: &str = "pharos_http_requests_total";
+const REQUEST_SECONDS: &str = "pharos_http_request_duration_seconds";
+pub(crate) const QUERY_SECONDS: &str = "pharos_query_duration_seconds";
+const SEARCHABLE_PAGES: &str = "pharos_searchable_pages";
+
+/// Upper edges of the histograms, in seconds: a query takes milliseconds, a request may take ten seconds.
+const BUCKETS: [f64; 12] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
+
+/// How often samples are folded into the histograms, so that they do not pile up between two looks at `/metrics`.
+const UPKEEP: Duration = Duration::from_secs(5);
+
+/// Why nothing can be recorded.
+#[derive(Debug, Error)]
+#[error("cannot install the metrics recorder: {0}")]
+pub struct MetricsError(#[from] BuildError);
+
+/// Reads what all rooms record through the `metrics` facade.
+#[derive(Clone)]
+pub struct Metrics(PrometheusHandle);
+
+/// Installs the recorder of this process. Further calls give the same one.
+pub fn install_metrics() -> Result<Metrics, MetricsError> {
+    static INSTALLED: Mutex<Option<Metrics>> = Mutex::new(None);
+    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(metrics) = &*installed {
+        return Ok(metrics.clone());
+    }
+    let handle = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &BUCKETS)?
+        .install_recorder()?;
+    metrics::describe_counter!(REQUESTS, "Requests answered, by route and status.");
+    metrics::describe_histogram!(REQUEST_SECONDS, "Time from request to response, by route.");
+    metrics::describe_histogram!(QUERY_SECONDS, "Time a search takes, without waiting for its turn.");
+    metrics::describe_gauge!(SEARCHABLE_PAGES, "Pages that can be searched.");
+    Ok(installed.insert(Metrics(handle)).clone())
+}
+
+impl Metrics {
+    /// Folds samples away, for ever.
+    pub(crate) async fn keep_up(self) {
+        loop {
+            tokio::time::sleep(UPKEEP).await;
+            self.0.run_upkeep();
+        }
+    }
+}
+
+/// `/metrics`.
+pub(crate) async fn metrics(State(rooms): State<Rooms>) -> Result<Response, ServiceError> {
+    // Other metrics are still worth reading when the search is not well.
+    match rooms.pages().await {
+        Ok(pages) => metrics::gauge!(SEARCHABLE_PAGES).set(pages as f64),
+        Err(error) => tracing::warn!(%error, "cannot count the searchable pages"),
+    }
+    let headers = [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8"), (CACHE_CONTROL, "no-store")];
+    Ok((headers, rooms.metrics().0.render()).into_response())
+}
+
+/// Counts and times every request. Routes are the patterns, not the paths, so that labels stay few.
+pub(crate) async fn measure(matched: Option<MatchedPath>, request: Request, next: Next) -> Response {
+    let route = matched.map_or_else(|| "other".to_string(), |path| path.as_str().to_string());
+    let start = Instant::now();
+    let response = next.run(request).await;
+    let status = response.status().as_u16().to_string();
+    metrics::histogram!(REQUEST_SECONDS, "route" => route.clone()).record(start.elapsed());
+    metrics::counter!(REQUESTS, "route" => route, "status" => status).increment(1);
+    response
+}

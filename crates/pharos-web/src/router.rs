@@ -1,0 +1,339 @@
+//! The table of routes, the limits around them, and the life of the server.
+
+use std::any::Any;
+use std::future::Future;
+use std::io;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::serve::ListenerExt;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tower::ServiceBuilder;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::timeout::TimeoutLayer;
+
+use crate::service::{Rooms, Service};
+use crate::{api, assets, failure, headers, health, home, metrics, results, snapshot};
+
+/// Nothing here takes a body; a little is let through for clients that send one anyway.
+const BODY_LIMIT: usize = 64 << 10;
+
+/// How long requests under way may take after the stop signal.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// All routes, ready to be served.
+pub fn router(service: Service) -> Router {
+    guarded(routes(), Rooms::new(service))
+}
+
+/// Serves until `stop`, then finishes the requests under way, for at most five seconds.
+pub async fn serve(
+    listener: TcpListener,
+    service: Service,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()> {
+    let upkeep = tokio::spawn(service.metrics.clone().keep_up());
+    let (stopping, stopped) = oneshot::channel();
+    let listener = listener.tap_io(|connection| {
+        if let Err(error) = connection.set_nodelay(true) {
+            tracing::debug!(%error, "cannot turn off delays of small packets");
+        }
+    });
+    let server = axum::serve(listener, router(service)).with_graceful_shutdown(async move {
+        stop.await;
+        let _ = stopping.send(());
+    });
+    let patience = async {
+        let _ = stopped.await;
+        tokio::time::sleep(GRACE).await;
+    };
+    let outcome = tokio::select! {
+        outcome = server.into_future() => outcome,
+        () = patience => Ok(()),
+    };
+    upkeep.abort();
+    outcome
+}
+
+fn routes() -> Router<Rooms> {
+    Router::new()
+        .route("/", get(home::home))
+        .route("/search", get(results::results))
+        .route("/snapshot/{id}", get(snapshot::banner))
+        .route("/snapshot/{id}/content", get(snapshot::content))
+        .route("/api/v1/search", get(api::search))
+        .route("/healthz", get(health::healthz))
+        .route("/metrics", get(metrics::metrics))
+        .route("/static/style.css", get(assets::style))
+        .route("/favicon.svg", get(assets::icon_svg))
+        .route("/favicon.ico", get(assets::icon_ico))
+        .route("/robots.txt", get(assets::robots))
+        .route("/opensearch.xml", get(assets::opensearch))
+        .fallback(|| async { StatusCode::NOT_FOUND })
+}
+
+/// Puts the limits around routes, outermost first.
+fn guarded(routes: Router<Rooms>, rooms: Rooms) -> Router {
+    let timeout = rooms.config().web.timeout;
+    let layers = ServiceBuilder::new()
+        .layer(from_fn(headers::guard))
+        .layer(CompressionLayer::new())
+        .layer(from_fn(metrics::measure))
+        .layer(from_fn_with_state(rooms.clone(), failure::dress))
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, timeout))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(RequestBodyLimitLayer::new(BODY_LIMIT));
+    routes.layer(layers).with_state(rooms)
+}
+
+/// A bare status: [`failure::dress`] makes the page.
+fn panicked(payload: Box<dyn Any + Send + 'static>) -> Response {
+    let said = payload.downcast_ref::<&str>().copied();
+    let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("nothing");
+    tracing::error!(said, "a request handler panicked");
+    StatusCode::INTERNAL_SERVER_ERROR.into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::Config;
+
+    use super::*;
+    use crate::testing::{TestPage, engine, get, get_with};
+
+    const PAGES: [TestPage; 3] = [
+        TestPage::new(
+            "https://www.example.org/a",
+            "Lighthouse <b>bold</b>",
+            "The lighthouse stands on a <rock>.",
+        ),
+        TestPage::new("https://www.example.org/b", "Harbour", "A harbour with a lighthouse and many ships."),
+        TestPage::new("https://example.cn/c", "灯塔与航海", "灯塔为航海者指引方向。"),
+    ];
+
+    const ROUTES: [&str; 11] = [
+        "/",
+        "/search?q=lighthouse",
+        "/snapshot/00",
+        "/api/v1/search?q=lighthouse",
+        "/api/v1/search",
+        "/healthz",
+        "/metrics",
+        "/static/style.css",
+        "/favicon.svg",
+        "/robots.txt",
+        "/no/such/page",
+    ];
+
+    #[tokio::test]
+    async fn a_search_finds_marks_and_links() {
+        let (_dir, service) = engine(&PAGES, Config::default());
+        let router = router(service);
+        let home = get(&router, "/").await;
+        assert!(home.text().contains("3 pages to search"), "{}", home.text());
+        assert!(home.text().contains(" autofocus>"));
+
+        let reply = get(&router, "/search?q=lighthouse").await;
+        assert_eq!(reply.status, StatusCode::OK);
+        let html = reply.text();
+        assert!(html.contains("2 results"), "{html}");
+        assert!(html.contains("<a href=\"https://www.example.org/b\">Harbour</a>"), "{html}");
+        assert!(html.contains("<mark>lighthouse</mark>"), "{html}");
+        assert!(html.contains("&lt;b&gt;") && !html.contains("<b>"), "{html}");
+        assert!(html.contains(&format!("<a href=\"{}?q=lighthouse\"", PAGES[1].snapshot())), "{html}");
+
+        let reply = get(&router, "/search?q=%E7%81%AF%E5%A1%94&lang=zh").await;
+        assert!(reply.text().contains("<html lang=\"zh-Hans\">") && reply.text().contains("1 条结果"));
+        assert!(reply.header("set-cookie").starts_with("pharos_lang=zh;"));
+        assert!(get(&router, "/search?q=submarine").await.text().contains("Use fewer words"));
+        assert!(get(&router, "/search?q=lighthouse&page=9").await.text().contains("There is no page 9"));
+    }
+
+    #[tokio::test]
+    async fn an_empty_index_is_a_friendly_notice() {
+        let (_dir, service) = engine(&[], Config::default());
+        let router = router(service);
+        for path in ["/", "/search?q=x"] {
+            let reply = get(&router, path).await;
+            assert_eq!(reply.status, StatusCode::OK);
+            assert!(reply.text().contains("Nothing to search yet"), "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_api_gives_the_answer_or_says_what_to_do() {
+        let (_dir, service) = engine(&PAGES, Config::default());
+        let router = router(service);
+        let reply = get(&router, "/api/v1/search?q=lighthouse&size=1&page=2").await;
+        assert_eq!(reply.header("content-type"), "application/json");
+        let answer: serde_json::Value = serde_json::from_slice(&reply.bytes).unwrap();
+        assert_eq!(answer["total"], 2);
+        assert_eq!(answer["page"], 2);
+        assert_eq!(answer["hits"].as_array().unwrap().len(), 1);
+
+        for wrong in ["", "?q=", "?q=%20", "?q=x&page=0", "?q=x&page=abc", "?q=x&size=-1"] {
+            let reply = get(&router, &format!("/api/v1/search{wrong}")).await;
+            assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{wrong}");
+            assert_eq!(reply.header("content-type"), "application/problem+json");
+            let problem: serde_json::Value = serde_json::from_slice(&reply.bytes).unwrap();
+            assert_eq!(problem["status"], 400);
+            assert!(problem["detail"].as_str().unwrap().contains("the parameter `"), "{wrong}");
+        }
+        let reply = get(&router, "/api/v1/nothing").await;
+        assert_eq!(
+            (reply.status, reply.header("content-type")),
+            (StatusCode::NOT_FOUND, "application/problem+json")
+        );
+    }
+
+    #[tokio::test]
+    async fn every_response_carries_the_guards() {
+        let (_dir, service) = engine(&PAGES, Config::default());
+        let router = router(service);
+        for route in ROUTES {
+            let reply = get(&router, route).await;
+            assert!(
+                reply.header("content-security-policy").starts_with("default-src 'none'; style-src 'self';"),
+                "{route}"
+            );
+            assert!(reply.header("content-security-policy").contains("frame-ancestors 'none'"), "{route}");
+            assert_eq!(reply.header("x-content-type-options"), "nosniff", "{route}");
+            assert_eq!(reply.header("x-frame-options"), "DENY", "{route}");
+            assert_eq!(reply.header("referrer-policy"), "same-origin", "{route}");
+            assert!(!reply.text().contains("<script"), "{route}");
+            assert!(!reply.text().contains(" style=\""), "{route}");
+        }
+    }
+
+    #[tokio::test]
+    async fn odd_parameters_never_break_anything() {
+        let (_dir, service) = engine(&PAGES, Config::default());
+        let router = router(service);
+        let long = "灯".repeat(5000);
+        let odd = [
+            "q=lighthouse&page=abc",
+            "q=lighthouse&page=-1",
+            "q=lighthouse&page=99999999999999999999",
+            "q=lighthouse&page=26&size=100",
+            "q=lighthouse&page=1000000",
+            "q=%ED%A0%80",
+            "q=%ff%fe%zz%",
+            "q=%00%01%1b",
+            "q=%22%22%22&page=1",
+            "q=site:&q=-",
+            "q=((((((((((%28%29",
+            "q=a&lang=%ff",
+            "&&&===",
+            "",
+        ];
+        let mut queries: Vec<String> = odd.map(str::to_string).into();
+        queries
+            .push(format!("q={}", url::form_urlencoded::byte_serialize(long.as_bytes()).collect::<String>()));
+        for query in queries {
+            for path in ["/search", "/api/v1/search", "/", "/snapshot/00"] {
+                let reply = get(&router, &format!("{path}?{query}")).await;
+                assert!(!reply.status.is_server_error(), "{path}?{query}: {}", reply.status);
+            }
+        }
+        let cut = get(&router, &format!("/search?q={}", "x".repeat(3000))).await;
+        assert_eq!(cut.status, StatusCode::OK);
+        assert!(cut.text().contains(&format!("value=\"{}\"", "x".repeat(256))));
+        let empty = get(&router, "/search?q=+").await;
+        assert_eq!((empty.status, empty.header("location")), (StatusCode::SEE_OTHER, "/"));
+    }
+
+    #[tokio::test]
+    async fn panics_and_slowness_give_a_page() {
+        let mut config = Config::default();
+        config.web.timeout = Duration::from_millis(50);
+        let (_dir, service) = engine(&[], config);
+        let routes = routes()
+            .route("/panic", get_route(|| async { panic!("on purpose") }))
+            .route("/api/panic", get_route(|| async { panic!("on purpose") }))
+            .route("/slow", get_route(|| tokio::time::sleep(Duration::from_secs(5))));
+        let router = guarded(routes, Rooms::new(service));
+        let reply = get(&router, "/panic").await;
+        assert_eq!(reply.status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(reply.text().contains("Something went wrong on our side"), "{}", reply.text());
+        assert_eq!(get(&router, "/api/panic").await.header("content-type"), "application/problem+json");
+        let reply = get_with(&router, "/slow", &[("accept-language", "zh")]).await;
+        assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(reply.header("retry-after"), "5");
+        assert!(reply.text().contains("用时过长"), "{}", reply.text());
+    }
+
+    fn get_route<F, T>(handler: F) -> axum::routing::MethodRouter<Rooms>
+    where
+        F: Fn() -> T + Clone + Send + Sync + 'static,
+        T: Future<Output = ()> + Send,
+    {
+        axum::routing::get(move || handler())
+    }
+
+    #[tokio::test]
+    async fn assets_are_compressed_and_revalidated() {
+        let (_dir, service) = engine(&[], Config::default());
+        let router = router(service);
+        let plain = get(&router, "/static/style.css").await;
+        assert_eq!(plain.header("content-type"), "text/css; charset=utf-8");
+        for coding in ["gzip", "br"] {
+            let reply = get_with(&router, "/static/style.css", &[("accept-encoding", coding)]).await;
+            assert_eq!(reply.header("content-encoding"), coding);
+            assert!(reply.bytes.len() < plain.bytes.len() / 2);
+        }
+        let known = get_with(&router, "/static/style.css", &[("if-none-match", plain.header("etag"))]).await;
+        assert_eq!((known.status, known.bytes.len()), (StatusCode::NOT_MODIFIED, 0));
+        let versioned = get(&router, assets::style_href()).await;
+        assert!(versioned.header("cache-control").contains("immutable"));
+        assert!(get(&router, "/favicon.ico").await.bytes.starts_with(&[0, 0, 1, 0]));
+        assert!(
+            get(&router, "/robots.txt").await.text().contains("Disallow: /search\nDisallow: /snapshot\n")
+        );
+        let description = get_with(&router, "/opensearch.xml", &[("x-forwarded-proto", "https")]).await;
+        assert!(
+            description
+                .text()
+                .contains("template=\"https://localhost/search?q={searchTerms}&amp;page={startPage?}\"")
+        );
+    }
+
+    #[tokio::test]
+    async fn health_and_metrics_tell_how_it_goes() {
+        let (_dir, service) = engine(&PAGES, Config::default());
+        let router = router(service);
+        assert_eq!(get(&router, "/healthz").await.text(), "ok\n");
+        get(&router, "/search?q=lighthouse").await;
+        get(&router, "/no/such/page").await;
+        let reply = get(&router, "/metrics").await;
+        assert!(reply.header("content-type").starts_with("text/plain; version=0.0.4"));
+        for part in [
+            "pharos_http_requests_total{route=\"/search\",status=\"200\"} ",
+            "pharos_http_requests_total{route=\"other\",status=\"404\"} ",
+            "pharos_http_request_duration_seconds_bucket{route=\"/search\",le=\"0.001\"} ",
+            "pharos_query_duration_seconds_count ",
+            "pharos_searchable_pages ",
+        ] {
+            assert!(reply.text().contains(part), "{part} is missing in {}", reply.text());
+        }
+    }
+
+    #[tokio::test]
+    async fn the_server_stops_when_told() {
+        let (_dir, service) = engine(&[], Config::default());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let server = tokio::spawn(serve(listener, service, async move { stopped.await.unwrap_or(()) }));
+        // A visitor who connects and says nothing does not hold the server up for longer than its grace.
+        let _idle = tokio::net::TcpStream::connect(address).await.unwrap();
+        stop.send(()).unwrap();
+        tokio::time::timeout(GRACE * 2, server).await.unwrap().unwrap().unwrap();
+    }
+}

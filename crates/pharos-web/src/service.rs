@@ -1,0 +1,162 @@
+//! The rooms behind the pages: the only file here that searches, reads the library or cleans a page.
+//!
+//! Those calls block and take processor time, so they run on tokio's blocking threads, a bounded number at once.
+
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::Instant;
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use pharos_core::{Config, PageId, PageUrl};
+use pharos_query::{Answer, FoundPage, QueryError, Request, Search};
+use pharos_store::{Content, Library, StoreError};
+use thiserror::Error;
+use tokio::sync::{AcquireError, Semaphore};
+use tokio::task::JoinError;
+
+use crate::metrics::{Metrics, QUERY_SECONDS};
+use crate::snapshot::allows_copies;
+
+/// What the web needs to answer requests.
+#[derive(Clone)]
+pub struct Service {
+    /// Answers queries.
+    pub search: Arc<Search>,
+    /// Holds the stored pages.
+    pub library: Arc<dyn Library>,
+    /// Limits and sizes.
+    pub config: Arc<Config>,
+    /// What `/metrics` prints; see [`install_metrics`](crate::install_metrics).
+    pub metrics: Metrics,
+}
+
+/// Why the rooms could not answer; the visitor sees "something went wrong", the log sees this.
+#[derive(Debug, Error)]
+pub(crate) enum ServiceError {
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("a stored page has the address `{0}`, which is none")]
+    Address(String),
+    #[error("work stopped half-way: {0}")]
+    Broken(#[from] JoinError),
+    #[error("the service is closed")]
+    Closed(#[from] AcquireError),
+}
+
+impl IntoResponse for ServiceError {
+    fn into_response(self) -> Response {
+        tracing::error!(error = %self, "request failed");
+        StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    }
+}
+
+/// What the library has of a page.
+pub(crate) enum Stored {
+    /// Nothing.
+    Missing,
+    /// A copy that the page's author does not want to be shown.
+    Withheld(FoundPage),
+    /// A copy.
+    Copy(StoredCopy),
+}
+
+/// A stored page made harmless.
+pub(crate) struct StoredCopy {
+    pub(crate) found: FoundPage,
+    /// The words of the query, at most as many as there are colours.
+    pub(crate) words: Vec<String>,
+    /// The content of `<body>`, with those words in `<mark class="w0">`, `<mark class="w1">`, ….
+    pub(crate) html: String,
+}
+
+/// The service and the gate in front of it, shared by all handlers.
+#[derive(Clone)]
+pub(crate) struct Rooms {
+    service: Service,
+    gate: Arc<Semaphore>,
+}
+
+impl Rooms {
+    pub(crate) fn new(service: Service) -> Self {
+        let at_once = 2 * available_parallelism().map_or(2, usize::from);
+        Self { service, gate: Arc::new(Semaphore::new(at_once)) }
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.service.config
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.service.metrics
+    }
+
+    /// Answers a query.
+    pub(crate) async fn run(&self, text: &str, page: usize, size: usize) -> Result<Answer, ServiceError> {
+        let request = Request { text: text.to_string(), page, size };
+        self.blocking(move |service| {
+            let start = Instant::now();
+            let answer = service.search.run(&request);
+            metrics::histogram!(QUERY_SECONDS).record(start.elapsed());
+            Ok(answer?)
+        })
+        .await
+    }
+
+    /// How many pages can be searched.
+    pub(crate) async fn pages(&self) -> Result<u64, ServiceError> {
+        self.blocking(|service| Ok(service.search.pages()?)).await
+    }
+
+    /// The stored copy of a page, with the words of `query` marked.
+    pub(crate) async fn stored(
+        &self,
+        id: PageId,
+        query: String,
+        colours: usize,
+    ) -> Result<Stored, ServiceError> {
+        self.blocking(move |service| stored(service, id, &query, colours)).await
+    }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Service) -> Result<T, ServiceError> + Send + 'static,
+    ) -> Result<T, ServiceError> {
+        // The permit goes with the work: a visitor who left does not make room for more of it.
+        let permit = self.gate.clone().acquire_owned().await?;
+        let service = self.service.clone();
+        tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            work(&service)
+        })
+        .await?
+    }
+}
+
+fn stored(service: &Service, id: PageId, query: &str, colours: usize) -> Result<Stored, ServiceError> {
+    let Some(found) = service.search.page(id)? else { return Ok(Stored::Missing) };
+    if !found.archive {
+        return Ok(Stored::Withheld(found));
+    }
+    let Content::Response(response) = service.library.read(found.position)?.record.content else {
+        return Ok(Stored::Missing);
+    };
+    let url = PageUrl::parse(&found.url).map_err(|_| ServiceError::Address(found.url.clone()))?;
+    let tags = response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-robots-tag"));
+    let allowed = allows_copies(tags.map(|(_, value)| value.as_str()), &service.config.crawl.agent);
+    if !allowed {
+        return Ok(Stored::Withheld(found));
+    }
+    let content_type = response.header("content-type");
+    let body = response.content(service.config.crawl.body_limit.bytes());
+    let mut words = Vec::new();
+    for word in service.search.words(query) {
+        if words.len() < colours && !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    let html = pharos_html::snapshot::safe_html(&url, content_type, &body, &words);
+    Ok(Stored::Copy(StoredCopy { found, words, html }))
+}

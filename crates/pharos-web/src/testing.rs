@@ -1,0 +1,109 @@
+//! A small engine for the tests: a real library and a real index in a temporary directory.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt;
+use pharos_core::{Config, LibraryPosition, PageUrl, Timestamp};
+use pharos_index::{Change, Document, EmbeddedIndex, Index};
+use pharos_query::Search;
+use pharos_store::{Content, DiskLibrary, Library, Record, Response};
+use tempfile::TempDir;
+use tower::ServiceExt;
+
+use crate::{Service, install_metrics};
+
+/// A page to put into the small engine.
+pub(crate) struct TestPage {
+    pub(crate) url: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) text: &'static str,
+    pub(crate) headers: &'static [(&'static str, &'static str)],
+    pub(crate) archive: bool,
+}
+
+impl TestPage {
+    pub(crate) const fn new(url: &'static str, title: &'static str, text: &'static str) -> Self {
+        Self { url, title, text, headers: &[], archive: true }
+    }
+
+    /// Where its snapshot is.
+    pub(crate) fn snapshot(&self) -> String {
+        format!("/snapshot/{}", self.url().id())
+    }
+
+    fn url(&self) -> PageUrl {
+        PageUrl::parse(self.url).unwrap()
+    }
+}
+
+/// Stores and indexes the pages. The directory lives as long as the first half.
+pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
+    let dir = tempfile::tempdir().unwrap();
+    let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
+    let library = dir.path().join("library");
+    let library = DiskLibrary::open_writer(&library, 1 << 30, 1, LibraryPosition::START, at).unwrap();
+    let index = EmbeddedIndex::open_writer(&dir.path().join("index"), 15 << 20, 1 << 20).unwrap();
+    for page in pages {
+        let html =
+            format!("<title>{}</title><script>x()</script><p onclick=x()>{}</p>", page.title, page.text);
+        let mut headers = vec![("Content-Type".to_string(), "text/html; charset=utf-8".to_string())];
+        headers.extend(page.headers.iter().map(|(name, value)| (name.to_string(), value.to_string())));
+        let response =
+            Response { status: 200, headers, body: html.into_bytes(), address: None, truncated: None };
+        let record = Record { url: page.url(), at, depth: 0, hops: 0, content: Content::Response(response) };
+        let position = library.append(&[record]).unwrap()[0].0;
+        let document = Document {
+            url: page.url(),
+            title: page.title.into(),
+            body: page.text.into(),
+            anchors: Vec::new(),
+            lang: if page.title.is_ascii() { "en".into() } else { "zh".into() },
+            date: None,
+            fetched: at,
+            position,
+            archive: page.archive,
+        };
+        index.apply(vec![Change::Put(Box::new(document))]).unwrap();
+    }
+    index.commit(library.end().unwrap()).unwrap();
+    let search = Arc::new(Search::new(Arc::new(index), config.query.clone()));
+    let metrics = install_metrics().unwrap();
+    (dir, Service { search, library: Arc::new(library), config: Arc::new(config), metrics })
+}
+
+/// What came back.
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) fn text(&self) -> &str {
+        str::from_utf8(&self.bytes).unwrap()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+/// Asks without any header but the host.
+pub(crate) async fn get(router: &Router, uri: &str) -> Reply {
+    get_with(router, uri, &[]).await
+}
+
+/// Asks with headers.
+pub(crate) async fn get_with(router: &Router, uri: &str, headers: &[(&str, &str)]) -> Reply {
+    let mut request = Request::get(uri).header("host", "localhost");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let response = router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let bytes = body.collect().await.unwrap().to_bytes().to_vec();
+    Reply { status: parts.status, headers: parts.headers, bytes }
+}

@@ -1,0 +1,182 @@
+//! Who asks: the language to answer in and the parameters, read so leniently that nothing can be wrong with them.
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use axum::http::header::{ACCEPT_LANGUAGE, COOKIE};
+use axum::http::{HeaderMap, Uri, request::Parts};
+use url::form_urlencoded;
+
+use crate::words::{Lang, Words};
+
+/// The cookie that remembers the language.
+const COOKIE_NAME: &str = "pharos_lang";
+
+/// Parameters beyond this many are not looked at.
+const MAX_PARAMS: usize = 32;
+
+/// Someone with a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Visitor {
+    /// The language of the page.
+    pub(crate) lang: Lang,
+    /// Whether it was chosen just now, with `?lang=`.
+    chosen: bool,
+    /// The path asked for, safe to link to.
+    path: String,
+    params: Vec<(String, String)>,
+}
+
+impl Visitor {
+    /// From the request line and the headers.
+    pub(crate) fn new(uri: &Uri, headers: &HeaderMap) -> Self {
+        let params: Vec<_> = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
+            .take(MAX_PARAMS)
+            .map(|(name, value)| (name.into_owned(), value.into_owned()))
+            .collect();
+        let chosen = find(&params, "lang").and_then(Lang::from_tag);
+        let lang = chosen.or_else(|| from_cookie(headers)).or_else(|| from_accept_language(headers));
+        // A path that begins with two slashes would be a link to another host.
+        let path = if uri.path().starts_with("//") { "/" } else { uri.path() };
+        Self { lang: lang.unwrap_or(Lang::En), chosen: chosen.is_some(), path: path.to_string(), params }
+    }
+
+    /// The words to speak with.
+    pub(crate) fn words(&self) -> &'static Words {
+        self.lang.words()
+    }
+
+    /// The first parameter of that name.
+    pub(crate) fn param(&self, name: &str) -> Option<&str> {
+        find(&self.params, name)
+    }
+
+    /// The query: one line, no control characters, at most `limit` characters.
+    pub(crate) fn query(&self, limit: usize) -> String {
+        let text: String = self
+            .param("q")
+            .unwrap_or_default()
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .skip_while(|c| c.is_whitespace())
+            .take(limit)
+            .collect();
+        text.trim_end().to_string()
+    }
+
+    /// The same request in another language.
+    pub(crate) fn href_in(&self, lang: Lang) -> String {
+        let kept =
+            self.params.iter().filter(|(name, _)| name != "lang").map(|(n, v)| (n.as_str(), v.as_str()));
+        link(&self.path, kept.chain([("lang", lang.code())]))
+    }
+
+    /// The cookie to set, where the language was chosen just now.
+    pub(crate) fn cookie(&self) -> Option<String> {
+        self.chosen.then(|| {
+            format!("{COOKIE_NAME}={}; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly", self.lang.code())
+        })
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Visitor {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
+        Ok(Self::new(&parts.uri, &parts.headers))
+    }
+}
+
+/// A link within the site.
+pub(crate) fn link<'a>(path: &str, params: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(params).finish();
+    if query.is_empty() { path.to_string() } else { format!("{path}?{query}") }
+}
+
+fn find<'a>(params: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    params.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+}
+
+fn from_cookie(headers: &HeaderMap) -> Option<Lang> {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    cookies
+        .flat_map(|line| line.split(';'))
+        .filter_map(|cookie| cookie.trim().split_once('='))
+        .find(|(name, _)| *name == COOKIE_NAME)
+        .and_then(|(_, value)| Lang::from_tag(value))
+}
+
+/// The best of the languages that the browser asks for (RFC 9110 §12.5.4).
+fn from_accept_language(headers: &HeaderMap) -> Option<Lang> {
+    let wishes = headers.get(ACCEPT_LANGUAGE)?.to_str().ok()?;
+    let mut best: Option<(Lang, f32)> = None;
+    for wish in wishes.split(',') {
+        let (tag, parameters) = wish.split_once(';').unwrap_or((wish, ""));
+        let quality = parameters.trim().strip_prefix("q=").map_or(1.0, |q| q.parse().unwrap_or(0.0));
+        if let Some(lang) = Lang::from_tag(tag.trim())
+            && quality > best.map_or(0.0, |(_, quality)| quality)
+        {
+            best = Some((lang, quality));
+        }
+    }
+    best.map(|(lang, _)| lang)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visitor(uri: &str, headers: &[(&'static str, &str)]) -> Visitor {
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (axum::http::HeaderName::from_static(name), value.parse().unwrap()))
+            .collect();
+        Visitor::new(&uri.parse().unwrap(), &headers)
+    }
+
+    #[test]
+    fn the_language_is_the_parameter_else_the_cookie_else_what_the_browser_asks_for() {
+        let zh_browser = ("accept-language", "zh-CN,zh;q=0.9,en;q=0.8");
+        let en_cookie = ("cookie", "a=b; pharos_lang=en");
+        assert_eq!(visitor("/", &[]).lang, Lang::En);
+        assert_eq!(visitor("/", &[zh_browser]).lang, Lang::Zh);
+        assert_eq!(visitor("/", &[zh_browser, en_cookie]).lang, Lang::En);
+        assert_eq!(visitor("/?lang=zh-Hans", &[en_cookie]).lang, Lang::Zh);
+        assert_eq!(visitor("/?lang=xx", &[zh_browser]).lang, Lang::Zh);
+        assert_eq!(visitor("/", &[("accept-language", "fr, en;q=0.3, zh;q=0.7")]).lang, Lang::Zh);
+        assert_eq!(visitor("/", &[("accept-language", "zh;q=0, en;q=bad, *")]).lang, Lang::En);
+    }
+
+    #[test]
+    fn a_chosen_language_is_remembered_and_the_switch_keeps_the_request() {
+        assert_eq!(visitor("/", &[]).cookie(), None);
+        let chosen = visitor("/search?q=a%26b&lang=zh&page=2", &[]);
+        assert!(chosen.cookie().unwrap().starts_with("pharos_lang=zh; Path=/;"));
+        assert_eq!(chosen.href_in(Lang::En), "/search?q=a%26b&page=2&lang=en");
+        assert_eq!(visitor("//evil.example/x", &[]).href_in(Lang::Zh), "/?lang=zh");
+    }
+
+    #[test]
+    fn any_query_is_a_line_of_text_within_the_limit() {
+        assert_eq!(visitor("/search?q=%20%09a%00b%0a", &[]).query(10), "a b");
+        assert_eq!(
+            visitor("/search?q=%ED%A0%80%ff%zz%", &[]).query(20),
+            "\u{fffd}\u{fffd}\u{fffd}\u{fffd}%zz%"
+        );
+        assert_eq!(visitor("/search?q=灯塔搜索", &[]).query(2), "灯塔");
+        assert_eq!(visitor("/search?q=one&q=two", &[]).query(9), "one");
+        assert_eq!(visitor("/search?", &[]).query(9), "");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nobody_is_too_odd(query in proptest::collection::vec(proptest::num::u8::ANY, 0..200), header in "[ -~]{0,80}") {
+            let query: String = query.iter().map(|byte| format!("%{byte:02x}")).collect();
+            let headers = [("accept-language", header.as_str()), ("cookie", header.as_str())];
+            let visitor = visitor(&format!("/search?q={query}&{query}=1"), &headers);
+            proptest::prop_assert!(visitor.query(40).chars().count() <= 40);
+            proptest::prop_assert!(!visitor.query(40).chars().any(char::is_control));
+            proptest::prop_assert!(visitor.href_in(Lang::Zh).starts_with("/search?"));
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Every word the pages say, in every language they say it in.
+
+use std::fmt::Write as _;
+
+/// A language of the pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lang {
+    /// English.
+    En,
+    /// 简体中文.
+    Zh,
+}
+
+impl Lang {
+    /// All of them, in the order of the switch.
+    pub(crate) const ALL: [Lang; 2] = [Lang::En, Lang::Zh];
+
+    /// From a language tag such as `zh-CN`, as far as we speak it.
+    pub(crate) fn from_tag(tag: &str) -> Option<Self> {
+        match tag.split(['-', '_']).next()?.trim().to_ascii_lowercase().as_str() {
+            "en" => Some(Self::En),
+            "zh" => Some(Self::Zh),
+            _ => None,
+        }
+    }
+
+    /// In links and in the cookie.
+    pub(crate) fn code(self) -> &'static str {
+        match self {
+            Self::En => "en",
+            Self::Zh => "zh",
+        }
+    }
+
+    /// As in `<html lang>`.
+    pub(crate) fn tag(self) -> &'static str {
+        match self {
+            Self::En => "en",
+            Self::Zh => "zh-Hans",
+        }
+    }
+
+    /// What its speakers call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::En => "English",
+            Self::Zh => "简体中文",
+        }
+    }
+
+    /// Its words.
+    pub(crate) fn words(self) -> &'static Words {
+        match self {
+            Self::En => &EN,
+            Self::Zh => &ZH,
+        }
+    }
+
+    /// A day such as `2026-01-31` as people write it; anything else stays as it is.
+    pub(crate) fn date(self, iso: &str) -> String {
+        const MONTHS: [&str; 12] =
+            ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+        let mut parts = iso.split('-').map(str::parse::<usize>);
+        let (Some(Ok(year)), Some(Ok(month @ 1..=12)), Some(Ok(day @ 1..=31)), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return iso.to_string();
+        };
+        match self {
+            Self::En => format!("{day} {} {year}", MONTHS[month - 1]),
+            Self::Zh => format!("{year}年{month}月{day}日"),
+        }
+    }
+}
+
+/// Declares the table: one line per phrase, one column per language. `{}` is where values go.
+macro_rules! words {
+    ($( $key:ident: $en:literal, $zh:literal; )+) => {
+        /// The phrases of one language.
+        pub(crate) struct Words { $( pub(crate) $key: &'static str, )+ }
+        const EN: Words = Words { $( $key: $en, )+ };
+        const ZH: Words = Words { $( $key: $zh, )+ };
+        #[cfg(test)]
+        const TABLE: &[(&str, &str, &str)] = &[ $( (stringify!($key), $en, $zh), )+ ];
+    };
+}
+
+words! {
+    name: "Pharos", "灯塔";
+    description: "Search with Pharos", "用灯塔搜索";
+    language: "Language", "语言";
+    search: "Search", "搜索";
+    search_label: "Words to search for", "要搜索的词";
+    to_home: "To the search page", "回到首页";
+    to_search: "Back to the results", "返回搜索结果";
+
+    pages_one: "1 page to search", "可搜索 1 个网页";
+    pages_many: "{} pages to search", "可搜索 {} 个网页";
+    empty_index_title: "Nothing to search yet", "还没有可以搜索的网页";
+    empty_index_text: "Pages can be found seconds after they are fetched. Begin with a site of yours:",
+        "网页抓取几秒之后就能搜到。先抓取一个网站：";
+
+    found_one: "1 result", "1 条结果";
+    found_exact: "{} results", "{} 条结果";
+    found_about: "About {} results", "约 {} 条结果";
+    found_page: "page {} of {}", "第 {} 页，共 {} 页";
+    milliseconds: "{} ms", "{} 毫秒";
+    seconds: "{} s", "{} 秒";
+    understood: "understood as", "理解为";
+    corrected: "Did you mean", "您是不是要找";
+    relaxed: "No page has all of these words. These have some of them.",
+        "没有同时包含所有词的网页，以下网页包含其中一部分。";
+    partial: "Time ran out: there may be more than is shown.", "时间有限，可能还有更多结果没有列出。";
+    snapshot: "Snapshot", "网页快照";
+    more_from_site: "{} more from this site", "该网站还有 {} 条结果";
+    duplicates_one: "1 copy not shown", "另有 1 个相同网页";
+    duplicates_many: "{} copies not shown", "另有 {} 个相同网页";
+    result_pages: "Result pages", "结果分页";
+    previous: "Previous", "上一页";
+    next: "Next", "下一页";
+
+    nothing_title: "No page matches “{}”", "没有找到与“{}”相符的网页";
+    tip_fewer: "Use fewer words: every one of them has to be on the page.", "减少词的数量：网页须包含每一个词。";
+    tip_other: "Try other words for the same thing, and look at the spelling.", "换一种说法，并检查有没有错别字。";
+    tip_language: "Try another language: Chinese words find Chinese pages.", "换一种语言：用英文词可以找到英文网页。";
+    beyond_title: "There is no page {} of results", "结果没有第 {} 页";
+    beyond_text: "The results end before that.", "结果在此之前就结束了。";
+    first_page: "First page", "第一页";
+    last_page: "Last page", "最后一页";
+
+    snapshot_stored: "This is our copy of the page, stored on {}. The page itself may have changed since.",
+        "这是我们在 {} 保存的网页副本，网页现在的内容可能已有变化。";
+    snapshot_words: "Your words:", "查询词：";
+    snapshot_absent: "not on the page itself", "网页正文中没有这个词";
+    snapshot_empty: "There is nothing in this file that can be shown here.", "这个文件没有可以在此显示的内容。";
+    stored_page: "The stored page", "保存的网页";
+    not_in_library_title: "This page is not in the library", "网页库中没有这个网页";
+    not_in_library_text: "It was never stored, or it has been taken out.", "它没有被保存过，或者已经被移除。";
+    withheld_title: "This page asks that no copy of it is shown", "这个网页要求不显示其副本";
+    withheld_text: "Please look at the page itself:", "请直接查看原网页：";
+
+    not_found_title: "There is no such page here", "这里没有这个页面";
+    not_found_text: "The address may be mistyped.", "地址可能有误。";
+    refused_title: "This request cannot be answered", "无法回应这个请求";
+    refused_text: "It asks in a way that is not understood here.", "请求的方式不正确。";
+    failed_title: "Something went wrong on our side", "我们这边出了问题";
+    failed_text: "The request could not be finished. Please try again; the log says what happened.",
+        "请求没有完成，请再试一次。具体原因记录在日志中。";
+    busy_title: "This took too long", "用时过长";
+    busy_text: "The engine is busy at the moment. Please try again in a few seconds.", "引擎正忙，请过几秒再试。";
+}
+
+impl Words {
+    /// What to do when nothing was found.
+    pub(crate) fn tips(&self) -> [&'static str; 3] {
+        [self.tip_fewer, self.tip_other, self.tip_language]
+    }
+
+    /// How many pages there are.
+    pub(crate) fn pages(&self, count: u64) -> String {
+        if count == 1 { self.pages_one.to_string() } else { fill(self.pages_many, &[&grouped(count)]) }
+    }
+
+    /// How many results there are.
+    pub(crate) fn found(&self, count: u64, exact: bool) -> String {
+        match (count, exact) {
+            (1, true) => self.found_one.to_string(),
+            (_, true) => fill(self.found_exact, &[&grouped(count)]),
+            (_, false) => fill(self.found_about, &[&grouped(count)]),
+        }
+    }
+
+    /// How many copies are hidden.
+    pub(crate) fn duplicates(&self, count: u64) -> String {
+        if count == 1 {
+            self.duplicates_one.to_string()
+        } else {
+            fill(self.duplicates_many, &[&grouped(count)])
+        }
+    }
+
+    /// How long it took.
+    pub(crate) fn time(&self, millis: f64) -> String {
+        match millis {
+            m if m >= 1000.0 => fill(self.seconds, &[&format!("{:.1}", m / 1000.0)]),
+            m if m >= 10.0 => fill(self.milliseconds, &[&format!("{m:.0}")]),
+            m => fill(self.milliseconds, &[&format!("{:.1}", m.max(0.0))]),
+        }
+    }
+}
+
+/// Puts values where the phrase has `{}`. Values are not searched for further `{}`.
+pub(crate) fn fill(phrase: &str, values: &[&str]) -> String {
+    let mut values = values.iter();
+    let mut parts = phrase.split("{}");
+    let mut text = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        text.push_str(values.next().copied().unwrap_or_default());
+        text.push_str(part);
+    }
+    text
+}
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let mut text = String::new();
+    let digits = number.to_string();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        let _ = write!(text, "{digit}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_phrase_has_the_same_places_for_values_in_every_language() {
+        for (key, en, zh) in TABLE {
+            assert!(!en.is_empty() && !zh.is_empty(), "{key}");
+            assert_eq!(en.matches("{}").count(), zh.matches("{}").count(), "{key}");
+        }
+    }
+
+    #[test]
+    fn numbers_dates_and_times_are_written_for_people() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(Lang::En.date("2026-01-31"), "31 Jan 2026");
+        assert_eq!(Lang::Zh.date("2026-01-31"), "2026年1月31日");
+        for odd in ["", "yesterday", "2026-13-01", "2026-01-31T00:00", "2026-01-31-5"] {
+            assert_eq!(Lang::En.date(odd), odd);
+        }
+        assert_eq!(EN.found(1, true), "1 result");
+        assert_eq!(EN.found(12_345, false), "About 12,345 results");
+        assert_eq!(ZH.found(3, true), "3 条结果");
+        assert_eq!(EN.time(0.42), "0.4 ms");
+        assert_eq!(EN.time(f64::NAN), "0.0 ms");
+        assert_eq!(ZH.time(1234.0), "1.2 秒");
+    }
+
+    #[test]
+    fn values_are_taken_as_they_are() {
+        assert_eq!(fill("a {} b {}", &["{}", "x"]), "a {} b x");
+        assert_eq!(fill("a {} b {}", &[]), "a  b ");
+    }
+}

@@ -1,0 +1,160 @@
+//! The arguments, as people type them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Pharos (灯塔): a complete web search engine in one binary.
+#[derive(Parser)]
+#[command(name = "pharos", version, max_term_width = 100, after_help = "Exit codes: 0 good, 1 nothing found, 2 error.\nSettings: `pharos config` lists them all.")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Args)]
+pub(crate) struct Global {
+    /// The data directory [default: ./data]
+    #[arg(long, global = true, value_name = "DIR", env = "PHAROS_DATA", hide_env = true)]
+    pub(crate) data: Option<PathBuf>,
+    /// The configuration file [default: pharos.toml in the data directory]
+    #[arg(long, global = true, value_name = "FILE", env = "PHAROS_CONFIG", hide_env = true)]
+    pub(crate) config: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Say nothing but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more; twice for everything
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Try it: a small sample web on this machine, crawled, indexed and served
+    Demo(ListenArgs),
+    /// Crawl, index and serve in one process; pages are searchable seconds after they are fetched
+    Up(UpArgs),
+    /// Crawl only
+    Crawl(CrawlArgs),
+    /// Build the index, or tell its state
+    Index {
+        #[command(subcommand)]
+        command: IndexCommand,
+    },
+    /// Search
+    Search(SearchArgs),
+    /// Serve the search page and the API only
+    Serve(ListenArgs),
+    /// Show what is left of a page once it is understood
+    Clean(CleanArgs),
+    /// Cut text into words, separated by two spaces
+    Segment(SegmentArgs),
+    /// Numbers about the data directory
+    Stats,
+    /// All settings with their values, defaults and meaning
+    Config,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum IndexCommand {
+    /// Build a new history generation from the library and put it in place
+    Build,
+    /// The generations and how far they have come
+    Status,
+}
+
+#[derive(Args)]
+pub(crate) struct ListenArgs {
+    /// Address and port of the search page [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub(crate) listen: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct UpArgs {
+    #[command(flatten)]
+    pub(crate) crawl: CrawlArgs,
+    #[command(flatten)]
+    pub(crate) listen: ListenArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct CrawlArgs {
+    /// Addresses to start from; without any, an earlier crawl goes on
+    #[arg(value_name = "SEED")]
+    pub(crate) seeds: Vec<String>,
+    /// Stop after this many pages
+    #[arg(long, value_name = "N")]
+    pub(crate) max_pages: Option<String>,
+    /// Follow links this many clicks away from a seed
+    #[arg(long, value_name = "D")]
+    pub(crate) max_depth: Option<String>,
+    /// Stop after this long: 90s, 10m, 2h
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) run_for: Option<String>,
+    /// Which links to follow: host, domain or any
+    #[arg(long)]
+    pub(crate) scope: Option<String>,
+    /// How to treat servers: gentle, normal or own-site (no delay: only for your own)
+    #[arg(long)]
+    pub(crate) politeness: Option<String>,
+    /// Mail address or page where the owners of crawled sites reach you
+    #[arg(long, value_name = "MAIL")]
+    pub(crate) contact: Option<String>,
+    /// Fetch from private and loopback addresses too
+    #[arg(long)]
+    pub(crate) allow_private: bool,
+    /// Use this address for this host and port, as in curl
+    #[arg(long, value_name = "HOST:PORT:ADDR")]
+    pub(crate) resolve: Vec<String>,
+    /// Connect to the second host and port instead of the first, as in curl
+    #[arg(long, value_name = "HOST1:PORT1:HOST2:PORT2")]
+    pub(crate) connect_to: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct SearchArgs {
+    /// Words, "phrases", -without, site:example.org
+    #[arg(required = true, allow_hyphen_values = true, value_name = "QUERY")]
+    pub(crate) query: Vec<String>,
+    /// Results a page
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    pub(crate) number: usize,
+    /// Which page of results
+    #[arg(long, default_value_t = 1)]
+    pub(crate) page: usize,
+    /// Show how the query was understood and how results were scored
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct CleanArgs {
+    /// A file, an address, or - for standard input
+    #[arg(value_name = "FILE|URL|-", required_unless_present = "batch")]
+    pub(crate) input: Option<String>,
+    /// Read every *.html and *.html.gz of DIR, write one object a line to OUT
+    #[arg(long, num_args = 2, value_names = ["DIR", "OUT"], conflicts_with = "input")]
+    pub(crate) batch: Option<Vec<PathBuf>>,
+    /// The text only
+    #[arg(long)]
+    pub(crate) text: bool,
+    /// The page's address, where the input is not one
+    #[arg(long, value_name = "URL", default_value = "http://localhost/")]
+    pub(crate) base_url: String,
+    /// Fetch from private and loopback addresses too
+    #[arg(long)]
+    pub(crate) allow_private: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct SegmentArgs {
+    /// A file, or - for standard input
+    #[arg(value_name = "FILE|-", default_value = "-")]
+    pub(crate) input: String,
+}

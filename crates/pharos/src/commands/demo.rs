@@ -1,0 +1,29 @@
+//! `pharos demo`: the sample web on loopback, crawled, indexed and served.
+
+use pharos_core::config::Politeness;
+use pharos_core::{Config, PageUrl};
+use pharos_store::DataDir;
+use pharos_testweb::{ServeOptions, Server, Web};
+
+use crate::cli::{Global, ListenArgs};
+use crate::{Outcome, console, settings};
+
+pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> {
+    let mut config = Config::default();
+    settings::apply_listen(&mut config, &args);
+    // A demo leaves nothing behind, unless it is told where.
+    let temporary = tempfile::Builder::new().prefix("pharos-demo-").tempdir()?;
+    let data = DataDir::at(global.data.clone().unwrap_or_else(|| temporary.path().to_path_buf()));
+    super::runtime()?.block_on(async {
+        let stop = console::stop_signal()?;
+        let server = Server::start(Web::demo(), ServeOptions::default()).await?;
+        config.crawl.politeness = Politeness::OwnSite;
+        config.crawl.allow_private = true;
+        config.crawl.resolve = server.resolve_args();
+        let seeds = server.seeds().iter().map(|s| PageUrl::parse(s)).collect::<Result<Vec<_>, _>>()?;
+        console::say(global.quiet, &format!("a sample web of {} sites runs on this machine", seeds.len()));
+        let ended = super::up::up(global.quiet, data, config, seeds, stop).await;
+        server.stop().await;
+        ended
+    })
+}

@@ -1,0 +1,17 @@
+//! One file per command: arguments in, one call of a room, the result printed.
+
+pub(crate) mod clean;
+pub(crate) mod config;
+pub(crate) mod crawl;
+pub(crate) mod demo;
+pub(crate) mod index;
+pub(crate) mod search;
+pub(crate) mod segment;
+pub(crate) mod serve;
+pub(crate) mod stats;
+pub(crate) mod up;
+
+/// A runtime for the commands that talk to the network.
+pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}

@@ -1,0 +1,66 @@
+//! `pharos up`: crawl, index and serve in one process.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use pharos_core::{Config, PageUrl};
+use pharos_engine::{Engine, EngineError, Run};
+use pharos_query::Search;
+use pharos_store::DataDir;
+use pharos_web::Service;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::cli::{Global, UpArgs};
+use crate::{Outcome, console, settings};
+
+pub(crate) fn run(global: &Global, args: UpArgs) -> anyhow::Result<Outcome> {
+    let mut config = settings::load(global)?;
+    settings::apply_crawl(&mut config, &args.crawl)?;
+    settings::apply_listen(&mut config, &args.listen);
+    let seeds = super::crawl::parse_seeds(&args.crawl.seeds)?;
+    let data = settings::data_dir(global);
+    super::runtime()?.block_on(async {
+        let stop = console::stop_signal()?;
+        up(global.quiet, data, config, seeds, stop).await
+    })
+}
+
+/// Runs engine and web page side by side until stopped.
+pub(crate) async fn up(
+    quiet: bool,
+    data: DataDir,
+    config: Config,
+    seeds: Vec<PageUrl>,
+    stop: watch::Receiver<bool>,
+) -> anyhow::Result<Outcome> {
+    let listener = listen(&config.web.listen).await?;
+    let address = listener.local_addr()?;
+    let engine = tokio::task::block_in_place(|| Engine::open(data, config.clone(), "up", true))?;
+    let index = engine.index().context("the engine runs without an index")?;
+    let service = Service {
+        search: Arc::new(Search::new(index, config.query.clone())),
+        library: engine.library(),
+        config: Arc::new(config),
+        metrics: pharos_web::install_metrics()?,
+    };
+    let serving = tokio::spawn(pharos_web::serve(listener, service, console::stopped(stop.clone())));
+    let progress = console::crawl_progress(engine.status());
+    console::say(quiet, &format!("searching at http://{address}/  (Ctrl-C stops)"));
+    let ran = engine.run(Run { seeds, keep_going: true, stop }).await;
+    progress.abort();
+    if let Err(error) = ran
+        && !matches!(error, EngineError::Stopped)
+    {
+        serving.abort();
+        return Err(error.into());
+    }
+    serving.await.context("the web page broke down")??;
+    Ok(Outcome::Good)
+}
+
+pub(crate) async fn listen(address: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address)
+        .await
+        .with_context(|| format!("cannot listen on {address}: choose another address with --listen"))
+}

@@ -1,0 +1,56 @@
+//! Putting the configuration together: defaults, file, environment, flags.
+
+use std::io;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use pharos_core::config::Config;
+use pharos_store::DataDir;
+
+use crate::cli::{CrawlArgs, Global, ListenArgs};
+
+/// Variables of ours that are no settings.
+const RESERVED: &[&str] = &["PHAROS_DATA", "PHAROS_CONFIG", "PHAROS_LOG", "PHAROS_LONG"];
+
+pub(crate) fn data_dir(global: &Global) -> DataDir {
+    DataDir::at(global.data.clone().unwrap_or_else(|| PathBuf::from("data")))
+}
+
+/// Defaults, then the file, then the environment.
+pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
+    let mut config = Config::default();
+    let path = global.config.clone().unwrap_or_else(|| data_dir(global).config());
+    match std::fs::read_to_string(&path) {
+        Ok(text) => config.read_toml(&path.display().to_string(), &text)?,
+        Err(e) if e.kind() == io::ErrorKind::NotFound && global.config.is_none() => {}
+        Err(e) => return Err(e).with_context(|| format!("cannot read {}", path.display())),
+    }
+    config.read_environment(std::env::vars(), RESERVED)?;
+    Ok(config)
+}
+
+pub(crate) fn apply_crawl(config: &mut Config, args: &CrawlArgs) -> anyhow::Result<()> {
+    let flags = [
+        ("crawl.max_pages", "--max-pages", &args.max_pages),
+        ("crawl.max_depth", "--max-depth", &args.max_depth),
+        ("crawl.run_for", "--for", &args.run_for),
+        ("crawl.scope", "--scope", &args.scope),
+        ("crawl.politeness", "--politeness", &args.politeness),
+        ("crawl.contact", "--contact", &args.contact),
+    ];
+    for (key, flag, value) in flags {
+        if let Some(value) = value {
+            config.set(key, value, flag)?;
+        }
+    }
+    config.crawl.allow_private |= args.allow_private;
+    config.crawl.resolve.extend(args.resolve.iter().cloned());
+    config.crawl.connect_to.extend(args.connect_to.iter().cloned());
+    Ok(())
+}
+
+pub(crate) fn apply_listen(config: &mut Config, args: &ListenArgs) {
+    if let Some(listen) = &args.listen {
+        config.web.listen.clone_from(listen);
+    }
+}
