@@ -42,6 +42,8 @@ def allowed(source, target, kind):
         return True
     if target == "pharos-testweb" and kind == "dev":
         return source in TESTWEB_IN_TESTS
+    if (source, target, kind) == ("pharos-web", "pharos-index", "dev"):
+        return True  # its tests fill a real small index; its code is handed a search
     arrows = ALLOWED.get(source, set())
     return ANY in arrows or target in arrows
 

@@ -35,6 +35,7 @@
 mod clock;
 mod compose;
 mod demo;
+mod gbk;
 mod model;
 mod pictures;
 mod plan;

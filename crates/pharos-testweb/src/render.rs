@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::compose::compose;
+use crate::gbk;
 use crate::model::{
     Block, Charset, Declared, Draft, Host, Lang, Link, Look, Page, PageKind, PageNo, Span, Web,
 };
@@ -28,7 +29,7 @@ pub(crate) fn render(web: &Web, number: PageNo, moment: u64, port: u16) -> Vec<u
     sheet.out.push_str("</html>\n");
     match host.charset {
         Charset::Utf8 => sheet.out.into_bytes(),
-        Charset::Gbk => encoding_rs::GBK.encode(&sheet.out).0.into_owned(),
+        Charset::Gbk => gbk::encode(&sheet.out),
     }
 }
 

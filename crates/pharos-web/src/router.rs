@@ -103,6 +103,7 @@ fn panicked(payload: Box<dyn Any + Send + 'static>) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use axum::routing;
     use pharos_core::Config;
 
     use super::*;
@@ -254,10 +255,15 @@ mod tests {
         let mut config = Config::default();
         config.web.timeout = Duration::from_millis(50);
         let (_dir, service) = engine(&[], config);
+        let panics = || async {
+            if true {
+                panic!("on purpose")
+            }
+        };
         let routes = routes()
-            .route("/panic", get_route(|| async { panic!("on purpose") }))
-            .route("/api/panic", get_route(|| async { panic!("on purpose") }))
-            .route("/slow", get_route(|| tokio::time::sleep(Duration::from_secs(5))));
+            .route("/panic", routing::get(panics))
+            .route("/api/panic", routing::get(panics))
+            .route("/slow", routing::get(|| tokio::time::sleep(Duration::from_secs(5))));
         let router = guarded(routes, Rooms::new(service));
         let reply = get(&router, "/panic").await;
         assert_eq!(reply.status, StatusCode::INTERNAL_SERVER_ERROR);
@@ -267,14 +273,6 @@ mod tests {
         assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(reply.header("retry-after"), "5");
         assert!(reply.text().contains("用时过长"), "{}", reply.text());
-    }
-
-    fn get_route<F, T>(handler: F) -> axum::routing::MethodRouter<Rooms>
-    where
-        F: Fn() -> T + Clone + Send + Sync + 'static,
-        T: Future<Output = ()> + Send,
-    {
-        axum::routing::get(move || handler())
     }
 
     #[tokio::test]

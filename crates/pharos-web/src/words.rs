@@ -1,7 +1,5 @@
 //! Every word the pages say, in every language they say it in.
 
-use std::fmt::Write as _;
-
 /// A language of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lang {
@@ -203,13 +201,13 @@ pub(crate) fn fill(phrase: &str, values: &[&str]) -> String {
 
 /// `1234567` as `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
-    let mut text = String::new();
     let digits = number.to_string();
+    let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             text.push(',');
         }
-        let _ = write!(text, "{digit}");
+        text.push(digit);
     }
     text
 }

@@ -20,7 +20,8 @@ pub(crate) fn init(quiet: bool, verbose: u8) {
     }
     let level = match (quiet, verbose) {
         (true, _) => "error",
-        (_, 0) => "warn",
+        // One line per URL that fails belongs to -v; the summary counts them.
+        (_, 0) => "warn,pharos_crawl=error",
         (_, 1) => "pharos=info,info",
         _ => "pharos=debug,pharos_crawl=debug,pharos_engine=debug,info",
     };

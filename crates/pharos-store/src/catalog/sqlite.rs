@@ -139,7 +139,8 @@ fn sql_error(path: &Path, error: rusqlite::Error) -> StoreError {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             StoreError::CatalogDamaged { path: path.to_path_buf(), detail: error.to_string() }
         }
-        Some(ErrorCode::DiskFull) => io(std::io::ErrorKind::StorageFull),
+        // A write that fails half-way is nearly always a disk without room, and SQLite does not always know.
+        Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => io(std::io::ErrorKind::StorageFull),
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             io(std::io::ErrorKind::PermissionDenied)
         }
@@ -307,11 +308,13 @@ fn apply_one(t: &Transaction<'_>, change: &Change, woken: &mut Vec<SiteId>) -> r
             know_page(t, url, *depth, *hops, anchor, *at, woken)?;
         }
         Change::Visited { url, at, outcome, next_due } => {
-            // Records may come without a link that led to them: an import, a lost beginning.
             know_site(t, &url.site(), false)?;
-            know_page(t, url, 0, 0, "", *at, &mut Vec::new())?;
             let id = url.id();
             let key = (signed(id.site().0), signed(id.page()));
+            // Records may come without a link that led to them: an import, a lost beginning. Where a link did, the
+            // way to the page stays as it was.
+            t.prepare_cached("INSERT OR IGNORE INTO pages (site, page, url, depth, found_at) VALUES (?1, ?2, ?3, 0, ?4)")?
+                .execute(params![key.0, key.1, url.as_str(), at.millis()])?;
             let due = next_due.map(Timestamp::millis);
             match outcome {
                 Outcome::Answered { status, position, digest, indexable } => t
@@ -489,6 +492,18 @@ mod tests {
         assert_eq!(reader.counts().unwrap().pages, 1);
         assert!(reader.apply(&[], position(2)).is_err());
         assert!(SqliteCatalog::open_reader(&dir.path().join("none.db")).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_visit_does_not_change_the_way_to_a_page() {
+        let (_dir, catalog) = catalog();
+        let outcome = Outcome::Failed { reason: "connection refused".into(), attempt: 1 };
+        let failed = Change::Visited { url: url("/a"), at: at(2), outcome, next_due: Some(at(3)) };
+        catalog.apply(&[found("/a", 5), failed], position(1)).unwrap();
+        let due = catalog.due_pages(url("/a").site().id(), at(3), 10).unwrap();
+        assert_eq!((due[0].depth, due[0].attempts), (5, 1));
+        catalog.apply(&[answered("/unheard-of", 2)], position(2)).unwrap();
+        assert_eq!(catalog.page(url("/unheard-of").id()).unwrap().unwrap().depth, 0);
     }
 
     #[test]

@@ -347,7 +347,7 @@ pub(super) fn site() -> Site {
 }
 
 fn title_of(number: usize, light: &Lighthouse) -> String {
-    let name = light.name;
+    let name = light.name.trim_end_matches(" Light");
     match number % 4 {
         0 => format!("{name} Lighthouse, {}", light.year),
         1 => format!("The lighthouse at {name}"),

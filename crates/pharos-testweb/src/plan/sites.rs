@@ -5,7 +5,7 @@ use crate::clock::START;
 use crate::model::{Body, Charset, Lang, Page, PageKind, PageNo};
 use crate::rng::Rng;
 use crate::urls::percent_encode;
-use crate::words::TOPICS;
+use crate::words::{TOPICS, Topic};
 use crate::writer::{Writer, capital};
 
 /// A list shows at most this many pages.
@@ -91,26 +91,13 @@ fn add_home(plan: &mut Plan, host: usize, rng: &mut Rng) -> PageNo {
 }
 
 fn new_section(plan: &Plan, host: usize, number: usize) -> Section {
-    let Topic { en, zh } = Topic::of(plan, host);
+    let Topic { en, zh } = &TOPICS[plan.hosts[host].topic];
     match plan.hosts[host].lang {
         Lang::En => Section::new(capital(en[number]), en[number].to_owned()),
         Lang::Zh if has_chinese_paths(host) => {
             Section::new(zh[number].to_owned(), percent_encode(zh[number]))
         }
         Lang::Zh => Section::new(zh[number].to_owned(), format!("c{number}")),
-    }
-}
-
-/// The nouns of a host's topic.
-struct Topic {
-    en: &'static [&'static str],
-    zh: &'static [&'static str],
-}
-
-impl Topic {
-    fn of(plan: &Plan, host: usize) -> Topic {
-        let topic = &TOPICS[plan.hosts[host].topic];
-        Topic { en: topic.en, zh: topic.zh }
     }
 }
 

@@ -52,10 +52,23 @@ fn answer_page(shared: &Shared, number: PageNo, headers: &HeaderMap) -> Answer {
         }
         return answer;
     }
-    let source = page.duplicate_of.unwrap_or(number);
-    let (_, since) = web.page(source).version(moment);
-    let rendered = shared.cache.get(source, since, || make(shared, source, since, moment));
-    send(&rendered, headers)
+    send(&rendered(shared, number, moment), headers)
+}
+
+/// The page, or the page that it duplicates, from the cache or made now.
+fn rendered(shared: &Shared, number: PageNo, moment: u64) -> Arc<Rendered> {
+    let source = shared.web.page(number).duplicate_of.unwrap_or(number);
+    let (_, since) = shared.web.page(source).version(moment);
+    shared.cache.get(source, since, || make(shared, source, since, moment))
+}
+
+/// Puts a page into the cache before anybody asks for it.
+pub(super) fn prepare(shared: &Shared, number: PageNo) {
+    let moment = shared.clock.now();
+    let page = shared.web.page(number);
+    if page.is_there(moment) && !matches!(page.body, Body::Redirect { .. }) {
+        rendered(shared, number, moment).zipped();
+    }
 }
 
 fn make(shared: &Shared, number: PageNo, since: u64, moment: u64) -> Rendered {

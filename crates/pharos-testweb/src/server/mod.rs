@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 pub use log::{Counters, Request};
 
 use crate::clock::TestClock;
-use crate::model::Web;
+use crate::model::{PageNo, Web};
 use crate::render::http_date;
 use crate::truth::Truth;
 use answer::Answer;
@@ -149,6 +149,14 @@ impl Server {
     /// What is true now, by the clock of the web.
     pub fn truth(&self) -> Truth {
         self.web().truth_at(self.port(), self.clock().now())
+    }
+
+    /// Renders and compresses every page now, as far as the cache reaches, so that a benchmark measures its
+    /// client and not this server.
+    pub fn warm(&self) {
+        for page in 0..self.web().pages.len() {
+            answer::prepare(&self.shared, page as PageNo);
+        }
     }
 
     /// The last requests, oldest first.

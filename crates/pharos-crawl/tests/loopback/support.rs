@@ -1,0 +1,261 @@
+//! A small server that misbehaves on demand, and a small engine that stores and absorbs what the crawl sends.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use pharos_core::config::{CrawlConfig, Politeness};
+use pharos_core::{Clock, Link, LinkKind, LibraryPosition, PageUrl, SystemClock};
+use pharos_crawl::{Absorbed, Crawl, CrawlError, CrawlStatus, CrawlSummary, PageFacts, Scoping, changes, rules_of, run};
+use pharos_store::{
+    Catalog, Content, DiskLibrary, Event, Library, PageStory, Record, Response, SqliteCatalog, StoredRecord,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, watch};
+
+pub(crate) fn url(text: &str) -> PageUrl {
+    PageUrl::parse(text).unwrap()
+}
+
+/// What the server saw.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) host: String,
+    pub(crate) path: String,
+    pub(crate) head: String,
+    pub(crate) began: Instant,
+    pub(crate) ended: Instant,
+}
+
+/// What the server does.
+pub(crate) enum Reply {
+    /// These bytes, and the connection stays open.
+    Bytes(Vec<u8>),
+    /// These bytes, and the connection is closed.
+    Close(Vec<u8>),
+    /// These bytes, and then nothing for a long time.
+    Hang(Vec<u8>),
+    /// An answer after a while.
+    Late(Duration, Vec<u8>),
+}
+
+/// A whole answer.
+pub(crate) fn answer(status: u16, headers: &str, body: &str) -> Reply {
+    Reply::Bytes(format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes())
+}
+
+pub(crate) fn page(body: &str) -> Reply {
+    answer(200, "Content-Type: text/html\r\n", body)
+}
+
+pub(crate) fn not_found() -> Reply {
+    answer(404, "", "")
+}
+
+pub(crate) fn redirect(target: &str) -> Reply {
+    answer(302, &format!("Location: {target}\r\n"), "")
+}
+
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    log: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Server {
+    /// `handle` gets host and path.
+    pub(crate) async fn start(handle: impl Fn(&str, &str) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let (seen, handle) = (log.clone(), Arc::new(handle));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (seen, handle) = (seen.clone(), handle.clone());
+                tokio::spawn(async move { serve(stream, &*handle, &seen).await });
+            }
+        });
+        Self { port, log }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> PageUrl {
+        url(&format!("http://127.0.0.1:{}{path}", self.port))
+    }
+
+    pub(crate) fn named(&self, host: &str, path: &str) -> PageUrl {
+        url(&format!("http://{host}:{}{path}", self.port))
+    }
+
+    /// Sends a host name here.
+    pub(crate) fn resolve(&self, host: &str) -> String {
+        format!("{host}:{}:127.0.0.1", self.port)
+    }
+
+    pub(crate) fn log(&self) -> Vec<Seen> {
+        self.log.lock().unwrap().clone()
+    }
+
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.log().into_iter().map(|seen| seen.path).collect()
+    }
+}
+
+async fn serve(mut stream: TcpStream, handle: &(dyn Fn(&str, &str) -> Reply + Send + Sync), log: &Mutex<Vec<Seen>>) {
+    loop {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            match stream.read_u8().await {
+                Ok(byte) => head.push(byte),
+                Err(_) => return,
+            }
+        }
+        let began = Instant::now();
+        let head = String::from_utf8(head).unwrap();
+        let path = head.split(' ').nth(1).unwrap().to_string();
+        let host = head.lines().find_map(|l| l.to_lowercase().strip_prefix("host: ").map(String::from)).unwrap();
+        let host = host.split(':').next().unwrap().to_string();
+        let reply = handle(&host, &path);
+        let write = |seen: &Mutex<Vec<Seen>>| {
+            seen.lock().unwrap().push(Seen { host: host.clone(), path: path.clone(), head: head.clone(), began, ended: Instant::now() })
+        };
+        let bytes = match &reply {
+            Reply::Bytes(bytes) | Reply::Close(bytes) | Reply::Hang(bytes) | Reply::Late(_, bytes) => bytes,
+        };
+        if let Reply::Late(wait, _) = &reply {
+            tokio::time::sleep(*wait).await;
+        }
+        write(log);
+        if stream.write_all(bytes).await.is_err() {
+            return;
+        }
+        match reply {
+            Reply::Hang(_) => tokio::time::sleep(Duration::from_secs(600)).await,
+            Reply::Close(_) => {
+                let _ = stream.shutdown().await;
+                return;
+            }
+            Reply::Bytes(_) | Reply::Late(..) => {}
+        }
+    }
+}
+
+/// A configuration for loopback: no delay, private addresses allowed.
+pub(crate) fn config() -> CrawlConfig {
+    CrawlConfig { allow_private: true, politeness: Politeness::OwnSite, ..Default::default() }
+}
+
+/// A library and a catalog in a directory of their own.
+pub(crate) struct Engine {
+    _dir: tempfile::TempDir,
+    pub(crate) library: Arc<DiskLibrary>,
+    pub(crate) catalog: Arc<SqliteCatalog>,
+    pub(crate) config: Arc<CrawlConfig>,
+    pub(crate) status: Arc<CrawlStatus>,
+    pub(crate) keep_going: bool,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Engine {
+    /// With a crawl started at these seeds.
+    pub(crate) fn new(config: CrawlConfig, seeds: &[PageUrl]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let now = SystemClock.now();
+        let library = DiskLibrary::open_writer(&dir.path().join("library"), 1 << 30, 1, LibraryPosition::START, now);
+        let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
+        let engine = Self {
+            _dir: dir,
+            library: Arc::new(library.unwrap()),
+            catalog: Arc::new(catalog),
+            config: Arc::new(config),
+            status: Arc::default(),
+            keep_going: false,
+            clock: Arc::new(SystemClock),
+        };
+        let event = Event::CrawlStarted { seeds: seeds.to_vec(), rules: rules_of(&engine.config) };
+        let record = Record { url: seeds[0].clone(), at: now, depth: 0, hops: 0, content: Content::Event(event) };
+        let mut scoping = Scoping::load(engine.catalog.as_ref(), &engine.config).unwrap();
+        take_in(&*engine.library, &*engine.catalog, &engine.config, &mut scoping, record);
+        engine
+    }
+
+    /// The same stores under another configuration.
+    pub(crate) fn reconfigured(mut self, change: impl FnOnce(&mut CrawlConfig)) -> Self {
+        let mut config = (*self.config).clone();
+        change(&mut config);
+        self.config = Arc::new(config);
+        self
+    }
+
+    /// Crawls to the end.
+    pub(crate) async fn crawl(&self) -> Result<CrawlSummary, CrawlError> {
+        let (_stop, stopped) = watch::channel(false);
+        self.crawl_until(stopped).await
+    }
+
+    /// Crawls until told to stop.
+    pub(crate) async fn crawl_until(&self, stop: watch::Receiver<bool>) -> Result<CrawlSummary, CrawlError> {
+        let (records, mut arriving) = mpsc::channel::<Record>(16);
+        let (tell, absorbed) = mpsc::unbounded_channel();
+        let (library, catalog, config) = (self.library.clone(), self.catalog.clone(), self.config.clone());
+        let taker = tokio::task::spawn_blocking(move || {
+            let mut scoping = Scoping::load(catalog.as_ref(), &config).unwrap();
+            while let Some(record) = arriving.blocking_recv() {
+                let page = record.url.id();
+                let woken = take_in(&*library, &*catalog, &config, &mut scoping, record);
+                let _ = tell.send(Absorbed { pages: vec![page], woken });
+            }
+        });
+        let summary = run(Crawl {
+            config: self.config.clone(),
+            catalog: self.catalog.clone(),
+            clock: self.clock.clone(),
+            records,
+            absorbed,
+            status: self.status.clone(),
+            keep_going: self.keep_going,
+            stop,
+        })
+        .await;
+        taker.await.unwrap();
+        summary
+    }
+
+    /// Every record, in order.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        self.library.scan(LibraryPosition::START).unwrap().map(|stored| stored.unwrap().record).collect()
+    }
+
+    pub(crate) fn story(&self, page: &PageUrl) -> Option<PageStory> {
+        self.catalog.page(page.id()).unwrap()
+    }
+
+    /// The reason a page failed or was refused.
+    pub(crate) fn reason(&self, page: &PageUrl) -> String {
+        self.story(page).and_then(|story| story.reason).unwrap_or_default()
+    }
+}
+
+fn take_in(
+    library: &dyn Library,
+    catalog: &dyn Catalog,
+    config: &CrawlConfig,
+    scoping: &mut Scoping,
+    record: Record,
+) -> Vec<pharos_core::SiteId> {
+    let (position, next) = library.append(std::slice::from_ref(&record)).unwrap()[0];
+    let links = match &record.content {
+        Content::Response(response) => links(&record.url, response),
+        Content::Event(_) => Vec::new(),
+    };
+    let facts = PageFacts { links: &links, indexable: true, digest: 1 };
+    let changes = changes(scoping, config, &StoredRecord { position, next, record }, Some(facts));
+    catalog.apply(&changes, next).unwrap()
+}
+
+fn links(base: &PageUrl, response: &Response) -> Vec<Link> {
+    let text = String::from_utf8_lossy(&response.body).into_owned();
+    text.split("href=\"")
+        .skip(1)
+        .filter_map(|rest| base.join(rest.split('"').next()?).ok())
+        .map(|url| Link { url, anchor: "words".into(), kind: LinkKind::Page, rel: String::new() })
+        .collect()
+}

@@ -1,0 +1,182 @@
+//! A rig for end-to-end tests: a test web in this process, the real binary beside it, a data directory of its own.
+
+#![allow(dead_code, reason = "every test uses its own part of the rig")]
+#![allow(clippy::unwrap_used, unreachable_pub, reason = "tests")]
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+use pharos_store::{Content, DiskLibrary, Library, LibraryPosition, StoredRecord};
+use pharos_testweb::{ServeOptions, Server, Truth, Web, WebSpec};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// Whether loops run with their full counts.
+pub fn long() -> bool {
+    std::env::var_os("PHAROS_LONG").is_some()
+}
+
+pub struct Rig {
+    pub runtime: Runtime,
+    pub server: Server,
+    pub dir: TempDir,
+}
+
+impl Rig {
+    pub fn new(spec: WebSpec, options: ServeOptions) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let server = runtime.block_on(Server::start(Web::generate(&spec), options)).unwrap();
+        Self { runtime, server, dir: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
+    pub fn truth(&self) -> Truth {
+        self.server.truth()
+    }
+
+    /// A command of the binary on this rig's data directory.
+    pub fn pharos(&self, arguments: &[&str]) -> Command {
+        let mut command = pharos();
+        command.arg("--data").arg(self.data()).args(arguments);
+        command
+    }
+
+    /// `crawl` or `up` over the whole test web.
+    pub fn crawl(&self, command: &str) -> Command {
+        let mut command = self.pharos(&[command, "--allow-private", "--politeness", "own-site"]);
+        for resolve in self.server.resolve_args() {
+            command.arg("--resolve").arg(resolve);
+        }
+        command.args(self.server.seeds());
+        command
+    }
+
+    /// Everything in the library.
+    pub fn records(&self) -> Vec<StoredRecord> {
+        let library = DiskLibrary::open_reader(&self.data().join("library")).unwrap();
+        library.scan(LibraryPosition::START).unwrap().map(|record| record.unwrap()).collect()
+    }
+
+    /// How often each page is stored, by URL; robots.txt files do not count.
+    pub fn stored(&self) -> BTreeMap<String, usize> {
+        let mut stored = BTreeMap::new();
+        for record in self.records() {
+            let url = &record.record.url;
+            if matches!(record.record.content, Content::Response(_)) && url.path_and_query() != "/robots.txt" {
+                *stored.entry(url.to_string()).or_default() += 1;
+            }
+        }
+        stored
+    }
+}
+
+/// The binary, without settings from the environment.
+pub fn pharos() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pharos"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PHAROS_")) {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs to the end and wants success.
+pub fn succeed(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}\n{}", describe(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Runs to the end and wants exit code 2 with one line on stderr, which is given back.
+pub fn fail(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{command:?}\n{}", describe(&output));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(error.trim_end().lines().count(), 1, "one line, not: {error}");
+    error
+}
+
+pub fn describe(output: &Output) -> String {
+    format!(
+        "{}\n--- stdout\n{}\n--- stderr\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// A child that is killed when the test ends, however it ends.
+pub struct Running(pub Child);
+
+impl Running {
+    pub fn start(command: &mut Command) -> Self {
+        Self(command.spawn().unwrap())
+    }
+
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill").arg(format!("-{name}")).arg(self.0.id().to_string()).status().unwrap();
+        assert!(status.success());
+    }
+
+    /// Waits for the line on stderr that names the address, and gives that.
+    pub fn address(&mut self) -> String {
+        use std::io::{BufRead, BufReader};
+        let mut stderr = BufReader::new(self.0.stderr.take().unwrap());
+        let mut all = String::new();
+        let address = loop {
+            let mut line = String::new();
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "it ended without an address: {all}");
+            if let Some((_, rest)) = line.split_once("http://") {
+                break rest.split('/').next().unwrap().to_string();
+            }
+            all.push_str(&line);
+        };
+        // What comes later must not fill the pipe.
+        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        address
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// GETs a URL of the engine itself and gives status and body.
+pub fn get(address: &str, path: &str) -> (u16, String) {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
+    (status, if chunked { unchunk(body) } else { body.to_string() })
+}
+
+fn unchunk(mut body: &str) -> String {
+    let mut out = String::new();
+    while let Some((size, rest)) = body.split_once("\r\n") {
+        let size = usize::from_str_radix(size.trim(), 16).unwrap_or(0);
+        if size == 0 {
+            break;
+        }
+        out.push_str(&rest[..size]);
+        body = rest[size..].trim_start_matches("\r\n");
+    }
+    out
+}
+
+/// A query's characters as a URL carries them.
+pub fn encode(text: &str) -> String {
+    text.bytes().map(|b| if b.is_ascii_alphanumeric() { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+}
+

@@ -1,0 +1,122 @@
+//! From seeds to results: the crawl stores what the truth says, each page once, and every page is found.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::{Rig, Running, long, succeed};
+use pharos_core::config::QueryConfig;
+use pharos_index::EmbeddedIndex;
+use pharos_query::{Request, Search};
+use pharos_testweb::{ServeOptions, WebSpec};
+
+/// What a correct crawler stores: every reachable and allowed URL, once.
+fn expected(rig: &Rig) -> BTreeMap<String, usize> {
+    rig.truth().stored().map(|page| (page.url.clone(), 1)).collect()
+}
+
+#[test]
+fn a_thousand_pages_are_stored_once_and_found_by_their_titles() {
+    let rig = Rig::new(WebSpec { seed: 11, ..WebSpec::default() }, ServeOptions::default());
+    succeed(&mut rig.crawl("crawl"));
+    assert_eq!(rig.stored(), expected(&rig));
+
+    // The server saw each of them once, nothing that is forbidden, and us by our name.
+    let truth = rig.truth();
+    let forbidden: BTreeSet<_> = truth.pages.iter().filter(|p| !p.allowed).map(|p| p.url.as_str()).collect();
+    assert!(!forbidden.is_empty(), "the web must forbid something for this to mean anything");
+    let mut asked = BTreeSet::new();
+    for request in rig.server.log() {
+        let url = format!("http://{}:{}{}", request.host, rig.server.port(), request.path);
+        assert!(!forbidden.contains(url.as_str()), "robots.txt forbids {url}");
+        assert!(request.user_agent.contains("Pharos/"), "{}", request.user_agent);
+        assert!(asked.insert(url.clone()), "{url} was asked for twice");
+    }
+
+    succeed(&mut rig.pharos(&["index", "build"]));
+    let index = EmbeddedIndex::open_reader(&rig.data().join("index")).unwrap();
+    let search = Search::new(Arc::new(index), QueryConfig::default());
+    let mut missing = Vec::new();
+    for page in truth.stored().filter(|p| p.status == 200 && !p.title.is_empty()) {
+        let answer = search.run(&Request::new(&page.title)).unwrap();
+        if !answer.hits.iter().any(|hit| hit.url == page.url) {
+            missing.push(format!("{} {:?}: {} results", page.url, page.title, answer.total));
+        }
+    }
+    assert!(missing.is_empty(), "not on the first result page: {missing:#?}");
+
+    // The command line says the same.
+    let title = &truth.stored().find(|p| p.status == 200).unwrap().title;
+    let json: serde_json::Value = serde_json::from_str(&succeed(&mut rig.pharos(&["--json", "search", title]))).unwrap();
+    assert!(json["total"].as_u64().unwrap() > 0);
+}
+
+/// kill -9 at random moments, each followed by a start that goes on: at the end the same pages, each stored once;
+/// what was stored is never asked for again.
+#[test]
+fn kill_nine_loses_nothing_and_repeats_nothing() {
+    let options = ServeOptions { latency: Duration::from_millis(30), ..ServeOptions::default() };
+    let rig = Rig::new(WebSpec { seed: 12, ..WebSpec::default() }, options);
+    let kills = if long() { 200 } else { 20 };
+    let mut moment = 7u64;
+    let mut interrupted = 0;
+    for kill in 0..kills {
+        let stored = rig.stored();
+        rig.server.clear_log();
+        // Every other run indexes too.
+        let mut command = rig.crawl(if kill % 2 == 0 { "crawl" } else { "up" });
+        if kill % 2 == 1 {
+            command.args(["--listen", "127.0.0.1:0"]);
+        }
+        let mut child = Running::start(&mut command);
+        moment = moment.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        std::thread::sleep(Duration::from_millis(60 + (moment >> 33) % 250));
+        interrupted += usize::from(child.0.try_wait().unwrap().is_none());
+        drop(child);
+        for request in rig.server.log() {
+            let url = format!("http://{}:{}{}", request.host, rig.server.port(), request.path);
+            assert!(!stored.contains_key(&url), "{url} was stored and asked for again after kill {kill}");
+        }
+    }
+    assert!(interrupted >= 10, "only {interrupted} runs were still at work when they were killed");
+    succeed(&mut rig.crawl("crawl"));
+    assert_eq!(rig.stored(), expected(&rig));
+    let output = succeed(&mut rig.pharos(&["--json", "stats"]));
+    let stats: serde_json::Value = serde_json::from_str(&output).unwrap();
+    assert_eq!(stats["catalog"]["stored"].as_u64().unwrap() as usize, expected(&rig).len());
+    assert_eq!(stats["catalog"]["waiting"], 0);
+}
+
+/// The catalog is nothing but the library read: without it, the next start makes it again without a request.
+#[test]
+fn a_lost_catalog_comes_back_from_the_library() {
+    let rig = Rig::new(WebSpec { seed: 13, hosts: 3, pages: 60, ..WebSpec::default() }, ServeOptions::default());
+    succeed(&mut rig.crawl("crawl"));
+    let before = succeed(&mut rig.pharos(&["--json", "stats"]));
+    for name in ["catalog.db", "catalog.db-wal", "catalog.db-shm"] {
+        let _ = std::fs::remove_file(rig.data().join(name));
+    }
+    rig.server.clear_log();
+    succeed(&mut rig.crawl("crawl"));
+    assert!(rig.server.log().is_empty());
+    let after = succeed(&mut rig.pharos(&["--json", "stats"]));
+    let counts = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap()["catalog"].clone();
+    assert_eq!(counts(&before), counts(&after));
+}
+
+#[test]
+fn limits_are_kept() {
+    let rig = Rig::new(WebSpec { seed: 14, hosts: 3, pages: 90, ..WebSpec::default() }, ServeOptions::default());
+    succeed(rig.crawl("crawl").args(["--max-pages", "7"]));
+    assert_eq!(rig.stored().len(), 7);
+    let rig = Rig::new(WebSpec { seed: 15, hosts: 3, pages: 90, ..WebSpec::default() }, ServeOptions::default());
+    succeed(rig.crawl("crawl").args(["--max-depth", "1"]));
+    let truth = rig.truth();
+    for url in rig.stored().keys() {
+        assert!(truth.page(url).unwrap().depth.unwrap() <= 1, "{url}");
+    }
+}

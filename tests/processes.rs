@@ -1,0 +1,123 @@
+//! Several processes on one data directory: one owner, any number of readers, one builder.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{Rig, Running, encode, fail, get, succeed};
+use pharos_testweb::{ServeOptions, WebSpec};
+use serde_json::Value;
+
+fn slow_web(seed: u64) -> Rig {
+    let options = ServeOptions { latency: Duration::from_millis(40), ..ServeOptions::default() };
+    Rig::new(WebSpec { seed, pages: 600, ..WebSpec::default() }, options)
+}
+
+/// Tries until it is true; a deadline only keeps a broken test from running for ever.
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !done() {
+        assert!(Instant::now() < deadline, "it never came true: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn total(address: &str, query: &str) -> u64 {
+    let (status, body) = get(address, &format!("/api/v1/search?q={}", encode(query)));
+    assert_eq!(status, 200, "{body}");
+    serde_json::from_str::<Value>(&body).unwrap()["total"].as_u64().unwrap()
+}
+
+#[test]
+fn crawl_build_serve_search_and_stats_go_on_side_by_side() {
+    let rig = slow_web(21);
+    let mut crawl = Running::start(&mut rig.crawl("crawl"));
+    until("the first pages are stored", || rig.data().join("library").is_dir() && rig.stored().len() > 20);
+    let error = fail(&mut rig.crawl("crawl"));
+    assert!(error.contains("is in use by `pharos crawl` (process "), "{error}");
+
+    succeed(&mut rig.pharos(&["index", "build"]));
+    assert!(crawl.0.try_wait().unwrap().is_none(), "the crawl goes on");
+    let mut serve = Running::start(&mut rig.pharos(&["serve", "--listen", "127.0.0.1:0"]));
+    let address = serve.address();
+    let host = rig.truth().pages[0].host.clone();
+    let first = total(&address, &format!("site:{host}"));
+    assert!(first > 0);
+    let stats: Value = serde_json::from_str(&succeed(&mut rig.pharos(&["--json", "stats"]))).unwrap();
+    assert!(stats["searchable"].as_u64().unwrap() > 0);
+
+    assert!(crawl.0.wait().unwrap().success());
+    succeed(&mut rig.pharos(&["index", "build"]));
+    // The page server sees the new generation by itself.
+    let truth = rig.truth();
+    let all = truth.stored().filter(|p| p.host == host && p.status == 200).count() as u64;
+    until("all pages of the host are found", || total(&address, &format!("site:{host}")) >= all);
+    assert_eq!(total(&address, &format!("site:{host}")), all);
+}
+
+/// `up`: pages are found while the crawl runs; builds happen beside it; nothing is missing or twice afterwards.
+#[test]
+fn fetched_pages_are_found_at_once_and_a_build_changes_nothing() {
+    let rig = slow_web(22);
+    let mut up = Running::start(rig.crawl("up").args(["--listen", "127.0.0.1:0"]));
+    let address = up.address();
+    assert_eq!(get(&address, "/healthz").0, 200);
+    let host = rig.truth().pages[0].host.clone();
+    let site = format!("site:{host}");
+    until("something is found while the crawl runs", || total(&address, &site) > 0);
+    for _ in 0..3 {
+        succeed(&mut rig.pharos(&["index", "build"]));
+    }
+    let truth = rig.truth();
+    let all = truth.stored().filter(|p| p.host == host && p.status == 200).count() as u64;
+    until("all pages of the host are found", || total(&address, &site) >= all);
+    assert_eq!(total(&address, &site), all, "none is found twice");
+    up.signal("TERM");
+    assert!(up.0.wait().unwrap().success());
+    // A reader alone finds the same.
+    let json: Value = serde_json::from_str(&succeed(&mut rig.pharos(&["--json", "search", &site]))).unwrap();
+    assert_eq!(json["total"].as_u64().unwrap(), all);
+}
+
+#[test]
+fn a_killed_builder_leaves_nothing_behind() {
+    let rig = Rig::new(WebSpec { seed: 23, pages: 400, ..WebSpec::default() }, ServeOptions::default());
+    succeed(&mut rig.crawl("crawl"));
+    succeed(&mut rig.pharos(&["index", "build"]));
+    let search = |rig: &Rig| {
+        let text = succeed(&mut rig.pharos(&["--json", "search", "site:test"]));
+        serde_json::from_str::<Value>(&text).unwrap()["total"].as_u64().unwrap()
+    };
+    let before = search(&rig);
+    assert!(before > 100);
+    for delay in [5, 40, 120, 250] {
+        let build = Running::start(&mut rig.pharos(&["index", "build"]));
+        std::thread::sleep(Duration::from_millis(delay));
+        drop(build);
+        assert_eq!(search(&rig), before);
+    }
+    succeed(&mut rig.pharos(&["index", "build"]));
+    assert_eq!(search(&rig), before);
+}
+
+#[test]
+fn signals_end_it_and_the_next_start_goes_on() {
+    let rig = slow_web(24);
+    for signal in ["INT", "TERM"] {
+        let mut crawl = Running::start(&mut rig.crawl("crawl"));
+        let had = if rig.data().join("library").is_dir() { rig.stored().len() } else { 0 };
+        until("it gets somewhere", || rig.data().join("library").is_dir() && rig.stored().len() > had + 10);
+        crawl.signal(signal);
+        assert!(crawl.0.wait().unwrap().success(), "a stop that was asked for is no failure");
+    }
+    let stored = rig.stored();
+    rig.server.clear_log();
+    succeed(&mut rig.crawl("crawl"));
+    for request in rig.server.log() {
+        let url = format!("http://{}:{}{}", request.host, rig.server.port(), request.path);
+        assert!(!stored.contains_key(&url), "{url} was stored and asked for again");
+    }
+    assert_eq!(rig.stored().len(), rig.truth().stored().count());
+}
