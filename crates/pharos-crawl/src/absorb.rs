@@ -5,7 +5,9 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use pharos_core::config::CrawlConfig;
 use pharos_core::{Link, PageUrl, Timestamp};
-use pharos_store::{Change, Content, Event, Outcome, Record, Response, RobotsFile, RobotsState, StoredRecord};
+use pharos_store::{
+    Change, Content, Event, Outcome, Record, Response, RobotsFile, RobotsState, StoredRecord,
+};
 
 use crate::robots::{is_robots_txt, robots_state};
 use crate::scope::Scoping;
@@ -39,7 +41,12 @@ pub fn changes(
             scoping.set_rules(rules.clone());
             let mut changes = vec![Change::Rules(rules.clone())];
             // A robots.txt is never a page, so nothing would ever come of such a seed.
-            changes.extend(seeds.iter().filter(|seed| !is_robots_txt(seed)).map(|seed| seed_change(scoping, seed, record.at, 0)));
+            changes.extend(
+                seeds
+                    .iter()
+                    .filter(|seed| !is_robots_txt(seed))
+                    .map(|seed| seed_change(scoping, seed, record.at, 0)),
+            );
             changes
         }
         Content::Response(response) if is_robots_txt(&record.url) => {
@@ -191,7 +198,11 @@ mod tests {
     fn stored(address: &str, depth: u32, hops: u32, content: Content) -> StoredRecord {
         let position = LibraryPosition { file: 1, offset: 100 };
         let next = LibraryPosition { file: 1, offset: 200 };
-        StoredRecord { position, next, record: Record { url: url(address), at: at(1000), depth, hops, content } }
+        StoredRecord {
+            position,
+            next,
+            record: Record { url: url(address), at: at(1000), depth, hops, content },
+        }
     }
 
     fn response(status: u16, headers: &[(&str, &str)], body: &str) -> Content {
@@ -244,7 +255,9 @@ mod tests {
         assert_eq!(changes[0], Change::Rules(CrawlRules { max_depth: 9, ..rules() }));
         assert_eq!(targets(&changes), ["seed http://b.example/x 0"]);
         assert_eq!(scoping.rules().max_depth, 9);
-        assert!(scoping.contains(&url("http://b.example/y")) && !scoping.contains(&url("http://c.example/y")));
+        assert!(
+            scoping.contains(&url("http://b.example/y")) && !scoping.contains(&url("http://c.example/y"))
+        );
     }
 
     #[test]
@@ -275,17 +288,23 @@ mod tests {
             link("https://a.example/2", "two"),
         ];
         let facts = PageFacts { links: &links, indexable: true, digest: 7 };
-        let page = |depth, status| of(&stored("http://a.example/", depth, 0, response(status, &[], "x")), Some(facts));
+        let page = |depth, status| {
+            of(&stored("http://a.example/", depth, 0, response(status, &[], "x")), Some(facts))
+        };
         assert_eq!(targets(&page(0, 200)), ["found http://a.example/1 1 0", "found https://a.example/2 1 0"]);
         assert_eq!(targets(&page(1, 200)).len(), 2);
         assert!(targets(&page(2, 200)).is_empty(), "as deep as it goes");
         assert!(targets(&page(u32::MAX, 200)).is_empty());
         assert!(targets(&page(0, 404)).is_empty());
-        assert!(matches!(&page(0, 200)[1], Change::Found { anchor, .. } if anchor.len() == 198 && long.starts_with(anchor)));
+        assert!(
+            matches!(&page(0, 200)[1], Change::Found { anchor, .. } if anchor.len() == 198 && long.starts_with(anchor))
+        );
         let outcome = |changes: Vec<Change>| match &changes[0] {
-            Change::Visited { outcome: Outcome::Answered { status, digest, indexable, position }, next_due: None, .. } => {
-                (*status, *digest, *indexable, position.offset)
-            }
+            Change::Visited {
+                outcome: Outcome::Answered { status, digest, indexable, position },
+                next_due: None,
+                ..
+            } => (*status, *digest, *indexable, position.offset),
             other => panic!("{other:?}"),
         };
         assert_eq!(outcome(page(0, 200)), (200, 7, true, 100));
@@ -313,18 +332,23 @@ mod tests {
     #[test]
     fn a_seed_that_moved_takes_the_scope_along() {
         let mut scoping = scoping();
-        let moved = stored("http://a.example/", 0, 0, response(301, &[("Location", "https://www.b.example/")], ""));
+        let moved =
+            stored("http://a.example/", 0, 0, response(301, &[("Location", "https://www.b.example/")], ""));
         let first = changes(&mut scoping, &CrawlConfig::default(), &moved, None);
         assert_eq!(targets(&first), ["seed https://www.b.example/ 1"]);
         assert!(scoping.contains(&url("https://www.b.example/x")));
-        let again = stored("https://www.b.example/", 0, 2, response(301, &[("Location", "http://c.example/")], ""));
+        let again =
+            stored("https://www.b.example/", 0, 2, response(301, &[("Location", "http://c.example/")], ""));
         assert!(targets(&changes(&mut scoping, &CrawlConfig::default(), &again, None)).is_empty());
     }
 
     #[test]
     fn an_overloaded_server_is_asked_again_when_it_says() {
         let due = |status, wait: &str| {
-            next_due(&of(&stored("http://a.example/", 0, 0, response(status, &[("retry-after", wait)], "")), None))
+            next_due(&of(
+                &stored("http://a.example/", 0, 0, response(status, &[("retry-after", wait)], "")),
+                None,
+            ))
         };
         assert_eq!(due(503, "120"), Some(1120));
         assert_eq!(due(429, "1"), Some(1060), "not before the retry delay");
@@ -345,6 +369,9 @@ mod tests {
         assert_eq!(backoff(Duration::from_secs(60), u32::MAX), MAX_RETRY_AFTER);
         let refused = Event::Refused { reason: "robots.txt".into() };
         let changes = of(&stored("http://a.example/", 0, 0, Content::Event(refused)), None);
-        assert!(matches!(&changes[..], [Change::Visited { outcome: Outcome::Refused { .. }, next_due: None, .. }]));
+        assert!(matches!(
+            &changes[..],
+            [Change::Visited { outcome: Outcome::Refused { .. }, next_due: None, .. }]
+        ));
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -43,9 +43,14 @@ struct Inner {
     open: Arc<AtomicUsize>,
 }
 
-/// The address a response came from; found in its extensions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ServerAddress(pub(crate) IpAddr);
+/// The connection a response came over; found in its extensions.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    /// Where it leads.
+    pub(crate) address: IpAddr,
+    /// Whether an answer ever came over it.
+    pub(crate) answered: Arc<AtomicBool>,
+}
 
 impl Connector {
     pub(crate) fn new(config: &CrawlConfig) -> Result<Self, OverrideError> {
@@ -110,9 +115,11 @@ impl Inner {
         let (stream, address) = self.connect_to_first(&allowed, port).await?;
         // Small requests must not wait for acknowledgements; failing that they are only slower.
         let _ = stream.set_nodelay(true);
-        let stream: Box<dyn Stream> = if is_https { Box::new(self.encrypt(stream, host).await?) } else { Box::new(stream) };
+        let stream: Box<dyn Stream> =
+            if is_https { Box::new(self.encrypt(stream, host).await?) } else { Box::new(stream) };
         self.open.fetch_add(1, Ordering::Relaxed);
-        Ok(Socket { stream: TokioIo::new(stream), address, open: self.open.clone() })
+        let peer = Peer { address, answered: Arc::default() };
+        Ok(Socket { stream: TokioIo::new(stream), peer, open: self.open.clone() })
     }
 
     /// The addresses we may go to.
@@ -132,7 +139,11 @@ impl Inner {
     }
 
     /// Tries one address after the other; each gets its share of the time that is left.
-    async fn connect_to_first(&self, addresses: &[IpAddr], port: u16) -> Result<(TcpStream, IpAddr), FetchError> {
+    async fn connect_to_first(
+        &self,
+        addresses: &[IpAddr],
+        port: u16,
+    ) -> Result<(TcpStream, IpAddr), FetchError> {
         let end = Instant::now() + self.timeout;
         let mut last = FetchError::TimedOut { after: self.timeout, doing: "connecting" };
         for (tried, address) in addresses.iter().enumerate() {
@@ -150,7 +161,8 @@ impl Inner {
     /// The certificate must be the URL's host's, wherever an operator sent the connection.
     async fn encrypt(&self, stream: TcpStream, host: &str) -> Result<impl Stream + use<>, FetchError> {
         let host = host.trim_start_matches('[').trim_end_matches(']').to_string();
-        let name = ServerName::try_from(host).map_err(|_| FetchError::Tls("no certificate can be for this name".into()))?;
+        let name = ServerName::try_from(host)
+            .map_err(|_| FetchError::Tls("no certificate can be for this name".into()))?;
         self.tls.connect(name, stream).await.map_err(|e| tls_failure(&e))
     }
 }
@@ -160,7 +172,9 @@ fn tls_failure(error: &io::Error) -> FetchError {
     use rustls::Error::{InvalidCertificate, InvalidMessage};
     let reason = match error.get_ref().and_then(|e| e.downcast_ref::<rustls::Error>()) {
         Some(InvalidCertificate(Bad::Expired | Bad::ExpiredContext { .. })) => "the certificate has expired",
-        Some(InvalidCertificate(Bad::NotValidYet | Bad::NotValidYetContext { .. })) => "the certificate is not valid yet",
+        Some(InvalidCertificate(Bad::NotValidYet | Bad::NotValidYetContext { .. })) => {
+            "the certificate is not valid yet"
+        }
         Some(InvalidCertificate(Bad::NotValidForName | Bad::NotValidForNameContext { .. })) => {
             "the certificate is for another name"
         }
@@ -179,7 +193,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 /// An open connection.
 pub(crate) struct Socket {
     stream: TokioIo<Box<dyn Stream>>,
-    address: IpAddr,
+    peer: Peer,
     open: Arc<AtomicUsize>,
 }
 
@@ -191,12 +205,16 @@ impl Drop for Socket {
 
 impl Connection for Socket {
     fn connected(&self) -> Connected {
-        Connected::new().extra(ServerAddress(self.address))
+        Connected::new().extra(self.peer.clone())
     }
 }
 
 impl Read for Socket {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }

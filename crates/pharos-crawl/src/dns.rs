@@ -56,7 +56,9 @@ impl Names {
         [RecordType::A, RecordType::AAAA]
             .into_iter()
             .filter_map(|kind| self.hosts.lookup_static_host(&Query::query(name.clone(), kind)))
-            .flat_map(|found| found.answers().iter().filter_map(|record| record.data.ip_addr()).collect::<Vec<_>>())
+            .flat_map(|found| {
+                found.answers().iter().filter_map(|record| record.data.ip_addr()).collect::<Vec<_>>()
+            })
             .collect()
     }
 
@@ -95,7 +97,10 @@ mod tests {
 
     #[tokio::test]
     async fn literal_addresses_and_given_ones_need_no_dns() {
-        let names = names(&["a.example:80:192.0.2.1,192.0.2.2"], &["b.example::a.example:80", "c.example::127.0.0.9:"]);
+        let names = names(
+            &["a.example:80:192.0.2.1,192.0.2.2"],
+            &["b.example::a.example:80", "c.example::127.0.0.9:"],
+        );
         let found = async |host: &str, port| names.find(host, port).await.unwrap();
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
         assert_eq!(found("127.0.0.1", 8080).await, (vec![ip("127.0.0.1")], 8080));

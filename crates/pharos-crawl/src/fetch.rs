@@ -3,12 +3,14 @@
 use std::error::Error as _;
 use std::io;
 use std::net::IpAddr;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, HeaderMap, HeaderValue, USER_AGENT};
+use hyper::http::Extensions;
 use hyper::{Request, Uri};
 use hyper_util::client::legacy::connect::capture_connection;
 use hyper_util::client::legacy::{self, Client};
@@ -19,7 +21,7 @@ use pharos_store::{Response, Truncated};
 use thiserror::Error;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::connector::{Connector, ServerAddress};
+use crate::connector::{Connector, Peer};
 use crate::overrides::OverrideError;
 
 /// Larger headers are no answer (hyper counts its whole read buffer).
@@ -170,13 +172,27 @@ impl Fetcher {
             status: head.status.as_u16(),
             headers: headers(&head.headers),
             body,
-            address: head.extensions.get::<ServerAddress>().map(|a| a.0),
+            address: head.extensions.get::<Peer>().map(|peer| peer.address),
             truncated,
         })
     }
 
     /// Connects (the connector has its own limit) and waits for the header.
     async fn ask(&self, url: &PageUrl) -> Result<hyper::Response<Incoming>, FetchError> {
+        match self.ask_once(url).await? {
+            Ok(answer) => Ok(answer),
+            // A server may close a kept connection at any time, and did so while we used it again.
+            Err(error) if was_kept(&error) => {
+                self.ask_once(url).await?.map_err(|e| FetchError::from_client(&e))
+            }
+            Err(error) => Err(FetchError::from_client(&error)),
+        }
+    }
+
+    async fn ask_once(
+        &self,
+        url: &PageUrl,
+    ) -> Result<Result<hyper::Response<Incoming>, legacy::Error>, FetchError> {
         let mut request = self.request(url)?;
         let mut connection = capture_connection(&mut request);
         let too_late = async {
@@ -184,13 +200,19 @@ impl Fetcher {
             sleep(self.first_byte_timeout).await;
         };
         tokio::select! {
-            answer = self.client.request(request) => answer.map_err(|e| FetchError::from_client(&e)),
+            answer = self.client.request(request) => {
+                if let Some(peer) = answer.as_ref().ok().and_then(|a| a.extensions().get::<Peer>()) {
+                    peer.answered.store(true, Ordering::Relaxed);
+                }
+                Ok(answer)
+            }
             () = too_late => Err(FetchError::TimedOut { after: self.first_byte_timeout, doing: "waiting for an answer" }),
         }
     }
 
     fn request(&self, url: &PageUrl) -> Result<Request<Empty<Bytes>>, FetchError> {
-        let uri: Uri = url.as_str().parse().map_err(|e| FetchError::NotHttp(format!("cannot be asked for: {e}")))?;
+        let uri: Uri =
+            url.as_str().parse().map_err(|e| FetchError::NotHttp(format!("cannot be asked for: {e}")))?;
         let mut request = Request::new(Empty::new());
         *request.uri_mut() = uri;
         let fields = request.headers_mut();
@@ -202,6 +224,15 @@ impl Fetcher {
         }
         Ok(request)
     }
+}
+
+/// Did the request fail on a connection that had worked before?
+fn was_kept(error: &legacy::Error) -> bool {
+    let mut extensions = Extensions::new();
+    if let Some(connection) = error.connect_info() {
+        connection.get_extras(&mut extensions);
+    }
+    extensions.get::<Peer>().is_some_and(|peer| peer.answered.load(Ordering::Relaxed))
 }
 
 /// Reads a body until its end, the limit, the last moment or an error, and keeps what came.
@@ -237,7 +268,8 @@ fn user_agent(agent: &str, contact: &str) -> HeaderValue {
     let (agent, contact) = (plain(agent), plain(contact));
     let contact = if contact.is_empty() { String::new() } else { format!("; +{contact}") };
     let text = format!("Mozilla/5.0 (compatible; {agent}/{VERSION}{contact})");
-    HeaderValue::from_bytes(text.as_bytes()).unwrap_or(HeaderValue::from_static("Mozilla/5.0 (compatible; Pharos)"))
+    HeaderValue::from_bytes(text.as_bytes())
+        .unwrap_or(HeaderValue::from_static("Mozilla/5.0 (compatible; Pharos)"))
 }
 
 #[cfg(test)]
@@ -267,6 +299,9 @@ mod tests {
         map.append("x-a", HeaderValue::from_bytes(b"caf\xe9").unwrap());
         map.append("x-c", HeaderValue::from_bytes("灯".as_bytes()).unwrap());
         let list = headers(&map);
-        assert_eq!(list.iter().map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>(), ["x-b=1", "x-a=café", "x-c=灯"]);
+        assert_eq!(
+            list.iter().map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>(),
+            ["x-b=1", "x-a=café", "x-c=灯"]
+        );
     }
 }

@@ -106,7 +106,9 @@ impl Frontier {
     }
 
     pub(crate) fn next(&mut self, now: Timestamp) -> Next {
-        while let Some(Reverse((at, _, id))) = self.turns.peek().copied().filter(|Reverse((at, ..))| *at <= now) {
+        while let Some(Reverse((at, _, id))) =
+            self.turns.peek().copied().filter(|Reverse((at, ..))| *at <= now)
+        {
             self.turns.pop();
             let site = self.site(id);
             site.waits = false;
@@ -225,7 +227,8 @@ impl Frontier {
     /// Takes back pages that were set aside and whose time has come. Gives how many sites.
     pub(crate) fn release(&mut self, now: Timestamp) -> usize {
         let mut sites = 0;
-        while let Some(Reverse((_, id))) = self.releases.peek().copied().filter(|Reverse((at, _))| *at <= now) {
+        while let Some(Reverse((_, id))) = self.releases.peek().copied().filter(|Reverse((at, _))| *at <= now)
+        {
             self.releases.pop();
             let site = self.site(id);
             site.closed = false;
@@ -267,7 +270,12 @@ impl Frontier {
             site.waits
                 || site.closed
                 || site.needs_robots
-                || site.under_way + site.unabsorbed + site.parked.len() + site.pages.len() + site.errands.len() > 0
+                || site.under_way
+                    + site.unabsorbed
+                    + site.parked.len()
+                    + site.pages.len()
+                    + site.errands.len()
+                    > 0
                 || site.ready > now
         });
     }

@@ -57,7 +57,13 @@ impl KnownRobots {
     }
 
     /// Takes in what asking gave at that moment.
-    pub(crate) fn learn(&mut self, robots_txt: &PageUrl, state: &RobotsState, at: Timestamp, config: &CrawlConfig) {
+    pub(crate) fn learn(
+        &mut self,
+        robots_txt: &PageUrl,
+        state: &RobotsState,
+        at: Timestamp,
+        config: &CrawlConfig,
+    ) {
         match state {
             RobotsState::Unreachable => self.obstacle(robots_txt, Obstacle::Unreachable, at, config),
             state => {
@@ -68,7 +74,13 @@ impl KnownRobots {
     }
 
     /// Nothing may be asked for a while; longer each time.
-    pub(crate) fn obstacle(&mut self, robots_txt: &PageUrl, why: Obstacle, at: Timestamp, config: &CrawlConfig) {
+    pub(crate) fn obstacle(
+        &mut self,
+        robots_txt: &PageUrl,
+        why: Obstacle,
+        at: Timestamp,
+        config: &CrawlConfig,
+    ) {
         let failures = self.servers.get(robots_txt).map_or(0, |known| known.failures) + 1;
         let until = at.plus(backoff(config.retry_delay.max(Duration::from_secs(1)), failures));
         self.insert(robots_txt, Verdict::NotBefore(until, why), until, failures);
@@ -141,7 +153,9 @@ mod tests {
     fn memory_is_bounded() {
         let config = CrawlConfig::default();
         let mut known = KnownRobots::default();
-        let large = RobotsState::Known(format!("user-agent: *\n{}", "disallow: /aaaaaaaaaaaaaaaaaa\n".repeat(16_000)).into_bytes());
+        let large = RobotsState::Known(
+            format!("user-agent: *\n{}", "disallow: /aaaaaaaaaaaaaaaaaa\n".repeat(16_000)).into_bytes(),
+        );
         for host in 0..200 {
             known.learn(&robots_txt(host), &large, at(0), &config);
         }

@@ -34,6 +34,7 @@
 pub mod absorb;
 mod address;
 mod connector;
+mod crawl;
 mod dns;
 mod errand;
 mod fetch;
@@ -44,10 +45,13 @@ pub mod robots;
 mod run;
 mod scope;
 mod status;
+#[cfg(test)]
+mod tls_tests;
 
 pub use absorb::{PageFacts, changes};
+pub use crawl::{Absorbed, Crawl, CrawlError, CrawlSummary, Ended};
 pub use fetch::{FetchError, Fetcher};
 pub use overrides::OverrideError;
-pub use run::{Absorbed, Crawl, CrawlError, CrawlSummary, Ended, run};
+pub use run::run;
 pub use scope::{Scoping, rules_of};
 pub use status::{CrawlStatus, StatusSnapshot};

@@ -8,10 +8,14 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum OverrideError {
     /// Not `HOST:PORT:ADDR`.
-    #[error("`--resolve {0}` cannot be read: write HOST:PORT:ADDR[,ADDR], as in www.example.org:80:127.0.0.1")]
+    #[error(
+        "`--resolve {0}` cannot be read: write HOST:PORT:ADDR[,ADDR], as in www.example.org:80:127.0.0.1"
+    )]
     Resolve(String),
     /// Not `HOST1:PORT1:HOST2:PORT2`.
-    #[error("`--connect-to {0}` cannot be read: write HOST1:PORT1:HOST2:PORT2, as in www.example.org:443:localhost:8443")]
+    #[error(
+        "`--connect-to {0}` cannot be read: write HOST1:PORT1:HOST2:PORT2, as in www.example.org:443:localhost:8443"
+    )]
     ConnectTo(String),
 }
 
@@ -42,7 +46,10 @@ impl Overrides {
         let bad_resolve = |text: &String| OverrideError::Resolve(text.clone());
         let bad_connect_to = |text: &String| OverrideError::ConnectTo(text.clone());
         Ok(Self {
-            resolve: resolve.iter().map(|t| Resolve::parse(t).ok_or_else(|| bad_resolve(t))).collect::<Result<_, _>>()?,
+            resolve: resolve
+                .iter()
+                .map(|t| Resolve::parse(t).ok_or_else(|| bad_resolve(t)))
+                .collect::<Result<_, _>>()?,
             connect_to: connect_to
                 .iter()
                 .map(|t| ConnectTo::parse(t).ok_or_else(|| bad_connect_to(t)))
@@ -56,7 +63,9 @@ impl Overrides {
             c.from.0.as_ref().is_none_or(|h| h == host) && c.from.1.is_none_or(|p| p == port)
         };
         match self.connect_to.iter().find(fits) {
-            Some(found) => (found.to.0.clone().unwrap_or_else(|| host.to_string()), found.to.1.unwrap_or(port)),
+            Some(found) => {
+                (found.to.0.clone().unwrap_or_else(|| host.to_string()), found.to.1.unwrap_or(port))
+            }
             None => (host.to_string(), port),
         }
     }
@@ -117,9 +126,17 @@ mod tests {
 
     #[test]
     fn resolve_is_as_in_curl() {
-        let list = ["A.example:80:127.0.0.1,[::1]", "a.example:81:10.0.0.1", "*:80:10.9.9.9", "[::1]:80:fe80::1", "+b:80:10.0.0.2"];
+        let list = [
+            "A.example:80:127.0.0.1,[::1]",
+            "a.example:81:10.0.0.1",
+            "*:80:10.9.9.9",
+            "[::1]:80:fe80::1",
+            "+b:80:10.0.0.2",
+        ];
         let given = overrides(&list, &[]).unwrap();
-        let ips = |host: &str, port| given.addresses(host, port).map(|a| a.iter().map(|i| i.to_string()).collect::<Vec<_>>());
+        let ips = |host: &str, port| {
+            given.addresses(host, port).map(|a| a.iter().map(|i| i.to_string()).collect::<Vec<_>>())
+        };
         assert_eq!(ips("a.example", 80).unwrap(), ["127.0.0.1", "::1"]);
         assert_eq!(ips("a.example", 81).unwrap(), ["10.0.0.1"]);
         assert_eq!(ips("[::1]", 80).unwrap(), ["fe80::1"]);
@@ -147,7 +164,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_told_with_an_example() {
-        for bad in ["", "a", "a:80", "a:b:127.0.0.1", "a:80:", "a:80:host", "a:80:1.2.3.4,x", "[::1:80:1.2.3.4", ":80:1.2.3.4"] {
+        for bad in [
+            "",
+            "a",
+            "a:80",
+            "a:b:127.0.0.1",
+            "a:80:",
+            "a:80:host",
+            "a:80:1.2.3.4,x",
+            "[::1:80:1.2.3.4",
+            ":80:1.2.3.4",
+        ] {
             let error = overrides(&[bad], &[]).unwrap_err().to_string();
             assert!(error.contains("www.example.org:80:127.0.0.1"), "{bad}: {error}");
         }

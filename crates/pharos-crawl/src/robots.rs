@@ -101,7 +101,11 @@ impl Robots {
             return None;
         }
         let path = canonical(url.path_and_query().as_bytes(), false);
-        let longest = self.rules.iter().filter(|rule| rule.matches(&path)).max_by_key(|r| (r.pattern.len(), r.allow))?;
+        let longest = self
+            .rules
+            .iter()
+            .filter(|rule| rule.matches(&path))
+            .max_by_key(|r| (r.pattern.len(), r.allow))?;
         let end = if longest.anchored { "$" } else { "" };
         let shown = &longest.pattern[..longest.pattern.len().min(200)];
         (!longest.allow).then(|| format!("Disallow: {shown}{end}"))
@@ -114,7 +118,8 @@ impl Robots {
 
     /// Bytes it takes in memory, more or less.
     pub(crate) fn weight(&self) -> usize {
-        self.rules.iter().map(|rule| size_of::<Rule>() + rule.pattern.len()).sum::<usize>() + size_of::<Self>()
+        self.rules.iter().map(|rule| size_of::<Rule>() + rule.pattern.len()).sum::<usize>()
+            + size_of::<Self>()
     }
 }
 
@@ -127,7 +132,11 @@ impl Rule {
         };
         let pattern = canonical(path, true);
         let letters = pattern.len() - pattern.bytes().filter(|b| *b == b'*').count();
-        (letters <= MAX_PATTERN && (anchored || !pattern.is_empty())).then_some(Self { allow, pattern, anchored })
+        (letters <= MAX_PATTERN && (anchored || !pattern.is_empty())).then_some(Self {
+            allow,
+            pattern,
+            anchored,
+        })
     }
 
     fn matches(&self, path: &str) -> bool {
@@ -239,7 +248,9 @@ fn canonical(path: &[u8], is_rule: bool) -> String {
             out.push(char::from(byte));
         } else {
             out.push('%');
-            out.extend([byte >> 4, byte & 15].map(|digit| char::from(b"0123456789ABCDEF"[usize::from(digit)])));
+            out.extend(
+                [byte >> 4, byte & 15].map(|digit| char::from(b"0123456789ABCDEF"[usize::from(digit)])),
+            );
         }
     }
     out
@@ -305,12 +316,21 @@ mod tests {
         }
         assert!(!allowed(file, "other", "/x"));
         let file = "user-agent: bot\ndisallow: /a\nuser-agent: bot-news\ndisallow: /b\n";
-        assert!(allowed(file, "bot-news", "/a") && !allowed(file, "bot-news", "/b"), "the more specific name");
+        assert!(
+            allowed(file, "bot-news", "/a") && !allowed(file, "bot-news", "/b"),
+            "the more specific name"
+        );
         assert!(!allowed(file, "bot-images", "/a"), "its family");
         assert!(allowed(file, "botany", "/a"), "another word");
         assert!(allowed("disallow: /\n", "a", "/x"), "rules before the first name are for nobody");
-        assert!(!allowed("user-agent: a\nsitemap: x\n\nuser-agent: b\ndisallow: /", "a", "/x"), "other lines divide nothing");
-        assert!(allowed("user-agent: a\ndisallow:\nuser-agent: b\ndisallow: /", "a", "/x"), "an empty rule does");
+        assert!(
+            !allowed("user-agent: a\nsitemap: x\n\nuser-agent: b\ndisallow: /", "a", "/x"),
+            "other lines divide nothing"
+        );
+        assert!(
+            allowed("user-agent: a\ndisallow:\nuser-agent: b\ndisallow: /", "a", "/x"),
+            "an empty rule does"
+        );
     }
 
     /// RFC 9309 §2.2.3, and the table of §2.2.2: escaped and plain spellings meet.
@@ -343,19 +363,25 @@ mod tests {
             ("/*aa$", "/aaa", true),
             ("/%zz", "/%25zz", true),
         ] {
-            assert_eq!(!allowed(&format!("user-agent: *\ndisallow: {rule}"), "a", path), expected, "{rule} on {path}");
+            assert_eq!(
+                !allowed(&format!("user-agent: *\ndisallow: {rule}"), "a", path),
+                expected,
+                "{rule} on {path}"
+            );
         }
     }
 
     #[test]
     fn every_kind_of_line_is_read() {
-        let file = "\u{feff}# hello\rUSER-AGENT : Pharos # us\r\n\tDisallow:/a#b\n\n crawl-delay: 2.5\nallow:\n";
+        let file =
+            "\u{feff}# hello\rUSER-AGENT : Pharos # us\r\n\tDisallow:/a#b\n\n crawl-delay: 2.5\nallow:\n";
         let robots = Robots::parse(file.as_bytes(), "Pharos");
         assert!(!robots.allows(&url("/a")) && robots.allows(&url("/b")));
         assert_eq!(robots.crawl_delay(), Some(Duration::from_millis(2500)));
         assert_eq!(robots.refusal(&url("/abc")).unwrap(), "Disallow: /a");
         for nonsense in ["-1", "nan", "inf soon", "", "1e999"] {
-            let delay = Robots::parse(format!("user-agent: *\ncrawl-delay: {nonsense}").as_bytes(), "a").crawl_delay();
+            let delay = Robots::parse(format!("user-agent: *\ncrawl-delay: {nonsense}").as_bytes(), "a")
+                .crawl_delay();
             assert!(delay.is_none_or(|d| d <= Duration::from_secs(86_400)), "{nonsense}");
         }
         let far = format!("user-agent: *\n{}disallow: /far", "#\n".repeat(ROBOTS_LIMIT / 2));
@@ -374,7 +400,9 @@ mod tests {
         assert_eq!(absent, RobotsState::Missing);
         assert!(page(&absent, "/x") && page(&absent, "/y"));
         // A timeout is recorded as unreachable, and that is not "no restrictions".
-        for timed_out in [RobotsState::Unreachable, answer(503).unwrap(), answer(429).unwrap(), answer(999).unwrap()] {
+        for timed_out in
+            [RobotsState::Unreachable, answer(503).unwrap(), answer(429).unwrap(), answer(999).unwrap()]
+        {
             assert_eq!(timed_out, RobotsState::Unreachable);
             assert!(!page(&timed_out, "/x") && !page(&timed_out, "/y"));
         }

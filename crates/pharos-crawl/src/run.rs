@@ -8,23 +8,20 @@
 
 use std::collections::HashMap;
 use std::future::pending;
-use std::sync::Arc;
 use std::time::Duration;
 
-use pharos_core::config::CrawlConfig;
-use pharos_core::{Clock, PageId, PageUrl, SiteId, Timestamp};
+use pharos_core::{PageUrl, SiteId, Timestamp};
 use pharos_store::{Catalog, Content, DuePage, Event, Record, RobotsState, StoreError};
-use thiserror::Error;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tracing::{debug, warn};
 
+use crate::crawl::{Absorbed, Crawl, CrawlError, CrawlSummary, Ended};
 use crate::errand::{Came, Errand, Messenger, Report, record};
 use crate::fetch::Fetcher;
 use crate::frontier::{Frontier, Next, RobotsErrand};
 use crate::known_robots::{KnownRobots, Obstacle, Verdict, delay_between_requests};
-use crate::overrides::OverrideError;
 use crate::robots::is_robots_txt;
 use crate::status::CrawlStatus;
 
@@ -34,88 +31,6 @@ const GRACE: Duration = Duration::from_secs(2);
 const SCAN_EVERY: Duration = Duration::from_secs(30);
 /// Steps taken before the loop looks at what happened meanwhile.
 const STEPS: usize = 256;
-
-/// Everything a crawl needs. The seeds are in the catalog before it begins.
-pub struct Crawl {
-    /// Limits and manners.
-    pub config: Arc<CrawlConfig>,
-    /// Where due pages come from. The crawl only reads it.
-    pub catalog: Arc<dyn Catalog>,
-    /// Time.
-    pub clock: Arc<dyn Clock>,
-    /// Where records go, in order. Bounded: a slow taker slows the crawl.
-    pub records: mpsc::Sender<Record>,
-    /// What the catalog has taken in.
-    pub absorbed: mpsc::UnboundedReceiver<Absorbed>,
-    /// Counters for others to read.
-    pub status: Arc<CrawlStatus>,
-    /// When nothing is due, wait for something instead of ending.
-    pub keep_going: bool,
-    /// Becomes true when the crawl is to end.
-    pub stop: watch::Receiver<bool>,
-}
-
-/// What the catalog has taken in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Absorbed {
-    /// Pages whose records it knows now.
-    pub pages: Vec<PageId>,
-    /// Sites that have new pages due: what [`Catalog::apply`] gave.
-    pub woken: Vec<SiteId>,
-}
-
-/// What a crawl did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CrawlSummary {
-    /// Answers to pages that were handed on to be stored.
-    pub pages: u64,
-    /// Bytes of their bodies.
-    pub bytes: u64,
-    /// Requests without an answer.
-    pub failed: u64,
-    /// Pages not asked for, by a rule.
-    pub refused: u64,
-    /// Why it ended.
-    pub ended: Ended,
-    /// The last thing that went wrong, with its URL.
-    pub last_failure: Option<String>,
-}
-
-/// Why a crawl ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ended {
-    /// Nothing is due now.
-    #[default]
-    NothingDue,
-    /// `crawl.max_pages` is reached.
-    MaxPages,
-    /// `crawl.run_for` is over.
-    Time,
-    /// It was told to.
-    Stopped,
-}
-
-/// Why a crawl cannot go on.
-#[derive(Debug, Error)]
-pub enum CrawlError {
-    /// A setting cannot be read.
-    #[error(transparent)]
-    Override(#[from] OverrideError),
-    /// The catalog cannot be read.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A seed is on the public internet, and nobody whom its owner could reach.
-    #[error("{url}: {reason}")]
-    NoContact {
-        /// The seed.
-        url: String,
-        /// What to type.
-        reason: String,
-    },
-    /// Whoever takes the records is gone.
-    #[error("nobody takes the fetched pages any more: the crawl cannot go on")]
-    Closed,
-}
 
 /// Fetches what is due until nothing is, or a limit is reached, or it is told to stop.
 pub async fn run(crawl: Crawl) -> Result<CrawlSummary, CrawlError> {
@@ -235,7 +150,9 @@ impl Loop {
                 Next::Robots(errand) => self.begin(Errand::Robots(errand), now),
                 Next::Fill(sites) => self.fill(sites, now).await?,
                 Next::Wait(_) if self.frontier.is_idle() && !self.quiet => {}
-                Next::Wait(until) => return Ok(until.map_or(self.scan_at, |u| u.min(self.scan_at)).since(now)),
+                Next::Wait(until) => {
+                    return Ok(until.map_or(self.scan_at, |u| u.min(self.scan_at)).since(now));
+                }
             }
         }
         Ok(Duration::ZERO)
@@ -331,7 +248,11 @@ impl Loop {
                 self.frontier.robots_known(robots.origin.id().site());
             }
             (Errand::Robots(robots), Came::Moved(ask)) => {
-                self.frontier.errand(RobotsErrand { origin: robots.origin.clone(), ask, hops: robots.hops + 1 });
+                self.frontier.errand(RobotsErrand {
+                    origin: robots.origin.clone(),
+                    ask,
+                    hops: robots.hops + 1,
+                });
             }
             (_, Came::NoContact(error)) => self.no_contact(&errand, error.to_string(), ended)?,
             (_, Came::Nothing(reason)) => self.failed(errand.asked(), &reason),
@@ -389,7 +310,9 @@ impl Loop {
     async fn scan(&mut self, now: Timestamp) -> Result<(), CrawlError> {
         let may_wait = self.crawl.keep_going && self.frontier.is_idle();
         let (sites, next_due) = self
-            .read(move |catalog| Ok((catalog.due_sites(now)?, if may_wait { catalog.next_due(now)? } else { None })))
+            .read(move |catalog| {
+                Ok((catalog.due_sites(now)?, if may_wait { catalog.next_due(now)? } else { None }))
+            })
             .await?;
         for site in sites {
             self.frontier.wake(site);
@@ -404,7 +327,10 @@ impl Loop {
     async fn fill(&mut self, sites: Vec<(SiteId, usize)>, now: Timestamp) -> Result<(), CrawlError> {
         let due = self
             .read(move |catalog| {
-                sites.iter().map(|(site, limit)| Ok((*site, catalog.due_pages(*site, now, *limit)?))).collect::<Result<Vec<_>, _>>()
+                sites
+                    .iter()
+                    .map(|(site, limit)| Ok((*site, catalog.due_pages(*site, now, *limit)?)))
+                    .collect::<Result<Vec<_>, _>>()
             })
             .await?;
         for (site, pages) in due {
@@ -461,6 +387,9 @@ fn panic_text(error: JoinError) -> String {
         Ok(payload) => payload,
         Err(error) => return error.to_string(),
     };
-    let text = payload.downcast_ref::<&str>().map(|s| s.to_string()).or_else(|| payload.downcast_ref::<String>().cloned());
+    let text = payload
+        .downcast_ref::<&str>()
+        .map(|s| s.to_string())
+        .or_else(|| payload.downcast_ref::<String>().cloned());
     format!("internal error: {}", text.unwrap_or_else(|| "a panic".into()))
 }

@@ -56,7 +56,7 @@ fn facts(stored: &StoredRecord, response: &Response, config: &Config) -> Option<
     let digest = xxh3_64(&body);
     let page = understand(stored, response, &body);
     let links = page.followed_links().cloned().collect();
-    let found = !page.no_index() && !(page.text.is_empty() && page.title.is_empty());
+    let found = !page.no_index() && (!page.text.is_empty() || !page.title.is_empty());
     let document = found.then(|| Box::new(document(stored, page)));
     Some(PageFacts { links, digest, document })
 }

@@ -254,6 +254,23 @@ mod tests {
     }
 
     #[test]
+    fn title_belongs_to_the_head_and_headings_to_the_body() {
+        let page = "<html><head><title>T</title></head><body><h1>H</h1><p>P</p></body></html>";
+        assert_eq!(outline(page), "(html(head(titleT))(body(h1H)(pP)))");
+    }
+
+    /// An attribute has no parent and no siblings: it is no node of the tree, and no walk meets it.
+    #[test]
+    fn attributes_are_no_nodes() {
+        let (bare, dressed) = ("<p>x", "<p id=a class=b>x");
+        assert_eq!(outline(dressed), outline(bare));
+        assert_eq!(Dom::parse(dressed).nodes.len(), Dom::parse(bare).nodes.len());
+        let dom = Dom::parse(dressed);
+        let (_, p) = dom.elements(dom.root()).find(|(_, e)| e.tag() == "p").unwrap();
+        assert_eq!(p.attributes().collect::<Vec<_>>(), [("id", "a"), ("class", "b")]);
+    }
+
+    #[test]
     fn templates_keep_their_contents_to_themselves() {
         assert_eq!(outline("<template><p>x</p></template>y"), "(html(head(template))(bodyy))");
     }

@@ -156,6 +156,13 @@ mod tests {
         );
     }
 
+    /// The anchor speaks of the page it leads to, also in words that page does not use itself.
+    #[test]
+    fn an_anchor_is_recorded_for_its_target() {
+        let page = "<p>期刊：<a href='http://www.xuebao.example/'>北大学报</a>";
+        assert_eq!(found(page), [link("http://www.xuebao.example/", "北大学报", LinkKind::Page)]);
+    }
+
     #[test]
     fn what_leads_nowhere_is_no_link() {
         assert_eq!(

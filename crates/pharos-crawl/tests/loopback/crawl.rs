@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::support::{Engine, Reply, Server, answer, config, not_found, page, redirect, url};
 use pharos_core::config::{CrawlConfig, Politeness, Scope};
 use pharos_core::{Clock, SystemClock, Timestamp};
 use pharos_crawl::{CrawlError, Ended};
 use pharos_store::{Catalog, Content, Event, PageState, RobotsState};
-use crate::support::{Engine, Reply, Server, answer, config, not_found, page, redirect, url};
 use tokio::sync::watch;
 
 /// `/` links to `/0` … `/9`, each of which links to two more.
@@ -31,7 +31,10 @@ async fn every_page_is_fetched_once_breadth_first() {
     let server = Server::start(|_, path| tree(path)).await;
     let engine = Engine::new(config(), &[server.url("/")]);
     let summary = engine.crawl().await.unwrap();
-    assert_eq!((summary.pages, summary.failed, summary.refused, summary.ended), (31, 0, 0, Ended::NothingDue));
+    assert_eq!(
+        (summary.pages, summary.failed, summary.refused, summary.ended),
+        (31, 0, 0, Ended::NothingDue)
+    );
     let paths = server.paths();
     assert_eq!(paths[..2], ["/robots.txt", "/"]);
     assert_eq!(paths.len(), 32);
@@ -40,7 +43,10 @@ async fn every_page_is_fetched_once_breadth_first() {
     assert_eq!(engine.story(&server.url("/3/b")).unwrap().depth, 2);
     assert_eq!(engine.catalog.counts().unwrap().stored, 31);
     let snapshot = engine.status.snapshot();
-    assert_eq!((snapshot.pages, snapshot.bytes, snapshot.under_way, snapshot.queued), (31, summary.bytes, 0, 0));
+    assert_eq!(
+        (snapshot.pages, snapshot.bytes, snapshot.under_way, snapshot.queued),
+        (31, summary.bytes, 0, 0)
+    );
     // Nothing is left, and the robots.txt is still fresh.
     assert_eq!(engine.crawl().await.unwrap().pages, 0);
     assert_eq!(server.paths().len(), 32);
@@ -49,7 +55,9 @@ async fn every_page_is_fetched_once_breadth_first() {
 #[tokio::test]
 async fn robots_txt_is_obeyed() {
     let server = Server::start(|_, path| match path {
-        "/robots.txt" => answer(200, "", "User-agent: pharos\nDisallow: /private/\nUser-agent: *\nDisallow: /"),
+        "/robots.txt" => {
+            answer(200, "", "User-agent: pharos\nDisallow: /private/\nUser-agent: *\nDisallow: /")
+        }
         "/" => page("<a href=\"/private/x\"><a href=\"/open\"><a href=\"/robots.txt\">"),
         _ => page("x"),
     })
@@ -79,7 +87,10 @@ async fn a_server_without_rules_to_be_had_is_left_alone_and_its_pages_stay_due()
     assert_eq!(summary.last_failure.unwrap(), format!("{}: status 503", server.url("/robots.txt")));
     assert_eq!(server.paths(), ["/robots.txt"]);
     assert_eq!(engine.story(&server.url("/")).unwrap().state, PageState::Waiting);
-    assert_eq!(engine.catalog.robots(&server.url("/robots.txt")).unwrap().unwrap().state, RobotsState::Unreachable);
+    assert_eq!(
+        engine.catalog.robots(&server.url("/robots.txt")).unwrap().unwrap().state,
+        RobotsState::Unreachable
+    );
     down.store(false, Ordering::SeqCst);
     assert_eq!(engine.crawl().await.unwrap().pages, 31, "the next crawl asks again");
 }
@@ -93,7 +104,10 @@ async fn an_unreachable_scheme_does_not_stop_the_other() {
     .await;
     // The site of both schemes is the same; nobody listens for the second.
     let sent = CrawlConfig {
-        connect_to: vec![format!("both.example:80:127.0.0.1:{}", server.port), "both.example:443:127.0.0.1:1".into()],
+        connect_to: vec![
+            format!("both.example:80:127.0.0.1:{}", server.port),
+            "both.example:443:127.0.0.1:1".into(),
+        ],
         ..config()
     };
     let engine = Engine::new(sent, &[url("http://both.example/")]);
@@ -115,7 +129,8 @@ async fn a_robots_txt_may_be_elsewhere() {
     })
     .await;
     let own = |host: &str| format!("{host}:80:127.0.0.1:{}", rules.port);
-    let sent = CrawlConfig { connect_to: vec![own("a.example"), own("b.example"), own("loop.example")], ..config() };
+    let sent =
+        CrawlConfig { connect_to: vec![own("a.example"), own("b.example"), own("loop.example")], ..config() };
     let engine = Engine::new(sent.clone(), &[url("http://a.example/")]);
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.refused), (1, 1));
@@ -204,7 +219,8 @@ async fn one_request_at_a_time_to_a_host_and_many_hosts_at_once() {
 /// One address may be many servers: names are sites, addresses are not.
 #[tokio::test]
 async fn four_names_on_one_address_are_four_sites() {
-    let server = Server::start(|host, path| if path == "/robots.txt" { not_found() } else { page(host) }).await;
+    let server =
+        Server::start(|host, path| if path == "/robots.txt" { not_found() } else { page(host) }).await;
     let hosts: Vec<String> = (0..4).map(|n| format!("h{n}.example")).collect();
     let many = CrawlConfig { resolve: hosts.iter().map(|h| server.resolve(h)).collect(), ..config() };
     let seeds: Vec<_> = hosts.iter().map(|h| server.named(h, "/")).collect();
@@ -236,11 +252,18 @@ async fn redirects_are_followed_within_bounds() {
     })
     .await;
     let own = |host: &str| format!("{host}:80:127.0.0.1:{}", server.port);
-    let sent = CrawlConfig { connect_to: vec![own("a.example"), own("b.example"), own("c.example")], max_redirects: 3, ..config() };
+    let sent = CrawlConfig {
+        connect_to: vec![own("a.example"), own("b.example"), own("c.example")],
+        max_redirects: 3,
+        ..config()
+    };
     let engine = Engine::new(sent, &[url("http://a.example/")]);
     let summary = engine.crawl().await.unwrap();
     let pages: Vec<String> = server.paths().into_iter().filter(|p| p != "/robots.txt").collect();
-    assert_eq!(sorted(pages), ["/", "/away", "/chain/0", "/chain/1", "/chain/2", "/chain/3", "/loop", "/start"]);
+    assert_eq!(
+        sorted(pages),
+        ["/", "/away", "/chain/0", "/chain/1", "/chain/2", "/chain/3", "/loop", "/start"]
+    );
     assert_eq!((summary.pages, summary.ended), (8, Ended::NothingDue));
     let moved = engine.story(&url("http://b.example/start")).unwrap();
     assert_eq!((moved.depth, moved.hops), (0, 1), "a seed that moved is a seed");
@@ -350,7 +373,10 @@ async fn a_slow_server_times_out_and_others_go_on() {
     let engine = Engine::new(short, &[server.named("slow.example", "/"), server.url("/")]);
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.failed), (31, 1));
-    assert_eq!(engine.reason(&server.named("slow.example", "/")), "timed out after 0.3 s waiting for an answer");
+    assert_eq!(
+        engine.reason(&server.named("slow.example", "/")),
+        "timed out after 0.3 s waiting for an answer"
+    );
 }
 
 #[tokio::test]
@@ -377,13 +403,18 @@ async fn a_crawl_stops_when_told_to() {
     let (summary, ()) = tokio::join!(engine.crawl_until(stopped), stopper);
     let summary = summary.unwrap();
     assert_eq!((summary.pages, summary.ended), (31, Ended::Stopped));
-    assert_eq!(engine.story(&server.named("slow.example", "/")).unwrap().state, PageState::Waiting, "nothing is recorded");
+    assert_eq!(
+        engine.story(&server.named("slow.example", "/")).unwrap().state,
+        PageState::Waiting,
+        "nothing is recorded"
+    );
 }
 
 #[tokio::test]
 async fn a_crawl_ends_when_its_time_is_over() {
     let server = Server::start(|_, path| tree(path)).await;
-    let mut engine = Engine::new(CrawlConfig { run_for: Duration::from_millis(400), ..config() }, &[server.url("/")]);
+    let mut engine =
+        Engine::new(CrawlConfig { run_for: Duration::from_millis(400), ..config() }, &[server.url("/")]);
     engine.keep_going = true;
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.ended), (31, Ended::Time));
@@ -412,7 +443,10 @@ async fn a_crawl_that_keeps_going_comes_back_to_what_failed() {
         path => tree(path),
     })
     .await;
-    let mut engine = Engine::new(CrawlConfig { retry_delay: Duration::from_millis(200), max_pages: 31, ..config() }, &[server.url("/")]);
+    let mut engine = Engine::new(
+        CrawlConfig { retry_delay: Duration::from_millis(200), max_pages: 31, ..config() },
+        &[server.url("/")],
+    );
     engine.keep_going = true;
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.failed, summary.ended), (31, 1, Ended::MaxPages));
@@ -437,12 +471,18 @@ impl Clock for BrokenClock {
 async fn a_request_that_panics_is_recorded_and_the_crawl_goes_on() {
     let server = Server::start(|_, path| tree(path)).await;
     for (breaks_at, path, pages) in [(0, "/robots.txt", 0), (3, "/", 31)] {
-        let mut engine = Engine::new(CrawlConfig { retry_delay: Duration::ZERO, ..config() }, &[server.url("/")]);
+        let mut engine =
+            Engine::new(CrawlConfig { retry_delay: Duration::ZERO, ..config() }, &[server.url("/")]);
         engine.clock = Arc::new(BrokenClock { asked: AtomicUsize::new(0), breaks_at });
         let summary = engine.crawl().await.unwrap();
         assert_eq!((summary.pages, summary.failed), (pages, 1), "{path}");
-        assert_eq!(summary.last_failure.unwrap(), format!("{}: internal error: the clock fell down", server.url(path)));
-        let failed = |r: &pharos_store::Record| r.url == server.url(path) && matches!(r.content, Content::Event(Event::Failed { .. }));
+        assert_eq!(
+            summary.last_failure.unwrap(),
+            format!("{}: internal error: the clock fell down", server.url(path))
+        );
+        let failed = |r: &pharos_store::Record| {
+            r.url == server.url(path) && matches!(r.content, Content::Event(Event::Failed { .. }))
+        };
         assert!(engine.records().iter().any(failed), "{path}");
         assert_eq!(engine.crawl().await.unwrap().pages, 31 - pages);
     }

@@ -4,8 +4,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pharos_core::config::{CrawlConfig, Politeness};
-use pharos_core::{Clock, Link, LinkKind, LibraryPosition, PageUrl, SystemClock};
-use pharos_crawl::{Absorbed, Crawl, CrawlError, CrawlStatus, CrawlSummary, PageFacts, Scoping, changes, rules_of, run};
+use pharos_core::{Clock, LibraryPosition, Link, LinkKind, PageUrl, SystemClock};
+use pharos_crawl::{
+    Absorbed, Crawl, CrawlError, CrawlStatus, CrawlSummary, PageFacts, Scoping, changes, rules_of, run,
+};
 use pharos_store::{
     Catalog, Content, DiskLibrary, Event, Library, PageStory, Record, Response, SqliteCatalog, StoredRecord,
 };
@@ -23,6 +25,7 @@ pub(crate) struct Seen {
     pub(crate) host: String,
     pub(crate) path: String,
     pub(crate) head: String,
+    pub(crate) connection: usize,
     pub(crate) began: Instant,
     pub(crate) ended: Instant,
 }
@@ -41,7 +44,9 @@ pub(crate) enum Reply {
 
 /// A whole answer.
 pub(crate) fn answer(status: u16, headers: &str, body: &str) -> Reply {
-    Reply::Bytes(format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes())
+    Reply::Bytes(
+        format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes(),
+    )
 }
 
 pub(crate) fn page(body: &str) -> Reply {
@@ -69,9 +74,11 @@ impl Server {
         let log = Arc::new(Mutex::new(Vec::new()));
         let (seen, handle) = (log.clone(), Arc::new(handle));
         tokio::spawn(async move {
+            let mut connection = 0;
             while let Ok((stream, _)) = listener.accept().await {
                 let (seen, handle) = (seen.clone(), handle.clone());
-                tokio::spawn(async move { serve(stream, &*handle, &seen).await });
+                tokio::spawn(async move { serve(stream, connection, &*handle, &seen).await });
+                connection += 1;
             }
         });
         Self { port, log }
@@ -99,7 +106,12 @@ impl Server {
     }
 }
 
-async fn serve(mut stream: TcpStream, handle: &(dyn Fn(&str, &str) -> Reply + Send + Sync), log: &Mutex<Vec<Seen>>) {
+async fn serve(
+    mut stream: TcpStream,
+    connection: usize,
+    handle: &(dyn Fn(&str, &str) -> Reply + Send + Sync),
+    log: &Mutex<Vec<Seen>>,
+) {
     loop {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -111,11 +123,19 @@ async fn serve(mut stream: TcpStream, handle: &(dyn Fn(&str, &str) -> Reply + Se
         let began = Instant::now();
         let head = String::from_utf8(head).unwrap();
         let path = head.split(' ').nth(1).unwrap().to_string();
-        let host = head.lines().find_map(|l| l.to_lowercase().strip_prefix("host: ").map(String::from)).unwrap();
+        let host =
+            head.lines().find_map(|l| l.to_lowercase().strip_prefix("host: ").map(String::from)).unwrap();
         let host = host.split(':').next().unwrap().to_string();
         let reply = handle(&host, &path);
         let write = |seen: &Mutex<Vec<Seen>>| {
-            seen.lock().unwrap().push(Seen { host: host.clone(), path: path.clone(), head: head.clone(), began, ended: Instant::now() })
+            seen.lock().unwrap().push(Seen {
+                host: host.clone(),
+                path: path.clone(),
+                head: head.clone(),
+                connection,
+                began,
+                ended: Instant::now(),
+            })
         };
         let bytes = match &reply {
             Reply::Bytes(bytes) | Reply::Close(bytes) | Reply::Hang(bytes) | Reply::Late(_, bytes) => bytes,
@@ -159,7 +179,8 @@ impl Engine {
     pub(crate) fn new(config: CrawlConfig, seeds: &[PageUrl]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let now = SystemClock.now();
-        let library = DiskLibrary::open_writer(&dir.path().join("library"), 1 << 30, 1, LibraryPosition::START, now);
+        let library =
+            DiskLibrary::open_writer(&dir.path().join("library"), 1 << 30, 1, LibraryPosition::START, now);
         let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
         let engine = Self {
             _dir: dir,
@@ -171,7 +192,8 @@ impl Engine {
             clock: Arc::new(SystemClock),
         };
         let event = Event::CrawlStarted { seeds: seeds.to_vec(), rules: rules_of(&engine.config) };
-        let record = Record { url: seeds[0].clone(), at: now, depth: 0, hops: 0, content: Content::Event(event) };
+        let record =
+            Record { url: seeds[0].clone(), at: now, depth: 0, hops: 0, content: Content::Event(event) };
         let mut scoping = Scoping::load(engine.catalog.as_ref(), &engine.config).unwrap();
         take_in(&*engine.library, &*engine.catalog, &engine.config, &mut scoping, record);
         engine

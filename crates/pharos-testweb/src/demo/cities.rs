@@ -8,6 +8,8 @@ struct City {
     slug: &'static str,
     zh: &'static str,
     en: &'static str,
+    /// The best month to come, in both languages.
+    best: (&'static str, &'static str),
     nature: &'static str,
     seasons: [&'static str; 4],
     wear: &'static str,
@@ -20,6 +22,7 @@ struct City {
 const CITIES: &[City] = &[
     City {
         slug: "beijing",
+        best: ("十月", "October"),
         zh: "北京",
         en: "Beijing",
         nature: "北京是首都，胡同、城墙和中轴线写着八百多年的故事",
@@ -37,6 +40,7 @@ const CITIES: &[City] = &[
     },
     City {
         slug: "shanghai",
+        best: ("四月", "April"),
         zh: "上海",
         en: "Shanghai",
         nature: "上海在长江口，一条江分开老洋房和高楼",
@@ -54,6 +58,7 @@ const CITIES: &[City] = &[
     },
     City {
         slug: "xian",
+        best: ("四月", "April"),
         zh: "西安",
         en: "Xi'an",
         nature: "西安是十三朝古都，城墙完整得可以骑一圈自行车",
@@ -71,6 +76,7 @@ const CITIES: &[City] = &[
     },
     City {
         slug: "chengdu",
+        best: ("三月", "March"),
         zh: "成都",
         en: "Chengdu",
         nature: "成都在四川盆地，茶馆比银行多",
@@ -88,6 +94,7 @@ const CITIES: &[City] = &[
     },
     City {
         slug: "hangzhou",
+        best: ("四月", "April"),
         zh: "杭州",
         en: "Hangzhou",
         nature: "杭州有西湖，三面云山一面城",
@@ -105,6 +112,7 @@ const CITIES: &[City] = &[
     },
     City {
         slug: "guangzhou",
+        best: ("十一月", "November"),
         zh: "广州",
         en: "Guangzhou",
         nature: "广州在珠江边，早茶从清晨喝到中午",
@@ -122,6 +130,7 @@ const CITIES: &[City] = &[
     },
     City {
         slug: "kunming",
+        best: ("十月", "October"),
         zh: "昆明",
         en: "Kunming",
         nature: "昆明海拔近一千九百米，四季如春",
@@ -139,6 +148,7 @@ const CITIES: &[City] = &[
     },
     City {
         slug: "harbin",
+        best: ("一月", "January"),
         zh: "哈尔滨",
         en: "Harbin",
         nature: "哈尔滨在松花江边，冬天是一座冰做的城",
@@ -156,6 +166,7 @@ const CITIES: &[City] = &[
     },
     City {
         slug: "qingdao",
+        best: ("九月", "September"),
         zh: "青岛",
         en: "Qingdao",
         nature: "青岛红瓦绿树，碧海蓝天，老城里能闻到啤酒和海风",
@@ -173,6 +184,7 @@ const CITIES: &[City] = &[
     },
     City {
         slug: "nanjing",
+        best: ("四月", "April"),
         zh: "南京",
         en: "Nanjing",
         nature: "南京有城墙、梧桐和一条秦淮河",
@@ -190,6 +202,7 @@ const CITIES: &[City] = &[
     },
     City {
         slug: "suzhou",
+        best: ("十月", "October"),
         zh: "苏州",
         en: "Suzhou",
         nature: "苏州把山水搬进院子，叫做园林",
@@ -207,6 +220,7 @@ const CITIES: &[City] = &[
     },
     City {
         slug: "chongqing",
+        best: ("四月", "April"),
         zh: "重庆",
         en: "Chongqing",
         nature: "重庆是山城，一楼出门可能是别人的十楼",
@@ -224,6 +238,7 @@ const CITIES: &[City] = &[
     },
     City {
         slug: "xiamen",
+        best: ("十月", "October"),
         zh: "厦门",
         en: "Xiamen",
         nature: "厦门是海上的花园，鼓浪屿上只听见琴声和脚步声",
@@ -241,6 +256,7 @@ const CITIES: &[City] = &[
     },
     City {
         slug: "lhasa",
+        best: ("七月", "July"),
         zh: "拉萨",
         en: "Lhasa",
         nature: "拉萨海拔三千六百多米，阳光多得用不完",
@@ -274,7 +290,7 @@ pub(super) fn site() -> Site {
         food.push_str(&format!("* /{}/food | {}\n", city.slug, city.foods.join("、")));
         postcards.push_str(&format!("* /postcards/{} | {}\n", city.slug, city.zh));
     }
-    all.push_str("## 专题\n* /天气/ | 十四座城市的天气\n* /美食/ | 十四座城市的早晨\n* /postcards/ | in English\n海边的城市都有灯塔，灯塔的事请看[[dengta.demo/|灯塔故事]]。\n");
+    all.push_str("## 专题\n* /天气/ | 十四座城市的天气\n* /美食/ | 十四座城市的早晨\n* /postcards/ | in English\n海边的城市都有灯塔，灯塔的事请看[[dengta.localhost/|灯塔故事]]。\n");
     entries.push(Entry::hub(Lang::Zh, "/天气/", "十四座城市的天气与穿衣", weather).by("", 28));
     entries.push(Entry::hub(Lang::Zh, "/美食/", "十四座城市的早晨与美食", food).by("", 27));
     entries.push(
@@ -285,7 +301,7 @@ pub(super) fn site() -> Site {
             .by("", 8),
     );
     Site {
-        host: "city-walks.demo",
+        host: "city-walks.localhost",
         title: "城市漫步",
         lang: Lang::Zh,
         charset: Charset::Utf8,
@@ -300,14 +316,18 @@ pub(super) fn site() -> Site {
             ("/xian/", "西安"),
             ("/postcards/", "Postcards"),
         ],
-        friends: &["tea-kitchen.demo", "campus.demo", "dengta.demo"],
+        friends: &["tea-kitchen.localhost", "campus.localhost", "dengta.localhost"],
         entries,
     }
 }
 
 fn pages_of(number: usize, city: &City, homes: &[String]) -> [Entry; 4] {
-    let City { slug, zh, en, nature, seasons, wear, walks, foods, table, postcard } = city;
-    let month = ["四月", "五月", "九月", "十月"][number % 4];
+    let City { slug, zh, en, best, nature, seasons, wear, walks, foods, table, postcard } = city;
+    let month = best.0;
+    let in_season = |season: usize| {
+        let name = ["春天", "夏天", "秋天", "冬天"][season];
+        seasons[season].strip_prefix(name).unwrap_or(seasons[season])
+    };
     let guide = format!(
         "{nature}。第一次来，建议留三天，最好的月份是{month}。\n! city-{slug} | {zh}的轮廓\n## 三条散步路线\n1. {}\n1. {}\n1. {}\n\
          ## 出发之前\n看一看[[/{slug}/weather|{zh}的天气]]，再想好[[/{slug}/food|在{zh}吃什么]]。English readers: [[/postcards/{slug}|a postcard from {en}]]。\n",
@@ -317,10 +337,13 @@ fn pages_of(number: usize, city: &City, homes: &[String]) -> [Entry; 4] {
         0 => format!(
             "去{zh}之前，很多人会先查{zh}天气。这里不报明天，只说四季。\n## 春夏秋冬\n= 春: {}\n= 夏: {}\n= 秋: {}\n= 冬: {}\n## 穿什么\n{wear}。\n\
              如果只能选一个月，我们选{month}。更多路线见[[/{slug}/|{zh}漫步]]。\n",
-            seasons[0], seasons[1], seasons[2], seasons[3]
+            in_season(0),
+            in_season(1),
+            in_season(2),
+            in_season(3)
         ),
         _ => format!(
-            "{zh}天气的脾气，住一年才摸得清。先说结论：{month}最好。\n春天：{}。\n夏天：{}。\n秋天：{}。\n冬天：{}。\n## 行李建议\n{wear}。\n\
+            "{zh}天气的脾气，住一年才摸得清。先说结论：{month}最好。\n{}。\n{}。\n{}。\n{}。\n## 行李建议\n{wear}。\n\
              天气好的话，按[[/{slug}/|{zh}的三条散步路线]]走一走。\n",
             seasons[0], seasons[1], seasons[2], seasons[3]
         ),
@@ -329,13 +352,13 @@ fn pages_of(number: usize, city: &City, homes: &[String]) -> [Entry; 4] {
     let food = format!(
         "在{zh}，早饭比闹钟更有用。当地人说起吃的，先说{first}，再说{second}，最后压低声音说{third}。\n## 怎么点\n{table}。\n## 在哪里吃\n\
          不要去最亮的招牌下面，去排队的人提着菜篮子的那家。吃饱了，正好去走[[/{slug}/|{}]]。\n\
-         想在家里做？看看[[tea-kitchen.demo/zh/dish/|茶与厨房的菜谱]]。\n",
+         想在家里做？看看[[tea-kitchen.localhost/zh/dish/|茶与厨房的菜谱]]。\n",
         walks[number % 3]
     );
     let english = format!(
         "{postcard}\n= Chinese name: {zh}\n= Best month: {}\n= Eat: {first}, {second}, {third}\nThe long version, in Chinese, is at \
          [[/{slug}/|{zh}漫步]]; the weather through the year at [[/{slug}/weather|{zh}天气]].\n",
-        ["April", "May", "September", "October"][number % 4]
+        best.1
     );
     let age = 55 + 21 * number as u64;
     [

@@ -205,19 +205,19 @@ pub(super) fn site() -> Site {
     entries.push(Entry::hub(Lang::Zh, "/zh/", "搜索引擎原理十八讲", chinese).by("", 22));
     let home = "The Search Handbook explains search engines one idea at a time, in two languages. 搜索引擎手册，中英对照，一页讲一个概念。\n\
                 * /en/ | in English\n* /zh/ | 中文\n## Good places to start\n* /en/crawler | how pages are collected\n* /en/inverted-index | how they are found\n\
-                * /zh/segmentation | 中文分词\n* /zh/pagerank | 链接分析\nThe course that uses this handbook is taught at [[campus.demo/|海滨大学]].\n";
+                * /zh/segmentation | 中文分词\n* /zh/pagerank | 链接分析\nThe course that uses this handbook is taught at [[campus.localhost/|海滨大学]].\n";
     entries.push(
         Entry::new(PageKind::Home, Lang::En, "/", "The Search Handbook 搜索引擎手册", home.into()).by("", 6),
     );
     Site {
-        host: "search-handbook.demo",
+        host: "search-handbook.localhost",
         title: "The Search Handbook",
         lang: Lang::En,
         charset: Charset::Utf8,
         declared: Declared::Meta,
         look: Look::Semantic,
         navigation: &[("/", "Home"), ("/en/", "English"), ("/zh/", "中文")],
-        friends: &["campus.demo", "star-club.demo"],
+        friends: &["campus.localhost", "star-club.localhost"],
         entries,
     }
 }

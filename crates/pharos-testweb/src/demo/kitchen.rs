@@ -515,7 +515,7 @@ pub(super) fn site() -> Site {
     let home = "Put the kettle on. The Tea Kitchen is a cookbook in two languages: tea on the left burner, supper on the \
                 right.\n! tea-home | The kettle of the house\n## In English\n* /en/tea/ | teas\n* /en/dish/ | recipes\n## 中文\n* /zh/tea/ | 茶\n* /zh/dish/ | 菜谱\n\
                 ## Favourites of our readers\n* /en/dish/ginger-scones | the famous scones\n* /zh/dish/beef-noodles | 一碗面\n* /zh/tea/longjing | 春天的茶\n\
-                Curious where the dishes come from? Walk with us through the cities of [[city-walks.demo/|城市漫步]].\n";
+                Curious where the dishes come from? Walk with us through the cities of [[city-walks.localhost/|城市漫步]].\n";
     entries.push(
         Entry::new(
             PageKind::Home,
@@ -527,7 +527,7 @@ pub(super) fn site() -> Site {
         .by("", 9),
     );
     Site {
-        host: "tea-kitchen.demo",
+        host: "tea-kitchen.localhost",
         title: "The Tea Kitchen",
         lang: Lang::En,
         charset: Charset::Utf8,
@@ -540,7 +540,7 @@ pub(super) fn site() -> Site {
             ("/zh/tea/", "茶"),
             ("/zh/dish/", "菜谱"),
         ],
-        friends: &["city-walks.demo", "harbour-news.demo", "lighthouse-museum.demo"],
+        friends: &["city-walks.localhost", "harbour-news.localhost", "lighthouse-museum.localhost"],
         entries,
     }
 }

@@ -105,12 +105,12 @@ const LIGHTHOUSES: &[Lighthouse] = lighthouses![
         "one white flash every twelve seconds" 26
         "It stands so high that low cloud often hides it, and a second lamp below had to be added."
         "Keepers reached it by mule; the last mule, Admiral, retired with a pension."
-        "Hikers use the lower lamp house as a hut; see the trail notes of the [[harbour-news.demo/outdoors/|Harbour News]].";
+        "Hikers use the lower lamp house as a hut; see the trail notes of the [[harbour-news.localhost/outdoors/|Harbour News]].";
     "merchants-light" "Merchants' Light" "the customs quay of Lanternhaven" 1783 15 "red brick with brass rails"
         "a steady white light" 7
         "Merchants built it so that tea ships from the east could unload at night and beat the market."
         "Each merchant polished one brass rail with his name on it; the competition was fierce."
-        "A tea house occupies the ground floor and roasts its own [[tea-kitchen.demo/en/tea/lapsang|smoked tea]].";
+        "A tea house occupies the ground floor and roasts its own [[tea-kitchen.localhost/en/tea/lapsang|smoked tea]].";
     "otter-sound" "Otter Sound" "the narrows of Otter Sound" 1894 13 "white hexagon" "a white light with a red sector" 11
         "The red sector covers the rocks: a captain who sees red should turn at once."
         "Otters slept in the lifeboat so often that the keeper built them one of their own."
@@ -224,7 +224,7 @@ const KEEPERS: &[(&str, &str, &str, &str)] = &[
         "greta-lund",
         "Greta Lund and the weather book",
         "/lights/north-foreland-of-aster",
-        "Greta Lund read the barometer at six, noon and six for thirty-eight years. Her weather book is dry and exact, except on 3 March 1921, where it says only: “everything at once”.\nModern meteorologists use her figures to learn how storms of the Aster coast have changed. The city guide explains [[city-walks.demo/qingdao/weather|how sea fog forms]] in more detail.",
+        "Greta Lund read the barometer at six, noon and six for thirty-eight years. Her weather book is dry and exact, except on 3 March 1921, where it says only: “everything at once”.\nModern meteorologists use her figures to learn how storms of the Aster coast have changed. The city guide explains [[city-walks.localhost/qingdao/weather|how sea fog forms]] in more detail.",
     ),
     (
         "the-mule-admiral",
@@ -245,13 +245,13 @@ const HOW: &[(&str, &str, &str, &str)] = &[
         "how-a-fresnel-lens-works",
         "How a Fresnel lens works",
         "lens, light, physics",
-        "A bare lamp throws its light in all directions, and most of it is lost to the sky and the floor. In 1822 Augustin Fresnel showed how to save it.\n## A lens without its belly\nOnly the curved surface of a lens bends light; the glass inside merely makes it heavy. Fresnel cut the lens into rings, pushed them flat, and kept the curves. Prisms above and below catch what the rings miss.\n= Light caught by a mirror lamp: about one fifth\n= Light caught by a Fresnel lens: more than four fifths\n= Height of the largest lenses: over two and a half metres\nThe same idea is used in overhead projectors and in the [[star-club.demo/telescopes/|telescopes]] of our friends at the Star Club.",
+        "A bare lamp throws its light in all directions, and most of it is lost to the sky and the floor. In 1822 Augustin Fresnel showed how to save it.\n## A lens without its belly\nOnly the curved surface of a lens bends light; the glass inside merely makes it heavy. Fresnel cut the lens into rings, pushed them flat, and kept the curves. Prisms above and below catch what the rings miss.\n= Light caught by a mirror lamp: about one fifth\n= Light caught by a Fresnel lens: more than four fifths\n= Height of the largest lenses: over two and a half metres\nThe same idea is used in overhead projectors and in the [[star-club.localhost/telescopes/|telescopes]] of our friends at the Star Club.",
     ),
     (
         "why-lights-flash",
         "Why lighthouses flash, and what the rhythm says",
         "signals, navigation",
-        "If every light were steady, one could not be told from another. So each has its own rhythm, called its character, and a book that lists them all.\nEarly lights turned behind shutters driven by falling weights. Later the lens itself turned, floating on mercury so that a finger could move four tons.\n## Reading a character\nCount the flashes, measure the period with a watch, and look at the colour. Two white flashes every fifteen seconds can only be [[/lights/saltmere-point|Saltmere Point]].\nChinese readers will find the same subject at [[dengta.demo/guang/dengzhi|灯质：灯塔的语言]].",
+        "If every light were steady, one could not be told from another. So each has its own rhythm, called its character, and a book that lists them all.\nEarly lights turned behind shutters driven by falling weights. Later the lens itself turned, floating on mercury so that a finger could move four tons.\n## Reading a character\nCount the flashes, measure the period with a watch, and look at the colour. Two white flashes every fifteen seconds can only be [[/lights/saltmere-point|Saltmere Point]].\nChinese readers will find the same subject at [[dengta.localhost/guang/dengzhi|灯质：灯塔的语言]].",
     ),
     (
         "what-lamps-burned",
@@ -326,7 +326,7 @@ pub(super) fn site() -> Site {
     entries.push(visit());
     hubs(&mut entries);
     Site {
-        host: "lighthouse-museum.demo",
+        host: "lighthouse-museum.localhost",
         title: "The Lighthouse Museum of Port Aster",
         lang: Lang::En,
         charset: Charset::Utf8,
@@ -341,7 +341,7 @@ pub(super) fn site() -> Site {
             ("/gallery/", "Gallery"),
             ("/visit", "Visit"),
         ],
-        friends: &["harbour-news.demo", "dengta.demo", "star-club.demo"],
+        friends: &["harbour-news.localhost", "dengta.localhost", "star-club.localhost"],
         entries,
     }
 }
@@ -414,7 +414,7 @@ fn pharos() -> Entry {
                 Earthquakes brought it down, and in the fifteenth century a fort was built on the spot from its stones. \
                 Divers found blocks and statues on the sea floor in 1994. This much is history; our \
                 [[/lights/pharos-replica|Little Pharos]] in the garden is a guess.\n\
-                A Chinese account is at [[dengta.demo/shi/faluosi|法罗斯：亚历山大的灯塔]]. The search engine that you \
+                A Chinese account is at [[dengta.localhost/shi/faluosi|法罗斯：亚历山大的灯塔]]. The search engine that you \
                 may be using right now took its name from this island.\n";
     Entry::article(
         Lang::En,
@@ -476,8 +476,8 @@ fn visit() -> Entry {
     let text = "The museum is open daily from ten to five, in winter until the lamp is lit. Children under ten and \
                 keepers of any age enter free.\n\
                 = Address: 1 Pier Street, Port Aster\n= Ferry: line 4, stop Old Harbour\n= Café: tea from eleven, soup from twelve\n\
-                The ferry timetable is printed by the [[harbour-news.demo/|Harbour News]]; the café buys its scones and \
-                recipes from the [[tea-kitchen.demo/|Tea Kitchen]].\n";
+                The ferry timetable is printed by the [[harbour-news.localhost/|Harbour News]]; the café buys its scones and \
+                recipes from the [[tea-kitchen.localhost/|Tea Kitchen]].\n";
     Entry::article(Lang::En, "/visit", "Plan your visit to the Lighthouse Museum", text.into())
         .by("Clara Whitby", 20)
         .keywords("opening hours, tickets")
@@ -518,7 +518,7 @@ fn hubs(entries: &mut Vec<Entry>) {
                 * /history/pharos-of-alexandria | where it all began\n* /gallery/ | pictures\n* /exhibits/ | in the main hall\n\
                 ## This month\n\
                 * /exhibits/false-lights | new exhibition\n* /lights/merchants-light | tower of the month\n\
-                For readers of Chinese our sister site tells [[dengta.demo/|灯塔故事]].\n";
+                For readers of Chinese our sister site tells [[dengta.localhost/|灯塔故事]].\n";
     entries.push(
         Entry::new(
             PageKind::Home,

@@ -23,13 +23,13 @@ const TOWN: &[Story] = &[
         "new-bridge-name",
         "Voters name the new bridge after a mule",
         "bridge, vote",
-        "The footbridge over the Raven Gorge will be called Admiral Bridge, after the [[lighthouse-museum.demo/keepers/the-mule-admiral|mule of Cold Shoulder]]. The mule won against two mayors and a poet.\nA bronze bell will hang at the middle. Crossing walkers may ring it once.\nEngineers began the bridge in March and expect to finish before the autumn storms. It will save walkers from Low Sallow forty minutes on the way to the slate quay, and spare them the four hundred steps of the stair.",
+        "The footbridge over the Raven Gorge will be called Admiral Bridge, after the [[lighthouse-museum.localhost/keepers/the-mule-admiral|mule of Cold Shoulder]]. The mule won against two mayors and a poet.\nA bronze bell will hang at the middle. Crossing walkers may ring it once.\nEngineers began the bridge in March and expect to finish before the autumn storms. It will save walkers from Low Sallow forty minutes on the way to the slate quay, and spare them the four hundred steps of the stair.",
     ),
     (
         "tea-house-merchants-light",
         "A tea house opens in the Merchants' Light",
         "tea, lighthouse, Lanternhaven",
-        "Smoked tea, brass rails and a view of the customs quay: the ground floor of the [[lighthouse-museum.demo/lights/merchants-light|Merchants' Light]] is a tea house since Saturday.\nOwner Ada Quill serves twelve teas, brewed after the [[tea-kitchen.demo/en/tea/|atlas of the Tea Kitchen]]. The first guest asked for coffee and was forgiven.\nUpstairs the brass rails still carry the names of the merchants who paid for the light in 1783. Guests may polish one while their tea is drawing; there is a list, and the Quill family has put itself at the end of it.",
+        "Smoked tea, brass rails and a view of the customs quay: the ground floor of the [[lighthouse-museum.localhost/lights/merchants-light|Merchants' Light]] is a tea house since Saturday.\nOwner Ada Quill serves twelve teas, brewed after the [[tea-kitchen.localhost/en/tea/|atlas of the Tea Kitchen]]. The first guest asked for coffee and was forgiven.\nUpstairs the brass rails still carry the names of the merchants who paid for the light in 1783. Guests may polish one while their tea is drawing; there is a list, and the Quill family has put itself at the end of it.",
     ),
     (
         "school-radio",
@@ -53,13 +53,13 @@ const TOWN: &[Story] = &[
         "bakery-hundred",
         "Bakery on Pier Street turns one hundred",
         "bakery, scones",
-        "Four generations, one oven, and the same recipe for [[tea-kitchen.demo/en/dish/ginger-scones|ginger scones]]: the bakery on Pier Street celebrated its centenary with a scone for everyone.\nBy noon two thousand had been eaten. The oven was given the afternoon off.\nThe family's great-grandmother came ashore from a tea ship with a bag of candied ginger and no money. She traded the one for the other, the story goes, and the baker's son for both.",
+        "Four generations, one oven, and the same recipe for [[tea-kitchen.localhost/en/dish/ginger-scones|ginger scones]]: the bakery on Pier Street celebrated its centenary with a scone for everyone.\nBy noon two thousand had been eaten. The oven was given the afternoon off.\nThe family's great-grandmother came ashore from a tea ship with a bag of candied ginger and no money. She traded the one for the other, the story goes, and the baker's son for both.",
     ),
     (
         "street-lamps-shaded",
         "Street lamps get hats so that stars can be seen",
         "street lamps, stars",
-        "The council has fitted four hundred street lamps with shades, at the request of the [[star-club.demo/|Star Club]]. The light now falls on the pavement instead of the clouds.\nOn the first clear night the Milky Way was seen from the fish market, for the first time, the oldest fishmonger says, since the war.\nThe shades cost less than expected, because pupils of the technical school cut them from old tin signs. If you look up, you can still read parts of words: HERR, TEA, and, above the police station, ICE.",
+        "The council has fitted four hundred street lamps with shades, at the request of the [[star-club.localhost/|Star Club]]. The light now falls on the pavement instead of the clouds.\nOn the first clear night the Milky Way was seen from the fish market, for the first time, the oldest fishmonger says, since the war.\nThe shades cost less than expected, because pupils of the technical school cut them from old tin signs. If you look up, you can still read parts of words: HERR, TEA, and, above the police station, ICE.",
     ),
 ];
 
@@ -68,7 +68,7 @@ const HARBOUR: &[Story] = &[
         "regatta-dead-heat",
         "Regatta ends in a dead heat after five hours",
         "regatta, sailing",
-        "Two boats crossed the line below the [[lighthouse-museum.demo/lights/queens-beacon|Queen's Beacon]] so close that the photograph shows one sail.\nThe skippers, who are sisters, have agreed to keep the cup for six months each. Their mother will keep it on Sundays.\nSixty-two boats had started at nine in a breeze that died by ten. Spectators on the balcony of the beacon had finished their sandwiches, and some of them their books, when the wind came back.",
+        "Two boats crossed the line below the [[lighthouse-museum.localhost/lights/queens-beacon|Queen's Beacon]] so close that the photograph shows one sail.\nThe skippers, who are sisters, have agreed to keep the cup for six months each. Their mother will keep it on Sundays.\nSixty-two boats had started at nine in a breeze that died by ten. Spectators on the balcony of the beacon had finished their sandwiches, and some of them their books, when the wind came back.",
     ),
     (
         "ferry-electric",
@@ -80,7 +80,7 @@ const HARBOUR: &[Story] = &[
         "herring-return",
         "Herring are back in the canal after sixty years",
         "herring, fishing",
-        "Lock keepers counted nine thousand herring passing the [[lighthouse-museum.demo/lights/herring-gate|Herring Gate]] in one night. Cleaner water and a new fish ladder are the reasons, biologists say.\nFishing in the canal remains forbidden. The rule is printed in verse on both lock towers.\nIn the last century the catch paid for the school, the pump and the village light at Low Sallow. When the fish stayed away the canal silted up; it was schoolchildren with nets who found the first young herring three springs ago.",
+        "Lock keepers counted nine thousand herring passing the [[lighthouse-museum.localhost/lights/herring-gate|Herring Gate]] in one night. Cleaner water and a new fish ladder are the reasons, biologists say.\nFishing in the canal remains forbidden. The rule is printed in verse on both lock towers.\nIn the last century the catch paid for the school, the pump and the village light at Low Sallow. When the fish stayed away the canal silted up; it was schoolchildren with nets who found the first young herring three springs ago.",
     ),
     (
         "lighthouse-automation-vote",
@@ -92,7 +92,7 @@ const HARBOUR: &[Story] = &[
         "fog-record",
         "Fog for nine days: the harbour counts by ear",
         "fog, weather",
-        "For nine days the breakwater could not be seen from the pier. Pilots steered by the bell of the [[lighthouse-museum.demo/lights/fog-bell-house|Fog Bell House]], rung by hand as in 1907.\nMeteorologists explain the record by warm air over cold water. The bell ringers explain it by the choir's new conductor.\nShops reported that candles, soup and long novels sold out. The harbour master counted thirty-one ships brought in by sound alone, without a scratch, and has ordered a new rope for the bell.",
+        "For nine days the breakwater could not be seen from the pier. Pilots steered by the bell of the [[lighthouse-museum.localhost/lights/fog-bell-house|Fog Bell House]], rung by hand as in 1907.\nMeteorologists explain the record by warm air over cold water. The bell ringers explain it by the choir's new conductor.\nShops reported that candles, soup and long novels sold out. The harbour master counted thirty-one ships brought in by sound alone, without a scratch, and has ordered a new rope for the bell.",
     ),
     (
         "whale-visit",
@@ -104,13 +104,13 @@ const HARBOUR: &[Story] = &[
         "dredger-finds-anchor",
         "Dredger lifts an anchor of the brig Constance",
         "wreck, museum",
-        "An anchor of three tons, overgrown with oysters, came up with the mud off Gull Rock. The stamp on the shank leaves no doubt: it belonged to the Constance, lost before the [[lighthouse-museum.demo/lights/gull-rock|lighthouse]] was built.\nThe museum will show it on the quay. The oysters have been returned to the sea, most of them.\nThe brig had been bound for Lanternhaven with tea and porcelain. Two unbroken cups came up in the same bucket; the crew of the dredger drank from them before anybody could say that they should not.",
+        "An anchor of three tons, overgrown with oysters, came up with the mud off Gull Rock. The stamp on the shank leaves no doubt: it belonged to the Constance, lost before the [[lighthouse-museum.localhost/lights/gull-rock|lighthouse]] was built.\nThe museum will show it on the quay. The oysters have been returned to the sea, most of them.\nThe brig had been bound for Lanternhaven with tea and porcelain. Two unbroken cups came up in the same bucket; the crew of the dredger drank from them before anybody could say that they should not.",
     ),
     (
         "pilot-retires",
         "Pilot retires after eleven thousand ships",
         "pilot, people",
-        "Mira Holt brought eleven thousand ships through the channel of Lanternhaven and never touched the ground with one. On her last day the ships in port sounded their horns, in order of size.\nAsked about her secret she pointed to the two [[lighthouse-museum.demo/lights/pilot-hill|leading lights]] and said: one above the other.\nHer successor, Tom Vane, is a great-grandson of one of the sisters who kept those lights. He has made the passage two hundred times under her eye, and says that she spoke exactly twice.",
+        "Mira Holt brought eleven thousand ships through the channel of Lanternhaven and never touched the ground with one. On her last day the ships in port sounded their horns, in order of size.\nAsked about her secret she pointed to the two [[lighthouse-museum.localhost/lights/pilot-hill|leading lights]] and said: one above the other.\nHer successor, Tom Vane, is a great-grandson of one of the sisters who kept those lights. He has made the passage two hundred times under her eye, and says that she spoke exactly twice.",
     ),
     (
         "tide-gauge",
@@ -125,13 +125,13 @@ const OUTDOORS: &[Story] = &[
         "mount-sallow-trail",
         "Walking up Mount Sallow to the Cold Shoulder light",
         "hiking, trail",
-        "Start at the mule trough behind the church of Low Sallow and follow the blue dots. The path climbs six hundred metres in two hours, through beech, then heather, then cloud.\nThe lamp house at [[lighthouse-museum.demo/lights/cold-shoulder|Cold Shoulder]] is open as a hut. Bring tea; the stove is there, the tea is not.\nFrom the top one can count eleven lighthouses on a clear evening. Wait for them to be lit, one after the other, and walk down by the forest road; the blue dots have been painted so that they shine a little.",
+        "Start at the mule trough behind the church of Low Sallow and follow the blue dots. The path climbs six hundred metres in two hours, through beech, then heather, then cloud.\nThe lamp house at [[lighthouse-museum.localhost/lights/cold-shoulder|Cold Shoulder]] is open as a hut. Bring tea; the stove is there, the tea is not.\nFrom the top one can count eleven lighthouses on a clear evening. Wait for them to be lit, one after the other, and walk down by the forest road; the blue dots have been painted so that they shine a little.",
     ),
     (
         "saltmere-geese",
         "When to see the geese at Saltmere",
         "birds, marsh",
-        "Ten thousand geese winter on the marshes. They arrive with the first frost and fly to the fields at sunrise, so the early visitor sees the whole sky move.\nThe tower at [[lighthouse-museum.demo/lights/saltmere-point|Saltmere Point]] lends telescopes. Dogs may come as far as the gate.\nA count is held on the second Sunday of each month. No knowledge is needed: one person looks, one writes, and one pours tea. The figures go back to the year in which Nell Farrow noted them beside her soundings.",
+        "Ten thousand geese winter on the marshes. They arrive with the first frost and fly to the fields at sunrise, so the early visitor sees the whole sky move.\nThe tower at [[lighthouse-museum.localhost/lights/saltmere-point|Saltmere Point]] lends telescopes. Dogs may come as far as the gate.\nA count is held on the second Sunday of each month. No knowledge is needed: one person looks, one writes, and one pours tea. The figures go back to the year in which Nell Farrow noted them beside her soundings.",
     ),
     (
         "sea-swimming",
@@ -143,19 +143,19 @@ const OUTDOORS: &[Story] = &[
         "island-bicycle",
         "By bicycle around Candle Island in an afternoon",
         "cycling, island",
-        "The road around the island is twelve kilometres long and has one hill, one tree and one chapel. Take the noon ferry and you will be back for supper.\nLight a candle in the chapel; everyone does. The [[lighthouse-museum.demo/lights/candle-island|lighthouse]] looks like its holder.\nBicycles can be hired at the landing stage from a box with a slit for coins. The wind blows from the west on most days, so ride the northern shore first and be pushed home along the southern.",
+        "The road around the island is twelve kilometres long and has one hill, one tree and one chapel. Take the noon ferry and you will be back for supper.\nLight a candle in the chapel; everyone does. The [[lighthouse-museum.localhost/lights/candle-island|lighthouse]] looks like its holder.\nBicycles can be hired at the landing stage from a box with a slit for coins. The wind blows from the west on most days, so ride the northern shore first and be pushed home along the southern.",
     ),
     (
         "raven-stair-race",
         "Four hundred steps in under three minutes",
         "race, stairs",
-        "The stair race to [[lighthouse-museum.demo/lights/ravens-stair|Raven's Stair]] was won by a baker, who carries flour up to her attic every day.\nSecond came a boy of fourteen, third a priest. The oldest runner, eighty-three, took twenty minutes and stopped twice for the view.\nRunners start one by one, a minute apart, because the stair is too narrow for overtaking. The prize is a can of lamp oil, carried up by the winner of the year before, and it may be carried home only by hand.",
+        "The stair race to [[lighthouse-museum.localhost/lights/ravens-stair|Raven's Stair]] was won by a baker, who carries flour up to her attic every day.\nSecond came a boy of fourteen, third a priest. The oldest runner, eighty-three, took twenty minutes and stopped twice for the view.\nRunners start one by one, a minute apart, because the stair is too narrow for overtaking. The prize is a can of lamp oil, carried up by the winner of the year before, and it may be carried home only by hand.",
     ),
     (
         "tide-pools",
         "A guide to the tide pools of Fennel Bay",
         "nature, children",
-        "Go two hours before low water, turn stones gently and put them back. You will find anemones, hermit crabs and, with luck, a blue-rayed limpet.\nNever turn your back on the sea. When the [[lighthouse-museum.demo/lights/cape-fennel|Cape Fennel]] light comes on, go home.\nWear shoes with a good grip and take nothing home but drawings. The museum lends little trays with a glass bottom, through which one can watch a limpet for an hour and see it do, after all, something.",
+        "Go two hours before low water, turn stones gently and put them back. You will find anemones, hermit crabs and, with luck, a blue-rayed limpet.\nNever turn your back on the sea. When the [[lighthouse-museum.localhost/lights/cape-fennel|Cape Fennel]] light comes on, go home.\nWear shoes with a good grip and take nothing home but drawings. The museum lends little trays with a glass bottom, through which one can watch a limpet for an hour and see it do, after all, something.",
     ),
 ];
 
@@ -164,7 +164,7 @@ const WEATHER: &[Story] = &[
         "storm-of-the-decade",
         "Storm reaches hurricane force at North Aster Foreland",
         "storm, weather",
-        "The wind gauge of the [[lighthouse-museum.demo/lights/north-foreland-of-aster|foreland]] showed one hundred and thirty-eight kilometres an hour before it blew away. Ferries stayed in port for two days.\nNobody was hurt. A garden shed from Low Sallow was found in Lanternhaven, upright, with the kettle still on the hook.\nThe log of the foreland has recorded such a wind only three times since 1890. On Wednesday morning the sea was flat, and the whole town went down to the strand to see what it had brought.",
+        "The wind gauge of the [[lighthouse-museum.localhost/lights/north-foreland-of-aster|foreland]] showed one hundred and thirty-eight kilometres an hour before it blew away. Ferries stayed in port for two days.\nNobody was hurt. A garden shed from Low Sallow was found in Lanternhaven, upright, with the kettle still on the hook.\nThe log of the foreland has recorded such a wind only three times since 1890. On Wednesday morning the sea was flat, and the whole town went down to the strand to see what it had brought.",
     ),
     (
         "how-we-forecast",
@@ -246,15 +246,15 @@ pub(super) fn site() -> Site {
     );
     let home = format!(
         "The daily paper of a small harbour. Today: light winds, a late clock and fresh herring.\n## Latest\n{latest}## Sections\n* /town/ | councils and clocks\n\
-         * /harbour/ | ships\n* /outdoors/ | walks\n* /weather/ | storms and frost\nMuseum, stars and supper: see [[lighthouse-museum.demo/|the Lighthouse Museum]], \
-         [[star-club.demo/|the Star Club]] and [[tea-kitchen.demo/|the Tea Kitchen]].\n"
+         * /harbour/ | ships\n* /outdoors/ | walks\n* /weather/ | storms and frost\nMuseum, stars and supper: see [[lighthouse-museum.localhost/|the Lighthouse Museum]], \
+         [[star-club.localhost/|the Star Club]] and [[tea-kitchen.localhost/|the Tea Kitchen]].\n"
     );
     entries.push(
         Entry::new(PageKind::Home, Lang::En, "/", "The Harbour News: daily paper of Port Aster", home)
             .by("", 1),
     );
     Site {
-        host: "harbour-news.demo",
+        host: "harbour-news.localhost",
         title: "The Harbour News",
         lang: Lang::En,
         charset: Charset::Utf8,
@@ -268,7 +268,7 @@ pub(super) fn site() -> Site {
             ("/weather/", "Weather"),
             ("/about", "About us"),
         ],
-        friends: &["lighthouse-museum.demo", "tea-kitchen.demo", "city-walks.demo", "search-handbook.demo"],
+        friends: &["lighthouse-museum.localhost", "tea-kitchen.localhost", "city-walks.localhost", "search-handbook.localhost"],
         entries,
     }
 }

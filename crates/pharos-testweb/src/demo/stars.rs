@@ -121,7 +121,7 @@ const CONSTELLATIONS: &[(&str, &str, &str, &str, &str)] = &[
         "Scorpius, the scorpion",
         "low in the south in July",
         "Red Antares is the heart; a curved line of stars dips behind the harbour roofs as the tail.",
-        "From the [[lighthouse-museum.demo/lights/southern-cross-light|southern island]] the whole tail is visible.\nAntares means rival of Mars, and when the planet passes by, the two red lights are easily confused. The ancient Chinese called the star the Great Fire and began their calendar by it.",
+        "From the [[lighthouse-museum.localhost/lights/southern-cross-light|southern island]] the whole tail is visible.\nAntares means rival of Mars, and when the planet passes by, the two red lights are easily confused. The ancient Chinese called the star the Great Fire and began their calendar by it.",
     ),
     (
         "leo",
@@ -162,7 +162,7 @@ const TELESCOPES: &[(&str, &str, &str)] = &[
     (
         "refractor",
         "The refractor: a telescope with a lens",
-        "A refractor gathers light with a lens at the front. It is rugged, needs no adjusting and shows the Moon crisp to the edge.\nIts old illness is colour: a simple lens bends blue more than red, and bright stars wear a violet fringe. Two lenses of different glass cure most of it, three nearly all, at a price.\nLighthouse lenses fight the same battle in the other direction; see [[lighthouse-museum.demo/how/how-a-fresnel-lens-works|how a Fresnel lens works]].",
+        "A refractor gathers light with a lens at the front. It is rugged, needs no adjusting and shows the Moon crisp to the edge.\nIts old illness is colour: a simple lens bends blue more than red, and bright stars wear a violet fringe. Two lenses of different glass cure most of it, three nearly all, at a price.\nLighthouse lenses fight the same battle in the other direction; see [[lighthouse-museum.localhost/how/how-a-fresnel-lens-works|how a Fresnel lens works]].",
     ),
     (
         "reflector",
@@ -182,7 +182,7 @@ const TELESCOPES: &[(&str, &str, &str)] = &[
     (
         "care",
         "Keeping a telescope alive near the sea",
-        "Salt is the enemy of mirrors. Cap the tube while it is still warm, store it dry, and let dew evaporate before you close the box.\nNever wipe a mirror. Rinse it once a year with distilled water, and let gravity do the drying. The keepers of the [[lighthouse-museum.demo/keepers/|lighthouses]] used linen and patience; we use only patience.",
+        "Salt is the enemy of mirrors. Cap the tube while it is still warm, store it dry, and let dew evaporate before you close the box.\nNever wipe a mirror. Rinse it once a year with distilled water, and let gravity do the drying. The keepers of the [[lighthouse-museum.localhost/keepers/|lighthouses]] used linen and patience; we use only patience.",
     ),
 ];
 
@@ -205,12 +205,12 @@ const NIGHTS: &[(&str, &str, &str)] = &[
     (
         "fog",
         "Night report: fog, tea and a lecture",
-        "No star, no Moon, no harbour. So we brewed [[tea-kitchen.demo/en/tea/puer|Pu'er]], and Jonas explained the [[/sky/orion|Orion Nebula]] with a torch and a jar of milk.\nIt was, several members said, the best night of the season.\nThe milk scatters blue light to the side and lets red light pass, as dust does between the stars. At eleven the fog bell began, everyone counted to twenty, and then we went home along the wall.",
+        "No star, no Moon, no harbour. So we brewed [[tea-kitchen.localhost/en/tea/puer|Pu'er]], and Jonas explained the [[/sky/orion|Orion Nebula]] with a torch and a jar of milk.\nIt was, several members said, the best night of the season.\nThe milk scatters blue light to the side and lets red light pass, as dust does between the stars. At eleven the fog bell began, everyone counted to twenty, and then we went home along the wall.",
     ),
     (
         "milky-way",
         "Night report: the Milky Way from Gull Rock",
-        "The boatman took us out to [[lighthouse-museum.demo/lights/gull-rock|Gull Rock]] at new moon. Away from the street lamps the Milky Way threw shadows on the deck, or so we swear.\nThe lighthouse flashes only every ten seconds; between two flashes there is time for a galaxy.\nLanding is allowed only in calm weather and with the harbour master's leave. Take a hat: the gulls do not sleep as much as one would think.",
+        "The boatman took us out to [[lighthouse-museum.localhost/lights/gull-rock|Gull Rock]] at new moon. Away from the street lamps the Milky Way threw shadows on the deck, or so we swear.\nThe lighthouse flashes only every ten seconds; between two flashes there is time for a galaxy.\nLanding is allowed only in calm weather and with the harbour master's leave. Take a hat: the gulls do not sleep as much as one would think.",
     ),
     (
         "occultation",
@@ -238,12 +238,12 @@ const CHINESE: &[(&str, &str, &str)] = &[
     (
         "yueshi",
         "月食：红月亮是怎么来的",
-        "月食的时候，地球挡住了太阳，月亮却没有全黑，而是变成铜红色。\n那是地球大气把全世界的日出和日落一起折射到月亮上。空气越干净，红色越亮；火山喷发之后的月食会格外暗。\n观月灯塔是看月食的好地方，见[[dengta.demo/ta/guanyue|观月灯塔]]。",
+        "月食的时候，地球挡住了太阳，月亮却没有全黑，而是变成铜红色。\n那是地球大气把全世界的日出和日落一起折射到月亮上。空气越干净，红色越亮；火山喷发之后的月食会格外暗。\n观月灯塔是看月食的好地方，见[[dengta.localhost/ta/guanyue|观月灯塔]]。",
     ),
     (
         "guangwuran",
         "光污染：城市里还能看见几颗星",
-        "在市中心抬头，数得清的星星不到二十颗；在渔村的码头上，可以看见三千颗。\n把路灯的光罩朝下，把招牌在半夜关掉，星星就会回来一半。灯塔的光束几乎是水平的，对观星的影响反而不大。\n校园观星的安排见[[campus.demo/club/tianwen|海滨大学天文社]]。",
+        "在市中心抬头，数得清的星星不到二十颗；在渔村的码头上，可以看见三千颗。\n把路灯的光罩朝下，把招牌在半夜关掉，星星就会回来一半。灯塔的光束几乎是水平的，对观星的影响反而不大。\n校园观星的安排见[[campus.localhost/club/tianwen|海滨大学天文社]]。",
     ),
 ];
 
@@ -332,7 +332,7 @@ pub(super) fn site() -> Site {
         .by("", 7),
     );
     Site {
-        host: "star-club.demo",
+        host: "star-club.localhost",
         title: "The Star Club",
         lang: Lang::En,
         charset: Charset::Utf8,
@@ -346,7 +346,7 @@ pub(super) fn site() -> Site {
             ("/nights/", "Night reports"),
             ("/zh/", "中文"),
         ],
-        friends: &["lighthouse-museum.demo", "campus.demo", "harbour-news.demo"],
+        friends: &["lighthouse-museum.localhost", "campus.localhost", "harbour-news.localhost"],
         entries,
     }
 }

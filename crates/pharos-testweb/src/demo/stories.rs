@@ -200,13 +200,13 @@ const LIGHT: &[(&str, &str, &str, &str)] = &[
         "dengzhi",
         "灯质：灯塔的语言",
         "闪光, 周期, 航海",
-        "每座灯塔都有自己的节奏，叫做灯质。闪几次、隔多久、什么颜色，写在一本叫《航标表》的书里。\n在夜里看见陌生的灯光，船员先数闪光的次数，再用秒表量周期，最后看颜色，就知道自己在哪里。\n= 长明灯: 一直亮着，多在港口\n= 闪光灯: 亮的时间比暗的短\n= 互光灯: 不同颜色交替出现\n英文读者可以看博物馆的[[lighthouse-museum.demo/how/why-lights-flash|Why lighthouses flash]]。",
+        "每座灯塔都有自己的节奏，叫做灯质。闪几次、隔多久、什么颜色，写在一本叫《航标表》的书里。\n在夜里看见陌生的灯光，船员先数闪光的次数，再用秒表量周期，最后看颜色，就知道自己在哪里。\n= 长明灯: 一直亮着，多在港口\n= 闪光灯: 亮的时间比暗的短\n= 互光灯: 不同颜色交替出现\n英文读者可以看博物馆的[[lighthouse-museum.localhost/how/why-lights-flash|Why lighthouses flash]]。",
     ),
     (
         "feinieer",
         "菲涅耳透镜：把灯光送到天边",
         "透镜, 光学",
-        "一盏普通的灯把光撒向四面八方，大部分浪费在天上和地上。1822年，菲涅耳把透镜切成一圈一圈的棱镜，又轻又亮。\n透镜只有表面的弧度在弯折光线，中间的厚玻璃只是重量。把重量去掉，留下弧度，这就是菲涅耳透镜的道理。\n今天的投影仪和太阳灶还在用同样的办法，天文爱好者也可以在[[star-club.demo/zh/wangyuanjing|望远镜入门]]里读到透镜的另一种用法。",
+        "一盏普通的灯把光撒向四面八方，大部分浪费在天上和地上。1822年，菲涅耳把透镜切成一圈一圈的棱镜，又轻又亮。\n透镜只有表面的弧度在弯折光线，中间的厚玻璃只是重量。把重量去掉，留下弧度，这就是菲涅耳透镜的道理。\n今天的投影仪和太阳灶还在用同样的办法，天文爱好者也可以在[[star-club.localhost/zh/wangyuanjing|望远镜入门]]里读到透镜的另一种用法。",
     ),
     (
         "dengyou",
@@ -233,7 +233,7 @@ const HISTORY: &[(&str, &str, &str, &str)] = &[
         "faluosi",
         "法罗斯：亚历山大的灯塔",
         "法罗斯, 亚历山大, 世界奇迹",
-        "许多语言里“灯塔”一词都来自一个小岛的名字：法罗斯，它就在埃及亚历山大港的前面。\n公元前280年前后，托勒密王朝在岛上建成了一座高塔，一般认为高度超过一百米，建造者是克尼多斯的索斯特拉图斯。塔分三层，下层方，中层八角，上层圆，顶上燃着火。\n几次大地震之后，塔在十四世纪倒塌，后来人们用它的石头建了一座城堡。1994年，潜水员在海底找到了塔石和雕像。\n您正在使用的搜索引擎也以它为名，中文叫“灯塔”。英文介绍见[[lighthouse-museum.demo/history/pharos-of-alexandria|The Pharos of Alexandria]]。",
+        "许多语言里“灯塔”一词都来自一个小岛的名字：法罗斯，它就在埃及亚历山大港的前面。\n公元前280年前后，托勒密王朝在岛上建成了一座高塔，一般认为高度超过一百米，建造者是克尼多斯的索斯特拉图斯。塔分三层，下层方，中层八角，上层圆，顶上燃着火。\n几次大地震之后，塔在十四世纪倒塌，后来人们用它的石头建了一座城堡。1994年，潜水员在海底找到了塔石和雕像。\n您正在使用的搜索引擎也以它为名，中文叫“灯塔”。英文介绍见[[lighthouse-museum.localhost/history/pharos-of-alexandria|The Pharos of Alexandria]]。",
     ),
     (
         "shouta",
@@ -245,13 +245,13 @@ const HISTORY: &[(&str, &str, &str, &str)] = &[
         "jiashang",
         "假灯的传说",
         "海盗, 传说",
-        "传说从前有人在牛角上挂灯笼，把船骗上礁石，再去捡货物。\n船长们不太相信：夜里看见灯光，正常人会躲开而不是靠近。可是村里真的留着一只带灯钩的牛项圈。\n故事的两种讲法都收在博物馆的展览里，见[[lighthouse-museum.demo/exhibits/false-lights|False lights]]。",
+        "传说从前有人在牛角上挂灯笼，把船骗上礁石，再去捡货物。\n船长们不太相信：夜里看见灯光，正常人会躲开而不是靠近。可是村里真的留着一只带灯钩的牛项圈。\n故事的两种讲法都收在博物馆的展览里，见[[lighthouse-museum.localhost/exhibits/false-lights|False lights]]。",
     ),
     (
         "chayuta",
         "茶与灯塔：一条夜航的路",
         "茶叶, 贸易, 港口",
-        "青螺港的春茶要赶在谷雨前运出去，船在夜里顺着潮水出港，于是商人们在码头点起了灯。\n灯油钱写在每一箱茶的账上，叫做“灯钱”，一箱三文。后来灯钱攒够了，就有了[[/ta/chachuan|茶船灯塔]]。\n想知道那种熏茶怎么泡，可以看[[tea-kitchen.demo/zh/tea/lapsang|正山小种]]。",
+        "青螺港的春茶要赶在谷雨前运出去，船在夜里顺着潮水出港，于是商人们在码头点起了灯。\n灯油钱写在每一箱茶的账上，叫做“灯钱”，一箱三文。后来灯钱攒够了，就有了[[/ta/chachuan|茶船灯塔]]。\n想知道那种熏茶怎么泡，可以看[[tea-kitchen.localhost/zh/tea/lapsang|正山小种]]。",
     ),
 ];
 
@@ -294,19 +294,19 @@ pub(super) fn site() -> Site {
     let home = "灯塔故事收集澜海沿岸的灯塔：塔有多高，灯怎样闪，谁在夜里守着它。\n\
                 ## 从这里开始\n* /ta/ | 十六座灯塔\n* /guang/ | 灯光的科学\n* /shi/ | 往事\n\
                 ## 本月推荐\n* /ta/guihang | 最后的一盏灯\n* /shi/faluosi | 世界第一座灯塔\n* /guang/dengzhi | 灯塔会说话\n\
-                英文姊妹站：[[lighthouse-museum.demo/|The Lighthouse Museum]]。\n";
+                英文姊妹站：[[lighthouse-museum.localhost/|The Lighthouse Museum]]。\n";
     entries.push(
         Entry::new(PageKind::Home, Lang::Zh, "/", "灯塔故事：澜海沿岸的灯塔与守塔人", home.into()).by("", 12),
     );
     Site {
-        host: "dengta.demo",
+        host: "dengta.localhost",
         title: "灯塔故事",
         lang: Lang::Zh,
         charset: Charset::Gbk,
         declared: Declared::Meta,
         look: Look::Tables,
         navigation: &[("/", "首页"), ("/ta/", "灯塔名录"), ("/guang/", "灯光的科学"), ("/shi/", "灯塔往事")],
-        friends: &["lighthouse-museum.demo", "campus.demo", "city-walks.demo"],
+        friends: &["lighthouse-museum.localhost", "campus.localhost", "city-walks.localhost"],
         entries,
     }
 }
