@@ -36,7 +36,12 @@ fn seeds_that_cannot_be_crawled() {
 fn a_public_address_wants_a_contact() {
     let dir = tempfile::tempdir().unwrap();
     // Refused before anything is sent: the address is a public one, but no packet leaves.
-    let error = fail(pharos().arg("--data").arg(dir.path()).args(["crawl", "--resolve", "example.org:80:8.8.8.8", "http://example.org/"]));
+    let error = fail(pharos().arg("--data").arg(dir.path()).args([
+        "crawl",
+        "--resolve",
+        "example.org:80:8.8.8.8",
+        "http://example.org/",
+    ]));
     assert!(error.contains("--contact"), "{error}");
 }
 
@@ -46,10 +51,18 @@ fn settings_that_are_none() {
     let file = dir.path().join("pharos.toml");
     fs::write(&file, "[crawl]\nmax_page = 3\n").unwrap();
     let error = fail(pharos().arg("--config").arg(&file).arg("config"));
-    assert!(error.contains("line 2") && error.contains("crawl.max_page`") && error.contains("crawl.max_pages"), "{error}");
+    assert!(
+        error.contains("line 2") && error.contains("crawl.max_page`") && error.contains("crawl.max_pages"),
+        "{error}"
+    );
     fs::write(&file, "[crawl]\nmax_pages = \"x\"\n").unwrap();
     assert!(fail(pharos().arg("--config").arg(&file).arg("config")).contains("must be a whole number"));
-    let error = fail(pharos().arg("--data").arg(dir.path().join("d")).args(["crawl", "--max-pages", "many", "http://a/"]));
+    let error = fail(pharos().arg("--data").arg(dir.path().join("d")).args([
+        "crawl",
+        "--max-pages",
+        "many",
+        "http://a/",
+    ]));
     assert!(error.contains("--max-pages"), "{error}");
     assert!(fail(pharos().env("PHAROS_CRAWL_SCOPE", "moon").arg("config")).contains("PHAROS_CRAWL_SCOPE"));
     assert!(fail(pharos().args(["--config", "/none/pharos.toml", "config"])).contains("/none/pharos.toml"));
@@ -140,11 +153,15 @@ fn a_directory_that_cannot_be_written() {
 /// A full disk, as the kernel tells it: writing beyond the file size limit of the process fails in the same way.
 #[test]
 fn a_full_disk_is_told_and_the_library_stays_whole() {
-    let rig = Rig::new(WebSpec { seed: 34, hosts: 4, pages: 300, ..WebSpec::default() }, ServeOptions::default());
+    let rig =
+        Rig::new(WebSpec { seed: 34, hosts: 4, pages: 300, ..WebSpec::default() }, ServeOptions::default());
     let crawl = rig.crawl("crawl");
     let mut limited = std::process::Command::new("bash");
     // 200 blocks of 1,024 bytes; SIGXFSZ ignored, so that the write fails instead of the process.
-    limited.args(["-c", "trap '' XFSZ; ulimit -f 200; exec \"$0\" \"$@\""]).arg(crawl.get_program()).args(crawl.get_args());
+    limited
+        .args(["-c", "trap '' XFSZ; ulimit -f 200; exec \"$0\" \"$@\""])
+        .arg(crawl.get_program())
+        .args(crawl.get_args());
     let output = limited.output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", describe(&output));
     let error = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,1 +1,603 @@
-//! x
+//! The web page in a real browser: Debian's Chromium, driven through chromedriver.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use common::{Running, get, pharos, succeed};
+use pharos_testweb::Web;
+use serde_json::json;
+use tempfile::TempDir;
+use thirtyfour::LoggingPrefsLogLevel;
+use thirtyfour::cdp::domains::emulation::{MediaFeature, SetEmulatedMedia};
+use thirtyfour::extensions::query::ElementPollerWithTimeout;
+use thirtyfour::prelude::*;
+use tokio::runtime::Runtime;
+
+/// Long enough for a busy machine; nobody waits for it unless something is broken.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn a_chinese_query_is_typed_and_its_results_are_paged_through() {
+    let demo = Demo::start();
+    let browser = Browser::start("zh-CN");
+    browser.open(&demo.url("/"));
+    assert_eq!(language(&browser), "zh");
+    assert!(count(&browser.text(".count")) > 100);
+    browser.search("灯塔");
+
+    assert_eq!(language(&browser), "zh");
+    assert_eq!(browser.title(), "灯塔 – 灯塔");
+    assert!(count(&browser.text(".bar span")) > 10);
+    let first = browser.texts(".hits h2");
+    assert_eq!(first.len(), 10);
+    // Each result shows the word, in the title or in the snippet.
+    assert_eq!(browser.all(".hits > li:has(mark)").len(), first.len());
+    assert!(browser.texts(".hits mark").iter().all(|word| word == "灯塔"));
+    assert!(!browser.all(".hits h2 mark").is_empty());
+    assert!(!browser.all(".hits .snippet mark").is_empty());
+
+    browser.click(".paging [rel=next]");
+    until("page 2 is shown", || browser.url().ends_with("page=2"));
+    assert_eq!(browser.text(".paging [aria-current=page]"), "2");
+    assert!(browser.text(".bar").contains("第 2 页"));
+    assert!(browser.texts(".hits h2").iter().any(|title| !first.contains(title)));
+    assert_eq!(browser.attribute(".box input", "value"), "灯塔", "the box still holds the query");
+
+    browser.click(".paging [rel=prev]");
+    until("page 1 is shown again", || !browser.url().contains("page="));
+    assert_eq!(browser.texts(".hits h2"), first);
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn an_english_query_leads_to_a_page_that_can_be_visited() {
+    let demo = Demo::start();
+    let browser = Browser::start("en-US");
+    browser.open(&demo.url("/"));
+    assert_eq!(language(&browser), "en");
+    browser.search("lighthouse keeper");
+
+    assert_eq!(browser.title(), "lighthouse keeper – Pharos");
+    assert!(count(&browser.text(".bar span")) > 0);
+    let words = browser.texts(".hits > li:first-child mark");
+    for word in ["lighthouse", "keeper"] {
+        assert!(words.iter().any(|marked| marked.to_lowercase().contains(word)), "{word} in {words:?}");
+    }
+
+    // Names under .localhost are this machine, for every browser and without a resolver.
+    let link = browser.attribute(".hits > li:first-child h2 a", "href");
+    assert!(link.starts_with("http://") && link.contains(".localhost:"), "{link}");
+    browser.click(".hits > li:first-child h2 a");
+    until("the page itself is open", || browser.url() == link);
+    assert!(browser.text("body").to_lowercase().contains("lighthouse"));
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn the_language_is_switched_and_remembered() {
+    let demo = Demo::start();
+    let browser = Browser::start("en-US");
+    browser.open(&demo.url("/search?q=lighthouse&page=2"));
+    browser.click(".foot a[hreflang^=zh]");
+    until("the page speaks Chinese", || language(&browser) == "zh");
+    assert!(browser.text(".bar").contains("第 2 页"), "the same page of the same query");
+    browser.open(&demo.url("/"));
+    assert_eq!(language(&browser), "zh");
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn a_snapshot_shows_where_the_words_are() {
+    let demo = Demo::start();
+    let browser = Browser::start("en-US");
+    browser.open(&demo.url("/"));
+    browser.search("lighthouse keeper");
+    let title = browser.text(".hits > li:first-child h2");
+    browser.click(".hits > li:first-child .extras a[href^='/snapshot/']");
+    until("the snapshot is open", || browser.url().contains("/snapshot/"));
+
+    assert!(browser.run(browser.find(".banner").is_displayed()));
+    assert_eq!(browser.text(".banner h1"), title);
+    assert!(browser.text(".banner").contains("This is our copy of the page, stored on "));
+    let legend = browser.texts(".legend a");
+    assert_eq!(legend.len(), 2, "{legend:?}");
+
+    browser.enter_frame("iframe[name=stored]");
+    let colours: Vec<_> =
+        [".w0", ".w1"].map(|word| browser.run(browser.find(word).css_value("background-color"))).into();
+    assert_ne!(colours[0], colours[1], "each word has its own colour");
+    for (class, word) in [(".w0", "lighthouse"), (".w1", "keeper")] {
+        let marked = browser.texts(class);
+        assert!(marked.iter().all(|text| text.to_lowercase().starts_with(word)), "{marked:?}");
+    }
+    browser.leave_frame();
+
+    // The legend leads to the word's first occurrence, in the frame.
+    browser.click(".legend .w1");
+    browser.enter_frame("iframe[name=stored]");
+    until("the word is the target", || browser.all("mark#w1:target").len() == 1);
+    browser.leave_frame();
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn a_hostile_page_can_do_nothing_from_its_snapshot() {
+    let elsewhere = Site::start(|_| Some("document.title = 'taken over'".into()));
+    let page = hostile_page(elsewhere.port);
+    let site = Site::start(move |path| (path == "/").then(|| page.clone()));
+    let address = format!("http://127.0.0.1:{}/", site.port);
+
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let on_data = |arguments: &[&str]| {
+        let mut command = pharos();
+        command.arg("--data").arg(&data).args(arguments);
+        command
+    };
+    succeed(&mut on_data(&[
+        "crawl",
+        "--allow-private",
+        "--politeness",
+        "own-site",
+        "--max-depth",
+        "0",
+        &address,
+    ]));
+    succeed(&mut on_data(&["index", "build"]));
+    let mut serve = Running::start(&mut on_data(&["serve", "--listen", "127.0.0.1:0"]));
+    let home = format!("http://{}/", serve.address());
+
+    let browser = Browser::start("en-US");
+    browser.open(&home);
+    browser.search("harmless");
+    let results = browser.url();
+    let shown = browser.text(".hits > li:first-child h2");
+    assert!(shown.contains("<img src=x onerror="), "the title is shown as text: {shown}");
+    assert!(browser.all("main img, main script, main svg, main iframe, main style").is_empty());
+    let calm = || elsewhere.connections();
+    let before = calm();
+    stays("the result page loads nothing of it", || browser.url() == results && calm() == before);
+
+    browser.click(".hits > li:first-child .extras a[href^='/snapshot/']");
+    until("the snapshot is open", || browser.url().contains("/snapshot/"));
+    let (snapshot, title) = (browser.url(), browser.title());
+    assert!(title.ends_with(" – Snapshot"), "{title}");
+    let stored = browser.property("iframe[name=stored]", "src");
+    let in_frame = |browser: &Browser| {
+        assert_eq!(browser.texts("mark"), ["harmless"]);
+        let text = browser.text("body");
+        assert!(text.contains("The last words of the page."), "all of it is there: {text}");
+        let suspects = browser.all(
+            "script, iframe, object, embed, form, img, svg, math, base[href], meta[http-equiv], link, \
+             [onload], [onerror], [onclick], [onfocus], [ontoggle], a[href^='javascript' i], a[href^='data' i]",
+        );
+        let suspects: Vec<_> = suspects.iter().map(|e| browser.run(e.outer_html())).collect();
+        assert!(suspects.is_empty(), "{suspects:?}");
+    };
+    browser.enter_frame("iframe[name=stored]");
+    in_frame(&browser);
+    browser.leave_frame();
+    stays("nothing runs in the frame", || {
+        browser.url() == snapshot && browser.title() == title && calm() == before
+    });
+    assert_eq!(browser.errors(), Vec::<String>::new(), "nothing even had to be stopped");
+
+    // Nor when somebody opens the frame's document by itself.
+    browser.open(&stored);
+    in_frame(&browser);
+    let title = browser.title();
+    stays("nothing runs", || browser.url() == stored && browser.title() == title && calm() == before);
+    assert_eq!(browser.run(browser.driver.windows()).len(), 1, "no window was opened");
+
+    // The page itself does take the browser over: the test would see it.
+    browser.open(&address);
+    until("the page leads elsewhere", || browser.url().contains(&format!(":{}/", elsewhere.port)));
+    assert!(calm() > before);
+}
+
+/// A page that tries everything; what it loads, opens or leads to is at `port`.
+fn hostile_page(port: u16) -> String {
+    r##"<!doctype html><html><head>
+<title>A harmless page <img src=x onerror="top.location='EVIL/title'"><script>document.title='taken over'</script></title>
+<base href="EVIL/">
+<meta http-equiv="refresh" content="0; url=EVIL/refresh">
+<link rel="stylesheet" href="EVIL/sheet.css"><link rel="preconnect" href="EVIL"><link rel="prefetch" href="EVIL/prefetch">
+<style>@import "EVIL/import.css"; body { background: url(EVIL/background.png) }</style>
+<style>@font-face { font-family: taken; src: url(EVIL/font.woff) } * { font-family: taken }</style>
+<script>document.title = 'taken over'; fetch('EVIL/fetch'); setTimeout(() => { top.location = 'EVIL/top' }, 0)</script>
+<script src="EVIL/script.js"></script>
+</head>
+<body onload="document.title='taken over'; top.location='EVIL/body'" background="EVIL/body.png">
+<p>This harmless page is about a tower by the sea, its lamp and its stairs.</p>
+<p style="background: url(EVIL/style.png)">A paragraph with a picture behind it.</p>
+<img src="EVIL/picture.png" onerror="top.location='EVIL/error'" onload="top.location='EVIL/load'" alt="a picture">
+<img src=x srcset="EVIL/small.png 1x, EVIL/large.png 2x" onerror=top.location='EVIL/unquoted'>
+<picture><source srcset="EVIL/source.png"><img src="EVIL/inner.png"></picture>
+<svg onload="top.location='EVIL/svg'"><image href="EVIL/svg.png"/><script>top.location='EVIL/svgscript'</script>
+<a xlink:href="javascript:top.location='EVIL/svglink'"><text>click</text></a></svg>
+<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=top.location='EVIL/math'&gt;"></table></mtext></math>
+<noscript><p title="</noscript><img src=x onerror=top.location='EVIL/noscript'>"></noscript>
+<svg><style><img src=x onerror="top.location='EVIL/svgstyle'"></style></svg>
+<a href="javascript:top.location='EVIL/link'">a link</a> <a href=" java&#10;script:top.location='EVIL/spaced'">another</a>
+<a href="data:text/html,<script>top.location='EVIL/data'</script>">a third</a>
+<a href="EVIL/ping" ping="EVIL/ping">a fourth</a>
+<form action="/" method="post"><input name="q" value="taken" autofocus onfocus="top.location='EVIL/focus'"><button>send</button></form>
+<form action="EVIL/form"><input type="image" src="EVIL/button.png"></form>
+<details open ontoggle="top.location='EVIL/toggle'"><summary>more</summary>text</details>
+<iframe src="EVIL/frame"></iframe><iframe srcdoc="<script>top.location='EVIL/srcdoc'</script>"></iframe>
+<object data="EVIL/object"></object><embed src="EVIL/embed"><video src="EVIL/video" autoplay poster="EVIL/poster.png"></video>
+<audio src="EVIL/audio" autoplay></audio><template><img src="EVIL/template.png"></template>
+</iframe></object></style></script></noscript>-->
+<p>The last words of the page.</p>
+</body></html>"##
+        .replace("EVIL", &format!("http://127.0.0.1:{port}"))
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn everything_works_without_scripts() {
+    let demo = Demo::start();
+    let browser = Browser::without_scripts("en-US");
+    browser.open("data:text/html,<title>off</title><script>document.title='on'</script>");
+    assert_eq!(browser.title(), "off", "scripts are off");
+
+    browser.open(&demo.url("/"));
+    browser.search("zzzqqqxxyy");
+    assert!(browser.text(".notice h2").contains("zzzqqqxxyy"));
+    assert_eq!(browser.all(".notice li").len(), 3, "it says what to try");
+
+    browser.search("\"lighthouse keeper\" -fog");
+    let found = count(&browser.text(".bar span"));
+    assert_eq!(browser.attribute(".box input", "value"), "\"lighthouse keeper\" -fog");
+    browser.search("\"lighthouse keeper\"");
+    let phrase = count(&browser.text(".bar span"));
+    browser.search("lighthouse keeper");
+    let words = count(&browser.text(".bar span"));
+    assert!(0 < found && found < phrase && phrase < words, "{found} {phrase} {words}");
+
+    browser.click(".paging [rel=next]");
+    until("page 2 is shown", || browser.url().ends_with("page=2"));
+    browser.click(".hits > li:first-child .extras a[href^='/snapshot/']");
+    until("the snapshot is open", || browser.url().contains("/snapshot/"));
+    browser.enter_frame("iframe[name=stored]");
+    browser.find("mark");
+    browser.leave_frame();
+    browser.click(".banner .home-link");
+    until("the results are back", || browser.url().contains("/search?q=lighthouse"));
+}
+
+/// The pictures of the documentation: `PHAROS_SCREENSHOTS=docs` writes them there.
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn screenshots() {
+    let demo = Demo::start();
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = std::env::var_os("PHAROS_SCREENSHOTS").map_or(temporary.path().to_path_buf(), PathBuf::from);
+    // Tests run in their crate's directory, people in the root.
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(dir);
+
+    let browser = Browser::start("en-US");
+    browser.size(1280, 900);
+    browser.open(&demo.url("/"));
+    browser.picture(&dir, "home.png");
+    browser.search("lighthouse");
+    browser.picture(&dir, "results-en.png");
+
+    browser.colour_scheme("dark");
+    browser.picture(&dir, "results-dark.png");
+    browser.colour_scheme("light");
+    browser.size(390, 844);
+    browser.picture(&dir, "results-phone.png");
+    browser.size(1280, 900);
+
+    browser.search("lighthouse keeper");
+    browser.click(".hits > li:first-child .extras a[href^='/snapshot/']");
+    browser.enter_frame("iframe[name=stored]");
+    browser.find("mark");
+    browser.leave_frame();
+    browser.picture(&dir, "snapshot.png");
+    drop(browser);
+
+    let browser = Browser::start("zh-CN");
+    browser.size(1280, 900);
+    browser.open(&demo.url("/"));
+    browser.picture(&dir, "home-zh.png");
+    browser.search("灯塔");
+    browser.picture(&dir, "results-zh.png");
+}
+
+/// `pharos demo`, all of it indexed.
+struct Demo {
+    address: String,
+    _running: Running,
+    /// Where it puts its data: it is killed, so that it cannot clean up itself.
+    _dir: TempDir,
+}
+
+impl Demo {
+    fn start() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut running =
+            Running::start(pharos().args(["demo", "--listen", "127.0.0.1:0"]).env("TMPDIR", dir.path()));
+        let address = running.address();
+        let truth = Web::demo().truth(80);
+        let pages = truth.stored().filter(|page| page.status == 200).count();
+        until("all pages of the demo are searchable", || {
+            let (_, home) = get(&address, "/");
+            home.contains(&format!(">{pages} pages to search<"))
+        });
+        Self { address, _running: running, _dir: dir }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+}
+
+/// A web site of this test's own: what `answer` gives for a path, or 404.
+struct Site {
+    port: u16,
+    connections: Arc<AtomicUsize>,
+}
+
+impl Site {
+    fn start(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let connections = Arc::new(AtomicUsize::new(0));
+        let (counter, answer) = (connections.clone(), Arc::new(answer));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                counter.fetch_add(1, Ordering::SeqCst);
+                let answer = answer.clone();
+                // Browsers open connections ahead of time and leave them silent for a while.
+                std::thread::spawn(move || Self::answer(stream, &*answer));
+            }
+        });
+        Self { port, connections }
+    }
+
+    fn answer(mut stream: TcpStream, answer: &dyn Fn(&str) -> Option<String>) -> std::io::Result<()> {
+        let head: Vec<_> = BufReader::new(stream.try_clone()?)
+            .lines()
+            .map_while(Result::ok)
+            .take_while(|line| !line.is_empty())
+            .collect();
+        let path = head.first().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
+        let (status, body) = answer(path).map_or(("404 Not Found", String::new()), |body| ("200 OK", body));
+        write!(
+            stream,
+            "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
+            body.len()
+        )
+    }
+
+    /// How many have come so far.
+    fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+/// A browser with an empty profile, gone at the end of the test, however that ends.
+struct Browser {
+    runtime: Runtime,
+    driver: WebDriver,
+    _chromedriver: Running,
+    _dir: TempDir,
+}
+
+impl Browser {
+    fn start(lang: &str) -> Self {
+        Self::with_preferences(lang, json!({}))
+    }
+
+    fn without_scripts(lang: &str) -> Self {
+        Self::with_preferences(lang, json!({ "profile.managed_default_content_settings.javascript": 2 }))
+    }
+
+    fn with_preferences(lang: &str, preferences: serde_json::Value) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut command = Command::new("chromedriver");
+        command.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        for variable in ["TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
+            command.env(variable, dir.path());
+        }
+        let mut chromedriver = Running::start(&mut command);
+        let mut lines = BufReader::new(chromedriver.0.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let port = lines
+            .find_map(|line| line.split_once("successfully on port ").map(|(_, port)| port.to_string()))
+            .expect("chromedriver names its port");
+        let port: u16 = port.trim_end_matches('.').parse().unwrap();
+
+        let mut wanted = DesiredCapabilities::chrome();
+        let profile = format!("--user-data-dir={}", dir.path().join("profile").display());
+        for argument in [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--disable-dev-shm-usage",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--no-first-run",
+            "--no-proxy-server",
+            "--force-device-scale-factor=1",
+            "--hide-scrollbars",
+            &profile,
+            &format!("--lang={lang}"),
+            &format!("--accept-lang={lang}"),
+        ] {
+            wanted.add_arg(argument).unwrap();
+        }
+        wanted.add_experimental_option("prefs", preferences).unwrap();
+        wanted.set_browser_log_level(LoggingPrefsLogLevel::All).unwrap();
+        let runtime = Runtime::new().unwrap();
+        let connecting = WebDriver::builder(format!("http://127.0.0.1:{port}"), wanted)
+            .poller(Arc::new(ElementPollerWithTimeout::new(PATIENCE, Duration::from_millis(50))))
+            .connect();
+        let driver = runtime.block_on(connecting).unwrap();
+        Self { runtime, driver, _chromedriver: chromedriver, _dir: dir }
+    }
+
+    #[track_caller]
+    fn run<T>(&self, action: impl Future<Output = WebDriverResult<T>>) -> T {
+        match self.runtime.block_on(action) {
+            Ok(done) => done,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[track_caller]
+    fn open(&self, url: &str) {
+        self.run(self.driver.goto(url));
+    }
+
+    fn url(&self) -> String {
+        self.run(self.driver.current_url()).to_string()
+    }
+
+    fn title(&self) -> String {
+        self.run(self.driver.title())
+    }
+
+    /// The first that fits, as soon as there is one.
+    #[track_caller]
+    fn find(&self, css: &str) -> WebElement {
+        self.run(self.driver.query(By::Css(css)).desc(css).first())
+    }
+
+    /// All that fit now.
+    fn all(&self, css: &str) -> Vec<WebElement> {
+        self.run(self.driver.find_all(By::Css(css)))
+    }
+
+    #[track_caller]
+    fn text(&self, css: &str) -> String {
+        self.run(self.find(css).text())
+    }
+
+    fn texts(&self, css: &str) -> Vec<String> {
+        self.all(css).iter().map(|element| self.run(element.text())).collect()
+    }
+
+    #[track_caller]
+    fn attribute(&self, css: &str, name: &str) -> String {
+        self.run(self.find(css).attr(name)).unwrap_or_else(|| panic!("{css} has no {name}"))
+    }
+
+    #[track_caller]
+    fn property(&self, css: &str, name: &str) -> String {
+        self.run(self.find(css).prop(name)).unwrap_or_else(|| panic!("{css} has no {name}"))
+    }
+
+    #[track_caller]
+    fn click(&self, css: &str) {
+        self.run(self.find(css).click());
+    }
+
+    /// Types the query into the box and presses Enter.
+    #[track_caller]
+    fn search(&self, query: &str) {
+        let input = self.find(".box input[name=q]");
+        self.run(input.clear());
+        self.run(input.send_keys(query));
+        self.run(input.send_keys(Key::Enter));
+        until("the results are there", || {
+            let url = self.run(self.driver.current_url());
+            url.path() == "/search" && url.query_pairs().any(|(name, value)| name == "q" && value == query)
+        });
+        self.find(".results main");
+    }
+
+    #[track_caller]
+    fn enter_frame(&self, css: &str) {
+        self.run(self.find(css).enter_frame());
+    }
+
+    fn leave_frame(&self) {
+        self.run(self.driver.enter_default_frame());
+    }
+
+    /// What the console complains about.
+    fn errors(&self) -> Vec<String> {
+        let entries = self.run(self.driver.browser_log());
+        entries.into_iter().filter(|entry| entry.level == "SEVERE").map(|entry| entry.message).collect()
+    }
+
+    fn size(&self, width: u32, height: u32) {
+        self.run(self.driver.cdp().emulation().set_device_metrics_override(width, height, 1.0, width < 600));
+    }
+
+    fn colour_scheme(&self, value: &str) {
+        let scheme = MediaFeature { name: "prefers-color-scheme".into(), value: value.into() };
+        self.run(self.driver.cdp().send(SetEmulatedMedia { media: None, features: Some(vec![scheme]) }));
+    }
+
+    /// Saves what is seen.
+    fn picture(&self, dir: &Path, name: &str) {
+        let png = self.run(self.driver.screenshot_as_png());
+        let (width, height) = (number_at(&png, 16), number_at(&png, 20));
+        assert!(
+            png.starts_with(b"\x89PNG\r\n\x1a\n") && width >= 390 && height >= 800,
+            "{name}: {width}×{height}"
+        );
+        // A page with nothing on it takes far less.
+        assert!(png.len() > 10_000, "{name} has only {} bytes", png.len());
+        std::fs::write(dir.join(name), png).unwrap();
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // Chromium ends with its session; killing chromedriver alone would leave it behind.
+        let _ = self.runtime.block_on(self.driver.clone().quit());
+    }
+}
+
+fn number_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap())
+}
+
+/// The page's language, without its script or region.
+fn language(browser: &Browser) -> String {
+    browser.attribute("html", "lang").split('-').next().unwrap().to_string()
+}
+
+/// The number in a line such as `About 1,234 results`.
+fn count(line: &str) -> u64 {
+    let digits: String = line.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or_else(|_| panic!("no number in {line:?}"))
+}
+
+/// Tries until it is true.
+#[track_caller]
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !done() {
+        assert!(Instant::now() < deadline, "it never came true: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Looks for a while whether something happens that must not. A slow machine may miss it, never invent it.
+#[track_caller]
+fn stays(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(1);
+    while Instant::now() < end {
+        assert!(holds(), "no longer true: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

@@ -51,7 +51,8 @@ fn a_thousand_pages_are_stored_once_and_found_by_their_titles() {
 
     // The command line says the same.
     let title = &truth.stored().find(|p| p.status == 200).unwrap().title;
-    let json: serde_json::Value = serde_json::from_str(&succeed(&mut rig.pharos(&["--json", "search", title]))).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&succeed(&mut rig.pharos(&["--json", "search", title]))).unwrap();
     assert!(json["total"].as_u64().unwrap() > 0);
 }
 
@@ -94,7 +95,8 @@ fn kill_nine_loses_nothing_and_repeats_nothing() {
 /// The catalog is nothing but the library read: without it, the next start makes it again without a request.
 #[test]
 fn a_lost_catalog_comes_back_from_the_library() {
-    let rig = Rig::new(WebSpec { seed: 13, hosts: 3, pages: 60, ..WebSpec::default() }, ServeOptions::default());
+    let rig =
+        Rig::new(WebSpec { seed: 13, hosts: 3, pages: 60, ..WebSpec::default() }, ServeOptions::default());
     succeed(&mut rig.crawl("crawl"));
     let before = succeed(&mut rig.pharos(&["--json", "stats"]));
     for name in ["catalog.db", "catalog.db-wal", "catalog.db-shm"] {
@@ -110,10 +112,12 @@ fn a_lost_catalog_comes_back_from_the_library() {
 
 #[test]
 fn limits_are_kept() {
-    let rig = Rig::new(WebSpec { seed: 14, hosts: 3, pages: 90, ..WebSpec::default() }, ServeOptions::default());
+    let rig =
+        Rig::new(WebSpec { seed: 14, hosts: 3, pages: 90, ..WebSpec::default() }, ServeOptions::default());
     succeed(rig.crawl("crawl").args(["--max-pages", "7"]));
     assert_eq!(rig.stored().len(), 7);
-    let rig = Rig::new(WebSpec { seed: 15, hosts: 3, pages: 90, ..WebSpec::default() }, ServeOptions::default());
+    let rig =
+        Rig::new(WebSpec { seed: 15, hosts: 3, pages: 90, ..WebSpec::default() }, ServeOptions::default());
     succeed(rig.crawl("crawl").args(["--max-depth", "1"]));
     let truth = rig.truth();
     for url in rig.stored().keys() {

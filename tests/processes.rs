@@ -6,7 +6,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{Rig, Running, encode, fail, get, succeed};
+use common::{Rig, Running, encode, fail, get, long, succeed};
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
 
@@ -120,4 +120,33 @@ fn signals_end_it_and_the_next_start_goes_on() {
         assert!(!stored.contains_key(&url), "{url} was stored and asked for again");
     }
     assert_eq!(rig.stored().len(), rig.truth().stored().count());
+}
+
+/// Many people at once, while pages come in and a generation is built: every query is answered, and what was found
+/// before is found after.
+#[test]
+fn many_queries_at_once_are_all_answered() {
+    let rig = slow_web(25);
+    let mut up = Running::start(rig.crawl("up").args(["--listen", "127.0.0.1:0"]));
+    let address = up.address();
+    let host = rig.truth().pages[0].host.clone();
+    let site = format!("site:{host}");
+    until("something is found", || total(&address, &site) > 0);
+    let rounds = if long() { 2_000 } else { 40 };
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let mut before = 0;
+                for _ in 0..rounds {
+                    let now = total(&address, &site);
+                    assert!(now >= before, "{before} pages were found, now {now}");
+                    before = now;
+                }
+            });
+        }
+        succeed(&mut rig.pharos(&["index", "build"]));
+    });
+    let (status, metrics) = get(&address, "/metrics");
+    assert_eq!(status, 200);
+    assert!(metrics.contains("pharos_http_requests_total"), "{metrics}");
 }

@@ -66,7 +66,8 @@ impl Rig {
         let mut stored = BTreeMap::new();
         for record in self.records() {
             let url = &record.record.url;
-            if matches!(record.record.content, Content::Response(_)) && url.path_and_query() != "/robots.txt" {
+            if matches!(record.record.content, Content::Response(_)) && url.path_and_query() != "/robots.txt"
+            {
                 *stored.entry(url.to_string()).or_default() += 1;
             }
         }
@@ -118,7 +119,8 @@ impl Running {
     }
 
     pub fn signal(&self, name: &str) {
-        let status = Command::new("kill").arg(format!("-{name}")).arg(self.0.id().to_string()).status().unwrap();
+        let status =
+            Command::new("kill").arg(format!("-{name}")).arg(self.0.id().to_string()).status().unwrap();
         assert!(status.success());
     }
 
@@ -177,6 +179,7 @@ fn unchunk(mut body: &str) -> String {
 
 /// A query's characters as a URL carries them.
 pub fn encode(text: &str) -> String {
-    text.bytes().map(|b| if b.is_ascii_alphanumeric() { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+    text.bytes()
+        .map(|b| if b.is_ascii_alphanumeric() { char::from(b).to_string() } else { format!("%{b:02X}") })
+        .collect()
 }
-

@@ -23,7 +23,7 @@ use tokio_rustls::TlsConnector;
 
 use crate::address::is_public;
 use crate::dns::Names;
-use crate::fetch::FetchError;
+use crate::fetch::{FetchError, after};
 use crate::overrides::{OverrideError, Overrides};
 
 /// Addresses of one host that are tried.
@@ -144,7 +144,7 @@ impl Inner {
         addresses: &[IpAddr],
         port: u16,
     ) -> Result<(TcpStream, IpAddr), FetchError> {
-        let end = Instant::now() + self.timeout;
+        let end = after(self.timeout);
         let mut last = FetchError::TimedOut { after: self.timeout, doing: "connecting" };
         for (tried, address) in addresses.iter().enumerate() {
             let left = end.saturating_duration_since(Instant::now());

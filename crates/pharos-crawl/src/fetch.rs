@@ -163,7 +163,7 @@ impl Fetcher {
 
     /// The same with a body limit of its own.
     pub async fn get_up_to(&self, url: &PageUrl, body_limit: usize) -> Result<Response, FetchError> {
-        let end = Instant::now() + self.total_timeout;
+        let end = after(self.total_timeout);
         let late = FetchError::TimedOut { after: self.total_timeout, doing: "in all" };
         let answer = timeout_at(end, self.ask(url)).await.unwrap_or(Err(late))?;
         let (head, body) = answer.into_parts();
@@ -224,6 +224,12 @@ impl Fetcher {
         }
         Ok(request)
     }
+}
+
+/// That long from now; a limit longer than a lifetime is none.
+pub(crate) fn after(limit: Duration) -> Instant {
+    const NEVER: Duration = Duration::from_secs(100 * 365 * 86_400);
+    Instant::now() + limit.min(NEVER)
 }
 
 /// Did the request fail on a connection that had worked before?

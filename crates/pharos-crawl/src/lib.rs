@@ -26,7 +26,8 @@
 //! # Invariants
 //! * One place opens sockets: `connector`. The address it checked is the address it connects to.
 //! * A page is never under way twice: it is held from the moment it is given out until its record is absorbed.
-//! * A site is never asked again before its delay has passed since the end of the last request to it.
+//! * A site is never asked again before its delay has passed since the end of the last request to it (a request
+//!   that met a kept connection just closed by the server is that same request, sent once more).
 //! * The crawl never writes a store; it reads the catalog and sends records.
 //! * What a record means ([`absorb::changes`]) depends on the record and the rules alone, so that replaying the
 //!   library gives the same catalog.

@@ -19,7 +19,7 @@ use tracing::{debug, warn};
 
 use crate::crawl::{Absorbed, Crawl, CrawlError, CrawlSummary, Ended};
 use crate::errand::{Came, Errand, Messenger, Report, record};
-use crate::fetch::Fetcher;
+use crate::fetch::{Fetcher, after};
 use crate::frontier::{Frontier, Next, RobotsErrand};
 use crate::known_robots::{KnownRobots, Obstacle, Verdict, delay_between_requests};
 use crate::robots::is_robots_txt;
@@ -34,7 +34,7 @@ const STEPS: usize = 256;
 
 /// Fetches what is due until nothing is, or a limit is reached, or it is told to stop.
 pub async fn run(crawl: Crawl) -> Result<CrawlSummary, CrawlError> {
-    let deadline = (!crawl.config.run_for.is_zero()).then(|| Instant::now() + crawl.config.run_for);
+    let deadline = (!crawl.config.run_for.is_zero()).then(|| after(crawl.config.run_for));
     let mut stop = crawl.stop.clone();
     let mut going = Loop::new(crawl)?;
     let ended = tokio::select! {

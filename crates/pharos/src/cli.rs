@@ -6,7 +6,12 @@ use clap::{Args, Parser, Subcommand};
 
 /// Pharos (灯塔): a complete web search engine in one binary.
 #[derive(Parser)]
-#[command(name = "pharos", version, max_term_width = 100, after_help = "Exit codes: 0 good, 1 nothing found, 2 error.\nSettings: `pharos config` lists them all.")]
+#[command(
+    name = "pharos",
+    version,
+    max_term_width = 100,
+    after_help = "Exit codes: 0 good, 1 nothing found, 2 error.\nSettings: `pharos config` lists them all."
+)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,

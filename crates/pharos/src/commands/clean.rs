@@ -26,7 +26,11 @@ pub(crate) fn run(global: &Global, args: CleanArgs) -> anyhow::Result<Outcome> {
     } else {
         let mut bytes = Vec::new();
         match input {
-            "-" => io::stdin().lock().take(MAX_INPUT).read_to_end(&mut bytes).context("cannot read standard input")?,
+            "-" => io::stdin()
+                .lock()
+                .take(MAX_INPUT)
+                .read_to_end(&mut bytes)
+                .context("cannot read standard input")?,
             path => read_file(Path::new(path), &mut bytes)?,
         };
         pharos_html::understand(&base, None, &bytes)
@@ -47,7 +51,8 @@ fn fetch(global: &Global, args: &CleanArgs, input: &str) -> anyhow::Result<PageO
     config.crawl.allow_private |= args.allow_private;
     let limit = config.crawl.body_limit.bytes();
     let fetcher = Fetcher::new(&config.crawl)?;
-    let response = super::runtime()?.block_on(fetcher.get(&url)).with_context(|| format!("cannot fetch {url}"))?;
+    let response =
+        super::runtime()?.block_on(fetcher.get(&url)).with_context(|| format!("cannot fetch {url}"))?;
     if !(200..300).contains(&response.status) {
         bail!("{url} answered with status {}", response.status);
     }
@@ -79,7 +84,8 @@ fn batch(base: &PageUrl, dir: &Path, out: &Path) -> anyhow::Result<Outcome> {
     if paths.is_empty() {
         bail!("there is no *.html or *.html.gz in {}", dir.display());
     }
-    let mut lines = BufWriter::new(File::create(out).with_context(|| format!("cannot write {}", out.display()))?);
+    let mut lines =
+        BufWriter::new(File::create(out).with_context(|| format!("cannot write {}", out.display()))?);
     for path in &paths {
         let mut bytes = Vec::new();
         read_file(path, &mut bytes)?;

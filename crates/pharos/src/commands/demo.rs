@@ -1,5 +1,8 @@
 //! `pharos demo`: the sample web on loopback, crawled, indexed and served.
 
+use std::io;
+use std::net::Ipv4Addr;
+
 use pharos_core::config::Politeness;
 use pharos_core::{Config, PageUrl};
 use pharos_store::DataDir;
@@ -7,6 +10,9 @@ use pharos_testweb::{ServeOptions, Server, Web};
 
 use crate::cli::{Global, ListenArgs};
 use crate::{Outcome, console, settings};
+
+/// Where the sample web listens; the same address each time, so that a kept demo stays right.
+const PORT: u16 = 8081;
 
 pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> {
     let mut config = Config::default();
@@ -16,7 +22,7 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> 
     let data = DataDir::at(global.data.clone().unwrap_or_else(|| temporary.path().to_path_buf()));
     super::runtime()?.block_on(async {
         let stop = console::stop_signal()?;
-        let server = Server::start(Web::demo(), ServeOptions::default()).await?;
+        let server = start_web().await?;
         config.crawl.politeness = Politeness::OwnSite;
         config.crawl.allow_private = true;
         config.crawl.resolve = server.resolve_args();
@@ -26,4 +32,13 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> 
         server.stop().await;
         ended
     })
+}
+
+/// The sample web, on a port of the system's choice where ours is taken.
+async fn start_web() -> io::Result<Server> {
+    let on = |port| ServeOptions { listen: (Ipv4Addr::LOCALHOST, port).into(), ..ServeOptions::default() };
+    match Server::start(Web::demo(), on(PORT)).await {
+        Err(e) if e.kind() == io::ErrorKind::AddrInUse => Server::start(Web::demo(), on(0)).await,
+        started => started,
+    }
 }

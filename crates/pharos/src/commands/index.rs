@@ -41,7 +41,9 @@ pub(crate) fn status(global: &Global) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Good);
     }
     match current.history {
-        Some(history) => println!("history  generation {}, knows the library up to {}", history.number, history.to),
+        Some(history) => {
+            println!("history  generation {}, knows the library up to {}", history.number, history.to)
+        }
         None => println!("history  none yet: `pharos index build` makes one"),
     }
     for latest in &current.latest {

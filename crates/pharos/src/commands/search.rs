@@ -17,7 +17,11 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<Outcome> 
     must_exist(&data)?;
     let index = EmbeddedIndex::open_reader(&data.index())?;
     let search = Search::new(Arc::new(index), config.query);
-    let answer = search.run(&Request { text: args.query.join(" "), page: args.page, size: args.number.clamp(1, 1000) })?;
+    let answer = search.run(&Request {
+        text: args.query.join(" "),
+        page: args.page,
+        size: args.number.clamp(1, 1000),
+    })?;
     if global.json {
         console::print_json(&answer)?;
     } else {
@@ -32,7 +36,10 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<Outcome> 
 /// A reader of a directory that is not there has probably misspelt it.
 pub(crate) fn must_exist(data: &DataDir) -> anyhow::Result<()> {
     if !data.root().is_dir() {
-        bail!("there is no data directory {}: crawl something first, or name another with --data", data.root().display());
+        bail!(
+            "there is no data directory {}: crawl something first, or name another with --data",
+            data.root().display()
+        );
     }
     Ok(())
 }

@@ -6,8 +6,8 @@ use std::io::{self, BufRead, BufReader, Write as _};
 use anyhow::Context as _;
 use pharos_text::Analyser;
 
-use crate::cli::{Global, SegmentArgs};
 use crate::Outcome;
+use crate::cli::{Global, SegmentArgs};
 
 pub(crate) fn run(global: &Global, args: SegmentArgs) -> anyhow::Result<Outcome> {
     let input: Box<dyn BufRead> = match args.input.as_str() {

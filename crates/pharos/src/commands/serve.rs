@@ -25,7 +25,10 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> 
     super::runtime()?.block_on(async {
         let stop = console::stop_signal()?;
         let listener = super::up::listen(&config.web.listen).await?;
-        console::say(global.quiet, &format!("searching at http://{}/  (Ctrl-C stops)", listener.local_addr()?));
+        console::say(
+            global.quiet,
+            &format!("searching at http://{}/  (Ctrl-C stops)", listener.local_addr()?),
+        );
         pharos_web::serve(listener, service, console::stopped(stop)).await?;
         Ok(Outcome::Good)
     })
