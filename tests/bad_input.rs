@@ -112,7 +112,8 @@ fn a_torn_library_goes_on_from_its_last_whole_record() {
     let file = rig.data().join("library/00000001.warc.gz");
     let length = fs::metadata(&file).unwrap().len();
     fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(length - 5).unwrap();
-    // The catalog knows a record that is gone now: it is fetched again.
+    let error = fail(rig.crawl("crawl").arg("-q"));
+    assert!(error.contains("catalog.db away"), "the catalog knows a record that is gone: {error}");
     for name in ["catalog.db", "catalog.db-wal", "catalog.db-shm"] {
         let _ = fs::remove_file(rig.data().join(name));
     }

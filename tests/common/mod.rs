@@ -115,7 +115,7 @@ pub struct Running(pub Child);
 
 impl Running {
     pub fn start(command: &mut Command) -> Self {
-        Self(command.spawn().unwrap())
+        Self(command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}")))
     }
 
     pub fn signal(&self, name: &str) {

@@ -71,7 +71,10 @@ impl PageObject {
     }
 
     fn has_directive(&self, name: &str) -> bool {
-        self.robots.split(',').map(str::trim).any(|d| d.eq_ignore_ascii_case(name) || d.eq_ignore_ascii_case("none"))
+        self.robots
+            .split(',')
+            .map(str::trim)
+            .any(|d| d.eq_ignore_ascii_case(name) || d.eq_ignore_ascii_case("none"))
     }
 
     /// The links a crawler follows: search links, not archive links, none that say `nofollow`.

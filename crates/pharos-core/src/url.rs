@@ -138,8 +138,20 @@ fn shorten(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
-/// RFC 3986 §6.2.2: escapes of unreserved characters are decoded, the others written in upper case.
+/// RFC 3986 §6.2.2: escapes of unreserved characters are decoded, the others written in upper case. Repeated until
+/// nothing changes, because decoding `%%341` makes a new escape; each round but the last makes the text shorter.
 fn normalise_escapes(part: &str) -> String {
+    let mut text = decode_unreserved(part);
+    loop {
+        let again = decode_unreserved(&text);
+        if again == text {
+            return text;
+        }
+        text = again;
+    }
+}
+
+fn decode_unreserved(part: &str) -> String {
     let bytes = part.as_bytes();
     let mut out = String::with_capacity(part.len());
     let mut i = 0;
@@ -327,7 +339,15 @@ mod tests {
 
     #[test]
     fn what_is_no_web_page_is_refused_with_a_reason() {
-        for bad in ["", "no url", "ftp://example.org/", "mailto:a@b.c", "javascript:alert(1)", "http://", "file:///etc/passwd"] {
+        for bad in [
+            "",
+            "no url",
+            "ftp://example.org/",
+            "mailto:a@b.c",
+            "javascript:alert(1)",
+            "http://",
+            "file:///etc/passwd",
+        ] {
             let error = PageUrl::parse(bad).unwrap_err().to_string();
             assert!(!error.is_empty() && !error.ends_with('.'), "{bad}: {error}");
         }
@@ -365,10 +385,19 @@ mod tests {
 
     #[test]
     fn robots_txt_is_the_servers_own() {
-        assert_eq!(PageUrl::parse("https://a.b:444/x?y").unwrap().robots_txt().as_str(), "https://a.b:444/robots.txt");
+        assert_eq!(
+            PageUrl::parse("https://a.b:444/x?y").unwrap().robots_txt().as_str(),
+            "https://a.b:444/robots.txt"
+        );
     }
 
     proptest::proptest! {
+        #[test]
+        fn escapes_within_escapes_come_to_rest(text in "[%0-9a-f]{0,16}") {
+            let url = PageUrl::parse(&format!("http://example.org/{text}?{text}")).unwrap();
+            proptest::prop_assert_eq!(PageUrl::parse(url.as_str()).unwrap(), url);
+        }
+
         #[test]
         fn any_text_parses_or_is_refused_and_normalising_twice_changes_nothing(text in ".{0,200}") {
             for candidate in [text.clone(), format!("http://example.org/{text}")] {

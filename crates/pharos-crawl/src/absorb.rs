@@ -57,9 +57,9 @@ pub fn changes(
         }
         Content::Event(Event::Refused { .. }) if is_robots_txt(&record.url) => Vec::new(),
         Content::Response(response) => answered(scoping, config, stored, response, facts),
-        Content::Event(Event::Failed { reason, attempt }) => {
-            let outcome = Outcome::Failed { reason: reason.clone(), attempt: *attempt };
-            vec![visited(record, outcome, retry_at(config, record.at, *attempt))]
+        Content::Event(Event::Failed { reason }) => {
+            let outcome = Outcome::Failed { reason: reason.clone(), attempt: record.attempt };
+            vec![visited(record, outcome, retry_at(config, record.at, record.attempt))]
         }
         Content::Event(Event::Refused { reason }) => {
             vec![visited(record, Outcome::Refused { reason: reason.clone() }, None)]
@@ -77,13 +77,19 @@ fn answered(
 ) -> Vec<Change> {
     let record = &stored.record;
     let facts = facts.filter(|_| (200..300).contains(&response.status));
+    // Overload and faults of the server may pass; everything else settles the matter.
+    let unsettled = matches!(response.status, 429 | 500..);
     let outcome = Outcome::Answered {
         status: response.status,
         position: stored.position,
         digest: facts.map_or(0, |f| f.digest),
         indexable: facts.is_some_and(|f| f.indexable),
+        attempts: if unsettled { record.attempt } else { 0 },
     };
-    let next_due = retry_after(config, record.at, response).map(|wait| record.at.plus(wait));
+    let next_due = if unsettled { retry_at(config, record.at, record.attempt) } else { None };
+    // A server that says when to come back is believed, where that is later.
+    let asked = retry_after(config, record.at, response).map(|wait| record.at.plus(wait));
+    let next_due = next_due.map(|due| asked.map_or(due, |asked| due.max(asked)));
     let mut changes = vec![visited(record, outcome, next_due)];
     if let Some(target) = redirect_target(&record.url, response) {
         changes.extend(redirected(scoping, record, target));
@@ -201,7 +207,7 @@ mod tests {
         StoredRecord {
             position,
             next,
-            record: Record { url: url(address), at: at(1000), depth, hops, content },
+            record: Record { url: url(address), at: at(1000), depth, hops, attempt: 1, content },
         }
     }
 
@@ -270,7 +276,7 @@ mod tests {
         assert_eq!(state(robots(response(200, &[], "x"))), RobotsState::Known(b"x".to_vec()));
         assert_eq!(state(robots(response(404, &[], "x"))), RobotsState::Missing);
         assert_eq!(state(robots(response(500, &[], "x"))), RobotsState::Unreachable);
-        let failed = Event::Failed { reason: "connection refused".into(), attempt: 1 };
+        let failed = Event::Failed { reason: "connection refused".into() };
         assert_eq!(state(robots(Content::Event(failed))), RobotsState::Unreachable);
         assert_eq!(robots(response(301, &[("Location", "http://b.example/robots.txt")], "")), []);
         assert_eq!(robots(Content::Event(Event::Refused { reason: "x".into() })), []);
@@ -301,7 +307,7 @@ mod tests {
         );
         let outcome = |changes: Vec<Change>| match &changes[0] {
             Change::Visited {
-                outcome: Outcome::Answered { status, digest, indexable, position },
+                outcome: Outcome::Answered { status, digest, indexable, position, attempts: 0 },
                 next_due: None,
                 ..
             } => (*status, *digest, *indexable, position.offset),
@@ -356,14 +362,31 @@ mod tests {
         assert_eq!(due(503, "Thu, 01 Jan 1970 00:20:00 GMT"), Some(1200));
         assert_eq!(due(503, "Thu, 01 Jan 1960 00:20:00 GMT"), Some(1060));
         assert_eq!(due(503, "soon"), Some(1060));
-        assert_eq!(due(500, "120"), None);
+        assert_eq!(
+            due(500, "120"),
+            Some(1060),
+            "a fault of the server may pass, but it did not ask for patience"
+        );
+        assert_eq!(due(404, "120"), None);
+    }
+
+    #[test]
+    fn a_server_that_never_recovers_is_given_up() {
+        let mut record = stored("http://a.example/", 0, 0, response(503, &[], ""));
+        let mut due = |attempt| {
+            record.record.attempt = attempt;
+            next_due(&of(&record, None))
+        };
+        assert_eq!((due(1), due(2), due(3)), (Some(1060), Some(1240), None));
     }
 
     #[test]
     fn a_failure_is_tried_again_ever_later() {
         let due = |attempt| {
-            let event = Event::Failed { reason: "connection refused".into(), attempt };
-            next_due(&of(&stored("http://a.example/", 0, 0, Content::Event(event)), None))
+            let event = Event::Failed { reason: "connection refused".into() };
+            let mut record = stored("http://a.example/", 0, 0, Content::Event(event));
+            record.record.attempt = attempt;
+            next_due(&of(&record, None))
         };
         assert_eq!((due(1), due(2), due(3), due(u32::MAX)), (Some(1060), Some(1240), None, None));
         assert_eq!(backoff(Duration::from_secs(60), u32::MAX), MAX_RETRY_AFTER);

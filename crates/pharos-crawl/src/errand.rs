@@ -50,13 +50,10 @@ impl Errand {
     /// The record of a request that gave no answer.
     pub(crate) fn failure(&self, reason: String, at: Timestamp) -> Record {
         match self {
-            Self::Page(page) => {
-                let attempt = page.attempts.saturating_add(1);
-                record(page, at, Content::Event(Event::Failed { reason, attempt }))
-            }
+            Self::Page(page) => record(page, at, Content::Event(Event::Failed { reason })),
             Self::Robots(robots) => {
-                let content = Content::Event(Event::Failed { reason, attempt: 1 });
-                Record { url: robots.origin.clone(), at, depth: 0, hops: robots.hops, content }
+                let content = Content::Event(Event::Failed { reason });
+                Record { url: robots.origin.clone(), at, depth: 0, hops: robots.hops, attempt: 1, content }
             }
         }
     }
@@ -125,7 +122,8 @@ impl Messenger {
 
 /// A record about a page.
 pub(crate) fn record(page: &DuePage, at: Timestamp, content: Content) -> Record {
-    Record { url: page.url.clone(), at, depth: page.depth, hops: page.hops, content }
+    let attempt = page.attempts.saturating_add(1);
+    Record { url: page.url.clone(), at, depth: page.depth, hops: page.hops, attempt, content }
 }
 
 /// The last answer stands under the server's own robots.txt, wherever it came from. A redirect on the way is recorded
@@ -142,6 +140,6 @@ fn robots_answered(robots: &RobotsErrand, response: Response, at: Timestamp) -> 
         (None, None) => (&robots.ask, Came::Robots(RobotsState::Missing, None)),
     };
     let content = Content::Response(response);
-    let record = Record { url: url.clone(), at, depth: 0, hops: robots.hops, content };
+    let record = Record { url: url.clone(), at, depth: 0, hops: robots.hops, attempt: 1, content };
     (Some(record).filter(|r| is_robots_txt(&r.url)), came)
 }

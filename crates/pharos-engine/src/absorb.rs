@@ -6,9 +6,9 @@ use std::time::Instant;
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageId, SiteId};
 use pharos_crawl::{PageFacts as Facts, Scoping, changes};
-use pharos_index::{Change, EmbeddedIndex, Index};
+use pharos_index::{Change, EmbeddedIndex, Index, IndexError, Wish};
 use pharos_store::Catalog;
-use tracing::{debug, info};
+use tracing::{debug, info, warn};
 
 use crate::EngineError;
 use crate::reading::{Read, is_telling};
@@ -107,16 +107,17 @@ impl Absorber {
                 }
                 if generations.waiting().is_some() {
                     side.commit()?;
-                    let wish = side.index.fulfil_wish()?;
-                    info!(?wish, "did what the builder asked for");
+                    told(side.index.fulfil_wish());
                 }
             }
             // A crawl that does not index still owns the chain of generations.
-            None if generations.waiting().is_some() => {
-                let index = open_index(generations, &self.config)?;
-                let wish = index.fulfil_wish()?;
-                info!(?wish, "did what the builder asked for");
-            }
+            None if generations.waiting().is_some() => match open_index(generations, &self.config) {
+                Ok(index) => told(index.fulfil_wish()),
+                Err(error) => {
+                    generations.wish_done();
+                    warn!(%error, "could not do what the builder asked for");
+                }
+            },
             None => {}
         }
         Ok(())
@@ -140,8 +141,19 @@ impl IndexSide {
     }
 }
 
+/// A builder's wish that fails is the builder's trouble: the crawl goes on.
+fn told(fulfilled: Result<Option<Wish>, IndexError>) {
+    match fulfilled {
+        Ok(wish) => info!(?wish, "did what the builder asked for"),
+        Err(error) => warn!(%error, "could not do what the builder asked for"),
+    }
+}
+
 /// The index, for whoever owns the data directory.
-pub(crate) fn open_index(generations: &pharos_index::Generations, config: &Config) -> Result<EmbeddedIndex, EngineError> {
+pub(crate) fn open_index(
+    generations: &pharos_index::Generations,
+    config: &Config,
+) -> Result<EmbeddedIndex, EngineError> {
     let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
     Ok(EmbeddedIndex::open_writer(generations.dir(), memory, body_limit)?)
 }

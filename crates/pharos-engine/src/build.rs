@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageId};
-use pharos_index::{Change, EmbeddedIndex, Generations, HistoryBuilder, Index, Wish};
+use pharos_index::{Change, Generations, HistoryBuilder, Wish};
 use pharos_store::{Content, DataDir, DiskLibrary, Library, StoreError, StoredRecord};
 use rayon::prelude::*;
 use tracing::{info, warn};
 
 use crate::EngineError;
 use crate::absorb::open_index;
-use crate::reading::{self, is_telling};
+use crate::engine::{reading_pool, reading_threads};
+use crate::reading::{self, is_telling, settles};
 
 /// Anchors kept for one page; more of them say nothing new.
 const MAX_ANCHORS: usize = 32;
@@ -61,27 +62,55 @@ pub fn build_history(
     let open = generations.current()?.open().number;
     ask_owner(data, config, &generations, Wish::Seal(open))?;
 
+    let threads = reading_threads(config);
+    let pool = reading_pool(threads)?;
     let library = DiskLibrary::open_reader(&data.library())?;
     let (newest, to) = survey(&library, &mut check)?;
     let total = newest.len() as u64;
-    let mut anchors = gather_anchors(&library, config, &newest, to, &mut |n| check(Progress::Linking(n, total)))?;
+    let mut anchors =
+        gather_anchors(&library, &pool, config, &newest, to, &mut |n| check(Progress::Linking(n, total)))?;
 
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let mut builder =
-        HistoryBuilder::begin(&generations, threads, config.index.memory.bytes(), config.index.body_limit.bytes())?;
-    each_newest(&library, config, &newest, to, &mut |n| check(Progress::Indexing(n, total)), &mut |mut read| {
-        if let Some(Change::Put(mut document)) = read.index_change() {
-            document.anchors = anchors.remove(&document.url.id()).unwrap_or_default();
-            builder.add(&document)?;
-        }
-        Ok(())
-    })?;
+    let mut builder = HistoryBuilder::begin(
+        &generations,
+        threads,
+        config.index.memory.bytes(),
+        config.index.body_limit.bytes(),
+    )?;
+    each_newest(
+        &library,
+        &pool,
+        config,
+        &newest,
+        to,
+        &mut |n| check(Progress::Indexing(n, total)),
+        &mut |mut read| {
+            if let Some(Change::Put(mut document)) = read.index_change() {
+                document.anchors = anchors.remove(&document.url.id()).unwrap_or_default();
+                builder.add(&document)?;
+            }
+            Ok(())
+        },
+    )?;
     let pages = builder.pages();
     let history = builder.finish(to)?;
     check(Progress::Switching)?;
     ask_owner(data, config, &generations, Wish::Install(history))?;
     info!(generation = history.number, pages, "a new history generation is in place");
     Ok(BuildSummary { generation: history.number, pages, to })
+}
+
+/// The record, or nothing where the library is damaged: that is told once and costs no more than it hits.
+fn whole(stored: Result<StoredRecord, StoreError>, tell: bool) -> Result<Option<StoredRecord>, EngineError> {
+    match stored {
+        Ok(stored) => Ok(Some(stored)),
+        Err(damage @ StoreError::Damaged { .. }) => {
+            if tell {
+                warn!("{damage}");
+            }
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The newest answer of each page that settles what it says, and where the library ended.
@@ -95,17 +124,10 @@ fn survey(
     let mut to = LibraryPosition::START;
     let mut records = 0;
     for stored in library.scan(LibraryPosition::START)? {
-        let stored = match stored {
-            Ok(stored) => stored,
-            Err(damage @ StoreError::Damaged { .. }) => {
-                warn!("{damage}");
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let Some(stored) = whole(stored, true)? else { continue };
         to = stored.next;
         if let Content::Response(response) = &stored.record.content
-            && matches!(response.status, 200..400 | 404 | 410)
+            && settles(response)
         {
             newest.insert(stored.record.url.id(), stored.position);
         }
@@ -119,13 +141,16 @@ fn survey(
 
 fn gather_anchors(
     library: &dyn Library,
+    pool: &rayon::ThreadPool,
     config: &Config,
     newest: &Newest,
     to: LibraryPosition,
     check: &mut impl FnMut(u64) -> Result<(), EngineError>,
 ) -> Result<HashMap<PageId, Vec<String>>, EngineError> {
     let mut anchors: HashMap<PageId, Vec<String>> = HashMap::new();
-    each_newest(library, config, newest, to, check, &mut |read| {
+    // As much memory as the index writer gets later; what comes when it is used up is left to better means.
+    let mut left = config.index.memory.bytes();
+    each_newest(library, pool, config, newest, to, check, &mut |read| {
         let from = read.stored.record.url.id();
         for link in read.page.iter().flat_map(|p| &p.links) {
             let target = link.url.id();
@@ -133,7 +158,8 @@ fn gather_anchors(
                 continue;
             }
             let known = anchors.entry(target).or_default();
-            if known.len() < MAX_ANCHORS && !known.contains(&link.anchor) {
+            if known.len() < MAX_ANCHORS && left >= link.anchor.len() && !known.contains(&link.anchor) {
+                left -= link.anchor.len();
                 known.push(link.anchor.clone());
             }
         }
@@ -145,47 +171,67 @@ fn gather_anchors(
 /// Reads the newest record of every page, on all cores, in the order of the library.
 fn each_newest(
     library: &dyn Library,
+    pool: &rayon::ThreadPool,
     config: &Config,
     newest: &Newest,
     to: LibraryPosition,
     check: &mut impl FnMut(u64) -> Result<(), EngineError>,
     each: &mut impl FnMut(reading::Read) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
-    let wanted = |stored: &StoredRecord| newest.get(&stored.record.url.id()) == Some(&stored.position);
-    let mut scan = library.scan(LibraryPosition::START)?.flatten().take_while(|s| s.position < to).filter(wanted);
+    let mut scan = library.scan(LibraryPosition::START)?;
     let mut done = 0;
     loop {
-        let group: Vec<StoredRecord> = scan.by_ref().take(GROUP).collect();
+        let mut group = Vec::with_capacity(GROUP);
+        for stored in scan.by_ref() {
+            let Some(stored) = whole(stored, false)? else { continue };
+            if stored.position >= to {
+                break;
+            }
+            if newest.get(&stored.record.url.id()) == Some(&stored.position) {
+                group.push(stored);
+            }
+            if group.len() == GROUP {
+                break;
+            }
+        }
         if group.is_empty() {
             return Ok(());
         }
         done += group.len() as u64;
-        let read: Vec<_> = group.into_par_iter().map(|stored| reading::read(stored, config)).collect();
+        let read: Vec<_> =
+            pool.install(|| group.into_par_iter().map(|stored| reading::read(stored, config)).collect());
         read.into_iter().try_for_each(&mut *each)?;
         check(done)?;
     }
 }
 
 /// Has the owner change the chain of generations; without an owner, owns the directory for that moment.
-fn ask_owner(data: &DataDir, config: &Config, generations: &Generations, wish: Wish) -> Result<(), EngineError> {
+fn ask_owner(
+    data: &DataDir,
+    config: &Config,
+    generations: &Generations,
+    wish: Wish,
+) -> Result<(), EngineError> {
     let patience = Instant::now() + OWNER_PATIENCE;
     generations.wish(wish)?;
     loop {
         match data.own("index build") {
             Ok(_owner) => {
-                if generations.waiting() == Some(wish) {
-                    let index: EmbeddedIndex = open_index(generations, config)?;
-                    index.fulfil_wish()?;
-                    index.snapshot()?;
+                if !is_fulfilled(generations, wish)? {
+                    open_index(generations, config)?.fulfil_wish()?;
                 }
+                generations.wish_done();
                 return Ok(());
             }
             Err(StoreError::InUse { owner, .. }) => {
-                if generations.waiting() != Some(wish) {
+                if is_fulfilled(generations, wish)? {
                     return Ok(());
                 }
+                if generations.waiting() != Some(wish) {
+                    return Err(EngineError::WishRefused { owner });
+                }
                 if Instant::now() > patience {
-                    generations.wish_done();
+                    // The wish stays: a finished generation is put in place as soon as the owner looks.
                     return Err(EngineError::OwnerSilent { owner });
                 }
                 thread::sleep(Duration::from_millis(50));
@@ -193,4 +239,12 @@ fn ask_owner(data: &DataDir, config: &Config, generations: &Generations, wish: W
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+fn is_fulfilled(generations: &Generations, wish: Wish) -> Result<bool, EngineError> {
+    let current = generations.current()?;
+    Ok(match wish {
+        Wish::Seal(number) => current.open().number > number,
+        Wish::Install(history) => current.history == Some(history),
+    })
 }

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use pharos_core::config::Config;
 use pharos_core::{Clock, PageUrl, SystemClock};
 use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, rules_of};
-use pharos_index::{EmbeddedIndex, Generations};
+use pharos_index::{EmbeddedIndex, Generations, Index as _};
 use pharos_store::{
-    Catalog, Content, DataDir, DiskLibrary, Event, Library, Owner, Record, SqliteCatalog,
-    StoreError, StoredRecord,
+    Catalog, Content, DataDir, DiskLibrary, Event, Library, Owner, Record, SqliteCatalog, StoreError,
+    StoredRecord,
 };
 use rayon::prelude::*;
 use tokio::sync::{mpsc, watch};
@@ -23,7 +23,7 @@ use crate::shelve::shelve;
 use crate::{EngineError, space};
 
 /// Groups that may wait between two stages.
-const WAITING_GROUPS: usize = 4;
+const WAITING_GROUPS: usize = 2;
 /// Records of a group when the library is replayed.
 const REPLAY_GROUP: usize = 64;
 /// How often pages become visible, wishes are looked at and disk space is checked, at least.
@@ -69,6 +69,15 @@ impl Engine {
         )?;
         let generations = Generations::at(data.index());
         let index = if indexing { Some(Arc::new(open_index(&generations, &config)?)) } else { None };
+        let end = library.end()?;
+        if catalog.absorbed()? > end {
+            return Err(EngineError::Ahead { path: data.catalog() });
+        }
+        if let Some(index) = &index
+            && index.absorbed()? > end
+        {
+            return Err(EngineError::Ahead { path: data.index() });
+        }
         Ok(Self {
             data,
             config: Arc::new(config),
@@ -93,29 +102,44 @@ impl Engine {
         Arc::clone(&self.library)
     }
 
+    /// How many pages have ever been answered.
+    pub fn stored_pages(&self) -> Result<u64, EngineError> {
+        Ok(self.catalog.counts()?.stored)
+    }
+
+    /// Goes on doing what builders ask for, after a run has ended, until told to stop.
+    pub async fn attend(&self, mut stop: watch::Receiver<bool>) {
+        loop {
+            tokio::select! {
+                _ = stop.wait_for(|stop| *stop) => return,
+                () = tokio::time::sleep(TICK) => {}
+            }
+            if let Some(index) = self.index.clone()
+                && self.generations.waiting().is_some()
+                && let Ok(Err(error)) = tokio::task::spawn_blocking(move || index.fulfil_wish()).await
+            {
+                warn!(%error, "could not do what the builder asked for");
+            }
+        }
+    }
+
     /// How the crawl is doing; changes while it runs.
     pub fn status(&self) -> Arc<CrawlStatus> {
         Arc::clone(&self.status)
     }
 
     /// Replays what the stores have not absorbed, then crawls until there is nothing to do or it is told to stop.
-    pub async fn run(self, run: Run) -> Result<CrawlSummary, EngineError> {
-        let threads = match self.config.engine.threads {
-            0 => thread::available_parallelism().map_or(1, usize::from),
-            n => n,
-        };
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|n| format!("read-{n}"))
-            .build()
-            .map_err(|_| EngineError::Stage("reading"))?;
+    pub async fn run(&self, run: Run) -> Result<CrawlSummary, EngineError> {
+        let pool = reading_pool(reading_threads(&self.config))?;
 
-        let mut absorber = Absorber::new(Arc::clone(&self.config), Arc::clone(&self.catalog), self.index.clone())?;
+        let mut absorber =
+            Absorber::new(Arc::clone(&self.config), Arc::clone(&self.catalog), self.index.clone())?;
         self.replay(&mut absorber, &pool, &run.stop)?;
         self.take_seeds(&mut absorber, &run.seeds)?;
 
         // A channel of records holds as many full-sized bodies as its budget of bytes allows.
-        let waiting = (self.config.engine.queue.bytes() / self.config.crawl.body_limit.bytes().max(1)).clamp(16, 256);
+        let waiting =
+            (self.config.engine.queue.bytes() / self.config.crawl.body_limit.bytes().max(1)).clamp(16, 256);
         let (record_in, record_out) = mpsc::channel::<Record>(waiting);
         let (stored_in, stored_out) = sync_channel::<Vec<StoredRecord>>(WAITING_GROUPS);
         let (read_in, read_out) = sync_channel::<Vec<Read>>(WAITING_GROUPS);
@@ -139,7 +163,8 @@ impl Engine {
                     Ok(group) => {
                         let absorbed = absorber.absorb(group)?;
                         // The crawl may be over; then nobody listens.
-                        let _ = absorbed_in.send(pharos_crawl::Absorbed { pages: absorbed.pages, woken: absorbed.woken });
+                        let _ = absorbed_in
+                            .send(pharos_crawl::Absorbed { pages: absorbed.pages, woken: absorbed.woken });
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return absorber.finish(),
@@ -169,7 +194,8 @@ impl Engine {
         absorbed: mpsc::UnboundedReceiver<pharos_crawl::Absorbed>,
     ) -> Result<CrawlSummary, EngineError> {
         let crawl = &self.config.crawl;
-        let watching = tokio::spawn(watch_space(self.data.clone(), self.config.engine.disk_floor.0, self.status()));
+        let watching =
+            tokio::spawn(watch_space(self.data.clone(), self.config.engine.disk_floor.0, self.status()));
         let summary = pharos_crawl::run(Crawl {
             config: Arc::new(crawl.clone()),
             catalog: Arc::clone(&self.catalog),
@@ -193,9 +219,13 @@ impl Engine {
         };
         let started = Event::CrawlStarted { seeds: seeds.to_vec(), rules: rules_of(&self.config.crawl) };
         let (url, at) = (first.clone(), self.clock.now());
-        let record = Record { url, at, depth: 0, hops: 0, content: Content::Event(started) };
+        let record = Record { url, at, depth: 0, hops: 0, attempt: 0, content: Content::Event(started) };
         let positions = self.library.append(std::slice::from_ref(&record))?;
-        let stored = positions.into_iter().map(|(position, next)| StoredRecord { position, next, record: record.clone() });
+        let stored = positions.into_iter().map(|(position, next)| StoredRecord {
+            position,
+            next,
+            record: record.clone(),
+        });
         absorber.absorb(stored.map(|stored| reading::read(stored, &self.config)).collect())?;
         Ok(())
     }
@@ -244,6 +274,20 @@ impl Engine {
     }
 }
 
+/// How many threads read pages.
+pub(crate) fn reading_threads(config: &Config) -> usize {
+    match config.engine.threads {
+        0 => thread::available_parallelism().map_or(1, usize::from),
+        n => n,
+    }
+}
+
+/// The threads that read pages.
+pub(crate) fn reading_pool(threads: usize) -> Result<rayon::ThreadPool, EngineError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|n| format!("read-{n}"));
+    pool.build().map_err(|_| EngineError::Stage("reading"))
+}
+
 /// Reads a group of records on all cores, keeping their order.
 fn read_group(pool: &rayon::ThreadPool, group: Vec<StoredRecord>, config: &Config) -> Vec<Read> {
     pool.install(|| group.into_par_iter().map(|stored| reading::read(stored, config)).collect())
@@ -262,7 +306,9 @@ fn own(data: &DataDir, command: &str) -> Result<Owner, StoreError> {
     let patience = Instant::now() + Duration::from_secs(5);
     loop {
         match data.own(command) {
-            Err(StoreError::InUse { owner, .. }) if owner.contains("index build") && Instant::now() < patience => {
+            Err(StoreError::InUse { owner, .. })
+                if owner.contains("index build") && Instant::now() < patience =>
+            {
                 thread::sleep(Duration::from_millis(50));
             }
             owned => return owned,
@@ -278,7 +324,11 @@ async fn watch_space(data: DataDir, floor: u64, status: Arc<CrawlStatus>) {
             if low != status.is_paused() {
                 status.set_paused(low);
                 if low {
-                    warn!(free, floor, "the disk is nearly full: the crawl pauses until there is room (engine.disk_floor)");
+                    warn!(
+                        free,
+                        floor,
+                        "the disk is nearly full: the crawl pauses until there is room (engine.disk_floor)"
+                    );
                 } else {
                     info!(free, "there is room on the disk again: the crawl goes on");
                 }
@@ -287,4 +337,3 @@ async fn watch_space(data: DataDir, floor: u64, status: Arc<CrawlStatus>) {
         tokio::time::sleep(Duration::from_secs(2)).await;
     }
 }
-

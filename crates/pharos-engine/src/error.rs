@@ -1,5 +1,7 @@
 //! What can stop the engine.
 
+use std::path::PathBuf;
+
 use pharos_crawl::CrawlError;
 use pharos_index::IndexError;
 use pharos_store::StoreError;
@@ -24,10 +26,24 @@ pub enum EngineError {
         command: String,
     },
     /// The owner of the data directory does not react.
-    #[error("{owner} does not answer: stop it and start again")]
+    #[error(
+        "{owner} is busy and did not answer in time: what was built is put in place when it looks, or by the next build"
+    )]
     OwnerSilent {
         /// Who owns it.
         owner: String,
+    },
+    /// The owner of the data directory could not do what the builder asked for.
+    #[error("{owner} could not put the new generation in place: its messages tell why")]
+    WishRefused {
+        /// Who owns it.
+        owner: String,
+    },
+    /// A store knows more than the library, from which it was made.
+    #[error("{} knows more than the library holds: the library has lost its end; move {} away and start again, it is rebuilt from what is left", path.display(), path.display())]
+    Ahead {
+        /// The store.
+        path: PathBuf,
     },
     /// A thread or task ended in a way it must not.
     #[error("the {0} stage broke down; what was stored is safe, start again")]

@@ -5,14 +5,30 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pharos_core::config::Config;
 use pharos_core::{Link, PageObject};
+use pharos_crawl::robots::is_robots_txt;
 use pharos_index::{Change, Document};
 use pharos_store::{Content, Record, Response, StoredRecord};
 use tracing::warn;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Anchor texts that say nothing about where they lead.
-const EMPTY_ANCHORS: &[&str] =
-    &["click here", "here", "more", "read more", "link", "next", "previous", "home", "点击这里", "更多", "阅读全文", "详细", "首页", "上一页", "下一页"];
+const EMPTY_ANCHORS: &[&str] = &[
+    "click here",
+    "here",
+    "more",
+    "read more",
+    "link",
+    "next",
+    "previous",
+    "home",
+    "点击这里",
+    "更多",
+    "阅读全文",
+    "详细",
+    "首页",
+    "上一页",
+    "下一页",
+];
 
 /// A record that has been read.
 pub(crate) struct Read {
@@ -32,7 +48,7 @@ pub(crate) struct PageFacts {
 }
 
 /// Reads a record.
-pub(crate) fn read(stored: StoredRecord, config: &Config) -> Read {
+pub(crate) fn read(mut stored: StoredRecord, config: &Config) -> Read {
     let page = match &stored.record.content {
         Content::Response(response) if is_page(&stored.record, response) => {
             let outcome = catch_unwind(AssertUnwindSafe(|| facts(&stored, response, config)));
@@ -43,18 +59,24 @@ pub(crate) fn read(stored: StoredRecord, config: &Config) -> Read {
         }
         _ => None,
     };
+    // From here on nobody wants the body, and many pages may wait.
+    if page.is_some()
+        && let Content::Response(response) = &mut stored.record.content
+    {
+        response.body = Vec::new();
+    }
     Read { stored, page }
 }
 
 /// A successful answer that is not robots.txt.
 fn is_page(record: &Record, response: &Response) -> bool {
-    (200..300).contains(&response.status) && record.url.path_and_query() != "/robots.txt"
+    (200..300).contains(&response.status) && !is_robots_txt(&record.url)
 }
 
 fn facts(stored: &StoredRecord, response: &Response, config: &Config) -> Option<PageFacts> {
     let body = response.content(config.crawl.body_limit.bytes());
     let digest = xxh3_64(&body);
-    let page = understand(stored, response, &body);
+    let page = understand(stored, response, &body, &config.crawl.agent);
     let links = page.followed_links().cloned().collect();
     let found = !page.no_index() && (!page.text.is_empty() || !page.title.is_empty());
     let document = found.then(|| Box::new(document(stored, page)));
@@ -62,20 +84,16 @@ fn facts(stored: &StoredRecord, response: &Response, config: &Config) -> Option<
 }
 
 /// The page object, with the directives of the HTTP header joined to those of the page.
-fn understand(stored: &StoredRecord, response: &Response, body: &[u8]) -> PageObject {
+fn understand(stored: &StoredRecord, response: &Response, body: &[u8], agent: &str) -> PageObject {
     let mut page = pharos_html::understand(&stored.record.url, response.header("Content-Type"), body);
-    for (_, value) in response.headers.iter().filter(|(n, _)| n.eq_ignore_ascii_case("X-Robots-Tag")) {
-        // `otherbot: noindex` is not for us; a directive without a name is for everybody.
-        let directives = match value.split_once(':') {
-            Some((agent, rest)) if agent.trim().eq_ignore_ascii_case("pharos") => rest,
-            Some((agent, _)) if !agent.trim().eq_ignore_ascii_case("unavailable_after") => continue,
-            _ => value,
-        };
-        if !page.robots.is_empty() {
-            page.robots.push_str(", ");
-        }
-        page.robots.push_str(directives.trim());
-    }
+    let tags = response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("X-Robots-Tag"));
+    let header = pharos_html::robots_tag(tags.map(|(_, value)| value.as_str()), agent);
+    page.robots = [page.robots.as_str(), &header]
+        .iter()
+        .filter(|r| !r.is_empty())
+        .copied()
+        .collect::<Vec<_>>()
+        .join(", ");
     page
 }
 
@@ -95,6 +113,11 @@ fn document(stored: &StoredRecord, page: PageObject) -> Document {
     }
 }
 
+/// Does an answer settle what the page says now? Overload, faults of the server and closed doors do not.
+pub(crate) fn settles(response: &Response) -> bool {
+    matches!(response.status, 200..400 | 404 | 410)
+}
+
 /// Does an anchor say something about its target?
 pub(crate) fn is_telling(anchor: &str) -> bool {
     let anchor = anchor.trim().to_lowercase();
@@ -105,17 +128,14 @@ impl Read {
     /// What this record means for the index; `None` where it means nothing (robots.txt, a failure that may pass).
     pub(crate) fn index_change(&mut self) -> Option<Change> {
         let record = &self.stored.record;
-        if record.url.path_and_query() == "/robots.txt" {
+        if is_robots_txt(&record.url) {
             return None;
         }
         let Content::Response(response) = &record.content else { return None };
         if let Some(document) = self.page.as_mut().and_then(|p| p.document.take()) {
             return Some(Change::Put(document));
         }
-        match response.status {
-            // Not there, moved, or not to be found: whatever stood there before is not the page any more.
-            200..400 | 404 | 410 => Some(Change::Gone(record.url.id())),
-            _ => None,
-        }
+        // Not there, moved, or not to be found: whatever stood there before is not the page any more.
+        settles(response).then(|| Change::Gone(record.url.id()))
     }
 }

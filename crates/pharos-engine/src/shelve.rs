@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
-use pharos_store::{Library, Record, StoreError, StoredRecord};
+use pharos_store::{Content, Library, Record, StoreError, StoredRecord};
 use tokio::sync::mpsc::Receiver;
 
-/// Records that one sync makes durable together, at most.
+/// Records, and bytes of their bodies, that one sync makes durable together, at most.
 const GROUP: usize = 64;
+const GROUP_BYTES: usize = 8 << 20;
 
 /// Appends records until no more come. Runs on a thread of its own.
 pub(crate) fn shelve(
@@ -16,10 +17,13 @@ pub(crate) fn shelve(
     stored: &SyncSender<Vec<StoredRecord>>,
 ) -> Result<(), StoreError> {
     while let Some(first) = records.blocking_recv() {
+        let mut bytes = size(&first);
         let mut group = vec![first];
         while group.len() < GROUP
+            && bytes < GROUP_BYTES
             && let Ok(record) = records.try_recv()
         {
+            bytes += size(&record);
             group.push(record);
         }
         let positions = library.append(&group)?;
@@ -34,4 +38,11 @@ pub(crate) fn shelve(
         }
     }
     Ok(())
+}
+
+fn size(record: &Record) -> usize {
+    match &record.content {
+        Content::Response(response) => response.body.len(),
+        Content::Event(_) => 0,
+    }
 }

@@ -38,8 +38,11 @@ mod flood;
 mod links;
 mod media;
 mod metadata;
+mod robots_tag;
 pub mod snapshot;
 mod text;
+
+pub use robots_tag::robots_tag;
 
 use pharos_core::{PageObject, PageType, PageUrl};
 use pharos_text::lang;

@@ -1,7 +1,8 @@
 //! The chain of generations as an [`Index`], on local disk.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,51 +16,60 @@ use crate::{Change, Index, IndexError, Snapshot};
 
 /// A reader looks for changes of other processes at most this often.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// How often the chain is read anew when a generation vanishes while it is being opened.
+const TRIES: usize = 10;
 
 /// The index on local disk.
+///
+/// Writing and reading have a lock each: a query never waits for a commit or a merge. Where both are taken, the
+/// writer's comes first.
 pub struct EmbeddedIndex {
     generations: Generations,
-    owner: Option<OwnerSettings>,
-    state: Mutex<State>,
+    /// The open generation, for whoever owns the data directory; `None` for readers.
+    writing: Option<Mutex<Writing>>,
+    reading: Mutex<Reading>,
 }
 
-#[derive(Clone, Copy)]
-struct OwnerSettings {
+struct Writing {
+    writer: MemberWriter,
+    number: u64,
     memory: usize,
     body_limit: usize,
 }
 
-struct State {
-    current: Current,
-    /// History first, then latest, oldest first; `None` where a generation is still empty.
-    members: Vec<Option<Member>>,
-    writer: Option<MemberWriter>,
+struct Reading {
+    chain: Chain,
     snapshot: Option<Arc<ChainSnapshot>>,
     looked: Instant,
+}
+
+/// The members that a `CURRENT` names, open for reading.
+struct Chain {
+    current: Current,
+    /// History first, then latest, oldest first; `None` where a generation has no commit yet.
+    members: Vec<Option<Member>>,
 }
 
 impl EmbeddedIndex {
     /// Opens for reading, beside whoever writes.
     pub fn open_reader(dir: &Path) -> Result<Self, IndexError> {
-        Self::open(dir, None)
+        let generations = Generations::at(dir);
+        let chain = Chain::open(&generations, Vec::new())?;
+        Ok(Self::over(generations, chain, None))
     }
 
     /// Opens for writing; the caller owns the data directory.
     pub fn open_writer(dir: &Path, memory: usize, body_limit: usize) -> Result<Self, IndexError> {
-        Self::open(dir, Some(OwnerSettings { memory, body_limit }))
+        let generations = Generations::at(dir);
+        let number = generations.current()?.open().number;
+        let writer = open_generation(&generations, number, memory)?;
+        let chain = Chain::open(&generations, Vec::new())?;
+        Ok(Self::over(generations, chain, Some(Writing { writer, number, memory, body_limit })))
     }
 
-    fn open(dir: &Path, owner: Option<OwnerSettings>) -> Result<Self, IndexError> {
-        let generations = Generations::at(dir);
-        let mut state = State {
-            current: Current::default(),
-            members: Vec::new(),
-            writer: None,
-            snapshot: None,
-            looked: Instant::now(),
-        };
-        load(&generations, owner, &mut state)?;
-        Ok(Self { generations, owner, state: Mutex::new(state) })
+    fn over(generations: Generations, chain: Chain, writing: Option<Writing>) -> Self {
+        let reading = Reading { chain, snapshot: None, looked: Instant::now() };
+        Self { generations, writing: writing.map(Mutex::new), reading: Mutex::new(reading) }
     }
 
     /// Where the generations are.
@@ -68,154 +78,188 @@ impl EmbeddedIndex {
     }
 
     /// Fulfils what a builder asked for, if it did. The owner calls this now and then, with everything committed.
+    /// A wish that cannot be fulfilled is taken away, so that it is not tried for ever; the builder notices.
     pub fn fulfil_wish(&self) -> Result<Option<Wish>, IndexError> {
         let Some(wish) = self.generations.waiting() else { return Ok(None) };
-        match wish {
+        let fulfilled = match wish {
             Wish::Seal(number) if self.generations.current()?.open().number == number => {
-                self.seal()?;
+                self.seal().map(|_| ())
             }
-            Wish::Seal(_) => {}
-            Wish::Install(history) => {
-                self.generations.install(history)?;
-                load(&self.generations, self.owner, &mut self.state())?;
-            }
-        }
+            Wish::Seal(_) => Ok(()),
+            Wish::Install(history) => self.generations.install(history).map(|_| ()),
+        };
         self.generations.wish_done();
+        fulfilled?;
+        // Looked at anew by the next query.
+        self.reading().snapshot = None;
         Ok(Some(wish))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn writing(&self) -> Result<MutexGuard<'_, Writing>, IndexError> {
+        let writing = self.writing.as_ref().ok_or(IndexError::ReadOnly)?;
+        Ok(writing.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn reading(&self) -> MutexGuard<'_, Reading> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Opens the members that `CURRENT` names; those already open stay.
-fn load(generations: &Generations, owner: Option<OwnerSettings>, state: &mut State) -> Result<(), IndexError> {
-    // A generation may be dropped between reading its name and opening it: then CURRENT has changed.
-    for _ in 0..5 {
-        let current = generations.current()?;
-        let mut paths: Vec<_> = current.history.iter().map(|h| generations.history_dir(h.number)).collect();
-        paths.extend(current.latest.iter().map(|l| generations.latest_dir(l.number)));
-        let mut old: Vec<Option<Member>> = std::mem::take(&mut state.members);
-        let mut members = Vec::with_capacity(paths.len());
-        let last = paths.len().saturating_sub(1);
-        for (i, path) in paths.iter().enumerate() {
-            let open = old.iter_mut().find(|m| m.as_ref().is_some_and(|m| m.path() == path)).and_then(Option::take);
-            members.push(match open {
-                Some(member) => Some(member),
-                None => Member::open(path, owner.is_some() && i == last)?,
-            });
-        }
-        let changed = state.current != current;
-        state.members = members;
-        state.snapshot = None;
-        let missing_history = current.history.is_some() && state.members.first().is_some_and(Option::is_none);
-        if !missing_history || generations.current()? == current {
-            if let Some(settings) = owner
-                && (changed || state.writer.is_none())
-            {
-                // The old writer must let go before the next generation's begins.
-                if let Some(writer) = state.writer.take() {
-                    writer.finish()?;
-                }
-                if let Some(Some(member)) = state.members.last() {
-                    state.writer = Some(member.writer(1, settings.memory)?);
-                }
+/// Opens a latest generation for writing, creating it.
+fn open_generation(
+    generations: &Generations,
+    number: u64,
+    memory: usize,
+) -> Result<MemberWriter, IndexError> {
+    let path = generations.latest_dir(number);
+    Member::open(&path, true)?.ok_or(IndexError::ReadOnly)?.writer(1, memory)
+}
+
+impl Chain {
+    /// Opens what `CURRENT` names; members of `old` that are still named are taken over.
+    fn open(generations: &Generations, old: Vec<Option<Member>>) -> Result<Self, IndexError> {
+        let mut old: Vec<Member> = old.into_iter().flatten().collect();
+        let mut tries = 0;
+        loop {
+            let current = generations.current()?;
+            let mut paths: Vec<PathBuf> =
+                current.history.iter().map(|h| generations.history_dir(h.number)).collect();
+            paths.extend(current.latest.iter().map(|l| generations.latest_dir(l.number)));
+            let opened: Result<Vec<_>, IndexError> = paths
+                .iter()
+                .map(|path| match old.iter().position(|member| member.path() == path) {
+                    Some(at) => Ok(Some(old.swap_remove(at))),
+                    None => Member::open(path, false),
+                })
+                .collect();
+            // A generation may be dropped between reading its name and opening it: then `CURRENT` has changed.
+            tries += 1;
+            if generations.current()? != current && tries < TRIES {
+                continue;
             }
-            state.current = current;
-            if missing_history {
+            let members = opened?;
+            if current.history.is_some() && members.first().is_some_and(Option::is_none) {
                 return Err(IndexError::Damaged {
                     path: generations.dir().join("CURRENT"),
                     detail: "the history generation it names is not there".into(),
                 });
             }
-            return Ok(());
+            return Ok(Self { current, members });
         }
     }
-    Err(IndexError::Damaged { path: generations.dir().join("CURRENT"), detail: "it keeps changing".into() })
+
+    /// Sees what other processes, or our own writer, did since. Gives whether anything changed.
+    fn refresh(&mut self, generations: &Generations) -> Result<bool, IndexError> {
+        let current = generations.current()?;
+        let mut changed = false;
+        if current != self.current || self.members.iter().any(Option::is_none) {
+            let old = std::mem::take(&mut self.members);
+            let known = old.iter().flatten().count();
+            changed = current != self.current;
+            *self = Self::open(generations, old)?;
+            changed |= self.members.iter().flatten().count() != known;
+        }
+        for member in self.members.iter_mut().flatten() {
+            changed |= member.reload()?;
+        }
+        Ok(changed)
+    }
+
+    /// The members as they are, each with what the newer ones hide of it.
+    fn view(&mut self) -> Result<ChainSnapshot, IndexError> {
+        let mut hidden: Vec<Arc<HashSet<PageId>>> = Vec::new();
+        let mut views = Vec::new();
+        let mut members = self.members.iter_mut().flatten().rev().peekable();
+        while let Some(member) = members.next() {
+            let (path, searcher) = (member.path().to_path_buf(), member.searcher());
+            views.push(MemberView { path, searcher, hidden: hidden.clone() });
+            // The oldest member hides nothing, and may be large.
+            if members.peek().is_some() {
+                hidden.extend(member.pages()?);
+            }
+        }
+        views.reverse();
+        let generation = name(&self.current, &views);
+        let (_, fields) = schema::schema();
+        Ok(ChainSnapshot { generation, fields, members: views, pages: OnceLock::new() })
+    }
 }
 
-impl State {
-    /// What the open generation has absorbed. While it has committed nothing, what the members before it know: a
-    /// history may reach further than the point at which the generation was opened.
-    fn absorbed(&self) -> Result<LibraryPosition, IndexError> {
-        let committed = match self.members.last() {
-            Some(Some(member)) => member.absorbed()?,
-            _ => None,
-        };
-        let before = self.current.history.map_or(LibraryPosition::START, |h| h.to);
-        Ok(committed.unwrap_or(before.max(self.current.open().from)))
+/// Names a state by what it consists of: the generations, their segments and what is deleted in them.
+fn name(current: &Current, views: &[MemberView]) -> String {
+    let mut hasher = DefaultHasher::new();
+    for segment in views.iter().flat_map(|view| view.searcher.segment_readers()) {
+        segment.segment_id().uuid_string().hash(&mut hasher);
+        segment.num_deleted_docs().hash(&mut hasher);
     }
+    let history = current.history.map_or(0, |h| h.number);
+    format!("{history}.{}.{:016x}", current.open().number, hasher.finish())
 }
 
 impl Index for EmbeddedIndex {
+    /// What the open generation has absorbed. While it has committed nothing, what the members before it know: a
+    /// history may reach further than the point at which the generation was opened.
     fn absorbed(&self) -> Result<LibraryPosition, IndexError> {
-        self.state().absorbed()
+        let current = self.generations.current()?;
+        let open = current.open();
+        let committed = match Member::open(&self.generations.latest_dir(open.number), false)? {
+            Some(member) => member.absorbed()?,
+            None => None,
+        };
+        let before = current.history.map_or(LibraryPosition::START, |h| h.to);
+        Ok(committed.unwrap_or(before.max(open.from)))
     }
 
     fn apply(&self, changes: Vec<Change>) -> Result<(), IndexError> {
-        let Some(settings) = self.owner else { return Err(IndexError::ReadOnly) };
-        let state = self.state();
-        let writer = state.writer.as_ref().ok_or(IndexError::ReadOnly)?;
-        changes.iter().try_for_each(|change| writer.apply(change, settings.body_limit))
+        let writing = self.writing()?;
+        changes.iter().try_for_each(|change| writing.writer.apply(change, writing.body_limit))
     }
 
     fn commit(&self, absorbed: LibraryPosition) -> Result<(), IndexError> {
-        let mut state = self.state();
-        state.writer.as_mut().ok_or(IndexError::ReadOnly)?.commit(absorbed)?;
-        state.looked = Instant::now() - LOOK_EVERY;
+        self.writing()?.writer.commit(absorbed)?;
+        self.reading().snapshot = None;
         Ok(())
     }
 
     fn seal(&self) -> Result<LibraryPosition, IndexError> {
-        if self.owner.is_none() {
-            return Err(IndexError::ReadOnly);
-        }
-        let mut state = self.state();
-        let at = state.absorbed()?;
-        self.generations.seal(at)?;
-        load(&self.generations, self.owner, &mut state)?;
+        let mut writing = self.writing()?;
+        let at = self.absorbed()?;
+        let number = self.generations.seal(at)?.open().number;
+        let next = open_generation(&self.generations, number, writing.memory)?;
+        // Merges under way in the sealed generation may end by themselves: it is dropped soon.
+        std::mem::replace(&mut writing.writer, next).finish_in_background();
+        writing.number = number;
+        self.reading().snapshot = None;
         Ok(at)
     }
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, IndexError> {
-        let mut state = self.state();
-        if let Some(snapshot) = &state.snapshot
-            && state.looked.elapsed() < LOOK_EVERY
+        let mut reading = self.reading();
+        if let Some(snapshot) = &reading.snapshot
+            && reading.looked.elapsed() < LOOK_EVERY
         {
             return Ok(Arc::clone(snapshot) as Arc<dyn Snapshot>);
         }
-        let current = self.generations.current()?;
-        if current != state.current || state.members.iter().any(Option::is_none) {
-            load(&self.generations, self.owner, &mut state)?;
-        }
-        let mut changed = state.snapshot.is_none();
-        for member in state.members.iter_mut().flatten() {
-            changed |= member.reload()?;
-        }
-        state.looked = Instant::now();
-        if changed || state.snapshot.is_none() {
-            state.snapshot = Some(Arc::new(view(&mut state)?));
-        }
-        match &state.snapshot {
-            Some(snapshot) => Ok(Arc::clone(snapshot) as Arc<dyn Snapshot>),
-            None => Err(IndexError::ReadOnly),
-        }
+        let mut tries = 0;
+        let changed = loop {
+            tries += 1;
+            match reading.chain.refresh(&self.generations) {
+                Ok(changed) => break changed,
+                // A generation that vanished under our hands: `CURRENT` names its successor.
+                Err(_) if tries < TRIES => reading.chain.members.clear(),
+                Err(error) => return Err(error),
+            }
+            if reading.chain.members.is_empty() {
+                reading.chain = Chain::open(&self.generations, Vec::new())?;
+                reading.snapshot = None;
+            }
+        };
+        reading.looked = Instant::now();
+        let snapshot = match &reading.snapshot {
+            Some(snapshot) if !changed => Arc::clone(snapshot),
+            _ => Arc::new(reading.chain.view()?),
+        };
+        reading.snapshot = Some(Arc::clone(&snapshot));
+        Ok(snapshot)
     }
-}
-
-/// The members as they are, each with what the newer ones hide of it.
-fn view(state: &mut State) -> Result<ChainSnapshot, IndexError> {
-    let mut hidden: Vec<Arc<HashSet<PageId>>> = Vec::new();
-    let mut members = Vec::new();
-    for member in state.members.iter_mut().rev().flatten() {
-        let view = MemberView { path: member.path().to_path_buf(), searcher: member.searcher(), hidden: hidden.clone() };
-        members.push(view);
-        hidden.extend(member.pages()?);
-    }
-    members.reverse();
-    let (_, fields) = schema::schema();
-    let history = state.current.history.map_or(0, |h| h.number);
-    let generation = format!("{history}.{}.{}", state.current.open().number, state.absorbed()?.to_u64());
-    Ok(ChainSnapshot { generation, fields, members, pages: OnceLock::new() })
 }

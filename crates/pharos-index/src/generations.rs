@@ -106,7 +106,8 @@ impl Generations {
         struct Format {
             format: u32,
         }
-        let damaged = |e: serde_json::Error| IndexError::Damaged { path: path.clone(), detail: e.to_string() };
+        let damaged =
+            |e: serde_json::Error| IndexError::Damaged { path: path.clone(), detail: e.to_string() };
         let Format { format: found } = serde_json::from_slice(&text).map_err(damaged)?;
         if found > FORMAT {
             return Err(IndexError::NewerFormat { path, found, known: FORMAT });
@@ -125,6 +126,11 @@ impl Generations {
 
     /// Puts a finished history generation in place and drops what it replaces.
     pub fn install(&self, history: History) -> Result<Current, IndexError> {
+        let path = self.history_dir(history.number);
+        if !path.join("meta.json").exists() {
+            let missing = io::Error::new(io::ErrorKind::NotFound, "it is not finished, or was removed");
+            return Err(IndexError::io("put in place", &path)(missing));
+        }
         let mut current = self.current()?;
         current.history = Some(history);
         let open = current.open();
@@ -225,6 +231,9 @@ mod tests {
         for name in ["latest-1", "latest-2", "history-1"] {
             fs::create_dir(dir.path().join(name)).unwrap();
         }
+        let unfinished = generations.install(History { number: 1, to: at(100) }).unwrap_err();
+        assert!(unfinished.to_string().contains("not finished"), "{unfinished}");
+        fs::write(dir.path().join("history-1/meta.json"), "{}").unwrap();
         let history = History { number: generations.next_history().unwrap(), to: at(100) };
         let switched = generations.install(history).unwrap();
         assert_eq!(switched.history, Some(history));

@@ -19,11 +19,18 @@ pub struct HistoryBuilder {
 
 impl HistoryBuilder {
     /// Begins a generation; the caller holds the builder's lock. What a killed builder left behind is removed.
-    pub fn begin(generations: &Generations, threads: usize, memory: usize, body_limit: usize) -> Result<Self, IndexError> {
+    pub fn begin(
+        generations: &Generations,
+        threads: usize,
+        memory: usize,
+        body_limit: usize,
+    ) -> Result<Self, IndexError> {
         let number = generations.next_history()?;
         let path = generations.history_dir(number);
         match fs::remove_dir_all(&path) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(IndexError::io("remove", &path)(e)),
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                return Err(IndexError::io("remove", &path)(e));
+            }
             _ => {}
         }
         let member = Member::open(&path, true)?.ok_or(IndexError::ReadOnly)?;

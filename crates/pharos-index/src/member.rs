@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::os::unix::fs::MetadataExt as _;
 use std::time::SystemTime;
 
 use pharos_core::{LibraryPosition, PageId};
@@ -44,7 +44,8 @@ impl Member {
         };
         let mut index = index.map_err(&failed)?;
         index.set_tokenizers(schema::tokenizers());
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(&failed)?;
+        let reader =
+            index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(&failed)?;
         let stamp = stamp(path);
         Ok(Some(Self { path: path.to_path_buf(), index, reader, fields, stamp, pages: Vec::new() }))
     }
@@ -89,8 +90,10 @@ impl Member {
 
     pub(crate) fn writer(&self, threads: usize, memory: usize) -> Result<MemberWriter, IndexError> {
         // tantivy wants at least 15 MB a thread.
-        let memory = memory.max(threads * (16 << 20));
-        let writer = self.index.writer_with_num_threads(threads, memory).map_err(IndexError::tantivy(&self.path))?;
+        // … and at most 4 GB.
+        let memory = memory.clamp(threads * (16 << 20), threads * (4000 << 20));
+        let writer =
+            self.index.writer_with_num_threads(threads, memory).map_err(IndexError::tantivy(&self.path))?;
         Ok(MemberWriter { path: self.path.clone(), writer, fields: self.fields.clone() })
     }
 
@@ -161,6 +164,15 @@ impl MemberWriter {
         let mut commit = self.writer.prepare_commit().map_err(&failed)?;
         commit.set_payload(&absorbed.to_u64().to_string());
         commit.commit().map(|_| ()).map_err(&failed)
+    }
+
+    /// Lets merges under way come to their end, without waiting for them.
+    pub(crate) fn finish_in_background(self) {
+        std::thread::spawn(move || {
+            if let Err(error) = self.finish() {
+                tracing::warn!(%error, "a sealed generation could not be finished; a build will replace it");
+            }
+        });
     }
 
     /// Waits for merges under way.

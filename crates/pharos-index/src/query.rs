@@ -1,7 +1,9 @@
 //! What can be asked of an index, and how it is put to tantivy.
 
 use tantivy::Term;
-use tantivy::query::{BooleanQuery, BoostQuery, EmptyQuery, Occur, PhraseQuery, Query as TantivyQuery, TermQuery};
+use tantivy::query::{
+    BooleanQuery, BoostQuery, EmptyQuery, Occur, PhraseQuery, Query as TantivyQuery, TermQuery,
+};
 use tantivy::schema::{Field, IndexRecordOption};
 
 use crate::schema::Fields;
@@ -40,7 +42,8 @@ impl Query {
                 [] => Box::new(EmptyQuery),
                 [(_, word)] => in_texts(fields, |field| exact(field, word)),
                 terms => in_texts(fields, |field| {
-                    let terms = terms.iter().map(|(at, word)| (*at, Term::from_field_text(field, word))).collect();
+                    let terms =
+                        terms.iter().map(|(at, word)| (*at, Term::from_field_text(field, word))).collect();
                     Box::new(PhraseQuery::new_with_offset(terms))
                 }),
             },
@@ -58,9 +61,9 @@ impl Query {
                 }
                 Box::new(BooleanQuery::new(clauses))
             }
-            Query::Or(parts) => {
-                Box::new(BooleanQuery::new(parts.iter().map(|p| (Occur::Should, p.to_tantivy(fields))).collect()))
-            }
+            Query::Or(parts) => Box::new(BooleanQuery::new(
+                parts.iter().map(|p| (Occur::Should, p.to_tantivy(fields))).collect(),
+            )),
             Query::Not(_) => Query::And(vec![self.clone()]).to_tantivy(fields),
         }
     }

@@ -1,15 +1,16 @@
 //! The fields of a document, and our analyser as tantivy's tokenizer.
 
 use std::collections::VecDeque;
+use std::panic::catch_unwind;
 
 use pharos_core::{LibraryPosition, PageId, SiteId, Timestamp};
 use pharos_text::Analyser;
+use tantivy::Term;
 use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TantivyDocument, TextFieldIndexing, TextOptions,
-    Value,
+    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TantivyDocument, TextFieldIndexing,
+    TextOptions, Value,
 };
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager};
-use tantivy::Term;
 
 use crate::{Document, StoredPage};
 
@@ -41,8 +42,9 @@ pub(crate) struct Fields {
 
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
-    let indexing =
-        TextFieldIndexing::default().set_tokenizer("pharos").set_index_option(IndexRecordOption::WithFreqsAndPositions);
+    let indexing = TextFieldIndexing::default()
+        .set_tokenizer("pharos")
+        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
     let text = TextOptions::default().set_indexing_options(indexing);
     let fields = Fields {
         page: builder.add_bytes_field("page", INDEXED),
@@ -115,7 +117,9 @@ impl Fields {
             body: text(self.body).unwrap_or_default(),
             lang: text(self.lang).unwrap_or_default(),
             date: text(self.date),
-            fetched: Timestamp::from_millis(document.get_first(self.fetched).and_then(|v| v.as_i64()).unwrap_or_default()),
+            fetched: Timestamp::from_millis(
+                document.get_first(self.fetched).and_then(|v| v.as_i64()).unwrap_or_default(),
+            ),
             position: LibraryPosition::from_u64(
                 document.get_first(self.position).and_then(|v| v.as_u64()).unwrap_or_default(),
             ),
@@ -153,7 +157,12 @@ impl Tokenizer for PharosTokenizer {
     type TokenStream<'a> = PharosStream;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> PharosStream {
-        PharosStream { rest: Analyser::shared().index_tokens(text).into(), token: Token::default() }
+        // This runs on the index writer's thread, which must survive any text.
+        let tokens = catch_unwind(|| Analyser::shared().index_tokens(text)).unwrap_or_else(|_| {
+            tracing::warn!(bytes = text.len(), "a text cannot be cut into words and is not indexed");
+            Vec::new()
+        });
+        PharosStream { rest: tokens.into(), token: Token::default() }
     }
 }
 

@@ -120,7 +120,9 @@ fn a_build_replaces_history_without_anybody_noticing() {
     let dir = tempfile::tempdir().unwrap();
     let index = open(dir.path());
     let reader = EmbeddedIndex::open_reader(dir.path()).unwrap();
-    index.apply((0..20).map(|n| put(&format!("/{n}"), &format!("Page {n}"), "common words")).collect()).unwrap();
+    index
+        .apply((0..20).map(|n| put(&format!("/{n}"), &format!("Page {n}"), "common words")).collect())
+        .unwrap();
     index.commit(at(100)).unwrap();
     let before = index.snapshot().unwrap().search(&word("common"), 100).unwrap();
 
@@ -133,7 +135,11 @@ fn a_build_replaces_history_without_anybody_noticing() {
 
     // Meanwhile one page changes, one goes, one comes.
     index
-        .apply(vec![put("/3", "Page 3", "other words"), Change::Gone(url("/4").id()), put("/new", "New", "common words")])
+        .apply(vec![
+            put("/3", "Page 3", "other words"),
+            Change::Gone(url("/4").id()),
+            put("/new", "New", "common words"),
+        ])
         .unwrap();
     index.commit(at(200)).unwrap();
     let expected = paths(&*index.snapshot().unwrap(), &word("common"));
@@ -161,7 +167,10 @@ fn a_build_replaces_history_without_anybody_noticing() {
     }
     assert!(!dir.path().join("latest-1").exists());
 
-    let index = { drop(index); open(dir.path()) };
+    let index = {
+        drop(index);
+        open(dir.path())
+    };
     assert_eq!(index.absorbed().unwrap(), at(200));
     let score = |found: &pharos_index::Found, path: &str| {
         found.candidates.iter().find(|c| c.page == url(path).id()).map(|c| c.score)

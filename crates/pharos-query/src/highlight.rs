@@ -59,7 +59,10 @@ mod tests {
     fn every_word_is_marked_and_everything_escaped() {
         assert_eq!(marked("Tea & TEA <b>", &["tea"]), "<mark>Tea</mark> &amp; <mark>TEA</mark> &lt;b&gt;");
         assert_eq!(marked("<script>\"'", &[]), "&lt;script&gt;&quot;&#39;");
-        assert_eq!(marked("古老的灯塔照亮大海", &["灯塔", "大海"]), "古老的<mark>灯塔</mark>照亮<mark>大海</mark>");
+        assert_eq!(
+            marked("古老的灯塔照亮大海", &["灯塔", "大海"]),
+            "古老的<mark>灯塔</mark>照亮<mark>大海</mark>"
+        );
     }
 
     #[test]

@@ -21,7 +21,10 @@ struct Part {
 #[derive(Clone, Debug, PartialEq)]
 enum What {
     /// Terms with their distances; a phrase must stand together, the terms of a word need only all be there.
-    Terms { terms: Vec<(usize, String)>, phrase: bool },
+    Terms {
+        terms: Vec<(usize, String)>,
+        phrase: bool,
+    },
     Site(String),
 }
 
@@ -57,7 +60,8 @@ fn next_part(text: &str) -> (Option<What>, &str) {
             return (terms_of(phrase, true), after);
         }
     }
-    let end = text.find(|c: char| c.is_whitespace() || matches!(c, '"' | '“' | '「' | '『')).unwrap_or(text.len());
+    let end =
+        text.find(|c: char| c.is_whitespace() || matches!(c, '"' | '“' | '「' | '『')).unwrap_or(text.len());
     let (word, after) = text.split_at(end);
     if let Some(host) = site_of(word) {
         return (Some(What::Site(host)), after);
@@ -132,7 +136,11 @@ impl Parsed {
                 What::Site(host) => format!("{minus}site:{host}"),
                 What::Terms { terms, phrase } => {
                     let words = terms.iter().map(|(_, t)| t.as_str()).collect::<Vec<_>>().join(" ");
-                    if *phrase || (part.negative && terms.len() > 1) { format!("{minus}\"{words}\"") } else { format!("{minus}{words}") }
+                    if *phrase || (part.negative && terms.len() > 1) {
+                        format!("{minus}\"{words}\"")
+                    } else {
+                        format!("{minus}{words}")
+                    }
                 }
             }
         });
@@ -164,7 +172,11 @@ mod tests {
         let query = parse("a b -c").to_query();
         let not_c = Query::Not(Box::new(Query::Phrase(vec![(0, "c".into())])));
         assert_eq!(query, Query::And(vec![word("a"), word("b"), not_c]));
-        assert_eq!(understood("搜索 引擎"), "搜索 引擎", "the space is a boundary, though 搜索引擎 is a word");
+        assert_eq!(
+            understood("搜索 引擎"),
+            "搜索 引擎",
+            "the space is a boundary, though 搜索引擎 is a word"
+        );
     }
 
     /// d1 AND d2 without d3 is d1 ∩ (d2 − (d2 ∩ d3)), whichever list is the shorter.
@@ -193,7 +205,10 @@ mod tests {
     fn phrases_sites_and_their_full_width_forms() {
         assert_eq!(understood("\"green tea\" cup"), "\"green tea\" cup");
         assert_eq!(understood("“green tea”「绿茶」"), "\"green tea\" \"绿茶\"");
-        assert_eq!(understood("tea site:Example.ORG/path -site：news.example.org"), "tea site:example.org -site:news.example.org");
+        assert_eq!(
+            understood("tea site:Example.ORG/path -site：news.example.org"),
+            "tea site:example.org -site:news.example.org"
+        );
         assert_eq!(understood("\"never closed"), "\"never closed\"");
         assert_eq!(understood("-\"green tea\" -信息检索技术"), understood("-\"green tea\" －信息检索技术"));
         assert_eq!(understood("colour:red site:"), "colour red site", "an unknown prefix is text");

@@ -7,6 +7,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use pharos_text::is_han;
+
 use crate::highlight::{mark, occurrences};
 
 /// Texts are searched for the query's words up to here; a word that first comes later is not in the snippet.
@@ -112,7 +114,10 @@ fn adjust(chars: &[char], window: Range<usize>, size: usize) -> Range<usize> {
     let begun = end.saturating_sub(size / 4).max(start + 1);
     let end = match (begun..end).rev().find(|&i| ends_sentence(chars, i)) {
         Some(last) => last + 1,
-        None => (begun..=end).rev().find(|&i| i < chars.len() && !(in_word(chars, i) && in_word(chars, i - 1))).unwrap_or(end),
+        None => (begun..=end)
+            .rev()
+            .find(|&i| i < chars.len() && !(in_word(chars, i) && in_word(chars, i - 1)))
+            .unwrap_or(end),
     };
     start..end
 }
@@ -129,10 +134,6 @@ fn ends_sentence(chars: &[char], at: usize) -> bool {
 /// Part of a word that must not be cut: letters and digits, but every Han character stands alone.
 fn in_word(chars: &[char], at: usize) -> bool {
     chars.get(at).is_some_and(|c| c.is_alphanumeric() && !is_han(*c))
-}
-
-fn is_han(c: char) -> bool {
-    matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }
 
 /// A text by characters and by bytes.
@@ -187,7 +188,8 @@ mod tests {
 
     #[test]
     fn windows_move_to_sentences() {
-        let text: Vec<char> = format!("{}。{}。{}", "甲".repeat(37), "乙".repeat(39), "丙".repeat(36)).chars().collect();
+        let text: Vec<char> =
+            format!("{}。{}。{}", "甲".repeat(37), "乙".repeat(39), "丙".repeat(36)).chars().collect();
         // A window at 41 of 40 characters begins 3 after a sentence does, and its last 3 begin the next one.
         let moved = adjust(&text, 41..81, 40);
         assert_eq!(moved, 38..78, "from the sentence's beginning to its end");
@@ -206,7 +208,8 @@ mod tests {
 
     #[test]
     fn snippets_show_the_words_wherever_they_stand() {
-        let body = format!("{} The keeper lit the lamp. {}", "Nothing here. ".repeat(50), "More of it. ".repeat(50));
+        let body =
+            format!("{} The keeper lit the lamp. {}", "Nothing here. ".repeat(50), "More of it. ".repeat(50));
         let found = make(&body, &["keeper", "lamp"]);
         assert!(found.html.contains("<mark>keeper</mark> lit the <mark>lamp</mark>"), "{found:?}");
         assert!(found.text.starts_with("… ") && found.text.ends_with('…'));

@@ -59,7 +59,8 @@ impl DataDir {
             Err(TryLockError::WouldBlock) => {
                 let mut owner = String::new();
                 let _ = file.read_to_string(&mut owner);
-                let owner = if owner.trim().is_empty() { "another pharos".into() } else { owner.trim().to_string() };
+                let owner =
+                    if owner.trim().is_empty() { "another pharos".into() } else { owner.trim().to_string() };
                 return Err(StoreError::InUse { path: self.root.clone(), owner });
             }
             Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", &path)(e)),

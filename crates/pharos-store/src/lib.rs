@@ -31,8 +31,8 @@ mod error;
 mod library;
 
 pub use catalog::{
-    Catalog, CatalogCounts, Change, CrawlRules, DuePage, Outcome, PageState, PageStory, RobotsFile, RobotsState,
-    SiteCounts, SqliteCatalog,
+    Catalog, CatalogCounts, Change, CrawlRules, DuePage, Outcome, PageState, PageStory, RobotsFile,
+    RobotsState, SiteCounts, SqliteCatalog,
 };
 pub use data_dir::{DataDir, Owner};
 pub use error::StoreError;

@@ -39,4 +39,4 @@ mod analyser;
 pub mod lang;
 mod normalise;
 
-pub use analyser::{Analyser, MAX_TERM_BYTES, Token};
+pub use analyser::{Analyser, MAX_TERM_BYTES, Token, is_han};

@@ -8,7 +8,8 @@ use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use pharos_core::{PageId, PageUrl};
+use pharos_core::{PageId, PageObject, PageUrl};
+use pharos_html::robots_tag;
 use pharos_query::FoundPage;
 
 use crate::failure::message;
@@ -185,28 +186,9 @@ fn opening(number: usize) -> String {
     format!("<mark class=\"w{number}\">")
 }
 
-/// Do these `X-Robots-Tag` headers let `agent` show copies? `otherbot: noarchive` speaks to others only, and for
-/// the rules behind it too.
+/// Do these `X-Robots-Tag` headers let `agent` show copies?
 pub(crate) fn allows_copies<'a>(headers: impl IntoIterator<Item = &'a str>, agent: &str) -> bool {
-    const WITH_VALUE: [&str; 4] =
-        ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
-    for header in headers {
-        let mut to_us = true;
-        for part in header.split(',') {
-            let rule = match part.split_once(':') {
-                Some((name, _)) if WITH_VALUE.iter().any(|v| name.trim().eq_ignore_ascii_case(v)) => continue,
-                Some((name, rule)) => {
-                    to_us = name.trim().eq_ignore_ascii_case(agent);
-                    rule
-                }
-                None => part,
-            };
-            if to_us && ["noarchive", "none"].iter().any(|r| rule.trim().eq_ignore_ascii_case(r)) {
-                return false;
-            }
-        }
-    }
-    true
+    !PageObject { robots: robots_tag(headers, agent), ..PageObject::default() }.no_archive()
 }
 
 #[cfg(test)]

@@ -53,7 +53,14 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
         headers.extend(page.headers.iter().map(|(name, value)| (name.to_string(), value.to_string())));
         let response =
             Response { status: 200, headers, body: html.into_bytes(), address: None, truncated: None };
-        let record = Record { url: page.url(), at, depth: 0, hops: 0, content: Content::Response(response) };
+        let record = Record {
+            url: page.url(),
+            at,
+            depth: 0,
+            hops: 0,
+            attempt: 1,
+            content: Content::Response(response),
+        };
         let position = library.append(&[record]).unwrap()[0].0;
         let document = Document {
             url: page.url(),

@@ -124,8 +124,8 @@ pub(crate) struct CrawlArgs {
 
 #[derive(Args)]
 pub(crate) struct SearchArgs {
-    /// Words, "phrases", -without, site:example.org
-    #[arg(required = true, allow_hyphen_values = true, value_name = "QUERY")]
+    /// Words, "phrases", -without, site:example.org; in quotes, or after -- where it begins with a minus
+    #[arg(required = true, value_name = "QUERY")]
     pub(crate) query: Vec<String>,
     /// Results a page
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]

@@ -47,6 +47,12 @@ impl Write for BesideLines {
     }
 }
 
+/// Prints a line of the result. Unlike `println!`, a reader that went away is an error, not a panic.
+macro_rules! out {
+    ($($text:tt)*) => { ::std::io::Write::write_fmt(&mut ::std::io::stdout().lock(), format_args!("{}\n", format_args!($($text)*)))? };
+}
+pub(crate) use out;
+
 /// A message that is not a result.
 pub(crate) fn say(quiet: bool, message: &str) {
     if !quiet {

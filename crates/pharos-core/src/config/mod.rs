@@ -25,7 +25,9 @@ pub enum ConfigError {
         message: String,
     },
     /// A key that does not exist.
-    #[error("{place}: unknown key `{key}`; the nearest known key is `{nearest}` (`pharos config` lists them all)")]
+    #[error(
+        "{place}: unknown key `{key}`; the nearest known key is `{nearest}` (`pharos config` lists them all)"
+    )]
     UnknownKey {
         /// File and line, environment variable or flag.
         place: String,
@@ -206,7 +208,8 @@ settings! {
 impl Config {
     /// Reads a configuration file's text on top of what is there. `file` names it in messages.
     pub fn read_toml(&mut self, file: &str, text: &str) -> Result<(), ConfigError> {
-        let place = |at: usize| format!("{file} line {}", text[..at.min(text.len())].matches('\n').count() + 1);
+        let place =
+            |at: usize| format!("{file} line {}", text[..at.min(text.len())].matches('\n').count() + 1);
         let root = DeTable::parse(text).map_err(|e| ConfigError::Syntax {
             place: place(e.span().map_or(0, |s| s.start)),
             message: e.message().to_string(),
@@ -221,7 +224,12 @@ impl Config {
                     None => return Err(unknown_key(place(key.span().start), &name)),
                     Some(Err(expected)) => {
                         let found = text[value.span()].to_string();
-                        return Err(ConfigError::WrongValue { place: place(key.span().start), key: name, expected, found });
+                        return Err(ConfigError::WrongValue {
+                            place: place(key.span().start),
+                            key: name,
+                            expected,
+                            found,
+                        });
                     }
                     Some(Ok(())) => {}
                 }

@@ -192,8 +192,14 @@ impl Engine {
             clock: Arc::new(SystemClock),
         };
         let event = Event::CrawlStarted { seeds: seeds.to_vec(), rules: rules_of(&engine.config) };
-        let record =
-            Record { url: seeds[0].clone(), at: now, depth: 0, hops: 0, content: Content::Event(event) };
+        let record = Record {
+            url: seeds[0].clone(),
+            at: now,
+            depth: 0,
+            hops: 0,
+            attempt: 0,
+            content: Content::Event(event),
+        };
         let mut scoping = Scoping::load(engine.catalog.as_ref(), &engine.config).unwrap();
         take_in(&*engine.library, &*engine.catalog, &engine.config, &mut scoping, record);
         engine

@@ -12,7 +12,7 @@ pub use sqlite::SqliteCatalog;
 /// What is known, derived from the library alone. Implementations promise:
 ///
 /// * `apply` is one transaction: all changes and the new position, or nothing;
-/// * applying what was applied before changes nothing, so that a replay may overlap;
+/// * changes up to a position that is absorbed already change nothing, so that a replay may overlap;
 /// * a page is known once, however often it is found;
 /// * readers see the state between two `apply` calls, never the middle of one.
 pub trait Catalog: Send + Sync {
@@ -116,6 +116,8 @@ pub enum Outcome {
         digest: u64,
         /// Whether the page is to be found by searching.
         indexable: bool,
+        /// Tries in a row so far that the server could not serve: 0 for an answer that settles the matter.
+        attempts: u32,
     },
     /// No answer came.
     Failed {

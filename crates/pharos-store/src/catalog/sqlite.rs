@@ -8,8 +8,8 @@ use pharos_core::{LibraryPosition, NORMALISER_VERSION, PageId, PageUrl, SiteId, 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, params};
 
 use super::{
-    Catalog, CatalogCounts, Change, CrawlRules, DuePage, Outcome, PageState, PageStory, RobotsFile, RobotsState,
-    SiteCounts,
+    Catalog, CatalogCounts, Change, CrawlRules, DuePage, Outcome, PageState, PageStory, RobotsFile,
+    RobotsState, SiteCounts,
 };
 use crate::StoreError;
 
@@ -90,13 +90,23 @@ impl SqliteCatalog {
         |e| sql_error(&self.path, e)
     }
 
-    fn one<T>(&self, sql: &str, values: impl rusqlite::Params, read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>) -> Result<Option<T>, StoreError> {
+    fn one<T>(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
         let reader = self.reader();
         let mut statement = reader.prepare_cached(sql).map_err(self.failed())?;
         statement.query_row(values, read).optional().map_err(self.failed())
     }
 
-    fn all<T>(&self, sql: &str, values: impl rusqlite::Params, read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> Result<Vec<T>, StoreError> {
+    fn all<T>(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
         let reader = self.reader();
         let mut statement = reader.prepare_cached(sql).map_err(self.failed())?;
         statement.query_map(values, read).and_then(Iterator::collect).map_err(self.failed())
@@ -112,7 +122,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
 }
 
 fn format(path: &Path, connection: &Connection) -> Result<u32, StoreError> {
-    let found = connection.pragma_query_value(None, "user_version", |r| r.get(0)).map_err(|e| sql_error(path, e))?;
+    let found =
+        connection.pragma_query_value(None, "user_version", |r| r.get(0)).map_err(|e| sql_error(path, e))?;
     let known = MIGRATIONS.len() as u32;
     if found > known {
         return Err(StoreError::NewerFormat { path: path.to_path_buf(), found, known });
@@ -134,15 +145,20 @@ fn migrate(path: &Path, connection: &Connection) -> Result<(), StoreError> {
 }
 
 fn sql_error(path: &Path, error: rusqlite::Error) -> StoreError {
-    let io = |kind| StoreError::Io { action: "write", path: path.to_path_buf(), source: std::io::Error::new(kind, error.to_string()) };
+    let io = |action, kind| {
+        let source = std::io::Error::new(kind, error.to_string());
+        StoreError::Io { action, path: path.to_path_buf(), source }
+    };
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             StoreError::CatalogDamaged { path: path.to_path_buf(), detail: error.to_string() }
         }
         // A write that fails half-way is nearly always a disk without room, and SQLite does not always know.
-        Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => io(std::io::ErrorKind::StorageFull),
+        Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => {
+            io("write", std::io::ErrorKind::StorageFull)
+        }
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            io(std::io::ErrorKind::PermissionDenied)
+            io("open", std::io::ErrorKind::PermissionDenied)
         }
         _ => StoreError::Catalog(error.to_string()),
     }
@@ -155,7 +171,8 @@ fn signed(id: u64) -> i64 {
 
 impl Catalog for SqliteCatalog {
     fn absorbed(&self) -> Result<LibraryPosition, StoreError> {
-        let packed: Option<String> = self.one("SELECT value FROM meta WHERE key = 'absorbed'", [], |r| r.get(0))?;
+        let packed: Option<String> =
+            self.one("SELECT value FROM meta WHERE key = 'absorbed'", [], |r| r.get(0))?;
         Ok(packed.and_then(|p| p.parse().ok()).map_or(LibraryPosition::START, LibraryPosition::from_u64))
     }
 
@@ -164,6 +181,9 @@ impl Catalog for SqliteCatalog {
             return Err(StoreError::Catalog("opened for reading only".into()));
         };
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if absorbed <= self.absorbed()? {
+            return Ok(Vec::new());
+        }
         let transaction = writer.transaction().map_err(self.failed())?;
         let mut woken = Vec::new();
         for change in changes {
@@ -179,7 +199,8 @@ impl Catalog for SqliteCatalog {
     }
 
     fn rules(&self) -> Result<Option<CrawlRules>, StoreError> {
-        let json: Option<String> = self.one("SELECT value FROM meta WHERE key = 'rules'", [], |r| r.get(0))?;
+        let json: Option<String> =
+            self.one("SELECT value FROM meta WHERE key = 'rules'", [], |r| r.get(0))?;
         Ok(json.and_then(|j| serde_json::from_str(&j).ok()))
     }
 
@@ -208,7 +229,8 @@ impl Catalog for SqliteCatalog {
     }
 
     fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        let due: Option<Option<i64>> = self.one("SELECT min(due) FROM pages WHERE due > ?1", [now.millis()], |r| r.get(0))?;
+        let due: Option<Option<i64>> =
+            self.one("SELECT min(due) FROM pages WHERE due > ?1", [now.millis()], |r| r.get(0))?;
         Ok(due.flatten().map(Timestamp::from_millis))
     }
 
@@ -263,9 +285,10 @@ impl Catalog for SqliteCatalog {
             sites: self.one("SELECT count(*) FROM sites", [], |r| r.get(0))?.unwrap_or_default(),
             ..Default::default()
         };
-        let states = self.all("SELECT state, count(*), sum(indexable) FROM pages GROUP BY state", [], |r| {
-            Ok((r.get::<_, u32>(0)?, r.get::<_, u64>(1)?, r.get::<_, u64>(2)?))
-        })?;
+        let states =
+            self.all("SELECT state, count(*), sum(indexable) FROM pages GROUP BY state", [], |r| {
+                Ok((r.get::<_, u32>(0)?, r.get::<_, u64>(1)?, r.get::<_, u64>(2)?))
+            })?;
         for (state, pages, indexable) in states {
             counts.pages += pages;
             counts.indexable += indexable;
@@ -284,7 +307,9 @@ impl Catalog for SqliteCatalog {
             "SELECT name, count(*) AS known, sum(state = 1) FROM pages JOIN sites USING (site)
              GROUP BY site ORDER BY known DESC, name LIMIT ?1",
             [limit as i64],
-            |r| Ok(SiteCounts { site: SiteName::from_stored(r.get(0)?), pages: r.get(1)?, stored: r.get(2)? }),
+            |r| {
+                Ok(SiteCounts { site: SiteName::from_stored(r.get(0)?), pages: r.get(1)?, stored: r.get(2)? })
+            },
         )
     }
 }
@@ -302,6 +327,9 @@ fn apply_one(t: &Transaction<'_>, change: &Change, woken: &mut Vec<SiteId>) -> r
         Change::Seed { url, at, hops } => {
             know_site(t, &url.site(), true)?;
             know_page(t, url, 0, *hops, "", *at, woken)?;
+            if *hops == 0 {
+                try_again(t, url, *at, woken)?;
+            }
         }
         Change::Found { url, depth, hops, anchor, at } => {
             know_site(t, &url.site(), false)?;
@@ -313,18 +341,22 @@ fn apply_one(t: &Transaction<'_>, change: &Change, woken: &mut Vec<SiteId>) -> r
             let key = (signed(id.site().0), signed(id.page()));
             // Records may come without a link that led to them: an import, a lost beginning. Where a link did, the
             // way to the page stays as it was.
-            t.prepare_cached("INSERT OR IGNORE INTO pages (site, page, url, depth, found_at) VALUES (?1, ?2, ?3, 0, ?4)")?
-                .execute(params![key.0, key.1, url.as_str(), at.millis()])?;
+            t.prepare_cached(
+                "INSERT OR IGNORE INTO pages (site, page, url, depth, found_at) VALUES (?1, ?2, ?3, 0, ?4)",
+            )?
+            .execute(params![key.0, key.1, url.as_str(), at.millis()])?;
             let due = next_due.map(Timestamp::millis);
             match outcome {
-                Outcome::Answered { status, position, digest, indexable } => t
+                Outcome::Answered { status, position, digest, indexable, attempts } => t
                     .prepare_cached(
-                        "UPDATE pages SET state = 1, due = ?3, visited_at = ?4, visits = visits + 1, attempts = 0,
+                        "UPDATE pages SET state = 1, due = ?3, visited_at = ?4, visits = visits + 1, attempts = ?9,
                                 status = ?5, reason = NULL, position = ?6, digest = ?7, indexable = ?8
                          WHERE site = ?1 AND page = ?2 AND (position IS NULL OR position < ?6)",
                     )?
                     .execute(params![
-                        key.0, key.1, due, at.millis(), status, signed(position.to_u64()), signed(*digest), indexable
+                        key.0, key.1, due, at.millis(), status, signed(position.to_u64()), signed(*digest),
+                        indexable,
+                        attempts
                     ])?,
                 Outcome::Failed { reason, attempt } => t
                     .prepare_cached(
@@ -346,9 +378,33 @@ fn apply_one(t: &Transaction<'_>, change: &Change, woken: &mut Vec<SiteId>) -> r
                 RobotsState::Unreachable => (1, None),
                 RobotsState::Known(body) => (2, Some(body)),
             };
-            t.prepare_cached("INSERT OR REPLACE INTO robots VALUES (?1, ?2, ?3, ?4)")?
-                .execute(params![robots.url.as_str(), robots.at.millis(), state, body])?;
+            t.prepare_cached("INSERT OR REPLACE INTO robots VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+                robots.url.as_str(),
+                robots.at.millis(),
+                state,
+                body
+            ])?;
         }
+    }
+    Ok(())
+}
+
+/// Naming a page again is asking to try it again, where it failed or was refused.
+fn try_again(
+    t: &Transaction<'_>,
+    url: &PageUrl,
+    at: Timestamp,
+    woken: &mut Vec<SiteId>,
+) -> rusqlite::Result<()> {
+    let id = url.id();
+    let again = t
+        .prepare_cached(
+            "UPDATE pages SET due = ?3, attempts = 0
+             WHERE site = ?1 AND page = ?2 AND (state IN (2, 3) OR status >= 400)",
+        )?
+        .execute(params![signed(id.site().0), signed(id.page()), at.millis()])?;
+    if again > 0 {
+        woken.push(id.site());
     }
     Ok(())
 }
@@ -381,7 +437,13 @@ fn know_page(
              WHERE state = 0 AND excluded.depth < depth",
         )?
         .execute(params![
-            signed(id.site().0), signed(id.page()), url.as_str(), at.millis(), depth, hops, anchor
+            signed(id.site().0),
+            signed(id.page()),
+            url.as_str(),
+            at.millis(),
+            depth,
+            hops,
+            anchor
         ])?;
     if changed > 0 {
         woken.push(id.site());
@@ -411,7 +473,13 @@ mod tests {
     }
 
     fn answered(path: &str, offset: u64) -> Change {
-        let outcome = Outcome::Answered { status: 200, position: position(offset), digest: u64::MAX, indexable: true };
+        let outcome = Outcome::Answered {
+            status: 200,
+            position: position(offset),
+            digest: u64::MAX,
+            indexable: true,
+            attempts: 0,
+        };
         Change::Visited { url: url(path), at: at(2), outcome, next_due: None }
     }
 
@@ -466,7 +534,10 @@ mod tests {
         assert!(due(&catalog).is_empty());
         assert_eq!(catalog.next_due(at(100)).unwrap(), Some(at(500)));
         let story = catalog.page(url("/a").id()).unwrap().unwrap();
-        assert_eq!((story.state, story.reason.as_deref(), story.anchor.as_str()), (PageState::Failed, Some("timed out"), "words"));
+        assert_eq!(
+            (story.state, story.reason.as_deref(), story.anchor.as_str()),
+            (PageState::Failed, Some("timed out"), "words")
+        );
         let counts = catalog.counts().unwrap();
         assert_eq!((counts.pages, counts.failed, counts.refused, counts.sites), (2, 1, 1, 1));
         assert_eq!(catalog.page(url("/none").id()).unwrap(), None);
@@ -477,7 +548,11 @@ mod tests {
         let (_dir, catalog) = catalog();
         assert_eq!(catalog.rules().unwrap(), None);
         let rules = CrawlRules { scope: Scope::Domain, max_depth: 3, max_redirects: 5 };
-        let robots = RobotsFile { url: url("/").robots_txt(), at: at(1), state: RobotsState::Known(b"User-agent: *".into()) };
+        let robots = RobotsFile {
+            url: url("/").robots_txt(),
+            at: at(1),
+            state: RobotsState::Known(b"User-agent: *".into()),
+        };
         catalog.apply(&[Change::Rules(rules.clone()), Change::Robots(robots.clone())], position(1)).unwrap();
         assert_eq!(catalog.rules().unwrap(), Some(rules));
         assert_eq!(catalog.robots(&robots.url).unwrap(), Some(robots));

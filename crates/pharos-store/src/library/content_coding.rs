@@ -20,7 +20,9 @@ impl Response {
             let decoded = match coding.as_str() {
                 "gzip" | "x-gzip" => read_up_to(MultiGzDecoder::new(encoded), limit),
                 // RFC 9110 means zlib; some servers send the bare stream.
-                "deflate" if encoded.first().is_some_and(|b| b & 0x0f == 8) => read_up_to(ZlibDecoder::new(encoded), limit),
+                "deflate" if encoded.first().is_some_and(|b| b & 0x0f == 8) => {
+                    read_up_to(ZlibDecoder::new(encoded), limit)
+                }
                 "deflate" => read_up_to(DeflateDecoder::new(encoded), limit),
                 "br" => read_up_to(brotli::Decompressor::new(encoded, 16 << 10), limit),
                 _ => continue,

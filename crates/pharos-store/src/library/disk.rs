@@ -1,7 +1,8 @@
 //! The library on local disk: `00000001.warc.gz`, `00000002.warc.gz`, …, one gzip member per record.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -17,6 +18,8 @@ use crate::StoreError;
 /// A record larger than this, uncompressed, is not ours.
 const MAX_RECORD: u64 = 256 << 20;
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
+/// Bytes looked through at a time behind a damaged record.
+const WINDOW: usize = 1 << 20;
 
 /// The library on local disk.
 pub struct DiskLibrary {
@@ -31,6 +34,9 @@ struct Writer {
     end: LibraryPosition,
     file_size: u64,
     compressor: Compressor,
+    level: CompressionLvl,
+    /// A failed write could not be undone yet.
+    torn: bool,
 }
 
 impl DiskLibrary {
@@ -51,16 +57,17 @@ impl DiskLibrary {
         fs::create_dir_all(dir).map_err(StoreError::io("create", dir))?;
         let level = i32::try_from(level).ok().and_then(|l| CompressionLvl::new(l).ok()).unwrap_or_default();
         let mut writer = match file_numbers(dir)?.last().copied() {
-            None => Writer::begin(dir, 1, file_size, Compressor::new(level), now)?,
+            None => Writer::begin(dir, 1, file_size, level, now)?,
             Some(last) => {
                 let path = file_path(dir, last);
                 let from = if known_good.file == last { known_good.offset } else { 0 };
-                let end = mend_tail(&path, from)?;
-                let mut file =
-                    File::options().read(true).write(true).open(&path).map_err(StoreError::io("open", &path))?;
-                file.seek(SeekFrom::Start(end)).map_err(StoreError::io("seek in", &path))?;
-                let end = LibraryPosition { file: last, offset: end };
-                Writer { file, path, end, file_size, compressor: Compressor::new(level) }
+                let end = LibraryPosition { file: last, offset: mend_tail(&path, from)? };
+                let file = File::options()
+                    .read(true)
+                    .write(true)
+                    .open(&path)
+                    .map_err(StoreError::io("open", &path))?;
+                Writer { file, path, end, file_size, compressor: Compressor::new(level), level, torn: false }
             }
         };
         if writer.end.offset == 0 {
@@ -71,7 +78,13 @@ impl DiskLibrary {
 }
 
 impl Writer {
-    fn begin(dir: &Path, number: u32, file_size: u64, compressor: Compressor, now: Timestamp) -> Result<Self, StoreError> {
+    fn begin(
+        dir: &Path,
+        number: u32,
+        file_size: u64,
+        level: CompressionLvl,
+        now: Timestamp,
+    ) -> Result<Self, StoreError> {
         let path = file_path(dir, number);
         let file = File::options()
             .create(true)
@@ -83,7 +96,8 @@ impl Writer {
         // The name of a new file is durable only once its folder is.
         File::open(dir).and_then(|d| d.sync_all()).map_err(StoreError::io("sync", dir))?;
         let end = LibraryPosition { file: number, offset: 0 };
-        let mut writer = Self { file, path, end, file_size, compressor };
+        let compressor = Compressor::new(level);
+        let mut writer = Self { file, path, end, file_size, compressor, level, torn: false };
         writer.write_info(now)?;
         Ok(writer)
     }
@@ -97,24 +111,25 @@ impl Writer {
     fn compress(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), StoreError> {
         let start = out.len();
         out.resize(start + self.compressor.gzip_compress_bound(bytes.len()), 0);
-        let written = self
-            .compressor
-            .gzip_compress(bytes, &mut out[start..])
-            .map_err(|e| StoreError::io("compress a record for", &self.path)(io::Error::other(e.to_string())))?;
+        let written = self.compressor.gzip_compress(bytes, &mut out[start..]).map_err(|e| {
+            StoreError::io("compress a record for", &self.path)(io::Error::other(e.to_string()))
+        })?;
         out.truncate(start + written);
         Ok(())
     }
 
-    /// Writes and syncs. On failure the file is cut back to what was acknowledged.
+    /// Writes and syncs. On failure the file is cut back to what was acknowledged, at the latest before the next
+    /// write.
     fn write(&mut self, members: &[u8]) -> Result<(), StoreError> {
-        let written = self.file.write_all(members).and_then(|()| self.file.sync_data());
+        if self.torn {
+            self.file.set_len(self.end.offset).map_err(StoreError::io("cut the torn end of", &self.path))?;
+        }
+        let written = self.file.write_all_at(members, self.end.offset).and_then(|()| self.file.sync_data());
         if let Err(error) = written {
-            let undone = self.file.set_len(self.end.offset).and_then(|()| self.file.seek(SeekFrom::Start(self.end.offset)));
-            if let Err(undo) = undone {
-                warn!(path = %self.path.display(), %undo, "could not cut back a half-written record; the next start will");
-            }
+            self.torn = self.file.set_len(self.end.offset).is_err();
             return Err(StoreError::io("write", &self.path)(error));
         }
+        self.torn = false;
         self.end.offset += members.len() as u64;
         Ok(())
     }
@@ -131,8 +146,7 @@ impl Library for DiskLibrary {
             && let Some(first) = records.first()
         {
             let next = writer.end.file + 1;
-            let compressor = std::mem::replace(&mut writer.compressor, Compressor::new(CompressionLvl::default()));
-            *writer = Writer::begin(&self.dir, next, writer.file_size, compressor, first.at)?;
+            *writer = Writer::begin(&self.dir, next, writer.file_size, writer.level, first.at)?;
         }
         let mut members = Vec::new();
         let mut positions = Vec::with_capacity(records.len());
@@ -224,7 +238,11 @@ impl Iterator for DiskScan {
                     position.offset += length;
                     match warc::read(&bytes) {
                         Ok(Parsed::Record(record)) => {
-                            return Some(Ok(StoredRecord { position: here, next: *position, record: *record }));
+                            return Some(Ok(StoredRecord {
+                                position: here,
+                                next: *position,
+                                record: *record,
+                            }));
                         }
                         Ok(Parsed::Other) => {}
                         Err(detail) => return Some(Err(StoreError::Damaged { position: here, detail })),
@@ -283,7 +301,9 @@ fn read_member(input: &mut (impl BufRead + Seek), start: u64) -> Member {
             Ok(after) => Member::Good(bytes, after - start),
             Err(e) => Member::Bad(e.to_string()),
         },
-        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Member::Torn("the file ends inside a record".into()),
+        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
+            Member::Torn("the file ends inside a record".into())
+        }
         Err(e) => Member::Bad(e.to_string()),
     }
 }
@@ -291,24 +311,29 @@ fn read_member(input: &mut (impl BufRead + Seek), start: u64) -> Member {
 /// The first offset from `from` on at which a whole, valid record stands.
 fn next_good(path: &Path, from: u64) -> Result<Option<u64>, StoreError> {
     let error = || StoreError::io("read", path);
-    let bytes = {
-        let mut file = File::open(path).map_err(error())?;
-        file.seek(SeekFrom::Start(from)).map_err(error())?;
-        let mut rest = Vec::new();
-        file.read_to_end(&mut rest).map_err(error())?;
-        rest
-    };
-    for at in 0..bytes.len().saturating_sub(GZIP_MAGIC.len()) {
-        if bytes[at..].starts_with(&GZIP_MAGIC) {
-            let mut input = io::Cursor::new(&bytes[at..]);
-            if let Member::Good(record, _) = read_member(&mut input, 0)
-                && warc::read(&record).is_ok()
-            {
-                return Ok(Some(from + at as u64));
+    let file = File::open(path).map_err(error())?;
+    let length = file.metadata().map_err(error())?.len();
+    let mut window = vec![0; WINDOW];
+    let mut start = from;
+    while start + (GZIP_MAGIC.len() as u64) <= length {
+        let size = WINDOW.min(usize::try_from(length - start).unwrap_or(WINDOW));
+        file.read_exact_at(&mut window[..size], start).map_err(error())?;
+        for (at, bytes) in (start..).zip(window[..size].windows(GZIP_MAGIC.len())) {
+            if bytes == GZIP_MAGIC && is_good(&file, at).map_err(error())? {
+                return Ok(Some(at));
             }
         }
+        // The magic may lie across the border of two windows.
+        start += (size - GZIP_MAGIC.len() + 1) as u64;
     }
     Ok(None)
+}
+
+/// Does a whole, valid record begin here?
+fn is_good(mut file: &File, at: u64) -> io::Result<bool> {
+    file.seek(SeekFrom::Start(at))?;
+    let mut input = BufReader::new(file);
+    Ok(matches!(read_member(&mut input, at), Member::Good(record, _) if warc::read(&record).is_ok()))
 }
 
 /// Finds where the last whole record of a file ends. What stands behind it was never acknowledged, or is damaged:
@@ -316,7 +341,8 @@ fn next_good(path: &Path, from: u64) -> Result<Option<u64>, StoreError> {
 fn mend_tail(path: &Path, known_good: u64) -> Result<u64, StoreError> {
     let error = |action| StoreError::io(action, path);
     let length = fs::metadata(path).map_err(error("read"))?.len();
-    let mut at = known_good.min(length);
+    // A file that is shorter than what was known to be good must be looked through from its beginning.
+    let mut at = if known_good <= length { known_good } else { 0 };
     let mut input = BufReader::with_capacity(256 << 10, File::open(path).map_err(error("open"))?);
     loop {
         input.seek(SeekFrom::Start(at)).map_err(error("seek in"))?;
@@ -375,9 +401,13 @@ mod tests {
             at: Timestamp::EPOCH,
             depth: 0,
             hops: 0,
+            attempt: 1,
             content: Content::Response(Response {
                 status: 200,
-                headers: vec![("Content-Type".into(), "text/html".into()), ("Content-Length".into(), "0".into())],
+                headers: vec![
+                    ("Content-Type".into(), "text/html".into()),
+                    ("Content-Length".into(), "0".into()),
+                ],
                 body: format!("<title>{n}</title>").repeat(1 + n % 7).into_bytes(),
                 address: None,
                 truncated: None,
@@ -390,7 +420,12 @@ mod tests {
     }
 
     fn urls(library: &DiskLibrary) -> Vec<String> {
-        library.scan(LibraryPosition::START).unwrap().flatten().map(|s| s.record.url.path_and_query()[1..].to_string()).collect()
+        library
+            .scan(LibraryPosition::START)
+            .unwrap()
+            .flatten()
+            .map(|s| s.record.url.path_and_query()[1..].to_string())
+            .collect()
     }
 
     #[test]
@@ -411,7 +446,8 @@ mod tests {
     #[test]
     fn files_rotate_and_scans_cross_them() {
         let dir = tempfile::tempdir().unwrap();
-        let library = DiskLibrary::open_writer(dir.path(), 500, 6, LibraryPosition::START, Timestamp::EPOCH).unwrap();
+        let library =
+            DiskLibrary::open_writer(dir.path(), 500, 6, LibraryPosition::START, Timestamp::EPOCH).unwrap();
         for n in 0..20 {
             library.append(&[page(n)]).unwrap();
         }

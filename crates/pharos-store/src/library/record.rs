@@ -18,6 +18,8 @@ pub struct Record {
     pub depth: u32,
     /// Redirects in a row that led here.
     pub hops: u32,
+    /// Which try in a row this was, from 1; 0 where nothing was tried.
+    pub attempt: u32,
     /// What.
     pub content: Content,
 }
@@ -97,8 +99,6 @@ pub enum Event {
     Failed {
         /// Why, for a person.
         reason: String,
-        /// Which try this was, from 1.
-        attempt: u32,
     },
     /// We did not ask, because a rule forbids it.
     Refused {

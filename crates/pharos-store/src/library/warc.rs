@@ -60,7 +60,12 @@ impl Head {
         let mut head = Self::new(kind, record.at);
         head.field("WARC-Target-URI", record.url.as_str());
         // Extension fields, which other readers pass over: how the crawl came here, so that a rebuild knows it.
-        for (name, value) in [("Pharos-Depth", record.depth), ("Pharos-Hops", record.hops)] {
+        let extensions = [
+            ("Pharos-Depth", record.depth),
+            ("Pharos-Hops", record.hops),
+            ("Pharos-Attempt", record.attempt),
+        ];
+        for (name, value) in extensions {
             if value > 0 {
                 head.field(name, &value.to_string());
             }
@@ -163,8 +168,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Parsed, String> {
         }
     };
     let number = |name: &str| field(name).and_then(|n| n.parse().ok()).unwrap_or_default();
-    let (depth, hops) = (number("Pharos-Depth"), number("Pharos-Hops"));
-    Ok(Parsed::Record(Box::new(Record { url, at, depth, hops, content })))
+    let (depth, hops, attempt) = (number("Pharos-Depth"), number("Pharos-Hops"), number("Pharos-Attempt"));
+    Ok(Parsed::Record(Box::new(Record { url, at, depth, hops, attempt, content })))
 }
 
 fn read_http(block: &[u8]) -> Option<Response> {
@@ -198,9 +203,13 @@ mod tests {
             at: Timestamp::parse("2026-01-31T12:00:00Z").unwrap(),
             depth: 3,
             hops: 1,
+            attempt: 2,
             content: Content::Response(Response {
                 status: 200,
-                headers: vec![("Content-Type".into(), "text/html".into()), ("Content-Length".into(), body.len().to_string())],
+                headers: vec![
+                    ("Content-Type".into(), "text/html".into()),
+                    ("Content-Length".into(), body.len().to_string()),
+                ],
                 body: body.to_vec(),
                 address: Some("127.0.0.1".parse().unwrap()),
                 truncated: Some(Truncated::Length),
@@ -219,7 +228,8 @@ mod tests {
             at: Timestamp::EPOCH,
             depth: 0,
             hops: 0,
-            content: Content::Event(Event::Failed { reason: "timed out".into(), attempt: 2 }),
+            attempt: 2,
+            content: Content::Event(Event::Failed { reason: "timed out".into() }),
         };
         assert_eq!(read(&write(&failure, HERE)).unwrap(), Parsed::Record(Box::new(failure)));
         assert_eq!(read(&warcinfo(1, Timestamp::EPOCH)).unwrap(), Parsed::Other);

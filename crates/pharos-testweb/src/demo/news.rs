@@ -268,7 +268,12 @@ pub(super) fn site() -> Site {
             ("/weather/", "Weather"),
             ("/about", "About us"),
         ],
-        friends: &["lighthouse-museum.localhost", "tea-kitchen.localhost", "city-walks.localhost", "search-handbook.localhost"],
+        friends: &[
+            "lighthouse-museum.localhost",
+            "tea-kitchen.localhost",
+            "city-walks.localhost",
+            "search-handbook.localhost",
+        ],
         entries,
     }
 }

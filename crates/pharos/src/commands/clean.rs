@@ -95,7 +95,7 @@ fn batch(base: &PageUrl, dir: &Path, out: &Path) -> anyhow::Result<Outcome> {
         writeln!(lines)?;
     }
     lines.flush().with_context(|| format!("cannot write {}", out.display()))?;
-    println!("{} pages written to {}", paths.len(), out.display());
+    console::out!("{} pages written to {}", paths.len(), out.display());
     Ok(Outcome::Good)
 }
 

@@ -31,12 +31,16 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<Outcome> {
     for key in KEYS {
         let (of, name) = key.name.split_once('.').unwrap_or(("", key.name));
         if of != section {
-            println!("{}[{of}]", if section.is_empty() { "" } else { "\n" });
+            console::out!("{}[{of}]", if section.is_empty() { "" } else { "\n" });
             section = of;
         }
         let (now, usual) = (value(&config, key.name), value(&default, key.name));
-        println!("# {}", key.meaning.trim());
-        if now == usual { println!("{name} = {now}") } else { println!("{name} = {now}  # default: {usual}") }
+        console::out!("# {}", key.meaning.trim());
+        if now == usual {
+            console::out!("{name} = {now}")
+        } else {
+            console::out!("{name} = {now}  # default: {usual}")
+        }
     }
     Ok(Outcome::Good)
 }

@@ -16,26 +16,26 @@ pub(crate) fn run(global: &Global, args: CrawlArgs) -> anyhow::Result<Outcome> {
     let data = settings::data_dir(global);
     let root = data.root().to_path_buf();
     let engine = Engine::open(data, config, "crawl", false)?;
-    let summary = super::runtime()?.block_on(async {
+    let (summary, stored) = super::runtime()?.block_on(async {
         let stop = console::stop_signal()?;
         let progress = console::crawl_progress(engine.status());
         let summary = engine.run(Run { seeds, keep_going: false, stop }).await;
         progress.abort();
-        anyhow::Ok(summary)
+        anyhow::Ok((summary, engine.stored_pages()?))
     })?;
     let summary = match summary {
         Err(EngineError::Stopped) => return Ok(Outcome::Good),
         other => other?,
     };
-    report(global, &root, &summary)
+    report(global, &root, &summary, stored)
 }
 
 pub(crate) fn parse_seeds(seeds: &[String]) -> anyhow::Result<Vec<PageUrl>> {
     seeds.iter().map(|seed| PageUrl::parse(seed).context("this seed cannot be crawled")).collect()
 }
 
-fn report(global: &Global, data: &Path, summary: &CrawlSummary) -> anyhow::Result<Outcome> {
-    if summary.pages == 0
+fn report(global: &Global, data: &Path, summary: &CrawlSummary, stored: u64) -> anyhow::Result<Outcome> {
+    if stored == 0
         && summary.ended == Ended::NothingDue
         && let Some(reason) = &summary.last_failure
     {
@@ -57,7 +57,7 @@ fn report(global: &Global, data: &Path, summary: &CrawlSummary) -> anyhow::Resul
             Ended::Time => "time is up",
             Ended::Stopped => "stopped",
         };
-        println!(
+        console::out!(
             "{} pages ({}) stored in {}, {} failed, {} refused: {why}",
             summary.pages,
             console::bytes(summary.bytes),

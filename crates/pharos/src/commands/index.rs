@@ -27,7 +27,7 @@ pub(crate) fn build(global: &Global) -> anyhow::Result<Outcome> {
     if global.json {
         console::print_json(&summary)?;
     } else {
-        println!("history generation {}: {} pages", summary.generation, summary.pages);
+        console::out!("history generation {}: {} pages", summary.generation, summary.pages);
     }
     Ok(Outcome::Good)
 }
@@ -42,15 +42,15 @@ pub(crate) fn status(global: &Global) -> anyhow::Result<Outcome> {
     }
     match current.history {
         Some(history) => {
-            println!("history  generation {}, knows the library up to {}", history.number, history.to)
+            console::out!("history  generation {}, knows the library up to {}", history.number, history.to)
         }
-        None => println!("history  none yet: `pharos index build` makes one"),
+        None => console::out!("history  none yet: `pharos index build` makes one"),
     }
     for latest in &current.latest {
         let state = if latest.number == current.open().number { "open" } else { "sealed" };
-        println!("latest   generation {}, from {}, {state}", latest.number, latest.from);
+        console::out!("latest   generation {}, from {}, {state}", latest.number, latest.from);
     }
     let stats = stats(&data)?;
-    println!("{} pages searchable, {} on disk", stats.searchable, console::bytes(stats.index_bytes));
+    console::out!("{} pages searchable, {} on disk", stats.searchable, console::bytes(stats.index_bytes));
     Ok(Outcome::Good)
 }

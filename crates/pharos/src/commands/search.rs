@@ -17,15 +17,12 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<Outcome> 
     must_exist(&data)?;
     let index = EmbeddedIndex::open_reader(&data.index())?;
     let search = Search::new(Arc::new(index), config.query);
-    let answer = search.run(&Request {
-        text: args.query.join(" "),
-        page: args.page,
-        size: args.number.clamp(1, 1000),
-    })?;
+    let size = args.number.clamp(1, 1000);
+    let answer = search.run(&Request { text: args.query.join(" "), page: args.page, size })?;
     if global.json {
         console::print_json(&answer)?;
     } else {
-        print(&answer, args.number, args.explain)?;
+        print(&answer, size, args.explain)?;
         if answer.total == 0 && search.pages()? == 0 {
             console::say(global.quiet, "nothing is searchable yet: run `pharos index build`, or `pharos up`");
         }
@@ -50,7 +47,9 @@ fn print(answer: &Answer, size: usize, explain: bool) -> io::Result<()> {
     if explain {
         writeln!(out, "understood: {}\ngeneration: {}\n", answer.understood, answer.generation)?;
     }
-    for (rank, hit) in (answer.page.saturating_sub(1) * size + 1..).zip(&answer.hits) {
+    let first = answer.page.saturating_sub(1).saturating_mul(size);
+    for (rank, hit) in (1..).zip(&answer.hits) {
+        let rank = first.saturating_add(rank);
         writeln!(out, "{rank:>3}. {bold}{}{plain}", printable(&hit.title))?;
         writeln!(out, "     {}  {}", hit.url, hit.date.as_deref().unwrap_or_default())?;
         if !hit.snippet.is_empty() {

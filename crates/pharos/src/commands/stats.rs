@@ -14,19 +14,19 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Good);
     }
     let c = &stats.catalog;
-    println!("pages       {:>10} known on {} sites", c.pages, c.sites);
-    println!("            {:>10} stored", c.stored);
-    println!("            {:>10} waiting", c.waiting);
-    println!("            {:>10} failed", c.failed);
-    println!("            {:>10} refused", c.refused);
-    println!("searchable  {:>10} pages", stats.searchable);
-    println!("library     {:>10}", console::bytes(stats.library_bytes));
-    println!("catalog     {:>10}", console::bytes(stats.catalog_bytes));
-    println!("index       {:>10}", console::bytes(stats.index_bytes));
+    console::out!("pages       {:>10} known on {} sites", c.pages, c.sites);
+    console::out!("            {:>10} stored", c.stored);
+    console::out!("            {:>10} waiting", c.waiting);
+    console::out!("            {:>10} failed", c.failed);
+    console::out!("            {:>10} refused", c.refused);
+    console::out!("searchable  {:>10} pages", stats.searchable);
+    console::out!("library     {:>10}", console::bytes(stats.library_bytes));
+    console::out!("catalog     {:>10}", console::bytes(stats.catalog_bytes));
+    console::out!("index       {:>10}", console::bytes(stats.index_bytes));
     if !stats.sites.is_empty() {
-        println!("\nlargest sites");
+        console::out!("\nlargest sites");
         for site in &stats.sites {
-            println!("  {:<40} {:>8} known {:>8} stored", site.site.as_str(), site.pages, site.stored);
+            console::out!("  {:<40} {:>8} known {:>8} stored", site.site.as_str(), site.pages, site.stored);
         }
     }
     Ok(Outcome::Good)

@@ -47,7 +47,7 @@ pub(crate) async fn up(
     let serving = tokio::spawn(pharos_web::serve(listener, service, console::stopped(stop.clone())));
     let progress = console::crawl_progress(engine.status());
     console::say(quiet, &format!("searching at http://{address}/  (Ctrl-C stops)"));
-    let ran = engine.run(Run { seeds, keep_going: true, stop }).await;
+    let ran = engine.run(Run { seeds, keep_going: true, stop: stop.clone() }).await;
     progress.abort();
     if let Err(error) = ran
         && !matches!(error, EngineError::Stopped)
@@ -55,6 +55,8 @@ pub(crate) async fn up(
         serving.abort();
         return Err(error.into());
     }
+    // A limit ends the crawl, not the service.
+    engine.attend(stop).await;
     serving.await.context("the web page broke down")??;
     Ok(Outcome::Good)
 }

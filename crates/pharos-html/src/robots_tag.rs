@@ -1,0 +1,51 @@
+//! Directives for robots in the HTTP header: `X-Robots-Tag`.
+
+/// Rules that are written with a colon of their own; any other name before a colon is a robot's.
+const WITH_VALUE: [&str; 4] = ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
+
+/// The directives of `X-Robots-Tag` headers that are meant for everybody or for `agent`, separated by commas.
+///
+/// `otherbot: noindex, nofollow` speaks to that robot alone, with all its rules.
+///
+/// ```
+/// let tags = ["noindex, max-snippet:20", "otherbot: noarchive"];
+/// assert_eq!(pharos_html::robots_tag(tags, "Pharos"), "noindex, max-snippet:20");
+/// ```
+pub fn robots_tag<'a>(headers: impl IntoIterator<Item = &'a str>, agent: &str) -> String {
+    let mut directives = Vec::new();
+    for header in headers {
+        let mut to_us = true;
+        for part in header.split(',').map(str::trim) {
+            let rule = match part.split_once(':') {
+                Some((name, rule)) if !WITH_VALUE.iter().any(|v| name.trim().eq_ignore_ascii_case(v)) => {
+                    to_us = name.trim().eq_ignore_ascii_case(agent);
+                    rule.trim()
+                }
+                _ => part,
+            };
+            if to_us && !rule.is_empty() {
+                directives.push(rule);
+            }
+        }
+    }
+    directives.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directives_reach_whom_they_are_meant_for() {
+        let read = |tags: &[&str]| robots_tag(tags.iter().copied(), "Pharos");
+        assert_eq!(read(&["noindex"]), "noindex");
+        assert_eq!(read(&["noindex, max-snippet:20", "nofollow"]), "noindex, max-snippet:20, nofollow");
+        assert_eq!(read(&["otherbot: noindex, nofollow"]), "");
+        assert_eq!(read(&["otherbot: noindex, pharos: noarchive, nofollow"]), "noarchive, nofollow");
+        assert_eq!(
+            read(&["unavailable_after: 25 Jun 2030 15:00:00 GMT, noindex"]),
+            "unavailable_after: 25 Jun 2030 15:00:00 GMT, noindex"
+        );
+        assert_eq!(read(&["", ",,", ":"]), "");
+    }
+}
