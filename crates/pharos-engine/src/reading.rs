@@ -2,9 +2,10 @@
 //! for the index. Pure work, done on all cores; a page that panics is set aside with its reason.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::UNIX_EPOCH;
 
 use pharos_core::config::Config;
-use pharos_core::{Link, PageObject};
+use pharos_core::{Link, PageObject, Timestamp};
 use pharos_crawl::robots::is_robots_txt;
 use pharos_index::{Change, Document};
 use pharos_store::{Content, Record, Response, StoredRecord};
@@ -79,7 +80,7 @@ fn facts(stored: &StoredRecord, response: &Response, config: &Config) -> Option<
     let page = understand(stored, response, &body, &config.crawl.agent);
     let links = page.followed_links().cloned().collect();
     let found = !page.no_index() && (!page.text.is_empty() || !page.title.is_empty());
-    let document = found.then(|| Box::new(document(stored, page)));
+    let document = found.then(|| Box::new(document(stored, response, page)));
     Some(PageFacts { links, digest, document })
 }
 
@@ -97,7 +98,7 @@ fn understand(stored: &StoredRecord, response: &Response, body: &[u8], agent: &s
     page
 }
 
-fn document(stored: &StoredRecord, page: PageObject) -> Document {
+fn document(stored: &StoredRecord, response: &Response, page: PageObject) -> Document {
     let archive = !page.no_archive();
     let title = if page.title.trim().is_empty() { page.content_title } else { page.title };
     Document {
@@ -106,11 +107,21 @@ fn document(stored: &StoredRecord, page: PageObject) -> Document {
         body: page.text,
         anchors: Vec::new(),
         lang: page.lang,
-        date: page.published.or(page.modified).map(|d| d.chars().take(10).collect()),
+        date: page
+            .published
+            .or(page.modified)
+            .map(|d| d.chars().take(10).collect())
+            .or_else(|| last_modified(response)),
         fetched: stored.record.at,
         position: stored.position,
         archive,
     }
+}
+
+/// The day of the `Last-Modified` header.
+fn last_modified(response: &Response) -> Option<String> {
+    let date = httpdate::parse_http_date(response.header("Last-Modified")?).ok()?;
+    Some(Timestamp::EPOCH.plus(date.duration_since(UNIX_EPOCH).ok()?).date())
 }
 
 /// Does an answer settle what the page says now? Overload, faults of the server and closed doors do not.
@@ -137,5 +148,81 @@ impl Read {
         }
         // Not there, moved, or not to be found: whatever stood there before is not the page any more.
         settles(response).then(|| Change::Gone(record.url.id()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pharos_core::{LibraryPosition, PageUrl};
+
+    fn stored(path: &str, status: u16, headers: &[(&str, &str)], body: &str) -> StoredRecord {
+        let headers = headers.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+        let response = Response { status, headers, body: body.into(), address: None, truncated: None };
+        StoredRecord {
+            position: LibraryPosition { file: 1, offset: 5 },
+            next: LibraryPosition { file: 1, offset: 9 },
+            record: Record {
+                url: PageUrl::parse(&format!("http://example.org{path}")).unwrap(),
+                at: Timestamp::EPOCH,
+                depth: 0,
+                hops: 0,
+                attempt: 1,
+                content: Content::Response(response),
+            },
+        }
+    }
+
+    fn change(stored: StoredRecord) -> Option<Change> {
+        read(stored, &Config::default()).index_change()
+    }
+
+    const PAGE: &str = "<title>Tower</title><p>It stands. <a href=/next>On</a>";
+
+    #[test]
+    fn a_page_becomes_a_document_with_its_date() {
+        let Some(Change::Put(document)) =
+            change(stored("/", 200, &[("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT")], PAGE))
+        else {
+            panic!("a page is put")
+        };
+        assert_eq!((document.title.as_str(), document.date.as_deref()), ("Tower", Some("1994-11-06")));
+        assert!(document.archive && document.body.contains("It stands."));
+        let Some(Change::Put(document)) = change(stored("/", 200, &[("last-modified", "yesterday")], PAGE))
+        else {
+            panic!("a page is put")
+        };
+        assert_eq!(document.date, None);
+    }
+
+    #[test]
+    fn what_an_answer_means_for_the_index() {
+        let gone = |status| matches!(change(stored("/", status, &[], PAGE)), Some(Change::Gone(_)));
+        assert!(gone(301) && gone(404) && gone(410));
+        assert!(
+            [403, 429, 500, 503].iter().all(|s| change(stored("/", *s, &[], PAGE)).is_none()),
+            "it may pass"
+        );
+        assert!(matches!(
+            change(stored("/", 200, &[("X-Robots-Tag", "noindex, max-snippet:9")], PAGE)),
+            Some(Change::Gone(_))
+        ));
+        assert!(matches!(
+            change(stored("/", 200, &[("X-Robots-Tag", "otherbot: noindex")], PAGE)),
+            Some(Change::Put(_))
+        ));
+        assert!(change(stored("/robots.txt", 200, &[], "User-agent: *")).is_none());
+    }
+
+    #[test]
+    fn followed_links_are_read_and_the_body_is_let_go() {
+        let read = read(stored("/", 200, &[], PAGE), &Config::default());
+        assert_eq!(read.page.unwrap().links[0].url.as_str(), "http://example.org/next");
+        assert!(matches!(read.stored.record.content, Content::Response(r) if r.body.is_empty()));
+    }
+
+    #[test]
+    fn anchors_that_say_nothing() {
+        assert!(is_telling("Lighthouses of the coast") && !is_telling(" Click here ") && !is_telling("更多"));
     }
 }

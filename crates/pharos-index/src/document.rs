@@ -24,7 +24,7 @@ pub struct Document {
     pub anchors: Vec<String>,
     /// Its language.
     pub lang: String,
-    /// When it was published, as far as known: `2026-01-31`.
+    /// When it was published or last changed, as far as known: `2026-01-31`.
     pub date: Option<String>,
     /// When it was fetched.
     pub fetched: Timestamp,

@@ -50,7 +50,7 @@ pub struct Hit {
     pub snippet_html: String,
     /// Its site.
     pub site: String,
-    /// When it was published or, failing that, fetched: `2026-01-31`.
+    /// When it was published or last changed, by its own account: `2026-01-31`.
     pub date: Option<String>,
     /// Its language.
     pub lang: String,

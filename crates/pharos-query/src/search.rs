@@ -144,7 +144,7 @@ fn hit(stored: &StoredPage, score: f32, words: &HashSet<&str>) -> Hit {
         snippet: snippet.text,
         snippet_html: snippet.html,
         site: PageUrl::parse(&stored.url).map(|u| u.site().to_string()).unwrap_or_default(),
-        date: stored.date.clone().or_else(|| Some(stored.fetched.date())),
+        date: stored.date.clone(),
         lang: stored.lang.clone(),
         score,
         cached_url: stored.archive.then(|| format!("/snapshot/{}", stored.page)),

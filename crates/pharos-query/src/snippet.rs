@@ -18,6 +18,9 @@ const MAX_TEXT: usize = 128 << 10;
 const WINDOW_HAN: usize = 90;
 const WINDOW: usize = 200;
 
+/// Shorter lines are menus, captions and lists.
+const PROSE_LENGTH: usize = 40;
+
 /// A snippet, plain and marked.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Snippet {
@@ -30,7 +33,15 @@ pub(crate) fn snippet(body: &str, words: &HashSet<&str>) -> Snippet {
     let text = Text::new(&body[..body.floor_char_boundary(MAX_TEXT)]);
     let han = text.chars.iter().take(2_000).filter(|c| is_han(**c)).count();
     let window = if han * 4 > text.chars.len().min(2_000) { WINDOW_HAN } else { WINDOW };
-    let marks: Vec<Mark> = occurrences(text.text, words)
+    let all = occurrences(text.text, words);
+    let in_prose: Vec<_> =
+        all.iter().filter(|at| is_prose(line_around(text.text, at.start))).cloned().collect();
+    let said = |marks: &[Range<usize>]| {
+        marks.iter().map(|at| text.text[at.clone()].to_lowercase()).collect::<HashSet<_>>().len()
+    };
+    // Prose says more than menus and lists of links, as long as it speaks of the same words.
+    let shown = if said(&in_prose) == said(&all) { in_prose } else { all };
+    let marks: Vec<Mark> = shown
         .into_iter()
         .map(|range| {
             let (at, end) = (text.char_at(range.start), text.char_at(range.end));
@@ -41,6 +52,20 @@ pub(crate) fn snippet(body: &str, words: &HashSet<&str>) -> Snippet {
     let best = best_window(&windows(&marks, text.chars.len(), window, window * 3 / 4)).unwrap_or(0..window);
     let range = adjust(&text.chars, best.start..best.end.min(text.chars.len()), window);
     render(&text, range, words)
+}
+
+/// The line of a text that a byte stands in; the stored text has one line a paragraph.
+fn line_around(text: &str, at: usize) -> &str {
+    let start = text[..at].rfind('\n').map_or(0, |i| i + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |i| at + i);
+    &text[start..end]
+}
+
+/// A line with sentences in it, and not the small print.
+fn is_prose(line: &str) -> bool {
+    let line = line.trim();
+    let ends = |c: char| matches!(c, '。' | '！' | '？' | '.' | '!' | '?' | '；');
+    line.len() >= PROSE_LENGTH && line.contains(ends) && !line.starts_with(['©', '版'])
 }
 
 fn render(text: &Text<'_>, range: Range<usize>, words: &HashSet<&str>) -> Snippet {
@@ -216,6 +241,16 @@ mod tests {
         let found = make(&"古代的灯塔建在山上。".repeat(40), &["灯塔"]);
         assert!(found.text.chars().count() <= WINDOW_HAN * 3 / 2);
         assert_eq!(found.html.matches("<mark>灯塔</mark>").count(), found.text.matches("灯塔").count());
+    }
+
+    #[test]
+    fn prose_is_preferred_to_lists_of_links() {
+        let links = "Red lighthouse\nBlue lighthouse\nLighthouse, lighthouse\n".repeat(9);
+        let small = "© 2025 The Lighthouse Museum of Port Aster. All rights reserved.";
+        let body =
+            format!("{links}On a clear night the lighthouse is seen from the islands.\n{links}{small}");
+        let found = make(&body, &["lighthouse"]);
+        assert!(found.text.contains("On a clear night the lighthouse is seen"), "{found:?}");
     }
 
     #[test]

@@ -342,7 +342,8 @@ mod tests {
 
     #[test]
     fn no_result_gives_help_for_its_reason() {
-        assert!(rendered("x", 1, &answer(vec![], 0), 9).contains("Use fewer words"));
+        assert!(rendered("x y", 1, &answer(vec![], 0), 9).contains("Use fewer words"));
+        assert!(!rendered("x", 1, &answer(vec![], 0), 9).contains("Use fewer words"));
         assert!(rendered("x", 1, &answer(vec![], 0), 0).contains("pharos crawl"));
         let beyond = rendered("x", 7, &answer(vec![], 25), 25);
         assert!(beyond.contains("There is no page 7 of results"), "{beyond}");

@@ -153,7 +153,7 @@ mod tests {
         let reply = get(&router, "/search?q=%E7%81%AF%E5%A1%94&lang=zh").await;
         assert!(reply.text().contains("<html lang=\"zh-Hans\">") && reply.text().contains("1 条结果"));
         assert!(reply.header("set-cookie").starts_with("pharos_lang=zh;"));
-        assert!(get(&router, "/search?q=submarine").await.text().contains("Use fewer words"));
+        assert!(get(&router, "/search?q=submarine").await.text().contains("Try other words"));
         assert!(get(&router, "/search?q=lighthouse&page=9").await.text().contains("There is no page 9"));
     }
 

@@ -117,7 +117,7 @@ words! {
     previous: "Previous", "上一页";
     next: "Next", "下一页";
 
-    nothing_title: "No page matches “{}”", "没有找到与“{}”相符的网页";
+    nothing_title: "No page matches: {}", "没有找到相符的网页：{}";
     tip_fewer: "Use fewer words: every one of them has to be on the page.", "减少词的数量：网页须包含每一个词。";
     tip_other: "Try other words for the same thing, and look at the spelling.", "换一种说法，并检查有没有错别字。";
     tip_language: "Try another language: Chinese words find Chinese pages.", "换一种语言：用英文词可以找到英文网页。";
@@ -150,8 +150,11 @@ words! {
 
 impl Words {
     /// What to do when nothing was found.
-    pub(crate) fn tips(&self) -> [&'static str; 3] {
-        [self.tip_fewer, self.tip_other, self.tip_language]
+    /// One word cannot become fewer.
+    pub(crate) fn tips(&self, query: &str) -> Vec<&'static str> {
+        let several = query.split_whitespace().nth(1).is_some();
+        let fewer = several.then_some(self.tip_fewer);
+        fewer.into_iter().chain([self.tip_other, self.tip_language]).collect()
     }
 
     /// How many pages there are.
