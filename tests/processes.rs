@@ -11,8 +11,8 @@ use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
 
 fn slow_web(seed: u64) -> Rig {
-    let options = ServeOptions { latency: Duration::from_millis(40), ..ServeOptions::default() };
-    Rig::new(WebSpec { seed, pages: 600, ..WebSpec::default() }, options)
+    let options = ServeOptions { latency: Duration::from_millis(100), ..ServeOptions::default() };
+    Rig::new(WebSpec { seed, pages: 400, ..WebSpec::default() }, options)
 }
 
 /// Tries until it is true; a deadline only keeps a broken test from running for ever.

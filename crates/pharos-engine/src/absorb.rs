@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use pharos_core::LibraryPosition;
 use pharos_core::config::Config;
-use pharos_core::{LibraryPosition, PageId, SiteId};
-use pharos_crawl::{PageFacts as Facts, Scoping, changes};
+use pharos_crawl::{Absorbed, PageFacts as Facts, Scoping, changes};
 use pharos_index::{Change, EmbeddedIndex, Index, IndexError, Wish};
 use pharos_store::Catalog;
 use tracing::{debug, info, warn};
@@ -28,13 +28,6 @@ struct IndexSide {
     at: LibraryPosition,
     committed: LibraryPosition,
     last_commit: Instant,
-}
-
-/// What a group of records brought.
-#[derive(Default)]
-pub(crate) struct Absorbed {
-    pub(crate) pages: Vec<PageId>,
-    pub(crate) woken: Vec<SiteId>,
 }
 
 impl Absorber {
@@ -60,7 +53,7 @@ impl Absorber {
         self.index.as_ref().map_or(self.catalog_at, |i| i.at.min(self.catalog_at))
     }
 
-    /// Takes in a group of records.
+    /// Takes in a group of records, and gives what the crawl wants to know of that.
     pub(crate) fn absorb(&mut self, group: Vec<Read>) -> Result<Absorbed, EngineError> {
         let mut absorbed = Absorbed::default();
         let Some(end) = group.last().map(|r| r.stored.next) else { return Ok(absorbed) };

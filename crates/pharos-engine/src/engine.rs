@@ -161,10 +161,8 @@ impl Engine {
             loop {
                 match read_out.recv_timeout(TICK) {
                     Ok(group) => {
-                        let absorbed = absorber.absorb(group)?;
                         // The crawl may be over; then nobody listens.
-                        let _ = absorbed_in
-                            .send(pharos_crawl::Absorbed { pages: absorbed.pages, woken: absorbed.woken });
+                        let _ = absorbed_in.send(absorber.absorb(group)?);
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return absorber.finish(),

@@ -32,7 +32,6 @@ pub struct EmbeddedIndex {
 
 struct Writing {
     writer: MemberWriter,
-    number: u64,
     memory: usize,
     body_limit: usize,
 }
@@ -64,7 +63,7 @@ impl EmbeddedIndex {
         let number = generations.current()?.open().number;
         let writer = open_generation(&generations, number, memory)?;
         let chain = Chain::open(&generations, Vec::new())?;
-        Ok(Self::over(generations, chain, Some(Writing { writer, number, memory, body_limit })))
+        Ok(Self::over(generations, chain, Some(Writing { writer, memory, body_limit })))
     }
 
     fn over(generations: Generations, chain: Chain, writing: Option<Writing>) -> Self {
@@ -152,7 +151,9 @@ impl Chain {
     fn refresh(&mut self, generations: &Generations) -> Result<bool, IndexError> {
         let current = generations.current()?;
         let mut changed = false;
-        if current != self.current || self.members.iter().any(Option::is_none) {
+        // Empty after an error that came in the middle of this.
+        let incomplete = self.members.is_empty() || self.members.iter().any(Option::is_none);
+        if current != self.current || incomplete {
             let old = std::mem::take(&mut self.members);
             let known = old.iter().flatten().count();
             changed = current != self.current;
@@ -228,7 +229,6 @@ impl Index for EmbeddedIndex {
         let next = open_generation(&self.generations, number, writing.memory)?;
         // Merges under way in the sealed generation may end by themselves: it is dropped soon.
         std::mem::replace(&mut writing.writer, next).finish_in_background();
-        writing.number = number;
         self.reading().snapshot = None;
         Ok(at)
     }

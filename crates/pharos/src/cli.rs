@@ -20,6 +20,7 @@ pub(crate) struct Cli {
 }
 
 #[derive(Args)]
+#[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
     /// The data directory [default: ./data]
     #[arg(long, global = true, value_name = "DIR", env = "PHAROS_DATA", hide_env = true)]

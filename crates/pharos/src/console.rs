@@ -62,7 +62,15 @@ pub(crate) fn say(quiet: bool, message: &str) {
 
 /// One line: what, on what, what to do.
 pub(crate) fn error(error: &anyhow::Error) {
-    let line = format!("{error:#}").replace('\n', " ");
+    let mut line = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        // Many messages of ours tell their cause already.
+        if !line.contains(&cause) {
+            line.push_str(if line.is_empty() { "" } else { ": " });
+            line.push_str(&cause);
+        }
+    }
+    let line = line.replace('\n', " ");
     let _ = writeln!(BesideLines, "pharos: {line}");
 }
 
