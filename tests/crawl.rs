@@ -61,8 +61,9 @@ fn a_thousand_pages_are_stored_once_and_found_by_their_titles() {
 #[test]
 fn kill_nine_loses_nothing_and_repeats_nothing() {
     let options = ServeOptions { latency: Duration::from_millis(30), ..ServeOptions::default() };
-    let rig = Rig::new(WebSpec { seed: 12, ..WebSpec::default() }, options);
-    let kills = if long() { 200 } else { 20 };
+    // The web is large enough for the crawl to be at work at nearly every kill.
+    let (kills, pages) = if long() { (200, 8_000) } else { (20, 1_000) };
+    let rig = Rig::new(WebSpec { seed: 12, pages, ..WebSpec::default() }, options);
     let mut moment = 7u64;
     let mut interrupted = 0;
     for kill in 0..kills {

@@ -432,7 +432,10 @@ mod tests {
             let whole = page.path_and_query().replace('*', "%2A").replace('$', "%24");
             let beginning = &whole[..whole.floor_char_boundary(cut.max(1))];
             // Half an escape is another text.
-            prop_assume!(!beginning.ends_with('%') && !beginning[..beginning.len() - 1].ends_with('%'));
+            let beginning = match beginning.rfind('%') {
+                Some(escape) if escape + 3 > beginning.len() => &beginning[..escape],
+                _ => beginning,
+            };
             for rule in [whole.clone(), format!("{whole}$"), format!("*{whole}"), beginning.to_string()] {
                 let file = format!("user-agent: *\ndisallow: {rule}");
                 prop_assert!(!Robots::parse(file.as_bytes(), "a").allows(&page), "{}", rule);
