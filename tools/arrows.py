@@ -69,13 +69,25 @@ def edges_of(packages):
     return crates, edges
 
 
+def unclear_run(metadata):
+    """Why `cargo run -- demo`, which the README gives, would not know what to run; nothing where it does."""
+    default = set(metadata.get("workspace_default_members", []))
+    binaries = [target["name"] for package in metadata["packages"] if package["id"] in default
+                for target in package["targets"] if "bin" in target["kind"]]
+    if binaries == ["pharos"]:
+        return []
+    return [f"`cargo run` would find the binaries {binaries}, not just pharos: "
+            "set default-members in Cargo.toml to crates/pharos"]
+
+
 def main():
-    crates, edges = edges_of(cargo.members(cargo.load()))
+    metadata = cargo.load()
+    crates, edges = edges_of(cargo.members(metadata))
     for source in sorted(crates):
         targets = sorted({target.removeprefix("pharos-") + (" (tests)" if kind == "dev" else "")
                           for origin, target, kind in edges if origin == source})
         print(f"  {source:<16} -> {', '.join(targets) or '-'}")
-    wrong = violations(edges, crates)
+    wrong = violations(edges, crates) + unclear_run(metadata)
     for sentence in wrong:
         print(f"arrows: {sentence}", file=sys.stderr)
     if not wrong:

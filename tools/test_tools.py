@@ -154,5 +154,20 @@ class Golden(unittest.TestCase):
             self.assertFalse(golden.test_exists(Path(directory), "pharos-text::vbyte::encodes_135"))
 
 
+class CargoRun(unittest.TestCase):
+    """The README's command knows what to run."""
+
+    @staticmethod
+    def metadata(default):
+        packages = [{"id": name, "targets": [{"name": name, "kind": ["bin"]}]} for name in ("pharos", "pharos-testweb")]
+        return {"packages": packages, "workspace_default_members": default}
+
+    def test_one_binary_is_clear(self):
+        self.assertEqual(arrows.unclear_run(self.metadata(["pharos"])), [])
+
+    def test_two_binaries_are_not(self):
+        self.assertEqual(len(arrows.unclear_run(self.metadata(["pharos", "pharos-testweb"]))), 1)
+
+
 if __name__ == "__main__":
     unittest.main()
