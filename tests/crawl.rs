@@ -65,7 +65,7 @@ fn kill_nine_loses_nothing_and_repeats_nothing() {
     let (kills, pages) = if long() { (200, 8_000) } else { (20, 1_000) };
     let rig = Rig::new(WebSpec { seed: 12, pages, ..WebSpec::default() }, options);
     let mut moment = 7u64;
-    let mut interrupted = 0;
+    let mut at_work = 0;
     for kill in 0..kills {
         let stored = rig.stored();
         rig.server.clear_log();
@@ -74,17 +74,18 @@ fn kill_nine_loses_nothing_and_repeats_nothing() {
         if kill % 2 == 1 {
             command.args(["--listen", "127.0.0.1:0"]);
         }
-        let mut child = Running::start(&mut command);
+        let child = Running::start(&mut command);
         moment = moment.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(Duration::from_millis(60 + (moment >> 33) % 250));
-        interrupted += usize::from(child.0.try_wait().unwrap().is_none());
         drop(child);
+        let now = rig.stored().len();
+        at_work += usize::from(now > stored.len() && now < expected(&rig).len());
         for request in rig.server.log() {
             let url = format!("http://{}:{}{}", request.host, rig.server.port(), request.path);
             assert!(!stored.contains_key(&url), "{url} was stored and asked for again after kill {kill}");
         }
     }
-    assert!(interrupted >= 10, "only {interrupted} runs were still at work when they were killed");
+    assert!(at_work >= 3, "only {at_work} runs were in the middle of the crawl when they were killed");
     succeed(&mut rig.crawl("crawl"));
     assert_eq!(rig.stored(), expected(&rig));
     let output = succeed(&mut rig.pharos(&["--json", "stats"]));

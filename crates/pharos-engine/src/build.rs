@@ -11,17 +11,17 @@ use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageId};
 use pharos_index::{Change, Generations, HistoryBuilder, Wish};
 use pharos_store::{Content, DataDir, DiskLibrary, Library, StoreError, StoredRecord};
-use rayon::prelude::*;
 use tracing::{info, warn};
 
 use crate::EngineError;
 use crate::absorb::open_index;
-use crate::engine::{reading_pool, reading_threads};
-use crate::reading::{self, is_telling, settles};
+use crate::engine::{read_group, reading_pool, reading_threads};
+use crate::reading::{Read, is_telling, settles};
 
 /// Anchors kept for one page; more of them say nothing new.
 const MAX_ANCHORS: usize = 32;
-const GROUP: usize = 256;
+/// Pages read at a time; each may be as large as `crawl.body_limit`.
+const GROUP: usize = 64;
 /// How long the owner may take to react.
 const OWNER_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -63,34 +63,21 @@ pub fn build_history(
     ask_owner(data, config, &generations, Wish::Seal(open))?;
 
     let threads = reading_threads(config);
-    let pool = reading_pool(threads)?;
     let library = DiskLibrary::open_reader(&data.library())?;
     let (newest, to) = survey(&library, &mut check)?;
     let total = newest.len() as u64;
-    let mut anchors =
-        gather_anchors(&library, &pool, config, &newest, to, &mut |n| check(Progress::Linking(n, total)))?;
+    let pages = Pages { library, pool: reading_pool(threads)?, config, newest, to };
+    let mut anchors = pages.anchors(&mut |n| check(Progress::Linking(n, total)))?;
 
-    let mut builder = HistoryBuilder::begin(
-        &generations,
-        threads,
-        config.index.memory.bytes(),
-        config.index.body_limit.bytes(),
-    )?;
-    each_newest(
-        &library,
-        &pool,
-        config,
-        &newest,
-        to,
-        &mut |n| check(Progress::Indexing(n, total)),
-        &mut |mut read| {
-            if let Some(Change::Put(mut document)) = read.index_change() {
-                document.anchors = anchors.remove(&document.url.id()).unwrap_or_default();
-                builder.add(&document)?;
-            }
-            Ok(())
-        },
-    )?;
+    let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
+    let mut builder = HistoryBuilder::begin(&generations, threads, memory, body_limit)?;
+    pages.each(&mut |n| check(Progress::Indexing(n, total)), &mut |mut read| {
+        if let Some(Change::Put(mut document)) = read.index_change() {
+            document.anchors = anchors.remove(&document.url.id()).unwrap_or_default();
+            builder.add(&document)?;
+        }
+        Ok(())
+    })?;
     let pages = builder.pages();
     let history = builder.finish(to)?;
     check(Progress::Switching)?;
@@ -139,69 +126,71 @@ fn survey(
     Ok((newest, to))
 }
 
-fn gather_anchors(
-    library: &dyn Library,
-    pool: &rayon::ThreadPool,
-    config: &Config,
-    newest: &Newest,
+/// The newest record of every page, up to a point of the library, and the means to read them.
+struct Pages<'a> {
+    library: DiskLibrary,
+    pool: rayon::ThreadPool,
+    config: &'a Config,
+    newest: Newest,
     to: LibraryPosition,
-    check: &mut impl FnMut(u64) -> Result<(), EngineError>,
-) -> Result<HashMap<PageId, Vec<String>>, EngineError> {
-    let mut anchors: HashMap<PageId, Vec<String>> = HashMap::new();
-    // As much memory as the index writer gets later; what comes when it is used up is left to better means.
-    let mut left = config.index.memory.bytes();
-    each_newest(library, pool, config, newest, to, check, &mut |read| {
-        let from = read.stored.record.url.id();
-        for link in read.page.iter().flat_map(|p| &p.links) {
-            let target = link.url.id();
-            if target == from || !newest.contains_key(&target) || !is_telling(&link.anchor) {
-                continue;
-            }
-            let known = anchors.entry(target).or_default();
-            if known.len() < MAX_ANCHORS && left >= link.anchor.len() && !known.contains(&link.anchor) {
-                left -= link.anchor.len();
-                known.push(link.anchor.clone());
-            }
-        }
-        Ok(())
-    })?;
-    Ok(anchors)
 }
 
-/// Reads the newest record of every page, on all cores, in the order of the library.
-fn each_newest(
-    library: &dyn Library,
-    pool: &rayon::ThreadPool,
-    config: &Config,
-    newest: &Newest,
-    to: LibraryPosition,
-    check: &mut impl FnMut(u64) -> Result<(), EngineError>,
-    each: &mut impl FnMut(reading::Read) -> Result<(), EngineError>,
-) -> Result<(), EngineError> {
-    let mut scan = library.scan(LibraryPosition::START)?;
-    let mut done = 0;
-    loop {
-        let mut group = Vec::with_capacity(GROUP);
-        for stored in scan.by_ref() {
-            let Some(stored) = whole(stored, false)? else { continue };
-            if stored.position >= to {
-                break;
+impl Pages<'_> {
+    /// What other pages call each page.
+    fn anchors(
+        &self,
+        check: &mut impl FnMut(u64) -> Result<(), EngineError>,
+    ) -> Result<HashMap<PageId, Vec<String>>, EngineError> {
+        let mut anchors: HashMap<PageId, Vec<String>> = HashMap::new();
+        // As much memory as the index writer gets later; what comes when it is used up is left to better means.
+        let mut left = self.config.index.memory.bytes();
+        self.each(check, &mut |read| {
+            let from = read.stored.record.url.id();
+            for link in read.page.iter().flat_map(|p| &p.links) {
+                let target = link.url.id();
+                if target == from || !self.newest.contains_key(&target) || !is_telling(&link.anchor) {
+                    continue;
+                }
+                let known = anchors.entry(target).or_default();
+                if known.len() < MAX_ANCHORS && left >= link.anchor.len() && !known.contains(&link.anchor) {
+                    left -= link.anchor.len();
+                    known.push(link.anchor.clone());
+                }
             }
-            if newest.get(&stored.record.url.id()) == Some(&stored.position) {
-                group.push(stored);
+            Ok(())
+        })?;
+        Ok(anchors)
+    }
+
+    /// Reads them all, on all cores, in the order of the library.
+    fn each(
+        &self,
+        check: &mut impl FnMut(u64) -> Result<(), EngineError>,
+        each: &mut impl FnMut(Read) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let mut scan = self.library.scan(LibraryPosition::START)?;
+        let mut done = 0;
+        loop {
+            let mut group = Vec::with_capacity(GROUP);
+            for stored in scan.by_ref() {
+                let Some(stored) = whole(stored, false)? else { continue };
+                if stored.position >= self.to {
+                    break;
+                }
+                if self.newest.get(&stored.record.url.id()) == Some(&stored.position) {
+                    group.push(stored);
+                }
+                if group.len() == GROUP {
+                    break;
+                }
             }
-            if group.len() == GROUP {
-                break;
+            if group.is_empty() {
+                return Ok(());
             }
+            done += group.len() as u64;
+            read_group(&self.pool, group, self.config).into_iter().try_for_each(&mut *each)?;
+            check(done)?;
         }
-        if group.is_empty() {
-            return Ok(());
-        }
-        done += group.len() as u64;
-        let read: Vec<_> =
-            pool.install(|| group.into_par_iter().map(|stored| reading::read(stored, config)).collect());
-        read.into_iter().try_for_each(&mut *each)?;
-        check(done)?;
     }
 }
 

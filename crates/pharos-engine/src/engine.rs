@@ -287,7 +287,7 @@ pub(crate) fn reading_pool(threads: usize) -> Result<rayon::ThreadPool, EngineEr
 }
 
 /// Reads a group of records on all cores, keeping their order.
-fn read_group(pool: &rayon::ThreadPool, group: Vec<StoredRecord>, config: &Config) -> Vec<Read> {
+pub(crate) fn read_group(pool: &rayon::ThreadPool, group: Vec<StoredRecord>, config: &Config) -> Vec<Read> {
     pool.install(|| group.into_par_iter().map(|stored| reading::read(stored, config)).collect())
 }
 

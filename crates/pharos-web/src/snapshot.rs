@@ -36,15 +36,11 @@ pub(crate) async fn banner(
     visitor: Visitor,
     Path(id): Path<String>,
 ) -> Result<Response, ServiceError> {
-    let query = visitor.query(rooms.config().query.max_length);
-    Ok(match look_up(&rooms, &id, &query).await? {
-        Stored::Missing => missing(&visitor, &rooms),
-        Stored::Withheld(found) => withheld(&visitor, &rooms, &found),
-        Stored::Copy(copy) => {
-            let frame = Frame::new(&visitor, rooms.config());
-            respond(&visitor, StatusCode::OK, &SnapshotPage::new(frame, &id, &query, &copy))
-        }
+    show(&rooms, &visitor, &id, |query, copy| {
+        let frame = Frame::new(&visitor, rooms.config());
+        respond(&visitor, StatusCode::OK, &SnapshotPage::new(frame, &id, query, copy))
     })
+    .await
 }
 
 /// `/snapshot/ID/content`: the stored page.
@@ -53,13 +49,24 @@ pub(crate) async fn content(
     visitor: Visitor,
     Path(id): Path<String>,
 ) -> Result<Response, ServiceError> {
+    show(&rooms, &visitor, &id, |_, copy| {
+        caged(respond(&visitor, StatusCode::OK, &StoredPage::new(copy, visitor.words())))
+    })
+    .await
+}
+
+/// Shows a stored copy by `page`, or says why there is none to show.
+async fn show(
+    rooms: &Rooms,
+    visitor: &Visitor,
+    id: &str,
+    page: impl FnOnce(&str, &StoredCopy) -> Response,
+) -> Result<Response, ServiceError> {
     let query = visitor.query(rooms.config().query.max_length);
-    Ok(match look_up(&rooms, &id, &query).await? {
-        Stored::Missing => missing(&visitor, &rooms),
-        Stored::Withheld(found) => withheld(&visitor, &rooms, &found),
-        Stored::Copy(copy) => {
-            caged(respond(&visitor, StatusCode::OK, &StoredPage::new(&copy, visitor.words())))
-        }
+    Ok(match look_up(rooms, id, &query).await? {
+        Stored::Missing => missing(visitor, rooms),
+        Stored::Withheld(found) => withheld(visitor, rooms, &found),
+        Stored::Copy(copy) => page(&query, &copy),
     })
 }
 
