@@ -58,7 +58,7 @@ impl Rig {
     /// Everything in the library.
     pub fn records(&self) -> Vec<StoredRecord> {
         let library = DiskLibrary::open_reader(&self.data().join("library")).unwrap();
-        library.scan(LibraryPosition::START).unwrap().map(|record| record.unwrap()).collect()
+        library.scan(LibraryPosition::START, None).unwrap().map(|record| record.unwrap()).collect()
     }
 
     /// How often each page is stored, by URL; robots.txt files do not count.

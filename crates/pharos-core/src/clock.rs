@@ -36,6 +36,14 @@ impl Timestamp {
         text.parse::<jiff::Timestamp>().ok().map(|t| Self(t.as_millisecond()))
     }
 
+    /// With its milliseconds, where it has any: `2026-01-31T12:00:00.123Z`.
+    pub fn to_precise(self) -> String {
+        match self.0.rem_euclid(1000) {
+            0 => self.to_string(),
+            millis => format!("{}.{millis:03}Z", self.civil().strftime("%Y-%m-%dT%H:%M:%S")),
+        }
+    }
+
     /// The day in UTC, `2026-01-31`.
     pub fn date(self) -> String {
         self.civil().strftime("%Y-%m-%d").to_string()

@@ -20,6 +20,12 @@ impl LibraryPosition {
     /// Before the first record.
     pub const START: LibraryPosition = LibraryPosition { file: 0, offset: 0 };
 
+    /// Back from what [`Display`](fmt::Display) writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (file, offset) = text.split_once(':')?;
+        Some(Self { file: file.parse().ok()?, offset: offset.parse().ok()? })
+    }
+
     /// As one number that sorts the same: 24 bits of file, 40 of offset (files stay far below 1 TB).
     pub fn to_u64(self) -> u64 {
         (u64::from(self.file) << 40) | (self.offset & ((1 << 40) - 1))
@@ -51,6 +57,7 @@ mod tests {
         }
         for p in positions {
             assert_eq!(LibraryPosition::from_u64(p.to_u64()), p);
+            assert_eq!(LibraryPosition::parse(&p.to_string()), Some(p));
         }
     }
 }

@@ -45,7 +45,7 @@ pub fn changes(
                 seeds
                     .iter()
                     .filter(|seed| !is_robots_txt(seed))
-                    .map(|seed| seed_change(scoping, seed, record.at, 0)),
+                    .map(|seed| seed_change(scoping, seed, record.at, 0, None)),
             );
             changes
         }
@@ -57,12 +57,27 @@ pub fn changes(
         }
         Content::Event(Event::Refused { .. }) if is_robots_txt(&record.url) => Vec::new(),
         Content::Response(response) => answered(scoping, config, stored, response, facts),
+        Content::Revisit(revisit) => {
+            let response = Response { status: revisit.status, ..Response::default() };
+            answered(scoping, config, stored, &response, facts)
+        }
         Content::Event(Event::Failed { reason }) => {
             let outcome = Outcome::Failed { reason: reason.clone(), attempt: record.attempt };
             vec![visited(record, outcome, retry_at(config, record.at, record.attempt))]
         }
         Content::Event(Event::Refused { reason }) => {
             vec![visited(record, Outcome::Refused { reason: reason.clone() }, None)]
+        }
+        Content::Event(Event::Removed { what }) => vec![Change::Removed(what.clone())],
+        Content::Event(Event::Deleted) => {
+            vec![Change::Deleted { url: record.url.clone(), at: record.at }]
+        }
+        // That there was such a version is all that is left of it.
+        Content::Event(Event::Dropped { .. }) if is_robots_txt(&record.url) => Vec::new(),
+        Content::Event(Event::Dropped { status, digest }) => {
+            let (status, digest, position) = (*status, *digest, stored.position);
+            let outcome = Outcome::Answered { status, position, digest, indexable: false, attempts: 0 };
+            vec![visited(record, outcome, None)]
         }
     }
 }
@@ -106,13 +121,15 @@ fn redirected(scoping: &mut Scoping, record: &Record, target: PageUrl) -> Option
         return None;
     }
     let hops = record.hops + 1;
+    let origin = Some(record.origin.clone().unwrap_or_else(|| record.url.as_str().to_string()));
     if record.depth == 0 {
-        return Some(seed_change(scoping, &target, record.at, hops));
+        return Some(seed_change(scoping, &target, record.at, hops, origin));
     }
     scoping.contains(&target).then(|| Change::Found {
         url: target,
         depth: record.depth,
         hops,
+        origin,
         anchor: String::new(),
         at: record.at,
     })
@@ -131,15 +148,22 @@ fn found(scoping: &Scoping, record: &Record, links: &[Link]) -> Vec<Change> {
             url: link.url.clone(),
             depth,
             hops: 0,
+            origin: None,
             anchor: link.anchor[..link.anchor.floor_char_boundary(MAX_ANCHOR)].to_string(),
             at: record.at,
         })
         .collect()
 }
 
-fn seed_change(scoping: &mut Scoping, url: &PageUrl, at: Timestamp, hops: u32) -> Change {
+fn seed_change(
+    scoping: &mut Scoping,
+    url: &PageUrl,
+    at: Timestamp,
+    hops: u32,
+    origin: Option<String>,
+) -> Change {
     scoping.add_site(url.site());
-    Change::Seed { url: url.clone(), at, hops }
+    Change::Seed { url: url.clone(), at, hops, origin }
 }
 
 fn robots_change(record: &Record, state: RobotsState) -> Change {
@@ -207,13 +231,13 @@ mod tests {
         StoredRecord {
             position,
             next,
-            record: Record { url: url(address), at: at(1000), depth, hops, attempt: 1, content },
+            record: Record { depth, hops, attempt: 1, ..Record::new(url(address), at(1000), content) },
         }
     }
 
     fn response(status: u16, headers: &[(&str, &str)], body: &str) -> Content {
         let headers = headers.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
-        Content::Response(Response { status, headers, body: body.into(), address: None, truncated: None })
+        Content::Response(Response { status, headers, body: body.into(), ..Response::default() })
     }
 
     fn link(address: &str, anchor: &str) -> Link {

@@ -53,7 +53,7 @@ impl Errand {
             Self::Page(page) => record(page, at, Content::Event(Event::Failed { reason })),
             Self::Robots(robots) => {
                 let content = Content::Event(Event::Failed { reason });
-                Record { url: robots.origin.clone(), at, depth: 0, hops: robots.hops, attempt: 1, content }
+                Record { hops: robots.hops, attempt: 1, ..Record::new(robots.origin.clone(), at, content) }
             }
         }
     }
@@ -123,7 +123,8 @@ impl Messenger {
 /// A record about a page.
 pub(crate) fn record(page: &DuePage, at: Timestamp, content: Content) -> Record {
     let attempt = page.attempts.saturating_add(1);
-    Record { url: page.url.clone(), at, depth: page.depth, hops: page.hops, attempt, content }
+    let (depth, hops, origin) = (page.depth, page.hops, page.origin.clone());
+    Record { depth, hops, attempt, origin, ..Record::new(page.url.clone(), at, content) }
 }
 
 /// The last answer stands under the server's own robots.txt, wherever it came from. A redirect on the way is recorded
@@ -140,6 +141,6 @@ fn robots_answered(robots: &RobotsErrand, response: Response, at: Timestamp) -> 
         (None, None) => (&robots.ask, Came::Robots(RobotsState::Missing, None)),
     };
     let content = Content::Response(response);
-    let record = Record { url: url.clone(), at, depth: 0, hops: robots.hops, attempt: 1, content };
+    let record = Record { hops: robots.hops, attempt: 1, ..Record::new(url.clone(), at, content) };
     (Some(record).filter(|r| is_robots_txt(&r.url)), came)
 }

@@ -174,6 +174,8 @@ impl Fetcher {
             body,
             address: head.extensions.get::<Peer>().map(|peer| peer.address),
             truncated,
+            request: Some(self.request_head(url)?),
+            head: None,
         })
     }
 
@@ -208,6 +210,14 @@ impl Fetcher {
             }
             () = too_late => Err(FetchError::TimedOut { after: self.first_byte_timeout, doing: "waiting for an answer" }),
         }
+    }
+
+    /// What was asked, as it stands on the wire of an HTTP/1.1 connection.
+    fn request_head(&self, url: &PageUrl) -> Result<String, FetchError> {
+        let fields = headers(self.request(url)?.headers());
+        let fields: String = fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let (path, host) = (url.path_and_query(), url.site());
+        Ok(format!("GET {path} HTTP/1.1\r\nhost: {}\r\n{fields}\r\n", host.as_str()))
     }
 
     fn request(&self, url: &PageUrl) -> Result<Request<Empty<Bytes>>, FetchError> {

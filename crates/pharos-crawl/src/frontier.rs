@@ -328,7 +328,7 @@ mod tests {
 
     fn page(site: usize, number: usize) -> DuePage {
         let url = PageUrl::parse(&format!("http://s{site}.example/{number}")).unwrap();
-        DuePage { url, depth: 0, hops: 0, attempts: 0 }
+        DuePage { url, depth: 0, hops: 0, origin: None, attempts: 0 }
     }
 
     fn site(number: usize) -> SiteId {

@@ -393,7 +393,7 @@ mod tests {
     fn absent_unreachable_and_fetched_are_three_states() {
         let answer = |status: u16| {
             let body = b"user-agent: *\ndisallow: /x".to_vec();
-            robots_state(&Response { status, headers: vec![], body, address: None, truncated: None })
+            robots_state(&Response { status, body, ..Response::default() })
         };
         let page = |state: &RobotsState, path: &str| Robots::of(state, "Pharos").allows(&url(path));
         let absent = answer(404).unwrap();

@@ -1,29 +1,33 @@
 //! Absorbing: what was read becomes catalog and index, in the order of the library.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pharos_core::LibraryPosition;
 use pharos_core::config::Config;
+use pharos_core::{LibraryPosition, PageId, SiteName};
 use pharos_crawl::{Absorbed, PageFacts as Facts, Scoping, changes};
-use pharos_index::{Change, EmbeddedIndex, Index, IndexError, Wish};
-use pharos_store::Catalog;
+use pharos_index::{Change, EmbeddedIndex, Index, IndexError, Query, Wish};
+use pharos_store::{Catalog, Content, DerivedWriter, Event, PageState, Removal};
 use tracing::{debug, info, warn};
 
 use crate::EngineError;
-use crate::reading::{Read, is_telling};
+use crate::reading::{Read, is_searchable, is_telling};
 
-/// Catalog and latest, and how far each has come.
+/// Catalog, latest and the derived stores, and how far each has come.
 pub(crate) struct Absorber {
     config: Arc<Config>,
     catalog: Arc<dyn Catalog>,
     scoping: Scoping,
     catalog_at: LibraryPosition,
+    derived: DerivedWriter,
     index: Option<IndexSide>,
 }
 
 struct IndexSide {
     index: Arc<EmbeddedIndex>,
+    /// Changes not yet handed to the index.
+    waiting: Vec<Change>,
     /// What has been applied; committed or not.
     at: LibraryPosition,
     committed: LibraryPosition,
@@ -34,23 +38,25 @@ impl Absorber {
     pub(crate) fn new(
         config: Arc<Config>,
         catalog: Arc<dyn Catalog>,
+        derived: DerivedWriter,
         index: Option<Arc<EmbeddedIndex>>,
     ) -> Result<Self, EngineError> {
         let index = match index {
             None => None,
             Some(index) => {
                 let at = index.absorbed()?;
-                Some(IndexSide { index, at, committed: at, last_commit: Instant::now() })
+                Some(IndexSide { index, waiting: Vec::new(), at, committed: at, last_commit: Instant::now() })
             }
         };
         let scoping = Scoping::load(&*catalog, &config.crawl)?;
         let catalog_at = catalog.absorbed()?;
-        Ok(Self { config, catalog, scoping, catalog_at, index })
+        Ok(Self { config, catalog, scoping, catalog_at, derived, index })
     }
 
-    /// Where the library must be read from for both to catch up.
+    /// Where the library must be read from for all to catch up.
     pub(crate) fn behind(&self) -> LibraryPosition {
-        self.index.as_ref().map_or(self.catalog_at, |i| i.at.min(self.catalog_at))
+        let at = self.catalog_at.min(self.derived.reached());
+        self.index.as_ref().map_or(at, |side| side.at.min(at))
     }
 
     /// Takes in a group of records, and gives what the crawl wants to know of that.
@@ -58,37 +64,60 @@ impl Absorber {
         let mut absorbed = Absorbed::default();
         let Some(end) = group.last().map(|r| r.stored.next) else { return Ok(absorbed) };
         let mut all = Vec::new();
-        for read in group.iter().filter(|r| r.stored.next > self.catalog_at) {
-            let facts = read.page.as_ref().map(|page| Facts {
-                links: &page.links,
-                indexable: page.document.is_some(),
-                digest: page.digest,
+        for read in &group {
+            let facts = read.page.as_ref().map(|facts| Facts {
+                links: &facts.follow,
+                indexable: is_searchable(&facts.page),
+                digest: facts.digest,
             });
             all.extend(changes(&mut self.scoping, &self.config.crawl, &read.stored, facts));
         }
-        if end > self.catalog_at {
-            absorbed.woken = self.catalog.apply(&all, end)?;
-            self.catalog_at = end;
-        }
+        let applied = self.catalog.apply(&all, end)?;
+        self.catalog_at = self.catalog_at.max(end);
+        absorbed.woken = applied.woken;
         absorbed.pages = group.iter().map(|r| r.stored.record.url.id()).collect();
-        if let Some(side) = &mut self.index
-            && end > side.at
-        {
-            let mut changes = Vec::new();
-            for mut read in group.into_iter().filter(|r| r.stored.next > side.at) {
-                let mut change = read.index_change();
-                if let Some(Change::Put(document)) = &mut change
-                    && let Some(story) = self.catalog.page(document.url.id())?
-                    && is_telling(&story.anchor)
-                {
-                    document.anchors.push(story.anchor);
-                }
-                changes.extend(change);
-            }
-            side.index.apply(changes)?;
-            side.at = end;
+        if self.index.as_ref().is_some_and(|side| end > side.at) {
+            self.index_group(&group, &applied.outdated.into_iter().collect(), end)?;
         }
+        self.derived.add(group.into_iter().map(Read::analysed))?;
         Ok(absorbed)
+    }
+
+    fn index_group(
+        &mut self,
+        group: &[Read],
+        outdated: &HashSet<(PageId, LibraryPosition)>,
+        end: LibraryPosition,
+    ) -> Result<(), EngineError> {
+        let Some(side) = &mut self.index else { return Ok(()) };
+        let at = side.at;
+        for read in group.iter().filter(|r| r.stored.next > at) {
+            let record = &read.stored.record;
+            let id = record.url.id();
+            let mut change = match &record.content {
+                _ if outdated.contains(&(id, read.stored.position)) => None,
+                Content::Event(Event::Removed { what: Removal::Site(site) }) => {
+                    side.remove_site(site)?;
+                    None
+                }
+                // A feed's deletion counts unless something newer is known.
+                Content::Event(Event::Deleted) => {
+                    let story = self.catalog.page(id)?;
+                    story.is_none_or(|s| s.state == PageState::Deleted).then_some(Change::Gone(id))
+                }
+                _ => read.index_change(),
+            };
+            if let Some(Change::Put(document)) = &mut change
+                && let Some(story) = self.catalog.page(id)?
+                && is_telling(&story.anchor)
+            {
+                document.anchors.push(story.anchor);
+            }
+            side.waiting.extend(change);
+        }
+        side.apply()?;
+        side.at = end;
+        Ok(())
     }
 
     /// Called now and then: makes fetched pages searchable, and does what a builder asked for.
@@ -118,11 +147,29 @@ impl Absorber {
 
     /// Makes everything visible and durable.
     pub(crate) fn finish(&mut self) -> Result<(), EngineError> {
+        self.derived.flush()?;
         self.index.as_mut().map_or(Ok(()), IndexSide::commit)
     }
 }
 
 impl IndexSide {
+    fn apply(&mut self) -> Result<(), EngineError> {
+        Ok(self.index.apply(std::mem::take(&mut self.waiting))?)
+    }
+
+    /// Takes out every page of a site. The index itself knows best which it holds, once it sees what was applied.
+    fn remove_site(&mut self, site: &SiteName) -> Result<(), EngineError> {
+        self.apply()?;
+        self.index.commit(self.at)?;
+        let snapshot = self.index.snapshot()?;
+        let all = usize::try_from(snapshot.pages()?).unwrap_or(usize::MAX);
+        let found = snapshot.search(&Query::Site(site.host().to_string()), all.max(1))?;
+        // The query takes in the hosts below and other ports too.
+        let pages = found.candidates.iter().map(|candidate| candidate.page);
+        self.waiting.extend(pages.filter(|page| page.site() == site.id()).map(Change::Gone));
+        Ok(())
+    }
+
     fn commit(&mut self) -> Result<(), EngineError> {
         if self.at > self.committed {
             self.index.commit(self.at)?;

@@ -1,27 +1,29 @@
 //! Building a history generation from the library, beside whoever owns the data directory.
 //!
-//! Three passes over the library: which record of each page is the newest; what pages call each other (an anchor
-//! belongs to its target, so all pages must be read before the first is indexed); the pages themselves.
+//! Three passes: over the library, which record of each page is the current one; over the links, what pages call each
+//! other (an anchor belongs to its target, so all pages must be read before the first is indexed); over the page
+//! objects, the pages themselves. Links and page objects come from the derived stores; where those have a gap, the raw
+//! pages are read again.
 
 use std::collections::HashMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use pharos_core::config::Config;
-use pharos_core::{LibraryPosition, PageId};
-use pharos_index::{Change, Generations, HistoryBuilder, Wish};
-use pharos_store::{Content, DataDir, DiskLibrary, Library, StoreError, StoredRecord};
-use tracing::{info, warn};
+use pharos_core::{LibraryPosition, Link, PageId, PageObject, PageUrl, Timestamp};
+use pharos_index::{Generations, HistoryBuilder, Wish};
+use pharos_store::{DataDir, DerivedReader, DiskLibrary, Library, Piece, StoreError};
+use tracing::info;
 
 use crate::EngineError;
 use crate::absorb::open_index;
 use crate::engine::{read_group, reading_pool, reading_threads};
-use crate::reading::{Read, is_telling, settles};
+use crate::intake::next_group;
+use crate::reading::{document, is_searchable, is_telling};
+use crate::survey::{Current, survey};
 
 /// Anchors kept for one page; more of them say nothing new.
 const MAX_ANCHORS: usize = 32;
-/// Pages read at a time; each may be as large as `crawl.body_limit`.
-const GROUP: usize = 64;
 /// How long the owner may take to react.
 const OWNER_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -64,16 +66,19 @@ pub fn build_history(
 
     let threads = reading_threads(config);
     let library = DiskLibrary::open_reader(&data.library())?;
-    let (newest, to) = survey(&library, &mut check)?;
-    let total = newest.len() as u64;
-    let pages = Pages { library, pool: reading_pool(threads)?, config, newest, to };
+    let surveyed = survey(&library, &mut |n| check(Progress::Surveying(n)))?;
+    let (current, to) = (surveyed.current, surveyed.to);
+    let total = current.len() as u64;
+    let derived = DerivedReader::open(&data.library(), pharos_html::VERSION);
+    let pages = Pages { library, derived, pool: reading_pool(threads)?, config, current, to };
     let mut anchors = pages.anchors(&mut |n| check(Progress::Linking(n, total)))?;
 
     let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
     let mut builder = HistoryBuilder::begin(&generations, threads, memory, body_limit)?;
-    pages.each(&mut |n| check(Progress::Indexing(n, total)), &mut |mut read| {
-        if let Some(Change::Put(mut document)) = read.index_change() {
-            document.anchors = anchors.remove(&document.url.id()).unwrap_or_default();
+    pages.each(&mut |n| check(Progress::Indexing(n, total)), &mut |url, at, position, page| {
+        if is_searchable(page) {
+            let mut document = document(url, at, position, page);
+            document.anchors = anchors.remove(&url.id()).unwrap_or_default();
             builder.add(&document)?;
         }
         Ok(())
@@ -86,110 +91,131 @@ pub fn build_history(
     Ok(BuildSummary { generation: history.number, pages, to })
 }
 
-/// The record, or nothing where the library is damaged: that is told once and costs no more than it hits.
-fn whole(stored: Result<StoredRecord, StoreError>, tell: bool) -> Result<Option<StoredRecord>, EngineError> {
-    match stored {
-        Ok(stored) => Ok(Some(stored)),
-        Err(damage @ StoreError::Damaged { .. }) => {
-            if tell {
-                warn!("{damage}");
-            }
-            Ok(None)
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// The newest answer of each page that settles what it says, and where the library ended.
-type Newest = HashMap<PageId, LibraryPosition>;
-
-fn survey(
-    library: &dyn Library,
-    check: &mut impl FnMut(Progress) -> Result<(), EngineError>,
-) -> Result<(Newest, LibraryPosition), EngineError> {
-    let mut newest = Newest::new();
-    let mut to = LibraryPosition::START;
-    let mut records = 0;
-    for stored in library.scan(LibraryPosition::START)? {
-        let Some(stored) = whole(stored, true)? else { continue };
-        to = stored.next;
-        if let Content::Response(response) = &stored.record.content
-            && settles(response)
-        {
-            newest.insert(stored.record.url.id(), stored.position);
-        }
-        records += 1;
-        if records % 1024 == 0 {
-            check(Progress::Surveying(records))?;
-        }
-    }
-    Ok((newest, to))
-}
-
-/// The newest record of every page, up to a point of the library, and the means to read them.
+/// The current version of every page, up to a point of the library, and the means to read them.
 struct Pages<'a> {
     library: DiskLibrary,
+    derived: DerivedReader,
     pool: rayon::ThreadPool,
     config: &'a Config,
-    newest: Newest,
+    current: Current,
     to: LibraryPosition,
 }
+
+/// What is to be done with a page: its address, when it was fetched, where it stands, what it says.
+type Each<'a> =
+    &'a mut dyn FnMut(&PageUrl, Timestamp, LibraryPosition, &PageObject) -> Result<(), EngineError>;
 
 impl Pages<'_> {
     /// What other pages call each page.
     fn anchors(
         &self,
-        check: &mut impl FnMut(u64) -> Result<(), EngineError>,
+        check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
     ) -> Result<HashMap<PageId, Vec<String>>, EngineError> {
-        let mut anchors: HashMap<PageId, Vec<String>> = HashMap::new();
-        // As much memory as the index writer gets later; what comes when it is used up is left to better means.
-        let mut left = self.config.index.memory.bytes();
-        self.each(check, &mut |read| {
-            let from = read.stored.record.url.id();
-            for link in read.page.iter().flat_map(|p| &p.links) {
-                let target = link.url.id();
-                if target == from || !self.newest.contains_key(&target) || !is_telling(&link.anchor) {
-                    continue;
+        let mut anchors = Anchors {
+            current: &self.current,
+            known: HashMap::new(),
+            // As much memory as the index writer gets later; what comes when it is used up is left to better means.
+            left: self.config.index.memory.bytes(),
+        };
+        let mut done = 0;
+        for piece in self.derived.links(LibraryPosition::START, self.to) {
+            match piece? {
+                Piece::Kept(page) if self.is_current(page.url.id(), page.position) => {
+                    anchors.add(page.url.id(), &page.links);
+                    done += 1;
                 }
-                let known = anchors.entry(target).or_default();
-                if known.len() < MAX_ANCHORS && left >= link.anchor.len() && !known.contains(&link.anchor) {
-                    left -= link.anchor.len();
-                    known.push(link.anchor.clone());
+                Piece::Kept(_) => {}
+                Piece::Gap { from, to } => {
+                    self.read_again(from, to, &mut |url, _, _, page| {
+                        anchors.add(url.id(), &page.links);
+                        done += 1;
+                        Ok(())
+                    })?;
                 }
             }
-            Ok(())
-        })?;
-        Ok(anchors)
+            if done % 256 == 0 {
+                check(done)?;
+            }
+        }
+        Ok(anchors.known)
     }
 
-    /// Reads them all, on all cores, in the order of the library.
+    /// Gives all pages, in the order of the library.
     fn each(
         &self,
-        check: &mut impl FnMut(u64) -> Result<(), EngineError>,
-        each: &mut impl FnMut(Read) -> Result<(), EngineError>,
+        check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
+        each: Each<'_>,
     ) -> Result<(), EngineError> {
-        let mut scan = self.library.scan(LibraryPosition::START)?;
         let mut done = 0;
-        loop {
-            let mut group = Vec::with_capacity(GROUP);
-            for stored in scan.by_ref() {
-                let Some(stored) = whole(stored, false)? else { continue };
-                if stored.position >= self.to {
-                    break;
+        for piece in self.derived.pages_without_links(LibraryPosition::START, self.to) {
+            match piece? {
+                Piece::Kept(kept) if self.is_current(kept.url.id(), kept.position) => {
+                    each(&kept.url, kept.at, kept.position, &kept.page)?;
+                    done += 1;
                 }
-                if self.newest.get(&stored.record.url.id()) == Some(&stored.position) {
-                    group.push(stored);
-                }
-                if group.len() == GROUP {
-                    break;
-                }
+                Piece::Kept(_) => {}
+                Piece::Gap { from, to } => self.read_again(from, to, &mut |url, at, position, page| {
+                    done += 1;
+                    each(url, at, position, page)
+                })?,
             }
+            if done % 256 == 0 {
+                check(done)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_current(&self, page: PageId, position: LibraryPosition) -> bool {
+        self.current.get(&page).is_some_and(|(_, current)| *current == position)
+    }
+
+    /// Reads the raw pages of a stretch of the library, on all cores.
+    fn read_again(
+        &self,
+        from: LibraryPosition,
+        to: LibraryPosition,
+        each: Each<'_>,
+    ) -> Result<(), EngineError> {
+        let scan = self.library.scan(from, Some(to))?;
+        let mut scan = scan.filter(|stored| {
+            let current = |s: &pharos_store::StoredRecord| self.is_current(s.record.url.id(), s.position);
+            stored.as_ref().map_or_else(|e| !matches!(e, StoreError::Damaged { .. }), current)
+        });
+        loop {
+            let group = next_group(&mut scan)?;
             if group.is_empty() {
                 return Ok(());
             }
-            done += group.len() as u64;
-            read_group(&self.pool, group, self.config).into_iter().try_for_each(&mut *each)?;
-            check(done)?;
+            for read in read_group(&self.pool, group, &self.library, self.config) {
+                if let Some(facts) = &read.page {
+                    each(&read.stored.record.url, read.stored.record.at, read.stored.position, &facts.page)?;
+                }
+            }
+        }
+    }
+}
+
+/// What pages are called by others.
+struct Anchors<'a> {
+    current: &'a Current,
+    known: HashMap<PageId, Vec<String>>,
+    /// Bytes that may still be kept.
+    left: usize,
+}
+
+impl Anchors<'_> {
+    fn add(&mut self, from: PageId, links: &[Link]) {
+        for link in links {
+            let target = link.url.id();
+            if target == from || !self.current.contains_key(&target) || !is_telling(&link.anchor) {
+                continue;
+            }
+            let known = self.known.entry(target).or_default();
+            if known.len() < MAX_ANCHORS && self.left >= link.anchor.len() && !known.contains(&link.anchor) {
+                self.left -= link.anchor.len();
+                known.push(link.anchor.clone());
+            }
         }
     }
 }

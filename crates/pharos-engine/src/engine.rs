@@ -10,22 +10,22 @@ use pharos_core::{Clock, PageUrl, SystemClock};
 use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, rules_of};
 use pharos_index::{EmbeddedIndex, Generations, Index as _};
 use pharos_store::{
-    Catalog, Content, DataDir, DiskLibrary, Event, Library, Owner, Record, SqliteCatalog, StoreError,
-    StoredRecord,
+    Catalog, Content, CrawlRules, DataDir, DerivedWriter, DiskLibrary, Event, Library, Owner, Record,
+    SqliteCatalog, StoreError, StoredRecord, Writing,
 };
 use rayon::prelude::*;
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
 use crate::absorb::{Absorber, open_index};
+use crate::inbox::Inbox;
+use crate::intake::Intake;
 use crate::reading::{self, Read};
-use crate::shelve::shelve;
+use crate::shelve::Shelf;
 use crate::{EngineError, space};
 
 /// Groups that may wait between two stages.
 const WAITING_GROUPS: usize = 2;
-/// Records of a group when the library is replayed.
-const REPLAY_GROUP: usize = 64;
 /// How often pages become visible, wishes are looked at and disk space is checked, at least.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -62,8 +62,7 @@ impl Engine {
         let catalog = SqliteCatalog::open_writer(&data.catalog())?;
         let library = DiskLibrary::open_writer(
             &data.library(),
-            config.library.file_size.0,
-            config.library.level,
+            Writing::from(&config.library),
             catalog.absorbed()?,
             clock.now(),
         )?;
@@ -102,17 +101,29 @@ impl Engine {
         Arc::clone(&self.library)
     }
 
+    /// The catalog.
+    pub fn catalog(&self) -> Arc<dyn Catalog> {
+        Arc::clone(&self.catalog)
+    }
+
     /// How many pages have ever been answered.
     pub fn stored_pages(&self) -> Result<u64, EngineError> {
         Ok(self.catalog.counts()?.stored)
     }
 
-    /// Goes on doing what builders ask for, after a run has ended, until told to stop.
+    /// Goes on doing what builders and operators ask for, after a run has ended, until told to stop.
     pub async fn attend(&self, mut stop: watch::Receiver<bool>) {
+        let (_, never) = watch::channel(false);
         loop {
             tokio::select! {
                 _ = stop.wait_for(|stop| *stop) => return,
                 () = tokio::time::sleep(TICK) => {}
+            }
+            if !Inbox::of(&self.data).waiting().is_empty() {
+                let done = tokio::task::block_in_place(|| self.intake(&never)?.attend());
+                if let Err(error) = done {
+                    warn!(%error, "could not do what the operator asked for");
+                }
             }
             if let Some(index) = self.index.clone()
                 && self.generations.waiting().is_some()
@@ -128,14 +139,30 @@ impl Engine {
         Arc::clone(&self.status)
     }
 
+    /// Replays what the stores have not absorbed, and gives the way in for new records.
+    pub fn intake(&self, stop: &watch::Receiver<bool>) -> Result<Intake, EngineError> {
+        let derived = DerivedWriter::open(&self.data.library(), pharos_html::VERSION)?;
+        let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.catalog));
+        let absorber = Absorber::new(Arc::clone(&config), catalog, derived, self.index.clone())?;
+        let mut intake = Intake {
+            config,
+            clock: Arc::clone(&self.clock),
+            library: Arc::clone(&self.library),
+            catalog: Arc::clone(&self.catalog),
+            inbox: Inbox::of(&self.data),
+            generations: self.generations.clone(),
+            pool: reading_pool(reading_threads(&self.config))?,
+            absorber,
+        };
+        intake.replay(stop)?;
+        Ok(intake)
+    }
+
     /// Replays what the stores have not absorbed, then crawls until there is nothing to do or it is told to stop.
     pub async fn run(&self, run: Run) -> Result<CrawlSummary, EngineError> {
-        let pool = reading_pool(reading_threads(&self.config))?;
-
-        let mut absorber =
-            Absorber::new(Arc::clone(&self.config), Arc::clone(&self.catalog), self.index.clone())?;
-        self.replay(&mut absorber, &pool, &run.stop)?;
-        self.take_seeds(&mut absorber, &run.seeds)?;
+        let mut intake = self.intake(&run.stop)?;
+        self.take_seeds(&mut intake, &run.seeds)?;
+        let Intake { pool, mut absorber, .. } = intake;
 
         // A channel of records holds as many full-sized bodies as its budget of bytes allows.
         let waiting =
@@ -145,12 +172,16 @@ impl Engine {
         let (read_in, read_out) = sync_channel::<Vec<Read>>(WAITING_GROUPS);
         let (absorbed_in, absorbed_out) = mpsc::unbounded_channel();
 
-        let library = Arc::clone(&self.library);
-        let shelving = stage("shelve", move || Ok(shelve(&library, record_out, &stored_in)?))?;
-        let config = Arc::clone(&self.config);
+        let shelf = Shelf {
+            library: Arc::clone(&self.library),
+            catalog: Arc::clone(&self.catalog),
+            requests: self.config.library.requests,
+        };
+        let shelving = stage("shelve", move || Ok(shelf.run(record_out, &stored_in)?))?;
+        let (config, library) = (Arc::clone(&self.config), Arc::clone(&self.library));
         let reading = stage("read", move || {
             for group in stored_out {
-                if read_in.send(read_group(&pool, group, &config)).is_err() {
+                if read_in.send(read_group(&pool, group, &*library, &config)).is_err() {
                     break;
                 }
             }
@@ -171,7 +202,17 @@ impl Engine {
             }
         })?;
 
+        let orders = tokio::spawn(pass_on_orders(
+            Inbox::of(&self.data),
+            Arc::clone(&self.catalog),
+            Arc::clone(&self.clock),
+            rules_of(&self.config.crawl),
+            record_in.clone(),
+        ));
         let crawled = self.crawl(run, record_in, absorbed_out).await;
+        orders.abort();
+        // Its end of the channel is closed only when it is gone.
+        let _ = orders.await;
         // The record channel is closed now, so the stages end one after the other.
         let ended = tokio::task::spawn_blocking(move || {
             let ends = [("shelving", shelving), ("reading", reading), ("absorbing", absorbing)];
@@ -210,65 +251,13 @@ impl Engine {
     }
 
     /// Records where the crawl starts and what it may follow, before its first request.
-    fn take_seeds(&self, absorber: &mut Absorber, seeds: &[PageUrl]) -> Result<(), EngineError> {
+    fn take_seeds(&self, intake: &mut Intake, seeds: &[PageUrl]) -> Result<(), EngineError> {
         let Some(first) = seeds.first() else {
             let known = self.catalog.rules()?.is_some();
             return if known { Ok(()) } else { Err(EngineError::NoSeeds { command: self.command.clone() }) };
         };
         let started = Event::CrawlStarted { seeds: seeds.to_vec(), rules: rules_of(&self.config.crawl) };
-        let (url, at) = (first.clone(), self.clock.now());
-        let record = Record { url, at, depth: 0, hops: 0, attempt: 0, content: Content::Event(started) };
-        let positions = self.library.append(std::slice::from_ref(&record))?;
-        let stored = positions.into_iter().map(|(position, next)| StoredRecord {
-            position,
-            next,
-            record: record.clone(),
-        });
-        absorber.absorb(stored.map(|stored| reading::read(stored, &self.config)).collect())?;
-        Ok(())
-    }
-
-    /// Brings catalog and latest up to the end of the library.
-    fn replay(
-        &self,
-        absorber: &mut Absorber,
-        pool: &rayon::ThreadPool,
-        stop: &watch::Receiver<bool>,
-    ) -> Result<(), EngineError> {
-        let from = absorber.behind();
-        let end = self.library.end()?;
-        if from >= end {
-            return Ok(());
-        }
-        let started = Instant::now();
-        let mut records = 0;
-        let mut scan = self.library.scan(from)?;
-        loop {
-            let mut group = Vec::with_capacity(REPLAY_GROUP);
-            for stored in scan.by_ref() {
-                match stored {
-                    Ok(stored) => group.push(stored),
-                    Err(damage @ StoreError::Damaged { .. }) => warn!("{damage}"),
-                    Err(error) => return Err(error.into()),
-                }
-                if group.len() == REPLAY_GROUP {
-                    break;
-                }
-            }
-            if group.is_empty() {
-                break;
-            }
-            records += group.len();
-            absorber.absorb(read_group(pool, group, &self.config))?;
-            absorber.tick(&self.generations)?;
-            if *stop.borrow() {
-                absorber.finish()?;
-                return Err(EngineError::Stopped);
-            }
-        }
-        absorber.finish()?;
-        info!(records, from = %from, took = ?started.elapsed(), "replayed the library");
-        Ok(())
+        intake.take(vec![Record::new(first.clone(), self.clock.now(), Content::Event(started))])
     }
 }
 
@@ -287,8 +276,13 @@ pub(crate) fn reading_pool(threads: usize) -> Result<rayon::ThreadPool, EngineEr
 }
 
 /// Reads a group of records on all cores, keeping their order.
-pub(crate) fn read_group(pool: &rayon::ThreadPool, group: Vec<StoredRecord>, config: &Config) -> Vec<Read> {
-    pool.install(|| group.into_par_iter().map(|stored| reading::read(stored, config)).collect())
+pub(crate) fn read_group(
+    pool: &rayon::ThreadPool,
+    group: Vec<StoredRecord>,
+    library: &dyn Library,
+    config: &Config,
+) -> Vec<Read> {
+    pool.install(|| group.into_par_iter().map(|stored| reading::read(stored, library, config)).collect())
 }
 
 /// Starts a stage on a thread of its own.
@@ -310,6 +304,35 @@ fn own(data: &DataDir, command: &str) -> Result<Owner, StoreError> {
                 thread::sleep(Duration::from_millis(50));
             }
             owned => return owned,
+        }
+    }
+}
+
+/// Passes on what operators order while the crawl runs: it takes the same way as fetched pages, so that all stores
+/// see it in the order of the library.
+async fn pass_on_orders(
+    inbox: Inbox,
+    catalog: Arc<dyn Catalog>,
+    clock: Arc<dyn Clock>,
+    rules: CrawlRules,
+    records: mpsc::Sender<Record>,
+) {
+    loop {
+        tokio::time::sleep(TICK).await;
+        for (path, order) in inbox.waiting() {
+            let rules = catalog.rules().ok().flatten().unwrap_or_else(|| rules.clone());
+            for record in order.records(clock.now(), rules) {
+                if records.send(record).await.is_err() {
+                    return;
+                }
+            }
+            loop {
+                match order.is_done(&*catalog) {
+                    Ok(true) => break inbox.answer(&path, Ok(())),
+                    Ok(false) => tokio::time::sleep(TICK / 4).await,
+                    Err(error) => break inbox.answer(&path, Err(&error)),
+                }
+            }
         }
     }
 }

@@ -39,6 +39,14 @@ pub enum EngineError {
         /// Who owns it.
         owner: String,
     },
+    /// The owner of the data directory could not carry out an order.
+    #[error("{owner} could not do it: {reason}")]
+    OrderRefused {
+        /// Who owns it.
+        owner: String,
+        /// Why not.
+        reason: String,
+    },
     /// A store knows more than the library, from which it was made.
     #[error("{} knows more than the library holds: the library has lost its end; move {} away and start again, it is rebuilt from what is left", path.display(), path.display())]
     Ahead {

@@ -5,10 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::UNIX_EPOCH;
 
 use pharos_core::config::Config;
-use pharos_core::{Link, PageObject, Timestamp};
+use pharos_core::{LibraryPosition, Link, PageObject, PageUrl, Timestamp};
 use pharos_crawl::robots::is_robots_txt;
 use pharos_index::{Change, Document};
-use pharos_store::{Content, Record, Response, StoredRecord};
+use pharos_store::{Analysed, Content, Event, Library, Record, Removal, Response, StoredRecord};
 use tracing::warn;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -35,25 +35,33 @@ const EMPTY_ANCHORS: &[&str] = &[
 pub(crate) struct Read {
     pub(crate) stored: StoredRecord,
     /// What the page says; `None` for everything but pages that were answered with success.
-    pub(crate) page: Option<PageFacts>,
+    pub(crate) page: Option<Box<PageFacts>>,
 }
 
-/// What the catalog and the index want to know of a page.
+/// What catalog, index and derived stores want to know of a page.
 pub(crate) struct PageFacts {
-    /// Links to follow.
-    pub(crate) links: Vec<Link>,
+    /// What it says.
+    pub(crate) page: PageObject,
+    /// The links to follow.
+    pub(crate) follow: Vec<Link>,
     /// A hash of the body.
     pub(crate) digest: u64,
-    /// The page for the index, where it may be found.
-    pub(crate) document: Option<Box<Document>>,
 }
 
-/// Reads a record.
-pub(crate) fn read(mut stored: StoredRecord, config: &Config) -> Read {
+/// Reads a record. A revisit takes its content from the record it refers to.
+pub(crate) fn read(mut stored: StoredRecord, library: &dyn Library, config: &Config) -> Read {
+    if matches!(stored.record.content, Content::Revisit(_)) {
+        match library.with_content(stored.clone()) {
+            Ok(response) => stored.record.content = Content::Response(response),
+            Err(error) => {
+                warn!(url = %stored.record.url, position = %stored.position, %error, "an unchanged page has lost its content");
+            }
+        }
+    }
     let page = match &stored.record.content {
         Content::Response(response) if is_page(&stored.record, response) => {
             let outcome = catch_unwind(AssertUnwindSafe(|| facts(&stored, response, config)));
-            outcome.unwrap_or_else(|_| {
+            outcome.map(|facts| Some(Box::new(facts))).unwrap_or_else(|_| {
                 warn!(url = %stored.record.url, position = %stored.position, "this page cannot be read and is set aside");
                 None
             })
@@ -74,17 +82,14 @@ fn is_page(record: &Record, response: &Response) -> bool {
     (200..300).contains(&response.status) && !is_robots_txt(&record.url)
 }
 
-fn facts(stored: &StoredRecord, response: &Response, config: &Config) -> Option<PageFacts> {
+fn facts(stored: &StoredRecord, response: &Response, config: &Config) -> PageFacts {
     let body = response.content(config.crawl.body_limit.bytes());
-    let digest = xxh3_64(&body);
     let page = understand(stored, response, &body, &config.crawl.agent);
-    let links = page.followed_links().cloned().collect();
-    let found = !page.no_index() && (!page.text.is_empty() || !page.title.is_empty());
-    let document = found.then(|| Box::new(document(stored, response, page)));
-    Some(PageFacts { links, digest, document })
+    let follow = page.followed_links().cloned().collect();
+    PageFacts { page, follow, digest: xxh3_64(&body) }
 }
 
-/// The page object, with the directives of the HTTP header joined to those of the page.
+/// The page object, with what the HTTP header says joined to what the page says.
 fn understand(stored: &StoredRecord, response: &Response, body: &[u8], agent: &str) -> PageObject {
     let mut page = pharos_html::understand(&stored.record.url, response.header("Content-Type"), body);
     let tags = response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("X-Robots-Tag"));
@@ -95,26 +100,34 @@ fn understand(stored: &StoredRecord, response: &Response, body: &[u8], agent: &s
         .copied()
         .collect::<Vec<_>>()
         .join(", ");
+    page.modified = page.modified.or_else(|| last_modified(response));
     page
 }
 
-fn document(stored: &StoredRecord, response: &Response, page: PageObject) -> Document {
-    let archive = !page.no_archive();
-    let title = if page.title.trim().is_empty() { page.content_title } else { page.title };
+/// Is the page to be found by searching?
+pub(crate) fn is_searchable(page: &PageObject) -> bool {
+    !page.no_index() && (!page.text.is_empty() || !page.title.is_empty())
+}
+
+/// The page as it is indexed, without the anchors of others.
+pub(crate) fn document(
+    url: &PageUrl,
+    at: Timestamp,
+    position: LibraryPosition,
+    page: &PageObject,
+) -> Document {
+    let title = if page.title.trim().is_empty() { &page.content_title } else { &page.title };
+    let date = page.published.as_ref().or(page.modified.as_ref());
     Document {
-        url: stored.record.url.clone(),
-        title,
-        body: page.text,
+        url: url.clone(),
+        title: title.clone(),
+        body: page.text.clone(),
         anchors: Vec::new(),
-        lang: page.lang,
-        date: page
-            .published
-            .or(page.modified)
-            .map(|d| d.chars().take(10).collect())
-            .or_else(|| last_modified(response)),
-        fetched: stored.record.at,
-        position: stored.position,
-        archive,
+        lang: page.lang.clone(),
+        date: date.map(|d| d.chars().take(10).collect()),
+        fetched: at,
+        position,
+        archive: !page.no_archive(),
     }
 }
 
@@ -125,8 +138,8 @@ fn last_modified(response: &Response) -> Option<String> {
 }
 
 /// Does an answer settle what the page says now? Overload, faults of the server and closed doors do not.
-pub(crate) fn settles(response: &Response) -> bool {
-    matches!(response.status, 200..400 | 404 | 410)
+pub(crate) fn settles(status: u16) -> bool {
+    matches!(status, 200..400 | 404 | 410)
 }
 
 /// Does an anchor say something about its target?
@@ -137,44 +150,53 @@ pub(crate) fn is_telling(anchor: &str) -> bool {
 
 impl Read {
     /// What this record means for the index; `None` where it means nothing (robots.txt, a failure that may pass).
-    pub(crate) fn index_change(&mut self) -> Option<Change> {
+    pub(crate) fn index_change(&self) -> Option<Change> {
         let record = &self.stored.record;
-        if is_robots_txt(&record.url) {
-            return None;
-        }
-        let Content::Response(response) = &record.content else { return None };
-        if let Some(document) = self.page.as_mut().and_then(|p| p.document.take()) {
-            return Some(Change::Put(document));
+        let response = match &record.content {
+            Content::Event(Event::Removed { what: Removal::Page(url) }) => {
+                return Some(Change::Gone(url.id()));
+            }
+            Content::Response(response) if !is_robots_txt(&record.url) => response,
+            _ => return None,
+        };
+        if let Some(facts) = self.page.as_ref().filter(|facts| is_searchable(&facts.page)) {
+            let document = document(&record.url, record.at, self.stored.position, &facts.page);
+            return Some(Change::Put(Box::new(document)));
         }
         // Not there, moved, or not to be found: whatever stood there before is not the page any more.
-        settles(response).then(|| Change::Gone(record.url.id()))
+        settles(response.status).then(|| Change::Gone(record.url.id()))
+    }
+
+    /// What the derived stores keep of it.
+    pub(crate) fn analysed(self) -> Analysed {
+        let StoredRecord { position, next, record } = self.stored;
+        Analysed { position, next, at: record.at, url: record.url, page: self.page.map(|facts| facts.page) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pharos_core::{LibraryPosition, PageUrl};
+    use pharos_store::DiskLibrary;
 
     fn stored(path: &str, status: u16, headers: &[(&str, &str)], body: &str) -> StoredRecord {
         let headers = headers.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
-        let response = Response { status, headers, body: body.into(), address: None, truncated: None };
+        let response = Response { status, headers, body: body.into(), ..Response::default() };
+        let url = PageUrl::parse(&format!("http://example.org{path}")).unwrap();
         StoredRecord {
             position: LibraryPosition { file: 1, offset: 5 },
             next: LibraryPosition { file: 1, offset: 9 },
-            record: Record {
-                url: PageUrl::parse(&format!("http://example.org{path}")).unwrap(),
-                at: Timestamp::EPOCH,
-                depth: 0,
-                hops: 0,
-                attempt: 1,
-                content: Content::Response(response),
-            },
+            record: Record::new(url, Timestamp::EPOCH, Content::Response(response)),
         }
     }
 
+    fn read_alone(stored: StoredRecord) -> Read {
+        let empty = DiskLibrary::open_reader("no such folder".as_ref()).unwrap();
+        read(stored, &empty, &Config::default())
+    }
+
     fn change(stored: StoredRecord) -> Option<Change> {
-        read(stored, &Config::default()).index_change()
+        read_alone(stored).index_change()
     }
 
     const PAGE: &str = "<title>Tower</title><p>It stands. <a href=/next>On</a>";
@@ -216,8 +238,8 @@ mod tests {
 
     #[test]
     fn followed_links_are_read_and_the_body_is_let_go() {
-        let read = read(stored("/", 200, &[], PAGE), &Config::default());
-        assert_eq!(read.page.unwrap().links[0].url.as_str(), "http://example.org/next");
+        let read = read_alone(stored("/", 200, &[], PAGE));
+        assert_eq!(read.page.unwrap().follow[0].url.as_str(), "http://example.org/next");
         assert!(matches!(read.stored.record.content, Content::Response(r) if r.body.is_empty()));
     }
 

@@ -3,46 +3,108 @@
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
-use pharos_store::{Content, Library, Record, StoreError, StoredRecord};
+use pharos_store::{
+    Catalog, Content, Library, Record, Response, Revisit, StoreError, StoredRecord, payload_digest,
+};
 use tokio::sync::mpsc::Receiver;
+
+use crate::intake::body_size;
 
 /// Records, and bytes of their bodies, that one sync makes durable together, at most.
 const GROUP: usize = 64;
 const GROUP_BYTES: usize = 8 << 20;
+/// A body shorter than this is not worth a reference to an earlier one.
+const MIN_REVISIT: usize = 256;
 
-/// Appends records until no more come. Runs on a thread of its own.
-pub(crate) fn shelve(
-    library: &Arc<dyn Library>,
-    mut records: Receiver<Record>,
-    stored: &SyncSender<Vec<StoredRecord>>,
-) -> Result<(), StoreError> {
-    while let Some(first) = records.blocking_recv() {
-        let mut bytes = size(&first);
-        let mut group = vec![first];
-        while group.len() < GROUP
-            && bytes < GROUP_BYTES
-            && let Ok(record) = records.try_recv()
-        {
-            bytes += size(&record);
-            group.push(record);
-        }
-        let positions = library.append(&group)?;
-        let group = positions
-            .into_iter()
-            .zip(group)
-            .map(|((position, next), record)| StoredRecord { position, next, record })
-            .collect();
-        if stored.send(group).is_err() {
-            // The stage behind broke down; its own error tells why.
-            return Ok(());
-        }
-    }
-    Ok(())
+/// The library, and what is known of the pages that come in.
+pub(crate) struct Shelf {
+    pub(crate) library: Arc<dyn Library>,
+    pub(crate) catalog: Arc<dyn Catalog>,
+    /// Whether the head of each request is kept.
+    pub(crate) requests: bool,
 }
 
-fn size(record: &Record) -> usize {
-    match &record.content {
-        Content::Response(response) => response.body.len(),
-        Content::Event(_) => 0,
+impl Shelf {
+    /// Appends records until no more come. Runs on a thread of its own.
+    pub(crate) fn run(
+        &self,
+        mut records: Receiver<Record>,
+        stored: &SyncSender<Vec<StoredRecord>>,
+    ) -> Result<(), StoreError> {
+        while let Some(first) = records.blocking_recv() {
+            let mut bytes = body_size(&first);
+            let mut group = vec![first];
+            while group.len() < GROUP
+                && bytes < GROUP_BYTES
+                && let Ok(record) = records.try_recv()
+            {
+                bytes += body_size(&record);
+                group.push(record);
+            }
+            // The stage behind broke down; its own error tells why.
+            if stored.send(self.shelve(group)?).is_err() {
+                return Ok(());
+            }
+        }
+        Ok(())
     }
+
+    /// Appends a group. A page that did not change is stored as a reference to the version before; those behind get
+    /// it whole.
+    fn shelve(&self, mut group: Vec<Record>) -> Result<Vec<StoredRecord>, StoreError> {
+        let mut whole = Vec::with_capacity(group.len());
+        for record in &mut group {
+            if !self.requests
+                && let Content::Response(response) = &mut record.content
+            {
+                response.request = None;
+            }
+            whole.push(
+                self.unchanged(record)?
+                    .map(|revisit| std::mem::replace(&mut record.content, Content::Revisit(revisit))),
+            );
+        }
+        let positions = self.library.append(&group)?;
+        let shelved = positions.into_iter().zip(group.into_iter().zip(whole));
+        Ok(shelved
+            .map(|((position, next), (mut record, whole))| {
+                record.content = whole.unwrap_or(record.content);
+                StoredRecord { position, next, record }
+            })
+            .collect())
+    }
+
+    /// The reference to the current version of the page, where this answer is the same to the byte.
+    fn unchanged(&self, record: &Record) -> Result<Option<Revisit>, StoreError> {
+        let Content::Response(response) = &record.content else { return Ok(None) };
+        if response.status != 200 || response.truncated.is_some() || response.body.len() < MIN_REVISIT {
+            return Ok(None);
+        }
+        let Some(story) = self.catalog.page(record.url.id())? else { return Ok(None) };
+        let Some(mut of) = story.position.filter(|_| story.status == Some(200)) else { return Ok(None) };
+        let Ok(mut earlier) = self.library.read(of) else { return Ok(None) };
+        if let Content::Revisit(revisit) = &earlier.record.content {
+            of = revisit.of;
+            let Ok(first) = self.library.read(of) else { return Ok(None) };
+            earlier = first;
+        }
+        let same = matches!(&earlier.record.content, Content::Response(first) if is_same(first, response));
+        Ok(same.then(|| Revisit {
+            status: response.status,
+            headers: response.headers.clone(),
+            address: response.address,
+            of,
+            of_at: earlier.record.at,
+            digest: payload_digest(&response.body),
+        }))
+    }
+}
+
+/// Would a reader of the later answer see the same? The header tells how to read the body.
+fn is_same(first: &Response, later: &Response) -> bool {
+    let read_alike = ["Content-Type", "Content-Encoding", "X-Robots-Tag", "Last-Modified"];
+    first.status == later.status
+        && first.truncated.is_none()
+        && first.body == later.body
+        && read_alike.iter().all(|name| first.header(name) == later.header(name))
 }

@@ -51,6 +51,10 @@ use crate::dom::Dom;
 use crate::media::MediaKind;
 use crate::text::VisibleText;
 
+/// The version of what [`understand`] makes of a page. It is counted up whenever the same bytes give another page
+/// object, so that what was derived with an older version is known and made again.
+pub const VERSION: u32 = 1;
+
 /// Length of an abstract that the page did not write itself.
 const ABSTRACT_CHARS: usize = 200;
 

@@ -13,7 +13,7 @@
 //!
 //! let data = DataDir::at("data");
 //! let library = DiskLibrary::open_reader(&data.library())?;
-//! for stored in library.scan(LibraryPosition::START)? {
+//! for stored in library.scan(LibraryPosition::START, None)? {
 //!     println!("{}", stored?.record.url);
 //! }
 //! # Ok(()) }
@@ -26,15 +26,28 @@
 //! * One process writes ([`Owner`]), any number read.
 
 mod catalog;
+pub mod cdxj;
 mod data_dir;
+mod derived;
 mod error;
 mod library;
+pub mod soif;
+pub mod tianwang;
+pub mod tianwang_index;
+mod warc_file;
 
 pub use catalog::{
-    Catalog, CatalogCounts, Change, CrawlRules, DuePage, Outcome, PageState, PageStory, RobotsFile,
-    RobotsState, SiteCounts, SqliteCatalog,
+    Applied, Catalog, CatalogCounts, Change, CrawlRules, DuePage, Outcome, PageState, PageStory, Removal,
+    RobotsFile, RobotsState, SiteCounts, SqliteCatalog, Version,
 };
 pub use data_dir::{DataDir, Owner};
+pub use derived::{
+    Analysed, DerivedReader, DerivedWriter, Flaw, LinkPair, PageLinks, Piece, Problem, StoredPage,
+};
 pub use error::StoreError;
-pub use library::{Content, DiskLibrary, Event, Library, Record, Response, Scan, StoredRecord, Truncated};
+pub use library::{
+    Compacted, Content, DiskLibrary, Event, Fate, Library, Record, Response, Revisit, Scan, StoredRecord,
+    Truncated, Writing, payload_digest,
+};
 pub use pharos_core::LibraryPosition;
+pub use warc_file::{Damage, WarcRecord, WarcScan, open_warc};

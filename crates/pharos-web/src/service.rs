@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use pharos_core::{Config, PageId, PageUrl};
 use pharos_query::{Answer, FoundPage, QueryError, Request, Search};
-use pharos_store::{Content, Library, StoreError};
+use pharos_store::{Library, StoreError};
 use thiserror::Error;
 use tokio::sync::{AcquireError, Semaphore};
 use tokio::task::JoinError;
@@ -140,8 +140,9 @@ fn stored(service: &Service, id: PageId, query: &str, colours: usize) -> Result<
     if !found.archive {
         return Ok(Stored::Withheld(found));
     }
-    let Content::Response(response) = service.library.read(found.position)?.record.content else {
-        return Ok(Stored::Missing);
+    let response = match service.library.response(found.position) {
+        Err(StoreError::NoRecord(_)) => return Ok(Stored::Missing),
+        response => response?,
     };
     let url = PageUrl::parse(&found.url).map_err(|_| ServiceError::Address(found.url.clone()))?;
     let tags = response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-robots-tag"));

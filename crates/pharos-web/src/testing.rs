@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 use pharos_core::{Config, LibraryPosition, PageUrl, Timestamp};
 use pharos_index::{Change, Document, EmbeddedIndex, Index};
 use pharos_query::Search;
-use pharos_store::{Content, DiskLibrary, Library, Record, Response};
+use pharos_store::{Content, DiskLibrary, Library, Record, Response, Writing};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
@@ -44,23 +44,15 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
     let dir = tempfile::tempdir().unwrap();
     let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
     let library = dir.path().join("library");
-    let library = DiskLibrary::open_writer(&library, 1 << 30, 1, LibraryPosition::START, at).unwrap();
+    let library = DiskLibrary::open_writer(&library, Writing::default(), LibraryPosition::START, at).unwrap();
     let index = EmbeddedIndex::open_writer(&dir.path().join("index"), 15 << 20, 1 << 20).unwrap();
     for page in pages {
         let html =
             format!("<title>{}</title><script>x()</script><p onclick=x()>{}</p>", page.title, page.text);
         let mut headers = vec![("Content-Type".to_string(), "text/html; charset=utf-8".to_string())];
         headers.extend(page.headers.iter().map(|(name, value)| (name.to_string(), value.to_string())));
-        let response =
-            Response { status: 200, headers, body: html.into_bytes(), address: None, truncated: None };
-        let record = Record {
-            url: page.url(),
-            at,
-            depth: 0,
-            hops: 0,
-            attempt: 1,
-            content: Content::Response(response),
-        };
+        let response = Response { status: 200, headers, body: html.into_bytes(), ..Response::default() };
+        let record = Record::new(page.url(), at, Content::Response(response));
         let position = library.append(&[record]).unwrap()[0].0;
         let document = Document {
             url: page.url(),

@@ -47,6 +47,14 @@ pub(crate) enum Command {
     Up(UpArgs),
     /// Crawl only
     Crawl(CrawlArgs),
+    /// Submit pages: the crawl that runs fetches them, or the next one
+    Add(AddArgs),
+    /// The story of a page and every version the library has of it
+    Page(PageArgs),
+    /// Take pages or whole sites out of index, snapshot and library, for good
+    Remove(RemoveArgs),
+    /// Free the space of what was removed and of versions that need not be kept
+    Compact,
     /// Build the index, or tell its state
     Index {
         #[command(subcommand)]
@@ -121,6 +129,33 @@ pub(crate) struct CrawlArgs {
     /// Connect to the second host and port instead of the first, as in curl
     #[arg(long, value_name = "HOST1:PORT1:HOST2:PORT2")]
     pub(crate) connect_to: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct AddArgs {
+    /// Addresses of pages
+    #[arg(required = true, value_name = "URL")]
+    pub(crate) urls: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct PageArgs {
+    /// The address of the page
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// Print this version, 1 being the newest: its body as the server sent it, or the page object with --json
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1")]
+    pub(crate) show: Option<usize>,
+    /// With --show: what the page says, without its markup
+    #[arg(long, requires = "show")]
+    pub(crate) text: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct RemoveArgs {
+    /// An address (http://…) or a site (www.example.org)
+    #[arg(required = true, value_name = "URL|SITE")]
+    pub(crate) what: Vec<String>,
 }
 
 #[derive(Args)]

@@ -124,6 +124,11 @@ pub(crate) fn crawl_progress(status: Arc<CrawlStatus>) -> tokio::task::JoinHandl
     })
 }
 
+/// Without control characters: what a page says must not command the terminal.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
 /// `12.3 MB`.
 pub(crate) fn bytes(n: u64) -> String {
     indicatif::HumanBytes(n).to_string()

@@ -11,7 +11,7 @@ use std::time::Duration;
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
-pub use value::{Politeness, Scope, Setting, Size};
+pub use value::{LibraryFormat, Politeness, Scope, Setting, Size};
 
 /// What is wrong with a configuration.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -166,8 +166,16 @@ settings! {
     library: LibraryConfig {
         /// A new file is begun when the current one is larger than this.
         file_size: Size = Size(1 << 30),
-        /// Compression level of stored records, 1 (fast) to 12 (small).
+        /// How records are compressed: gzip (`.warc.gz`, which every tool reads) or zstd (`.warc.zst`).
+        format: LibraryFormat = LibraryFormat::Gzip,
+        /// Compression level of stored records: for gzip 1 (fast) to 12 (small), for zstd 1 to 19.
         level: u32 = 1,
+        /// Whether the head of each request is kept beside its answer.
+        requests: bool = true,
+        /// Versions of a page that compaction keeps, the newest first; 0 keeps all.
+        keep_versions: u32 = 0,
+        /// How long compaction keeps versions that are not the current one; 0 keeps them for ever.
+        keep_for: Duration = Duration::ZERO,
     }
     /// The index.
     index: IndexConfig {

@@ -237,6 +237,16 @@ choice! {
     }
 }
 
+choice! {
+    /// How the records of the library are compressed.
+    LibraryFormat, "gzip or zstd" {
+        /// `.warc.gz`.
+        Gzip = "gzip",
+        /// `.warc.zst`.
+        Zstd = "zstd",
+    }
+}
+
 impl Politeness {
     /// The shortest time between two requests to one host.
     pub fn delay(self) -> Duration {

@@ -10,6 +10,7 @@ use pharos_crawl::{
 };
 use pharos_store::{
     Catalog, Content, DiskLibrary, Event, Library, PageStory, Record, Response, SqliteCatalog, StoredRecord,
+    Writing,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -179,8 +180,12 @@ impl Engine {
     pub(crate) fn new(config: CrawlConfig, seeds: &[PageUrl]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let now = SystemClock.now();
-        let library =
-            DiskLibrary::open_writer(&dir.path().join("library"), 1 << 30, 1, LibraryPosition::START, now);
+        let library = DiskLibrary::open_writer(
+            &dir.path().join("library"),
+            Writing::default(),
+            LibraryPosition::START,
+            now,
+        );
         let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
         let engine = Self {
             _dir: dir,
@@ -192,14 +197,7 @@ impl Engine {
             clock: Arc::new(SystemClock),
         };
         let event = Event::CrawlStarted { seeds: seeds.to_vec(), rules: rules_of(&engine.config) };
-        let record = Record {
-            url: seeds[0].clone(),
-            at: now,
-            depth: 0,
-            hops: 0,
-            attempt: 0,
-            content: Content::Event(event),
-        };
+        let record = Record::new(seeds[0].clone(), now, Content::Event(event));
         let mut scoping = Scoping::load(engine.catalog.as_ref(), &engine.config).unwrap();
         take_in(&*engine.library, &*engine.catalog, &engine.config, &mut scoping, record);
         engine
@@ -249,7 +247,11 @@ impl Engine {
 
     /// Every record, in order.
     pub(crate) fn records(&self) -> Vec<Record> {
-        self.library.scan(LibraryPosition::START).unwrap().map(|stored| stored.unwrap().record).collect()
+        self.library
+            .scan(LibraryPosition::START, None)
+            .unwrap()
+            .map(|stored| stored.unwrap().record)
+            .collect()
     }
 
     pub(crate) fn story(&self, page: &PageUrl) -> Option<PageStory> {
@@ -272,11 +274,11 @@ fn take_in(
     let (position, next) = library.append(std::slice::from_ref(&record)).unwrap()[0];
     let links = match &record.content {
         Content::Response(response) => links(&record.url, response),
-        Content::Event(_) => Vec::new(),
+        Content::Revisit(_) | Content::Event(_) => Vec::new(),
     };
     let facts = PageFacts { links: &links, indexable: true, digest: 1 };
     let changes = changes(scoping, config, &StoredRecord { position, next, record }, Some(facts));
-    catalog.apply(&changes, next).unwrap()
+    catalog.apply(&changes, next).unwrap().woken
 }
 
 fn links(base: &PageUrl, response: &Response) -> Vec<Link> {

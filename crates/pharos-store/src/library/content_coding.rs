@@ -25,6 +25,8 @@ impl Response {
                 }
                 "deflate" => read_up_to(DeflateDecoder::new(encoded), limit),
                 "br" => read_up_to(brotli::Decompressor::new(encoded, 16 << 10), limit),
+                "zstd" => zstd::stream::read::Decoder::with_buffer(encoded)
+                    .map_or_else(|_| Vec::new(), |decoder| read_up_to(decoder, limit)),
                 _ => continue,
             };
             content = Some(decoded);
@@ -56,7 +58,7 @@ mod tests {
 
     fn response(coding: &str, body: Vec<u8>) -> Response {
         let headers = vec![("content-encoding".to_string(), coding.to_string())];
-        Response { status: 200, headers, body, address: None, truncated: None }
+        Response { status: 200, headers, body, ..Response::default() }
     }
 
     fn packed(mut encoder: impl Read) -> Vec<u8> {

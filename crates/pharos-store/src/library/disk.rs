@@ -1,427 +1,139 @@
-//! The library on local disk: `00000001.warc.gz`, `00000002.warc.gz`, …, one gzip member per record.
+//! The library on local disk: `00000001.warc.gz`, `00000002.warc.gz`, …, each record packed by itself.
 
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt as _;
+use std::fs;
+use std::io::{self, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
-use flate2::bufread::GzDecoder;
-use libdeflater::{CompressionLvl, Compressor};
 use pharos_core::{LibraryPosition, Timestamp};
-use tracing::warn;
 
-use super::warc::{self, Parsed};
-use super::{Library, Record, Scan, StoredRecord};
+use super::packing::{Member, Unpacker};
+use super::queue::{WriteQueue, Writing};
+use super::scan::DiskScan;
+use super::volumes::Volumes;
+use super::{Library, Record, Scan, StoredRecord, warc};
 use crate::StoreError;
-
-/// A record larger than this, uncompressed, is not ours.
-const MAX_RECORD: u64 = 256 << 20;
-const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
-/// Bytes looked through at a time behind a damaged record.
-const WINDOW: usize = 1 << 20;
 
 /// The library on local disk.
 pub struct DiskLibrary {
     dir: PathBuf,
-    writer: Option<Mutex<Writer>>,
-}
-
-struct Writer {
-    file: File,
-    path: PathBuf,
-    /// Where the next record goes.
-    end: LibraryPosition,
-    file_size: u64,
-    compressor: Compressor,
-    level: CompressionLvl,
-    /// A failed write could not be undone yet.
-    torn: bool,
+    pub(super) volumes: Arc<Volumes>,
+    queue: Option<WriteQueue>,
 }
 
 impl DiskLibrary {
     /// Opens for reading, beside whoever writes.
     pub fn open_reader(dir: &Path) -> Result<Self, StoreError> {
-        Ok(Self { dir: dir.to_path_buf(), writer: None })
+        Ok(Self { dir: dir.to_path_buf(), volumes: Arc::new(Volumes::at(dir)), queue: None })
     }
 
     /// Opens for appending; the caller owns the data directory. A torn tail of the last file is set aside.
     /// `known_good` is a position up to which the library is known to be whole, so that it need not be read again.
     pub fn open_writer(
         dir: &Path,
-        file_size: u64,
-        level: u32,
+        writing: Writing,
         known_good: LibraryPosition,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
-        fs::create_dir_all(dir).map_err(StoreError::io("create", dir))?;
-        let level = i32::try_from(level).ok().and_then(|l| CompressionLvl::new(l).ok()).unwrap_or_default();
-        let mut writer = match file_numbers(dir)?.last().copied() {
-            None => Writer::begin(dir, 1, file_size, level, now)?,
-            Some(last) => {
-                let path = file_path(dir, last);
-                let from = if known_good.file == last { known_good.offset } else { 0 };
-                let end = LibraryPosition { file: last, offset: mend_tail(&path, from)? };
-                let file = File::options()
-                    .read(true)
-                    .write(true)
-                    .open(&path)
-                    .map_err(StoreError::io("open", &path))?;
-                Writer { file, path, end, file_size, compressor: Compressor::new(level), level, torn: false }
-            }
-        };
-        if writer.end.offset == 0 {
-            writer.write_info(now)?;
-        }
-        Ok(Self { dir: dir.to_path_buf(), writer: Some(Mutex::new(writer)) })
-    }
-}
-
-impl Writer {
-    fn begin(
-        dir: &Path,
-        number: u32,
-        file_size: u64,
-        level: CompressionLvl,
-        now: Timestamp,
-    ) -> Result<Self, StoreError> {
-        let path = file_path(dir, number);
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(StoreError::io("create", &path))?;
-        // The name of a new file is durable only once its folder is.
-        File::open(dir).and_then(|d| d.sync_all()).map_err(StoreError::io("sync", dir))?;
-        let end = LibraryPosition { file: number, offset: 0 };
-        let compressor = Compressor::new(level);
-        let mut writer = Self { file, path, end, file_size, compressor, level, torn: false };
-        writer.write_info(now)?;
-        Ok(writer)
+        let volumes = Arc::new(Volumes::at(dir));
+        let queue = Some(WriteQueue::open(dir, &volumes, writing, known_good, now)?);
+        Ok(Self { dir: dir.to_path_buf(), volumes, queue })
     }
 
-    fn write_info(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let mut member = Vec::new();
-        self.compress(&warc::warcinfo(self.end.file, now), &mut member)?;
-        self.write(&member)
-    }
-
-    fn compress(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), StoreError> {
-        let start = out.len();
-        out.resize(start + self.compressor.gzip_compress_bound(bytes.len()), 0);
-        let written = self.compressor.gzip_compress(bytes, &mut out[start..]).map_err(|e| {
-            StoreError::io("compress a record for", &self.path)(io::Error::other(e.to_string()))
-        })?;
-        out.truncate(start + written);
-        Ok(())
-    }
-
-    /// Writes and syncs. On failure the file is cut back to what was acknowledged, at the latest before the next
-    /// write.
-    fn write(&mut self, members: &[u8]) -> Result<(), StoreError> {
-        if self.torn {
-            self.file.set_len(self.end.offset).map_err(StoreError::io("cut the torn end of", &self.path))?;
-        }
-        let written = self.file.write_all_at(members, self.end.offset).and_then(|()| self.file.sync_data());
-        if let Err(error) = written {
-            self.torn = self.file.set_len(self.end.offset).is_err();
-            return Err(StoreError::io("write", &self.path)(error));
-        }
-        self.torn = false;
-        self.end.offset += members.len() as u64;
-        Ok(())
+    /// The files of the library with their numbers, as a backup or a person sees them.
+    pub fn files(&self) -> Result<Vec<(u32, PathBuf)>, StoreError> {
+        Ok(self.volumes.list()?.iter().map(|volume| (volume.number, volume.path.clone())).collect())
     }
 }
 
 impl Library for DiskLibrary {
     fn append(&self, records: &[Record]) -> Result<Vec<(LibraryPosition, LibraryPosition)>, StoreError> {
-        let Some(writer) = &self.writer else {
+        let Some(queue) = &self.queue else {
             let denied = io::Error::new(io::ErrorKind::PermissionDenied, "opened for reading only");
             return Err(StoreError::io("write", &self.dir)(denied));
         };
-        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if writer.end.offset > writer.file_size
-            && let Some(first) = records.first()
-        {
-            let next = writer.end.file + 1;
-            *writer = Writer::begin(&self.dir, next, writer.file_size, writer.level, first.at)?;
-        }
-        let mut members = Vec::new();
-        let mut positions = Vec::with_capacity(records.len());
-        let start = writer.end;
-        let at = |len: usize| LibraryPosition { file: start.file, offset: start.offset + len as u64 };
-        for record in records {
-            let position = at(members.len());
-            writer.compress(&warc::write(record, position), &mut members)?;
-            positions.push((position, at(members.len())));
-        }
-        writer.write(&members)?;
-        Ok(positions)
+        let at = records.first().map_or(Timestamp::EPOCH, |first| first.at);
+        queue.append(at, records.iter().map(warc::write_with_request))
     }
 
     fn end(&self) -> Result<LibraryPosition, StoreError> {
-        if let Some(writer) = &self.writer {
-            return Ok(writer.lock().unwrap_or_else(PoisonError::into_inner).end);
+        if let Some(queue) = &self.queue {
+            return Ok(queue.end());
         }
-        match file_numbers(&self.dir)?.last() {
+        match self.volumes.list()?.last() {
             None => Ok(LibraryPosition::START),
-            Some(&file) => {
-                let path = file_path(&self.dir, file);
-                let offset = fs::metadata(&path).map_err(StoreError::io("read", &path))?.len();
-                Ok(LibraryPosition { file, offset })
+            Some(volume) if volume.revision > 0 => {
+                Ok(LibraryPosition { file: volume.number.saturating_add(1), offset: 0 })
+            }
+            Some(volume) => {
+                let offset = fs::metadata(&volume.path).map_err(StoreError::io("read", &volume.path))?.len();
+                Ok(LibraryPosition { file: volume.number, offset })
             }
         }
     }
 
     fn read(&self, position: LibraryPosition) -> Result<StoredRecord, StoreError> {
-        let path = file_path(&self.dir, position.file);
-        let mut file = File::open(&path).map_err(|e| match e.kind() {
-            io::ErrorKind::NotFound => StoreError::NoRecord(position),
-            _ => StoreError::io("open", &path)(e),
-        })?;
-        file.seek(SeekFrom::Start(position.offset)).map_err(StoreError::io("seek in", &path))?;
-        let mut input = BufReader::with_capacity(32 << 10, file);
-        match read_member(&mut input, position.offset) {
+        let (mut file, volume) = self.volumes.open(position.file)?;
+        let missing = || StoreError::NoRecord(position);
+        let (_, offset) = volume
+            .place(position.offset)?
+            .filter(|(first, _)| *first == position.offset)
+            .ok_or_else(missing)?;
+        file.seek(SeekFrom::Start(offset)).map_err(StoreError::io("seek in", &volume.path))?;
+        let mut input = BufReader::with_capacity(16 << 10, file);
+        match Unpacker::new().read(&mut input, offset) {
             Member::Good(bytes, length) => match warc::read(&bytes) {
-                Ok(Parsed::Record(record)) => {
-                    let next = LibraryPosition { offset: position.offset + length, ..position };
+                Ok(parsed) => {
+                    let end = parsed.span.map_or(offset + length, |(_, end)| end);
+                    let next = LibraryPosition { file: position.file, offset: end };
+                    let record = parsed.record.ok_or_else(missing)?;
                     Ok(StoredRecord { position, next, record: *record })
                 }
-                Ok(Parsed::Other) => Err(StoreError::NoRecord(position)),
                 Err(detail) => Err(StoreError::Damaged { position, detail }),
             },
-            Member::End => Err(StoreError::NoRecord(position)),
+            Member::End => Err(missing()),
             Member::Bad(detail) | Member::Torn(detail) => Err(StoreError::Damaged { position, detail }),
         }
     }
 
-    fn scan(&self, from: LibraryPosition) -> Result<Scan, StoreError> {
-        let mut files = file_numbers(&self.dir)?;
-        files.retain(|number| *number >= from.file);
-        files.reverse();
-        Ok(Box::new(DiskScan { dir: self.dir.clone(), files, from, current: None }))
+    fn scan(&self, from: LibraryPosition, to: Option<LibraryPosition>) -> Result<Scan, StoreError> {
+        Ok(Box::new(DiskScan::new(Arc::clone(&self.volumes), from, to)?))
     }
-}
-
-struct DiskScan {
-    dir: PathBuf,
-    /// Files still to come, last first.
-    files: Vec<u32>,
-    from: LibraryPosition,
-    current: Option<(BufReader<File>, PathBuf, LibraryPosition)>,
-}
-
-impl Iterator for DiskScan {
-    type Item = Result<StoredRecord, StoreError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if self.current.is_none() {
-                let number = self.files.pop()?;
-                let offset = if number == self.from.file { self.from.offset } else { 0 };
-                let path = file_path(&self.dir, number);
-                let opened = File::open(&path).and_then(|mut f| f.seek(SeekFrom::Start(offset)).map(|_| f));
-                match opened {
-                    Ok(file) => {
-                        let input = BufReader::with_capacity(256 << 10, file);
-                        self.current = Some((input, path, LibraryPosition { file: number, offset }));
-                    }
-                    Err(e) => return Some(Err(StoreError::io("read", &path)(e))),
-                }
-            }
-            let (input, path, position) = self.current.as_mut()?;
-            let here = *position;
-            match read_member(input, here.offset) {
-                Member::Good(bytes, length) => {
-                    position.offset += length;
-                    match warc::read(&bytes) {
-                        Ok(Parsed::Record(record)) => {
-                            return Some(Ok(StoredRecord {
-                                position: here,
-                                next: *position,
-                                record: *record,
-                            }));
-                        }
-                        Ok(Parsed::Other) => {}
-                        Err(detail) => return Some(Err(StoreError::Damaged { position: here, detail })),
-                    }
-                }
-                Member::End => self.current = None,
-                Member::Bad(detail) | Member::Torn(detail) => match next_good(path, here.offset + 1) {
-                    Ok(Some(good)) => {
-                        position.offset = good;
-                        if let Err(e) = input.seek(SeekFrom::Start(good)) {
-                            let error = StoreError::io("seek in", path)(e);
-                            self.current = None;
-                            return Some(Err(error));
-                        }
-                        return Some(Err(StoreError::Damaged { position: here, detail }));
-                    }
-                    // At the very end of the last file this is the owner, writing at this moment.
-                    Ok(None) if self.files.is_empty() => self.current = None,
-                    Ok(None) => {
-                        self.current = None;
-                        return Some(Err(StoreError::Damaged { position: here, detail }));
-                    }
-                    Err(error) => {
-                        self.current = None;
-                        return Some(Err(error));
-                    }
-                },
-            }
-        }
-    }
-}
-
-/// What stands where a gzip member should begin.
-enum Member {
-    /// A whole member: its contents and its length in the file.
-    Good(Vec<u8>, u64),
-    /// Nothing: the file ends here.
-    End,
-    /// The file ends inside the member.
-    Torn(String),
-    /// Something else.
-    Bad(String),
-}
-
-fn read_member(input: &mut (impl BufRead + Seek), start: u64) -> Member {
-    match input.fill_buf() {
-        Ok([]) => return Member::End,
-        Ok(_) => {}
-        Err(e) => return Member::Bad(e.to_string()),
-    }
-    let mut bytes = Vec::new();
-    let mut decoder = GzDecoder::new(&mut *input).take(MAX_RECORD);
-    match decoder.read_to_end(&mut bytes) {
-        Ok(_) if bytes.len() as u64 == MAX_RECORD => Member::Bad("a record of absurd size".into()),
-        Ok(_) => match input.stream_position() {
-            Ok(after) => Member::Good(bytes, after - start),
-            Err(e) => Member::Bad(e.to_string()),
-        },
-        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
-            Member::Torn("the file ends inside a record".into())
-        }
-        Err(e) => Member::Bad(e.to_string()),
-    }
-}
-
-/// The first offset from `from` on at which a whole, valid record stands.
-fn next_good(path: &Path, from: u64) -> Result<Option<u64>, StoreError> {
-    let error = || StoreError::io("read", path);
-    let file = File::open(path).map_err(error())?;
-    let length = file.metadata().map_err(error())?.len();
-    let mut window = vec![0; WINDOW];
-    let mut start = from;
-    while start + (GZIP_MAGIC.len() as u64) <= length {
-        let size = WINDOW.min(usize::try_from(length - start).unwrap_or(WINDOW));
-        file.read_exact_at(&mut window[..size], start).map_err(error())?;
-        for (at, bytes) in (start..).zip(window[..size].windows(GZIP_MAGIC.len())) {
-            if bytes == GZIP_MAGIC && is_good(&file, at).map_err(error())? {
-                return Ok(Some(at));
-            }
-        }
-        // The magic may lie across the border of two windows.
-        start += (size - GZIP_MAGIC.len() + 1) as u64;
-    }
-    Ok(None)
-}
-
-/// Does a whole, valid record begin here?
-fn is_good(mut file: &File, at: u64) -> io::Result<bool> {
-    file.seek(SeekFrom::Start(at))?;
-    let mut input = BufReader::new(file);
-    Ok(matches!(read_member(&mut input, at), Member::Good(record, _) if warc::read(&record).is_ok()))
-}
-
-/// Finds where the last whole record of a file ends. What stands behind it was never acknowledged, or is damaged:
-/// it is copied aside and cut off, so that appending goes on from a clean end.
-fn mend_tail(path: &Path, known_good: u64) -> Result<u64, StoreError> {
-    let error = |action| StoreError::io(action, path);
-    let length = fs::metadata(path).map_err(error("read"))?.len();
-    // A file that is shorter than what was known to be good must be looked through from its beginning.
-    let mut at = if known_good <= length { known_good } else { 0 };
-    let mut input = BufReader::with_capacity(256 << 10, File::open(path).map_err(error("open"))?);
-    loop {
-        input.seek(SeekFrom::Start(at)).map_err(error("seek in"))?;
-        match read_member(&mut input, at) {
-            Member::Good(_, length) => at += length,
-            Member::End => return Ok(at),
-            Member::Bad(detail) | Member::Torn(detail) => match next_good(path, at + 1)? {
-                Some(good) => at = good,
-                None => {
-                    let aside = path.with_extension(format!("gz.torn-{at}"));
-                    let mut tail = File::create(&aside).map_err(StoreError::io("create", &aside))?;
-                    input.seek(SeekFrom::Start(at)).map_err(error("seek in"))?;
-                    io::copy(&mut input, &mut tail).map_err(StoreError::io("write", &aside))?;
-                    let file = File::options().write(true).open(path).map_err(error("open"))?;
-                    file.set_len(at).and_then(|()| file.sync_all()).map_err(error("cut the torn end of"))?;
-                    warn!(path = %path.display(), at, bytes = length - at, aside = %aside.display(), detail,
-                        "the end of the library was torn and has been set aside");
-                    return Ok(at);
-                }
-            },
-        }
-    }
-}
-
-fn file_path(dir: &Path, number: u32) -> PathBuf {
-    dir.join(format!("{number:08}.warc.gz"))
-}
-
-/// Numbers of the library's files, rising.
-fn file_numbers(dir: &Path) -> Result<Vec<u32>, StoreError> {
-    let entries = match fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(StoreError::io("read", dir)(e)),
-    };
-    let mut numbers = Vec::new();
-    for entry in entries {
-        let name = entry.map_err(StoreError::io("read", dir))?.file_name();
-        let number = name.to_str().and_then(|n| n.strip_suffix(".warc.gz")).filter(|n| n.len() == 8);
-        numbers.extend(number.and_then(|n| n.parse::<u32>().ok()));
-    }
-    numbers.sort_unstable();
-    Ok(numbers)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Content, Response};
+    use crate::{Compacted, Content, Event, Fate, Response};
     use pharos_core::PageUrl;
+    use pharos_core::config::LibraryFormat;
     use proptest::prelude::*;
+    use std::fs::File;
 
     fn page(n: usize) -> Record {
-        Record {
-            url: PageUrl::parse(&format!("http://example.org/{n}")).unwrap(),
-            at: Timestamp::EPOCH,
-            depth: 0,
-            hops: 0,
-            attempt: 1,
-            content: Content::Response(Response {
-                status: 200,
-                headers: vec![
-                    ("Content-Type".into(), "text/html".into()),
-                    ("Content-Length".into(), "0".into()),
-                ],
-                body: format!("<title>{n}</title>").repeat(1 + n % 7).into_bytes(),
-                address: None,
-                truncated: None,
-            }),
-        }
+        let response = Response {
+            status: 200,
+            headers: vec![("Content-Type".into(), "text/html".into())],
+            body: format!("<title>{n}</title>").repeat(1 + n % 7).into_bytes(),
+            request: Some(format!("GET /{n} HTTP/1.1\r\n\r\n")),
+            ..Response::default()
+        };
+        let url = PageUrl::parse(&format!("http://example.org/{n}")).unwrap();
+        Record::new(url, Timestamp::EPOCH, Content::Response(response))
     }
 
     fn open(dir: &Path) -> DiskLibrary {
-        DiskLibrary::open_writer(dir, 1 << 30, 1, LibraryPosition::START, Timestamp::EPOCH).unwrap()
+        rotating(dir, 1 << 30)
+    }
+
+    fn rotating(dir: &Path, file_size: u64) -> DiskLibrary {
+        let writing = Writing { file_size, ..Writing::default() };
+        DiskLibrary::open_writer(dir, writing, LibraryPosition::START, Timestamp::EPOCH).unwrap()
     }
 
     fn urls(library: &DiskLibrary) -> Vec<String> {
         library
-            .scan(LibraryPosition::START)
+            .scan(LibraryPosition::START, None)
             .unwrap()
             .flatten()
             .map(|s| s.record.url.path_and_query()[1..].to_string())
@@ -437,7 +149,7 @@ mod tests {
         let stored = library.read(positions[7].0).unwrap();
         assert_eq!(stored.record.url, page(7).url);
         assert_eq!((stored.position, stored.next), positions[7]);
-        assert_eq!(library.scan(positions[8].0).unwrap().count(), 2);
+        assert_eq!(library.scan(positions[8].0, None).unwrap().count(), 2);
         assert_eq!(library.end().unwrap(), positions[9].1);
         assert_eq!(DiskLibrary::open_reader(dir.path()).unwrap().end().unwrap(), positions[9].1);
         assert!(matches!(library.read(LibraryPosition { file: 9, offset: 0 }), Err(StoreError::NoRecord(_))));
@@ -446,12 +158,11 @@ mod tests {
     #[test]
     fn files_rotate_and_scans_cross_them() {
         let dir = tempfile::tempdir().unwrap();
-        let library =
-            DiskLibrary::open_writer(dir.path(), 500, 6, LibraryPosition::START, Timestamp::EPOCH).unwrap();
+        let library = rotating(dir.path(), 500);
         for n in 0..20 {
             library.append(&[page(n)]).unwrap();
         }
-        assert!(file_numbers(dir.path()).unwrap().len() > 3);
+        assert!(library.files().unwrap().len() > 3);
         assert_eq!(urls(&library).len(), 20);
     }
 
@@ -459,13 +170,13 @@ mod tests {
     fn a_torn_tail_is_set_aside_and_appending_goes_on() {
         let dir = tempfile::tempdir().unwrap();
         let positions = open(dir.path()).append(&(0..5).map(page).collect::<Vec<_>>()).unwrap();
-        let path = file_path(dir.path(), 1);
+        let path = dir.path().join("00000001.warc.gz");
+        let mut last = positions[4];
         for cut in [1, 9, 30] {
-            let end = positions[4].1.offset;
-            File::options().write(true).open(&path).unwrap().set_len(end - cut).unwrap();
+            File::options().write(true).open(&path).unwrap().set_len(last.1.offset - cut).unwrap();
             let library = open(dir.path());
-            assert_eq!(library.end().unwrap(), positions[4].0, "cut {cut}");
-            assert_eq!(library.append(&[page(4)]).unwrap()[0].0, positions[4].0);
+            assert_eq!(library.end().unwrap(), last.0, "cut {cut}");
+            last = library.append(&[page(4)]).unwrap()[0];
             assert_eq!(urls(&library), ["0", "1", "2", "3", "4"]);
         }
     }
@@ -474,15 +185,115 @@ mod tests {
     fn a_damaged_record_hides_no_other() {
         let dir = tempfile::tempdir().unwrap();
         let positions = open(dir.path()).append(&(0..5).map(page).collect::<Vec<_>>()).unwrap();
-        let path = file_path(dir.path(), 1);
+        let path = dir.path().join("00000001.warc.gz");
         let mut bytes = fs::read(&path).unwrap();
         bytes[usize::try_from(positions[2].0.offset).unwrap() + 30] ^= 0x55;
         fs::write(&path, bytes).unwrap();
         let library = open(dir.path());
         assert_eq!(urls(&library), ["0", "1", "3", "4"]);
-        let errors: Vec<_> = library.scan(LibraryPosition::START).unwrap().filter_map(Result::err).collect();
+        let errors: Vec<_> =
+            library.scan(LibraryPosition::START, None).unwrap().filter_map(Result::err).collect();
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert!(errors[0].to_string().contains(&positions[2].0.to_string()), "{}", errors[0]);
+    }
+
+    #[test]
+    fn many_append_at_once_and_each_finds_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let library = rotating(dir.path(), 2000);
+        std::thread::scope(|threads| {
+            for worker in 0..4 {
+                let library = &library;
+                threads.spawn(move || {
+                    for n in (worker * 100)..(worker * 100 + 25) {
+                        let positions = library.append(&[page(n), page(n + 1)]).unwrap();
+                        assert!(library.end().unwrap() >= positions[1].1);
+                        assert_eq!(library.read(positions[1].0).unwrap().record.url, page(n + 1).url);
+                        assert_eq!(positions[0].0.file, positions[1].0.file);
+                    }
+                });
+            }
+        });
+        assert_eq!(urls(&library).len(), 200);
+        assert_eq!(urls(&open(dir.path())).len(), 200);
+    }
+
+    #[test]
+    fn formats_may_change_between_files() {
+        let dir = tempfile::tempdir().unwrap();
+        open(dir.path()).append(&[page(1)]).unwrap();
+        let zstd = Writing { format: LibraryFormat::Zstd, level: 3, ..Writing::default() };
+        let start = LibraryPosition::START;
+        let library = DiskLibrary::open_writer(dir.path(), zstd, start, Timestamp::EPOCH).unwrap();
+        let (position, _) = library.append(&[page(2), page(3)]).unwrap()[1];
+        assert_eq!(urls(&library), ["1", "2", "3"]);
+        assert_eq!(library.read(position).unwrap().record.url, page(3).url);
+        assert!(dir.path().join("00000002.warc.zst").exists());
+        drop(library);
+        assert_eq!(open(dir.path()).append(&[page(4)]).unwrap()[0].0.file, 3);
+    }
+
+    #[test]
+    fn compaction_keeps_positions_and_readers_go_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let library = rotating(dir.path(), 1000);
+        let mut positions = Vec::new();
+        for n in 0..40 {
+            positions.push(library.append(&[page(n)]).unwrap()[0]);
+        }
+        let start = LibraryPosition::START;
+        let mut reader = library.scan(start, None).unwrap();
+        assert!(reader.next().unwrap().is_ok());
+        let fate = |stored: &StoredRecord| match stored.record.url.path_and_query()[1..].parse() {
+            Ok(n) if n % 3 == 0 => Fate::Erase,
+            Ok(n) if n % 3 == 1 => Fate::Drop(n),
+            _ => Fate::Keep,
+        };
+        let files = library.files().unwrap();
+        let mut done = Compacted::default();
+        for (number, _) in &files {
+            let one = library.compact(*number, &mut { fate }).unwrap();
+            done = Compacted {
+                files: done.files + one.files,
+                dropped: done.dropped + one.dropped,
+                erased: done.erased + one.erased,
+                before: done.before + one.before,
+                after: done.after + one.after,
+            };
+        }
+        assert!(
+            done.files >= 3 && done.dropped > 5 && done.erased > 5 && done.after < done.before,
+            "{done:?}"
+        );
+        assert_eq!(reader.filter(|r| r.is_ok()).count() + 1, {
+            // The scan had the first file open; the others it sees as they are now.
+            let in_first = positions.iter().filter(|p| p.0.file == 1).count();
+            in_first + urls(&library).len()
+                - positions.iter().zip(0..).filter(|(p, n)| p.0.file == 1 && n % 3 > 0).count()
+        });
+        for (n, (position, next)) in positions.iter().enumerate() {
+            if position.file == library.end().unwrap().file {
+                continue;
+            }
+            let fresh = DiskLibrary::open_reader(dir.path()).unwrap();
+            let read = fresh.read(*position);
+            match n % 3 {
+                0 => assert!(matches!(read, Err(StoreError::NoRecord(_))), "{n}"),
+                1 => {
+                    let event = Event::Dropped { status: 200, digest: n as u64 };
+                    assert_eq!(read.unwrap().record.content, Content::Event(event));
+                }
+                _ => assert_eq!((read.unwrap().next, n), (*next, n)),
+            }
+            let from_here = fresh.scan(*position, None).unwrap().next().unwrap().unwrap();
+            assert!(from_here.position >= *position);
+        }
+        // Once more changes nothing, also without the tables.
+        for (number, path) in library.files().unwrap() {
+            let _ = fs::remove_file(super::super::volumes::offsets_path(&path));
+            assert_eq!(library.compact(number, &mut |s| fate(s)).unwrap().files, 0);
+        }
+        assert!(DiskLibrary::open_reader(dir.path()).unwrap().read(positions[2].0).is_ok());
     }
 
     proptest! {
@@ -492,7 +303,7 @@ mod tests {
         fn no_damage_costs_more_than_it_hits(at in 0.0..1.0f64, mask in 1u8..=255, cut in any::<bool>()) {
             let dir = tempfile::tempdir().unwrap();
             open(dir.path()).append(&(0..6).map(page).collect::<Vec<_>>()).unwrap();
-            let path = file_path(dir.path(), 1);
+            let path = dir.path().join("00000001.warc.gz");
             let mut bytes = fs::read(&path).unwrap();
             let index = ((bytes.len() - 1) as f64 * at) as usize;
             if cut { bytes.truncate(index) } else { bytes[index] ^= mask }

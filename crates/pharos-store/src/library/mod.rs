@@ -1,15 +1,23 @@
 //! The library (网页库): every answer we ever got, and every decision an operator took, in the order they came.
 
+mod compact;
 mod content_coding;
 mod disk;
+mod packing;
+mod queue;
 mod record;
-mod warc;
+mod scan;
+mod volumes;
+pub(crate) mod warc;
 
 use pharos_core::LibraryPosition;
 
 use crate::StoreError;
+pub use compact::{Compacted, Fate};
 pub use disk::DiskLibrary;
-pub use record::{Content, Event, Record, Response, StoredRecord, Truncated};
+pub use queue::Writing;
+pub use record::{Content, Event, Record, Response, Revisit, StoredRecord, Truncated};
+pub use warc::digest as payload_digest;
 
 /// An append-only sequence of records. Implementations promise:
 ///
@@ -17,7 +25,8 @@ pub use record::{Content, Event, Record, Response, StoredRecord, Truncated};
 ///   another call appended;
 /// * a record that `append` returned a position for is there for good and reads back as it was given;
 /// * a failed `append` leaves the library as it was before, and may be tried again;
-/// * a damaged record hides no other record.
+/// * a damaged record hides no other record;
+/// * a position means the same record for ever; one that compaction dropped gives what is left of it, or nothing.
 pub trait Library: Send + Sync {
     /// Appends records and waits until they are on disk. Gives each one's own position and the one after it.
     fn append(&self, records: &[Record]) -> Result<Vec<(LibraryPosition, LibraryPosition)>, StoreError>;
@@ -28,8 +37,26 @@ pub trait Library: Send + Sync {
     /// The record at a position that `append` or `scan` gave.
     fn read(&self, position: LibraryPosition) -> Result<StoredRecord, StoreError>;
 
-    /// All records from a position on. A damaged stretch is one error; the scan goes on behind it.
-    fn scan(&self, from: LibraryPosition) -> Result<Scan, StoreError>;
+    /// All records from a position on, up to another or to the end. A damaged stretch is one error; the scan goes on
+    /// behind it.
+    fn scan(&self, from: LibraryPosition, to: Option<LibraryPosition>) -> Result<Scan, StoreError>;
+
+    /// The answer at a position, with its content also where an earlier record holds it.
+    fn response(&self, position: LibraryPosition) -> Result<Response, StoreError> {
+        self.with_content(self.read(position)?)
+    }
+
+    /// The answer of a record, with its content also where an earlier record holds it.
+    fn with_content(&self, stored: StoredRecord) -> Result<Response, StoreError> {
+        match stored.record.content {
+            Content::Response(response) => Ok(response),
+            Content::Revisit(revisit) => match self.read(revisit.of)?.record.content {
+                Content::Response(earlier) => Ok(earlier),
+                _ => Err(StoreError::NoRecord(revisit.of)),
+            },
+            Content::Event(_) => Err(StoreError::NoRecord(stored.position)),
+        }
+    }
 }
 
 /// Records in order, with the damaged stretches between them.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::CrawlRules;
+use crate::{CrawlRules, Removal};
 
 /// One thing that happened to one URL.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,8 +20,28 @@ pub struct Record {
     pub hops: u32,
     /// Which try in a row this was, from 1; 0 where nothing was tried.
     pub attempt: u32,
+    /// The address that was asked first, where redirects led here from it.
+    pub origin: Option<String>,
+    /// How the source spelt the URL, where it is not our normal form; only imports have it.
+    pub spelling: Option<String>,
     /// What.
     pub content: Content,
+}
+
+impl Record {
+    /// A record about a URL that no crawl led to.
+    pub fn new(url: PageUrl, at: Timestamp, content: Content) -> Self {
+        Self { url, at, depth: 0, hops: 0, attempt: 0, origin: None, spelling: None, content }
+    }
+
+    /// The status of the answer, where there was one.
+    pub fn status(&self) -> Option<u16> {
+        match &self.content {
+            Content::Response(response) => Some(response.status),
+            Content::Revisit(revisit) => Some(revisit.status),
+            Content::Event(_) => None,
+        }
+    }
 }
 
 /// What happened.
@@ -29,12 +49,14 @@ pub struct Record {
 pub enum Content {
     /// A server answered, with whatever status.
     Response(Response),
+    /// A server answered with what an earlier record holds already.
+    Revisit(Revisit),
     /// Something without an answer: a failure, a refusal, a decision.
     Event(Event),
 }
 
 /// A server's answer as it is stored: the body with its Content-Encoding as received, without chunking.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Response {
     /// HTTP status.
     pub status: u16,
@@ -46,6 +68,12 @@ pub struct Response {
     pub address: Option<IpAddr>,
     /// Whether the body is incomplete, and why.
     pub truncated: Option<Truncated>,
+    /// Status line and header exactly as they came, where that is more than `status` and `headers` tell: an imported
+    /// page goes out as it came in.
+    pub head: Option<Vec<u8>>,
+    /// The head of the request. It is kept for people and other programs; it does not come back when the record is
+    /// read.
+    pub request: Option<String>,
 }
 
 impl Response {
@@ -53,6 +81,23 @@ impl Response {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str())
     }
+}
+
+/// An answer whose content stands in an earlier record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Revisit {
+    /// HTTP status: that of the earlier answer, or 304.
+    pub status: u16,
+    /// Header fields of this answer.
+    pub headers: Vec<(String, String)>,
+    /// The server's address.
+    pub address: Option<IpAddr>,
+    /// The record with the content; never a revisit itself.
+    pub of: LibraryPosition,
+    /// When that was fetched.
+    pub of_at: Timestamp,
+    /// The digest of the body it has in common with that record, as WARC writes it.
+    pub digest: String,
 }
 
 /// Why a body is incomplete; the words of WARC.
@@ -104,6 +149,20 @@ pub enum Event {
     Refused {
         /// Which rule.
         reason: String,
+    },
+    /// An operator took a page or a site out, for good.
+    Removed {
+        /// What.
+        what: Removal,
+    },
+    /// A feed said that the page is gone. It may come back.
+    Deleted,
+    /// A version of the page stood here until the retention rule let it go.
+    Dropped {
+        /// The HTTP status it had.
+        status: u16,
+        /// The hash of its content.
+        digest: u64,
     },
 }
 

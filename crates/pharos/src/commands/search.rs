@@ -50,10 +50,10 @@ fn print(answer: &Answer, size: usize, explain: bool) -> io::Result<()> {
     let first = answer.page.saturating_sub(1).saturating_mul(size);
     for (rank, hit) in (1..).zip(&answer.hits) {
         let rank = first.saturating_add(rank);
-        writeln!(out, "{rank:>3}. {bold}{}{plain}", printable(&hit.title))?;
+        writeln!(out, "{rank:>3}. {bold}{}{plain}", console::printable(&hit.title))?;
         writeln!(out, "     {}  {}", hit.url, hit.date.as_deref().unwrap_or_default())?;
         if !hit.snippet.is_empty() {
-            writeln!(out, "     {}", printable(&hit.snippet))?;
+            writeln!(out, "     {}", console::printable(&hit.snippet))?;
         }
         if explain {
             writeln!(out, "     score {:.3}", hit.score)?;
@@ -62,9 +62,4 @@ fn print(answer: &Answer, size: usize, explain: bool) -> io::Result<()> {
     }
     let least = if answer.total_is_exact { "" } else { "at least " };
     writeln!(out, "{least}{} results, {:.1} ms", answer.total, answer.took_ms)
-}
-
-/// Without control characters: a page's title must not command the terminal.
-fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
 }

@@ -1,0 +1,199 @@
+//! Orders to a running engine: a command that finds the data directory owned leaves its order in `inbox/`, and the
+//! owner carries it out, as soon as it looks, between two groups of records.
+//!
+//! An order is a small file that appears by a rename and vanishes when it is done; what could not be done is told in
+//! a file beside it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pharos_core::config::Config;
+use pharos_core::{PageUrl, Timestamp};
+use pharos_store::{Catalog, Content, CrawlRules, DataDir, Event, Record, Removal, StoreError};
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+use crate::{Engine, EngineError};
+
+/// Larger files are no orders.
+const MAX_ORDER: u64 = 4 << 20;
+/// How long the owner may take to react.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What an operator wants done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// Take these out for good.
+    Remove(Vec<Removal>),
+    /// Fetch these, as seeds of the crawl that runs.
+    Add(Vec<PageUrl>),
+}
+
+impl Order {
+    /// The events that this means, as they are recorded.
+    pub(crate) fn records(&self, at: Timestamp, rules: CrawlRules) -> Vec<Record> {
+        match self {
+            Self::Remove(removals) => removals
+                .iter()
+                .filter_map(|what| {
+                    let url = match what {
+                        Removal::Page(url) => url.clone(),
+                        Removal::Site(site) => PageUrl::parse(&format!("http://{}/", site.as_str())).ok()?,
+                    };
+                    let event = Event::Removed { what: what.clone() };
+                    Some(Record::new(url, at, Content::Event(event)))
+                })
+                .collect(),
+            Self::Add(seeds) => {
+                let event = Event::CrawlStarted { seeds: seeds.clone(), rules };
+                let first = seeds.first().cloned();
+                first.map(|url| Record::new(url, at, Content::Event(event))).into_iter().collect()
+            }
+        }
+    }
+
+    /// Does the catalog know of it?
+    pub(crate) fn is_done(&self, catalog: &dyn Catalog) -> Result<bool, StoreError> {
+        Ok(match self {
+            Self::Remove(removals) => {
+                let removed = catalog.removed()?;
+                removals.iter().all(|what| match what {
+                    Removal::Page(url) => {
+                        removed.contains(what) || removed.contains(&Removal::Site(url.site()))
+                    }
+                    Removal::Site(_) => removed.contains(what),
+                })
+            }
+            Self::Add(seeds) => {
+                let known = |url: &PageUrl| Ok(catalog.page(url.id())?.is_some() || catalog.is_removed(url)?);
+                seeds.iter().map(known).collect::<Result<Vec<_>, StoreError>>()?.into_iter().all(|k| k)
+            }
+        })
+    }
+}
+
+/// The inbox of a data directory.
+#[derive(Clone, Debug)]
+pub(crate) struct Inbox {
+    dir: PathBuf,
+}
+
+impl Inbox {
+    pub(crate) fn of(data: &DataDir) -> Self {
+        Self { dir: data.root().join("inbox") }
+    }
+
+    /// Orders that wait, oldest first, with the files they stand in. One that cannot be read is set aside.
+    pub(crate) fn waiting(&self) -> Vec<(PathBuf, Order)> {
+        let Ok(entries) = fs::read_dir(&self.dir) else { return Vec::new() };
+        let mut paths: Vec<PathBuf> = entries
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|e| e == "json"))
+            .collect();
+        paths.sort();
+        let mut orders = Vec::new();
+        for path in paths {
+            match read(&path) {
+                Ok(order) => orders.push((path, order)),
+                Err(error) => self.answer(&path, Err(&error)),
+            }
+        }
+        orders
+    }
+
+    /// Tells whoever ordered it how it went.
+    pub(crate) fn answer(&self, path: &Path, done: Result<(), &dyn std::fmt::Display>) {
+        if let Err(error) = done {
+            let _ = fs::write(path.with_extension("failed"), error.to_string());
+        }
+        let _ = fs::remove_file(path);
+    }
+
+    /// Leaves an order for the owner and waits until it is done.
+    pub(crate) fn hand_over(&self, order: &Order, owner: &str) -> Result<(), EngineError> {
+        fs::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let path = self.dir.join(format!("{:020}-{}.json", now.as_nanos(), std::process::id()));
+        let unfinished = path.with_extension("new");
+        let bytes = serde_json::to_vec(order).unwrap_or_default();
+        fs::write(&unfinished, bytes)
+            .and_then(|()| fs::rename(&unfinished, &path))
+            .map_err(StoreError::io("write", &path))?;
+        let patience = Instant::now() + PATIENCE;
+        while path.exists() {
+            if Instant::now() > patience {
+                // Taken back, so that it is not done after all when nobody expects it any more.
+                let _ = fs::remove_file(&path);
+                return Err(EngineError::OwnerSilent { owner: owner.to_string() });
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        let refused = path.with_extension("failed");
+        match fs::read_to_string(&refused) {
+            Ok(reason) => {
+                let _ = fs::remove_file(&refused);
+                Err(EngineError::OrderRefused { owner: owner.to_string(), reason })
+            }
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// Carries out an order: at once where nobody owns the data directory, by its owner otherwise.
+pub fn carry_out(data: &DataDir, config: &Config, command: &str, order: &Order) -> Result<(), EngineError> {
+    match Engine::open(data.clone(), config.clone(), command, true) {
+        Ok(engine) => {
+            let (_stop, stopped) = watch::channel(false);
+            let mut intake = engine.intake(&stopped)?;
+            intake.carry_out(order)?;
+            intake.finish()
+        }
+        Err(EngineError::Store(StoreError::InUse { owner, .. })) => Inbox::of(data).hand_over(order, &owner),
+        Err(error) => Err(error),
+    }
+}
+
+fn read(path: &Path) -> io::Result<Order> {
+    if fs::metadata(path)?.len() > MAX_ORDER {
+        return Err(io::Error::other("an order of absurd size"));
+    }
+    serde_json::from_slice(&fs::read(path)?).map_err(io::Error::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_handed_over_and_answered() {
+        let dir = tempfile::tempdir().unwrap();
+        let inbox = Inbox::of(&DataDir::at(dir.path()));
+        let page = PageUrl::parse("http://example.org/secret").unwrap();
+        let order = Order::Remove(vec![Removal::Page(page.clone()), Removal::Site(page.site())]);
+        let owner = {
+            let inbox = inbox.clone();
+            thread::spawn(move || {
+                let mut seen = Vec::new();
+                while seen.len() < 2 {
+                    for (path, order) in inbox.waiting() {
+                        let refused = !seen.is_empty();
+                        inbox.answer(&path, if refused { Err(&"no room") } else { Ok(()) });
+                        seen.push(order);
+                    }
+                }
+                seen
+            })
+        };
+        inbox.hand_over(&order, "up").unwrap();
+        let error = inbox.hand_over(&order, "up").unwrap_err().to_string();
+        assert!(error.contains("no room"), "{error}");
+        assert_eq!(owner.join().unwrap(), [order.clone(), order]);
+        fs::write(inbox.dir.join("rubbish.json"), "{").unwrap();
+        assert!(inbox.waiting().is_empty() && !inbox.dir.join("rubbish.json").exists());
+    }
+}

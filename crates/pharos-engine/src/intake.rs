@@ -1,0 +1,140 @@
+//! The way in: records become part of the library and of all that is derived from it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use pharos_core::config::Config;
+use pharos_core::{Clock, LibraryPosition};
+use pharos_crawl::rules_of;
+use pharos_index::Generations;
+use pharos_store::{Catalog, Content, Library, Record, StoreError, StoredRecord};
+use tokio::sync::watch;
+use tracing::{info, warn};
+
+use crate::EngineError;
+use crate::absorb::Absorber;
+use crate::engine::read_group;
+use crate::inbox::{Inbox, Order};
+
+/// Records, and bytes of their bodies, that are worked on together, at most.
+const GROUP: usize = 64;
+const GROUP_BYTES: usize = 16 << 20;
+
+/// Takes records in, one group after the other: shelved, read on all cores, absorbed by every store.
+pub struct Intake {
+    pub(crate) config: Arc<Config>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) library: Arc<dyn Library>,
+    pub(crate) catalog: Arc<dyn Catalog>,
+    pub(crate) inbox: Inbox,
+    pub(crate) generations: Generations,
+    pub(crate) pool: rayon::ThreadPool,
+    pub(crate) absorber: Absorber,
+}
+
+impl Intake {
+    /// Takes in records in their order. They are on disk when this returns, and searchable soon after.
+    pub fn take(&mut self, records: Vec<Record>) -> Result<(), EngineError> {
+        let positions = self.library.append(&records)?;
+        let stored = positions.into_iter().zip(records);
+        let group =
+            stored.map(|((position, next), record)| StoredRecord { position, next, record }).collect();
+        self.absorb(group)
+    }
+
+    /// Makes everything taken in searchable.
+    pub fn finish(&mut self) -> Result<(), EngineError> {
+        self.absorber.finish()
+    }
+
+    /// Carries out an order.
+    pub(crate) fn carry_out(&mut self, order: &Order) -> Result<(), EngineError> {
+        let rules = self.catalog.rules()?.unwrap_or_else(|| rules_of(&self.config.crawl));
+        self.take(order.records(self.clock.now(), rules))
+    }
+
+    /// Carries out the orders that wait.
+    pub(crate) fn attend(&mut self) -> Result<(), EngineError> {
+        for (path, order) in self.inbox.waiting() {
+            let done = self.carry_out(&order).and_then(|()| self.finish());
+            self.inbox.answer(&path, done.as_ref().map(|()| ()).map_err(|e| e as &dyn std::fmt::Display));
+            done?;
+        }
+        Ok(())
+    }
+
+    fn absorb(&mut self, group: Vec<StoredRecord>) -> Result<(), EngineError> {
+        self.absorber.absorb(read_group(&self.pool, group, &*self.library, &self.config))?;
+        self.absorber.tick(&self.generations)
+    }
+
+    /// Brings every store up to the end of the library.
+    pub(crate) fn replay(&mut self, stop: &watch::Receiver<bool>) -> Result<(), EngineError> {
+        let (started, first, mut records) = (Instant::now(), self.absorber.behind(), 0);
+        let end = self.library.end()?;
+        // Where a store has a gap, closing it may bring it a long way forward.
+        let mut from = first;
+        while from < end {
+            let (count, next) = self.replay_file(from, stop)?;
+            records += count;
+            from = next.max(self.absorber.behind());
+        }
+        if first < end {
+            self.absorber.finish()?;
+            info!(records, from = %first, took = ?started.elapsed(), "replayed the library");
+        }
+        Ok(())
+    }
+
+    /// Replays the rest of one file. Gives how many records that were and where to go on.
+    fn replay_file(
+        &mut self,
+        from: LibraryPosition,
+        stop: &watch::Receiver<bool>,
+    ) -> Result<(u64, LibraryPosition), EngineError> {
+        let to = LibraryPosition { file: from.file + 1, offset: 0 };
+        let mut scan = self.library.scan(from, Some(to))?;
+        let mut records = 0;
+        loop {
+            let group = next_group(&mut scan)?;
+            if group.is_empty() {
+                return Ok((records, to));
+            }
+            records += group.len() as u64;
+            self.absorb(group)?;
+            if *stop.borrow() {
+                self.absorber.finish()?;
+                return Err(EngineError::Stopped);
+            }
+        }
+    }
+}
+
+/// The next records of a scan, as many as are worked on together. Damage is told and costs no more than it hits.
+pub(crate) fn next_group(
+    scan: &mut dyn Iterator<Item = Result<StoredRecord, StoreError>>,
+) -> Result<Vec<StoredRecord>, EngineError> {
+    let (mut group, mut bytes) = (Vec::new(), 0);
+    for stored in scan {
+        match stored {
+            Ok(stored) => {
+                bytes += body_size(&stored.record);
+                group.push(stored);
+            }
+            Err(damage @ StoreError::Damaged { .. }) => warn!("{damage}"),
+            Err(error) => return Err(error.into()),
+        }
+        if group.len() == GROUP || bytes >= GROUP_BYTES {
+            break;
+        }
+    }
+    Ok(group)
+}
+
+/// Bytes of a record's body.
+pub(crate) fn body_size(record: &Record) -> usize {
+    match &record.content {
+        Content::Response(response) => response.body.len(),
+        Content::Revisit(_) | Content::Event(_) => 0,
+    }
+}

@@ -1,0 +1,89 @@
+//! Is the file sound, and does it agree with itself?
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::rows::{read_url, signed};
+use super::sql_error;
+use crate::StoreError;
+
+/// More problems of one kind than this are not listed one by one.
+const LISTED: usize = 20;
+
+/// Queries that give a line for each thing that is wrong.
+const WRONG: &[&str] = &[
+    "SELECT 'page ' || printf('%016x', page) || ' is of site number ' || site || ', which is unknown or removed'
+     FROM pages WHERE site NOT IN (SELECT site FROM sites WHERE removed = 0)",
+    "SELECT 'a visit is known of page ' || printf('%016x', page) || ' of site number ' || site || ', the page is not'
+     FROM visits v WHERE NOT EXISTS (SELECT 1 FROM pages p WHERE p.site = v.site AND p.page = v.page)",
+    "SELECT 'a version is known of page ' || printf('%016x', page) || ' of site number ' || site || ', no visit is'
+     FROM versions r WHERE NOT EXISTS (SELECT 1 FROM visits v WHERE v.site = r.site AND v.page = r.page)",
+    "SELECT 'the current answer of ' || url || ' is not among its versions' FROM (
+         SELECT iif(p.https, 'https://', 'http://') || s.name || p.path AS url
+         FROM visits v JOIN pages p USING (site, page) JOIN sites s USING (site)
+         WHERE v.position IS NOT NULL AND NOT EXISTS (
+             SELECT 1 FROM versions r WHERE r.site = v.site AND r.page = v.page AND r.position = v.position))",
+    "SELECT 'site ' || name || ' counts ' || known || ' pages (stored, indexable, failed, refused, deleted), there are '
+         || found
+     FROM (SELECT name, concat_ws(' ', pages, '(' || stored, indexable, failed, refused, deleted || ')') AS known,
+             (SELECT concat_ws(' ', count(*), '(' || count(iif(state = 1, 1, NULL)), count(iif(indexable, 1, NULL)),
+                     count(iif(state = 2, 1, NULL)), count(iif(state = 3, 1, NULL)),
+                     count(iif(state = 4, 1, NULL)) || ')')
+              FROM pages p LEFT JOIN visits v USING (site, page) WHERE p.site = s.site AND p.state <> 5) AS found
+         FROM sites s)
+     WHERE known <> found",
+];
+
+/// Gives a line for each problem.
+pub(super) fn check(path: &Path, connection: &Connection) -> Result<Vec<String>, StoreError> {
+    match problems(connection) {
+        Ok(problems) => Ok(problems),
+        // Damage that stops the search for damage is a finding, not a failure.
+        Err(error) => match sql_error(path, error) {
+            damaged @ StoreError::CatalogDamaged { .. } => Ok(vec![damaged.to_string()]),
+            other => Err(other),
+        },
+    }
+}
+
+fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    // One transaction, so that everything is looked at in the same state.
+    let transaction = connection.unchecked_transaction()?;
+    let mut problems = lines(&transaction, &format!("PRAGMA integrity_check({LISTED})"))?;
+    problems.retain(|line| line != "ok");
+    if !problems.is_empty() {
+        return Ok(problems);
+    }
+    for sql in WRONG {
+        problems.extend(lines(&transaction, &format!("{sql} LIMIT {LISTED}"))?);
+    }
+    problems.extend(misplaced(&transaction)?);
+    Ok(problems)
+}
+
+fn lines(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
+    connection.prepare(sql)?.query_map([], |r| r.get(0))?.collect()
+}
+
+/// Pages that do not stand where their address says.
+fn misplaced(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut problems = Vec::new();
+    let mut statement = connection.prepare(
+        "SELECT s.id, p.page, p.https, s.name, p.path FROM pages p CROSS JOIN sites s USING (site)",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (site, page): (i64, i64) = (row.get(0)?, row.get(1)?);
+        let (name, path): (String, String) = (row.get(3)?, row.get(4)?);
+        match read_url(row.get(2)?, &name, &path) {
+            Ok(url) if (signed(url.id().site().0), signed(url.id().page())) == (site, page) => continue,
+            Ok(url) => problems.push(format!("{url} is stored as the page {site:016x}{page:016x}")),
+            Err(error) => problems.push(error.to_string()),
+        }
+        if problems.len() >= LISTED {
+            break;
+        }
+    }
+    Ok(problems)
+}

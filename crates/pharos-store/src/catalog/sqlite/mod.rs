@@ -1,0 +1,541 @@
+//! The catalog in SQLite: one writer, readers beside it (WAL).
+
+mod apply;
+mod check;
+mod format;
+mod rows;
+
+use std::fs::{self, File};
+use std::io::{Error as IoError, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
+
+use super::{
+    Applied, Catalog, CatalogCounts, Change, CrawlRules, DuePage, PageStory, Removal, RobotsFile,
+    RobotsState, SiteCounts, Version,
+};
+use crate::StoreError;
+use crate::catalog::page::Page;
+use rows::{page_columns, read_page, read_url, signed};
+
+/// Memory for pages of the file, in KiB, of the writer and of a reader.
+const WRITER_CACHE: i64 = 64 * 1024;
+const READER_CACHE: i64 = 8 * 1024;
+
+/// How many changed pages of the file the log holds before they are copied into it. Batches of a crawl change the
+/// same pages again and again: a longer log copies each of them less often.
+const PAGES_IN_LOG: i64 = 16 * 1024;
+
+/// A log that grew longer than this, in bytes, is cut once it is copied.
+const LONGEST_LOG: i64 = 128 << 20;
+
+/// The catalog in SQLite.
+pub struct SqliteCatalog {
+    path: PathBuf,
+    writer: Option<Mutex<Connection>>,
+    reader: Mutex<Connection>,
+}
+
+impl SqliteCatalog {
+    /// Opens for writing, creating or migrating it; the caller owns the data directory.
+    pub fn open_writer(path: &Path) -> Result<Self, StoreError> {
+        let mut writer = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        let failed = |e| sql_error(path, e);
+        writer.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+        // The library is the truth: a commit lost with the power is replayed from there.
+        writer.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
+        writer.pragma_update(None, "cache_size", -WRITER_CACHE).map_err(failed)?;
+        writer.pragma_update(None, "wal_autocheckpoint", PAGES_IN_LOG).map_err(failed)?;
+        writer.pragma_update(None, "journal_size_limit", LONGEST_LOG).map_err(failed)?;
+        format::migrate(path, &mut writer)?;
+        let reader = connect_reader(path)?;
+        Ok(Self { path: path.to_path_buf(), writer: Some(Mutex::new(writer)), reader: Mutex::new(reader) })
+    }
+
+    /// Opens for reading, beside whoever writes. `None` when there is no catalog yet.
+    pub fn open_reader(path: &Path) -> Result<Option<Self>, StoreError> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let reader = connect_reader(path)?;
+        if format::format(path, &reader)? == 0 {
+            return Ok(None);
+        }
+        if !format::is_current(path, &reader)? {
+            return Err(StoreError::Catalog(format!(
+                "{} is of an older format: the next crawl brings it to the present one",
+                path.display()
+            )));
+        }
+        Ok(Some(Self { path: path.to_path_buf(), writer: None, reader: Mutex::new(reader) }))
+    }
+
+    fn reader(&self) -> MutexGuard<'_, Connection> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failed(&self) -> impl Fn(rusqlite::Error) -> StoreError {
+        |e| sql_error(&self.path, e)
+    }
+
+    fn one<T>(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let reader = self.reader();
+        let mut statement = reader.prepare_cached(sql).map_err(self.failed())?;
+        statement.query_row(values, read).optional().map_err(self.failed())
+    }
+
+    fn all<T>(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let reader = self.reader();
+        let mut statement = reader.prepare_cached(sql).map_err(self.failed())?;
+        statement.query_map(values, read).and_then(Iterator::collect).map_err(self.failed())
+    }
+
+    /// The number that stands for a site in this file.
+    fn site_number(&self, site: SiteId) -> Result<Option<i64>, StoreError> {
+        self.one("SELECT site FROM sites WHERE id = ?1", [signed(site.0)], |r| r.get(0))
+    }
+
+    /// Answers among changes that were applied before, and are not current now.
+    fn outdated(&self, changes: &[Change]) -> Result<Vec<(PageId, LibraryPosition)>, StoreError> {
+        let mut outdated = Vec::new();
+        for change in changes {
+            if let (Some(position), Change::Visited { url, .. }) = (apply::answer_in(change), change) {
+                let story = self.page(url.id())?;
+                if story.is_none_or(|s| s.position != Some(position)) {
+                    outdated.push((url.id(), position));
+                }
+            }
+        }
+        Ok(outdated)
+    }
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(|e| sql_error(path, e))?;
+    connection.busy_timeout(Duration::from_secs(10)).map_err(|e| sql_error(path, e))?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+fn connect_reader(path: &Path) -> Result<Connection, StoreError> {
+    let reader = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    reader.pragma_update(None, "cache_size", -READER_CACHE).map_err(|e| sql_error(path, e))?;
+    Ok(reader)
+}
+
+fn sql_error(path: &Path, error: rusqlite::Error) -> StoreError {
+    let io = |action, kind| {
+        let source = IoError::new(kind, error.to_string());
+        StoreError::Io { action, path: path.to_path_buf(), source }
+    };
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            StoreError::CatalogDamaged { path: path.to_path_buf(), detail: error.to_string() }
+        }
+        // A write that fails half-way is nearly always a disk without room, and SQLite does not always know.
+        Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => io("write", ErrorKind::StorageFull),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            io("open", ErrorKind::PermissionDenied)
+        }
+        _ => StoreError::Catalog(error.to_string()),
+    }
+}
+
+fn absorbed(connection: &Connection) -> rusqlite::Result<LibraryPosition> {
+    let packed: Option<String> = connection
+        .prepare_cached("SELECT value FROM meta WHERE key = 'absorbed'")?
+        .query_row([], |r| r.get(0))
+        .optional()?;
+    Ok(packed.and_then(|p| p.parse().ok()).map_or(LibraryPosition::START, LibraryPosition::from_u64))
+}
+
+/// The start of a query whose rows are [`StoryRow`]s.
+macro_rules! stories_where {
+    ($condition:literal) => {
+        concat!(
+            "SELECT p.https, s.name, p.path, ",
+            page_columns!(),
+            " FROM pages p CROSS JOIN sites s USING (site) LEFT JOIN visits v USING (site, page) WHERE ",
+            $condition
+        )
+    };
+}
+
+const PAGES_OF_ALL: &str = stories_where!("(p.site, p.page) >= (?1, ?2) ORDER BY p.site, p.page LIMIT ?3");
+const PAGES_OF_A_SITE: &str = stories_where!("p.site = ?1 AND p.page >= ?2 ORDER BY p.page LIMIT ?3");
+const PAGE: &str = stories_where!("p.site = (SELECT site FROM sites WHERE id = ?1) AND p.page = ?2");
+
+/// Parts of an address, and the page.
+type StoryRow = (bool, String, String, Page);
+
+fn story_row(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?, read_page(row, 3)?))
+}
+
+fn story((https, site, path, page): StoryRow) -> Result<PageStory, StoreError> {
+    Ok(page.story(read_url(https, &site, &path)?))
+}
+
+/// A limit as SQLite takes it; negative would mean none.
+fn limited(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+impl Catalog for SqliteCatalog {
+    fn absorbed(&self) -> Result<LibraryPosition, StoreError> {
+        absorbed(&self.reader()).map_err(self.failed())
+    }
+
+    fn apply(&self, changes: &[Change], absorbed: LibraryPosition) -> Result<Applied, StoreError> {
+        let Some(writer) = &self.writer else {
+            return Err(StoreError::Catalog("opened for reading only".into()));
+        };
+        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if absorbed <= self::absorbed(&writer).map_err(self.failed())? {
+            return Ok(Applied { woken: Vec::new(), outdated: self.outdated(changes)? });
+        }
+        let transaction = writer.transaction().map_err(self.failed())?;
+        let applied = apply::apply_all(&transaction, changes).map_err(self.failed())?;
+        transaction
+            .prepare_cached("INSERT OR REPLACE INTO meta VALUES ('absorbed', ?1)")
+            .and_then(|mut s| s.execute([absorbed.to_u64().to_string()]))
+            .map_err(self.failed())?;
+        transaction.commit().map_err(self.failed())?;
+        Ok(applied)
+    }
+
+    fn rules(&self) -> Result<Option<CrawlRules>, StoreError> {
+        let json: Option<String> =
+            self.one("SELECT value FROM meta WHERE key = 'rules'", [], |r| r.get(0))?;
+        Ok(json.and_then(|j| serde_json::from_str(&j).ok()))
+    }
+
+    fn seed_sites(&self) -> Result<Vec<SiteName>, StoreError> {
+        self.all("SELECT name FROM sites WHERE seed = 1", [], |r| r.get(0).map(SiteName::from_stored))
+    }
+
+    fn due_sites(&self, now: Timestamp) -> Result<Vec<SiteId>, StoreError> {
+        self.all(
+            "SELECT id FROM sites s
+             WHERE EXISTS (SELECT 1 FROM pages p WHERE p.site = s.site AND state = 0)
+                OR EXISTS (SELECT 1 FROM pages p WHERE p.site = s.site AND due <= ?1)",
+            [now.millis()],
+            |r| r.get::<_, i64>(0).map(|s| SiteId(s.cast_unsigned())),
+        )
+    }
+
+    fn due_pages(&self, site: SiteId, now: Timestamp, limit: usize) -> Result<Vec<DuePage>, StoreError> {
+        // Pages that wait come from their index in order; those to be visited again are sorted first, by their
+        // index alone; then the two are merged.
+        let rows = self.all(
+            "SELECT s.name, p.path, p.https, p.depth, p.hops, p.origin, coalesce(v.attempts, 0)
+             FROM (
+                 SELECT * FROM (
+                     SELECT site, depth, found_at, page FROM pages
+                     WHERE site = (SELECT site FROM sites WHERE id = ?1) AND state = 0
+                     ORDER BY depth, found_at LIMIT ?3)
+                 UNION ALL
+                 SELECT * FROM (
+                     SELECT site, depth, found_at, page FROM pages
+                     WHERE site = (SELECT site FROM sites WHERE id = ?1) AND due <= ?2
+                     ORDER BY depth, found_at LIMIT ?3)
+                 ORDER BY depth, found_at LIMIT ?3
+             ) d CROSS JOIN pages p USING (site, page) CROSS JOIN sites s USING (site)
+             LEFT JOIN visits v USING (site, page)
+             ORDER BY d.depth, d.found_at",
+            params![signed(site.0), now.millis(), limited(limit)],
+            |r| {
+                let parts: (String, String, bool) = (r.get(0)?, r.get(1)?, r.get(2)?);
+                Ok((parts, r.get(3)?, r.get(4)?, r.get(5)?, r.get(6)?))
+            },
+        )?;
+        rows.into_iter()
+            .map(|((site, path, https), depth, hops, origin, attempts)| {
+                Ok(DuePage { url: read_url(https, &site, &path)?, depth, hops, origin, attempts })
+            })
+            .collect()
+    }
+
+    fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        // One step into the index for each site.
+        let due: Option<Option<i64>> = self.one(
+            "SELECT min(next) FROM (
+                 SELECT (SELECT min(due) FROM pages p WHERE p.site = s.site AND due > ?1) AS next FROM sites s)",
+            [now.millis()],
+            |r| r.get(0),
+        )?;
+        Ok(due.flatten().map(Timestamp::from_millis))
+    }
+
+    fn longest_unvisited(&self, limit: usize) -> Result<Vec<(SiteName, Option<Timestamp>)>, StoreError> {
+        self.all(
+            "SELECT name, visited_at FROM sites WHERE removed = 0 ORDER BY visited_at LIMIT ?1",
+            [limited(limit)],
+            |r| {
+                let visited_at: Option<i64> = r.get(1)?;
+                Ok((SiteName::from_stored(r.get(0)?), visited_at.map(Timestamp::from_millis)))
+            },
+        )
+    }
+
+    fn robots(&self, robots_txt: &PageUrl) -> Result<Option<RobotsFile>, StoreError> {
+        self.one("SELECT at, state, body FROM robots WHERE url = ?1", [robots_txt.as_str()], |r| {
+            let state = match r.get::<_, u32>(1)? {
+                0 => RobotsState::Missing,
+                1 => RobotsState::Unreachable,
+                _ => RobotsState::Known(r.get::<_, Option<Vec<u8>>>(2)?.unwrap_or_default()),
+            };
+            Ok(RobotsFile { url: robots_txt.clone(), at: Timestamp::from_millis(r.get(0)?), state })
+        })
+    }
+
+    fn page(&self, id: PageId) -> Result<Option<PageStory>, StoreError> {
+        let row = self.one(PAGE, [signed(id.site().0), signed(id.page())], story_row)?;
+        row.map(story).transpose()
+    }
+
+    fn pages(
+        &self,
+        site: Option<SiteId>,
+        after: Option<PageId>,
+        limit: usize,
+    ) -> Result<Vec<PageStory>, StoreError> {
+        // The first key that may be given.
+        let mut from = match after {
+            None => (i64::MIN, i64::MIN),
+            Some(id) => match (self.site_number(id.site())?, signed(id.page()).checked_add(1)) {
+                (None, _) => return Ok(Vec::new()),
+                (Some(number), Some(page)) => (number, page),
+                (Some(number), None) => (number.saturating_add(1), i64::MIN),
+            },
+        };
+        if let Some(id) = site {
+            match self.site_number(id)? {
+                Some(number) if from.0 <= number => from = from.max((number, i64::MIN)),
+                _ => return Ok(Vec::new()),
+            }
+        }
+        let sql = if site.is_some() { PAGES_OF_A_SITE } else { PAGES_OF_ALL };
+        let rows = self.all(sql, params![from.0, from.1, limited(limit)], story_row)?;
+        rows.into_iter().map(story).collect()
+    }
+
+    fn versions(&self, page: PageId) -> Result<Vec<Version>, StoreError> {
+        self.all(
+            "SELECT r.position, r.at, r.status, r.digest FROM sites s JOIN versions r USING (site)
+             WHERE s.id = ?1 AND r.page = ?2 ORDER BY r.at DESC, r.position DESC",
+            [signed(page.site().0), signed(page.page())],
+            |r| {
+                Ok(Version {
+                    position: LibraryPosition::from_u64(r.get::<_, i64>(0)?.cast_unsigned()),
+                    at: Timestamp::from_millis(r.get(1)?),
+                    status: r.get(2)?,
+                    digest: r.get::<_, i64>(3)?.cast_unsigned(),
+                })
+            },
+        )
+    }
+
+    fn removed(&self) -> Result<Vec<Removal>, StoreError> {
+        let sites = self.all("SELECT name FROM sites WHERE removed = 1", [], |r| {
+            r.get(0).map(|name| Removal::Site(SiteName::from_stored(name)))
+        })?;
+        let pages = self.all(
+            "SELECT p.https, s.name, p.path FROM pages p CROSS JOIN sites s USING (site) WHERE p.state = 5",
+            [],
+            |r| Ok((r.get::<_, bool>(0)?, r.get::<_, String>(1)?, r.get::<_, String>(2)?)),
+        )?;
+        let pages = pages.iter().map(|(https, site, path)| read_url(*https, site, path).map(Removal::Page));
+        sites.into_iter().map(Ok).chain(pages).collect()
+    }
+
+    fn is_removed(&self, url: &PageUrl) -> Result<bool, StoreError> {
+        let id = url.id();
+        let removed = self.one(
+            "SELECT removed OR EXISTS (
+                 SELECT 1 FROM pages p WHERE p.site = s.site AND p.page = ?2 AND p.state = 5)
+             FROM sites s WHERE id = ?1",
+            [signed(id.site().0), signed(id.page())],
+            |r| r.get(0),
+        )?;
+        Ok(removed.unwrap_or(false))
+    }
+
+    fn counts(&self) -> Result<CatalogCounts, StoreError> {
+        let counts = self.one(
+            "SELECT count(*), sum(pages), sum(stored), sum(indexable), sum(failed), sum(refused), sum(deleted)
+             FROM sites WHERE removed = 0 HAVING count(*) > 0",
+            [],
+            |r| {
+                let (pages, stored, failed): (u64, u64, u64) = (r.get(1)?, r.get(2)?, r.get(4)?);
+                let (refused, deleted): (u64, u64) = (r.get(5)?, r.get(6)?);
+                Ok(CatalogCounts {
+                    sites: r.get(0)?,
+                    pages,
+                    waiting: pages.saturating_sub(stored + failed + refused + deleted),
+                    stored,
+                    indexable: r.get(3)?,
+                    failed,
+                    refused,
+                    deleted,
+                })
+            },
+        )?;
+        Ok(counts.unwrap_or_default())
+    }
+
+    fn sites(&self, limit: usize) -> Result<Vec<SiteCounts>, StoreError> {
+        self.all(
+            "SELECT name, pages, stored FROM sites WHERE pages > 0 ORDER BY pages DESC, name LIMIT ?1",
+            [limited(limit)],
+            |r| {
+                Ok(SiteCounts { site: SiteName::from_stored(r.get(0)?), pages: r.get(1)?, stored: r.get(2)? })
+            },
+        )
+    }
+
+    fn check(&self) -> Result<Vec<String>, StoreError> {
+        // Its own connection: it takes long, and nobody shall wait for it.
+        check::check(&self.path, &connect_reader(&self.path)?)
+    }
+
+    fn backup(&self, to: &Path) -> Result<(), StoreError> {
+        if to.exists() {
+            return Err(StoreError::io("create", to)(IoError::new(
+                ErrorKind::AlreadyExists,
+                "it is there already",
+            )));
+        }
+        let mut part = to.as_os_str().to_os_string();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        match fs::remove_file(&part) {
+            Err(e) if e.kind() != ErrorKind::NotFound => return Err(StoreError::io("remove", &part)(e)),
+            _ => {}
+        }
+        let Some(name) = part.to_str() else {
+            return Err(StoreError::io("create", to)(IoError::new(
+                ErrorKind::InvalidInput,
+                "its name is not UTF-8",
+            )));
+        };
+        connect_reader(&self.path)?.execute("VACUUM INTO ?1", [name]).map_err(|e| sql_error(&part, e))?;
+        // SQLite does not wait for the copy to be on disk.
+        File::open(&part).and_then(|file| file.sync_all()).map_err(StoreError::io("sync", &part))?;
+        fs::rename(&part, to).map_err(StoreError::io("rename", &part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(path: &str) -> PageUrl {
+        PageUrl::parse(&format!("http://example.org{path}")).unwrap()
+    }
+
+    fn position(offset: u64) -> LibraryPosition {
+        LibraryPosition { file: 1, offset }
+    }
+
+    fn found(path: &str) -> Change {
+        Change::Found {
+            url: url(path),
+            depth: 1,
+            hops: 0,
+            origin: None,
+            anchor: "words".into(),
+            at: Timestamp::EPOCH,
+        }
+    }
+
+    #[test]
+    fn readers_see_what_the_writer_committed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("catalog.db");
+        let catalog = SqliteCatalog::open_writer(&path).unwrap();
+        let reader = SqliteCatalog::open_reader(&path).unwrap().unwrap();
+        catalog.apply(&[found("/a")], position(1)).unwrap();
+        assert_eq!(reader.counts().unwrap().pages, 1);
+        assert!(reader.apply(&[], position(2)).is_err());
+        assert!(SqliteCatalog::open_reader(&dir.path().join("none.db")).unwrap().is_none());
+    }
+
+    #[test]
+    fn damage_and_newer_formats_are_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("catalog.db");
+        fs::write(&path, vec![b'x'; 8192]).unwrap();
+        let error = SqliteCatalog::open_writer(&path).err().unwrap().to_string();
+        assert!(error.contains("damaged") && error.contains("rebuilt from the library"), "{error}");
+        let path = dir.path().join("newer.db");
+        SqliteCatalog::open_writer(&path).unwrap();
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+        assert!(matches!(SqliteCatalog::open_writer(&path), Err(StoreError::NewerFormat { found: 99, .. })));
+    }
+
+    #[test]
+    fn a_check_finds_what_does_not_agree() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("catalog.db");
+        let catalog = SqliteCatalog::open_writer(&path).unwrap();
+        catalog.apply(&[found("/a"), found("/b")], position(1)).unwrap();
+        assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
+        let sqlite = Connection::open(&path).unwrap();
+        for (damage, told) in [
+            ("UPDATE sites SET pages = 3", "counts 3"),
+            ("UPDATE pages SET path = '/c' WHERE path = '/b'", "http://example.org/c is stored as"),
+            ("INSERT INTO versions VALUES (1, 2, 3, 4, 5, 6)", "no visit is"),
+            ("INSERT INTO visits (site, page, visits, attempts) VALUES (1, 2, 3, 4)", "the page is not"),
+            ("UPDATE pages SET site = 9", "unknown or removed"),
+        ] {
+            sqlite.execute(damage, []).unwrap();
+            let problems = catalog.check().unwrap();
+            assert!(problems.iter().any(|p| p.contains(told)), "{damage}: {problems:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_due_comes_from_indexes() {
+        let dir = tempfile::tempdir().unwrap();
+        let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
+        for (sql, index) in [
+            (
+                "SELECT site, depth, found_at, page FROM pages WHERE site = 1 AND state = 0 ORDER BY depth, found_at",
+                "COVERING INDEX waiting_pages",
+            ),
+            (
+                "SELECT site, depth, found_at, page FROM pages WHERE site = 1 AND due <= 5 ORDER BY depth, found_at",
+                "COVERING INDEX scheduled_pages",
+            ),
+            ("SELECT min(due) FROM pages p WHERE p.site = 1 AND due > 5", "COVERING INDEX scheduled_pages"),
+            ("SELECT name FROM sites WHERE removed = 0 ORDER BY visited_at LIMIT 5", "sites_by_visit"),
+            (PAGES_OF_ALL, "SEARCH p USING PRIMARY KEY ((site,page)>(?,?))"),
+            (PAGES_OF_A_SITE, "SEARCH p USING PRIMARY KEY (site=? AND page>?)"),
+            (PAGE, "SEARCH p USING PRIMARY KEY (site=? AND page=?)"),
+            ("SELECT page FROM pages WHERE state = 5", "removed_pages"),
+        ] {
+            let reader = catalog.reader();
+            let mut statement = reader.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            // A plan needs no values.
+            let steps = statement.raw_query().mapped(|r| r.get::<_, String>(3));
+            let plan: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
+            assert!(plan.iter().any(|step| step.contains(index)), "{sql}: {plan:?}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! How things are written in columns.
+
+use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+use rusqlite::{Row, types::Type};
+
+use crate::StoreError;
+use crate::catalog::PageState;
+use crate::catalog::page::{Answer, Page, Way};
+
+/// What [`read_page`] reads, from `pages p LEFT JOIN visits v`.
+macro_rules! page_columns {
+    () => {
+        "p.state, p.depth, p.hops, p.origin, p.anchor, p.found_at, p.due, v.visited_at, coalesce(v.visits, 0), \
+         coalesce(v.attempts, 0), v.reason, v.settled_at, v.status, v.position, v.digest, v.indexable"
+    };
+}
+pub(super) use page_columns;
+
+/// Ids are unsigned, SQLite's integers are not: the bits are kept.
+pub(super) fn signed(id: u64) -> i64 {
+    id.cast_signed()
+}
+
+/// A page from its [`page_columns`], the first of which is the row's column `first`.
+pub(super) fn read_page(row: &Row<'_>, first: usize) -> rusqlite::Result<Page> {
+    let moment = |column| row.get(first + column).map(|m: Option<i64>| m.map(Timestamp::from_millis));
+    let answer = match row.get::<_, Option<i64>>(first + 13)? {
+        None => None,
+        Some(position) => Some(Answer {
+            status: row.get(first + 12)?,
+            position: LibraryPosition::from_u64(position.cast_unsigned()),
+            digest: row.get::<_, i64>(first + 14)?.cast_unsigned(),
+            indexable: row.get(first + 15)?,
+        }),
+    };
+    Ok(Page {
+        state: state(row, first)?,
+        way: Way { depth: row.get(first + 1)?, hops: row.get(first + 2)?, origin: row.get(first + 3)? },
+        anchor: row.get::<_, Option<String>>(first + 4)?.unwrap_or_default(),
+        found_at: Timestamp::from_millis(row.get(first + 5)?),
+        due: moment(6)?,
+        visited_at: moment(7)?,
+        visits: row.get(first + 8)?,
+        attempts: row.get(first + 9)?,
+        reason: row.get(first + 10)?,
+        settled_at: moment(11)?,
+        answer,
+    })
+}
+
+/// The address of a page from its three parts.
+pub(super) fn read_url(https: bool, site: &str, path: &str) -> Result<PageUrl, StoreError> {
+    let scheme = if https { "https" } else { "http" };
+    PageUrl::parse(&format!("{scheme}://{site}{path}"))
+        .map_err(|e| StoreError::Catalog(format!("a stored address is not one: {e}")))
+}
+
+fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<PageState> {
+    Ok(match row.get::<_, i64>(column)? {
+        0 => PageState::Waiting,
+        1 => PageState::Stored,
+        2 => PageState::Failed,
+        3 => PageState::Refused,
+        4 => PageState::Deleted,
+        5 => PageState::Removed,
+        other => {
+            let problem = format!("no page state has the number {other}").into();
+            return Err(rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, problem));
+        }
+    })
+}
+
+/// The number of a state, as the schema lists them.
+pub(super) fn state_number(state: PageState) -> i64 {
+    match state {
+        PageState::Waiting => 0,
+        PageState::Stored => 1,
+        PageState::Failed => 2,
+        PageState::Refused => 3,
+        PageState::Deleted => 4,
+        PageState::Removed => 5,
+    }
+}

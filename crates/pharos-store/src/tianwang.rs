@@ -1,0 +1,869 @@
+//! The Tianwang format (天网格式): raw pages one after the other, made to be kept for long and to survive damage.
+//!
+//! ```text
+//! version: 1.0                             the head: one property a line, `version` first, `length` last
+//! url: http://net.pku.cn/~cnds/            the final address
+//! origin: http://net.pku.cn/~cnds          the first address, only after a redirect
+//! date: Tue, 16 Sep 2003 14:13:20 GMT      when it was stored (RFC 822)
+//! ip: 162.105.203.25                       the server
+//! unzip-length: 30233                      only when DATA is compressed: its length before
+//! length: 11683                            bytes of DATA
+//!                                          one LF, never CRLF
+//! DATA                                     HTTP header as received, one LF, body
+//!                                          one LF, which `length` does not count
+//! ```
+//!
+//! Nothing stands between records. The compression is zlib (RFC 1950) over the whole of DATA.
+//!
+//! **Reading is lenient where nothing is lost by it.** Properties we do not know are passed over; a missing or
+//! unreadable date is 1970, an unreadable address none. DATA is cut after the first empty line, whether the HTTP
+//! header ends its lines in CRLF or in LF, and the LF between header and body may be missing; DATA that does not
+//! begin with `HTTP/` is all body. [`write()`] always gives the form above.
+//!
+//! **Damage stays where it is.** [`TianwangScan`] reports a damaged stretch and goes on at the next record, found
+//! as the format's authors describe it: look for `version:`, and trust it when three records in a row are sound.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write as _};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use flate2::Compression;
+use flate2::read::{ZlibDecoder, ZlibEncoder};
+use pharos_core::Timestamp;
+use thiserror::Error;
+
+use crate::StoreError;
+
+/// Longest DATA that is read, compressed or not.
+pub const MAX_RECORD: u64 = 64 << 20;
+/// Largest raw file: what a 32-bit file system holds.
+pub const FILE_LIMIT: u64 = (2 << 30) - 1;
+
+const FILE_PREFIX: &str = "Tianwang.raw.";
+/// The properties of version 1.0, in their order.
+const PROPERTIES: [&str; 7] = ["version", "url", "origin", "date", "ip", "unzip-length", "length"];
+/// Longest head that is read.
+const MAX_HEAD: usize = 64 << 10;
+/// Most properties in a head. Also what keeps a file made of nothing but `version:` lines from costing a long look
+/// at each.
+const MAX_PROPERTIES: usize = 32;
+/// Longest `version` line.
+const VERSION_LINE: usize = 32;
+/// Longest HTTP header that is told from the body.
+const MAX_HTTP_HEADER: usize = 256 << 10;
+/// What is read to see a head; nearly all are shorter.
+const PROBE: usize = 1 << 10;
+/// Bytes looked through at a time behind damage.
+const WINDOW: usize = 1 << 20;
+/// Records in a row that prove that the first begins where it seems to.
+const PROOF: usize = 3;
+/// The last second that RFC 822 dates with four digits of the year can tell.
+const LAST_SECOND: i64 = 253_402_300_799;
+
+/// One page as it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TianwangRecord {
+    /// The address it was found at, after all redirects.
+    pub url: String,
+    /// The address that was asked for first, where a redirect led away from it.
+    pub origin: Option<String>,
+    /// When it was stored. Written in whole seconds.
+    pub date: Timestamp,
+    /// The server's address.
+    pub ip: Option<IpAddr>,
+    /// Whether the record is compressed in the file.
+    pub compressed: bool,
+    /// HTTP status line and header fields as received, with the empty line that ends them.
+    pub head: Vec<u8>,
+    /// The body as received.
+    pub body: Vec<u8>,
+}
+
+/// A stretch of bytes that is no record.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{length} bytes from {offset} on are damaged: {detail}")]
+pub struct Damage {
+    /// Where it begins.
+    pub offset: u64,
+    /// How far it reaches.
+    pub length: u64,
+    /// What is wrong, at its beginning.
+    pub detail: String,
+}
+
+/// A record as it stands in a file.
+pub fn write(record: &TianwangRecord) -> Vec<u8> {
+    let mut data = Vec::with_capacity(record.head.len() + record.body.len() + 5);
+    data.extend_from_slice(&record.head);
+    if !record.head.is_empty() && end_of_http_header(&record.head).is_none() {
+        // Without its empty line the header could not be told from the body.
+        data.extend_from_slice(if record.head.ends_with(b"\n") { &b"\r\n"[..] } else { b"\r\n\r\n" });
+    }
+    data.push(b'\n');
+    data.extend_from_slice(&record.body);
+
+    let mut head = format!("version: 1.0\nurl: {}\n", one_line(&record.url));
+    if let Some(origin) = &record.origin {
+        let _ = writeln!(head, "origin: {}", one_line(origin));
+    }
+    let _ = writeln!(head, "date: {}", format_date(record.date));
+    if let Some(ip) = record.ip {
+        let _ = writeln!(head, "ip: {ip}");
+    }
+    if record.compressed {
+        let _ = writeln!(head, "unzip-length: {}", data.len());
+        let mut packed = Vec::new();
+        // Reading from and writing to memory cannot fail.
+        let _ = ZlibEncoder::new(data.as_slice(), Compression::default()).read_to_end(&mut packed);
+        data = packed;
+    }
+    let _ = write!(head, "length: {}\n\n", data.len());
+
+    let mut out = head.into_bytes();
+    out.append(&mut data);
+    out.push(b'\n');
+    out
+}
+
+/// The first record in `bytes`.
+pub fn read(bytes: &[u8]) -> Result<TianwangRecord, Damage> {
+    let nothing = |detail: String| Damage { offset: 0, length: bytes.len() as u64, detail };
+    let mut scan = TianwangScan::new(io::Cursor::new(bytes)).map_err(|e| nothing(e.to_string()))?;
+    scan.next().unwrap_or_else(|| Err(nothing("nothing there".into()))).map(|(_, record)| record)
+}
+
+/// A line break in a value would end the property early and could forge others.
+fn one_line(value: &str) -> String {
+    value.replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn format_date(at: Timestamp) -> String {
+    let seconds = u64::try_from(at.seconds().clamp(0, LAST_SECOND)).unwrap_or_default();
+    httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
+}
+
+/// Reads what RFC 822 writers write: `GMT`, or a shift such as `+0800`.
+fn parse_date(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    let (stamp, shift) = match text.rsplit_once(' ') {
+        Some((stamp, zone)) if zone.starts_with(['+', '-']) => (format!("{stamp} GMT"), shift_millis(zone)?),
+        _ => (text.to_string(), 0),
+    };
+    let time = httpdate::parse_http_date(&stamp).ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Some(Timestamp::from_millis(i64::try_from(time.as_millis()).ok()? - shift))
+}
+
+/// `+0800` in milliseconds.
+fn shift_millis(zone: &str) -> Option<i64> {
+    let number: i64 = zone.parse().ok().filter(|n: &i64| zone.len() == 5 && n.abs() < 2400)?;
+    Some((number / 100 * 60 + number % 100) * 60_000)
+}
+
+/// What the head says.
+#[derive(Debug)]
+struct Head {
+    url: Option<String>,
+    origin: Option<String>,
+    date: Option<Timestamp>,
+    ip: Option<IpAddr>,
+    unzip_length: Option<u64>,
+    length: u64,
+    /// Bytes of the head itself, blank line included.
+    size: usize,
+}
+
+impl Head {
+    /// Reads the head at the beginning of `window`: rules 2 to 7 of the format as far as they concern the head.
+    /// `None` when the window ends before the head does.
+    fn parse(window: &[u8]) -> Result<Option<Self>, &'static str> {
+        if !begins_head(window) {
+            return Err("no `version:` at the beginning of a record");
+        }
+        let mut size = 0;
+        let mut values: [Option<String>; PROPERTIES.len()] = Default::default();
+        for _ in 0..=MAX_PROPERTIES {
+            let rest = &window[size..];
+            let Some(end) = rest.iter().position(|b| *b == b'\n') else { return Ok(None) };
+            size += end + 1;
+            let line = &rest[..end];
+            if line.is_empty() {
+                return Self::of(values, size).map(Some);
+            }
+            if line.ends_with(b"\r") {
+                return Err("lines end in CRLF: the file was copied in text mode");
+            }
+            if values[PROPERTIES.len() - 1].is_some() {
+                return Err("a property after `length`");
+            }
+            let colon = line.iter().position(|b| *b == b':').ok_or("a property without colon")?;
+            let (name, value) = (&line[..colon], &line[colon + 1..]);
+            let is_name = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_');
+            if name.is_empty() || !name.iter().all(is_name) {
+                return Err("a property name that is not lower case");
+            }
+            // A property that comes twice shows that a torn head has run into the next record's.
+            let place = match PROPERTIES.iter().position(|property| property.as_bytes() == name) {
+                Some(place) if values[place].is_some() => return Err("a property comes twice"),
+                Some(place) => place,
+                None => continue,
+            };
+            let value = String::from_utf8_lossy(value.strip_prefix(b" ").unwrap_or(value)).into_owned();
+            values[place] = Some(value);
+        }
+        Err("too many properties")
+    }
+
+    fn of(values: [Option<String>; PROPERTIES.len()], size: usize) -> Result<Self, &'static str> {
+        let [_version, url, origin, date, ip, unzip_length, length] = values;
+        let number = |text: String| text.trim().parse::<u64>();
+        let length = length.ok_or("the head does not end with `length`")?;
+        Ok(Self {
+            url,
+            origin,
+            date: date.and_then(|d| parse_date(&d)),
+            ip: ip.and_then(|ip| ip.trim().parse().ok()),
+            unzip_length: unzip_length.map(number).transpose().map_err(|_| "`unzip-length` is no number")?,
+            length: number(length).map_err(|_| "`length` is no number")?,
+            size,
+        })
+    }
+
+    /// The record of this head and its data.
+    fn with_data(self, data: Vec<u8>) -> Result<TianwangRecord, String> {
+        let url = self.url.ok_or("a record without `url`")?;
+        let compressed = self.unzip_length.is_some();
+        let mut data = match self.unzip_length {
+            Some(length) => unzip(&data, length)?,
+            None => data,
+        };
+        let header = if data.starts_with(b"HTTP/") { end_of_http_header(&data).unwrap_or(0) } else { 0 };
+        let body = data.split_off(header + usize::from(data.get(header) == Some(&b'\n')));
+        data.truncate(header);
+        let date = self.date.unwrap_or(Timestamp::EPOCH);
+        Ok(TianwangRecord { url, origin: self.origin, date, ip: self.ip, compressed, head: data, body })
+    }
+}
+
+/// Does a head begin here? Its first line is `version:` and a number.
+fn begins_head(bytes: &[u8]) -> bool {
+    let line = &bytes[..bytes.len().min(VERSION_LINE)];
+    let Some(value) = line.strip_prefix(b"version:") else { return false };
+    let end = value.iter().position(|b| *b == b'\n');
+    // A CR is let through here, so that the reader can say what is wrong with such a file.
+    end.is_some_and(|end| value[..end].iter().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b' ' | b'\r')))
+}
+
+fn end_of_http_header(bytes: &[u8]) -> Option<usize> {
+    let window = &bytes[..bytes.len().min(MAX_HTTP_HEADER)];
+    let mut line = 0;
+    for (end, _) in window.iter().enumerate().filter(|(_, b)| **b == b'\n') {
+        if matches!(&window[line..end], b"" | b"\r") {
+            return Some(end + 1);
+        }
+        line = end + 1;
+    }
+    None
+}
+
+fn unzip(packed: &[u8], length: u64) -> Result<Vec<u8>, String> {
+    if length > MAX_RECORD {
+        return Err(format!("data of {length} bytes, more than {MAX_RECORD}"));
+    }
+    let mut data = Vec::new();
+    // One byte more than promised is enough to see that there are more.
+    let read = ZlibDecoder::new(packed).take(length + 1).read_to_end(&mut data);
+    match read {
+        Err(e) => Err(format!("the data cannot be decompressed: {e}")),
+        Ok(found) if found as u64 != length => {
+            Err("decompressed data of another length than promised".into())
+        }
+        Ok(_) => Ok(data),
+    }
+}
+
+/// All records of a raw file in order, with their offsets, and the damaged stretches between them. No more than one
+/// record is in memory at a time.
+///
+/// Two cases go beyond the authors' recovery, so that damage costs nobody else's page: where fewer than three
+/// records stand between two damages, one is trusted that has address, date and an HTTP header; and `version:` is
+/// looked for in the middle of lines too, because the line feed before it may be what is damaged. When a record is
+/// not followed by another, its `length` is in doubt, and records inside its data are looked for first.
+///
+/// An I/O error is reported as damage to the end of the file.
+pub struct TianwangScan<R> {
+    source: R,
+    size: u64,
+    at: u64,
+}
+
+/// A record that keeps the rules.
+struct Extent {
+    head: Head,
+    /// Where DATA begins.
+    data: u64,
+    /// Where the next record begins.
+    next: u64,
+    /// Whether it does, or the file ends there.
+    followed: bool,
+}
+
+enum Fault {
+    Io(io::Error),
+    Format(String),
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<&str> for Fault {
+    fn from(detail: &str) -> Self {
+        Self::Format(detail.into())
+    }
+}
+
+impl<R: Read + Seek> TianwangScan<R> {
+    /// Reads `source` from its beginning. A plain file is best: the scan reads in large pieces itself.
+    pub fn new(mut source: R) -> io::Result<Self> {
+        let size = source.seek(SeekFrom::End(0))?;
+        Ok(Self { source, size, at: 0 })
+    }
+
+    /// Up to `length` bytes; fewer only at the end of the file.
+    fn bytes_at(&mut self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.source.seek(SeekFrom::Start(offset))?;
+        (&mut self.source).take(length).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The record at `offset`, if there is one that keeps the rules.
+    fn sound_at(&mut self, offset: u64) -> Result<Extent, Fault> {
+        let window = self.bytes_at(offset, PROBE as u64)?;
+        let mut head = Head::parse(&window)?;
+        if head.is_none() && window.len() == PROBE {
+            head = Head::parse(&self.bytes_at(offset, MAX_HEAD as u64)?)?;
+        }
+        let head = head.ok_or("the head has no end")?;
+        if head.length > MAX_RECORD {
+            return Err(Fault::Format(format!("data of {} bytes, more than {MAX_RECORD}", head.length)));
+        }
+        let data = offset + head.size as u64;
+        let end = data + head.length;
+        if end >= self.size {
+            return Err("the record is cut off".into());
+        }
+        let behind = self.bytes_at(end, 1 + VERSION_LINE as u64)?;
+        if behind.first() != Some(&b'\n') {
+            return Err("no blank line behind the data".into());
+        }
+        let next = end + 1;
+        Ok(Extent { head, data, next, followed: next == self.size || begins_head(&behind[1..]) })
+    }
+
+    /// Is this the beginning of a record? Yes if three in a row are sound (or fewer, up to the end of the file); with
+    /// `lone`, also if one is complete.
+    fn proven(&mut self, offset: u64, lone: bool) -> io::Result<bool> {
+        let mut next = offset;
+        let mut first_is_complete = false;
+        for count in 0..PROOF {
+            if count > 0 && next == self.size {
+                return Ok(true);
+            }
+            let extent = match self.sound_at(next) {
+                Ok(extent) => extent,
+                Err(Fault::Io(error)) => return Err(error),
+                Err(Fault::Format(_)) => return Ok(first_is_complete),
+            };
+            if count == 0 && lone && extent.head.url.is_some() && extent.head.date.is_some() {
+                first_is_complete =
+                    extent.head.unzip_length.is_some() || self.bytes_at(extent.data, 5)? == b"HTTP/";
+            }
+            next = extent.next;
+        }
+        Ok(true)
+    }
+
+    /// The first proven beginning of a record in `from..until`.
+    fn search(&mut self, from: u64, until: u64, lone: bool) -> io::Result<Option<u64>> {
+        let mut at = from;
+        while at < until {
+            let wanted = (until - at + VERSION_LINE as u64).min(WINDOW as u64);
+            let window = self.bytes_at(at, wanted)?;
+            for (i, _) in window.iter().enumerate().filter(|(_, b)| **b == b'v') {
+                let candidate = at + i as u64;
+                // What can be seen to be no head needs no reading.
+                let head = Head::parse(&window[i..window.len().min(i + MAX_HEAD)]);
+                if candidate < until && head.is_ok() && self.proven(candidate, lone)? {
+                    return Ok(Some(candidate));
+                }
+            }
+            if (window.len() as u64) < WINDOW as u64 {
+                break;
+            }
+            // A version line across the border is seen whole the next time.
+            at += (WINDOW - VERSION_LINE) as u64;
+        }
+        Ok(None)
+    }
+
+    /// Reads what is at `self.at` and moves behind it.
+    fn step(&mut self) -> Result<TianwangRecord, Fault> {
+        let start = self.at;
+        let extent = match self.sound_at(start) {
+            Ok(extent) => extent,
+            Err(Fault::Format(detail)) => {
+                self.at = self.search(start + 1, self.size, true)?.unwrap_or(self.size);
+                return Err(Fault::Format(detail));
+            }
+            Err(error) => return Err(error),
+        };
+        if !extent.followed
+            && let Some(inside) = self.search(start + 1, extent.next, false)?
+        {
+            self.at = inside;
+            return Err("`length` leads into a later record".into());
+        }
+        let data = self.bytes_at(extent.data, extent.head.length)?;
+        self.at = extent.next;
+        extent.head.with_data(data).map_err(Fault::Format)
+    }
+}
+
+impl<R: Read + Seek> Iterator for TianwangScan<R> {
+    type Item = Result<(u64, TianwangRecord), Damage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let offset = self.at;
+        if offset >= self.size {
+            return None;
+        }
+        let detail = match self.step() {
+            Ok(record) => return Some(Ok((offset, record))),
+            Err(Fault::Format(detail)) => detail,
+            Err(Fault::Io(error)) => {
+                self.at = self.size;
+                format!("cannot read on: {error}")
+            }
+        };
+        Some(Err(Damage { offset, length: self.at - offset, detail }))
+    }
+}
+
+/// The name of a raw file. The number is that of the gathering thread, or counts the files of one.
+pub fn file_name(number: u64) -> String {
+    format!("{FILE_PREFIX}{number}")
+}
+
+/// The raw files of a folder, in the order of their numbers.
+pub fn raw_files(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).map_err(StoreError::io("list", dir))? {
+        let name = entry.map_err(StoreError::io("list", dir))?.file_name();
+        let number =
+            name.to_str().and_then(|n| n.strip_prefix(FILE_PREFIX)).and_then(|n| n.parse::<u64>().ok());
+        // Only names that we would give: `+1` and `01` are not numbers of a file.
+        files.extend(number.filter(|n| name.to_str() == Some(&file_name(*n))));
+    }
+    files.sort_unstable();
+    Ok(files.into_iter().map(|number| dir.join(file_name(number))).collect())
+}
+
+/// Writes records to `Tianwang.raw.1`, `Tianwang.raw.2`, … in a folder that has none yet.
+pub struct RawFiles {
+    dir: PathBuf,
+    limit: u64,
+    number: u64,
+    path: PathBuf,
+    file: BufWriter<File>,
+    /// Bytes in the present file.
+    size: u64,
+    /// Bytes in all files.
+    end: u64,
+}
+
+impl RawFiles {
+    /// Begins the first file. No file grows beyond `limit` bytes (see [`FILE_LIMIT`]), unless one record alone does.
+    pub fn create(dir: &Path, limit: u64) -> Result<Self, StoreError> {
+        fs::create_dir_all(dir).map_err(StoreError::io("create", dir))?;
+        let (path, file) = Self::begin(dir, 1)?;
+        Ok(Self { dir: dir.to_path_buf(), limit, number: 1, path, file, size: 0, end: 0 })
+    }
+
+    fn begin(dir: &Path, number: u64) -> Result<(PathBuf, BufWriter<File>), StoreError> {
+        let path = dir.join(file_name(number));
+        let file = File::create_new(&path).map_err(StoreError::io("create", &path))?;
+        Ok((path, BufWriter::new(file)))
+    }
+
+    /// Appends a record. Gives its offset, counted over all files in order.
+    pub fn append(&mut self, record: &TianwangRecord) -> Result<u64, StoreError> {
+        let length = (record.head.len() + record.body.len()) as u64;
+        if length + 16 > MAX_RECORD {
+            let error = format!("{} has {length} bytes, a record holds at most {MAX_RECORD}", record.url);
+            return Err(StoreError::io("write", &self.path)(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                error,
+            )));
+        }
+        let bytes = write(record);
+        let length = bytes.len() as u64;
+        if self.size > 0 && self.size + length > self.limit {
+            self.sync()?;
+            self.number += 1;
+            (self.path, self.file) = Self::begin(&self.dir, self.number)?;
+            self.size = 0;
+        }
+        self.file.write_all(&bytes).map_err(StoreError::io("write", &self.path))?;
+        let offset = self.end;
+        self.size += length;
+        self.end += length;
+        Ok(offset)
+    }
+
+    /// Waits until everything is on disk. Gives the bytes of all files.
+    pub fn finish(mut self) -> Result<u64, StoreError> {
+        self.sync()?;
+        Ok(self.end)
+    }
+
+    fn sync(&mut self) -> Result<(), StoreError> {
+        self.file
+            .flush()
+            .and_then(|()| self.file.get_ref().sync_all())
+            .map_err(StoreError::io("write", &self.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::option;
+    use proptest::prelude::*;
+    use std::io::Cursor;
+
+    const HEADER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
+
+    fn page(n: usize) -> TianwangRecord {
+        TianwangRecord {
+            url: format!("http://example.org/{n}"),
+            origin: None,
+            date: Timestamp::parse("2003-04-15T08:13:06Z").unwrap(),
+            ip: Some("162.105.129.12".parse().unwrap()),
+            compressed: n % 2 == 1,
+            head: HEADER.to_vec(),
+            body: format!("<p>version: {n}\n\n").repeat(1 + n % 5).into_bytes(),
+        }
+    }
+
+    fn scan(bytes: &[u8]) -> Vec<Result<(u64, TianwangRecord), Damage>> {
+        TianwangScan::new(Cursor::new(bytes)).unwrap().collect()
+    }
+
+    /// The numbers at the end of the URLs found, and the damages.
+    fn found(bytes: &[u8]) -> (Vec<usize>, Vec<Damage>) {
+        let mut pages = Vec::new();
+        let mut damages = Vec::new();
+        for each in scan(bytes) {
+            match each {
+                Ok((_, record)) => {
+                    pages.push(record.url.rsplit('/').next().unwrap().parse().unwrap_or(usize::MAX))
+                }
+                Err(damage) => damages.push(damage),
+            }
+        }
+        (pages, damages)
+    }
+
+    fn lines(record: &TianwangRecord) -> Vec<String> {
+        let text = String::from_utf8_lossy(&write(record)).into_owned();
+        text.lines().take_while(|l| !l.is_empty()).map(str::to_string).collect()
+    }
+
+    #[test]
+    fn length_counts_header_line_feed_and_body() {
+        let header = [
+            "HTTP/1.1 200 OK",
+            "Date: Tue, 16 Sep 2003 14:19:15 GMT",
+            "Server: Apache/2.0.40 (Red Hat Linux)",
+            "Last-Modified: Tue, 16 Sep 2003 13:18:19 GMT",
+            "ETag: \"10f7a5-2c8e-375a5cc0\"",
+            "Accept-Ranges: bytes",
+            "Content-Length: 11406",
+            "Connection: close",
+            "Content-Type: text/html; charset=GB2312",
+        ]
+        .map(|line| format!("{line}\r\n"))
+        .concat()
+            + "\r\n";
+        assert_eq!(header.len(), 276);
+        let record = TianwangRecord { head: header.into(), body: vec![b'x'; 11406], ..page(0) };
+        assert_eq!(lines(&record).last().unwrap(), "length: 11683");
+        assert_eq!(read(&write(&record)).unwrap(), record);
+    }
+
+    #[test]
+    fn origin_stands_only_after_a_redirect() {
+        let mut record = page(0);
+        record.url = "http://net.pku.cn/~cnds/".into();
+        record.origin = Some("http://net.pku.cn/~cnds".into());
+        assert!(lines(&record)[1..].starts_with(&[
+            "url: http://net.pku.cn/~cnds/".into(),
+            "origin: http://net.pku.cn/~cnds".into()
+        ]));
+        assert_eq!(read(&write(&record)).unwrap(), record);
+        assert!(!lines(&page(0)).iter().any(|l| l.starts_with("origin")));
+    }
+
+    #[test]
+    fn dates_are_rfc_822() {
+        assert_eq!(lines(&page(0))[2], "date: Tue, 15 Apr 2003 08:13:06 GMT");
+        assert_eq!(parse_date("Tue, 15 Apr 2003 08:13:06 GMT"), Some(page(0).date));
+        assert_eq!(parse_date("Tue, 15 Apr 2003 16:13:06 +0800"), Some(page(0).date));
+        assert_eq!(parse_date("yesterday +9999999999999999999"), None);
+        for absurd in [i64::MIN, -1, i64::MAX] {
+            let record = TianwangRecord { date: Timestamp::from_millis(absurd), ..page(0) };
+            read(&write(&record)).unwrap();
+        }
+    }
+
+    #[test]
+    fn properties_stand_in_the_order_of_version_1_0() {
+        let record = TianwangRecord { origin: Some("http://example.org/o".into()), ..page(1) };
+        let names: Vec<String> =
+            lines(&record).iter().map(|l| l.split(':').next().unwrap().to_string()).collect();
+        assert_eq!(names, ["version", "url", "origin", "date", "ip", "unzip-length", "length"]);
+        let text = String::from_utf8(write(&page(0))).unwrap();
+        let no_version = text.replacen("version: 1.0\n", "", 1);
+        let length_first = text.replacen("length: ", "length: 9\nlength: ", 1);
+        let upper_case = text.replacen("url:", "URL:", 1);
+        for wrong in [no_version, length_first, upper_case] {
+            assert!(read(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_blank_line_is_one_line_feed() {
+        let record = TianwangRecord { head: HEADER.to_vec(), body: b"body".to_vec(), ..page(0) };
+        let text = String::from_utf8(write(&record)).unwrap();
+        let length = HEADER.len() + 1 + 4;
+        assert!(text.contains(&format!("\nlength: {length}\n\nHTTP/1.1")) && text.ends_with("\n\nbody\n"));
+        let (head, _) = text.split_once("\n\n").unwrap();
+        for wrong in [
+            text.replacen("\n\nHTTP", "\n\r\nHTTP", 1),
+            format!("{}\r\n", text.strip_suffix('\n').unwrap()),
+            format!("{}\r\n\r\n{}", head.replace('\n', "\r\n"), &text[head.len() + 2..]),
+        ] {
+            assert!(read(wrong.as_bytes()).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn extraction_resumes_at_the_first_of_three_sound_records() {
+        // The fragment holds a record's beginning, and `version:` where no record begins.
+        let mut bytes = write(&page(0))[..100].to_vec();
+        bytes.extend_from_slice(b"xx version: 1.0\nlength: 3\n\nversion: 1.0\nversion:");
+        let start = bytes.len() as u64;
+        for n in [2, 4, 6] {
+            bytes.extend_from_slice(&write(&page(n)));
+        }
+        let found = scan(&bytes);
+        let damage = found[0].as_ref().unwrap_err();
+        assert_eq!((damage.offset, damage.length), (0, start));
+        assert_eq!(found[1].as_ref().unwrap(), &(start, page(2)));
+        assert_eq!(found.len(), 4);
+    }
+
+    #[test]
+    fn unknown_properties_are_ignored() {
+        let text = String::from_utf8(write(&page(0))).unwrap().replacen("ip:", "colour: blue\nip:", 1);
+        assert_eq!(read(text.as_bytes()).unwrap(), page(0));
+    }
+
+    #[test]
+    fn files_are_named_by_number_and_hold_two_gigabytes_at_most() {
+        assert_eq!(file_name(2559638448), "Tianwang.raw.2559638448");
+        assert_eq!(FILE_LIMIT, i32::MAX as u64);
+        let dir = tempfile::tempdir().unwrap();
+        let mut files = RawFiles::create(dir.path(), 700).unwrap();
+        let offsets: Vec<u64> = (0..12).map(|n| files.append(&page(n)).unwrap()).collect();
+        let end = files.finish().unwrap();
+        let paths = raw_files(dir.path()).unwrap();
+        assert!(paths.len() > 3 && paths[1].ends_with("Tianwang.raw.2"), "{paths:?}");
+        assert!(paths.iter().all(|p| fs::metadata(p).unwrap().len() <= 700));
+        let all: Vec<u8> = paths.iter().flat_map(|p| fs::read(p).unwrap()).collect();
+        assert_eq!(all.len() as u64, end);
+        let found: Vec<_> = scan(&all).into_iter().map(Result::unwrap).collect();
+        assert_eq!(found, offsets.into_iter().zip((0..12).map(page)).collect::<Vec<_>>());
+        assert!(RawFiles::create(dir.path(), 700).is_err(), "what is there is not overwritten");
+    }
+
+    #[test]
+    fn compressed_is_what_has_unzip_length() {
+        let plain = TianwangRecord { compressed: false, body: b"lighthouse ".repeat(200), ..page(0) };
+        let packed = TianwangRecord { compressed: true, ..plain.clone() };
+        assert!(!lines(&plain).iter().any(|l| l.starts_with("unzip-length")));
+        let promised = format!("unzip-length: {}", HEADER.len() + 1 + 2200);
+        assert!(lines(&packed).contains(&promised));
+        let bytes = write(&packed);
+        assert!(bytes.len() * 3 < write(&plain).len());
+        assert_eq!(read(&bytes).unwrap(), packed);
+        for wrong in ["unzip-length: 9", "unzip-length: 99999999999", "unzip-length: x"] {
+            let at = bytes.windows(promised.len()).position(|w| w == promised.as_bytes()).unwrap();
+            let lying =
+                [&bytes[..at], wrong.as_bytes(), &bytes[at + promised.len()..], &write(&page(2))].concat();
+            let (pages, damages) = found(&lying);
+            assert_eq!((pages, damages.len()), (vec![2], 1), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn old_forms_of_data_are_read() {
+        let record = |data: &str| {
+            read(format!("version: 1.0\nurl: u\nlength: {}\n\n{data}\n", data.len()).as_bytes()).unwrap()
+        };
+        for (data, head, body) in [
+            ("HTTP/1.0 200 OK\r\n\r\nbody", "HTTP/1.0 200 OK\r\n\r\n", "body"),
+            ("HTTP/1.0 200 OK\nA: b\n\nbody", "HTTP/1.0 200 OK\nA: b\n\n", "body"),
+            ("HTTP/1.0 200 OK\nA: b\n\n\nbody", "HTTP/1.0 200 OK\nA: b\n\n", "body"),
+            ("<p>\n\nbody", "", "<p>\n\nbody"),
+            ("\nbody", "", "body"),
+            ("", "", ""),
+        ] {
+            let read = record(data);
+            assert_eq!((read.head.as_slice(), read.body.as_slice()), (head.as_bytes(), body.as_bytes()));
+            assert_eq!(read.date, Timestamp::EPOCH);
+        }
+    }
+
+    #[test]
+    fn values_cannot_break_the_format() {
+        let evil = "http://example.org/\nlength: 0\n\n\nversion: 1.0\r\nurl: http://evil.example/";
+        let record = TianwangRecord { url: evil.into(), origin: Some(evil.into()), ..page(0) };
+        let read = scan(&write(&record));
+        assert_eq!(read.len(), 1);
+        let (_, read) = read[0].as_ref().unwrap();
+        assert!(read.url.starts_with("http://example.org/%0Alength") && read.body == record.body);
+        // A header without its empty line gets one.
+        let bare = TianwangRecord { head: b"HTTP/1.1 200 OK".to_vec(), ..page(0) };
+        assert_eq!(scan(&write(&bare))[0].as_ref().unwrap().1.body, page(0).body);
+    }
+
+    #[test]
+    fn a_wrong_length_swallows_no_neighbour() {
+        let records: Vec<Vec<u8>> = (0..6).map(|n| write(&page(n))).collect();
+        // The first record claims to end at the first line of the second.
+        let length = HEADER.len() + 1 + page(0).body.len();
+        let text = String::from_utf8(records[0].clone()).unwrap();
+        let lying = text.replace(&format!("length: {length}"), &format!("length: {}", length + 13));
+        let bytes = [lying.as_bytes(), &records[1..].concat()].concat();
+        let (pages, damages) = found(&bytes);
+        assert_eq!((pages, damages.len()), (vec![1, 2, 3, 4, 5], 1), "{damages:?}");
+    }
+
+    #[test]
+    fn a_record_between_two_damages_is_found() {
+        let mut torn_head = write(&page(0));
+        torn_head.truncate(45);
+        let bytes =
+            [torn_head, write(&page(2)), write(&page(4))[40..].to_vec(), write(&page(6)), b"tail".to_vec()];
+        let (pages, damages) = found(&bytes.concat());
+        assert_eq!((pages, damages.len()), (vec![2, 6], 3), "{damages:?}");
+    }
+
+    /// Every line a candidate, none a record. Looking long at each would take hours.
+    #[test]
+    fn a_file_made_to_be_slow_is_read_to_its_end() {
+        let mut bytes = b"version:1\na:".repeat(20_000);
+        bytes.extend(b"version: 1.0\nlength: 30\n\n".repeat(10_000));
+        assert!(scan(&bytes).iter().all(Result::is_err));
+    }
+
+    fn any_record() -> impl Strategy<Value = TianwangRecord> {
+        let url = "https?://[a-z]{1,8}\\.example/[a-zA-Z0-9/?=&%:灯塔 ]{0,30}";
+        let header =
+            "HTTP/1\\.[01] [1-5][0-9]{2}( [A-Za-z ]{0,9})?(\r\n[A-Za-z-]{1,9}: [ -~]{0,20}){0,4}\r\n\r\n";
+        (
+            url,
+            option::of(url),
+            0..LAST_SECOND,
+            option::of(any::<u128>()),
+            any::<bool>(),
+            header,
+            vec(any::<u8>(), 0..300),
+        )
+            .prop_map(|(url, origin, seconds, ip, compressed, head, body)| TianwangRecord {
+                url,
+                origin,
+                date: Timestamp::from_millis(seconds * 1000),
+                ip: ip.map(
+                    |ip| if ip & 1 == 0 { IpAddr::V6(ip.into()) } else { IpAddr::V4((ip as u32).into()) },
+                ),
+                compressed,
+                head: head.into_bytes(),
+                body,
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_and_written_the_same(records in vec(any_record(), 1..5)) {
+            let bytes: Vec<u8> = records.iter().flat_map(write).collect();
+            let read: Vec<TianwangRecord> = scan(&bytes).into_iter().map(|r| r.unwrap().1).collect();
+            prop_assert_eq!(&read, &records);
+            prop_assert_eq!(read.iter().flat_map(write).collect::<Vec<u8>>(), bytes);
+        }
+
+        /// A byte changed or added, or a stretch lost, costs at most the records it hits.
+        #[test]
+        fn damage_costs_only_what_it_hits(
+            at in 0.0..1.0f64, mask in 1u8..=255, lost in option::of(1..1000usize), add in any::<bool>()
+        ) {
+            let records: Vec<Vec<u8>> = (0..9).map(|n| write(&page(n))).collect();
+            let mut bytes = records.concat();
+            let first = ((bytes.len() - 1) as f64 * at) as usize;
+            let last = bytes.len().min(first + lost.unwrap_or(1)) - 1;
+            match (lost, add) {
+                (Some(_), _) => drop(bytes.drain(first..=last)),
+                (None, true) => bytes.insert(first, mask),
+                (None, false) => bytes[first] ^= mask,
+            }
+            let (pages, _) = found(&bytes);
+            let mut end = 0;
+            for (n, record) in records.iter().enumerate() {
+                let start = end;
+                end += record.len();
+                let hit = first < end && last >= start;
+                prop_assert!(hit || pages.contains(&n), "{} is gone from {:?}", n, pages);
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_reported(pieces in vec((0..8usize, vec(any::<u8>(), 0..20)), 0..40)) {
+            let known: [&[u8]; 8] = [b"version: 1.0\n", b"url: u\n", b"length: 5\n", b"\n", b"HTTP/1.1\r\n\r\n",
+                b"unzip-length: 9\n", b"date: Tue, 15 Apr 2003 08:13:06 GMT\n", b""];
+            let mut bytes = Vec::new();
+            for (k, raw) in &pieces {
+                bytes.extend_from_slice(known[*k]);
+                bytes.extend_from_slice(if raw.len() > 15 { raw } else { b"" });
+            }
+            let mut end = 0;
+            for each in TianwangScan::new(Cursor::new(&bytes)).unwrap() {
+                match each {
+                    Ok((offset, _)) => prop_assert!(offset >= end),
+                    Err(damage) => {
+                        prop_assert!(damage.offset >= end && damage.length > 0);
+                        end = damage.offset + damage.length;
+                    }
+                }
+            }
+            prop_assert!(end <= bytes.len() as u64);
+        }
+    }
+}

@@ -1,0 +1,639 @@
+//! The promises of the catalog, for every implementation: call [`conforms`] with a way to open one.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use pharos_core::config::Scope;
+use pharos_core::{PageUrl, SiteName, Timestamp};
+use pharos_store::{
+    Applied, Catalog, CatalogCounts, Change, CrawlRules, DuePage, LibraryPosition, Outcome, PageState,
+    PageStory, Removal, RobotsFile, RobotsState, SqliteCatalog, Version,
+};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+
+#[test]
+fn sqlite_conforms() {
+    conforms(&|path| Box::new(SqliteCatalog::open_writer(path).unwrap()));
+}
+
+/// Opens the catalog at a path for writing, creating it where there is none.
+type Open<'o> = &'o dyn Fn(&Path) -> Box<dyn Catalog>;
+
+/// Every promise of [`Catalog`].
+fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
+    for promise in [
+        pages_come_due_breadth_first_and_once,
+        absorbed_batches_change_nothing,
+        failures_wait_and_stories_are_told,
+        naming_a_page_again_is_asking_again,
+        rules_and_robots_are_kept,
+        a_visit_does_not_change_the_way_to_a_page,
+        origins_go_with_the_way,
+        old_captures_are_versions_only,
+        the_gone_come_back_with_a_later_answer,
+        a_removed_page_stays_removed,
+        a_removed_site_stays_removed,
+        the_longest_unvisited_come_first,
+        walking_meets_every_page_once,
+        ports_and_schemes_are_told_apart,
+        the_order_within_a_batch_holds_for_each_page,
+        what_is_closed_opens_again,
+        copies_are_catalogs,
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        promise(&dir.path().join("catalog"), open);
+    }
+    batches_and_overlaps_make_no_difference(open);
+    removals_win_in_any_order(open);
+}
+
+fn url(path: &str) -> PageUrl {
+    PageUrl::parse(&format!("http://example.org{path}")).unwrap()
+}
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(seconds * 1000)
+}
+
+fn position(offset: u64) -> LibraryPosition {
+    LibraryPosition { file: 1, offset }
+}
+
+fn seed(path: &str, seconds: i64) -> Change {
+    Change::Seed { url: url(path), at: at(seconds), hops: 0, origin: None }
+}
+
+fn found(path: &str, depth: u32) -> Change {
+    Change::Found { url: url(path), depth, hops: 0, origin: None, anchor: "words".into(), at: at(1) }
+}
+
+fn visited(path: &str, seconds: i64, outcome: Outcome, next_due: Option<Timestamp>) -> Change {
+    Change::Visited { url: url(path), at: at(seconds), outcome, next_due }
+}
+
+fn answer(status: u16, offset: u64) -> Outcome {
+    let indexable = status == 200;
+    // A digest with its highest bit set, where signed integers end.
+    let digest = u64::MAX - offset;
+    Outcome::Answered { status, position: position(offset), digest, indexable, attempts: 0 }
+}
+
+fn answered(path: &str, seconds: i64, offset: u64) -> Change {
+    visited(path, seconds, answer(200, offset), None)
+}
+
+fn failed(path: &str, seconds: i64, attempt: u32, next_due: Option<Timestamp>) -> Change {
+    visited(path, seconds, Outcome::Failed { reason: "timed out".into(), attempt }, next_due)
+}
+
+fn refused(path: &str, seconds: i64) -> Change {
+    visited(path, seconds, Outcome::Refused { reason: "robots.txt".into() }, None)
+}
+
+fn deleted(path: &str, seconds: i64) -> Change {
+    Change::Deleted { url: url(path), at: at(seconds) }
+}
+
+fn removed(path: &str) -> Change {
+    Change::Removed(Removal::Page(url(path)))
+}
+
+fn due(catalog: &dyn Catalog, seconds: i64) -> Vec<String> {
+    let pages = catalog.due_pages(url("/").site().id(), at(seconds), 10).unwrap();
+    pages.iter().map(|p| p.url.path_and_query().to_string()).collect()
+}
+
+fn story(catalog: &dyn Catalog, path: &str) -> PageStory {
+    catalog.page(url(path).id()).unwrap().unwrap()
+}
+
+fn pages_come_due_breadth_first_and_once(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let site = url("/").site();
+    let applied = catalog.apply(&[seed("/", 0), found("/deep", 3), found("/near", 1)], position(10)).unwrap();
+    assert_eq!(applied, Applied { woken: vec![site.id()], outdated: vec![] });
+    assert_eq!(due(&*catalog, 100), ["/", "/near", "/deep"]);
+    let again = catalog.apply(&[found("/near", 1), found("/near", 2)], position(11)).unwrap();
+    assert_eq!(again, Applied::default(), "known already");
+    catalog.apply(&[answered("/", 2, 5), found("/", 0)], position(12)).unwrap();
+    assert_eq!(due(&*catalog, 100), ["/near", "/deep"]);
+    assert_eq!(catalog.apply(&[found("/deep", 0)], position(13)).unwrap().woken, [site.id()]);
+    assert_eq!(due(&*catalog, 100), ["/deep", "/near"], "a shorter way is remembered");
+    assert_eq!(catalog.absorbed().unwrap(), position(13));
+    assert_eq!(catalog.seed_sites().unwrap(), std::slice::from_ref(&site));
+    assert_eq!(catalog.due_sites(at(100)).unwrap(), [site.id()]);
+    // Pages to be visited again stand among the others, in the same order, when their time has come.
+    catalog.apply(&[failed("/deep", 20, 1, Some(at(50))), found("/x", 2)], position(14)).unwrap();
+    assert_eq!(due(&*catalog, 49), ["/near", "/x"]);
+    assert_eq!(due(&*catalog, 50), ["/deep", "/near", "/x"]);
+    assert_eq!(catalog.due_pages(site.id(), at(50), 2).unwrap().len(), 2);
+    catalog.apply(&[answered("/near", 21, 15), answered("/x", 21, 16)], position(17)).unwrap();
+    assert_eq!(catalog.due_sites(at(49)).unwrap(), []);
+    assert_eq!(catalog.due_sites(at(50)).unwrap(), [site.id()]);
+    assert_eq!((catalog.next_due(at(0)).unwrap(), catalog.next_due(at(50)).unwrap()), (Some(at(50)), None));
+}
+
+fn absorbed_batches_change_nothing(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let changes = [found("/a", 1), answered("/a", 2, 7), found("/b", 2)];
+    catalog.apply(&changes, position(9)).unwrap();
+    let before = everything(&*catalog);
+    assert_eq!(catalog.apply(&changes, position(9)).unwrap(), Applied::default());
+    assert_eq!(catalog.apply(&[found("/c", 1)], position(8)).unwrap(), Applied::default());
+    assert_eq!(everything(&*catalog), before);
+    assert_eq!(story(&*catalog, "/a").position, Some(position(7)));
+    let outdated = catalog.apply(&[answered("/a", 1, 3)], position(4)).unwrap().outdated;
+    assert_eq!(outdated, [(url("/a").id(), position(3))], "told again to whoever replays");
+}
+
+fn failures_wait_and_stories_are_told(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let changes = [found("/a", 1), found("/b", 1), failed("/a", 2, 1, Some(at(500))), refused("/b", 2)];
+    catalog.apply(&changes, position(1)).unwrap();
+    assert_eq!(due(&*catalog, 100), Vec::<String>::new());
+    assert_eq!(catalog.next_due(at(100)).unwrap(), Some(at(500)));
+    let a = story(&*catalog, "/a");
+    assert_eq!((a.state, a.reason.as_deref(), a.attempts), (PageState::Failed, Some("timed out"), 1));
+    assert_eq!((a.anchor.as_str(), a.found_at, a.visited_at), ("words", at(1), Some(at(2))));
+    assert_eq!(story(&*catalog, "/b").state, PageState::Refused);
+    let expected = CatalogCounts { sites: 1, pages: 2, failed: 1, refused: 1, ..Default::default() };
+    assert_eq!(catalog.counts().unwrap(), expected);
+    assert_eq!(catalog.page(url("/none").id()).unwrap(), None);
+    // An answer is kept when a later visit fails.
+    let unwell = failed("/a", 9, 1, Some(at(20)));
+    catalog.apply(&[answered("/a", 8, 2), unwell, found("/w", 3)], position(3)).unwrap();
+    let a = story(&*catalog, "/a");
+    assert_eq!((a.state, a.status, a.indexable, a.due), (PageState::Stored, Some(200), true, Some(at(20))));
+    assert_eq!((a.digest, a.visits, a.visited_at), (Some(u64::MAX - 2), 1, Some(at(9))));
+    let w = story(&*catalog, "/w");
+    assert_eq!((w.state, w.due), (PageState::Waiting, Some(at(1))));
+    let sites = catalog.sites(5).unwrap();
+    assert_eq!((sites.len(), sites[0].pages, sites[0].stored), (1, 3, 1));
+}
+
+fn naming_a_page_again_is_asking_again(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let changes = [
+        failed("/failed", 2, 3, None),
+        refused("/refused", 2),
+        visited("/missing", 2, answer(404, 1), None),
+        answered("/well", 2, 2),
+        deleted("/gone", 2),
+    ];
+    catalog.apply(&changes, position(3)).unwrap();
+    assert_eq!(due(&*catalog, 100), Vec::<String>::new());
+    let redirected = Change::Seed { url: url("/failed"), at: at(5), hops: 1, origin: None };
+    assert_eq!(catalog.apply(&[redirected], position(4)).unwrap().woken, []);
+    let named = ["/failed", "/refused", "/missing", "/well", "/gone"].map(|path| seed(path, 6));
+    assert_eq!(catalog.apply(&named, position(5)).unwrap().woken.len(), 1);
+    let again: HashSet<String> = due(&*catalog, 100).into_iter().collect();
+    assert_eq!(again, ["/failed", "/refused", "/missing", "/gone"].map(String::from).into());
+    assert_eq!(story(&*catalog, "/failed").attempts, 0);
+}
+
+fn rules_and_robots_are_kept(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    assert_eq!(catalog.rules().unwrap(), None);
+    let rules = CrawlRules { scope: Scope::Domain, max_depth: 3, max_redirects: 5 };
+    let robots = |seconds, state| RobotsFile { url: url("/").robots_txt(), at: at(seconds), state };
+    let known = robots(5, RobotsState::Known(b"User-agent: *".into()));
+    catalog.apply(&[Change::Rules(rules.clone()), Change::Robots(known.clone())], position(1)).unwrap();
+    assert_eq!(catalog.rules().unwrap(), Some(rules));
+    catalog.apply(&[Change::Robots(robots(4, RobotsState::Missing))], position(2)).unwrap();
+    assert_eq!(catalog.robots(&known.url).unwrap(), Some(known.clone()), "an older one is no news");
+    let gone = robots(6, RobotsState::Unreachable);
+    catalog.apply(&[Change::Robots(gone.clone())], position(3)).unwrap();
+    assert_eq!(catalog.robots(&known.url).unwrap(), Some(gone));
+    assert_eq!(catalog.robots(&url("/other/robots.txt")).unwrap(), None);
+}
+
+fn a_visit_does_not_change_the_way_to_a_page(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    catalog.apply(&[found("/a", 5), failed("/a", 2, 1, Some(at(3)))], position(1)).unwrap();
+    let due = catalog.due_pages(url("/a").site().id(), at(3), 10).unwrap();
+    assert_eq!((due[0].depth, due[0].attempts), (5, 1));
+    catalog.apply(&[answered("/unheard-of", 2, 2)], position(2)).unwrap();
+    assert_eq!(story(&*catalog, "/unheard-of").depth, 0);
+}
+
+fn origins_go_with_the_way(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let by_redirect = |depth, origin: &str| Change::Found {
+        url: url("/a"),
+        depth,
+        hops: 2,
+        origin: Some(origin.into()),
+        anchor: String::new(),
+        at: at(1),
+    };
+    let moved =
+        Change::Seed { url: url("/s"), at: at(1), hops: 1, origin: Some("http://old.example/".into()) };
+    catalog.apply(&[by_redirect(4, "http://far.example/"), moved], position(1)).unwrap();
+    assert_eq!(story(&*catalog, "/a").origin.as_deref(), Some("http://far.example/"));
+    assert_eq!(story(&*catalog, "/s").origin.as_deref(), Some("http://old.example/"));
+    let nearer = [by_redirect(2, "http://near.example/"), by_redirect(2, "http://same.example/")];
+    catalog.apply(&nearer, position(2)).unwrap();
+    let page = &catalog.due_pages(url("/a").site().id(), at(9), 10).unwrap()[1];
+    let origin = Some("http://near.example/".into());
+    assert_eq!(page, &DuePage { url: url("/a"), depth: 2, hops: 2, origin, attempts: 0 });
+    catalog.apply(&[found("/a", 1)], position(3)).unwrap();
+    assert_eq!((story(&*catalog, "/a").origin, story(&*catalog, "/a").hops), (None, 0));
+}
+
+fn old_captures_are_versions_only(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let fresh = visited("/a", 50, answer(200, 1), Some(at(99)));
+    assert_eq!(catalog.apply(&[fresh], position(2)).unwrap().outdated, []);
+    let before = story(&*catalog, "/a");
+    let old = [visited("/a", 20, answer(404, 3), Some(at(21))), answered("/a", 10, 5)];
+    let applied = catalog.apply(&old, position(6)).unwrap();
+    let id = url("/a").id();
+    assert_eq!(applied.outdated, [(id, position(3)), (id, position(5))]);
+    assert_eq!(story(&*catalog, "/a"), PageStory { visits: 3, ..before });
+    let version = |seconds, status, offset| Version {
+        position: position(offset),
+        at: at(seconds),
+        status,
+        digest: u64::MAX - offset,
+    };
+    let versions = [version(50, 200, 1), version(20, 404, 3), version(10, 200, 5)];
+    assert_eq!(catalog.versions(id).unwrap(), versions);
+    // Of two answers of the same moment, the later position counts; of two in one batch, the newer.
+    let both = [visited("/a", 50, answer(410, 7), None), answered("/b", 9, 8), answered("/b", 8, 9)];
+    assert_eq!(catalog.apply(&both, position(10)).unwrap().outdated, [(url("/b").id(), position(9))]);
+    assert_eq!(story(&*catalog, "/a").status, Some(410));
+    let overtaken = [answered("/c", 8, 11), answered("/c", 9, 12)];
+    assert_eq!(catalog.apply(&overtaken, position(13)).unwrap().outdated, [(url("/c").id(), position(11))]);
+    // What happened last and what the page is are two things.
+    catalog.apply(&[failed("/d", 30, 2, Some(at(40))), answered("/d", 20, 14)], position(15)).unwrap();
+    let d = story(&*catalog, "/d");
+    assert_eq!((d.state, d.position, d.due), (PageState::Stored, Some(position(14)), Some(at(40))));
+    assert_eq!((d.attempts, d.visited_at), (2, Some(at(30))));
+    assert_eq!(catalog.versions(url("/none").id()).unwrap(), []);
+}
+
+fn the_gone_come_back_with_a_later_answer(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let changes = [visited("/a", 10, answer(200, 1), Some(at(70))), deleted("/a", 20), deleted("/new", 20)];
+    let applied = catalog.apply(&changes, position(2)).unwrap();
+    assert_eq!(applied.outdated, [(url("/a").id(), position(1))], "gone by the end of the batch");
+    for page in ["/a", "/new"] {
+        let gone = story(&*catalog, page);
+        assert_eq!((gone.state, gone.indexable, gone.due), (PageState::Deleted, false, None));
+        assert_eq!((gone.status, gone.position), (None, None));
+    }
+    let counts = catalog.counts().unwrap();
+    assert_eq!((counts.pages, counts.deleted, counts.indexable), (2, 2, 0));
+    let late = [answered("/a", 15, 3), failed("/new", 15, 1, Some(at(16))), found("/a", 1)];
+    let applied = catalog.apply(&late, position(4)).unwrap();
+    assert_eq!(applied, Applied { woken: vec![], outdated: vec![(url("/a").id(), position(3))] });
+    assert_eq!(due(&*catalog, 100), Vec::<String>::new());
+    assert_eq!(catalog.versions(url("/a").id()).unwrap().len(), 2);
+    let back = catalog.apply(&[answered("/a", 21, 5), deleted("/a", 12)], position(6)).unwrap();
+    assert_eq!(back.outdated, []);
+    assert_eq!((story(&*catalog, "/a").state, story(&*catalog, "/a").visits), (PageState::Stored, 3));
+}
+
+fn a_removed_page_stays_removed(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    catalog.apply(&[found("/a", 3), answered("/a", 10, 1), found("/b", 1)], position(2)).unwrap();
+    catalog.apply(&[removed("/a"), removed("/unheard-of")], position(3)).unwrap();
+    let before = everything(&*catalog);
+    let again = [seed("/a", 90), found("/a", 0), answered("/a", 90, 4), deleted("/a", 95), removed("/a")];
+    let applied = catalog.apply(&again, position(5)).unwrap();
+    assert_eq!(applied, Applied { woken: vec![], outdated: vec![(url("/a").id(), position(4))] });
+    let page = story(&*catalog, "/a");
+    assert_eq!((page.state, page.due, page.indexable), (PageState::Removed, None, false));
+    assert_eq!((page.anchor.as_str(), page.position, page.visits), ("", None, 0), "forgotten");
+    assert_eq!(catalog.versions(url("/a").id()).unwrap(), []);
+    assert_eq!(everything(&*catalog).stories, before.stories);
+    assert_eq!(due(&*catalog, 100), ["/b"]);
+    assert!(catalog.is_removed(&url("/a")).unwrap() && catalog.is_removed(&url("/unheard-of")).unwrap());
+    assert!(!catalog.is_removed(&url("/b")).unwrap() && !catalog.is_removed(&url("/c")).unwrap());
+    let counts = catalog.counts().unwrap();
+    assert_eq!((counts.pages, counts.waiting, counts.stored), (1, 1, 0));
+    assert_eq!(catalog.removed().unwrap().len(), 2);
+}
+
+fn a_removed_site_stays_removed(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let other = PageUrl::parse("http://other.example/").unwrap();
+    let elsewhere = Change::Seed { url: other.clone(), at: at(1), hops: 0, origin: None };
+    catalog.apply(&[seed("/", 1), answered("/", 2, 1), removed("/r"), elsewhere], position(2)).unwrap();
+    let removal = Removal::Site(url("/").site());
+    // In one batch with what it undoes, before and after.
+    let batch = [found("/a", 1), Change::Removed(removal.clone()), answered("/a", 9, 3), seed("/b", 9)];
+    let applied = catalog.apply(&batch, position(4)).unwrap();
+    assert_eq!(applied, Applied { woken: vec![], outdated: vec![(url("/a").id(), position(3))] });
+    catalog.apply(&[found("/c", 1), removed("/d"), deleted("/e", 3)], position(5)).unwrap();
+    for page in ["/", "/a", "/b", "/c", "/d", "/e", "/r", "/never"] {
+        assert_eq!(catalog.page(url(page).id()).unwrap(), None, "{page}");
+        assert!(catalog.is_removed(&url(page)).unwrap(), "{page}");
+        assert_eq!(catalog.versions(url(page).id()).unwrap(), []);
+    }
+    assert!(!catalog.is_removed(&other).unwrap());
+    assert_eq!(catalog.removed().unwrap(), [removal]);
+    assert_eq!(catalog.seed_sites().unwrap(), [other.site()]);
+    assert_eq!(catalog.due_sites(at(100)).unwrap(), [other.site().id()]);
+    assert_eq!(catalog.longest_unvisited(9).unwrap(), [(other.site(), None)]);
+    let counts = catalog.counts().unwrap();
+    assert_eq!((counts.sites, counts.pages, counts.stored), (1, 1, 0));
+    let unheard_of = Removal::Site(SiteName::from_stored("unheard-of.example".into()));
+    catalog.apply(&[Change::Removed(unheard_of)], position(6)).unwrap();
+    assert!(catalog.is_removed(&PageUrl::parse("https://unheard-of.example/x").unwrap()).unwrap());
+}
+
+fn the_longest_unvisited_come_first(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let page = |host: &str, path: &str| PageUrl::parse(&format!("http://{host}{path}")).unwrap();
+    let visit = |host: &str, path: &str, seconds, outcome| Change::Visited {
+        url: page(host, path),
+        at: at(seconds),
+        outcome,
+        next_due: None,
+    };
+    let refusal = Outcome::Refused { reason: "robots.txt".into() };
+    let failure = Outcome::Failed { reason: "timed out".into(), attempt: 1 };
+    let changes = [
+        visit("late.example", "/", 30, answer(200, 1)),
+        visit("early.example", "/", 10, answer(200, 2)),
+        visit("between.example", "/", 20, failure),
+        visit("late.example", "/old", 5, answer(200, 3)),
+        visit("never.example", "/", 40, refusal),
+    ];
+    catalog.apply(&changes, position(4)).unwrap();
+    let site = |host: &str, seconds: Option<i64>| (page(host, "/").site(), seconds.map(at));
+    let expected = [
+        site("never.example", None),
+        site("early.example", Some(10)),
+        site("between.example", Some(20)),
+        site("late.example", Some(30)),
+    ];
+    assert_eq!(catalog.longest_unvisited(9).unwrap(), expected);
+    assert_eq!(catalog.longest_unvisited(2).unwrap(), expected[..2]);
+    catalog.apply(&[visit("early.example", "/", 50, answer(200, 5))], position(6)).unwrap();
+    assert_eq!(catalog.longest_unvisited(9).unwrap()[3], site("early.example", Some(50)));
+}
+
+fn walking_meets_every_page_once(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let pages: Vec<PageUrl> =
+        (0..50).map(|n| PageUrl::parse(&format!("http://site-{}.example/{n}", n % 7)).unwrap()).collect();
+    let changes: Vec<Change> =
+        pages.iter().map(|url| Change::Seed { url: url.clone(), at: at(1), hops: 0, origin: None }).collect();
+    catalog.apply(&changes, position(1)).unwrap();
+    let walk = |site, limit| {
+        let mut met: Vec<PageUrl> = Vec::new();
+        loop {
+            let after = met.last().map(PageUrl::id);
+            let batch = catalog.pages(site, after, limit).unwrap();
+            if batch.is_empty() {
+                return met;
+            }
+            assert!(batch.len() <= limit);
+            met.extend(batch.into_iter().map(|story| story.url));
+        }
+    };
+    let all = walk(None, 3);
+    assert_eq!(all.len(), 50);
+    assert_eq!(all.iter().collect::<HashSet<_>>().len(), 50);
+    assert_eq!(all, walk(None, 1000), "the order is always the same");
+    assert_eq!(all.chunk_by(|a, b| a.site() == b.site()).count(), 7, "pages of a site lie together");
+    let site = pages[3].site();
+    let of_site: Vec<PageUrl> = all.iter().filter(|u| u.site() == site).cloned().collect();
+    assert_eq!(walk(Some(site.id()), 2), of_site);
+    assert_eq!(walk(Some(url("/").site().id()), 2), []);
+    assert_eq!(catalog.pages(None, None, 0).unwrap(), []);
+}
+
+fn ports_and_schemes_are_told_apart(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let texts = [
+        "http://a.example/x?q=1",
+        "https://a.example/x?q=1",
+        "http://a.example:8080/x?q=1",
+        "https://a.example:8080/x?q=1",
+        "http://[::1]:81/",
+        "http://a.example/?https://a.example/x",
+    ];
+    let pages = texts.map(|text| PageUrl::parse(text).unwrap());
+    let changes: Vec<Change> =
+        pages.iter().map(|url| Change::Seed { url: url.clone(), at: at(1), hops: 0, origin: None }).collect();
+    catalog.apply(&changes, position(1)).unwrap();
+    for page in &pages {
+        assert_eq!(&catalog.page(page.id()).unwrap().unwrap().url, page);
+    }
+    let counts = catalog.counts().unwrap();
+    assert_eq!((counts.sites, counts.pages), (3, 6));
+    assert_eq!(catalog.due_pages(pages[2].site().id(), at(2), 9).unwrap().len(), 2);
+}
+
+fn the_order_within_a_batch_holds_for_each_page(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let changes = [
+        found("/a", 3),
+        found("/b", 9),
+        found("/a", 2),
+        answered("/b", 5, 1),
+        answered("/a", 5, 2),
+        found("/b", 1),
+        found("/a", 1),
+    ];
+    catalog.apply(&changes, position(3)).unwrap();
+    assert_eq!((story(&*catalog, "/a").depth, story(&*catalog, "/b").depth), (2, 9), "settled by the visit");
+}
+
+fn what_is_closed_opens_again(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let changes = [seed("/", 1), found("/a", 1), answered("/", 2, 1), removed("/r"), deleted("/d", 3)];
+    catalog.apply(&changes, position(2)).unwrap();
+    let before = everything(&*catalog);
+    drop(catalog);
+    let catalog = open(path);
+    assert_eq!(everything(&*catalog), before);
+    assert_eq!(catalog.absorbed().unwrap(), position(2));
+}
+
+fn copies_are_catalogs(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let changes = [seed("/", 1), found("/a", 1), answered("/", 2, 1), removed("/r"), deleted("/d", 3)];
+    catalog.apply(&changes, position(2)).unwrap();
+    let copy = path.with_file_name("copy");
+    catalog.backup(&copy).unwrap();
+    assert!(catalog.backup(&copy).is_err(), "nothing is written over");
+    let before = everything(&*catalog);
+    catalog.apply(&[found("/later", 1)], position(3)).unwrap();
+    let copy = open(&copy);
+    assert_eq!(everything(&*copy), before);
+    assert_eq!(copy.absorbed().unwrap(), position(2));
+    copy.apply(&[found("/later", 1)], position(3)).unwrap();
+    assert_eq!(everything(&*copy), everything(&*catalog));
+}
+
+/// All that a catalog tells, in an order that does not depend on how it came about.
+#[derive(Debug, PartialEq)]
+struct Everything {
+    stories: Vec<(PageStory, Vec<Version>)>,
+    counts: CatalogCounts,
+    rules: Option<CrawlRules>,
+    robots: Option<RobotsFile>,
+    seeds: Vec<SiteName>,
+    unvisited: Vec<(SiteName, Option<Timestamp>)>,
+    removed: Vec<String>,
+    due: [HashSet<PageUrl>; 3],
+    next_due: Option<Timestamp>,
+}
+
+fn everything(catalog: &dyn Catalog) -> Everything {
+    assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
+    let mut stories: Vec<_> = catalog
+        .pages(None, None, 10_000)
+        .unwrap()
+        .into_iter()
+        .map(|story| (story.clone(), catalog.versions(story.url.id()).unwrap()))
+        .collect();
+    stories.sort_by(|a, b| a.0.url.cmp(&b.0.url));
+    let counts = catalog.counts().unwrap();
+    let visible = stories.iter().filter(|(story, _)| story.state != PageState::Removed).count();
+    assert_eq!(counts.pages, visible as u64);
+    for (story, versions) in &stories {
+        assert_eq!(catalog.page(story.url.id()).unwrap().as_ref(), Some(story));
+        assert_eq!(story.visits as usize, versions.len());
+    }
+    let mut seeds = catalog.seed_sites().unwrap();
+    seeds.sort();
+    let mut unvisited = catalog.longest_unvisited(100).unwrap();
+    assert!(unvisited.is_sorted_by_key(|(_, visited_at)| *visited_at));
+    unvisited.sort();
+    let mut removed: Vec<String> = catalog.removed().unwrap().iter().map(|r| format!("{r:?}")).collect();
+    removed.sort();
+    let due = [0, 5, 100].map(|now| {
+        let sites = catalog.due_sites(at(now)).unwrap();
+        let pages = sites.iter().flat_map(|site| catalog.due_pages(*site, at(now), 1000).unwrap());
+        pages.map(|page| page.url).collect()
+    });
+    Everything {
+        stories,
+        counts,
+        rules: catalog.rules().unwrap(),
+        robots: catalog.robots(&url("/robots.txt")).unwrap(),
+        seeds,
+        unvisited,
+        removed,
+        due,
+        next_due: catalog.next_due(at(3)).unwrap(),
+    }
+}
+
+fn any_url() -> impl Strategy<Value = PageUrl> {
+    (0..2, 0..3)
+        .prop_map(|(site, page)| PageUrl::parse(&format!("http://site-{site}.example/{page}")).unwrap())
+}
+
+fn any_moment() -> impl Strategy<Value = Timestamp> {
+    (0..8i64).prop_map(at)
+}
+
+fn any_outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
+        3 => (prop_oneof![Just(200u16), Just(404), Just(503)], 0..3u32).prop_map(|(status, attempts)| {
+            // The position is set when the whole list is known.
+            let position = LibraryPosition::START;
+            Outcome::Answered { status, position, digest: 0, indexable: status == 200, attempts }
+        }),
+        2 => (0..4u32).prop_map(|attempt| Outcome::Failed { reason: format!("reason {attempt}"), attempt }),
+        1 => Just(Outcome::Refused { reason: "robots.txt".into() }),
+    ]
+}
+
+fn any_removal() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        4 => any_url().prop_map(|url| Change::Removed(Removal::Page(url))),
+        1 => any_url().prop_map(|url| Change::Removed(Removal::Site(url.site()))),
+    ]
+}
+
+fn any_change() -> impl Strategy<Value = Change> {
+    let origin = || proptest::option::of(Just("http://origin.example/".to_string()));
+    let robots = prop_oneof![Just(RobotsState::Missing), Just(RobotsState::Known(b"x".to_vec()))];
+    prop_oneof![
+        10 => (1..9u32).prop_map(|max_depth| {
+            Change::Rules(CrawlRules { scope: Scope::Host, max_depth, max_redirects: 5 })
+        }),
+        10 => (any_moment(), robots)
+            .prop_map(|(at, state)| Change::Robots(RobotsFile { url: url("/robots.txt"), at, state })),
+        40 => (any_url(), any_moment(), 0..2u32, origin())
+            .prop_map(|(url, at, hops, origin)| Change::Seed { url, at, hops, origin }),
+        80 => (any_url(), 0..5u32, 0..2u32, origin(), any_moment()).prop_map(|(url, depth, hops, origin, at)| {
+            Change::Found { url, depth, hops, origin, anchor: format!("words {depth}"), at }
+        }),
+        120 => (any_url(), any_moment(), any_outcome(), proptest::option::of(any_moment()))
+            .prop_map(|(url, at, outcome, next_due)| Change::Visited { url, at, outcome, next_due }),
+        30 => (any_url(), any_moment()).prop_map(|(url, at)| Change::Deleted { url, at }),
+        5 => any_removal(),
+    ]
+}
+
+/// As a library would give them: every answer has its own position, and positions grow.
+fn any_history(longest: usize) -> impl Strategy<Value = Vec<Change>> {
+    proptest::collection::vec(any_change(), 1..longest).prop_map(|mut changes| {
+        for (n, change) in (1..).zip(&mut changes) {
+            if let Change::Visited { outcome: Outcome::Answered { position: p, digest, .. }, .. } = change {
+                *p = position(n);
+                *digest = u64::MAX - n;
+            }
+        }
+        changes
+    })
+}
+
+fn batches_and_overlaps_make_no_difference(open: Open<'_>) {
+    let steps = proptest::collection::vec((1..12usize, 0..12usize), 1..20);
+    runner()
+        .run(&(any_history(40), steps), |(changes, steps)| {
+            let dir = tempfile::tempdir().unwrap();
+            let whole = open(&dir.path().join("whole"));
+            whole.apply(&changes, position(changes.len() as u64)).unwrap();
+            let parts = open(&dir.path().join("parts"));
+            let mut done = 0;
+            let mut steps = steps.iter().cycle();
+            while done < changes.len() {
+                let (ahead, back) = steps.next().unwrap_or(&(1, 0));
+                let end = (done + ahead).min(changes.len());
+                parts.apply(&changes[done.saturating_sub(*back)..end], position(end as u64)).unwrap();
+                done = end;
+            }
+            same(&*whole, &*parts)
+        })
+        .unwrap();
+}
+
+fn removals_win_in_any_order(open: Open<'_>) {
+    let removals = proptest::collection::vec(any_removal(), 1..4);
+    runner()
+        .run(&(any_history(20), removals), |(changes, removals)| {
+            let dir = tempfile::tempdir().unwrap();
+            let (before, after) = (open(&dir.path().join("before")), open(&dir.path().join("after")));
+            before.apply(&removals, position(1)).unwrap();
+            before.apply(&changes, position(2)).unwrap();
+            after.apply(&changes, position(1)).unwrap();
+            after.apply(&removals, position(2)).unwrap();
+            same(&*before, &*after)
+        })
+        .unwrap();
+}
+
+fn same(one: &dyn Catalog, other: &dyn Catalog) -> Result<(), TestCaseError> {
+    prop_assert_eq!(everything(one), everything(other));
+    Ok(())
+}
+
+/// Each case makes two catalogs on disk: few cases, unless the environment asks for more, and then not too many.
+fn runner() -> TestRunner {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
+    let config = Config { failure_persistence: None, max_shrink_iters: 500, ..Config::default() };
+    TestRunner::new(Config { cases: asked.map_or(60, |n: u32| n.min(1_000)), ..config })
+}
