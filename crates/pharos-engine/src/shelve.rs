@@ -11,7 +11,7 @@ use tokio::sync::mpsc::Receiver;
 use crate::intake::body_size;
 
 /// Records, and bytes of their bodies, that one sync makes durable together, at most.
-const GROUP: usize = 64;
+const GROUP: usize = 256;
 const GROUP_BYTES: usize = 8 << 20;
 /// A body shorter than this is not worth a reference to an earlier one.
 const MIN_REVISIT: usize = 256;

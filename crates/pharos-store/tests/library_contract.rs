@@ -1,5 +1,7 @@
 //! What every library promises. Another implementation passes `conforms` unchanged.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use std::path::Path;
 
 use pharos_core::{PageUrl, Timestamp};

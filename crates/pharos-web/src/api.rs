@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use pharos_core::PageUrl;
 use serde_json::json;
 
 use crate::paging::MAX_PAGE;
@@ -32,6 +33,27 @@ pub(crate) async fn search(State(rooms): State<Rooms>, visitor: Visitor) -> Resu
     let mut response = Json(rooms.run(&query, page, size).await?).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     Ok(response)
+}
+
+/// `/api/v1/page?url=…`: what is stored of one page; 404 where it is not in the library.
+pub(crate) async fn page(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, ServiceError> {
+    let Ok(url) = PageUrl::parse(visitor.param("url").unwrap_or_default().trim()) else {
+        return Ok(bad_request("the parameter `url` is missing or no address: write ?url=http://…"));
+    };
+    let id = url.id();
+    let Some(found) = rooms.page(url).await? else {
+        let detail = "this page is not in the library: it was never stored, or it has been taken out";
+        return Ok(problem(StatusCode::NOT_FOUND, "Not Found", detail));
+    };
+    let copy = found.archive.then(|| format!("/snapshot/{id}"));
+    let page = json!({
+        "url": found.url,
+        "title": found.title,
+        "lang": found.lang,
+        "fetched": found.fetched.to_string(),
+        "cached_url": copy,
+    });
+    Ok(Json(page).into_response())
 }
 
 /// A problem document.

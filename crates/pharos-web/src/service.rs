@@ -110,6 +110,11 @@ impl Rooms {
         self.blocking(|service| Ok(service.search.pages()?)).await
     }
 
+    /// What can be searched of the page at an address.
+    pub(crate) async fn page(&self, url: PageUrl) -> Result<Option<FoundPage>, ServiceError> {
+        self.blocking(move |service| Ok(service.search.page(url.id())?)).await
+    }
+
     /// The stored copy of a page, with the words of `query` marked.
     pub(crate) async fn stored(
         &self,

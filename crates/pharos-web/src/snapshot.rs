@@ -7,7 +7,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Redirect, Response};
 use pharos_core::{PageId, PageObject, PageUrl};
 use pharos_html::robots_tag;
 use pharos_query::FoundPage;
@@ -29,6 +29,20 @@ const CAGE: HeaderValue = HeaderValue::from_static(
 
 /// The style of the stored page's document.
 const STYLE: &str = concat!(include_str!("../static/stored.css"), include_str!("../static/colours.css"));
+
+/// `/snapshot?url=…`: leads to the snapshot of the page at an address.
+pub(crate) async fn by_address(
+    State(rooms): State<Rooms>,
+    visitor: Visitor,
+) -> Result<Response, ServiceError> {
+    let url = visitor.param("url").and_then(|text| PageUrl::parse(text.trim()).ok());
+    let Some(url) = url else { return Ok(missing(&visitor, &rooms)) };
+    let id = url.id();
+    Ok(match rooms.page(url).await? {
+        Some(_) => Redirect::to(&format!("/snapshot/{id}")).into_response(),
+        None => missing(&visitor, &rooms),
+    })
+}
 
 /// `/snapshot/ID`: the banner and the frame.
 pub(crate) async fn banner(
@@ -298,6 +312,28 @@ mod tests {
                 .text()
                 .contains("not in the library")
         );
+    }
+
+    #[tokio::test]
+    async fn a_page_is_looked_up_by_its_address() {
+        let (_dir, service) = engine(&[PAGE], Config::default());
+        let router = router(service);
+        let page = PAGE.url();
+        let reply = get(&router, &format!("/snapshot?url={page}")).await;
+        assert_eq!(reply.status, StatusCode::SEE_OTHER);
+        assert_eq!(reply.header("location"), PAGE.snapshot());
+        let reply = get(&router, &format!("/api/v1/page?url={page}")).await;
+        let json: serde_json::Value = serde_json::from_str(reply.text()).unwrap();
+        assert_eq!((json["title"].as_str(), json["url"].as_str()), (Some("The tower"), Some(page.as_str())));
+        for unknown in ["http://example.org/nowhere", "no address", ""] {
+            let reply = get(&router, &format!("/snapshot?url={unknown}").replace(' ', "%20")).await;
+            assert_eq!(reply.status, StatusCode::NOT_FOUND);
+            assert!(reply.text().contains("not in the library"));
+        }
+        let reply = get(&router, "/api/v1/page?url=http://example.org/nowhere").await;
+        assert_eq!(reply.status, StatusCode::NOT_FOUND);
+        assert!(reply.text().contains("not in the library"), "{}", reply.text());
+        assert_eq!(get(&router, "/api/v1/page?url=nonsense").await.status, StatusCode::BAD_REQUEST);
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl TestPage {
         format!("/snapshot/{}", self.url().id())
     }
 
-    fn url(&self) -> PageUrl {
+    pub(crate) fn url(&self) -> PageUrl {
         PageUrl::parse(self.url).unwrap()
     }
 }

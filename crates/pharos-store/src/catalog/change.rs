@@ -70,6 +70,28 @@ pub enum Change {
     Robots(RobotsFile),
 }
 
+impl Change {
+    /// The page that this concerns, if it concerns one.
+    pub(super) fn page(&self) -> Option<&PageUrl> {
+        match self {
+            Change::Seed { url, .. }
+            | Change::Found { url, .. }
+            | Change::Visited { url, .. }
+            | Change::Deleted { url, .. }
+            | Change::Removed(Removal::Page(url)) => Some(url),
+            Change::Rules(_) | Change::Robots(_) | Change::Removed(Removal::Site(_)) => None,
+        }
+    }
+
+    /// Where the answer stands that this brings, if it brings one.
+    pub(super) fn answer(&self) -> Option<LibraryPosition> {
+        match self {
+            Change::Visited { outcome: Outcome::Answered { position, .. }, .. } => Some(*position),
+            _ => None,
+        }
+    }
+}
+
 /// What an operator took out for good: it is forgotten, and nothing brings it back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -8,7 +8,7 @@
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 
-use super::{Outcome, PageState, PageStory};
+use super::{Change, Outcome, PageState, PageStory, Removal};
 
 /// All that is known of a page but its address.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,9 +45,53 @@ pub(super) struct Answer {
     pub(super) indexable: bool,
 }
 
+/// What a change makes of its page, known or not. `new_version`: it brings an answer that was not known yet. Gives
+/// whether the page is due because of it.
+pub(super) fn apply(page: &mut Option<Page>, change: &Change, new_version: bool) -> bool {
+    if page.as_ref().is_some_and(|page| page.state == PageState::Removed) {
+        return false;
+    }
+    match change {
+        Change::Seed { at, hops, origin, .. } => {
+            let way = Way { depth: 0, hops: *hops, origin: origin.clone() };
+            let new = know(page, way, "", *at);
+            new | (*hops == 0 && page.as_mut().is_some_and(|page| page.named_again(*at)))
+        }
+        Change::Found { depth, hops, origin, anchor, at, .. } => {
+            know(page, Way { depth: *depth, hops: *hops, origin: origin.clone() }, anchor, *at)
+        }
+        Change::Visited { at, outcome, next_due, .. } => {
+            let page = page.get_or_insert_with(|| Page::unheard_of(*at));
+            page.visits = page.visits.saturating_add(u32::from(new_version));
+            page.visited(*at, outcome, *next_due);
+            false
+        }
+        Change::Deleted { at, .. } => {
+            page.get_or_insert_with(|| Page::unheard_of(*at)).deleted(*at);
+            false
+        }
+        Change::Removed(Removal::Page(_)) => {
+            *page = Some(Page::removed());
+            false
+        }
+        Change::Rules(_) | Change::Robots(_) | Change::Removed(Removal::Site(_)) => false,
+    }
+}
+
+/// A page was named or found. Is it new, or is this a shorter way?
+fn know(page: &mut Option<Page>, way: Way, anchor: &str, at: Timestamp) -> bool {
+    match page {
+        Some(page) => page.found_again(way),
+        None => {
+            *page = Some(Page::found(way, anchor, at));
+            true
+        }
+    }
+}
+
 impl Page {
     /// A page heard of for the first time.
-    pub(super) fn found(way: Way, anchor: &str, found_at: Timestamp) -> Self {
+    fn found(way: Way, anchor: &str, found_at: Timestamp) -> Self {
         Self {
             state: PageState::Waiting,
             way,
@@ -64,17 +108,17 @@ impl Page {
     }
 
     /// Records may come without a link that led to them: an import, a lost beginning.
-    pub(super) fn unheard_of(at: Timestamp) -> Self {
+    fn unheard_of(at: Timestamp) -> Self {
         Self::found(Way::default(), "", at)
     }
 
     /// What is left of a page that was taken out for good: the same, whatever was known of it.
-    pub(super) fn removed() -> Self {
+    fn removed() -> Self {
         Self { state: PageState::Removed, ..Self::unheard_of(Timestamp::EPOCH) }
     }
 
     /// Found again: a shorter way is remembered while the page waits. Was this one?
-    pub(super) fn found_again(&mut self, way: Way) -> bool {
+    fn found_again(&mut self, way: Way) -> bool {
         let nearer = self.state == PageState::Waiting && way.depth < self.way.depth;
         if nearer {
             self.way = way;
@@ -83,7 +127,7 @@ impl Page {
     }
 
     /// Naming a page again is asking to try it again, where it failed, was refused or is gone. Does it?
-    pub(super) fn named_again(&mut self, at: Timestamp) -> bool {
+    fn named_again(&mut self, at: Timestamp) -> bool {
         let unwell = match self.state {
             PageState::Failed | PageState::Refused | PageState::Deleted => true,
             PageState::Stored => self.answer.as_ref().is_some_and(|a| a.status >= 400),
@@ -98,7 +142,7 @@ impl Page {
     }
 
     /// A visit. Where a link led to the page, the way to it stays as it was.
-    pub(super) fn visited(&mut self, at: Timestamp, outcome: &Outcome, next_due: Option<Timestamp>) {
+    fn visited(&mut self, at: Timestamp, outcome: &Outcome, next_due: Option<Timestamp>) {
         let is_last = Some(at) >= self.last_heard_of();
         self.visited_at = self.visited_at.max(Some(at));
         match outcome {
@@ -132,7 +176,7 @@ impl Page {
     }
 
     /// Somebody who should know says that the page is gone.
-    pub(super) fn deleted(&mut self, at: Timestamp) {
+    fn deleted(&mut self, at: Timestamp) {
         if (at, true, None) < self.settled() {
             return;
         }

@@ -43,8 +43,8 @@ pub(super) const FORMAT: u32 = 1;
 pub(super) const MAX_PLAIN: usize = 256 << 20;
 /// A block with more sections than this is not ours.
 pub(super) const MAX_SECTIONS: usize = 256;
-/// Speed before size: a level more costs twice the time and saves a tenth of the space.
-const LEVEL: i32 = 1;
+/// On prose some 7% smaller than level 1, for a quarter more time.
+const LEVEL: i32 = 3;
 
 /// A skippable frame of the kind that nobody has given a meaning to.
 const FRAME: [u8; 4] = 0x184D_2A5B_u32.to_le_bytes();

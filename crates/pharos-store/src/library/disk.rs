@@ -52,8 +52,7 @@ impl Library for DiskLibrary {
             let denied = io::Error::new(io::ErrorKind::PermissionDenied, "opened for reading only");
             return Err(StoreError::io("write", &self.dir)(denied));
         };
-        let at = records.first().map_or(Timestamp::EPOCH, |first| first.at);
-        queue.append(at, records.iter().map(warc::write_with_request))
+        queue.append(records)
     }
 
     fn end(&self) -> Result<LibraryPosition, StoreError> {

@@ -30,7 +30,14 @@ pub(super) fn suffix(format: LibraryFormat) -> &'static str {
 }
 
 /// Packs records, one after the other.
-pub(super) enum Packer {
+pub(super) struct Packer {
+    codec: Codec,
+    /// Where a packed record comes into being. It only grows: clearing it again and again would cost a tenth of the
+    /// whole.
+    room: Vec<u8>,
+}
+
+enum Codec {
     Gzip(Compressor),
     Zstd(zstd::bulk::Compressor<'static>),
 }
@@ -38,39 +45,44 @@ pub(super) enum Packer {
 impl Packer {
     pub(super) fn new(format: LibraryFormat, level: u32) -> io::Result<Self> {
         let level = i32::try_from(level).unwrap_or(1);
-        Ok(match format {
+        let codec = match format {
             LibraryFormat::Gzip => {
-                Self::Gzip(Compressor::new(CompressionLvl::new(level).unwrap_or_default()))
+                Codec::Gzip(Compressor::new(CompressionLvl::new(level).unwrap_or_default()))
             }
             LibraryFormat::Zstd => {
-                let mut packer = zstd::bulk::Compressor::new(level)?;
-                packer.include_checksum(true)?;
-                Self::Zstd(packer)
+                let mut codec = zstd::bulk::Compressor::new(level)?;
+                codec.include_checksum(true)?;
+                Codec::Zstd(codec)
             }
-        })
+        };
+        Ok(Self { codec, room: Vec::new() })
     }
 
     /// Adds a packed record to `out`.
     pub(super) fn pack(&mut self, record: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
-        let start = out.len();
-        match self {
-            Self::Gzip(packer) => {
-                out.resize(start + GZIP_HEAD_LENGTH + packer.deflate_compress_bound(record.len()), 0);
-                let body = &mut out[start + GZIP_HEAD_LENGTH..];
-                let packed =
-                    packer.deflate_compress(record, body).map_err(|e| io::Error::other(e.to_string()))?;
-                out.truncate(start + GZIP_HEAD_LENGTH + packed);
+        let bound = match &mut self.codec {
+            Codec::Gzip(codec) => codec.deflate_compress_bound(record.len()),
+            Codec::Zstd(_) => zstd::zstd_safe::compress_bound(record.len()),
+        };
+        if self.room.len() < bound {
+            self.room.resize(bound, 0);
+        }
+        match &mut self.codec {
+            Codec::Gzip(codec) => {
+                let packed = codec
+                    .deflate_compress(record, &mut self.room)
+                    .map_err(|e| io::Error::other(e.to_string()))?;
+                out.reserve(GZIP_HEAD_LENGTH + packed + 8);
+                out.extend_from_slice(&GZIP_HEAD);
+                out.extend_from_slice(&length_field(GZIP_HEAD_LENGTH + packed + 8));
+                out.extend_from_slice(&length_field(record.len()));
+                out.extend_from_slice(&self.room[..packed]);
                 out.extend_from_slice(&libdeflater::crc32(record).to_le_bytes());
                 out.extend_from_slice(&length_field(record.len()));
-                let member = length_field(out.len() - start);
-                out[start..start + GZIP_HEAD.len()].copy_from_slice(&GZIP_HEAD);
-                out[start + 16..start + 20].copy_from_slice(&member);
-                out[start + 20..start + 24].copy_from_slice(&length_field(record.len()));
             }
-            Self::Zstd(packer) => {
-                out.resize(start + zstd::zstd_safe::compress_bound(record.len()), 0);
-                let packed = packer.compress_to_buffer(record, &mut out[start..])?;
-                out.truncate(start + packed);
+            Codec::Zstd(codec) => {
+                let packed = codec.compress_to_buffer(record, &mut self.room[..])?;
+                out.extend_from_slice(&self.room[..packed]);
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, available_parallelism};
 
 use pharos_core::config::LibraryFormat;
 use pharos_core::{LibraryPosition, Timestamp};
@@ -14,7 +15,7 @@ use pharos_core::{LibraryPosition, Timestamp};
 use super::packing::Packer;
 use super::scan::mend_tail;
 use super::volumes::{Volumes, file_name, format_of};
-use super::warc;
+use super::{Content, Record, warc};
 use crate::StoreError;
 
 /// How the library writes.
@@ -40,13 +41,46 @@ impl From<&pharos_core::config::LibraryConfig> for Writing {
     }
 }
 
+/// Bytes that are worth a thread of their own.
+const SHARE: usize = 512 << 10;
+
 pub(super) struct WriteQueue {
     dir: PathBuf,
     writing: Writing,
     state: Mutex<State>,
     /// Told whenever a write has ended.
     ended: Condvar,
-    packers: Mutex<Vec<Packer>>,
+    presses: Mutex<Vec<Press>>,
+}
+
+/// What one thread needs to turn records into packed bytes; buffers that are used again and again.
+struct Press {
+    packer: Packer,
+    request: Vec<u8>,
+    record: Vec<u8>,
+}
+
+/// Packed records, and where the counted ones begin and end.
+#[derive(Default)]
+struct Packed {
+    members: Vec<u8>,
+    spans: Vec<(u64, u64)>,
+}
+
+impl Packed {
+    fn extend(&mut self, other: Packed) {
+        let before = self.members.len() as u64;
+        self.members.extend_from_slice(&other.members);
+        self.spans.extend(other.spans.into_iter().map(|(from, to)| (before + from, before + to)));
+    }
+}
+
+impl Press {
+    fn new(writing: Writing, dir: &Path) -> Result<Self, StoreError> {
+        let packer = Packer::new(writing.format, writing.level);
+        let packer = packer.map_err(StoreError::io("compress records for", dir))?;
+        Ok(Self { packer, request: Vec::new(), record: Vec::new() })
+    }
 }
 
 struct State {
@@ -81,23 +115,26 @@ impl WriteQueue {
         fs::create_dir_all(dir).map_err(StoreError::io("create", dir))?;
         volumes.sweep()?;
         let last = volumes.list()?.pop();
-        let mut packer = packer(writing, dir)?;
-        let state = match last {
-            // A revision is complete, and so is a file of another format: the next one is begun.
-            Some(last) if last.revision == 0 && format_of(&last.path) == writing.format => {
-                let from = if known_good.file == last.number { known_good.offset } else { 0 };
-                let end = mend_tail(&last.path, from)?;
-                State::open(last.path.clone(), LibraryPosition { file: last.number, offset: end })?
-            }
-            Some(last) => State::begin(dir, last.number + 1, writing.format)?,
+        let mut press = Press::new(writing, dir)?;
+        let mut state = match last {
             None => State::begin(dir, 1, writing.format)?,
+            // A revision is complete.
+            Some(last) if last.revision > 0 => State::begin(dir, last.number + 1, writing.format)?,
+            Some(last) => {
+                let from = if known_good.file == last.number { known_good.offset } else { 0 };
+                let end = LibraryPosition { file: last.number, offset: mend_tail(&last.path, from)? };
+                if format_of(&last.path) == writing.format {
+                    State::open(last.path.clone(), end)?
+                } else {
+                    State::begin(dir, last.number + 1, writing.format)?
+                }
+            }
         };
-        let mut state = state;
         if state.next.offset == 0 {
-            state.write_info(&mut packer, now)?;
+            state.write_info(&mut press.packer, now)?;
         }
-        let packers = Mutex::new(vec![packer]);
-        Ok(Self { dir: dir.to_path_buf(), writing, state: Mutex::new(state), ended: Condvar::new(), packers })
+        let presses = Mutex::new(vec![press]);
+        Ok(Self { dir: dir.to_path_buf(), writing, state: Mutex::new(state), ended: Condvar::new(), presses })
     }
 
     /// The position after the last durable record.
@@ -105,45 +142,66 @@ impl WriteQueue {
         self.lock().durable
     }
 
-    /// Queues records and waits until they are on disk. `records` gives one after the other; each becomes one packed
-    /// member, or two where the first is not to be counted. The positions of the counted ones come back.
+    /// Queues records and waits until they are on disk. Gives each one's own position and the one after it.
     pub(super) fn append(
         &self,
-        at: Timestamp,
-        records: impl Iterator<Item = (Option<Vec<u8>>, Vec<u8>)>,
+        records: &[Record],
     ) -> Result<Vec<(LibraryPosition, LibraryPosition)>, StoreError> {
-        let failed = |e| StoreError::io("compress a record for", &self.dir)(e);
-        let spare = self.packers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut packer = match spare {
-            Some(packer) => packer,
-            None => packer(self.writing, &self.dir)?,
-        };
-        let mut members = Vec::new();
-        let mut spans = Vec::new();
-        for (uncounted, counted) in records {
-            if let Some(bytes) = uncounted {
-                packer.pack(&bytes, &mut members).map_err(failed)?;
-            }
-            let start = members.len() as u64;
-            packer.pack(&counted, &mut members).map_err(failed)?;
-            spans.push((start, members.len() as u64));
-        }
-        if spans.is_empty() {
-            return Ok(Vec::new());
-        }
-        let start = self.write(at, &mut packer, members)?;
-        self.packers.lock().unwrap_or_else(PoisonError::into_inner).push(packer);
+        let Some(first) = records.first() else { return Ok(Vec::new()) };
+        let packed = self.pack(records)?;
+        let start = self.write(first.at, packed.members)?;
         let position = |offset| LibraryPosition { file: start.file, offset: start.offset + offset };
-        Ok(spans.into_iter().map(|(from, to)| (position(from), position(to))).collect())
+        Ok(packed.spans.into_iter().map(|(from, to)| (position(from), position(to))).collect())
+    }
+
+    /// Packs records, on all cores where they are many bytes.
+    fn pack(&self, records: &[Record]) -> Result<Packed, StoreError> {
+        let bytes: usize = records.iter().map(body_size).sum();
+        let threads = available_parallelism().map_or(1, usize::from).min(bytes / SHARE).min(records.len());
+        if threads < 2 {
+            return self.pack_share(records);
+        }
+        let shares = shares(records, bytes.div_ceil(threads));
+        thread::scope(|scope| {
+            let (first, others) = shares.split_first().unwrap_or((&records, &[]));
+            let others: Vec<_> = others.iter().map(|share| scope.spawn(|| self.pack_share(share))).collect();
+            let mut all = self.pack_share(first)?;
+            for other in others {
+                let broken = || {
+                    StoreError::io("compress records for", &self.dir)(io::Error::other("a thread broke down"))
+                };
+                all.extend(other.join().map_err(|_| broken())??);
+            }
+            Ok(all)
+        })
+    }
+
+    fn pack_share(&self, records: &[Record]) -> Result<Packed, StoreError> {
+        let failed = |e| StoreError::io("compress a record for", &self.dir)(e);
+        let mut press = self.press()?;
+        let Press { packer, request, record: buffer } = &mut press;
+        let mut packed = Packed::default();
+        for record in records {
+            warc::write_with_request(record, request, buffer);
+            if !request.is_empty() {
+                packer.pack(request, &mut packed.members).map_err(failed)?;
+            }
+            let start = packed.members.len() as u64;
+            packer.pack(buffer, &mut packed.members).map_err(failed)?;
+            packed.spans.push((start, packed.members.len() as u64));
+        }
+        self.presses.lock().unwrap_or_else(PoisonError::into_inner).push(press);
+        Ok(packed)
+    }
+
+    /// One that is free, or a new one: there are as many as ever appended at once.
+    fn press(&self) -> Result<Press, StoreError> {
+        let spare = self.presses.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        spare.map_or_else(|| Press::new(self.writing, &self.dir), Ok)
     }
 
     /// Queues packed records, and returns where they begin once they are on disk.
-    fn write(
-        &self,
-        at: Timestamp,
-        packer: &mut Packer,
-        members: Vec<u8>,
-    ) -> Result<LibraryPosition, StoreError> {
+    fn write(&self, at: Timestamp, members: Vec<u8>) -> Result<LibraryPosition, StoreError> {
         let mut state = self.lock();
         while state.next.offset > self.writing.file_size {
             if state.busy || !state.waiting.is_empty() {
@@ -151,7 +209,7 @@ impl WriteQueue {
                 continue;
             }
             let mut new = State::begin(&self.dir, state.next.file + 1, self.writing.format)?;
-            new.write_info(packer, at)?;
+            new.write_info(&mut self.press()?.packer, at)?;
             new.round = state.round;
             *state = new;
         }
@@ -216,8 +274,27 @@ impl WriteQueue {
     }
 }
 
-fn packer(writing: Writing, dir: &Path) -> Result<Packer, StoreError> {
-    Packer::new(writing.format, writing.level).map_err(StoreError::io("compress records for", dir))
+fn body_size(record: &Record) -> usize {
+    match &record.content {
+        Content::Response(response) => response.body.len(),
+        Content::Revisit(_) | Content::Event(_) => 0,
+    }
+}
+
+/// Cuts a list into stretches of about so many bytes.
+fn shares(mut records: &[Record], bytes: usize) -> Vec<&[Record]> {
+    let mut shares = Vec::new();
+    while !records.is_empty() {
+        let mut size = 0;
+        let full = records.iter().position(|record| {
+            size += body_size(record);
+            size >= bytes
+        });
+        let (share, rest) = records.split_at(full.map_or(records.len(), |at| at + 1));
+        shares.push(share);
+        records = rest;
+    }
+    shares
 }
 
 fn write_and_sync(file: &File, from: u64, members: &[u8], torn: bool) -> io::Result<()> {

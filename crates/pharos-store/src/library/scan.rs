@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, Seek, SeekFrom};
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pharos_core::LibraryPosition;
@@ -206,7 +206,7 @@ pub(super) fn mend_tail(path: &Path, known_good: u64) -> Result<u64, StoreError>
             Member::Bad(detail) | Member::Torn(detail) => match next_good(path, at + 1)? {
                 Some(good) => at = good,
                 None => {
-                    let aside = path.with_extension(format!("gz.torn-{at}"));
+                    let aside = PathBuf::from(format!("{}.torn-{at}", path.display()));
                     let mut tail = File::create(&aside).map_err(StoreError::io("create", &aside))?;
                     input.seek(SeekFrom::Start(at)).map_err(error("seek in"))?;
                     io::copy(&mut input, &mut tail).map_err(StoreError::io("write", &aside))?;

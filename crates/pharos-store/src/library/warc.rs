@@ -26,31 +26,35 @@ pub(super) fn warcinfo(file_name: &str, at: Timestamp) -> Vec<u8> {
     head.field("WARC-Filename", file_name);
     head.field("Content-Type", "application/warc-fields");
     head.digested(block.as_bytes());
-    head.finish(&new_id(), &[block.as_bytes()])
+    let mut out = Vec::new();
+    head.finish(&new_id(), &[block.as_bytes()], &mut out);
+    out
 }
 
 /// A record as it stands, uncompressed, in a WARC file.
 pub(super) fn write(record: &Record) -> Vec<u8> {
-    write_as(record, &new_id())
+    let mut out = Vec::new();
+    write_as(record, &new_id(), &mut out);
+    out
 }
 
-/// The request that a record answers, as a record of its own, and the record.
-pub(super) fn write_with_request(record: &Record) -> (Option<Vec<u8>>, Vec<u8>) {
+/// A record and, where it is known, the request that it answers as a record of its own, both in place of what the
+/// buffers held.
+pub(super) fn write_with_request(record: &Record, request: &mut Vec<u8>, out: &mut Vec<u8>) {
     let id = new_id();
-    let request = match &record.content {
-        Content::Response(Response { request: Some(request), .. }) => {
-            let mut head = Head::new("request", record.at);
-            head.field("WARC-Target-URI", record.url.as_str());
-            head.field("WARC-Concurrent-To", &id);
-            head.field("Content-Type", "application/http;msgtype=request");
-            Some(head.finish(&new_id(), &[request.as_bytes()]))
-        }
-        _ => None,
-    };
-    (request, write_as(record, &id))
+    request.clear();
+    if let Content::Response(Response { request: Some(text), .. }) = &record.content {
+        let mut head = Head::new("request", record.at);
+        head.field("WARC-Target-URI", record.url.as_str());
+        head.field("WARC-Concurrent-To", &id);
+        head.field("Content-Type", "application/http;msgtype=request");
+        head.finish(&new_id(), &[text.as_bytes()], request);
+    }
+    out.clear();
+    write_as(record, &id, out);
 }
 
-fn write_as(record: &Record, id: &str) -> Vec<u8> {
+fn write_as(record: &Record, id: &str, out: &mut Vec<u8>) {
     match &record.content {
         Content::Response(response) => {
             let mut head = Head::of("response", record);
@@ -71,7 +75,7 @@ fn write_as(record: &Record, id: &str) -> Vec<u8> {
                     generated.as_bytes()
                 }
             };
-            head.finish(id, &[http, &response.body])
+            head.finish(id, &[http, &response.body], out);
         }
         Content::Revisit(revisit) => {
             let mut head = Head::of("revisit", record);
@@ -84,7 +88,7 @@ fn write_as(record: &Record, id: &str) -> Vec<u8> {
             head.field("Pharos-Refers-To", &revisit.of.to_string());
             head.field("WARC-Payload-Digest", &revisit.digest);
             head.field("Content-Type", "application/http;msgtype=response");
-            head.finish(id, &[http_head(revisit.status, &revisit.headers, None).as_bytes()])
+            head.finish(id, &[http_head(revisit.status, &revisit.headers, None).as_bytes()], out);
         }
         Content::Event(event) => {
             // Serialising our own plain enum cannot fail.
@@ -92,7 +96,7 @@ fn write_as(record: &Record, id: &str) -> Vec<u8> {
             let mut head = Head::of("metadata", record);
             head.field("Content-Type", "application/json");
             head.digested(&block);
-            head.finish(id, &[&block])
+            head.finish(id, &[&block], out);
         }
     }
 }
@@ -144,16 +148,15 @@ impl Head {
         self.field("WARC-Block-Digest", &digest(block));
     }
 
-    fn finish(mut self, id: &str, block: &[&[u8]]) -> Vec<u8> {
+    fn finish(mut self, id: &str, block: &[&[u8]], out: &mut Vec<u8>) {
         let length: usize = block.iter().map(|part| part.len()).sum();
         self.field("WARC-Record-ID", id);
         self.field("Content-Length", &length.to_string());
-        let mut out = self.text.into_bytes();
-        out.reserve_exact(length + 6);
+        out.reserve(self.text.len() + length + 6);
+        out.extend_from_slice(self.text.as_bytes());
         out.extend_from_slice(b"\r\n");
         block.iter().for_each(|part| out.extend_from_slice(part));
         out.extend_from_slice(b"\r\n\r\n");
-        out
     }
 }
 
@@ -408,8 +411,9 @@ mod tests {
         let mut page = response("http://example.org/", b"body");
         let Content::Response(r) = &mut page.content else { unreachable!() };
         r.request = Some("GET / HTTP/1.1\r\nHost: example.org\r\n\r\n".into());
-        let (request, answer) = write_with_request(&page);
-        let request = String::from_utf8(request.unwrap()).unwrap();
+        let (mut request, mut answer) = (Vec::new(), Vec::new());
+        write_with_request(&page, &mut request, &mut answer);
+        let request = String::from_utf8(request).unwrap();
         let answer = String::from_utf8(answer).unwrap();
         let id = answer.split("WARC-Record-ID: ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
         assert!(request.contains(&format!("WARC-Concurrent-To: {id}")), "{request}");

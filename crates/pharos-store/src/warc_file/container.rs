@@ -132,8 +132,8 @@ fn recognise<R: Read>(source: &mut Source<R>) -> Result<Packing, String> {
         let mut frames = memmem::find_iter(&bytes[..window], zstd::MAGIC);
         let member = members.find(|at| gzip.holds_warc(&bytes[*at..]));
         let frame = frames.find(|at| zstd.holds_warc(&bytes[*at..]));
-        let line = memmem::find(&bytes[..window], b"\nWARC/").map(|at| at + 1);
-        let Some(first) = [member, frame, line].into_iter().flatten().min() else {
+        let text = memmem::find(&bytes[..window], b"WARC/");
+        let Some(first) = [member, frame, text].into_iter().flatten().min() else {
             let step = if ended { window } else { window - 8 };
             source.consume(step);
             continue;

@@ -9,8 +9,7 @@ use crate::{Response, Truncated};
 pub(super) fn response(block: &[u8]) -> Result<Response, String> {
     if !block.starts_with(b"HTTP/") {
         // HTTP/0.9 sends the body and nothing else.
-        let body = block.to_vec();
-        return Ok(Response { status: 200, body, ..Response::default() });
+        return Ok(answer(200, Vec::new(), block.to_vec()));
     }
     let window = &block[..block.len().min(MAX_HEAD)];
     let length = match head::length(window) {
@@ -27,11 +26,14 @@ pub(super) fn response(block: &[u8]) -> Result<Response, String> {
     });
     headers.retain(|(name, _)| !name.eq_ignore_ascii_case("Transfer-Encoding"));
     let unchunked = if chunked { unchunk(body) } else { None };
-    let (body, truncated) = match unchunked {
-        Some(Unchunked { body, whole }) => (body, (!whole).then_some(Truncated::Disconnect)),
-        None => (body.to_vec(), None),
-    };
-    Ok(Response { status, headers, body, truncated, ..Response::default() })
+    let (body, whole) = unchunked.map_or_else(|| (body.to_vec(), true), |u| (u.body, u.whole));
+    let truncated = (!whole).then_some(Truncated::Disconnect);
+    Ok(Response { truncated, ..answer(status, headers, body) })
+}
+
+/// An answer of which the WARC header has not been asked yet.
+pub(super) fn answer(status: u16, headers: Vec<(String, String)>, body: Vec<u8>) -> Response {
+    Response { status, headers, body, ..Response::default() }
 }
 
 /// The status in `HTTP/1.1 200 OK`, `HTTP/2 200` and the like.

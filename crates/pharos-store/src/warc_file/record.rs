@@ -65,8 +65,7 @@ impl WarcRecord {
 
     fn as_if_answered(&self) -> Response {
         let content_type = self.field("Content-Type").map(|media| ("Content-Type".into(), media.into()));
-        let (headers, body) = (content_type.into_iter().collect(), self.block.clone());
-        Response { status: 200, headers, body, ..Response::default() }
+        http::answer(200, content_type.into_iter().collect(), self.block.clone())
     }
 }
 

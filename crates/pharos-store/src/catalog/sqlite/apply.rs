@@ -10,7 +10,7 @@ use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp}
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
 
 use super::rows::{page_columns, read_page, signed, state_number};
-use crate::catalog::page::{Page, Way};
+use crate::catalog::page::{self, Page};
 use crate::catalog::{Applied, Change, Outcome, PageState, Removal, RobotsFile, RobotsState};
 
 /// Applies all changes within the caller's transaction.
@@ -120,18 +120,16 @@ impl<'c> Batch<'c> {
                     self.robots(robots)?;
                     continue;
                 }
-                Change::Removed(Removal::Site(_)) => continue,
-                Change::Seed { url, .. }
-                | Change::Found { url, .. }
-                | Change::Visited { url, .. }
-                | Change::Deleted { url, .. }
-                | Change::Removed(Removal::Page(url)) => url,
+                _ => match what.page() {
+                    Some(url) => url,
+                    None => continue,
+                },
             };
             let id = url.id();
             let slot = self.slot(id.site(), || url.site())?;
             let site = &mut self.sites[slot];
             if site.removed {
-                self.outdated.extend(answer_in(what).map(|position| (id, position)));
+                self.outdated.extend(what.answer().map(|position| (id, position)));
                 continue;
             }
             // Of the site, not of the page: these hold whether or not the page was removed.
@@ -153,6 +151,7 @@ impl<'c> Batch<'c> {
             .prepare_cached("SELECT site, removed FROM sites WHERE id = ?1")?
             .query_row([signed(id.0)], |r| Ok((r.get(0)?, r.get(1)?)))
             .optional()?;
+        let new = known.is_none();
         let (number, removed) = match known {
             Some(known) => known,
             None => {
@@ -171,7 +170,7 @@ impl<'c> Batch<'c> {
             removed,
             seed: false,
             woken: false,
-            growing: true,
+            growing: new,
             visited_at: None,
             tally,
         });
@@ -186,51 +185,16 @@ impl<'c> Batch<'c> {
             return self.found(entry, group);
         }
         let changes = self.changes;
+        let Some(url) = changes[entry.change].page() else { return Ok(()) };
         let before = self.load(entry)?;
         let mut now = before.clone();
-        let mut url = None;
         for change in group.iter().map(|e| &changes[e.change]) {
-            let woken = match change {
-                Change::Found { url: u, depth, hops, origin, anchor, at } => {
-                    url = Some(u);
-                    let way = Way { depth: *depth, hops: *hops, origin: origin.clone() };
-                    know(&mut now, way, anchor, *at)
-                }
-                Change::Seed { url: u, at, hops, origin } => {
-                    url = Some(u);
-                    let way = Way { depth: 0, hops: *hops, origin: origin.clone() };
-                    let new = know(&mut now, way, "", *at);
-                    new | (*hops == 0 && now.as_mut().is_some_and(|page| page.named_again(*at)))
-                }
-                Change::Visited { url: u, at, outcome, next_due } => {
-                    url = Some(u);
-                    let page = now.get_or_insert_with(|| Page::unheard_of(*at));
-                    if page.state != PageState::Removed {
-                        let new = self.add_version(entry, *at, outcome)?;
-                        page.visits = page.visits.saturating_add(u32::from(new));
-                        page.visited(*at, outcome, *next_due);
-                    }
-                    false
-                }
-                Change::Deleted { url: u, at } => {
-                    url = Some(u);
-                    let page = now.get_or_insert_with(|| Page::unheard_of(*at));
-                    if page.state != PageState::Removed {
-                        page.deleted(*at);
-                    }
-                    false
-                }
-                Change::Removed(Removal::Page(u)) => {
-                    url = Some(u);
-                    now = Some(Page::removed());
-                    false
-                }
-                Change::Rules(_) | Change::Robots(_) | Change::Removed(Removal::Site(_)) => false,
-            };
-            self.sites[entry.slot].woken |= woken;
+            let removed = now.as_ref().is_some_and(|page| page.state == PageState::Removed);
+            let new_version = !removed && self.add_version(entry, change)?;
+            self.sites[entry.slot].woken |= page::apply(&mut now, change, new_version);
         }
-        let (Some(now), Some(url)) = (now, url) else { return Ok(()) };
-        for position in group.iter().filter_map(|e| answer_in(&changes[e.change])) {
+        let Some(now) = now else { return Ok(()) };
+        for position in group.iter().filter_map(|e| changes[e.change].answer()) {
             if !now.is_current(position) {
                 self.outdated.push((url.id(), position));
             }
@@ -346,8 +310,11 @@ impl<'c> Batch<'c> {
     }
 
     /// Was it an answer, and one not known yet?
-    fn add_version(&self, entry: Entry, at: Timestamp, outcome: &Outcome) -> rusqlite::Result<bool> {
-        let Outcome::Answered { status, position, digest, .. } = outcome else { return Ok(false) };
+    fn add_version(&self, entry: Entry, change: &Change) -> rusqlite::Result<bool> {
+        let Change::Visited { at, outcome: Outcome::Answered { status, position, digest, .. }, .. } = change
+        else {
+            return Ok(false);
+        };
         let added = self
             .connection
             .prepare_cached("INSERT OR IGNORE INTO versions VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
@@ -409,17 +376,6 @@ impl<'c> Batch<'c> {
     }
 }
 
-/// A page was named or found. Is it new, or is this a shorter way?
-fn know(page: &mut Option<Page>, way: Way, anchor: &str, at: Timestamp) -> bool {
-    match page {
-        Some(page) => page.found_again(way),
-        None => {
-            *page = Some(Page::found(way, anchor, at));
-            true
-        }
-    }
-}
-
 fn tally(page: &Page) -> Tally {
     let is = |state| i64::from(page.state == state);
     [
@@ -430,14 +386,6 @@ fn tally(page: &Page) -> Tally {
         is(PageState::Refused),
         is(PageState::Deleted),
     ]
-}
-
-/// Where the answer stands that this change brings, if it brings one.
-pub(super) fn answer_in(change: &Change) -> Option<LibraryPosition> {
-    match change {
-        Change::Visited { outcome: Outcome::Answered { position, .. }, .. } => Some(*position),
-        _ => None,
-    }
 }
 
 /// When the server was asked, if it was: what a rule refuses is not asked for.

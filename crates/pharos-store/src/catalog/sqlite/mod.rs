@@ -113,7 +113,7 @@ impl SqliteCatalog {
     fn outdated(&self, changes: &[Change]) -> Result<Vec<(PageId, LibraryPosition)>, StoreError> {
         let mut outdated = Vec::new();
         for change in changes {
-            if let (Some(position), Change::Visited { url, .. }) = (apply::answer_in(change), change) {
+            if let (Some(url), Some(position)) = (change.page(), change.answer()) {
                 let story = self.page(url.id())?;
                 if story.is_none_or(|s| s.position != Some(position)) {
                     outdated.push((url.id(), position));

@@ -1,0 +1,14 @@
+//! Pages: the first byte chooses what the server says they are.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pharos_core::PageUrl;
+
+const TYPES: [Option<&str>; 4] =
+    [Some("text/html"), Some("text/html; charset=gb2312"), Some("text/plain"), None];
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((first, body)) = bytes.split_first() else { return };
+    let Ok(url) = PageUrl::parse("http://example.org/a/b.html") else { return };
+    let _ = pharos_html::understand(&url, TYPES[usize::from(*first) % TYPES.len()], body);
+});

@@ -1,0 +1,13 @@
+//! robots.txt: parsed, then asked about an address.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pharos_core::PageUrl;
+use pharos_crawl::robots::Robots;
+
+fuzz_target!(|bytes: &[u8]| {
+    let robots = Robots::parse(bytes, "Pharos/1.0");
+    let Ok(url) = PageUrl::parse("http://example.org/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/b?c=d*$") else { return };
+    assert_eq!(robots.allows(&url), robots.refusal(&url).is_none());
+    let _ = robots.crawl_delay();
+});
