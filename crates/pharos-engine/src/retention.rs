@@ -23,6 +23,7 @@ pub fn compact(
     let (_stop, never) = watch::channel(false);
     // What was ordered last must be known before anything is let go.
     engine.intake(&never)?.finish()?;
+    engine.library().seal()?;
     let catalog = engine.catalog();
     let library = DiskLibrary::open_reader(&data.library())?;
     let end = engine.library().end()?;

@@ -108,3 +108,48 @@ fn is_same(first: &Response, later: &Response) -> bool {
         && first.body == later.body
         && read_alike.iter().all(|name| first.header(name) == later.header(name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+    use pharos_store::{Change, DiskLibrary, Outcome, SqliteCatalog, Writing};
+
+    fn answer(body: &str, coding: &str, at: i64) -> Record {
+        let headers = vec![("Content-Encoding".to_string(), coding.to_string())];
+        let response =
+            Response { status: 200, headers, body: body.repeat(200).into(), ..Response::default() };
+        let url = PageUrl::parse("http://example.org/").unwrap();
+        Record::new(url, Timestamp::from_millis(at), Content::Response(response))
+    }
+
+    #[test]
+    fn an_unchanged_page_is_stored_as_a_reference() {
+        let dir = tempfile::tempdir().unwrap();
+        let start = LibraryPosition::START;
+        let shelf = Shelf {
+            library: Arc::new(
+                DiskLibrary::open_writer(dir.path(), Writing::default(), start, Timestamp::EPOCH).unwrap(),
+            ),
+            catalog: Arc::new(SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap()),
+            requests: true,
+        };
+        let visit = |record: Record| {
+            let stored = shelf.shelve(vec![record.clone()]).unwrap().remove(0);
+            assert_eq!(stored.record, record, "those behind get it whole");
+            let (position, at, url) = (stored.position, record.at, record.url.clone());
+            let outcome =
+                Outcome::Answered { status: 200, position, digest: 1, indexable: true, attempts: 0 };
+            let change = Change::Visited { url, at, outcome, next_due: None };
+            shelf.catalog.apply(&[change], stored.next).unwrap();
+            let Content::Response(whole) = record.content else { unreachable!() };
+            assert_eq!(shelf.library.response(position).unwrap().body, whole.body);
+            matches!(shelf.library.read(position).unwrap().record.content, Content::Revisit(_))
+        };
+        assert!(!visit(answer("first", "", 1)));
+        assert!(visit(answer("first", "", 2)) && visit(answer("first", "", 3)), "also of a reference");
+        assert!(!visit(answer("second", "", 4)));
+        assert!(!visit(answer("second", "br", 5)), "the same bytes, read otherwise");
+        assert!(!visit(answer("", "br", 6)));
+    }
+}

@@ -50,4 +50,4 @@ pub use library::{
     Truncated, Writing, payload_digest,
 };
 pub use pharos_core::LibraryPosition;
-pub use warc_file::{Damage, WarcRecord, WarcScan, open_warc};
+pub use warc_file::{Damage, ReadAhead, WarcRecord, WarcScan, open_warc};

@@ -43,7 +43,7 @@ fn acknowledged_records_survive_kills() {
 fn open(dir: &Path) -> DiskLibrary {
     // Every second start writes in the other format.
     let files = DiskLibrary::open_reader(dir).unwrap().files().unwrap().len();
-    let format = if files % 2 == 0 { LibraryFormat::Gzip } else { LibraryFormat::Zstd };
+    let format = if files.is_multiple_of(2) { LibraryFormat::Gzip } else { LibraryFormat::Zstd };
     let writing = Writing { file_size: 200 << 10, format, level: 1 };
     DiskLibrary::open_writer(dir, writing, LibraryPosition::START, Timestamp::EPOCH).unwrap()
 }

@@ -19,6 +19,7 @@ fn conforms(open: Open<'_>) {
     contents_are_found_through_revisits(open);
     nothing_stands_where_nothing_was_put(open);
     groups_stay_together(open);
+    sealing_changes_nothing(open);
 }
 
 #[test]
@@ -158,6 +159,18 @@ fn groups_stay_together(open: Open<'_>) {
         let first: usize = group[0].path_and_query()[1..].parse().unwrap();
         assert_eq!(group, (first..first + 5).map(url).collect::<Vec<_>>());
     }
+}
+
+fn sealing_changes_nothing(open: Open<'_>) {
+    let (_dir, library) = fresh(open);
+    library.seal().unwrap();
+    let before = library.append(&[page(1)]).unwrap()[0];
+    library.seal().unwrap();
+    library.seal().unwrap();
+    let after = library.append(&[page(2)]).unwrap()[0];
+    assert!(after.0 > before.1);
+    assert_eq!(library.read(before.0).unwrap().record, page(1));
+    assert_eq!(library.scan(LibraryPosition::START, None).unwrap().count(), 2);
 }
 
 fn small(record: &Record) -> Record {

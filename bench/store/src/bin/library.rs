@@ -116,10 +116,11 @@ fn main() {
     let files = [("our own .warc.gz", library.files().unwrap()[0].1.clone()), foreign(folder.path(), &raw)];
     for (name, path) in files {
         let started = Instant::now();
-        let read: usize = open_warc(&path).unwrap().map(|r| r.unwrap().block.len()).sum();
+        let read: usize = open_warc(&path).unwrap().read_ahead().map(|r| r.unwrap().block.len()).sum();
         let ours = mb(read) / started.elapsed().as_secs_f64();
         let started = Instant::now();
-        let taken = open_warc(&path).unwrap().filter_map(|r| r.unwrap().to_record().unwrap()).count();
+        let taken =
+            open_warc(&path).unwrap().read_ahead().filter_map(|r| r.unwrap().to_record().unwrap()).count();
         let as_records = mb(read) / started.elapsed().as_secs_f64();
         println!("{name}: pharos {ours:>8.0}, with {taken} records made of it {as_records:.0}");
         match warcio(&path) {

@@ -40,6 +40,13 @@ impl DiskLibrary {
         Ok(Self { dir: dir.to_path_buf(), volumes, queue })
     }
 
+    fn queue(&self) -> Result<&WriteQueue, StoreError> {
+        self.queue.as_ref().ok_or_else(|| {
+            let denied = io::Error::new(io::ErrorKind::PermissionDenied, "opened for reading only");
+            StoreError::io("write", &self.dir)(denied)
+        })
+    }
+
     /// The files of the library with their numbers, as a backup or a person sees them.
     pub fn files(&self) -> Result<Vec<(u32, PathBuf)>, StoreError> {
         Ok(self.volumes.list()?.iter().map(|volume| (volume.number, volume.path.clone())).collect())
@@ -48,11 +55,11 @@ impl DiskLibrary {
 
 impl Library for DiskLibrary {
     fn append(&self, records: &[Record]) -> Result<Vec<(LibraryPosition, LibraryPosition)>, StoreError> {
-        let Some(queue) = &self.queue else {
-            let denied = io::Error::new(io::ErrorKind::PermissionDenied, "opened for reading only");
-            return Err(StoreError::io("write", &self.dir)(denied));
-        };
-        queue.append(records)
+        self.queue()?.append(records)
+    }
+
+    fn seal(&self) -> Result<(), StoreError> {
+        self.queue()?.seal()
     }
 
     fn end(&self) -> Result<LibraryPosition, StoreError> {

@@ -31,6 +31,9 @@ pub trait Library: Send + Sync {
     /// Appends records and waits until they are on disk. Gives each one's own position and the one after it.
     fn append(&self, records: &[Record]) -> Result<Vec<(LibraryPosition, LibraryPosition)>, StoreError>;
 
+    /// Ends the file that is being written, so that all records so far stand in files that can be compacted.
+    fn seal(&self) -> Result<(), StoreError>;
+
     /// The position after the last record.
     fn end(&self) -> Result<LibraryPosition, StoreError>;
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, available_parallelism};
 
 use pharos_core::config::LibraryFormat;
-use pharos_core::{LibraryPosition, Timestamp};
+use pharos_core::{Clock as _, LibraryPosition, SystemClock, Timestamp};
 
 use super::packing::Packer;
 use super::scan::mend_tail;
@@ -98,6 +98,8 @@ struct State {
     failures: VecDeque<(u64, io::ErrorKind, String)>,
     /// A failed write could not be undone yet.
     torn: bool,
+    /// Where the first record stands: behind the note on the file itself.
+    info: u64,
 }
 
 /// Failures that are remembered for those who wait; all of them wake up long before so many more happen.
@@ -204,14 +206,7 @@ impl WriteQueue {
     fn write(&self, at: Timestamp, members: Vec<u8>) -> Result<LibraryPosition, StoreError> {
         let mut state = self.lock();
         while state.next.offset > self.writing.file_size {
-            if state.busy || !state.waiting.is_empty() {
-                state = self.work_or_wait(state);
-                continue;
-            }
-            let mut new = State::begin(&self.dir, state.next.file + 1, self.writing.format)?;
-            new.write_info(&mut self.press()?.packer, at)?;
-            new.round = state.round;
-            *state = new;
+            state = self.rotate(state, at)?;
         }
         let (start, round) = (state.next, state.round);
         state.next.offset += members.len() as u64;
@@ -233,6 +228,32 @@ impl WriteQueue {
             }
             state = self.work_or_wait(state);
         }
+    }
+
+    /// Ends the file, if there is a record in it.
+    pub(super) fn seal(&self) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        let file = state.next.file;
+        while state.next.file == file && state.next.offset > state.info {
+            state = self.rotate(state, SystemClock.now())?;
+        }
+        Ok(())
+    }
+
+    /// Begins the next file, once everything queued for this one is written; until then, comes a step nearer to that.
+    fn rotate<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        at: Timestamp,
+    ) -> Result<MutexGuard<'a, State>, StoreError> {
+        if state.busy || !state.waiting.is_empty() {
+            return Ok(self.work_or_wait(state));
+        }
+        let mut new = State::begin(&self.dir, state.next.file + 1, self.writing.format)?;
+        new.write_info(&mut self.press()?.packer, at)?;
+        new.round = state.round;
+        *state = new;
+        Ok(state)
     }
 
     /// Writes what is queued, or waits for the one who does.
@@ -324,6 +345,7 @@ impl State {
             round: 0,
             failures: VecDeque::new(),
             torn: false,
+            info: 0,
         })
     }
 
@@ -344,6 +366,7 @@ impl State {
             .map_err(StoreError::io("write", &self.path))?;
         self.durable.offset = member.len() as u64;
         self.next = self.durable;
+        self.info = self.durable.offset;
         Ok(())
     }
 }

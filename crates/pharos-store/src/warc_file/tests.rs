@@ -127,6 +127,8 @@ fn every_packing_is_recognised_and_read() {
         let path = dir.path().join("misnamed.txt");
         std::fs::write(&path, file(packing)).unwrap();
         assert_eq!(open_warc(&path).unwrap().flatten().count(), RECORDS);
+        let ahead: Vec<_> = open_warc(&path).unwrap().read_ahead().flatten().collect();
+        assert_eq!(ahead, open_warc(&path).unwrap().flatten().collect::<Vec<_>>());
         assert!(open_warc(dir.path()).is_err());
     }
     assert_eq!(read(b""), (vec![], vec![]));

@@ -1,0 +1,144 @@
+//! What operators do with stored pages: look at their story, take them out for good, free the space.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use common::{Rig, Running, encode, get, succeed};
+use pharos_store::{Content, Response, StoredRecord};
+use pharos_testweb::{ServeOptions, WebSpec};
+use serde_json::Value;
+
+fn small_web(seed: u64) -> Rig {
+    let rig = Rig::new(WebSpec { seed, pages: 80, ..WebSpec::default() }, ServeOptions::default());
+    fs::create_dir_all(rig.data()).unwrap();
+    // Small files, so that there is something to compact.
+    fs::write(rig.data().join("pharos.toml"), "[library]\nfile_size = \"20KB\"\n").unwrap();
+    rig
+}
+
+fn total(rig: &Rig, query: &str) -> u64 {
+    let output = rig.pharos(&["--json", "search", query]).output().unwrap();
+    serde_json::from_slice::<Value>(&output.stdout).unwrap()["total"].as_u64().unwrap()
+}
+
+fn page(rig: &Rig, url: &str) -> (i32, Value) {
+    let output = rig.pharos(&["--json", "page", url]).output().unwrap();
+    let json = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    (output.status.code().unwrap(), json)
+}
+
+#[test]
+fn the_story_of_a_page_is_told() {
+    let rig = small_web(41);
+    succeed(&mut rig.crawl("crawl"));
+    let truth = rig.truth();
+    let stored = truth.stored().find(|p| p.status == 200 && !p.title.is_empty()).unwrap();
+    let (code, story) = page(&rig, &stored.url);
+    assert_eq!((code, story["state"].as_str()), (0, Some("stored")));
+    assert_eq!(story["versions"].as_array().unwrap().len(), 1);
+    let text = succeed(&mut rig.pharos(&["page", &stored.url]));
+    assert!(text.contains("version    1  ") && text.contains("stored, status 200"), "{text}");
+    let shown = rig.pharos(&["page", &stored.url, "--show"]).output().unwrap();
+    let library = rig.records();
+    let answer = library.iter().filter(|s| s.record.url.as_str() == stored.url).find_map(answer_of);
+    assert_eq!(shown.stdout, answer.unwrap().content(usize::MAX));
+    let text = succeed(&mut rig.pharos(&["page", &stored.url, "--show", "1", "--text"]));
+    assert!(!text.contains('<') || !text.trim().is_empty());
+    let unknown = rig.pharos(&["page", "http://nowhere.test/"]).output().unwrap();
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(String::from_utf8(unknown.stderr).unwrap().contains("not in the library"));
+    let error = common::fail(&mut rig.pharos(&["page", &stored.url, "--show", "7"]));
+    assert!(error.contains("no version 7"), "{error}");
+}
+
+fn answer_of(stored: &StoredRecord) -> Option<&Response> {
+    match &stored.record.content {
+        Content::Response(response) => Some(response),
+        _ => None,
+    }
+}
+
+#[test]
+fn what_is_removed_never_comes_back() {
+    let rig = small_web(42);
+    let mut up = Running::start(rig.crawl("up").args(["--listen", "127.0.0.1:0"]));
+    let address = up.address();
+    let truth = rig.truth();
+    let expected = truth.stored().count();
+    until("all is stored", || rig.stored().len() == expected);
+    let hosts: Vec<_> = truth.stored().map(|p| p.host.clone()).collect();
+    let site = format!("{}:{}", hosts.last().unwrap(), rig.server.port());
+    let one = truth.stored().find(|p| p.status == 200 && p.host != *hosts.last().unwrap()).unwrap();
+    until("the pages are searchable", || total(&rig, &format!("site:{}", hosts.last().unwrap())) > 0);
+    let snapshot = format!("/snapshot?url={}", encode(&one.url));
+    until("the page is searchable", || get(&address, &snapshot).0 == 303);
+
+    // The engine runs, and does what it is told.
+    succeed(&mut rig.pharos(&["remove", &one.url, &site]));
+    until("it is gone", || get(&address, &snapshot).0 == 404);
+    until("the site is gone", || total(&rig, &format!("site:{}", hosts.last().unwrap())) == 0);
+    assert_eq!(page(&rig, &one.url).1["state"], "removed");
+    up.signal("TERM");
+    assert!(up.0.wait().unwrap().success());
+
+    // Naming it again, crawling again and building again do not bring it back.
+    rig.server.clear_log();
+    succeed(&mut rig.crawl("crawl"));
+    succeed(rig.pharos(&["add", &one.url]).args(["--quiet"]));
+    succeed(&mut rig.crawl("crawl"));
+    succeed(&mut rig.pharos(&["index", "build"]));
+    let asked: Vec<_> = rig.server.log().iter().map(|r| format!("{}{}", r.host, r.path)).collect();
+    assert!(
+        !asked.iter().any(|a| one.url.ends_with(a.as_str()) || a.starts_with(hosts.last().unwrap())),
+        "{asked:?}"
+    );
+    assert_eq!(total(&rig, &format!("site:{}", hosts.last().unwrap())), 0);
+
+    // Compaction takes it out of the library and of what was derived from it; the others stay.
+    let before = rig.stored();
+    let removed = |url: &str| url == one.url || url.starts_with(&format!("http://{site}/"));
+    assert!(before.keys().any(|url| removed(url)));
+    succeed(&mut rig.pharos(&["compact"]));
+    let after = rig.stored();
+    for url in before.keys() {
+        assert_eq!(after.contains_key(url), !removed(url), "{url}");
+    }
+    succeed(&mut rig.pharos(&["index", "build"]));
+    let (code, story) = page(&rig, &one.url);
+    assert_eq!((code, story["state"].as_str()), (0, Some("removed")));
+    assert!(story["versions"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn an_order_without_an_engine_is_carried_out_at_once() {
+    let rig = small_web(43);
+    succeed(&mut rig.crawl("crawl"));
+    succeed(&mut rig.pharos(&["index", "build"]));
+    let truth = rig.truth();
+    let one = truth.stored().find(|p| p.status == 200 && !p.title.is_empty()).unwrap();
+    let query = format!("site:{} {}", one.host, one.title);
+    assert!(total(&rig, &query) > 0);
+    let found = |rig: &Rig| {
+        let output = rig.pharos(&["--json", "search", "-n", "100", &query]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().contains(&format!("\"{}\"", one.url))
+    };
+    assert!(found(&rig));
+    succeed(&mut rig.pharos(&["remove", &one.url]));
+    assert!(!found(&rig), "it is gone from search before any build");
+    let error = common::fail(&mut rig.pharos(&["remove", "example.org/no/scheme"]));
+    assert!(error.contains("neither an address"), "{error}");
+    assert!(!Path::new(&rig.data().join("inbox")).exists());
+}
+
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !done() {
+        assert!(Instant::now() < patience, "waited too long until {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
