@@ -1,0 +1,19 @@
+//! Tianwang raw files. What is read is written and read again: the same.
+#![no_main]
+
+use std::io::Cursor;
+
+use libfuzzer_sys::fuzz_target;
+use pharos_store::tianwang::{TianwangScan, read, write};
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(scan) = TianwangScan::new(Cursor::new(bytes)) else { return };
+    let mut items = 0;
+    for item in scan {
+        items += 1;
+        if let Ok((_, record)) = item {
+            assert_eq!(read(&write(&record)).ok().as_ref(), Some(&record));
+        }
+    }
+    assert!(items <= 2 + bytes.len(), "more items than the file has room for");
+});
