@@ -1,11 +1,12 @@
 //! What we keep and what we know: the library of raw pages and the catalog of URLs.
 //!
-//! **In:** answers of web servers ([`Record`]) and what was learnt from them ([`Change`]).
-//! **Out:** every stored page by position or in order; what is due, what is known, what happened to a URL.
+//! **In:** answers of web servers ([`Record`]) and what was learnt from them ([`Change`], [`Analysed`]).
+//! **Out:** every stored page by position or in order; what is due, what is known, what happened to a URL; page objects
+//! and links.
 //!
 //! The **library is the truth**. It is written and synced first; the catalog stores, in the same transaction as
-//! the changes, the library position it has absorbed, and on start the library is replayed from there. There is
-//! no other recovery code.
+//! the changes, the library position it has absorbed, and on start the library is replayed from there; so do the
+//! stores of page objects and links beside the library. There is no other recovery code.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), pharos_store::StoreError> {
@@ -19,9 +20,14 @@
 //! # Ok(()) }
 //! ```
 //!
+//! # Files
+//! `library/` the WARC files; `catalog/` what is known, in SQLite; `derived/` page objects and links. Formats of others:
+//! `warc_file/`, [`tianwang`], [`tianwang_index`], [`soif`], [`cdxj`].
+//!
 //! # Invariants
 //! * [`Library::append`] returns only when its records are on disk; what it returned is never lost.
-//! * Nothing acknowledged is ever rewritten; a torn tail (never acknowledged) is set aside, not thrown away.
+//! * A position means the same record for ever, also when [compaction](DiskLibrary::compact) has moved it; a torn tail
+//!   (never acknowledged) is set aside, not thrown away.
 //! * [`Catalog::apply`] is all or nothing, and its position never goes back.
 //! * One process writes ([`Owner`]), any number read.
 
