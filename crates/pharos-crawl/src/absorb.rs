@@ -115,14 +115,15 @@ fn answered(
     changes
 }
 
-/// A seed that moved is still the operator's seed, wherever it went; any other page must stay in scope.
+/// A seed that moved is still the operator's seed, wherever it went; any other page must stay in scope. An import asks
+/// for nothing, so what it brings is no seed.
 fn redirected(scoping: &mut Scoping, record: &Record, target: PageUrl) -> Option<Change> {
     if record.hops >= scoping.rules().max_redirects || is_robots_txt(&target) {
         return None;
     }
     let hops = record.hops + 1;
     let origin = Some(record.origin.clone().unwrap_or_else(|| record.url.as_str().to_string()));
-    if record.depth == 0 {
+    if record.depth == 0 && record.attempt > 0 {
         return Some(seed_change(scoping, &target, record.at, hops, origin));
     }
     scoping.contains(&target).then(|| Change::Found {

@@ -25,6 +25,26 @@ pub enum EngineError {
         /// The command that was given.
         command: String,
     },
+    /// Something that was to be read or written is not what it should be.
+    #[error("{place}: {problem}")]
+    Input {
+        /// Which.
+        place: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// What was to be written is there already.
+    #[error("{} is there already: choose another name, or overwrite it with --force", path.display())]
+    Exists {
+        /// The file or folder.
+        path: PathBuf,
+    },
+    /// There is a data directory without a catalog.
+    #[error("there is no catalog {}: nothing was ever stored here, or it was moved away; the next crawl or import makes it again", path.display())]
+    NoCatalog {
+        /// Where it should be.
+        path: PathBuf,
+    },
     /// The owner of the data directory does not react.
     #[error(
         "{owner} is busy and did not answer in time: what was built is put in place when it looks, or by the next build"

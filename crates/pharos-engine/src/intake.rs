@@ -57,7 +57,7 @@ impl Intake {
     pub(crate) fn attend(&mut self) -> Result<(), EngineError> {
         for (path, order) in self.inbox.waiting() {
             let done = self.carry_out(&order).and_then(|()| self.finish());
-            self.inbox.answer(&path, done.as_ref().map(|()| ()).map_err(|e| e as &dyn std::fmt::Display));
+            self.inbox.answer(&path, done.as_ref().copied().map_err(|e| e as &dyn std::fmt::Display));
             done?;
         }
         Ok(())

@@ -8,6 +8,9 @@
 //!     └───────────────── what was absorbed, which sites have news ◀─────┘
 //! ```
 //!
+//! What others gathered comes in by [`import`](fn@import) and [`load`] and takes the same way from `shelve` on;
+//! [`export`](fn@export) reads what is there for other programs.
+//!
 //! Starting is replaying: the same stages read the library from the position that catalog and latest have absorbed,
 //! and only then does the crawl begin. Stopping at any moment, also by `kill -9`, loses nothing that was shelved.
 //!
@@ -32,6 +35,9 @@ mod absorb;
 mod build;
 mod engine;
 mod error;
+mod export;
+mod feed;
+mod import;
 mod inbox;
 mod intake;
 mod reading;
@@ -45,6 +51,9 @@ mod survey;
 pub use build::{BuildSummary, Progress, build_history};
 pub use engine::{Engine, Run};
 pub use error::EngineError;
+pub use export::{ExportSummary, Format, Selection, Target, Unreadable, export};
+pub use feed::{BadLine, LoadSummary, load, parse_moment};
+pub use import::{BadRecord, ImportSummary, Sources, import};
 pub use inbox::{Order, carry_out};
 pub use intake::Intake;
 pub use pharos_crawl::{CrawlStatus, CrawlSummary, Ended};

@@ -23,7 +23,8 @@
 //!
 //! # Files
 //! [`generations`](Current) the chain and its file; `member` one generation; `embedded` the chain as an [`Index`];
-//! `snapshot` a chain at rest, answering; `schema` fields and what each is for; `history` building a generation.
+//! `snapshot` a chain at rest, answering; `schema` fields and what each is for; `history` building a generation;
+//! [`forward`] the words of a document in their order, for people and other programs.
 //!
 //! # Invariants
 //! * What a commit made visible stays visible until a newer commit says otherwise.
@@ -34,6 +35,7 @@ mod collect;
 mod document;
 mod embedded;
 mod error;
+pub mod forward;
 mod generations;
 mod history;
 mod member;

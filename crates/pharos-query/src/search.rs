@@ -103,6 +103,18 @@ impl Search {
         Ok(answer)
     }
 
+    /// All pages that match a text, best first, for those who want nothing shown.
+    pub fn matching(&self, text: &str) -> Result<Vec<PageId>, QueryError> {
+        let parsed = parse(&text.chars().take(self.config.max_length).collect::<String>());
+        if parsed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let snapshot = self.index.snapshot()?;
+        let all = usize::try_from(snapshot.pages()?).unwrap_or(usize::MAX);
+        let found = snapshot.search(&parsed.to_query(), all.max(1))?;
+        Ok(found.candidates.iter().map(|candidate| candidate.page).collect())
+    }
+
     /// How many results can be paged through at most.
     pub fn max_results(&self) -> usize {
         self.config.max_results

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Pharos (灯塔): a complete web search engine in one binary.
 #[derive(Parser)]
@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand};
     name = "pharos",
     version,
     max_term_width = 100,
-    after_help = "Exit codes: 0 good, 1 nothing found, 2 error.\nSettings: `pharos config` lists them all."
+    after_help = "Exit codes: 0 good, 1 nothing found or parts of the input bad, 2 error.\nSettings: `pharos config` lists them all."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -53,6 +53,12 @@ pub(crate) enum Command {
     Page(PageArgs),
     /// Take pages or whole sites out of index, snapshot and library, for good
     Remove(RemoveArgs),
+    /// Take in what others gathered: WARC, Tianwang and SOIF files, folders of HTML files
+    Import(ImportArgs),
+    /// Load a feed of pages added, modified, sent again and deleted
+    Load(LoadArgs),
+    /// Write pages out for other programs
+    Export(ExportArgs),
     /// Free the space of what was removed and of versions that need not be kept
     Compact,
     /// Build the index, or tell its state
@@ -156,6 +162,92 @@ pub(crate) struct RemoveArgs {
     /// An address (http://…) or a site (www.example.org)
     #[arg(required = true, value_name = "URL|SITE")]
     pub(crate) what: Vec<String>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Formats are told by content. Pages keep the date, server address and status they came with. A version that the library \
+has already is not taken twice: the same command again goes on where the last one stopped.
+
+With --base-url, a folder is taken in as a site: docs/a.html becomes BASE/docs/a.html, index.html its folder, and \
+a.html.gz stands for a.html. The date is that of the file.")]
+pub(crate) struct ImportArgs {
+    /// Files, folders to look for such files in, or - for a WARC file on standard input
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<String>,
+    /// Take folders in as sites of HTML files (.html, .htm, .xhtml, .txt): the address of their top
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+One JSON object a line:
+  {\"op\": \"add\", \"url\": \"https://www.example.org/a\", \"html\": \"<title>A</title><p>...\"}
+  {\"op\": \"modify\", \"url\": \"...\", \"date\": \"2026-01-31T12:00:00Z\", \"title\": \"A\", \"text\": \"...\"}
+  {\"op\": \"delete\", \"url\": \"...\"}
+
+op is add, modify, resend (the same as modify) or delete. Content is html, or text with or without a title; \
+content_type and status may be given where they are not the usual ones. A missing date is now. Modify and resend delete \
+the page and add it again as of their date; a delete takes the page off the list of what is still to be loaded, or else \
+out of the index.
+
+A bad line is told with its number and the rest is loaded; the exit code is 1 then.")]
+pub(crate) struct LoadArgs {
+    /// A file, or - for standard input
+    #[arg(value_name = "FILE|-")]
+    pub(crate) input: String,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+warc, tianwang and cdxj hold every version of a page unless --current is given; jsonl, soif and forward the current one \
+unless --all-versions is given. cdxj is an index of the library's own files, by which replay tools read them. tianwang \
+is a folder, the others are files or standard output. Pages that were removed or deleted stay at home.")]
+pub(crate) struct ExportArgs {
+    /// What to write
+    #[arg(long, value_enum)]
+    pub(crate) format: ExportFormat,
+    /// The file or folder to write, or - for standard output
+    #[arg(long, value_name = "PATH", default_value = "-")]
+    pub(crate) out: String,
+    /// Overwrite what is there
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Pages of this site only; may be given more than once
+    #[arg(long = "site", value_name = "SITE")]
+    pub(crate) sites: Vec<String>,
+    /// Versions of this moment or later: 2026-01-31, 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<String>,
+    /// Versions before this moment
+    #[arg(long, value_name = "TIME")]
+    pub(crate) to: Option<String>,
+    /// Pages that this query finds only
+    #[arg(long, value_name = "QUERY")]
+    pub(crate) query: Option<String>,
+    /// Every version of each page
+    #[arg(long, conflicts_with = "current")]
+    pub(crate) all_versions: bool,
+    /// The current version of each page
+    #[arg(long)]
+    pub(crate) current: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Answers as they came, packed with gzip
+    Warc,
+    /// An index of the library's own files
+    Cdxj,
+    /// Answers as they came, with their index, in a folder
+    Tianwang,
+    /// Page objects, one a line
+    Jsonl,
+    /// Descriptions of pages
+    Soif,
+    /// The words of pages, two lines each
+    Forward,
 }
 
 #[derive(Args)]

@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     console::init(cli.global.quiet, cli.global.verbose);
     match run(cli) {
         Ok(Outcome::Good) => ExitCode::SUCCESS,
-        Ok(Outcome::NothingFound) => ExitCode::from(1),
+        Ok(Outcome::NothingFound | Outcome::PartlyBad) => ExitCode::from(1),
         Err(error) if console::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             console::error(&error);
@@ -33,6 +33,8 @@ fn main() -> ExitCode {
 enum Outcome {
     Good,
     NothingFound,
+    /// Done, but for parts of the input that cannot be read.
+    PartlyBad,
 }
 
 fn run(cli: Cli) -> anyhow::Result<Outcome> {
@@ -44,6 +46,9 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Add(args) => commands::orders::add(global, args),
         Command::Page(args) => commands::page::run(global, args),
         Command::Remove(args) => commands::orders::remove(global, args),
+        Command::Import(args) => commands::import::run(global, args),
+        Command::Load(args) => commands::load::run(global, args),
+        Command::Export(args) => commands::export::run(global, args),
         Command::Compact => commands::compact::run(global),
         Command::Index { command: IndexCommand::Build } => commands::index::build(global),
         Command::Index { command: IndexCommand::Status } => commands::index::status(global),

@@ -9,6 +9,7 @@ mod record;
 mod scan;
 mod volumes;
 pub(crate) mod warc;
+mod warc_writer;
 
 use pharos_core::LibraryPosition;
 
@@ -18,6 +19,7 @@ pub use disk::DiskLibrary;
 pub use queue::Writing;
 pub use record::{Content, Event, Record, Response, Revisit, StoredRecord, Truncated};
 pub use warc::digest as payload_digest;
+pub use warc_writer::WarcWriter;
 
 /// An append-only sequence of records. Implementations promise:
 ///
