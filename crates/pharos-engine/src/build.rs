@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, Link, PageId, PageObject, PageUrl, Timestamp};
-use pharos_index::{Generations, HistoryBuilder, Wish};
+use pharos_index::{Generations, History, HistoryBuilder, IndexError, Wish};
 use pharos_store::{DataDir, DerivedReader, DiskLibrary, Library, Piece, StoreError};
 use tracing::info;
 
@@ -63,7 +63,44 @@ pub fn build_history(
 
     let open = generations.current()?.open().number;
     ask_owner(data, config, &generations, Wish::Seal(open))?;
+    let (history, pages) = build_generation(data, config, &generations, &mut check)?;
+    check(Progress::Switching)?;
+    ask_owner(data, config, &generations, Wish::Install(history))?;
+    info!(generation = history.number, pages, "a new history generation is in place");
+    Ok(BuildSummary { generation: history.number, pages, to: history.to })
+}
 
+/// Drops every generation but a new one, built from the library alone, for whoever owns the data directory. The old
+/// ones answer until it is done, where they can be read at all.
+pub(crate) fn rebuild_index(
+    data: &DataDir,
+    config: &Config,
+    check: &mut dyn FnMut(Progress) -> Result<(), EngineError>,
+) -> Result<BuildSummary, EngineError> {
+    let generations = Generations::at(data.index());
+    let _builder = generations.lock_builder()?;
+    generations.wish_done();
+    match generations.current() {
+        Ok(_) => {}
+        Err(IndexError::Damaged { .. }) => {
+            generations.start_over(None)?;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let (history, pages) = build_generation(data, config, &generations, check)?;
+    check(Progress::Switching)?;
+    generations.start_over(Some(history))?;
+    info!(generation = history.number, pages, "the index was made again");
+    Ok(BuildSummary { generation: history.number, pages, to: history.to })
+}
+
+/// Builds a generation up to the end of the library. Nobody sees it yet.
+fn build_generation(
+    data: &DataDir,
+    config: &Config,
+    generations: &Generations,
+    check: &mut dyn FnMut(Progress) -> Result<(), EngineError>,
+) -> Result<(History, u64), EngineError> {
     let threads = reading_threads(config);
     let library = DiskLibrary::open_reader(&data.library())?;
     let surveyed = survey(&library, &mut |n| check(Progress::Surveying(n)))?;
@@ -74,7 +111,7 @@ pub fn build_history(
     let mut anchors = pages.anchors(&mut |n| check(Progress::Linking(n, total)))?;
 
     let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
-    let mut builder = HistoryBuilder::begin(&generations, threads, memory, body_limit)?;
+    let mut builder = HistoryBuilder::begin(generations, threads, memory, body_limit)?;
     pages.each(&mut |n| check(Progress::Indexing(n, total)), &mut |url, at, position, page| {
         if is_searchable(page) {
             let mut document = document(url, at, position, page);
@@ -84,11 +121,7 @@ pub fn build_history(
         Ok(())
     })?;
     let pages = builder.pages();
-    let history = builder.finish(to)?;
-    check(Progress::Switching)?;
-    ask_owner(data, config, &generations, Wish::Install(history))?;
-    info!(generation = history.number, pages, "a new history generation is in place");
-    Ok(BuildSummary { generation: history.number, pages, to })
+    Ok((builder.finish(to)?, pages))
 }
 
 /// The current version of every page, up to a point of the library, and the means to read them.
@@ -239,11 +272,11 @@ fn ask_owner(
                 return Ok(());
             }
             Err(StoreError::InUse { owner, .. }) => {
-                if is_fulfilled(generations, wish)? {
-                    return Ok(());
-                }
+                // The owner takes a wish away once it has done with it. Until then another must not be left: it would
+                // be taken away too.
                 if generations.waiting() != Some(wish) {
-                    return Err(EngineError::WishRefused { owner });
+                    let fulfilled = is_fulfilled(generations, wish)?;
+                    return if fulfilled { Ok(()) } else { Err(EngineError::WishRefused { owner }) };
                 }
                 if Instant::now() > patience {
                     // The wish stays: a finished generation is put in place as soon as the owner looks.

@@ -40,7 +40,7 @@ pub struct Engine {
     index: Option<Arc<EmbeddedIndex>>,
     generations: Generations,
     status: Arc<CrawlStatus>,
-    _owner: Owner,
+    owner: Owner,
 }
 
 /// What to run.
@@ -58,8 +58,32 @@ impl Engine {
     /// pages become searchable at once.
     pub fn open(data: DataDir, config: Config, command: &str, indexing: bool) -> Result<Self, EngineError> {
         let owner = own(&data, command)?;
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        refuse_unrestored(&data)?;
+        Self::open_owned(owner, data, config, command, indexing)
+    }
+
+    /// Opens a data directory that is owned already.
+    pub(crate) fn open_owned(
+        owner: Owner,
+        data: DataDir,
+        config: Config,
+        command: &str,
+        indexing: bool,
+    ) -> Result<Self, EngineError> {
         let catalog = SqliteCatalog::open_writer(&data.catalog())?;
+        Self::over(owner, data, config, command, catalog, indexing)
+    }
+
+    /// Opens a data directory that is owned already, with a catalog that need not be its own.
+    pub(crate) fn over(
+        owner: Owner,
+        data: DataDir,
+        config: Config,
+        command: &str,
+        catalog: SqliteCatalog,
+        indexing: bool,
+    ) -> Result<Self, EngineError> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let library = DiskLibrary::open_writer(
             &data.library(),
             Writing::from(&config.library),
@@ -87,8 +111,13 @@ impl Engine {
             index,
             generations,
             status: Arc::default(),
-            _owner: owner,
+            owner,
         })
+    }
+
+    /// Closes every store and stays the owner.
+    pub(crate) fn close(self) -> Owner {
+        self.owner
     }
 
     /// The index, where this engine keeps it up to date.
@@ -141,6 +170,11 @@ impl Engine {
 
     /// Replays what the stores have not absorbed, and gives the way in for new records.
     pub fn intake(&self, stop: &watch::Receiver<bool>) -> Result<Intake, EngineError> {
+        self.intake_telling(&mut |_| !*stop.borrow())
+    }
+
+    /// Replays what the stores have not absorbed; `go_on` hears how many records that were and says whether to go on.
+    pub(crate) fn intake_telling(&self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Intake, EngineError> {
         let derived = DerivedWriter::open(&self.data.library(), pharos_html::VERSION)?;
         let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.catalog));
         let absorber = Absorber::new(Arc::clone(&config), catalog, derived, self.index.clone())?;
@@ -154,7 +188,7 @@ impl Engine {
             pool: reading_pool(reading_threads(&self.config))?,
             absorber,
         };
-        intake.replay(stop)?;
+        intake.replay(go_on)?;
         Ok(intake)
     }
 
@@ -259,6 +293,14 @@ impl Engine {
         let started = Event::CrawlStarted { seeds: seeds.to_vec(), rules: rules_of(&self.config.crawl) };
         intake.take(vec![Record::new(first.clone(), self.clock.now(), Content::Event(started))])
     }
+}
+
+/// What a restore that was interrupted left behind is not to be worked with.
+fn refuse_unrestored(data: &DataDir) -> Result<(), EngineError> {
+    if crate::backup::is_unfinished(data) {
+        return Err(EngineError::Unrestored { path: data.root().to_path_buf() });
+    }
+    Ok(())
 }
 
 /// How many threads read pages.

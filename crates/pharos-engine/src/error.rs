@@ -73,6 +73,41 @@ pub enum EngineError {
         /// The store.
         path: PathBuf,
     },
+    /// Without a library nothing can be rebuilt, and what there is must not be thrown away.
+    #[error("there is no library in {}: nothing to rebuild from", path.display())]
+    NoLibrary {
+        /// The data directory.
+        path: PathBuf,
+    },
+    /// A restore was interrupted here.
+    #[error("{} is half restored: run `pharos restore` with the same backup again", path.display())]
+    Unrestored {
+        /// The data directory.
+        path: PathBuf,
+    },
+    /// Nothing is restored over what is there.
+    #[error("{} is not empty: restore into a new directory, named with --data", path.display())]
+    NotEmpty {
+        /// The data directory.
+        path: PathBuf,
+    },
+    /// A directory that is no backup, or a damaged one.
+    #[error("{} cannot be restored: {detail}", path.display())]
+    BadBackup {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// Somebody changes the library faster than it is copied.
+    #[error("the library in {} is being compacted: try again when that is done", path.display())]
+    Moving {
+        /// The data directory.
+        path: PathBuf,
+    },
+    /// The settings that came with a backup cannot be used.
+    #[error("{0}")]
+    Settings(String),
     /// A thread or task ended in a way it must not.
     #[error("the {0} stage broke down; what was stored is safe, start again")]
     Stage(&'static str),

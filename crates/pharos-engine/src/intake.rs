@@ -8,7 +8,6 @@ use pharos_core::{Clock, LibraryPosition};
 use pharos_crawl::rules_of;
 use pharos_index::Generations;
 use pharos_store::{Catalog, Content, Library, Record, StoreError, StoredRecord};
-use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::EngineError;
@@ -68,14 +67,14 @@ impl Intake {
         self.absorber.tick(&self.generations)
     }
 
-    /// Brings every store up to the end of the library.
-    pub(crate) fn replay(&mut self, stop: &watch::Receiver<bool>) -> Result<(), EngineError> {
+    /// Brings every store up to the end of the library. `go_on` hears of every group of records.
+    pub(crate) fn replay(&mut self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<(), EngineError> {
         let (started, first, mut records) = (Instant::now(), self.absorber.behind(), 0);
         let end = self.library.end()?;
         // Where a store has a gap, closing it may bring it a long way forward.
         let mut from = first;
         while from < end {
-            let (count, next) = self.replay_file(from, stop)?;
+            let (count, next) = self.replay_file(from, &mut |n| go_on(records + n))?;
             records += count;
             from = next.max(self.absorber.behind());
         }
@@ -90,7 +89,7 @@ impl Intake {
     fn replay_file(
         &mut self,
         from: LibraryPosition,
-        stop: &watch::Receiver<bool>,
+        go_on: &mut dyn FnMut(u64) -> bool,
     ) -> Result<(u64, LibraryPosition), EngineError> {
         let to = LibraryPosition { file: from.file + 1, offset: 0 };
         let mut scan = self.library.scan(from, Some(to))?;
@@ -102,7 +101,7 @@ impl Intake {
             }
             records += group.len() as u64;
             self.absorb(group)?;
-            if *stop.borrow() {
+            if !go_on(records) {
                 self.absorber.finish()?;
                 return Err(EngineError::Stopped);
             }

@@ -32,7 +32,9 @@
 //! * Every channel is bounded; a slow stage slows those before it.
 
 mod absorb;
+mod backup;
 mod build;
+mod doctor;
 mod engine;
 mod error;
 mod export;
@@ -41,6 +43,7 @@ mod import;
 mod inbox;
 mod intake;
 mod reading;
+mod rebuild;
 mod retention;
 mod shelve;
 mod space;
@@ -48,7 +51,9 @@ mod stats;
 mod story;
 mod survey;
 
+pub use backup::{BackupSummary, RestoreSummary, backup, restore};
 pub use build::{BuildSummary, Progress, build_history};
+pub use doctor::{Diagnosis, Examining, Finding, Grade, Store, doctor};
 pub use engine::{Engine, Run};
 pub use error::EngineError;
 pub use export::{ExportSummary, Format, Selection, Target, Unreadable, export};
@@ -57,6 +62,7 @@ pub use import::{BadRecord, ImportSummary, Sources, import};
 pub use inbox::{Order, carry_out};
 pub use intake::Intake;
 pub use pharos_crawl::{CrawlStatus, CrawlSummary, Ended};
+pub use rebuild::{Part, Rebuilding, Rebuilt, rebuild};
 pub use retention::compact;
 pub use stats::{Stats, stats};
 pub use story::{Kept, StoredVersion, Story, story, version};

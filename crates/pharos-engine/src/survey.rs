@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use pharos_core::{LibraryPosition, PageId, SiteId, Timestamp};
-use pharos_store::{Content, Event, Library, Removal, StoreError};
+use pharos_store::{Content, Event, Library, Removal, StoreError, StoredRecord};
 use tracing::warn;
 
 use crate::EngineError;
@@ -25,10 +25,7 @@ pub(crate) fn survey(
     library: &dyn Library,
     check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
 ) -> Result<Survey, EngineError> {
-    let mut current = Current::new();
-    let mut deleted: HashMap<PageId, Timestamp> = HashMap::new();
-    let (mut pages, mut sites): (HashSet<PageId>, HashSet<SiteId>) = Default::default();
-    let mut to = LibraryPosition::START;
+    let mut surveyor = Surveyor::default();
     let mut records = 0;
     for stored in library.scan(LibraryPosition::START, None)? {
         let stored = match stored {
@@ -38,35 +35,55 @@ pub(crate) fn survey(
             }
             stored => stored?,
         };
-        to = stored.next;
-        let (id, at) = (stored.record.url.id(), stored.record.at);
-        match &stored.record.content {
-            Content::Event(Event::Removed { what: Removal::Page(url) }) => {
-                pages.insert(url.id());
-            }
-            Content::Event(Event::Removed { what: Removal::Site(site) }) => {
-                sites.insert(site.id());
-            }
-            Content::Event(Event::Deleted) => {
-                let last = deleted.entry(id).or_insert(at);
-                *last = at.max(*last);
-            }
-            _ if stored.record.status().is_some_and(settles) => {
-                let version = (at, stored.position);
-                let newest = current.entry(id).or_insert(version);
-                *newest = version.max(*newest);
-            }
-            _ => {}
-        }
+        surveyor.see(&stored);
         records += 1;
         if records % 1024 == 0 {
             check(records)?;
         }
     }
-    current.retain(|page, (at, _)| {
-        !pages.contains(page)
-            && !sites.contains(&page.site())
-            && deleted.get(page).is_none_or(|deleted| deleted < at)
-    });
-    Ok(Survey { current, to })
+    Ok(surveyor.finish())
+}
+
+/// Hears of every record, in the order of the library.
+#[derive(Default)]
+pub(crate) struct Surveyor {
+    current: Current,
+    deleted: HashMap<PageId, Timestamp>,
+    pages: HashSet<PageId>,
+    sites: HashSet<SiteId>,
+    to: LibraryPosition,
+}
+
+impl Surveyor {
+    pub(crate) fn see(&mut self, stored: &StoredRecord) {
+        self.to = stored.next;
+        let (id, at) = (stored.record.url.id(), stored.record.at);
+        match &stored.record.content {
+            Content::Event(Event::Removed { what: Removal::Page(url) }) => {
+                self.pages.insert(url.id());
+            }
+            Content::Event(Event::Removed { what: Removal::Site(site) }) => {
+                self.sites.insert(site.id());
+            }
+            Content::Event(Event::Deleted) => {
+                let last = self.deleted.entry(id).or_insert(at);
+                *last = at.max(*last);
+            }
+            _ if stored.record.status().is_some_and(settles) => {
+                let version = (at, stored.position);
+                let newest = self.current.entry(id).or_insert(version);
+                *newest = version.max(*newest);
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Survey {
+        self.current.retain(|page, (at, _)| {
+            !self.pages.contains(page)
+                && !self.sites.contains(&page.site())
+                && self.deleted.get(page).is_none_or(|deleted| deleted < at)
+        });
+        Survey { current: self.current, to: self.to }
+    }
 }

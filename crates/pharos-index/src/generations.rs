@@ -140,6 +140,63 @@ impl Generations {
         Ok(current)
     }
 
+    /// Begins a new chain: this history, if any, and one empty latest generation behind it. Every other generation is
+    /// dropped. The caller owns the data directory and is the one builder. `CURRENT` need not be readable.
+    pub fn start_over(&self, history: Option<History>) -> Result<Current, IndexError> {
+        let last = self.members()?.into_iter().filter(|(kind, ..)| kind == "latest").map(|(_, n, _)| n).max();
+        let known = self.current().map(|current| current.open().number).unwrap_or_default();
+        let number = last.unwrap_or_default().max(known) + 1;
+        let from = history.map_or(LibraryPosition::START, |h| h.to);
+        let current = Current { format: FORMAT, history, latest: vec![Latest { number, from }] };
+        self.replace(&current)?;
+        self.remove_unnamed(&current)?;
+        Ok(current)
+    }
+
+    /// Removes every generation that `current` does not name; the caller is the one builder.
+    pub fn remove_unnamed(&self, current: &Current) -> Result<(), IndexError> {
+        for path in self.unnamed(current)? {
+            fs::remove_dir_all(&path).map_err(IndexError::io("remove", &path))?;
+        }
+        Ok(())
+    }
+
+    /// The generations that `current` does not name.
+    pub(crate) fn unnamed(&self, current: &Current) -> Result<Vec<PathBuf>, IndexError> {
+        let named = |kind: &str, number: u64| match kind {
+            "history" => current.history.is_some_and(|h| h.number == number),
+            _ => current.latest.iter().any(|l| l.number == number),
+        };
+        let members = self.members()?.into_iter();
+        Ok(members.filter(|(kind, number, _)| !named(kind, *number)).map(|(.., path)| path).collect())
+    }
+
+    /// Every directory that is named like a generation.
+    pub(crate) fn members(&self) -> Result<Vec<(String, u64, PathBuf)>, IndexError> {
+        let entries = match fs::read_dir(&self.dir) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(IndexError::io("read", &self.dir)(e)),
+        };
+        let mut members = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(IndexError::io("read", &self.dir))?.path();
+            let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+            let Some((kind @ ("history" | "latest"), number)) = name.split_once('-') else { continue };
+            if let Ok(number) = number.parse() {
+                members.push((kind.to_string(), number, path.clone()));
+            }
+        }
+        members.sort();
+        Ok(members)
+    }
+
+    /// Is a builder at work?
+    pub fn is_building(&self) -> bool {
+        let Ok(file) = File::open(self.dir.join("BUILD")) else { return false };
+        matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock))
+    }
+
     /// The number that a new history generation gets.
     pub fn next_history(&self) -> Result<u64, IndexError> {
         Ok(self.current()?.history.map_or(1, |h| h.number + 1))

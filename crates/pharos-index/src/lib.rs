@@ -31,6 +31,7 @@
 //! * A member that `CURRENT` does not name is not there; a directory it does not name is rubbish and may be removed.
 //! * A snapshot never changes. A page is in it at most once.
 
+mod check;
 mod collect;
 mod document;
 mod embedded;
@@ -47,6 +48,7 @@ use std::sync::Arc;
 
 use pharos_core::{LibraryPosition, PageId};
 
+pub use check::{GenerationFlaw, GenerationProblem, check_generations};
 pub use document::{Change, Document, StoredPage};
 pub use embedded::EmbeddedIndex;
 pub use error::IndexError;

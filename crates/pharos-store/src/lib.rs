@@ -52,8 +52,8 @@ pub use derived::{
 };
 pub use error::StoreError;
 pub use library::{
-    Compacted, Content, DiskLibrary, Event, Fate, Library, Record, Response, Revisit, Scan, StoredRecord,
-    Truncated, WarcWriter, Writing, payload_digest,
+    Compacted, Content, DiskLibrary, Event, Fate, FileFlaw, FileProblem, Library, Record, Response, Revisit,
+    Scan, StoredRecord, Truncated, WarcWriter, Writing, payload_digest,
 };
 pub use pharos_core::LibraryPosition;
 pub use warc_file::{Damage, ReadAhead, WarcRecord, WarcScan, open_warc};

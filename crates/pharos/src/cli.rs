@@ -61,6 +61,14 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Free the space of what was removed and of versions that need not be kept
     Compact,
+    /// Check every store, and whether they agree; silent where all is well
+    Doctor(DoctorArgs),
+    /// Make catalog, links and index again from the library alone, without a single request
+    Rebuild(RebuildArgs),
+    /// Copy the data directory, also while an engine works on it
+    Backup(BackupArgs),
+    /// Bring a backup back into a new data directory
+    Restore(RestoreArgs),
     /// Build the index, or tell its state
     Index {
         #[command(subcommand)]
@@ -248,6 +256,53 @@ pub(crate) enum ExportFormat {
     Soif,
     /// The words of pages, two lines each
     Forward,
+}
+
+#[derive(Args)]
+#[command(after_help = "Exit codes: 0 healthy, 1 something is wrong, 2 error.")]
+pub(crate) struct DoctorArgs {
+    /// Mend what can be mended, as the owner of the data directory, then check again
+    #[arg(long)]
+    pub(crate) repair: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct RebuildArgs {
+    /// What to make again [default: all of it]
+    #[arg(value_name = "PART")]
+    pub(crate) parts: Vec<RebuildPart>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum RebuildPart {
+    /// Sites, pages, versions and the schedule
+    Catalog,
+    /// Page objects and links
+    Links,
+    /// The index
+    Index,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Copied: the library, the settings, the catalog, page objects and links, the history of the index, models and logs.
+Not copied: the latest part of the index, which is made again when the backup is restored.
+Nothing but a backup saves pharos.toml and the operators' accounts: all else follows from the library.
+A second backup into the same directory copies only what is new.")]
+pub(crate) struct BackupArgs {
+    /// Where to copy to
+    #[arg(value_name = "DIR")]
+    pub(crate) to: PathBuf,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+The backup is proved first. --data names the new directory, which must be empty or not there.
+A restore that was cut short goes on when it is run again.")]
+pub(crate) struct RestoreArgs {
+    /// The backup
+    #[arg(value_name = "DIR")]
+    pub(crate) from: PathBuf,
 }
 
 #[derive(Args)]

@@ -127,7 +127,7 @@ fn read_source(taker: &mut Taker<'_>, source: &Source, limit: usize) -> Result<(
             let place = name.as_ref().map_or("standard input".into(), |path| path.display().to_string());
             let input: Box<dyn Read + Send> = match name {
                 Some(path) => Box::new(open(path)?),
-                None => Box::new(io::stdin().lock()),
+                None => Box::new(io::stdin()),
             };
             taker.summary.files += 1;
             if !read_warc(taker, &place, WarcScan::new(input).with_max_block(limit))? {

@@ -158,7 +158,7 @@ fn dropped(record: Record, digest: u64) -> Record {
     Record { content: Content::Event(Event::Dropped { status, digest }), ..record }
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub(super) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     File::create(path)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .map_err(StoreError::io("write", path))

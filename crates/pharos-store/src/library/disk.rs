@@ -16,7 +16,7 @@ use crate::StoreError;
 
 /// The library on local disk.
 pub struct DiskLibrary {
-    dir: PathBuf,
+    pub(super) dir: PathBuf,
     pub(super) volumes: Arc<Volumes>,
     queue: Option<WriteQueue>,
 }

@@ -1,5 +1,6 @@
 //! The library (网页库): every answer we ever got, and every decision an operator took, in the order they came.
 
+mod check;
 mod compact;
 mod content_coding;
 mod disk;
@@ -14,6 +15,7 @@ mod warc_writer;
 use pharos_core::LibraryPosition;
 
 use crate::StoreError;
+pub use check::{FileFlaw, FileProblem};
 pub use compact::{Compacted, Fate};
 pub use disk::DiskLibrary;
 pub use queue::Writing;

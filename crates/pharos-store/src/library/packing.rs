@@ -167,7 +167,7 @@ impl Unpacker {
         match self.gzip.gzip_decompress(&self.packed, &mut record) {
             Ok(n) if n == length => Ok(Member::Good(record, packed as u64)),
             Ok(_) => Ok(Member::Bad("the lengths of a record do not agree".into())),
-            Err(error) => Ok(Member::Bad(error.to_string())),
+            Err(_) => Ok(Member::Bad("a record that cannot be decompressed".into())),
         }
     }
 }

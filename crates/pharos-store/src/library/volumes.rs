@@ -194,10 +194,10 @@ fn newest_revisions(dir: &Path) -> Result<BTreeMap<u32, (u32, PathBuf)>, StoreEr
     Ok(newest)
 }
 
-type NumberAndRevision = (u32, u32);
+pub(super) type NumberAndRevision = (u32, u32);
 
 /// Every file of a folder, with the number and revision that its name tells.
-fn files(dir: &Path) -> Result<Vec<(PathBuf, Option<NumberAndRevision>)>, StoreError> {
+pub(super) fn files(dir: &Path) -> Result<Vec<(PathBuf, Option<NumberAndRevision>)>, StoreError> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -1,16 +1,19 @@
 //! One file per command: arguments in, one call of a room, the result printed.
 
+pub(crate) mod backup;
 pub(crate) mod clean;
 pub(crate) mod compact;
 pub(crate) mod config;
 pub(crate) mod crawl;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod load;
 pub(crate) mod orders;
 pub(crate) mod page;
+pub(crate) mod rebuild;
 pub(crate) mod search;
 pub(crate) mod segment;
 pub(crate) mod serve;
