@@ -503,6 +503,41 @@ fn an_export_works_beside_an_owner_and_overwrites_nothing() {
     assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".export")), "{left:?}");
 }
 
+/// What people find is the last answer that says something, whenever it comes and whatever the stores know already.
+#[test]
+fn a_server_that_is_down_hides_no_page() {
+    let desk = Desk::new();
+    let url = "http://www.example.org/tower";
+    let answer = |date: &str, status: &str, title: &str| {
+        let body = format!("<title>{title}</title><p>The {title} stands.");
+        let http = format!("HTTP/1.1 {status}\r\nContent-Type: text/html\r\n\r\n{body}");
+        warc("response", url, date, "", &http)
+    };
+    let up = answer("2026-01-01T00:00:00Z", "200 OK", "Lighthouse");
+    let down = answer("2026-01-02T00:00:00Z", "503 Busy", "Sorry");
+    let later = answer("2026-01-03T00:00:00Z", "200 OK", "Harbour");
+    let both = desk.file("both.warc.gz", [up.as_slice(), &down].concat());
+    let [down, up] = [desk.file("down.warc.gz", &down), desk.file("up.warc.gz", &up)];
+    succeed(desk.on("together", &["import"]).arg(&both));
+    succeed(desk.on("backwards", &["import"]).arg(&down).arg(&up));
+    for data in ["together", "backwards"] {
+        assert_eq!(desk.finds(data, "lighthouse"), [url], "{data}");
+        fs::remove_dir_all(desk.path(data).join("index")).unwrap();
+        assert!(desk.finds(data, "lighthouse").is_empty());
+        // Anything that owns the directory replays the library.
+        succeed(&mut desk.on(data, &["add", "http://www.example.org/robots.txt"]));
+        assert_eq!(desk.finds(data, "lighthouse"), [url], "{data}, made again");
+    }
+    // One that is dated in the far future would stay the current version for ever.
+    let future = desk.file("future.warc.gz", answer("2999-01-01T00:00:00Z", "200 OK", "Spaceport"));
+    succeed(desk.on("together", &["import"]).arg(&future));
+    assert!(desk.finds("together", "spaceport").is_empty());
+    let later = desk.file("later.warc.gz", later);
+    succeed(desk.on("together", &["import"]).arg(&later));
+    assert_eq!(desk.finds("together", "harbour"), [url]);
+    assert!(desk.finds("together", "lighthouse").is_empty());
+}
+
 #[test]
 fn wrong_input_is_told_in_one_line() {
     let desk = Desk::new();

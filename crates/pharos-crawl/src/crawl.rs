@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pharos_core::config::CrawlConfig;
 use pharos_core::{Clock, PageId, SiteId};
-use pharos_store::{Catalog, Record, StoreError};
+use pharos_store::{Catalog, Record, Removal, StoreError};
 use thiserror::Error;
 use tokio::sync::{mpsc, watch};
 
@@ -32,12 +32,14 @@ pub struct Crawl {
 }
 
 /// What the catalog has taken in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Absorbed {
     /// Pages whose records it knows now.
     pub pages: Vec<PageId>,
     /// Sites that have new pages due: what [`Catalog::apply`] gave.
     pub woken: Vec<SiteId>,
+    /// What was taken out for good and is not to be asked for any more.
+    pub removed: Vec<Removal>,
 }
 
 /// What a crawl did.

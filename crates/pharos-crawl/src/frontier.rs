@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use pharos_core::{PageId, PageUrl, SiteId, Timestamp};
-use pharos_store::DuePage;
+use pharos_store::{DuePage, Removal};
 
 /// Pages of one site in memory.
 const PER_SITE: usize = 256;
@@ -156,6 +156,20 @@ impl Frontier {
         self.queued = self.queued + count - replaced;
         self.line_up(id);
         count
+    }
+
+    /// Drops what is queued of something that was taken out for good.
+    pub(crate) fn forget(&mut self, removal: &Removal) {
+        let (id, page) = match removal {
+            Removal::Site(site) => (site.id(), None),
+            Removal::Page(url) => (url.id().site(), Some(url.id())),
+        };
+        let site = self.site(id);
+        let before = site.pages.len();
+        site.pages.retain(|queued| page.is_some_and(|page| queued.url.id() != page));
+        let dropped = before - site.pages.len();
+        self.queued -= dropped;
+        self.line_up(id);
     }
 
     /// A request to the site has begun.

@@ -301,6 +301,9 @@ impl Loop {
         for page in absorbed.pages {
             self.frontier.absorbed(page);
         }
+        for removal in &absorbed.removed {
+            self.frontier.forget(removal);
+        }
         for site in absorbed.woken {
             self.frontier.wake(site);
         }

@@ -8,11 +8,12 @@ use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageId, SiteName};
 use pharos_crawl::{Absorbed, PageFacts as Facts, Scoping, changes};
 use pharos_index::{Change, EmbeddedIndex, Index, IndexError, Query, Wish};
-use pharos_store::{Catalog, Content, DerivedWriter, Event, PageState, Removal};
+use pharos_store::Change as Known;
+use pharos_store::{Catalog, Content, DerivedWriter, Event, PageState, PageStory, Removal, Version};
 use tracing::{debug, info, warn};
 
 use crate::EngineError;
-use crate::reading::{Read, is_searchable, is_telling};
+use crate::reading::{Read, is_searchable, is_telling, settles};
 
 /// Catalog, latest and the derived stores, and how far each has come.
 pub(crate) struct Absorber {
@@ -64,17 +65,27 @@ impl Absorber {
         let mut absorbed = Absorbed::default();
         let Some(end) = group.last().map(|r| r.stored.next) else { return Ok(absorbed) };
         let mut all = Vec::new();
+        // What the catalog knows already must not bring back the rules of then.
+        let mut then = (group[0].stored.next <= self.catalog_at).then(|| self.scoping.clone());
         for read in &group {
+            let scoping = match &mut then {
+                Some(then) if read.stored.next <= self.catalog_at => then,
+                _ => &mut self.scoping,
+            };
             let facts = read.page.as_ref().map(|facts| Facts {
                 links: &facts.follow,
                 indexable: is_searchable(&facts.page),
                 digest: facts.digest,
             });
-            all.extend(changes(&mut self.scoping, &self.config.crawl, &read.stored, facts));
+            all.extend(changes(scoping, &self.config.crawl, &read.stored, facts));
         }
         let applied = self.catalog.apply(&all, end)?;
         self.catalog_at = self.catalog_at.max(end);
         absorbed.woken = applied.woken;
+        absorbed.removed = all
+            .into_iter()
+            .filter_map(|change| if let Known::Removed(what) = change { Some(what) } else { None })
+            .collect();
         absorbed.pages = group.iter().map(|r| r.stored.record.url.id()).collect();
         if self.index.as_ref().is_some_and(|side| end > side.at) {
             self.index_group(&group, &applied.outdated.into_iter().collect(), end)?;
@@ -95,15 +106,19 @@ impl Absorber {
             let record = &read.stored.record;
             let id = record.url.id();
             let mut change = match &record.content {
-                _ if outdated.contains(&(id, read.stored.position)) => None,
+                _ if outdated.contains(&(id, read.stored.position))
+                    && !is_what_people_find(&*self.catalog, id, read.stored.position)? =>
+                {
+                    None
+                }
                 Content::Event(Event::Removed { what: Removal::Site(site) }) => {
                     side.remove_site(site)?;
                     None
                 }
                 // A feed's deletion counts unless something newer is known.
                 Content::Event(Event::Deleted) => {
-                    let story = self.catalog.page(id)?;
-                    story.is_none_or(|s| s.state == PageState::Deleted).then_some(Change::Gone(id))
+                    let newer = |v: &Version| settles(v.status) && v.at > record.at;
+                    (!self.catalog.versions(id)?.iter().any(newer)).then_some(Change::Gone(id))
                 }
                 _ => read.index_change(),
             };
@@ -179,6 +194,20 @@ impl IndexSide {
         self.last_commit = Instant::now();
         Ok(())
     }
+}
+
+/// Is this the answer that tells what the page says, although the server has since answered that it cannot serve it?
+fn is_what_people_find(
+    catalog: &dyn Catalog,
+    page: PageId,
+    position: LibraryPosition,
+) -> Result<bool, EngineError> {
+    let gone = |story: PageStory| matches!(story.state, PageState::Deleted | PageState::Removed);
+    if catalog.page(page)?.is_none_or(gone) {
+        return Ok(false);
+    }
+    let versions = catalog.versions(page)?;
+    Ok(versions.iter().find(|v| settles(v.status)).is_some_and(|v| v.position == position))
 }
 
 /// A builder's wish that fails is the builder's trouble: the crawl goes on.

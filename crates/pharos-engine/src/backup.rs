@@ -294,9 +294,9 @@ impl Copy<'_> {
             // A compacted file has a table beside it.
             let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
             let stem = name.split('.').next().unwrap_or_default();
-            if stem.contains('-')
-                && !self.file(&path.with_file_name(format!("{stem}.offsets")), Extent::Whole)?
-            {
+            let table = path.with_file_name(format!("{stem}.offsets"));
+            // It can be made again, so that nothing is lost where it is missing.
+            if stem.contains('-') && table.exists() && !self.file(&table, Extent::Whole)? {
                 return Ok(false);
             }
         }

@@ -175,7 +175,14 @@ impl Engine {
 
     /// Replays what the stores have not absorbed; `go_on` hears how many records that were and says whether to go on.
     pub(crate) fn intake_telling(&self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Intake, EngineError> {
-        let derived = DerivedWriter::open(&self.data.library(), pharos_html::VERSION)?;
+        let mut derived = DerivedWriter::open(&self.data.library(), pharos_html::VERSION)?;
+        let (reached, end) = (derived.reached(), self.library.end()?);
+        if reached > end {
+            // The library has lost its end; what was derived from it stands where new records will.
+            for number in end.file..=reached.file {
+                derived.drop_file(number)?;
+            }
+        }
         let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.catalog));
         let absorber = Absorber::new(Arc::clone(&config), catalog, derived, self.index.clone())?;
         let mut intake = Intake {
@@ -371,6 +378,8 @@ async fn pass_on_orders(
             loop {
                 match order.is_done(&*catalog) {
                     Ok(true) => break inbox.answer(&path, Ok(())),
+                    // Whoever gave it has taken it back.
+                    Ok(false) if !path.exists() => break,
                     Ok(false) => tokio::time::sleep(TICK / 4).await,
                     Err(error) => break inbox.answer(&path, Err(&error)),
                 }

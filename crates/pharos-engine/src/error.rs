@@ -59,6 +59,12 @@ pub enum EngineError {
         /// Who owns it.
         owner: String,
     },
+    /// The owner of the data directory did not look for orders.
+    #[error("{owner} is busy and did not take the order: try again when it is done, or stop it first")]
+    OrderUnread {
+        /// Who owns it.
+        owner: String,
+    },
     /// The owner of the data directory could not carry out an order.
     #[error("{owner} could not do it: {reason}")]
     OrderRefused {

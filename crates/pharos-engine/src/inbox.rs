@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use pharos_core::config::Config;
 use pharos_core::{PageUrl, Timestamp};
+use pharos_crawl::robots::is_robots_txt;
 use pharos_store::{Catalog, Content, CrawlRules, DataDir, Event, Record, Removal, StoreError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -69,7 +70,10 @@ impl Order {
                 })
             }
             Self::Add(seeds) => {
-                let known = |url: &PageUrl| Ok(catalog.page(url.id())?.is_some() || catalog.is_removed(url)?);
+                // A robots.txt is never a page: nothing will ever come of it.
+                let known = |url: &PageUrl| {
+                    Ok(is_robots_txt(url) || catalog.page(url.id())?.is_some() || catalog.is_removed(url)?)
+                };
                 seeds.iter().map(known).collect::<Result<Vec<_>, StoreError>>()?.into_iter().all(|k| k)
             }
         })
@@ -115,7 +119,12 @@ impl Inbox {
     }
 
     /// Leaves an order for the owner and waits until it is done.
-    pub(crate) fn hand_over(&self, order: &Order, owner: &str) -> Result<(), EngineError> {
+    pub(crate) fn hand_over(
+        &self,
+        order: &Order,
+        owner: &str,
+        is_free: &dyn Fn() -> bool,
+    ) -> Result<Handed, EngineError> {
         fs::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let path = self.dir.join(format!("{:020}-{}.json", now.as_nanos(), std::process::id()));
@@ -125,11 +134,17 @@ impl Inbox {
             .and_then(|()| fs::rename(&unfinished, &path))
             .map_err(StoreError::io("write", &path))?;
         let patience = Instant::now() + PATIENCE;
-        while path.exists() {
+        for round in 1.. {
+            if !path.exists() {
+                break;
+            }
+            // Taken back, so that it is not done after all when nobody expects it any more.
             if Instant::now() > patience {
-                // Taken back, so that it is not done after all when nobody expects it any more.
                 let _ = fs::remove_file(&path);
-                return Err(EngineError::OwnerSilent { owner: owner.to_string() });
+                return Err(EngineError::OrderUnread { owner: owner.to_string() });
+            }
+            if round % 25 == 0 && is_free() && fs::remove_file(&path).is_ok() {
+                return Ok(Handed::Back);
             }
             thread::sleep(Duration::from_millis(20));
         }
@@ -139,23 +154,39 @@ impl Inbox {
                 let _ = fs::remove_file(&refused);
                 Err(EngineError::OrderRefused { owner: owner.to_string(), reason })
             }
-            Err(_) => Ok(()),
+            Err(_) => Ok(Handed::Done),
         }
     }
 }
 
 /// Carries out an order: at once where nobody owns the data directory, by its owner otherwise.
 pub fn carry_out(data: &DataDir, config: &Config, command: &str, order: &Order) -> Result<(), EngineError> {
-    match Engine::open(data.clone(), config.clone(), command, true) {
-        Ok(engine) => {
-            let (_stop, stopped) = watch::channel(false);
-            let mut intake = engine.intake(&stopped)?;
-            intake.carry_out(order)?;
-            intake.finish()
+    loop {
+        match Engine::open(data.clone(), config.clone(), command, true) {
+            Ok(engine) => {
+                let (_stop, stopped) = watch::channel(false);
+                let mut intake = engine.intake(&stopped)?;
+                intake.carry_out(order)?;
+                return intake.finish();
+            }
+            Err(EngineError::Store(StoreError::InUse { owner, .. })) => {
+                let is_free = || data.own(command).is_ok();
+                if Inbox::of(data).hand_over(order, &owner, &is_free)? == Handed::Done {
+                    return Ok(());
+                }
+            }
+            Err(error) => return Err(error),
         }
-        Err(EngineError::Store(StoreError::InUse { owner, .. })) => Inbox::of(data).hand_over(order, &owner),
-        Err(error) => Err(error),
     }
+}
+
+/// What became of an order that was handed over.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Handed {
+    /// The owner did it.
+    Done,
+    /// The owner went away before it looked; the order was taken back.
+    Back,
 }
 
 fn read(path: &Path) -> io::Result<Order> {
@@ -189,10 +220,11 @@ mod tests {
                 seen
             })
         };
-        inbox.hand_over(&order, "up").unwrap();
-        let error = inbox.hand_over(&order, "up").unwrap_err().to_string();
+        assert_eq!(inbox.hand_over(&order, "up", &|| false).unwrap(), Handed::Done);
+        let error = inbox.hand_over(&order, "up", &|| false).unwrap_err().to_string();
         assert!(error.contains("no room"), "{error}");
         assert_eq!(owner.join().unwrap(), [order.clone(), order]);
+        assert_eq!(inbox.hand_over(&Order::Add(vec![page]), "crawl", &|| true).unwrap(), Handed::Back);
         fs::write(inbox.dir.join("rubbish.json"), "{").unwrap();
         assert!(inbox.waiting().is_empty() && !inbox.dir.join("rubbish.json").exists());
     }

@@ -3,7 +3,8 @@
 use pharos_core::config::{Config, LibraryConfig};
 use pharos_core::{Clock as _, LibraryPosition, SystemClock, Timestamp};
 use pharos_store::{
-    Catalog, Compacted, Content, DataDir, DerivedWriter, DiskLibrary, Fate, StoreError, StoredRecord, Version,
+    Catalog, Compacted, Content, DataDir, DerivedWriter, DiskLibrary, Event, Fate, Library, Revisit,
+    StoreError, StoredRecord, Version,
 };
 use tokio::sync::watch;
 use tracing::info;
@@ -36,20 +37,16 @@ pub fn compact(
         if !progress(number) {
             return Err(EngineError::Stopped);
         }
-        let mut failed = None;
-        let one = library.compact(number, &mut |stored| {
-            fate(&*catalog, &config.library, now, stored).unwrap_or_else(|error| {
-                failed = Some(error);
-                Fate::Keep
-            })
-        })?;
-        if let Some(error) = failed {
-            return Err(error.into());
-        }
+        // What was derived from the records that go must be gone before they are; the rest is derived again.
+        let mut before_the_switch =
+            || DerivedWriter::open(&data.library(), pharos_html::VERSION)?.drop_file(number);
+        let one = library.compact(
+            number,
+            &mut |stored| fate(&*catalog, &library, &config.library, now, stored),
+            &mut before_the_switch,
+        )?;
         if one.files > 0 {
             info!(path = %path.display(), before = one.before, after = one.after, "compacted");
-            // What was derived from the records that are gone goes with them; the rest is derived again.
-            DerivedWriter::open(&data.library(), pharos_html::VERSION)?.drop_file(number)?;
         }
         total = Compacted {
             files: total.files + one.files,
@@ -66,33 +63,48 @@ pub fn compact(
 /// What becomes of a record.
 fn fate(
     catalog: &dyn Catalog,
+    library: &dyn Library,
     rule: &LibraryConfig,
     now: Timestamp,
     stored: &StoredRecord,
 ) -> Result<Fate, StoreError> {
     let record = &stored.record;
-    if matches!(record.content, Content::Event(_)) {
+    // What operators decided is kept for good.
+    if matches!(record.content, Content::Event(Event::Removed { .. } | Event::CrawlStarted { .. })) {
         return Ok(Fate::Keep);
     }
     if catalog.is_removed(&record.url)? {
         return Ok(Fate::Erase);
     }
-    if rule.keep_versions == 0 && rule.keep_for.is_zero() {
+    if record.status().is_none() || (rule.keep_versions == 0 && rule.keep_for.is_zero()) {
         return Ok(Fate::Keep);
     }
     let current = catalog.page(record.url.id())?.and_then(|story| story.position);
     let versions = catalog.versions(record.url.id())?;
-    Ok(wanted(rule, now, current, &versions, stored.position))
+    let kept = kept(rule, now, current, &versions);
+    let Some(version) = versions.iter().find(|v| v.position == stored.position) else {
+        return Ok(Fate::Keep);
+    };
+    if kept.contains(&stored.position) {
+        return Ok(Fate::Keep);
+    }
+    // A version that did not change refers to the record that has the content.
+    for position in kept {
+        let refers = |r: &Revisit| r.of == stored.position;
+        if matches!(library.read(position)?.record.content, Content::Revisit(r) if refers(&r)) {
+            return Ok(Fate::Keep);
+        }
+    }
+    Ok(Fate::Drop(version.digest))
 }
 
-/// What the retention rule says of the version at a position. `versions` are those of the page, newest first.
-fn wanted(
+/// Where the versions stand that the retention rule wants. `versions` are those of a page, newest first.
+fn kept(
     rule: &LibraryConfig,
     now: Timestamp,
     current: Option<LibraryPosition>,
     versions: &[Version],
-    position: LibraryPosition,
-) -> Fate {
+) -> Vec<LibraryPosition> {
     // What is shown and searched now is kept whatever the rule: the last answer, and the last that says something.
     let settled = versions.iter().find(|v| settles(v.status)).map(|v| v.position);
     let is_kept = |rank: usize, version: &Version| {
@@ -100,18 +112,15 @@ fn wanted(
         let young = rule.keep_for.is_zero() || now.since(version.at) < rule.keep_for;
         (few && young) || Some(version.position) == current || Some(version.position) == settled
     };
-    let Some(version) = versions.iter().find(|v| v.position == position) else { return Fate::Keep };
-    // An unchanged version refers to the record that has the content.
-    let needed = versions
-        .iter()
-        .enumerate()
-        .any(|(rank, v)| is_kept(rank, v) && (v.position == position || v.digest == version.digest));
-    if needed { Fate::Keep } else { Fate::Drop(version.digest) }
+    let wanted = versions.iter().enumerate().filter(|(rank, version)| is_kept(*rank, version));
+    wanted.map(|(_, version)| version.position).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pharos_core::PageUrl;
+    use pharos_store::{Change, Outcome, Record, Response, SqliteCatalog, Writing};
     use std::time::Duration;
 
     const DAY: Duration = Duration::from_secs(86_400);
@@ -131,30 +140,69 @@ mod tests {
             .collect()
     }
 
-    fn kept(keep_versions: u32, keep_for: Duration, answers: &[(u16, u64)]) -> Vec<bool> {
+    fn stays(keep_versions: u32, keep_for: Duration, answers: &[(u16, u64)]) -> Vec<bool> {
         let rule = LibraryConfig { keep_versions, keep_for, ..LibraryConfig::default() };
         let versions = versions(answers);
         let now = versions[0].at.plus(DAY / 2);
         let current = Some(versions[0].position);
-        versions.iter().map(|v| wanted(&rule, now, current, &versions, v.position) == Fate::Keep).collect()
+        let kept = kept(&rule, now, current, &versions);
+        versions.iter().map(|v| kept.contains(&v.position)).collect()
     }
 
     #[test]
     fn the_newest_versions_are_kept() {
         let answers = [(200, 4), (200, 3), (200, 2), (200, 1)];
-        assert_eq!(kept(2, Duration::ZERO, &answers), [true, true, false, false]);
-        assert_eq!(kept(0, DAY * 2, &answers), [true, true, false, false]);
-        assert_eq!(kept(3, DAY, &answers), [true, false, false, false]);
+        assert_eq!(stays(2, Duration::ZERO, &answers), [true, true, false, false]);
+        assert_eq!(stays(0, DAY * 2, &answers), [true, true, false, false]);
+        assert_eq!(stays(3, DAY, &answers), [true, false, false, false]);
     }
 
     #[test]
-    fn what_is_shown_or_referred_to_is_kept() {
+    fn what_is_shown_is_kept() {
         // The server is down: the last page it gave is still what people find.
-        assert_eq!(
-            kept(1, Duration::ZERO, &[(503, 0), (500, 9), (200, 2), (200, 1)]),
-            [true, false, true, false]
+        let answers = [(503, 0), (500, 9), (200, 2), (200, 1)];
+        assert_eq!(stays(1, Duration::ZERO, &answers), [true, false, true, false]);
+    }
+
+    #[test]
+    fn what_a_kept_version_refers_to_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let start = LibraryPosition::START;
+        let library =
+            DiskLibrary::open_writer(dir.path(), Writing::default(), start, Timestamp::EPOCH).unwrap();
+        let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
+        let url = PageUrl::parse("http://example.org/").unwrap();
+        let visit = |day: u32, content: Content| {
+            let at = Timestamp::EPOCH.plus(DAY * day);
+            let (position, next) = library.append(&[Record::new(url.clone(), at, content)]).unwrap()[0];
+            // The digest is of no use here: it depends on settings.
+            let digest = u64::from(day);
+            let outcome = Outcome::Answered { status: 200, position, digest, indexable: true, attempts: 0 };
+            let visited = Change::Visited { url: url.clone(), at, outcome, next_due: None };
+            catalog.apply(&[visited], next).unwrap();
+            position
+        };
+        let page = |body: &str| {
+            Content::Response(Response { status: 200, body: body.into(), ..Response::default() })
+        };
+        let first = visit(1, page("first"));
+        let other = visit(2, page("other"));
+        let again = visit(
+            3,
+            Content::Revisit(Revisit {
+                status: 200,
+                headers: Vec::new(),
+                address: None,
+                of: first,
+                of_at: Timestamp::EPOCH,
+                digest: String::new(),
+            }),
         );
-        // The newest version may be a mere reference to the oldest.
-        assert_eq!(kept(1, Duration::ZERO, &[(200, 1), (200, 2), (200, 1)]), [true, false, true]);
+        let rule = LibraryConfig { keep_versions: 1, ..LibraryConfig::default() };
+        let fate = |position| {
+            let stored = library.read(position).unwrap();
+            fate(&catalog, &library, &rule, Timestamp::EPOCH, &stored).unwrap()
+        };
+        assert_eq!((fate(first), fate(other), fate(again)), (Fate::Keep, Fate::Drop(2), Fate::Keep));
     }
 }

@@ -42,7 +42,7 @@ pub(crate) async fn page(State(rooms): State<Rooms>, visitor: Visitor) -> Result
     };
     let id = url.id();
     let Some(found) = rooms.page(url).await? else {
-        let detail = "this page is not in the library: it was never stored, or it has been taken out";
+        let detail = "this page is not in the library, or is not to be found by searching";
         return Ok(problem(StatusCode::NOT_FOUND, "Not Found", detail));
     };
     let copy = found.archive.then(|| format!("/snapshot/{id}"));

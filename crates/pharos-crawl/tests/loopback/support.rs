@@ -227,7 +227,7 @@ impl Engine {
             while let Some(record) = arriving.blocking_recv() {
                 let page = record.url.id();
                 let woken = take_in(&*library, &*catalog, &config, &mut scoping, record);
-                let _ = tell.send(Absorbed { pages: vec![page], woken });
+                let _ = tell.send(Absorbed { pages: vec![page], woken, ..Absorbed::default() });
             }
         });
         let summary = run(Crawl {

@@ -153,8 +153,9 @@ impl Walk {
             return Ok(false);
         }
         if metadata.is_symlink() {
-            let target = fs::canonicalize(path)?;
-            return Ok(target.starts_with(&self.root) && target.is_file());
+            // One that leads nowhere is nothing to read either.
+            let target = fs::canonicalize(path);
+            return Ok(target.is_ok_and(|target| target.starts_with(&self.root) && target.is_file()));
         }
         Ok(metadata.is_file())
     }
@@ -248,7 +249,7 @@ mod tests {
             }
         }
         assert_eq!(found, ["a", "b/inner", "own", "raw.2", "raw.10"]);
-        assert_eq!(failed, 1, "the dangling link is told");
+        assert_eq!(failed, 0, "a link that leads nowhere is nothing");
     }
 
     proptest! {

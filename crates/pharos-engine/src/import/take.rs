@@ -1,8 +1,9 @@
 //! What is taken in and what is not, in groups.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use pharos_core::Timestamp;
+use pharos_core::{Clock as _, SystemClock, Timestamp};
 use pharos_crawl::robots::is_robots_txt;
 use pharos_store::{
     Catalog, Content, Library, LibraryPosition, Record, Response, Revisit, Version, payload_digest,
@@ -30,6 +31,7 @@ pub(super) struct Taker<'a> {
     library: Arc<dyn Library>,
     group: Vec<Record>,
     bytes: usize,
+    now: Timestamp,
     stop: &'a watch::Receiver<bool>,
     progress: Box<dyn FnMut(&ImportSummary) + 'a>,
     pub(super) summary: ImportSummary,
@@ -44,7 +46,8 @@ impl<'a> Taker<'a> {
     ) -> Self {
         let (catalog, library) = (engine.catalog(), engine.library());
         let summary = ImportSummary::default();
-        Self { intake, catalog, library, group: Vec::new(), bytes: 0, stop, progress, summary }
+        let now = SystemClock.now();
+        Self { intake, catalog, library, group: Vec::new(), bytes: 0, now, stop, progress, summary }
     }
 
     /// Called before each record: an error once it is to stop.
@@ -94,7 +97,9 @@ impl<'a> Taker<'a> {
 
     /// Takes a record in, unless it is known or not wanted.
     pub(super) fn offer(&mut self, mut record: Record) -> Result<(), EngineError> {
-        if !is_writable(record.at) {
+        // A date that cannot be, or is yet to come, would make this the current version for ever.
+        let tomorrow = self.now.plus(Duration::from_secs(86_400));
+        if !is_writable(record.at) || record.at > tomorrow {
             record.at = Timestamp::EPOCH;
         }
         // That nothing changed says nothing by itself, and is no answer to somebody who never asked.

@@ -7,7 +7,6 @@ use std::path::Path;
 use pharos_core::LibraryPosition;
 
 use super::packing::{Member, Packer, Unpacker};
-use super::scan::next_good;
 use super::volumes::{Offsets, Volume, file_name, format_of, offsets_path, remove};
 use super::{Content, DiskLibrary, Event, Library as _, Record, StoredRecord, warc};
 use crate::StoreError;
@@ -39,12 +38,14 @@ pub struct Compacted {
 }
 
 impl DiskLibrary {
-    /// Writes one file again, where `fate` wants something of it gone. The caller owns the data directory, and asks
-    /// for no file that is still being appended to. A file with damaged records is left alone: first things first.
+    /// Writes one file again, where `fate` wants something of it gone. `before_the_switch` is called when that is
+    /// certain and the old file is still in place. The caller owns the data directory, and asks for no file that is
+    /// still being appended to. A file with damaged records is left alone: first things first.
     pub fn compact(
         &self,
         number: u32,
-        fate: &mut dyn FnMut(&StoredRecord) -> Fate,
+        fate: &mut dyn FnMut(&StoredRecord) -> Result<Fate, StoreError>,
+        before_the_switch: &mut dyn FnMut() -> Result<(), StoreError>,
     ) -> Result<Compacted, StoreError> {
         let mut report = Compacted::default();
         if self.end()?.file == number {
@@ -57,7 +58,7 @@ impl DiskLibrary {
                 Err(StoreError::Damaged { .. }) => return Ok(report),
                 other => other?,
             };
-            fates.push(match fate(&stored) {
+            fates.push(match fate(&stored)? {
                 // What was let go once is not let go again.
                 Fate::Drop(_) if stored.record.status().is_none() => Fate::Keep,
                 other => other,
@@ -76,6 +77,7 @@ impl DiskLibrary {
         write_synced(&table, &offsets.to_bytes())?;
         let size = |path: &Path| fs::metadata(path).map(|m| m.len()).unwrap_or_default();
         (report.files, report.before, report.after) = (1, size(&old.path), size(&unfinished));
+        before_the_switch()?;
         fs::rename(&unfinished, &new).map_err(StoreError::io("put in place", &new))?;
         sync_folder(&new)?;
         remove(&old.path)?;
@@ -111,7 +113,6 @@ fn write_revision(old: &Volume, new: &Path, fates: Vec<Fate>) -> Result<Offsets,
             Member::End => break,
             // The survey read all of it a moment ago.
             Member::Bad(detail) | Member::Torn(detail) => {
-                debug_assert!(next_good(&old.path, here).is_ok());
                 let position = LibraryPosition { file: old.number, offset: here };
                 return Err(StoreError::Damaged { position, detail });
             }

@@ -155,7 +155,7 @@ impl Unpacker {
             u32::from_le_bytes(bytes) as usize
         };
         let (packed, length) = (field(16), field(20));
-        if packed < GZIP_HEAD_LENGTH + 8 || length > MAX_RECORD || length / MAX_RATIO > packed {
+        if packed < GZIP_HEAD_LENGTH + 8 || packed.max(length) > MAX_RECORD || length / MAX_RATIO > packed {
             return Ok(Member::Bad("a record of absurd size".into()));
         }
         let rest = (packed - GZIP_HEAD_LENGTH) as u64;

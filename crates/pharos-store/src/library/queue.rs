@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, BufReader};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use std::thread::{self, available_parallelism};
 use pharos_core::config::LibraryFormat;
 use pharos_core::{Clock as _, LibraryPosition, SystemClock, Timestamp};
 
-use super::packing::Packer;
+use super::packing::{Member, Packer, Unpacker};
 use super::scan::mend_tail;
 use super::volumes::{Volumes, file_name, format_of};
 use super::{Content, Record, warc};
@@ -93,13 +93,23 @@ struct State {
     /// Packed records between the two that nobody writes yet.
     waiting: Vec<u8>,
     busy: bool,
-    /// Groups that failed, newest last: up to which position they reached, in which round, and why.
+    /// Counts failed writes: positions given out in a round that failed are given out again in the next.
     round: u64,
-    failures: VecDeque<(u64, io::ErrorKind, String)>,
+    /// The last of them.
+    failures: VecDeque<Failure>,
     /// A failed write could not be undone yet.
     torn: bool,
     /// Where the first record stands: behind the note on the file itself.
     info: u64,
+}
+
+/// A write that failed, for those who wait.
+struct Failure {
+    round: u64,
+    /// What the round had brought to disk before.
+    durable: LibraryPosition,
+    kind: io::ErrorKind,
+    text: String,
 }
 
 /// Failures that are remembered for those who wait; all of them wake up long before so many more happen.
@@ -126,7 +136,9 @@ impl WriteQueue {
                 let from = if known_good.file == last.number { known_good.offset } else { 0 };
                 let end = LibraryPosition { file: last.number, offset: mend_tail(&last.path, from)? };
                 if format_of(&last.path) == writing.format {
-                    State::open(last.path.clone(), end)?
+                    let mut state = State::open(last.path.clone(), end)?;
+                    state.info = first_record(&last.path)?;
+                    state
                 } else {
                     State::begin(dir, last.number + 1, writing.format)?
                 }
@@ -205,7 +217,7 @@ impl WriteQueue {
     /// Queues packed records, and returns where they begin once they are on disk.
     fn write(&self, at: Timestamp, members: Vec<u8>) -> Result<LibraryPosition, StoreError> {
         let mut state = self.lock();
-        while state.next.offset > self.writing.file_size {
+        while state.next.offset > self.writing.file_size.max(state.info) {
             state = self.rotate(state, at)?;
         }
         let (start, round) = (state.next, state.round);
@@ -218,9 +230,13 @@ impl WriteQueue {
         }
         loop {
             if state.round != round {
-                let failure = state.failures.iter().find(|(failed, ..)| *failed == round);
+                let failure = state.failures.iter().find(|failure| failure.round == round);
+                // Others failed, after this group was written.
+                if failure.is_some_and(|failure| failure.durable >= end) {
+                    return Ok(start);
+                }
                 let (kind, text) = failure
-                    .map_or((io::ErrorKind::Other, "an earlier write failed"), |(_, k, t)| (*k, t.as_str()));
+                    .map_or((io::ErrorKind::Other, "an earlier write failed"), |f| (f.kind, f.text.as_str()));
                 return Err(StoreError::io("write", &state.path)(io::Error::new(kind, text.to_string())));
             }
             if state.durable >= end {
@@ -252,6 +268,7 @@ impl WriteQueue {
         let mut new = State::begin(&self.dir, state.next.file + 1, self.writing.format)?;
         new.write_info(&mut self.press()?.packer, at)?;
         new.round = state.round;
+        new.failures = std::mem::take(&mut state.failures);
         *state = new;
         Ok(state)
     }
@@ -276,8 +293,9 @@ impl WriteQueue {
             Err(error) => {
                 // Nothing of this round is on disk, nor is what was queued behind it: all of them are told.
                 state.torn = file.set_len(from).is_err();
-                let round = state.round;
-                state.failures.push_back((round, error.kind(), error.to_string()));
+                let (round, durable) = (state.round, state.durable);
+                let (kind, text) = (error.kind(), error.to_string());
+                state.failures.push_back(Failure { round, durable, kind, text });
                 if state.failures.len() > FAILURES {
                     state.failures.pop_front();
                 }
@@ -293,6 +311,15 @@ impl WriteQueue {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Where the first record of a file stands: behind the note on the file itself.
+fn first_record(path: &Path) -> Result<u64, StoreError> {
+    let file = File::open(path).map_err(StoreError::io("open", path))?;
+    Ok(match Unpacker::new().read(&mut BufReader::new(file), 0) {
+        Member::Good(_, length) => length,
+        _ => 0,
+    })
 }
 
 fn body_size(record: &Record) -> usize {

@@ -83,6 +83,8 @@ impl Iterator for DiskScan {
                 return None;
             }
             match current.step(&mut self.unpacker, is_last) {
+                // Where the last record before the end is gone from a revision, the next one stands behind it.
+                Step::Record(stored) if self.to.is_some_and(|to| stored.position >= to) => return None,
                 Step::Record(stored) => return Some(Ok(*stored)),
                 Step::PassedOver => {}
                 Step::Damage(error) => return Some(Err(error)),
@@ -110,25 +112,36 @@ enum Step {
 impl Current {
     fn step(&mut self, unpacker: &mut Unpacker, is_last_file: bool) -> Step {
         let here = self.offset;
-        match unpacker.read(&mut self.input, here) {
+        let mut member = unpacker.read(&mut self.input, here);
+        let mut length = u64::MAX;
+        if is_last_file && matches!(member, Member::Bad(_) | Member::Torn(_)) {
+            // The owner may be writing it at this moment. What stands within the length of now can be read now.
+            length = self.input.get_ref().metadata().map_or(0, |m| m.len());
+            if self.input.seek(SeekFrom::Start(here)).is_ok() {
+                member = unpacker.read(&mut self.input, here);
+            }
+        }
+        match member {
             Member::Good(bytes, length) => {
                 self.offset += length;
                 self.record(&bytes, here)
             }
             Member::End => Step::Done(None),
-            Member::Bad(detail) | Member::Torn(detail) => match next_good(&self.volume.path, here + 1) {
-                Ok(Some(good)) => {
-                    self.offset = good;
-                    match self.input.seek(SeekFrom::Start(good)) {
-                        Ok(_) => Step::Damage(self.damaged(here, detail)),
-                        Err(e) => Step::Done(Some(StoreError::io("seek in", &self.volume.path)(e))),
+            Member::Bad(detail) | Member::Torn(detail) => {
+                match next_good(&self.volume.path, here + 1, length) {
+                    Ok(Some(good)) => {
+                        self.offset = good;
+                        match self.input.seek(SeekFrom::Start(good)) {
+                            Ok(_) => Step::Damage(self.damaged(here, detail)),
+                            Err(e) => Step::Done(Some(StoreError::io("seek in", &self.volume.path)(e))),
+                        }
                     }
+                    // At the very end of the last file this is the owner, writing at this moment.
+                    Ok(None) if is_last_file && self.volume.revision == 0 => Step::Done(None),
+                    Ok(None) => Step::Done(Some(self.damaged(here, detail))),
+                    Err(error) => Step::Done(Some(error)),
                 }
-                // At the very end of the last file this is the owner, writing at this moment.
-                Ok(None) if is_last_file && self.volume.revision == 0 => Step::Done(None),
-                Ok(None) => Step::Done(Some(self.damaged(here, detail))),
-                Err(error) => Step::Done(Some(error)),
-            },
+            }
         }
     }
 
@@ -157,11 +170,11 @@ impl Current {
     }
 }
 
-/// The first offset from `from` on at which a whole, valid record stands.
-pub(super) fn next_good(path: &Path, from: u64) -> Result<Option<u64>, StoreError> {
+/// The first offset from `from` on, and before `to`, at which a whole, valid record stands.
+pub(super) fn next_good(path: &Path, from: u64, to: u64) -> Result<Option<u64>, StoreError> {
     let error = || StoreError::io("read", path);
     let file = File::open(path).map_err(error())?;
-    let length = file.metadata().map_err(error())?.len();
+    let length = file.metadata().map_err(error())?.len().min(to);
     let mut window = vec![0; WINDOW];
     let mut start = from;
     let magic = ZSTD_MAGIC.len();
@@ -203,7 +216,7 @@ pub(super) fn mend_tail(path: &Path, known_good: u64) -> Result<u64, StoreError>
         match unpacker.read(&mut input, at) {
             Member::Good(_, length) => at += length,
             Member::End => return Ok(at),
-            Member::Bad(detail) | Member::Torn(detail) => match next_good(path, at + 1)? {
+            Member::Bad(detail) | Member::Torn(detail) => match next_good(path, at + 1, u64::MAX)? {
                 Some(good) => at = good,
                 None => {
                     let aside = PathBuf::from(format!("{}.torn-{at}", path.display()));

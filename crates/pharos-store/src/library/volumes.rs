@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -17,6 +17,7 @@ use pharos_core::config::LibraryFormat;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::packing::{Member, Unpacker, suffix};
+use super::scan::next_good;
 use super::warc;
 use crate::StoreError;
 
@@ -64,13 +65,24 @@ impl Offsets {
         let file = File::open(path).map_err(StoreError::io("open", path))?;
         let (mut input, mut unpacker) = (BufReader::with_capacity(256 << 10, file), Unpacker::new());
         let (mut table, mut at) = (Vec::new(), 0);
-        while let Member::Good(bytes, length) = unpacker.read(&mut input, at) {
-            if let Ok(warc::Parsed { span: Some((start, _)), .. }) = warc::read(&bytes) {
-                table.push((start, at));
+        loop {
+            match unpacker.read(&mut input, at) {
+                Member::Good(bytes, length) => {
+                    if let Ok(warc::Parsed { span: Some((start, _)), .. }) = warc::read(&bytes) {
+                        table.push((start, at));
+                    }
+                    at += length;
+                }
+                Member::End => return Ok(Self(table)),
+                Member::Bad(_) | Member::Torn(_) => match next_good(path, at + 1, u64::MAX)? {
+                    None => return Ok(Self(table)),
+                    Some(good) => {
+                        at = good;
+                        input.seek(SeekFrom::Start(at)).map_err(StoreError::io("seek in", path))?;
+                    }
+                },
             }
-            at += length;
         }
-        Ok(Self(table))
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {

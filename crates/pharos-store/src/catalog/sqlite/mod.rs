@@ -36,8 +36,9 @@ const LONGEST_LOG: i64 = 128 << 20;
 /// The catalog in SQLite.
 pub struct SqliteCatalog {
     path: PathBuf,
-    writer: Option<Mutex<Connection>>,
+    /// Closed first: only who writes can put the log away when it closes as the last.
     reader: Mutex<Connection>,
+    writer: Option<Mutex<Connection>>,
 }
 
 impl SqliteCatalog {
@@ -474,6 +475,13 @@ mod tests {
         assert_eq!(reader.counts().unwrap().pages, 1);
         assert!(reader.apply(&[], position(2)).is_err());
         assert!(SqliteCatalog::open_reader(&dir.path().join("none.db")).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_closed_catalog_is_one_file() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
     #[test]
