@@ -123,12 +123,17 @@ fn main() {
             open_warc(&path).unwrap().read_ahead().filter_map(|r| r.unwrap().to_record().unwrap()).count();
         let as_records = mb(read) / started.elapsed().as_secs_f64();
         println!("{name}: pharos {ours:>8.0}, with {taken} records made of it {as_records:.0}");
-        match warcio(&path) {
-            Some(seconds) => {
-                let peer = mb(read) / seconds;
-                println!("{name}: warcio {peer:>8.0}   pharos is {:.1} times as fast", ours / peer);
+        for (does, check) in [("reads", "False"), ("reads and checks digests, as pharos does", "True")] {
+            match warcio(&path, check) {
+                Some(seconds) => {
+                    let peer = mb(read) / seconds;
+                    let faster = ours / peer;
+                    println!(
+                        "{name}: warcio {peer:>8.0}   pharos is {faster:.1} times as fast (warcio {does})"
+                    );
+                }
+                None => println!("{name}: warcio is not installed"),
             }
-            None => println!("{name}: warcio is not installed"),
         }
         if let Some(pharos) = std::env::var_os("PHAROS") {
             let data = tempfile::tempdir_in(".").unwrap();
@@ -245,12 +250,12 @@ fn foreign(dir: &Path, raw: &[Vec<u8>]) -> (&'static str, PathBuf) {
 }
 
 /// Seconds that warcio needs to read every record and its content.
-fn warcio(path: &Path) -> Option<f64> {
+fn warcio(path: &Path, check: &str) -> Option<f64> {
     let script = "import sys,time\nfrom warcio.archiveiterator import ArchiveIterator\n\
-        s=time.time()\nn=0\nfor r in ArchiveIterator(open(sys.argv[1],'rb')): n+=len(r.content_stream().read())\n\
+        s=time.time()\nn=0\nfor r in ArchiveIterator(open(sys.argv[1],'rb'),check_digests=sys.argv[2]=='True'): n+=len(r.content_stream().read())\n\
         print(time.time()-s)";
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
-    let out = Command::new(python).args(["-c", script]).arg(path).output().ok()?;
+    let out = Command::new(python).args(["-c", script]).arg(path).arg(check).output().ok()?;
     String::from_utf8(out.stdout).ok()?.trim().parse().ok()
 }
 

@@ -16,6 +16,8 @@ const CURE: &str = "pharos doctor --repair makes it again";
 /// How long and how often a second look is taken, beside an owner.
 const PAUSE: Duration = Duration::from_millis(300);
 const LOOKS: usize = 4;
+/// Bytes of the library that are far more than one block of page objects is made of.
+const MUCH: u64 = 64 << 20;
 
 /// Proves the derived files, as far as the catalog has come.
 pub(super) fn examine(
@@ -65,7 +67,8 @@ pub(super) fn examine(
 }
 
 /// What is wrong. That the end has not been derived yet is not: it is when the engine starts. But where one of the two
-/// folders has what the other has not, and not even the beginning of that file, a file was lost.
+/// folders has what the other has not, and not even the beginning of that file, or where more is missing than a crash
+/// leaves behind, files were lost.
 fn flaws(reader: &DerivedReader, to: LibraryPosition) -> Result<Vec<Flaw>, StoreError> {
     let mut flaws = reader.check(to)?;
     let ends: Vec<LibraryPosition> = flaws.iter().filter_map(|flaw| open_end(flaw, to)).collect();
@@ -74,7 +77,8 @@ fn flaws(reader: &DerivedReader, to: LibraryPosition) -> Result<Vec<Flaw>, Store
         Some(from) => {
             let is_whole_file = from.offset == 0;
             let other_has_more = ends.len() < 2 || ends.iter().any(|other| *other > from);
-            is_whole_file && other_has_more
+            let is_much = to.file > from.file + 1 || (to.file == from.file && to.offset > MUCH);
+            is_whole_file && (other_has_more || is_much)
         }
     });
     Ok(flaws)
