@@ -1,8 +1,9 @@
 //! The doctor: is every store whole, and do they agree with the library and with each other?
 //!
 //! One look through the library gives a small table of what stands where; catalog, derived stores and index are compared
-//! with it. All that is held in memory is some 200 bytes for each page and 40 for each further version. Beside an owner nothing is locked: every comparison goes only as far
-//! as the stores had come when the examination began, and what looks wrong is looked at again.
+//! with it. All that is held in memory is some 200 bytes for each page and 40 for each further version. Beside an
+//! owner nothing is locked: every comparison goes only as far as the stores had come when the examination began, and
+//! what looks wrong is looked at again.
 //!
 //! With `repair`, the data directory is owned for the whole time, what can be made again is made again, and a second
 //! examination tells what is left.
