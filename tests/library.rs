@@ -135,6 +135,50 @@ fn an_order_without_an_engine_is_carried_out_at_once() {
     assert!(!Path::new(&rig.data().join("inbox")).exists());
 }
 
+/// Three versions of a page in a zstd library; the retention rule keeps one, and the story tells of all.
+#[test]
+fn old_versions_are_let_go_and_remembered() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    fs::create_dir_all(&data).unwrap();
+    fs::write(data.join("pharos.toml"), "[library]\nformat = \"zstd\"\nlevel = 3\nkeep_versions = 1\n")
+        .unwrap();
+    let url = "http://www.example.org/tower";
+    let feed: String = [(1, "windmill"), (2, "bridge"), (3, "lighthouse")]
+        .map(|(day, word)| {
+            format!("{{\"op\":\"add\",\"url\":\"{url}\",\"date\":\"2026-01-0{day}\",\"title\":\"{word}\",\"text\":\"a {word}\"}}\n")
+        })
+        .concat();
+    let file = dir.path().join("feed.jsonl");
+    fs::write(&file, feed).unwrap();
+    let on = |arguments: &[&str]| {
+        let mut command = common::pharos();
+        command.arg("--data").arg(&data).args(arguments);
+        command
+    };
+    succeed(on(&["load"]).arg(&file));
+    assert!(data.join("library/00000001.warc.zst").exists());
+    let kept = || {
+        let story: Value = serde_json::from_str(&succeed(&mut on(&["--json", "page", url]))).unwrap();
+        story["versions"].as_array().unwrap().iter().map(|v| v["kept"].to_string()).collect::<Vec<_>>()
+    };
+    assert!(kept().len() == 3 && kept().iter().all(|k| k.contains("whole")), "{:?}", kept());
+    assert!(succeed(&mut on(&["page", url, "--show", "3"])).contains("windmill"));
+    let done = succeed(&mut on(&["compact"]));
+    assert!(done.contains("2 versions let go"), "{done}");
+    assert!(data.join("library/00000001-1.warc.zst").exists());
+    assert_eq!(kept()[1..], ["\"dropped\"", "\"dropped\""]);
+    assert!(succeed(&mut on(&["page", url, "--show"])).contains("lighthouse"));
+    let error = common::fail(&mut on(&["page", url, "--show", "2"]));
+    assert!(error.contains("retention rule"), "{error}");
+    succeed(&mut on(&["doctor"]));
+    // What is left is enough to make everything again.
+    succeed(&mut on(&["rebuild"]));
+    assert_eq!(kept()[1..], ["\"dropped\"", "\"dropped\""]);
+    assert!(succeed(&mut on(&["search", "lighthouse"])).contains(url));
+    succeed(&mut on(&["doctor"]));
+}
+
 fn until(what: &str, mut done: impl FnMut() -> bool) {
     let patience = Instant::now() + Duration::from_secs(60);
     while !done() {

@@ -41,7 +41,6 @@ use tracing::warn;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::import::is_writable;
-use crate::intake::body_size;
 use crate::{Engine, EngineError, Intake};
 
 /// Longest line.
@@ -309,7 +308,7 @@ impl LoadList {
         let (before, mut freed) = (self.waiting.len(), 0);
         self.waiting.retain(|record| {
             let goes = record.url == *url && record.at <= at && record.status().is_some();
-            freed += if goes { body_size(record) } else { 0 };
+            freed += if goes { record.body_size() } else { 0 };
             !goes
         });
         self.bytes -= freed;
@@ -329,7 +328,7 @@ impl LoadList {
             None => date,
         };
         let record = Record::new(url, at, Content::Response(response));
-        self.bytes += body_size(&record);
+        self.bytes += record.body_size();
         self.waiting.push(record);
         Ok(())
     }
@@ -364,7 +363,7 @@ impl LoadList {
         self.bytes = 0;
         let (mut group, mut bytes) = (Vec::new(), 0);
         for record in std::mem::take(&mut self.waiting) {
-            bytes += body_size(&record);
+            bytes += record.body_size();
             self.summary.added += u64::from(record.status().is_some());
             group.push(record);
             if group.len() == GROUP || bytes >= GROUP_BYTES {

@@ -7,7 +7,7 @@ use pharos_core::config::Config;
 use pharos_core::{Clock, LibraryPosition};
 use pharos_crawl::rules_of;
 use pharos_index::Generations;
-use pharos_store::{Catalog, Content, Library, Record, StoreError, StoredRecord};
+use pharos_store::{Catalog, Library, Record, StoreError, StoredRecord};
 use tracing::{info, warn};
 
 use crate::EngineError;
@@ -117,7 +117,7 @@ pub(crate) fn next_group(
     for stored in scan {
         match stored {
             Ok(stored) => {
-                bytes += body_size(&stored.record);
+                bytes += stored.record.body_size();
                 group.push(stored);
             }
             Err(damage @ StoreError::Damaged { .. }) => warn!("{damage}"),
@@ -128,12 +128,4 @@ pub(crate) fn next_group(
         }
     }
     Ok(group)
-}
-
-/// Bytes of a record's body.
-pub(crate) fn body_size(record: &Record) -> usize {
-    match &record.content {
-        Content::Response(response) => response.body.len(),
-        Content::Revisit(_) | Content::Event(_) => 0,
-    }
 }

@@ -48,13 +48,7 @@ pub fn compact(
         if one.files > 0 {
             info!(path = %path.display(), before = one.before, after = one.after, "compacted");
         }
-        total = Compacted {
-            files: total.files + one.files,
-            dropped: total.dropped + one.dropped,
-            erased: total.erased + one.erased,
-            before: total.before + one.before,
-            after: total.after + one.after,
-        };
+        total += one;
     }
     engine.intake(&never)?.finish()?;
     Ok(total)

@@ -8,8 +8,6 @@ use pharos_store::{
 };
 use tokio::sync::mpsc::Receiver;
 
-use crate::intake::body_size;
-
 /// Records, and bytes of their bodies, that one sync makes durable together, at most.
 const GROUP: usize = 256;
 const GROUP_BYTES: usize = 8 << 20;
@@ -32,13 +30,13 @@ impl Shelf {
         stored: &SyncSender<Vec<StoredRecord>>,
     ) -> Result<(), StoreError> {
         while let Some(first) = records.blocking_recv() {
-            let mut bytes = body_size(&first);
+            let mut bytes = first.body_size();
             let mut group = vec![first];
             while group.len() < GROUP
                 && bytes < GROUP_BYTES
                 && let Ok(record) = records.try_recv()
             {
-                bytes += body_size(&record);
+                bytes += record.body_size();
                 group.push(record);
             }
             // The stage behind broke down; its own error tells why.

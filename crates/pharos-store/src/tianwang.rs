@@ -23,11 +23,12 @@
 //! **Damage stays where it is.** [`TianwangScan`] reports a damaged stretch and goes on at the next record, found
 //! as the format's authors describe it: look for `version:`, and trust it when three records in a row are sound.
 
+mod files;
+mod scan;
+
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write as _};
+use std::io::{self, Read};
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use flate2::Compression;
@@ -35,18 +36,13 @@ use flate2::read::{ZlibDecoder, ZlibEncoder};
 use pharos_core::Timestamp;
 use thiserror::Error;
 
-use crate::StoreError;
+pub use files::{FILE_LIMIT, RawFiles, file_name, raw_files};
+pub use scan::TianwangScan;
 
 /// Longest DATA that is read, compressed or not.
 pub const MAX_RECORD: u64 = 64 << 20;
-/// Largest raw file: what a 32-bit file system holds.
-pub const FILE_LIMIT: u64 = (2 << 30) - 1;
-
-const FILE_PREFIX: &str = "Tianwang.raw.";
 /// The properties of version 1.0, in their order.
 const PROPERTIES: [&str; 7] = ["version", "url", "origin", "date", "ip", "unzip-length", "length"];
-/// Longest head that is read.
-const MAX_HEAD: usize = 64 << 10;
 /// Most properties in a head. Also what keeps a file made of nothing but `version:` lines from costing a long look
 /// at each.
 const MAX_PROPERTIES: usize = 32;
@@ -54,12 +50,6 @@ const MAX_PROPERTIES: usize = 32;
 const VERSION_LINE: usize = 32;
 /// Longest HTTP header that is told from the body.
 const MAX_HTTP_HEADER: usize = 256 << 10;
-/// What is read to see a head; nearly all are shorter.
-const PROBE: usize = 1 << 10;
-/// Bytes looked through at a time behind damage.
-const WINDOW: usize = 1 << 20;
-/// Records in a row that prove that the first begins where it seems to.
-const PROOF: usize = 3;
 /// The last second that RFC 822 dates with four digits of the year can tell.
 const LAST_SECOND: i64 = 253_402_300_799;
 
@@ -284,268 +274,13 @@ fn unzip(packed: &[u8], length: u64) -> Result<Vec<u8>, String> {
     }
 }
 
-/// All records of a raw file in order, with their offsets, and the damaged stretches between them. No more than one
-/// record is in memory at a time.
-///
-/// Two cases go beyond the authors' recovery, so that damage costs nobody else's page: where fewer than three
-/// records stand between two damages, one is trusted that has address, date and an HTTP header; and `version:` is
-/// looked for in the middle of lines too, because the line feed before it may be what is damaged. When a record is
-/// not followed by another, its `length` is in doubt, and records inside its data are looked for first.
-///
-/// An I/O error is reported as damage to the end of the file.
-pub struct TianwangScan<R> {
-    source: R,
-    size: u64,
-    at: u64,
-}
-
-/// A record that keeps the rules.
-struct Extent {
-    head: Head,
-    /// Where DATA begins.
-    data: u64,
-    /// Where the next record begins.
-    next: u64,
-    /// Whether it does, or the file ends there.
-    followed: bool,
-}
-
-enum Fault {
-    Io(io::Error),
-    Format(String),
-}
-
-impl From<io::Error> for Fault {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<&str> for Fault {
-    fn from(detail: &str) -> Self {
-        Self::Format(detail.into())
-    }
-}
-
-impl<R: Read + Seek> TianwangScan<R> {
-    /// Reads `source` from its beginning. A plain file is best: the scan reads in large pieces itself.
-    pub fn new(mut source: R) -> io::Result<Self> {
-        let size = source.seek(SeekFrom::End(0))?;
-        Ok(Self { source, size, at: 0 })
-    }
-
-    /// Up to `length` bytes; fewer only at the end of the file.
-    fn bytes_at(&mut self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        self.source.seek(SeekFrom::Start(offset))?;
-        (&mut self.source).take(length).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    }
-
-    /// The record at `offset`, if there is one that keeps the rules.
-    fn sound_at(&mut self, offset: u64) -> Result<Extent, Fault> {
-        let window = self.bytes_at(offset, PROBE as u64)?;
-        let mut head = Head::parse(&window)?;
-        if head.is_none() && window.len() == PROBE {
-            head = Head::parse(&self.bytes_at(offset, MAX_HEAD as u64)?)?;
-        }
-        let head = head.ok_or("the head has no end")?;
-        if head.length > MAX_RECORD {
-            return Err(Fault::Format(format!("data of {} bytes, more than {MAX_RECORD}", head.length)));
-        }
-        let data = offset + head.size as u64;
-        let end = data + head.length;
-        if end >= self.size {
-            return Err("the record is cut off".into());
-        }
-        let behind = self.bytes_at(end, 1 + VERSION_LINE as u64)?;
-        if behind.first() != Some(&b'\n') {
-            return Err("no blank line behind the data".into());
-        }
-        let next = end + 1;
-        Ok(Extent { head, data, next, followed: next == self.size || begins_head(&behind[1..]) })
-    }
-
-    /// Is this the beginning of a record? Yes if three in a row are sound (or fewer, up to the end of the file); with
-    /// `lone`, also if one is complete.
-    fn proven(&mut self, offset: u64, lone: bool) -> io::Result<bool> {
-        let mut next = offset;
-        let mut first_is_complete = false;
-        for count in 0..PROOF {
-            if count > 0 && next == self.size {
-                return Ok(true);
-            }
-            let extent = match self.sound_at(next) {
-                Ok(extent) => extent,
-                Err(Fault::Io(error)) => return Err(error),
-                Err(Fault::Format(_)) => return Ok(first_is_complete),
-            };
-            if count == 0 && lone && extent.head.url.is_some() && extent.head.date.is_some() {
-                first_is_complete =
-                    extent.head.unzip_length.is_some() || self.bytes_at(extent.data, 5)? == b"HTTP/";
-            }
-            next = extent.next;
-        }
-        Ok(true)
-    }
-
-    /// The first proven beginning of a record in `from..until`.
-    fn search(&mut self, from: u64, until: u64, lone: bool) -> io::Result<Option<u64>> {
-        let mut at = from;
-        while at < until {
-            let wanted = (until - at + VERSION_LINE as u64).min(WINDOW as u64);
-            let window = self.bytes_at(at, wanted)?;
-            for (i, _) in window.iter().enumerate().filter(|(_, b)| **b == b'v') {
-                let candidate = at + i as u64;
-                // What can be seen to be no head needs no reading.
-                let head = Head::parse(&window[i..window.len().min(i + MAX_HEAD)]);
-                if candidate < until && head.is_ok() && self.proven(candidate, lone)? {
-                    return Ok(Some(candidate));
-                }
-            }
-            if (window.len() as u64) < WINDOW as u64 {
-                break;
-            }
-            // A version line across the border is seen whole the next time.
-            at += (WINDOW - VERSION_LINE) as u64;
-        }
-        Ok(None)
-    }
-
-    /// Reads what is at `self.at` and moves behind it.
-    fn step(&mut self) -> Result<TianwangRecord, Fault> {
-        let start = self.at;
-        let extent = match self.sound_at(start) {
-            Ok(extent) => extent,
-            Err(Fault::Format(detail)) => {
-                self.at = self.search(start + 1, self.size, true)?.unwrap_or(self.size);
-                return Err(Fault::Format(detail));
-            }
-            Err(error) => return Err(error),
-        };
-        if !extent.followed
-            && let Some(inside) = self.search(start + 1, extent.next, false)?
-        {
-            self.at = inside;
-            return Err("`length` leads into a later record".into());
-        }
-        let data = self.bytes_at(extent.data, extent.head.length)?;
-        self.at = extent.next;
-        extent.head.with_data(data).map_err(Fault::Format)
-    }
-}
-
-impl<R: Read + Seek> Iterator for TianwangScan<R> {
-    type Item = Result<(u64, TianwangRecord), Damage>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let offset = self.at;
-        if offset >= self.size {
-            return None;
-        }
-        let detail = match self.step() {
-            Ok(record) => return Some(Ok((offset, record))),
-            Err(Fault::Format(detail)) => detail,
-            Err(Fault::Io(error)) => {
-                self.at = self.size;
-                format!("cannot read on: {error}")
-            }
-        };
-        Some(Err(Damage { offset, length: self.at - offset, detail }))
-    }
-}
-
-/// The name of a raw file. The number is that of the gathering thread, or counts the files of one.
-pub fn file_name(number: u64) -> String {
-    format!("{FILE_PREFIX}{number}")
-}
-
-/// The raw files of a folder, in the order of their numbers.
-pub fn raw_files(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(dir).map_err(StoreError::io("list", dir))? {
-        let name = entry.map_err(StoreError::io("list", dir))?.file_name();
-        let number =
-            name.to_str().and_then(|n| n.strip_prefix(FILE_PREFIX)).and_then(|n| n.parse::<u64>().ok());
-        // Only names that we would give: `+1` and `01` are not numbers of a file.
-        files.extend(number.filter(|n| name.to_str() == Some(&file_name(*n))));
-    }
-    files.sort_unstable();
-    Ok(files.into_iter().map(|number| dir.join(file_name(number))).collect())
-}
-
-/// Writes records to `Tianwang.raw.1`, `Tianwang.raw.2`, … in a folder that has none yet.
-pub struct RawFiles {
-    dir: PathBuf,
-    limit: u64,
-    number: u64,
-    path: PathBuf,
-    file: BufWriter<File>,
-    /// Bytes in the present file.
-    size: u64,
-    /// Bytes in all files.
-    end: u64,
-}
-
-impl RawFiles {
-    /// Begins the first file. No file grows beyond `limit` bytes (see [`FILE_LIMIT`]), unless one record alone does.
-    pub fn create(dir: &Path, limit: u64) -> Result<Self, StoreError> {
-        fs::create_dir_all(dir).map_err(StoreError::io("create", dir))?;
-        let (path, file) = Self::begin(dir, 1)?;
-        Ok(Self { dir: dir.to_path_buf(), limit, number: 1, path, file, size: 0, end: 0 })
-    }
-
-    fn begin(dir: &Path, number: u64) -> Result<(PathBuf, BufWriter<File>), StoreError> {
-        let path = dir.join(file_name(number));
-        let file = File::create_new(&path).map_err(StoreError::io("create", &path))?;
-        Ok((path, BufWriter::new(file)))
-    }
-
-    /// Appends a record. Gives its offset, counted over all files in order.
-    pub fn append(&mut self, record: &TianwangRecord) -> Result<u64, StoreError> {
-        let length = (record.head.len() + record.body.len()) as u64;
-        if length + 16 > MAX_RECORD {
-            let error = format!("{} has {length} bytes, a record holds at most {MAX_RECORD}", record.url);
-            return Err(StoreError::io("write", &self.path)(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                error,
-            )));
-        }
-        let bytes = write(record);
-        let length = bytes.len() as u64;
-        if self.size > 0 && self.size + length > self.limit {
-            self.sync()?;
-            self.number += 1;
-            (self.path, self.file) = Self::begin(&self.dir, self.number)?;
-            self.size = 0;
-        }
-        self.file.write_all(&bytes).map_err(StoreError::io("write", &self.path))?;
-        let offset = self.end;
-        self.size += length;
-        self.end += length;
-        Ok(offset)
-    }
-
-    /// Waits until everything is on disk. Gives the bytes of all files.
-    pub fn finish(mut self) -> Result<u64, StoreError> {
-        self.sync()?;
-        Ok(self.end)
-    }
-
-    fn sync(&mut self) -> Result<(), StoreError> {
-        self.file
-            .flush()
-            .and_then(|()| self.file.get_ref().sync_all())
-            .map_err(StoreError::io("write", &self.path))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::collection::vec;
     use proptest::option;
     use proptest::prelude::*;
+    use std::fs;
     use std::io::Cursor;
 
     const HEADER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";

@@ -13,7 +13,6 @@ use tracing::warn;
 
 use super::convert::{Converted, ForeignRevisit};
 use super::{BadRecord, ImportSummary, MAX_DESCRIBED};
-use crate::intake::body_size;
 use crate::{Engine, EngineError, Intake};
 
 /// Records, and bytes of their bodies, that are taken in together, at most.
@@ -113,7 +112,7 @@ impl<'a> Taker<'a> {
         } else if self.is_known(&record)? {
             self.summary.known += 1;
         } else {
-            self.bytes += body_size(&record);
+            self.bytes += record.body_size();
             self.group.push(record);
             if self.group.len() >= GROUP || self.bytes >= GROUP_BYTES {
                 self.flush()?;

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Write as _};
+use std::ops::AddAssign;
 use std::path::Path;
 
 use pharos_core::LibraryPosition;
@@ -35,6 +36,16 @@ pub struct Compacted {
     pub before: u64,
     /// Bytes on disk now.
     pub after: u64,
+}
+
+impl AddAssign for Compacted {
+    fn add_assign(&mut self, other: Self) {
+        self.files += other.files;
+        self.dropped += other.dropped;
+        self.erased += other.erased;
+        self.before += other.before;
+        self.after += other.after;
+    }
 }
 
 impl DiskLibrary {

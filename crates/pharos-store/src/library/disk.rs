@@ -258,14 +258,7 @@ mod tests {
         let files = library.files().unwrap();
         let mut done = Compacted::default();
         for (number, _) in &files {
-            let one = library.compact(*number, &mut |s| Ok(fate(s)), &mut || Ok(())).unwrap();
-            done = Compacted {
-                files: done.files + one.files,
-                dropped: done.dropped + one.dropped,
-                erased: done.erased + one.erased,
-                before: done.before + one.before,
-                after: done.after + one.after,
-            };
+            done += library.compact(*number, &mut |s| Ok(fate(s)), &mut || Ok(())).unwrap();
         }
         assert!(
             done.files >= 3 && done.dropped > 5 && done.erased > 5 && done.after < done.before,

@@ -15,7 +15,7 @@ use pharos_core::{Clock as _, LibraryPosition, SystemClock, Timestamp};
 use super::packing::{Member, Packer, Unpacker};
 use super::scan::mend_tail;
 use super::volumes::{Volumes, file_name, format_of};
-use super::{Content, Record, warc};
+use super::{Record, warc};
 use crate::StoreError;
 
 /// How the library writes.
@@ -170,7 +170,7 @@ impl WriteQueue {
 
     /// Packs records, on all cores where they are many bytes.
     fn pack(&self, records: &[Record]) -> Result<Packed, StoreError> {
-        let bytes: usize = records.iter().map(body_size).sum();
+        let bytes: usize = records.iter().map(Record::body_size).sum();
         let threads = available_parallelism().map_or(1, usize::from).min(bytes / SHARE).min(records.len());
         if threads < 2 {
             return self.pack_share(records);
@@ -322,20 +322,13 @@ fn first_record(path: &Path) -> Result<u64, StoreError> {
     })
 }
 
-fn body_size(record: &Record) -> usize {
-    match &record.content {
-        Content::Response(response) => response.body.len(),
-        Content::Revisit(_) | Content::Event(_) => 0,
-    }
-}
-
 /// Cuts a list into stretches of about so many bytes.
 fn shares(mut records: &[Record], bytes: usize) -> Vec<&[Record]> {
     let mut shares = Vec::new();
     while !records.is_empty() {
         let mut size = 0;
         let full = records.iter().position(|record| {
-            size += body_size(record);
+            size += record.body_size();
             size >= bytes
         });
         let (share, rest) = records.split_at(full.map_or(records.len(), |at| at + 1));

@@ -34,6 +34,14 @@ impl Record {
         Self { url, at, depth: 0, hops: 0, attempt: 0, origin: None, spelling: None, content }
     }
 
+    /// Bytes of the body it carries.
+    pub fn body_size(&self) -> usize {
+        match &self.content {
+            Content::Response(response) => response.body.len(),
+            Content::Revisit(_) | Content::Event(_) => 0,
+        }
+    }
+
     /// The status of the answer, where there was one.
     pub fn status(&self) -> Option<u16> {
         match &self.content {

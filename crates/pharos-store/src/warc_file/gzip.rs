@@ -68,24 +68,7 @@ impl Gzip {
 
     /// Goes to the next member that holds WARC, or to the end.
     fn search<R: Read>(&mut self, source: &mut Source<R>) {
-        loop {
-            source.mark();
-            let bytes = source.fill(MAX_HEADER);
-            let found = memmem::find(bytes, MAGIC);
-            let step = found.unwrap_or((bytes.len() + 1).saturating_sub(MAGIC.len()));
-            source.consume(step);
-            let rest = source.fill(MAX_HEADER);
-            if rest.len() < MAGIC.len() {
-                source.consume(MAGIC.len());
-                return;
-            }
-            if found.is_some() {
-                if self.holds_warc(rest) {
-                    return;
-                }
-                source.consume(1);
-            }
-        }
+        source.search(MAGIC, MAX_HEADER, |bytes| self.holds_warc(bytes));
     }
 
     /// Unpacks on.

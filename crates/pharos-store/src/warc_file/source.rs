@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use memchr::memmem;
+
 /// Bytes asked for at a time.
 pub(super) const CHUNK: usize = 256 << 10;
 /// How far the way back reaches. A damaged member is noticed long before it has led so far astray.
@@ -109,6 +111,28 @@ impl<R: Read> Source<R> {
             n -= step as u64;
         }
         true
+    }
+
+    /// Goes to the next place where `magic` stands and `is_it` says yes to the `window` bytes from there, or to the end.
+    pub(super) fn search(&mut self, magic: &[u8], window: usize, mut is_it: impl FnMut(&[u8]) -> bool) {
+        loop {
+            self.mark();
+            let bytes = self.fill(window);
+            let found = memmem::find(bytes, magic);
+            let step = found.unwrap_or((bytes.len() + 1).saturating_sub(magic.len()));
+            self.consume(step);
+            let rest = self.fill(window);
+            if rest.len() < magic.len() {
+                self.consume(magic.len());
+                return;
+            }
+            if found.is_some() {
+                if is_it(rest) {
+                    return;
+                }
+                self.consume(1);
+            }
+        }
     }
 
     /// From here on nothing is forgotten, as far as the way back reaches.

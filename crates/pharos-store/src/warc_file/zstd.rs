@@ -2,7 +2,6 @@
 
 use std::io::{self, Read};
 
-use memchr::memmem;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer};
 
 use super::Damage;
@@ -89,24 +88,7 @@ impl Zstd {
 
     /// Goes to the next frame that holds WARC, or to the end.
     fn search<R: Read>(&mut self, source: &mut Source<R>) {
-        loop {
-            source.mark();
-            let bytes = source.fill(PROBE);
-            let found = memmem::find(bytes, MAGIC);
-            let step = found.unwrap_or((bytes.len() + 1).saturating_sub(MAGIC.len()));
-            source.consume(step);
-            let rest = source.fill(PROBE);
-            if rest.len() < MAGIC.len() {
-                source.consume(MAGIC.len());
-                return;
-            }
-            if found.is_some() {
-                if self.holds_warc(rest) {
-                    return;
-                }
-                source.consume(1);
-            }
-        }
+        source.search(MAGIC, PROBE, |bytes| self.holds_warc(bytes));
     }
 
     /// Unpacks on.
