@@ -188,6 +188,9 @@ fn every_planted_damage_is_found_and_mended_where_it_can_be() {
     assert_healthy(&data);
     succeed(&mut rig.crawl("crawl"));
     assert_healthy(&data);
+    // A crawl alone makes no page objects; taking something in does.
+    succeed(&mut rig.pharos(&["add", "--propose", "http://proposed.test/"]));
+    assert_healthy(&data);
     succeed(&mut rig.pharos(&["index", "build"]));
     assert!(succeed(&mut rig.pharos(&["doctor"])).starts_with("healthy: "));
     let queries = queries(&data, 40);

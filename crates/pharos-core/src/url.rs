@@ -1,15 +1,23 @@
 //! URLs, sites and their ids.
 
+mod escapes;
+mod id;
+mod parameters;
+mod site;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use url::Url;
-use xxhash_rust::xxh3::xxh3_64;
 
-/// Version of the function that [`PageUrl::parse`] is; recorded by every store that keeps ids.
-pub const NORMALISER_VERSION: u32 = 1;
+pub use id::PageId;
+pub use site::{SiteId, SiteName};
+
+/// Version of the function that [`PageUrl::parse`] is; recorded by every store that keeps ids. Version 2 takes out
+/// parameters of visitors, an empty `?` and the dot at the end of a host.
+pub const NORMALISER_VERSION: u32 = 2;
 
 /// Longer addresses are refused; what browsers and sitemaps agree on is about 2,000.
 const MAX_LENGTH: usize = 2_048;
@@ -32,7 +40,9 @@ pub enum UrlError {
 }
 
 /// The address of a page, normalised by construction: WHATWG parsing (lower-case host, punycode, default port and
-/// dot segments gone), no fragment, no credentials, percent-escapes in upper case and only where they are needed.
+/// dot segments gone), no fragment, no credentials, no dot at the end of the host, percent-escapes in upper case and
+/// only where they are needed, no parameters that track a visitor or name a session, no empty query. The order of
+/// the other parameters stays: for some servers it has a meaning ([`with_sorted_query`](Self::with_sorted_query)).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PageUrl(Url);
@@ -65,13 +75,15 @@ impl PageUrl {
         // Neither can fail on http(s) URLs with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
+        drop_final_dot(&mut url)?;
         if url.as_str().contains('%') {
-            let path = normalise_escapes(url.path());
+            let path = escapes::normalise_escapes(url.path());
             url.set_path(&path);
-            if let Some(query) = url.query().map(normalise_escapes) {
+            if let Some(query) = url.query().map(escapes::normalise_escapes) {
                 url.set_query(Some(&query));
             }
         }
+        parameters::strip_visitor(&mut url);
         check_length(url.as_str())?;
         Ok(Self(url))
     }
@@ -108,12 +120,58 @@ impl PageUrl {
 
     /// The site this page belongs to.
     pub fn site(&self) -> SiteName {
-        SiteName(self.0[url::Position::BeforeHost..url::Position::AfterPort].to_string())
+        SiteName::from_stored(self.0[url::Position::BeforeHost..url::Position::AfterPort].to_string())
     }
 
     /// The page's id.
     pub fn id(&self) -> PageId {
         PageId::of(self)
+    }
+
+    /// The first page of the same server.
+    pub fn home(&self) -> PageUrl {
+        let mut url = self.0.clone();
+        url.set_path("/");
+        url.set_query(None);
+        PageUrl(url)
+    }
+
+    /// The same page with the parameters of its query in the order of their names: for sites that give one page
+    /// under every order.
+    #[must_use]
+    pub fn with_sorted_query(&self) -> PageUrl {
+        let mut url = self.0.clone();
+        if let Some(query) = self.0.query() {
+            url.set_query(Some(&parameters::sorted(query)));
+        }
+        PageUrl(url)
+    }
+
+    /// Directory depth (目录深度; 000 part 1, C15): how many levels the path has. `http://www.pku.edu.cn` has none,
+    /// `http://www.pku.edu.cn/cs` has one.
+    pub fn directory_depth(&self) -> usize {
+        self.0.path().split('/').filter(|segment| !segment.is_empty()).count()
+    }
+
+    /// Domain depth (域名深度; 000 part 3, C151): how many labels the host has below its registrable domain.
+    pub fn domain_depth(&self) -> usize {
+        let site = self.site();
+        let below = &site.host()[..site.host().len() - site.domain().len()];
+        below.bytes().filter(|b| *b == b'.').count()
+    }
+
+    /// The directories above this page, the nearest first and the home page last. A page whose address is known
+    /// suggests them (000 part 1, C14: `/a/` suggests `/`).
+    pub fn parents(&self) -> impl Iterator<Item = PageUrl> + '_ {
+        let path = self.0.path();
+        // A directory is not its own parent, but is that of its pages with a query.
+        let below = if self.0.query().is_none() { path.strip_suffix('/').unwrap_or(path) } else { path };
+        below.rmatch_indices('/').map(move |(slash, _)| {
+            let mut url = self.0.clone();
+            url.set_path(&path[..=slash]);
+            url.set_query(None);
+            PageUrl(url)
+        })
     }
 
     /// The same server's `/robots.txt`.
@@ -130,51 +188,22 @@ fn join(base: &Url, reference: &str) -> Result<PageUrl, UrlError> {
     PageUrl::normalise(base.join(reference.trim()).map_err(|e| UrlError::Malformed(shorten(reference), e))?)
 }
 
+/// `example.org.` is `example.org` written for a resolver.
+fn drop_final_dot(url: &mut Url) -> Result<(), UrlError> {
+    let Some(host) = url.host_str().filter(|host| host.ends_with('.')) else { return Ok(()) };
+    let host = host.trim_end_matches('.').to_string();
+    if host.is_empty() || url.set_host(Some(&host)).is_err() {
+        return Err(UrlError::NoHost(shorten(url.as_str())));
+    }
+    Ok(())
+}
+
 fn check_length(text: &str) -> Result<(), UrlError> {
     if text.len() > MAX_LENGTH { Err(UrlError::TooLong(text.len())) } else { Ok(()) }
 }
 
 fn shorten(text: &str) -> String {
     text.chars().take(80).collect()
-}
-
-/// RFC 3986 §6.2.2: escapes of unreserved characters are decoded, the others written in upper case. Repeated until
-/// nothing changes, because decoding `%%341` makes a new escape; each round but the last makes the text shorter.
-fn normalise_escapes(part: &str) -> String {
-    let mut text = decode_unreserved(part);
-    loop {
-        let again = decode_unreserved(&text);
-        if again == text {
-            return text;
-        }
-        text = again;
-    }
-}
-
-fn decode_unreserved(part: &str) -> String {
-    let bytes = part.as_bytes();
-    let mut out = String::with_capacity(part.len());
-    let mut i = 0;
-    while i < bytes.len() {
-        let hex = |j: usize| bytes.get(j).and_then(|b| char::from(*b).to_digit(16));
-        match (bytes[i], hex(i + 1), hex(i + 2)) {
-            (b'%', Some(high), Some(low)) => {
-                let byte = (high * 16 + low) as u8;
-                if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-                    out.push(char::from(byte));
-                } else {
-                    out.push_str(&format!("%{byte:02X}"));
-                }
-                i += 3;
-            }
-            (byte, ..) => {
-                // What `Url` hands out is ASCII, so a byte is a character.
-                out.push(char::from(byte));
-                i += 1;
-            }
-        }
-    }
-    out
 }
 
 impl fmt::Display for PageUrl {
@@ -206,111 +235,6 @@ impl TryFrom<String> for PageUrl {
 impl From<PageUrl> for String {
     fn from(url: PageUrl) -> String {
         url.0.into()
-    }
-}
-
-/// A site: a host without scheme, with its port where that is not the usual one.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct SiteName(String);
-
-impl SiteName {
-    /// From a stored name, which came from [`PageUrl::site`].
-    pub fn from_stored(name: String) -> Self {
-        Self(name)
-    }
-
-    /// `www.example.org` or `localhost:8080`.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// The host, without port.
-    pub fn host(&self) -> &str {
-        match self.0.rsplit_once(':') {
-            Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
-            _ => &self.0,
-        }
-    }
-
-    /// The registrable domain (`example.org`), or the host itself where there is none (an address, `localhost`).
-    pub fn domain(&self) -> &str {
-        let host = self.host();
-        if host.parse::<std::net::Ipv4Addr>().is_ok() || host.starts_with('[') {
-            return host;
-        }
-        psl::domain_str(host).unwrap_or(host)
-    }
-
-    /// The site's id.
-    pub fn id(&self) -> SiteId {
-        SiteId(xxh3_64(self.0.as_bytes()))
-    }
-}
-
-impl fmt::Display for SiteName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// A site's id: the hash of its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SiteId(pub u64);
-
-/// A page's id: 64 bits of its site and 64 of its URL, so that pages of a site lie together.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PageId(u128);
-
-impl PageId {
-    /// The id of a page.
-    pub fn of(url: &PageUrl) -> Self {
-        Self::from_parts(url.site().id(), xxh3_64(url.as_str().as_bytes()))
-    }
-
-    /// From its two halves.
-    pub fn from_parts(site: SiteId, page: u64) -> Self {
-        Self((u128::from(site.0) << 64) | u128::from(page))
-    }
-
-    /// The half that stands for the site.
-    pub fn site(self) -> SiteId {
-        SiteId((self.0 >> 64) as u64)
-    }
-
-    /// The half that stands for the URL.
-    pub fn page(self) -> u64 {
-        self.0 as u64
-    }
-
-    /// Big-endian bytes, which sort as the ids do.
-    pub fn to_bytes(self) -> [u8; 16] {
-        self.0.to_be_bytes()
-    }
-
-    /// Back from [`to_bytes`](Self::to_bytes).
-    pub fn from_bytes(bytes: [u8; 16]) -> Self {
-        Self(u128::from_be_bytes(bytes))
-    }
-}
-
-/// 32 hexadecimal digits, as in the address of a snapshot.
-impl fmt::Display for PageId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
-    }
-}
-
-impl fmt::Debug for PageId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PageId({self})")
-    }
-}
-
-impl FromStr for PageId {
-    type Err = std::num::ParseIntError;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        u128::from_str_radix(text, 16).map(Self)
     }
 }
 
@@ -384,6 +308,83 @@ mod tests {
     }
 
     #[test]
+    fn what_belongs_to_the_visitor_is_taken_out() {
+        for (written, normalised) in [
+            ("http://a.b/?utm_source=x&id=7&UTM_Medium=y&fbclid=Iw&b=1&gclid=", "http://a.b/?id=7&b=1"),
+            ("http://a.b/x?spm=a2c6h.1&_ga=2.1&yclid=1&msclkid=2&mc_cid=3", "http://a.b/x"),
+            ("http://a.b/x;jsessionid=1A2B.node1?q=1", "http://a.b/x?q=1"),
+            ("http://a.b/x;v=2;JSESSIONID=1/y;jsession%69d=3", "http://a.b/x;v=2/y"),
+            ("http://a.b/..;jsessionid=1/x", "http://a.b/x"),
+            ("http://a.b/i.php?PHPSESSID=0&p=2", "http://a.b/i.php?p=2"),
+            ("http://a.b/i.asp?ASPSESSIONIDQQABCDEF=X&CFID=1&CFTOKEN=2", "http://a.b/i.asp"),
+            ("http://a.b/?sid=0123456789abcdef0", "http://a.b/"),
+            ("http://a.b/?sid=17&session=morning", "http://a.b/?sid=17&session=morning"),
+            ("http://a.b/?gclid_like=1&z=utm_source", "http://a.b/?gclid_like=1&z=utm_source"),
+            ("http://a.b/?", "http://a.b/"),
+            ("http://a.b/?&utm_id=1&", "http://a.b/"),
+            ("http://a.b/?b=2&&a=1&", "http://a.b/?b=2&&a=1&"),
+            ("http://example.org./x", "http://example.org/x"),
+            ("http://127.0.0.1./", "http://127.0.0.1/"),
+            ("http://0x7f.1../", "http://127.0.0.1/"),
+        ] {
+            assert_eq!(normal(written), normalised, "{written}");
+        }
+        assert!(matches!(PageUrl::parse("http://../x"), Err(UrlError::NoHost(_) | UrlError::Malformed(..))));
+    }
+
+    #[test]
+    fn sorting_keeps_the_order_of_one_name() {
+        let sorted = |text: &str| PageUrl::parse(text).unwrap().with_sorted_query().to_string();
+        assert_eq!(sorted("http://a.b/?b=2&a=9&b=1&&a"), "http://a.b/?a=9&a&b=2&b=1");
+        assert_eq!(sorted("http://a.b/x"), "http://a.b/x");
+    }
+
+    #[test]
+    fn depths_of_the_literature() {
+        let depths = |text: &str| {
+            let url = PageUrl::parse(text).unwrap();
+            (url.directory_depth(), url.domain_depth())
+        };
+        assert_eq!(depths("http://www.pku.edu.cn"), (0, 1));
+        assert_eq!(depths("http://www.pku.edu.cn/cs"), (1, 1));
+        assert_eq!(depths("http://pku.edu.cn/cs/"), (1, 0));
+        assert_eq!(depths("http://a.b.pku.edu.cn:8080/a//b.html?c=/d"), (2, 2));
+        assert_eq!(depths("http://127.0.0.1/a"), (1, 0));
+        assert_eq!(depths("http://[::1]:81/"), (0, 0));
+        assert_eq!(depths("http://localhost/"), (0, 0));
+    }
+
+    #[test]
+    fn a_page_suggests_the_directories_above_it() {
+        let parents = |text: &str| {
+            let url = PageUrl::parse(text).unwrap();
+            url.parents().map(|parent| parent.path_and_query().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(parents("http://www.pku.edu.cn/a/"), ["/"]);
+        assert_eq!(parents("http://www.pku.edu.cn/a/b/c.html?d=/e"), ["/a/b/", "/a/", "/"]);
+        assert_eq!(parents("http://www.pku.edu.cn/?q"), ["/"]);
+        assert_eq!(parents("http://www.pku.edu.cn/"), [""; 0]);
+    }
+
+    #[test]
+    fn twins_are_www_and_bare() {
+        let twin = |u: &str| PageUrl::parse(u).unwrap().site().twin().map(|site| site.to_string());
+        assert_eq!(twin("https://www.example.org/").as_deref(), Some("example.org"));
+        assert_eq!(twin("http://example.org:8080/").as_deref(), Some("www.example.org:8080"));
+        assert_eq!(twin("http://news.example.co.uk/").as_deref(), Some("www.news.example.co.uk"));
+        // A public suffix, an address and a name without a domain have none.
+        for alone in [
+            "http://www.co.uk/",
+            "http://www.com/",
+            "http://127.0.0.1/",
+            "http://[::1]/",
+            "http://localhost/",
+        ] {
+            assert_eq!(twin(alone), None, "{alone}");
+        }
+    }
+
+    #[test]
     fn robots_txt_is_the_servers_own() {
         assert_eq!(
             PageUrl::parse("https://a.b:444/x?y").unwrap().robots_txt().as_str(),
@@ -396,6 +397,20 @@ mod tests {
         fn escapes_within_escapes_come_to_rest(text in "[%0-9a-f]{0,16}") {
             let url = PageUrl::parse(&format!("http://example.org/{text}?{text}")).unwrap();
             proptest::prop_assert_eq!(PageUrl::parse(url.as_str()).unwrap(), url);
+        }
+
+        #[test]
+        fn what_is_left_of_parameters_comes_to_rest(
+            path in "[/;.%a2jsesionid=]{0,24}",
+            query in "((utm_|sid|PHPSESSID|a|%75tm_)(=[a-f0-9%]{0,20})?[&;=]{0,2}){0,4}",
+        ) {
+            let url = PageUrl::parse(&format!("http://example.org./{path};jsessionid=1?{query}")).unwrap();
+            proptest::prop_assert_eq!(PageUrl::parse(url.as_str()).unwrap(), url.clone());
+            let sorted = url.with_sorted_query();
+            proptest::prop_assert_eq!(PageUrl::parse(sorted.as_str()).unwrap(), sorted);
+            for parent in url.parents() {
+                proptest::prop_assert_eq!(PageUrl::parse(parent.as_str()).unwrap(), parent);
+            }
         }
 
         #[test]

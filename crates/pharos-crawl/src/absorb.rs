@@ -1,31 +1,61 @@
 //! What one stored record means for the catalog. Pure: the same live and when the library is replayed.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, UNIX_EPOCH};
 
-use pharos_core::config::CrawlConfig;
+use pharos_core::config::{CrawlConfig, StrategyName};
 use pharos_core::{Link, PageUrl, Timestamp};
 use pharos_store::{
-    Change, Content, Event, Outcome, Record, Response, RobotsFile, RobotsState, StoredRecord,
+    Answered, Change, Content, Event, Found, Outcome, Record, Response, RobotsFile, RobotsState,
+    StoredRecord, Validators,
 };
 
-use crate::robots::{is_robots_txt, robots_state};
+use crate::frontier::weight::{AddedBy, Clues, PageEvidence, WeightRules, predicted, true_weight};
+use crate::guide_words;
+use crate::refresh::{self, PageKind, RefreshPolicy as _, Visit};
+use crate::robots::{Robots, is_robots_txt, robots_state};
 use crate::scope::Scoping;
+use crate::seen::Sight;
 
 /// Longer anchors are cut here, in bytes.
 const MAX_ANCHOR: usize = 200;
+/// Directories above a page that are tried.
+const MAX_PARENTS: usize = 16;
+/// A longer `ETag` or `Last-Modified` is not worth keeping, in bytes.
+const MAX_VALIDATOR: usize = 256;
 /// No server puts us off for longer.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 3600);
 
 /// What the rooms above found in a page.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PageFacts<'a> {
     /// The links to follow; those that say `nofollow` are gone already.
     pub links: &'a [Link],
+    /// What a sitemap or a feed lists, with the moment of the last change where it tells.
+    pub listed: &'a [(PageUrl, Option<Timestamp>)],
+    /// What kind of page it is.
+    pub kind: PageKind,
     /// Whether the page is to be found by searching.
     pub indexable: bool,
-    /// A hash of its content.
+    /// A hash of its content as it came.
     pub digest: u64,
+    /// A hash of the text that is left when it is cleaned; 0 where there is none.
+    pub text: u64,
+    /// Its title, its text, its language and its charset, for those who weigh it.
+    pub says: Says<'a>,
+}
+
+/// What a page says.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Says<'a> {
+    /// Its title.
+    pub title: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    /// Its language; empty where unknown.
+    pub language: &'a str,
+    /// Its charset; empty where unknown.
+    pub charset: &'a str,
 }
 
 /// What a record changes in the catalog. `scoping` learns of new rules and seed sites on the way.
@@ -50,10 +80,19 @@ pub fn changes(
             changes
         }
         Content::Response(response) if is_robots_txt(&record.url) => {
-            robots_state(response).map(|state| robots_change(record, state)).into_iter().collect()
+            match robots_state(response, config.robots_forbidden_is_allowed) {
+                None => Vec::new(),
+                Some(state) => {
+                    let mut changes = sitemaps(scoping, config, record, &state);
+                    let unreachable = state == RobotsState::Unreachable;
+                    let reason = unreachable.then(|| format!("status {}", response.status));
+                    changes.push(robots_change(record, state, reason));
+                    changes
+                }
+            }
         }
-        Content::Event(Event::Failed { .. }) if is_robots_txt(&record.url) => {
-            vec![robots_change(record, RobotsState::Unreachable)]
+        Content::Event(Event::Failed { reason }) if is_robots_txt(&record.url) => {
+            vec![robots_change(record, RobotsState::Unreachable, Some(reason.clone()))]
         }
         Content::Event(Event::Refused { .. }) if is_robots_txt(&record.url) => Vec::new(),
         Content::Response(response) => answered(scoping, config, stored, response, facts),
@@ -63,10 +102,13 @@ pub fn changes(
         }
         Content::Event(Event::Failed { reason }) => {
             let outcome = Outcome::Failed { reason: reason.clone(), attempt: record.attempt };
-            vec![visited(record, outcome, retry_at(config, record.at, record.attempt))]
+            let due = retry_at(config, record.at, record.attempt).or_else(|| later(config, record));
+            vec![visited(record, outcome, due)]
         }
         Content::Event(Event::Refused { reason }) => {
-            vec![visited(record, Outcome::Refused { reason: reason.clone() }, None)]
+            // Rules change, and looking at them again costs nobody anything.
+            let due = (!config.refresh.is_zero()).then(|| record.at.plus(config.refresh));
+            vec![visited(record, Outcome::Refused { reason: reason.clone() }, due)]
         }
         Content::Event(Event::Removed { what }) => vec![Change::Removed(what.clone())],
         Content::Event(Event::Deleted) => {
@@ -76,8 +118,24 @@ pub fn changes(
         Content::Event(Event::Dropped { .. }) if is_robots_txt(&record.url) => Vec::new(),
         Content::Event(Event::Dropped { status, digest }) => {
             let (status, digest, position) = (*status, *digest, stored.position);
-            let outcome = Outcome::Answered { status, position, digest, indexable: false, attempts: 0 };
-            vec![visited(record, outcome, None)]
+            let answered = Answered { status, position, digest, ..Answered::default() };
+            vec![visited(record, Outcome::Answered(answered), None)]
+        }
+        Content::Event(Event::Alias { of }) => {
+            let (home, of) = (record.url.clone(), of.clone());
+            scoping.add_alias(&home, &of);
+            vec![Change::Alias { home, of }]
+        }
+        Content::Event(Event::Submitted) => {
+            vec![Change::Submitted { url: record.url.clone(), at: record.at }]
+        }
+        Content::Event(Event::Decided { accepted }) => {
+            let (url, at, accepted) = (record.url.clone(), record.at, *accepted);
+            let mut changes = vec![Change::Decided { url, at, accepted }];
+            if accepted {
+                changes.push(seed_change(scoping, &record.url, at, 0, None));
+            }
+            changes
         }
     }
 }
@@ -91,28 +149,86 @@ fn answered(
     facts: Option<PageFacts<'_>>,
 ) -> Vec<Change> {
     let record = &stored.record;
-    let facts = facts.filter(|_| (200..300).contains(&response.status));
-    // Overload and faults of the server may pass; everything else settles the matter.
-    let unsettled = matches!(response.status, 429 | 500..);
-    let outcome = Outcome::Answered {
+    let facts = facts.filter(|_| (200..300).contains(&response.status)).unwrap_or_default();
+    let weighing = Weighing::of(config, scoping, record, &facts);
+    let mut leads = Vec::new();
+    if let Some(target) = redirect_target(&record.url, response) {
+        leads.extend(redirected(scoping, record, target));
+    }
+    let shortest = config.refresh_at_most_every;
+    let (found, links) = found(scoping, stored, &facts, weighing.as_ref(), shortest);
+    leads.extend(found);
+    let again = next_visit(config, record, response, facts.kind);
+    let answered = Answered {
         status: response.status,
         position: stored.position,
-        digest: facts.map_or(0, |f| f.digest),
-        indexable: facts.is_some_and(|f| f.indexable),
-        attempts: if unsettled { record.attempt } else { 0 },
+        digest: facts.digest,
+        text: facts.text,
+        indexable: facts.indexable,
+        attempts: again.attempts,
+        weight: weighing.map_or(0, |weighing| weighing.page),
+        links,
+        validators: validators(response),
     };
-    let next_due = if unsettled { retry_at(config, record.at, record.attempt) } else { None };
-    // A server that says when to come back is believed, where that is later.
-    let asked = retry_after(config, record.at, response).map(|wait| record.at.plus(wait));
-    let next_due = next_due.map(|due| asked.map_or(due, |asked| due.max(asked)));
-    let mut changes = vec![visited(record, outcome, next_due)];
-    if let Some(target) = redirect_target(&record.url, response) {
-        changes.extend(redirected(scoping, record, target));
+    let mut changes = vec![visited(record, Outcome::Answered(answered), again.due)];
+    if let Some(wait) = again.site_waits {
+        changes.push(Change::BackOff { site: record.url.site(), until: record.at.plus(wait) });
     }
-    if let Some(facts) = facts {
-        changes.extend(found(scoping, record, facts.links));
-    }
+    changes.extend(leads);
     changes
+}
+
+/// When to come back.
+#[derive(Default)]
+struct Again {
+    due: Option<Timestamp>,
+    /// Answers in a row that settled nothing.
+    attempts: u32,
+    /// How long the whole site is left alone.
+    site_waits: Option<Duration>,
+}
+
+fn next_visit(config: &CrawlConfig, record: &Record, response: &Response, kind: PageKind) -> Again {
+    let attempt = record.attempt;
+    match response.status {
+        // An import asks for nothing, so nothing is due because of it.
+        _ if attempt == 0 => Again::default(),
+        // Overload and faults of the server may pass. One that says when to come back is believed.
+        429 | 500.. => {
+            let asked = retry_after(config, record.at, response);
+            let due = retry_at(config, record.at, attempt).or_else(|| later(config, record));
+            let due = due.map(|due| asked.map_or(due, |wait| due.max(record.at.plus(wait))));
+            let overloaded = response.status == 429 || response.header("Retry-After").is_some();
+            Again { due, attempts: attempt, site_waits: asked.filter(|_| overloaded) }
+        }
+        // Gone, perhaps: looked for once more before it is believed. What never was there is not.
+        404 if record.again => {
+            Again { due: Some(record.at.plus(config.gone_after)), attempts: 1, site_waits: None }
+        }
+        404 | 410 => Again::default(),
+        status => {
+            let interval = refresh::policy(config).interval(&Visit { kind, status });
+            Again { due: interval.map(|wait| record.at.plus(wait)), ..Again::default() }
+        }
+    }
+}
+
+/// A page that was there once is looked for again, however often it failed.
+fn later(config: &CrawlConfig, record: &Record) -> Option<Timestamp> {
+    (record.again && !config.refresh.is_zero()).then(|| record.at.plus(config.refresh))
+}
+
+/// What the server recognises this answer by, where it is short enough to be said again.
+fn validators(response: &Response) -> Validators {
+    let field =
+        |name| response.header(name).map(str::trim).filter(|v| !v.is_empty() && v.len() <= MAX_VALIDATOR);
+    if response.status != 200 || response.truncated.is_some() {
+        return Validators::default();
+    }
+    Validators {
+        etag: field("ETag").map(str::to_string),
+        last_modified: field("Last-Modified").map(str::to_string),
+    }
 }
 
 /// A seed that moved is still the operator's seed, wherever it went; any other page must stay in scope. An import asks
@@ -126,34 +242,146 @@ fn redirected(scoping: &mut Scoping, record: &Record, target: PageUrl) -> Option
     if record.depth == 0 && record.attempt > 0 {
         return Some(seed_change(scoping, &target, record.at, hops, origin));
     }
-    scoping.contains(&target).then(|| Change::Found {
-        url: target,
-        depth: record.depth,
-        hops,
-        origin,
-        anchor: String::new(),
-        at: record.at,
+    let target = scoping.canonical(target);
+    let stale_before = scoping.fresh_since();
+    scoping.contains(&target).then(|| {
+        Change::Found(Found { hops, origin, stale_before, ..Found::new(target, record.depth, record.at) })
     })
 }
 
-fn found(scoping: &Scoping, record: &Record, links: &[Link]) -> Vec<Change> {
+/// Links, what is listed, and the directories above: where a page leads, as far as the rules of the crawl go.
+fn found(
+    scoping: &mut Scoping,
+    stored: &StoredRecord,
+    facts: &PageFacts<'_>,
+    weighing: Option<&Weighing<'_>>,
+    shortest: Duration,
+) -> (Vec<Change>, u32) {
+    let record = &stored.record;
     let depth = record.depth.saturating_add(1);
     if depth > scoping.rules().max_depth {
+        return (Vec::new(), 0);
+    }
+    let mut links_to_follow = 0;
+    let mut seen = HashSet::from([record.url.id()]);
+    let mut refused: BTreeMap<String, u64> = BTreeMap::new();
+    let mut leads = Vec::new();
+    let links = facts.links.iter().map(|link| (&link.url, link.anchor.as_str(), None));
+    // What a list says of times is believed as far as pages may be visited that often at all.
+    let latest = record.at.minus(shortest);
+    let listed = facts.listed.iter().map(|(url, modified)| (url, "", modified.map(|m| m.min(latest))));
+    let mut lead = |scoping: &mut Scoping, url: PageUrl, anchor: &str, modified: Option<Timestamp>| {
+        let id = url.id();
+        if !seen.insert(id) {
+            return;
+        }
+        match scoping.admits(&url) {
+            Err(refusal) => {
+                if let Some(rule) = refusal.counted() {
+                    *refused.entry(rule).or_default() += 1;
+                }
+            }
+            // A page that changed after we saw it is due, as is every page in a collection begun anew.
+            Ok(()) => {
+                let stale_before = modified.max(scoping.fresh_since());
+                let counted = weighing.is_some_and(|w| w.counts_links);
+                links_to_follow += 1;
+                // Who weighs pages wants to hear of every link.
+                let sight = scoping.sight(id, depth);
+                if weighing.is_none() && modified.is_none() && sight == Sight::Known {
+                    return;
+                }
+                let mut found = Found {
+                    anchor: anchor[..anchor.floor_char_boundary(MAX_ANCHOR)].to_string(),
+                    from: Some((record.url.id(), stored.position)),
+                    counted,
+                    stale_before,
+                    surely_new: sight == Sight::New,
+                    ..Found::new(url, depth, record.at)
+                };
+                found.weight = weighing.map_or(0, |w| w.link(&found, modified.is_some()));
+                leads.push(Change::Found(found));
+            }
+        }
+    };
+    for (url, anchor, modified) in links.chain(listed) {
+        let url = scoping.canonical(url.clone());
+        if scoping.rules().parent_directories {
+            for above in url.parents().take(MAX_PARENTS) {
+                lead(scoping, above, "", None);
+            }
+        }
+        lead(scoping, url, anchor, modified);
+    }
+    leads.extend(refused.into_iter().map(|(rule, links)| Change::Filtered { rule, links }));
+    (leads, links_to_follow)
+}
+
+/// What a crawl that weighs pages knows of one.
+struct Weighing<'a> {
+    rules: WeightRules,
+    /// The weight of the page itself.
+    page: u32,
+    relevance: f64,
+    says: Says<'a>,
+    /// Whether pages that link to a page are counted.
+    counts_links: bool,
+}
+
+impl<'a> Weighing<'a> {
+    /// Nothing where neither the strategy nor a guide word asks for weights.
+    fn of(config: &CrawlConfig, scoping: &Scoping, record: &Record, facts: &PageFacts<'a>) -> Option<Self> {
+        use StrategyName::{Alternate, HotQueue, Importance};
+        let guide_words = &scoping.rules().guide_words;
+        if guide_words.is_empty() && !matches!(config.strategy, Alternate | HotQueue | Importance) {
+            return None;
+        }
+        let rules = WeightRules { guide_words: guide_words.clone(), ..WeightRules::of(config) };
+        let says = facts.says;
+        let evidence = PageEvidence {
+            added_by: if record.depth == 0 { AddedBy::Seed } else { AddedBy::Link },
+            title: says.title,
+            text: says.text,
+            language: says.language,
+            charset: says.charset,
+            ..PageEvidence::new(&record.url)
+        };
+        let page = true_weight(&evidence, &rules);
+        let relevance = guide_words::page_relevance(&rules.guide_words, says.title, says.text);
+        Some(Self { rules, page, relevance, says, counts_links: config.strategy == Importance })
+    }
+
+    fn link(&self, found: &Found, is_listed: bool) -> u32 {
+        let clues = Clues {
+            added_by: if is_listed { AddedBy::Sitemap } else { AddedBy::Link },
+            parent_weight: Some(self.page),
+            parent_relevance: self.relevance,
+            anchor: &found.anchor,
+            referring_pages: 1,
+            language: self.says.language,
+            charset: self.says.charset,
+            ..Clues::new(&found.url)
+        };
+        predicted(&clues, &self.rules).total
+    }
+}
+
+/// The sitemaps that a robots.txt names. Only an operator names seeds, so they are one click away.
+fn sitemaps(
+    scoping: &mut Scoping,
+    config: &CrawlConfig,
+    record: &Record,
+    state: &RobotsState,
+) -> Vec<Change> {
+    let RobotsState::Known(file) = state else { return Vec::new() };
+    if !scoping.rules().sitemaps {
         return Vec::new();
     }
-    let mut seen = HashSet::from([record.url.id()]);
-    links
-        .iter()
-        .filter(|link| scoping.contains(&link.url) && seen.insert(link.url.id()))
-        .map(|link| Change::Found {
-            url: link.url.clone(),
-            depth,
-            hops: 0,
-            origin: None,
-            anchor: link.anchor[..link.anchor.floor_char_boundary(MAX_ANCHOR)].to_string(),
-            at: record.at,
-        })
-        .collect()
+    let robots = Robots::parse(file, &config.agent);
+    let named = robots.sitemaps().iter().filter_map(|named| record.url.join(named).ok());
+    let admitted = named.filter(|url| scoping.is_near(url).is_ok());
+    let stale_before = scoping.fresh_since();
+    admitted.map(|url| Change::Found(Found { stale_before, ..Found::new(url, 1, record.at) })).collect()
 }
 
 fn seed_change(
@@ -163,12 +391,13 @@ fn seed_change(
     hops: u32,
     origin: Option<String>,
 ) -> Change {
+    let url = scoping.canonical(url.clone());
     scoping.add_site(url.site());
-    Change::Seed { url: url.clone(), at, hops, origin }
+    Change::Seed { url, at, hops, origin, stale_before: scoping.fresh_since() }
 }
 
-fn robots_change(record: &Record, state: RobotsState) -> Change {
-    Change::Robots(RobotsFile { url: record.url.clone(), at: record.at, state })
+fn robots_change(record: &Record, state: RobotsState, reason: Option<String>) -> Change {
+    Change::Robots(RobotsFile { url: record.url.clone(), at: record.at, state, reason, before: None })
 }
 
 fn visited(record: &Record, outcome: Outcome, next_due: Option<Timestamp>) -> Change {
@@ -246,7 +475,7 @@ mod tests {
     }
 
     fn rules() -> CrawlRules {
-        CrawlRules { scope: Scope::Host, max_depth: 2, max_redirects: 2 }
+        CrawlRules { scope: Scope::Host, max_depth: 2, max_redirects: 2, ..CrawlRules::default() }
     }
 
     /// A crawl of http://a.example/.
@@ -262,7 +491,7 @@ mod tests {
 
     fn targets(changes: &[Change]) -> Vec<String> {
         let text = |change: &Change| match change {
-            Change::Found { url, depth, hops, .. } => Some(format!("found {url} {depth} {hops}")),
+            Change::Found(Found { url, depth, hops, .. }) => Some(format!("found {url} {depth} {hops}")),
             Change::Seed { url, hops, .. } => Some(format!("seed {url} {hops}")),
             _ => None,
         };
@@ -318,7 +547,7 @@ mod tests {
             link("http://a.example/", "itself"),
             link("https://a.example/2", "two"),
         ];
-        let facts = PageFacts { links: &links, indexable: true, digest: 7 };
+        let facts = PageFacts { links: &links, indexable: true, digest: 7, ..PageFacts::default() };
         let page = |depth, status| {
             of(&stored("http://a.example/", depth, 0, response(status, &[], "x")), Some(facts))
         };
@@ -328,12 +557,11 @@ mod tests {
         assert!(targets(&page(u32::MAX, 200)).is_empty());
         assert!(targets(&page(0, 404)).is_empty());
         assert!(
-            matches!(&page(0, 200)[1], Change::Found { anchor, .. } if anchor.len() == 198 && long.starts_with(anchor))
+            matches!(&page(0, 200)[1], Change::Found(Found { anchor, .. }) if anchor.len() == 198 && long.starts_with(anchor))
         );
         let outcome = |changes: Vec<Change>| match &changes[0] {
             Change::Visited {
-                outcome: Outcome::Answered { status, digest, indexable, position, attempts: 0 },
-                next_due: None,
+                outcome: Outcome::Answered(Answered { status, digest, indexable, position, .. }),
                 ..
             } => (*status, *digest, *indexable, position.offset),
             other => panic!("{other:?}"),
@@ -392,7 +620,9 @@ mod tests {
             Some(1060),
             "a fault of the server may pass, but it did not ask for patience"
         );
-        assert_eq!(due(404, "120"), None);
+        assert_eq!(due(404, "120"), None, "it never was there");
+        assert_eq!(due(410, "120"), None, "gone, says the server");
+        assert_eq!(due(200, "120"), Some(1000 + 7 * 86_400), "visited again in a week");
     }
 
     #[test]
@@ -419,7 +649,7 @@ mod tests {
         let changes = of(&stored("http://a.example/", 0, 0, Content::Event(refused)), None);
         assert!(matches!(
             &changes[..],
-            [Change::Visited { outcome: Outcome::Refused { .. }, next_due: None, .. }]
+            [Change::Visited { outcome: Outcome::Refused { .. }, next_due: Some(_), .. }]
         ));
     }
 }

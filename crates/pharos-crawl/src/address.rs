@@ -1,6 +1,68 @@
-//! Which addresses belong to the public internet, and which lead into somebody's own network.
+//! Which addresses belong to the public internet, which lead into somebody's own network, and which an operator
+//! allows or forbids.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use ipnet::IpNet;
+use pharos_core::config::CrawlConfig;
+
+use crate::fetch_error::FetchError;
+use crate::setting_error::SettingError;
+
+/// The ranges an operator allows and forbids: Tianwang's `field.conf` (000 part 1, D14).
+#[derive(Debug, Default)]
+pub(crate) struct AddressRanges {
+    /// When there are any, nothing else is allowed.
+    allowed: Vec<IpNet>,
+    forbidden: Vec<IpNet>,
+}
+
+impl AddressRanges {
+    pub(crate) fn parse(config: &CrawlConfig) -> Result<Self, SettingError> {
+        Ok(Self {
+            allowed: ranges("crawl.allow_addresses", &config.allow_addresses)?,
+            forbidden: ranges("crawl.forbid_addresses", &config.forbid_addresses)?,
+        })
+    }
+
+    /// What is forbidden is so in every spelling; what is allowed must be so as it is connected to.
+    pub(crate) fn check(&self, address: IpAddr) -> Result<(), FetchError> {
+        let plain = address.to_canonical();
+        let spellings = [Some(address), Some(plain), carried(address).map(IpAddr::V4)];
+        let within = |ranges: &[IpNet], address: &IpAddr| ranges.iter().any(|range| range.contains(address));
+        if spellings.iter().flatten().any(|spelling| within(&self.forbidden, spelling)) {
+            return Err(FetchError::ForbiddenAddress(address, "in a range of crawl.forbid_addresses"));
+        }
+        if !self.allowed.is_empty() && !within(&self.allowed, &address) && !within(&self.allowed, &plain) {
+            return Err(FetchError::ForbiddenAddress(address, "outside crawl.allow_addresses"));
+        }
+        Ok(())
+    }
+}
+
+/// `162.105.0.0/16`, or a single address.
+fn ranges(key: &'static str, list: &[String]) -> Result<Vec<IpNet>, SettingError> {
+    let range = |text: &String| {
+        let trimmed = text.trim();
+        let single = || trimmed.parse::<IpAddr>().map(IpNet::from);
+        trimmed.parse::<IpNet>().or_else(|_| single()).map(|net| net.trunc())
+    };
+    list.iter()
+        .map(|text| range(text).map_err(|_| SettingError::AddressRange { key, text: text.clone() }))
+        .collect()
+}
+
+/// The IPv4 address inside an IPv6 one, where a gateway would go to it: NAT64 and 6to4.
+fn carried(address: IpAddr) -> Option<Ipv4Addr> {
+    let IpAddr::V6(address) = address else { return None };
+    let [a, b, c, d, e, f, g, h] = address.segments();
+    let v4 = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+    match [a, b, c, d, e, f] {
+        [0x64, 0xff9b, 0, 0, 0, 0] => Some(v4(g, h)),
+        [0x2002, ..] => Some(v4(b, c)),
+        _ => None,
+    }
+}
 
 /// Is this an address of the public internet? Addresses that carry an IPv4 address inside are what that one is:
 /// otherwise a page could name `127.0.0.1` in a spelling that nobody checks.
@@ -63,6 +125,35 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn told(allowed: &[&str], forbidden: &[&str], address: &str) -> Result<(), String> {
+        let own = |list: &[&str]| list.iter().map(|t| t.to_string()).collect::<Vec<_>>();
+        let (allow_addresses, forbid_addresses) = (own(allowed), own(forbidden));
+        let config = CrawlConfig { allow_addresses, forbid_addresses, ..Default::default() };
+        let ranges = AddressRanges::parse(&config).map_err(|e| e.to_string())?;
+        ranges.check(address.parse().unwrap()).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn ranges_hold_in_every_spelling() {
+        assert_eq!(told(&[], &[], "8.8.8.8"), Ok(()));
+        assert_eq!(told(&["162.105.0.0/16"], &[], "162.105.129.12"), Ok(()));
+        assert_eq!(told(&["162.105.0.0/16"], &[], "::ffff:162.105.129.12"), Ok(()));
+        let reason = "address 8.8.8.8 is outside crawl.allow_addresses";
+        assert_eq!(told(&["162.105.0.0/16"], &[], "8.8.8.8"), Err(reason.into()));
+        for spelling in ["8.8.8.8", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1"] {
+            let reason = told(&[], &["8.8.8.0/24"], spelling).unwrap_err();
+            assert!(reason.ends_with("is in a range of crawl.forbid_addresses"), "{spelling}: {reason}");
+        }
+        assert!(told(&["0.0.0.0/0"], &["8.8.8.8"], "8.8.8.8").is_err(), "forbidden is forbidden");
+        assert!(
+            told(&["2400::/12"], &[], "2400::1").is_ok() && told(&["2400::/12"], &[], "2600::1").is_err()
+        );
+        for bad in ["", "8.8.8.0/33", "8.8.8", "example.org"] {
+            let error = told(&[bad], &[], "8.8.8.8").unwrap_err();
+            assert!(error.contains("crawl.allow_addresses") && error.contains("162.105.0.0/16"), "{error}");
+        }
+    }
 
     #[test]
     fn addresses_of_the_internet_are_public() {

@@ -14,20 +14,27 @@ use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::TokioIo;
 use pharos_core::config::CrawlConfig;
-use rustls::pki_types::ServerName;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{CertificateError, ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
-use crate::address::is_public;
+use crate::address::{AddressRanges, is_public};
 use crate::dns::Names;
-use crate::fetch::{FetchError, after};
-use crate::overrides::{OverrideError, Overrides};
+use crate::fetch::after;
+use crate::fetch_error::FetchError;
+use crate::overrides::Overrides;
+use crate::setting_error::SettingError;
 
 /// Addresses of one host that are tried.
 const MAX_ADDRESSES: usize = 4;
+
+/// The name of HTTP/2 when a connection is agreed on.
+const HTTP2: &[u8] = b"h2";
 
 /// Opens connections for hyper's client. The address that was checked is the one that is connected to, so that a
 /// name which answers differently the second time gains nothing.
@@ -37,6 +44,7 @@ pub(crate) struct Connector(Arc<Inner>);
 struct Inner {
     names: Names,
     tls: TlsConnector,
+    ranges: AddressRanges,
     allow_private: bool,
     has_contact: bool,
     timeout: Duration,
@@ -53,15 +61,19 @@ pub(crate) struct Peer {
 }
 
 impl Connector {
-    pub(crate) fn new(config: &CrawlConfig) -> Result<Self, OverrideError> {
+    pub(crate) fn new(config: &CrawlConfig) -> Result<Self, SettingError> {
         let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
         Self::trusting(roots, config)
     }
 
-    pub(crate) fn trusting(roots: RootCertStore, config: &CrawlConfig) -> Result<Self, OverrideError> {
+    pub(crate) fn trusting(mut roots: RootCertStore, config: &CrawlConfig) -> Result<Self, SettingError> {
+        if !config.extra_ca.is_empty() {
+            add_authorities(&mut roots, &config.extra_ca)?;
+        }
         Ok(Self(Arc::new(Inner {
             names: Names::new(Overrides::parse(&config.resolve, &config.connect_to)?),
-            tls: TlsConnector::from(Arc::new(tls_config(roots))),
+            tls: TlsConnector::from(Arc::new(tls_config(roots, config.http2))),
+            ranges: AddressRanges::parse(config)?,
             allow_private: config.allow_private,
             has_contact: !config.contact.trim().is_empty(),
             timeout: config.connect_timeout,
@@ -75,14 +87,30 @@ impl Connector {
     }
 }
 
-fn tls_config(roots: RootCertStore) -> ClientConfig {
+/// Trusts the authorities of a PEM file too.
+fn add_authorities(roots: &mut RootCertStore, file: &str) -> Result<(), SettingError> {
+    let unusable = |reason: String| SettingError::ExtraCa { file: file.to_string(), reason };
+    let bytes = std::fs::read(file).map_err(|error| unusable(error.to_string()))?;
+    let before = roots.len();
+    for certificate in CertificateDer::pem_slice_iter(&bytes) {
+        let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
+        roots.add(certificate).map_err(|error| unusable(error.to_string()))?;
+    }
+    match roots.len() > before {
+        true => Ok(()),
+        false => Err(unusable("there is no certificate in it; it must be a PEM file".into())),
+    }
+}
+
+fn tls_config(roots: RootCertStore, http2: bool) -> ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("the protocol versions compiled in fit the suites of ring")
         .with_root_certificates(roots)
         .with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = if http2 { vec![HTTP2.to_vec()] } else { Vec::new() };
+    config.alpn_protocols.push(b"http/1.1".to_vec());
     config
 }
 
@@ -111,24 +139,32 @@ impl Inner {
         let is_https = uri.scheme_str() == Some("https");
         let port = uri.port_u16().unwrap_or(if is_https { 443 } else { 80 });
         let (found, port) = self.names.find(host, port).await?;
-        let allowed = self.check(&found)?;
+        let allowed = self.check(&found, uri)?;
         let (stream, address) = self.connect_to_first(&allowed, port).await?;
         // Small requests must not wait for acknowledgements; failing that they are only slower.
         let _ = stream.set_nodelay(true);
-        let stream: Box<dyn Stream> =
-            if is_https { Box::new(self.encrypt(stream, host).await?) } else { Box::new(stream) };
+        let (stream, is_http2): (Box<dyn Stream>, bool) = if is_https {
+            let stream = self.encrypt(stream, host).await?;
+            let is_http2 = stream.get_ref().1.alpn_protocol() == Some(HTTP2);
+            (Box::new(stream), is_http2)
+        } else {
+            (Box::new(stream), false)
+        };
         self.open.fetch_add(1, Ordering::Relaxed);
         let peer = Peer { address, answered: Arc::default() };
-        Ok(Socket { stream: TokioIo::new(stream), peer, open: self.open.clone() })
+        Ok(Socket { stream: TokioIo::new(stream), is_http2, peer, open: self.open.clone() })
     }
 
     /// The addresses we may go to.
-    fn check(&self, found: &[IpAddr]) -> Result<Vec<IpAddr>, FetchError> {
-        let may_go = |address: &IpAddr| match is_public(*address) {
-            true if self.has_contact => Ok(*address),
-            true => Err(FetchError::NoContact(*address)),
-            false if self.allow_private => Ok(*address),
-            false => Err(FetchError::PrivateAddress(*address)),
+    fn check(&self, found: &[IpAddr], uri: &Uri) -> Result<Vec<IpAddr>, FetchError> {
+        let may_go = |address: &IpAddr| {
+            self.ranges.check(*address)?;
+            match is_public(*address) {
+                true if self.has_contact => Ok(*address),
+                true => Err(FetchError::NoContact { address: *address, site: uri.to_string() }),
+                false if self.allow_private => Ok(*address),
+                false => Err(FetchError::PrivateAddress(*address)),
+            }
         };
         let allowed: Vec<IpAddr> = found.iter().filter_map(|a| may_go(a).ok()).take(MAX_ADDRESSES).collect();
         match (allowed.is_empty(), found.first()) {
@@ -159,7 +195,7 @@ impl Inner {
     }
 
     /// The certificate must be the URL's host's, wherever an operator sent the connection.
-    async fn encrypt(&self, stream: TcpStream, host: &str) -> Result<impl Stream + use<>, FetchError> {
+    async fn encrypt(&self, stream: TcpStream, host: &str) -> Result<TlsStream<TcpStream>, FetchError> {
         let host = host.trim_start_matches('[').trim_end_matches(']').to_string();
         let name = ServerName::try_from(host)
             .map_err(|_| FetchError::Tls("no certificate can be for this name".into()))?;
@@ -193,6 +229,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 /// An open connection.
 pub(crate) struct Socket {
     stream: TokioIo<Box<dyn Stream>>,
+    is_http2: bool,
     peer: Peer,
     open: Arc<AtomicUsize>,
 }
@@ -205,7 +242,8 @@ impl Drop for Socket {
 
 impl Connection for Socket {
     fn connected(&self) -> Connected {
-        Connected::new().extra(self.peer.clone())
+        let connected = Connected::new().extra(self.peer.clone());
+        if self.is_http2 { connected.negotiated_h2() } else { connected }
     }
 }
 
@@ -238,9 +276,12 @@ mod tests {
     use super::*;
 
     fn check(allow_private: bool, contact: &str, found: &[&str]) -> Result<Vec<String>, String> {
-        let config = CrawlConfig { allow_private, contact: contact.into(), ..Default::default() };
+        let forbid_addresses = vec!["9.9.9.9".into()];
+        let config =
+            CrawlConfig { allow_private, contact: contact.into(), forbid_addresses, ..Default::default() };
         let found: Vec<IpAddr> = found.iter().map(|a| a.parse().unwrap()).collect();
-        let allowed = Connector::new(&config).unwrap().0.check(&found).map_err(|e| e.to_string())?;
+        let uri = Uri::from_static("http://a.example/");
+        let allowed = Connector::new(&config).unwrap().0.check(&found, &uri).map_err(|e| e.to_string())?;
         Ok(allowed.iter().map(IpAddr::to_string).collect())
     }
 
@@ -252,7 +293,30 @@ mod tests {
         let error = check(false, "me@example.org", &["10.0.0.1", "::1"]).unwrap_err();
         assert_eq!(error, "private address 10.0.0.1 (allow with --allow-private)");
         let error = check(true, " ", &["8.8.8.8"]).unwrap_err();
-        assert!(error.contains("--contact you@example.org"), "{error}");
+        assert!(error.ends_with("pharos crawl --contact you@example.org http://a.example/"), "{error}");
+        assert_eq!(check(true, "me@example.org", &["9.9.9.9", "8.8.8.8"]).unwrap(), ["8.8.8.8"]);
+        let error = check(true, "me@example.org", &["9.9.9.9"]).unwrap_err();
+        assert_eq!(error, "address 9.9.9.9 is in a range of crawl.forbid_addresses");
         assert_eq!(check(true, "", &[]).unwrap_err(), "name not found");
+    }
+
+    #[test]
+    fn authorities_that_cannot_be_read_are_told() {
+        let told = |extra_ca: &str| {
+            let config = CrawlConfig { extra_ca: extra_ca.into(), ..Default::default() };
+            Connector::new(&config).err().unwrap().to_string()
+        };
+        assert!(told("/nowhere/ca.pem").starts_with("`crawl.extra_ca`: cannot use /nowhere/ca.pem: "));
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("ca.pem");
+        for (content, reason) in [
+            ("", "there is no certificate in it"),
+            ("-----BEGIN CERTIFICATE-----\nbm9wZQ==\n-----END CERTIFICATE-----\n", "cannot use"),
+            ("-----BEGIN CERTIFICATE-----\nbm9wZQ==\n", "cannot use"),
+        ] {
+            std::fs::write(&file, content).unwrap();
+            let error = told(&file.display().to_string());
+            assert!(error.contains(reason), "{error}");
+        }
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use pharos_core::config::CrawlConfig;
-use pharos_core::{Clock, PageId, SiteId};
+use pharos_core::{Clock, PageId, PageUrl, SiteId};
 use pharos_store::{Catalog, Record, Removal, StoreError};
 use thiserror::Error;
 use tokio::sync::{mpsc, watch};
 
-use crate::overrides::OverrideError;
+use crate::setting_error::SettingError;
 use crate::status::CrawlStatus;
 
 /// Everything a crawl needs. The seeds are in the catalog before it begins.
@@ -40,6 +40,19 @@ pub struct Absorbed {
     pub woken: Vec<SiteId>,
     /// What was taken out for good and is not to be asked for any more.
     pub removed: Vec<Removal>,
+    /// Those of the pages that were answered with success, and what they showed.
+    pub shown: Vec<Shown>,
+}
+
+/// What a stored page shows of its site.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown {
+    /// The page.
+    pub page: PageUrl,
+    /// Whether it was there before.
+    pub again: bool,
+    /// A [`sketch`](crate::sketch) of its text.
+    pub sketch: Option<u64>,
 }
 
 /// What a crawl did.
@@ -69,6 +82,8 @@ pub enum Ended {
     MaxPages,
     /// `crawl.run_for` is over.
     Time,
+    /// `crawl.max_disk` is reached.
+    Disk,
     /// It was told to.
     Stopped,
 }
@@ -76,9 +91,9 @@ pub enum Ended {
 /// Why a crawl cannot go on.
 #[derive(Debug, Error)]
 pub enum CrawlError {
-    /// A setting cannot be read.
+    /// A setting cannot be used.
     #[error(transparent)]
-    Override(#[from] OverrideError),
+    Setting(#[from] SettingError),
     /// The catalog cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use hickory_resolver::config::{LookupIpStrategy, ResolveHosts, ResolverConfig};
 use hickory_resolver::net::NetError;
@@ -11,11 +12,17 @@ use hickory_resolver::proto::rr::{Name, RecordType};
 use hickory_resolver::{Hosts, TokioResolver};
 use tracing::warn;
 
-use crate::fetch::FetchError;
+use crate::fetch_error::FetchError;
 use crate::overrides::Overrides;
 
 /// Names that DNS answered and that are remembered for as long as the answer allows.
 const CACHED_NAMES: u64 = 32_768;
+
+/// An answer of DNS is believed for as long as it says, but at least and at most for so long: neither a look-up for
+/// every page nor an address that was given up yesterday.
+const FOUND_FOR: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(86_400));
+/// The same where there is no such name: it may come into being.
+const NOT_FOUND_FOR: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(3600));
 
 /// Finds the addresses of hosts.
 pub(crate) struct Names {
@@ -83,6 +90,8 @@ fn system_resolver() -> Result<TokioResolver, String> {
     options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
     options.use_hosts_file = ResolveHosts::Always;
     options.cache_size = CACHED_NAMES;
+    (options.positive_min_ttl, options.positive_max_ttl) = (Some(FOUND_FOR.0), Some(FOUND_FOR.1));
+    (options.negative_min_ttl, options.negative_max_ttl) = (Some(NOT_FOUND_FOR.0), Some(NOT_FOUND_FOR.1));
     builder.build().map_err(|e| e.to_string())
 }
 
@@ -115,6 +124,21 @@ mod tests {
     async fn localhost_is_here() {
         let (addresses, _) = names(&[], &[]).find("localhost", 80).await.unwrap();
         assert!(!addresses.is_empty() && addresses.iter().all(IpAddr::is_loopback), "{addresses:?}");
+    }
+
+    #[tokio::test]
+    async fn answers_are_believed_within_bounds() {
+        let resolver = system_resolver().unwrap();
+        let options = resolver.options();
+        let seconds = |ttl: Option<Duration>| ttl.map(|ttl| ttl.as_secs());
+        assert_eq!(
+            (seconds(options.positive_min_ttl), seconds(options.positive_max_ttl)),
+            (Some(60), Some(86_400))
+        );
+        assert_eq!(
+            (seconds(options.negative_min_ttl), seconds(options.negative_max_ttl)),
+            (Some(10), Some(3600))
+        );
     }
 
     #[tokio::test]

@@ -7,10 +7,13 @@ use pharos_core::config::CrawlConfig;
 use pharos_core::{Clock, PageUrl, Timestamp};
 use pharos_store::{Content, DuePage, Event, Record, Response, RobotsState};
 use tokio::sync::mpsc::Sender;
+use tokio::time::Instant;
 
 use crate::absorb::{redirect_target, retry_after};
-use crate::fetch::{FetchError, Fetcher};
+use crate::fetch::{Ask, Fetcher};
+use crate::fetch_error::FetchError;
 use crate::frontier::RobotsErrand;
+use crate::monitor::{Ending, Reply};
 use crate::robots::{ROBOTS_LIMIT, is_robots_txt, robots_state};
 
 /// Redirects of a robots.txt that are followed (RFC 9309 §2.3.1.2: at least five).
@@ -35,6 +38,8 @@ pub(crate) enum Errand {
 /// How a request ended, its record handed on already.
 pub(crate) struct Report {
     pub(crate) ended: Timestamp,
+    /// What the site monitor learns from it; the `Crawl-delay` is the loop's to add.
+    pub(crate) ending: Ending,
     pub(crate) came: Came,
 }
 
@@ -70,13 +75,15 @@ impl Errand {
 /// What came of a request.
 pub(crate) enum Came {
     /// An answer to a page.
-    Page { bytes: usize, asked_to_wait: Option<Duration> },
+    Page { bytes: usize },
     /// A server's rules, and why there are none if it did not answer.
     Robots(RobotsState, Option<String>),
     /// A robots.txt is elsewhere.
     Moved(PageUrl),
     /// No answer.
     Nothing(String),
+    /// An answer of a kind that is not kept; its record says so.
+    Unwanted,
     /// We may not ask there; there is no record of it.
     NoContact(FetchError),
     /// Nobody takes records any more.
@@ -85,16 +92,31 @@ pub(crate) enum Came {
 
 impl Messenger {
     pub(crate) async fn run(self, errand: Errand) -> Report {
-        let began = self.clock.now();
+        let (began, stopwatch) = (self.clock.now(), Instant::now());
         let answer = match &errand {
-            Errand::Page(page) => self.fetcher.get(&page.url).await,
-            Errand::Robots(robots) => self.fetcher.get_up_to(&robots.ask, ROBOTS_LIMIT).await,
+            Errand::Page(page) => {
+                let validators = Some(&page.validators).filter(|v| page.visited && !v.is_empty());
+                let types = Some(self.config.types.as_slice()).filter(|_| !is_listing(&page.url));
+                self.fetcher.fetch(Ask { validators, types, ..Ask::page(&page.url) }).await
+            }
+            Errand::Robots(robots) => {
+                let ask = Ask { body_limit: Some(ROBOTS_LIMIT), ..Ask::page(&robots.ask) };
+                self.fetcher.fetch(ask).await
+            }
         };
         let ended = self.clock.now();
+        count(&answer, stopwatch.elapsed());
+        let ending = Ending { took: stopwatch.elapsed(), ..self.ending(&answer, ended) };
         let (record, came) = match (&errand, answer) {
-            (_, Err(error @ FetchError::NoContact(_))) => (None, Came::NoContact(error)),
-            (Errand::Page(page), Ok(response)) => self.page_answered(page, response, began, ended),
-            (Errand::Robots(robots), Ok(response)) => robots_answered(robots, response, began),
+            (_, Err(error @ FetchError::NoContact { .. })) => (None, Came::NoContact(error)),
+            (Errand::Page(page), Ok(response)) => self.page_answered(page, response, began),
+            (Errand::Robots(robots), Ok(response)) => {
+                robots_answered(robots, response, began, self.config.robots_forbidden_is_allowed)
+            }
+            (Errand::Page(page), Err(error @ FetchError::UnwantedType(_))) => {
+                let event = Event::Refused { reason: error.to_string() };
+                (Some(record(page, ended, Content::Event(event))), Came::Unwanted)
+            }
             (errand, Err(error)) => {
                 let reason = error.to_string();
                 (Some(errand.failure(reason.clone(), ended)), errand.nothing(reason))
@@ -104,34 +126,68 @@ impl Messenger {
             Some(record) => self.records.send(record).await.is_ok(),
             None => true,
         };
-        Report { ended, came: if delivered { came } else { Came::Closed } }
+        Report { ended, ending, came: if delivered { came } else { Came::Closed } }
     }
 
-    fn page_answered(
-        &self,
-        page: &DuePage,
-        response: Response,
-        began: Timestamp,
-        ended: Timestamp,
-    ) -> (Option<Record>, Came) {
-        let bytes = response.body.len();
-        let asked_to_wait = response.header("Retry-After").and(retry_after(&self.config, ended, &response));
-        (Some(record(page, began, Content::Response(response))), Came::Page { bytes, asked_to_wait })
+    fn ending(&self, answer: &Result<Response, FetchError>, ended: Timestamp) -> Ending {
+        match answer {
+            Ok(response) => Ending {
+                reply: match response.status {
+                    429 | 503 => Reply::Overloaded(self.asked_to_wait(response, ended)),
+                    _ => Reply::Answered,
+                },
+                address: response.address,
+                bytes: response.body.len() as u64,
+                ..Ending::default()
+            },
+            Err(error) => {
+                let reply = if error.is_servers_fault() { Reply::Silent } else { Reply::Answered };
+                Ending { reply, ..Ending::default() }
+            }
+        }
     }
+
+    fn asked_to_wait(&self, response: &Response, ended: Timestamp) -> Option<Duration> {
+        response.header("Retry-After").and(retry_after(&self.config, ended, response))
+    }
+
+    fn page_answered(&self, page: &DuePage, response: Response, began: Timestamp) -> (Option<Record>, Came) {
+        let bytes = response.body.len();
+        (Some(record(page, began, Content::Response(response))), Came::Page { bytes })
+    }
+}
+
+/// For whoever watches: answers by status, and how long they took.
+fn count(answer: &Result<Response, FetchError>, took: Duration) {
+    let status = answer.as_ref().map_or("none".to_string(), |response| response.status.to_string());
+    metrics::counter!("pharos_crawl_requests_total", "status" => status).increment(1);
+    metrics::histogram!("pharos_crawl_request_seconds").record(took);
+}
+
+/// Is this the address of a sitemap? Those are read whatever documents are wanted.
+fn is_listing(url: &PageUrl) -> bool {
+    let path = url.as_url().path();
+    path.contains("sitemap") && [".xml", ".xml.gz", ".txt", ".gz"].iter().any(|end| path.ends_with(end))
 }
 
 /// A record about a page.
 pub(crate) fn record(page: &DuePage, at: Timestamp, content: Content) -> Record {
     let attempt = page.attempts.saturating_add(1);
     let (depth, hops, origin) = (page.depth, page.hops, page.origin.clone());
-    Record { depth, hops, attempt, origin, ..Record::new(page.url.clone(), at, content) }
+    let again = page.there;
+    Record { depth, hops, attempt, again, origin, ..Record::new(page.url.clone(), at, content) }
 }
 
 /// The last answer stands under the server's own robots.txt, wherever it came from. A redirect on the way is recorded
 /// where it is itself a robots.txt; under another address it would be taken for a page.
-fn robots_answered(robots: &RobotsErrand, response: Response, at: Timestamp) -> (Option<Record>, Came) {
+fn robots_answered(
+    robots: &RobotsErrand,
+    response: Response,
+    at: Timestamp,
+    forbidden_is_allowed: bool,
+) -> (Option<Record>, Came) {
     let moved = redirect_target(&robots.ask, &response).filter(|_| robots.hops < ROBOTS_REDIRECTS);
-    let (url, came) = match (moved, robots_state(&response)) {
+    let (url, came) = match (moved, robots_state(&response, forbidden_is_allowed)) {
         (Some(target), _) => (&robots.ask, Came::Moved(target)),
         (None, Some(state)) => {
             let failed = (state == RobotsState::Unreachable).then(|| format!("status {}", response.status));

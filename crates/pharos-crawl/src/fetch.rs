@@ -1,15 +1,15 @@
 //! One GET, with every limit.
 
-use std::error::Error as _;
-use std::io;
-use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, HeaderMap, HeaderValue, USER_AGENT};
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MODIFIED_SINCE,
+    IF_NONE_MATCH, USER_AGENT,
+};
 use hyper::http::Extensions;
 use hyper::{Request, Uri};
 use hyper_util::client::legacy::connect::capture_connection;
@@ -17,102 +17,57 @@ use hyper_util::client::legacy::{self, Client};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use pharos_core::config::CrawlConfig;
 use pharos_core::{PageUrl, VERSION};
-use pharos_store::{Response, Truncated};
-use thiserror::Error;
+use pharos_store::{Response, Truncated, Validators};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::connector::{Connector, Peer};
-use crate::overrides::OverrideError;
+use crate::content_type::accepts;
+use crate::fetch_error::FetchError;
+use crate::setting_error::SettingError;
 
 /// Larger headers are no answer (hyper counts its whole read buffer).
-const MAX_HEADER_BYTES: usize = 128 << 10;
+pub(crate) const MAX_HEADER_BYTES: usize = 128 << 10;
 /// More fields are no answer either; some sites set a hundred cookies.
 const MAX_HEADER_FIELDS: usize = 256;
 /// With more connections open than this, new ones are not kept for the next request.
 const KEPT_CONNECTIONS: usize = 256;
+/// What a server may send us over HTTP/2 before we have taken it: per answer, and in all.
+const STREAM_WINDOW: u32 = 1 << 20;
+const CONNECTION_WINDOW: u32 = 2 << 20;
 const ACCEPTED: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5";
 
-/// Why no answer came: a short reason for a person.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum FetchError {
-    /// The host does not exist.
-    #[error("name not found")]
-    NameNotFound,
-    /// DNS did not work.
-    #[error("name server: {0}")]
-    NameServer(String),
-    /// The host is not on the public internet.
-    #[error("private address {0} (allow with --allow-private)")]
-    PrivateAddress(IpAddr),
-    /// A public host, and nobody whom its owner could reach.
-    #[error("{0} is a public address: say who crawls it with --contact you@example.org")]
-    NoContact(IpAddr),
-    /// The connection did not come about, or broke before an answer.
-    #[error("{0}")]
-    Connection(String),
-    /// It took too long.
-    #[error("timed out after {} {doing}", Seconds(*.after))]
-    TimedOut {
-        /// The limit.
-        after: Duration,
-        /// At what.
-        doing: &'static str,
-    },
-    /// No secure connection.
-    #[error("tls: {0}")]
-    Tls(String),
-    /// Something came, but no HTTP.
-    #[error("{0}")]
-    NotHttp(String),
+/// One question to a server.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    /// What is asked for.
+    pub url: &'a PageUrl,
+    /// What we have already: the server answers 304 if there is nothing newer.
+    pub validators: Option<&'a Validators>,
+    /// Longer bodies are cut here instead of at `crawl.body_limit`.
+    pub body_limit: Option<usize>,
+    /// The types whose bodies are read (an empty list means all documents); `None` reads every body.
+    pub types: Option<&'a [String]>,
 }
 
-impl FetchError {
-    pub(crate) fn from_io(error: &io::Error) -> Self {
-        Self::Connection(match error.kind() {
-            io::ErrorKind::ConnectionRefused => "connection refused".into(),
-            io::ErrorKind::ConnectionReset => "connection reset".into(),
-            io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof => {
-                "the connection closed before an answer came".into()
-            }
-            io::ErrorKind::HostUnreachable => "host unreachable".into(),
-            io::ErrorKind::NetworkUnreachable => "network unreachable".into(),
-            io::ErrorKind::TimedOut => "connection timed out".into(),
-            _ => error.to_string(),
-        })
-    }
-
-    fn from_client(error: &legacy::Error) -> Self {
-        let mut cause = error.source();
-        let mut deepest = error.to_string();
-        while let Some(error) = cause {
-            if let Some(own) = error.downcast_ref::<FetchError>() {
-                return own.clone();
-            }
-            if let Some(io) = error.downcast_ref::<io::Error>() {
-                return Self::from_io(io);
-            }
-            if let Some(http) = error.downcast_ref::<hyper::Error>() {
-                if http.is_parse_too_large() {
-                    return Self::NotHttp(format!("the header is longer than {} KB", MAX_HEADER_BYTES >> 10));
-                } else if http.is_incomplete_message() {
-                    return Self::Connection("the connection closed before an answer came".into());
-                } else if http.is_parse() {
-                    return Self::NotHttp("the answer is not HTTP".into());
-                }
-            }
-            deepest = error.to_string();
-            cause = error.source();
-        }
-        Self::Connection(deepest)
+impl<'a> Ask<'a> {
+    /// For a page of any type that we do not have yet.
+    pub fn page(url: &'a PageUrl) -> Self {
+        Self { url, validators: None, body_limit: None, types: None }
     }
 }
 
-/// `10 s`, `0.5 s`.
-struct Seconds(Duration);
+/// A body that comes more slowly than so many bytes in a while is not waited for.
+#[derive(Clone, Copy)]
+struct Pace {
+    bytes: u64,
+    within: Duration,
+}
 
-impl std::fmt::Display for Seconds {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} s", self.0.as_millis() as f64 / 1000.0)
+impl Pace {
+    fn of(config: &CrawlConfig) -> Option<Self> {
+        let within = config.low_speed_time;
+        let bytes = (config.low_speed.0 as f64 * within.as_secs_f64()).ceil() as u64;
+        (bytes > 0).then_some(Self { bytes, within })
     }
 }
 
@@ -124,18 +79,20 @@ pub struct Fetcher {
     user_agent: HeaderValue,
     first_byte_timeout: Duration,
     total_timeout: Duration,
+    pace: Option<Pace>,
     body_limit: usize,
 }
 
 impl Fetcher {
     /// With the limits and the manners of a configuration.
-    pub fn new(config: &CrawlConfig) -> Result<Self, OverrideError> {
+    pub fn new(config: &CrawlConfig) -> Result<Self, SettingError> {
         Ok(Self::over(Connector::new(config)?, config))
     }
 
     pub(crate) fn over(connector: Connector, config: &CrawlConfig) -> Self {
         // Longer than the usual wait between two requests to a host, or keeping connections is in vain.
-        let idle = (config.politeness.delay() * 2).clamp(Duration::from_secs(5), Duration::from_secs(30));
+        let idle = (config.manners().day_delay.saturating_mul(2))
+            .clamp(Duration::from_secs(5), Duration::from_secs(30));
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(idle)
@@ -145,6 +102,9 @@ impl Fetcher {
             .http1_allow_obsolete_multiline_headers_in_responses(true)
             .http1_allow_spaces_after_header_name_in_responses(true)
             .http1_ignore_invalid_headers_in_responses(true)
+            .http2_max_header_list_size(MAX_HEADER_BYTES as u32)
+            .http2_initial_stream_window_size(STREAM_WINDOW)
+            .http2_initial_connection_window_size(CONNECTION_WINDOW)
             .build(connector.clone());
         Self {
             client,
@@ -152,40 +112,47 @@ impl Fetcher {
             user_agent: user_agent(&config.agent, &config.contact),
             first_byte_timeout: config.first_byte_timeout,
             total_timeout: config.total_timeout,
+            pace: Pace::of(config),
             body_limit: config.body_limit.bytes(),
         }
     }
 
     /// Asks for a page. A redirect is an answer like any other; the body is as received, up to the limit.
     pub async fn get(&self, url: &PageUrl) -> Result<Response, FetchError> {
-        self.get_up_to(url, self.body_limit).await
+        self.fetch(Ask::page(url)).await
     }
 
-    /// The same with a body limit of its own.
-    pub async fn get_up_to(&self, url: &PageUrl, body_limit: usize) -> Result<Response, FetchError> {
+    /// The same, more precisely. What we have already is answered by a 304.
+    pub async fn fetch(&self, ask: Ask<'_>) -> Result<Response, FetchError> {
         let end = after(self.total_timeout);
         let late = FetchError::TimedOut { after: self.total_timeout, doing: "in all" };
-        let answer = timeout_at(end, self.ask(url)).await.unwrap_or(Err(late))?;
+        let answer = timeout_at(end, self.ask(ask)).await.unwrap_or(Err(late))?;
         let (head, body) = answer.into_parts();
-        let (body, truncated) = read(body, body_limit, end).await;
+        if let Some(types) = ask.types.filter(|_| head.status.is_success()) {
+            let kind = head.headers.get(CONTENT_TYPE).map(text);
+            if !accepts(types, kind.as_deref(), ask.url.as_url().path()) {
+                return Err(FetchError::UnwantedType(shown_type(&kind.unwrap_or_default())));
+            }
+        }
+        let (body, truncated) = read(body, ask.body_limit.unwrap_or(self.body_limit), end, self.pace).await;
         Ok(Response {
             status: head.status.as_u16(),
             headers: headers(&head.headers),
             body,
             address: head.extensions.get::<Peer>().map(|peer| peer.address),
             truncated,
-            request: Some(self.request_head(url)?),
+            request: Some(self.request_head(ask)?),
             head: None,
         })
     }
 
     /// Connects (the connector has its own limit) and waits for the header.
-    async fn ask(&self, url: &PageUrl) -> Result<hyper::Response<Incoming>, FetchError> {
-        match self.ask_once(url).await? {
+    async fn ask(&self, ask: Ask<'_>) -> Result<hyper::Response<Incoming>, FetchError> {
+        match self.ask_once(ask).await? {
             Ok(answer) => Ok(answer),
             // A server may close a kept connection at any time, and did so while we used it again.
             Err(error) if was_kept(&error) => {
-                self.ask_once(url).await?.map_err(|e| FetchError::from_client(&e))
+                self.ask_once(ask).await?.map_err(|e| FetchError::from_client(&e))
             }
             Err(error) => Err(FetchError::from_client(&error)),
         }
@@ -193,9 +160,9 @@ impl Fetcher {
 
     async fn ask_once(
         &self,
-        url: &PageUrl,
+        ask: Ask<'_>,
     ) -> Result<Result<hyper::Response<Incoming>, legacy::Error>, FetchError> {
-        let mut request = self.request(url)?;
+        let mut request = self.request(ask)?;
         let mut connection = capture_connection(&mut request);
         let too_late = async {
             drop(connection.wait_for_connection_metadata().await);
@@ -213,22 +180,31 @@ impl Fetcher {
     }
 
     /// What was asked, as it stands on the wire of an HTTP/1.1 connection.
-    fn request_head(&self, url: &PageUrl) -> Result<String, FetchError> {
-        let fields = headers(self.request(url)?.headers());
+    fn request_head(&self, ask: Ask<'_>) -> Result<String, FetchError> {
+        let fields = headers(self.request(ask)?.headers());
         let fields: String = fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        let (path, host) = (url.path_and_query(), url.site());
+        let (path, host) = (ask.url.path_and_query(), ask.url.site());
         Ok(format!("GET {path} HTTP/1.1\r\nhost: {}\r\n{fields}\r\n", host.as_str()))
     }
 
-    fn request(&self, url: &PageUrl) -> Result<Request<Empty<Bytes>>, FetchError> {
+    fn request(&self, ask: Ask<'_>) -> Result<Request<Empty<Bytes>>, FetchError> {
         let uri: Uri =
-            url.as_str().parse().map_err(|e| FetchError::NotHttp(format!("cannot be asked for: {e}")))?;
+            ask.url.as_str().parse().map_err(|e| FetchError::NotHttp(format!("cannot be asked for: {e}")))?;
         let mut request = Request::new(Empty::new());
         *request.uri_mut() = uri;
         let fields = request.headers_mut();
         fields.insert(USER_AGENT, self.user_agent.clone());
         fields.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
-        fields.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, br, deflate"));
+        fields.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, br, zstd, deflate"));
+        let asked_before =
+            ask.validators.map(|v| [(IF_NONE_MATCH, &v.etag), (IF_MODIFIED_SINCE, &v.last_modified)]);
+        for (name, value) in asked_before.into_iter().flatten() {
+            // What cannot stand in a header cannot have come from one.
+            let value = value.as_ref().and_then(|value| HeaderValue::from_str(value).ok());
+            if let Some(value) = value {
+                fields.insert(name, value);
+            }
+        }
         if self.connector.open() > KEPT_CONNECTIONS {
             fields.insert(CONNECTION, HeaderValue::from_static("close"));
         }
@@ -252,29 +228,57 @@ fn was_kept(error: &legacy::Error) -> bool {
 }
 
 /// Reads a body until its end, the limit, the last moment or an error, and keeps what came.
-async fn read(mut body: Incoming, limit: usize, end: Instant) -> (Vec<u8>, Option<Truncated>) {
+async fn read(
+    mut body: Incoming,
+    limit: usize,
+    end: Instant,
+    pace: Option<Pace>,
+) -> (Vec<u8>, Option<Truncated>) {
     let mut bytes = Vec::new();
+    let (mut look_at, mut seen) = (pace.map_or(end, |pace| after(pace.within)), 0);
     loop {
-        let data = match timeout_at(end, body.frame()).await {
-            Err(_) => return (bytes, Some(Truncated::Time)),
+        let frame = timeout_at(look_at.min(end), body.frame()).await;
+        let (is_late, now) = (frame.is_err(), Instant::now());
+        match frame {
+            Err(_) => {}
             Ok(None) => return (bytes, None),
             Ok(Some(Err(_))) => return (bytes, Some(Truncated::Disconnect)),
-            Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
-        };
-        let room = limit - bytes.len();
-        bytes.extend_from_slice(&data[..data.len().min(room)]);
-        if data.len() > room {
-            return (bytes, Some(Truncated::Length));
+            Ok(Some(Ok(frame))) => {
+                let data = frame.into_data().unwrap_or_default();
+                let room = limit - bytes.len();
+                bytes.extend_from_slice(&data[..data.len().min(room)]);
+                if data.len() > room {
+                    return (bytes, Some(Truncated::Length));
+                }
+            }
+        }
+        if is_late && now >= end {
+            return (bytes, Some(Truncated::Time));
+        }
+        if let Some(pace) = pace.filter(|_| now >= look_at) {
+            if ((bytes.len() - seen) as u64) < pace.bytes {
+                return (bytes, Some(Truncated::Time));
+            }
+            (look_at, seen) = (after(pace.within), bytes.len());
         }
     }
 }
 
-/// Header fields in the order received (those of one name together). What is not UTF-8 is ISO 8859-1, as of old.
-fn headers(map: &HeaderMap) -> Vec<(String, String)> {
-    let text = |value: &HeaderValue| match std::str::from_utf8(value.as_bytes()) {
+/// What is not UTF-8 is ISO 8859-1, as of old.
+fn text(value: &HeaderValue) -> String {
+    match std::str::from_utf8(value.as_bytes()) {
         Ok(text) => text.to_string(),
         Err(_) => value.as_bytes().iter().copied().map(char::from).collect(),
-    };
+    }
+}
+
+/// `image/png` of a whole header value, and not more of it than a person reads.
+fn shown_type(content_type: &str) -> String {
+    content_type.split(';').next().unwrap_or_default().trim().chars().take(60).collect()
+}
+
+/// Header fields in the order received (those of one name together).
+fn headers(map: &HeaderMap) -> Vec<(String, String)> {
     map.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
 }
 
@@ -298,14 +302,6 @@ mod tests {
         assert_eq!(named, format!("Mozilla/5.0 (compatible; Pharos/{VERSION}; +me@example.org)"));
         assert_eq!(user_agent("Pharos", ""), format!("Mozilla/5.0 (compatible; Pharos/{VERSION})"));
         assert!(!user_agent("Ph\r\naros", "灯塔\n").as_bytes().contains(&b'\n'));
-    }
-
-    #[test]
-    fn reasons_are_short() {
-        let late = FetchError::TimedOut { after: Duration::from_secs(10), doing: "connecting" };
-        assert_eq!(late.to_string(), "timed out after 10 s connecting");
-        let late = FetchError::TimedOut { after: Duration::from_millis(1500), doing: "in all" };
-        assert_eq!(late.to_string(), "timed out after 1.5 s in all");
     }
 
     #[test]

@@ -38,8 +38,34 @@ struct Known {
     verdict: Verdict,
     /// The verdict is believed until then.
     until: Timestamp,
+    /// When the file of these rules was read; nothing where there was none.
+    read_at: Option<Timestamp>,
     failures: u32,
     weight: usize,
+}
+
+impl Known {
+    fn new(verdict: Verdict, until: Timestamp, read_at: Option<Timestamp>, failures: u32) -> Self {
+        let rules = if let Verdict::Rules(rules) = &verdict { rules.weight() } else { 0 };
+        Self { verdict, until, read_at, failures, weight: rules + size_of::<Self>() }
+    }
+
+    /// The rules of a file that was read once and is not too old to go on with.
+    fn stale_rules(&self, now: Timestamp, config: &CrawlConfig) -> Option<(Arc<Robots>, Timestamp)> {
+        let read_at = self.read_at?;
+        let Verdict::Rules(rules) = &self.verdict else { return None };
+        let end = read_at.plus(lifetime(config)).plus(config.robots_stale);
+        (end > now).then(|| (rules.clone(), read_at))
+    }
+}
+
+/// Believed for no longer than RFC 9309 §2.4 says, and long enough to ask for a page.
+fn lifetime(config: &CrawlConfig) -> Duration {
+    config.robots_lifetime.clamp(Duration::from_millis(10), Duration::from_secs(24 * 3600))
+}
+
+fn wait_for_rules(config: &CrawlConfig, failures: u32) -> Duration {
+    backoff(config.retry_delay.max(Duration::from_secs(1)), failures)
 }
 
 /// Verdicts by the address of the robots.txt; the oldest go first.
@@ -64,11 +90,21 @@ impl KnownRobots {
         at: Timestamp,
         config: &CrawlConfig,
     ) {
-        match state {
-            RobotsState::Unreachable => self.obstacle(robots_txt, Obstacle::Unreachable, at, config),
-            state => {
+        let known = self.servers.get(robots_txt);
+        let old = known.and_then(|known| known.stale_rules(at, config));
+        match (state, old) {
+            // RFC 9309 §2.3.1.4 lets a copy stand in for a file that cannot be had for now.
+            (RobotsState::Unreachable, Some((rules, read_at))) => {
+                let failures = known.map_or(0, |known| known.failures) + 1;
+                let until = at.plus(wait_for_rules(config, failures));
+                self.insert(robots_txt, Known::new(Verdict::Rules(rules), until, Some(read_at), failures));
+            }
+            (RobotsState::Unreachable, None) => self.obstacle(robots_txt, Obstacle::Unreachable, at, config),
+            (state, _) => {
                 let verdict = Verdict::Rules(Arc::new(Robots::of(state, &config.agent)));
-                self.insert(robots_txt, verdict, at.plus(config.robots_lifetime), 0);
+                let read_at = matches!(state, RobotsState::Known(_)).then_some(at);
+                let until = at.plus(lifetime(config));
+                self.insert(robots_txt, Known::new(verdict, until, read_at, 0));
             }
         }
     }
@@ -82,15 +118,13 @@ impl KnownRobots {
         config: &CrawlConfig,
     ) {
         let failures = self.servers.get(robots_txt).map_or(0, |known| known.failures) + 1;
-        let until = at.plus(backoff(config.retry_delay.max(Duration::from_secs(1)), failures));
-        self.insert(robots_txt, Verdict::NotBefore(until, why), until, failures);
+        let until = at.plus(wait_for_rules(config, failures));
+        self.insert(robots_txt, Known::new(Verdict::NotBefore(until, why), until, None, failures));
     }
 
-    fn insert(&mut self, robots_txt: &PageUrl, verdict: Verdict, until: Timestamp, failures: u32) {
-        let rules = if let Verdict::Rules(rules) = &verdict { rules.weight() } else { 0 };
-        let weight = rules + 2 * robots_txt.as_str().len() + size_of::<Known>();
-        let known = Known { verdict, until, failures, weight };
-        self.bytes += weight;
+    fn insert(&mut self, robots_txt: &PageUrl, mut known: Known) {
+        known.weight += 2 * robots_txt.as_str().len();
+        self.bytes += known.weight;
         match self.servers.insert(robots_txt.clone(), known) {
             Some(old) => self.bytes -= old.weight,
             None => self.order.push_back(robots_txt.clone()),
@@ -102,16 +136,9 @@ impl KnownRobots {
     }
 }
 
-/// The wait between two requests to a server: ours, or its own `Crawl-delay` within reason.
-pub(crate) fn delay_between_requests(config: &CrawlConfig, robots: Option<&Robots>) -> Duration {
-    let asked = robots.and_then(Robots::crawl_delay).unwrap_or_default();
-    config.politeness.delay().max(asked.min(config.max_crawl_delay))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pharos_core::config::Politeness;
 
     fn robots_txt(host: usize) -> PageUrl {
         PageUrl::parse(&format!("http://h{host}.example/robots.txt")).unwrap()
@@ -170,15 +197,35 @@ mod tests {
     }
 
     #[test]
-    fn the_longer_delay_counts_up_to_the_limit() {
-        let config = CrawlConfig { max_crawl_delay: Duration::from_secs(60), ..Default::default() };
-        let delay = |seconds: u64| {
-            let robots = Robots::parse(format!("user-agent: *\ncrawl-delay: {seconds}").as_bytes(), "a");
-            delay_between_requests(&config, Some(&robots)).as_secs()
+    fn a_known_file_stays_in_force_while_no_new_one_can_be_had() {
+        let config = CrawlConfig {
+            robots_lifetime: Duration::from_secs(100),
+            robots_stale: Duration::from_secs(50),
+            retry_delay: Duration::from_secs(10),
+            ..Default::default()
         };
-        assert_eq!((delay(0), delay(5), delay(500)), (1, 5, 60));
-        assert_eq!(delay_between_requests(&config, None).as_secs(), 1);
-        let own = CrawlConfig { politeness: Politeness::OwnSite, ..Default::default() };
-        assert_eq!(delay_between_requests(&own, None), Duration::ZERO);
+        let page = PageUrl::parse("http://h1.example/x").unwrap();
+        let mut known = KnownRobots::default();
+        known.learn(
+            &robots_txt(1),
+            &RobotsState::Known(b"user-agent: *\ndisallow: /x".to_vec()),
+            at(0),
+            &config,
+        );
+        assert!(known.get(&robots_txt(1), at(100)).is_none(), "time to ask again");
+        known.learn(&robots_txt(1), &RobotsState::Unreachable, at(100), &config);
+        match known.get(&robots_txt(1), at(109)) {
+            Some(Verdict::Rules(rules)) => assert!(!rules.allows(&page)),
+            other => panic!("{other:?}"),
+        }
+        assert!(known.get(&robots_txt(1), at(110)).is_none(), "and to ask again before long");
+        known.learn(&robots_txt(1), &RobotsState::Unreachable, at(150), &config);
+        assert!(matches!(known.get(&robots_txt(1), at(151)), Some(Verdict::NotBefore(..))), "not for ever");
+        known.learn(&robots_txt(2), &RobotsState::Missing, at(0), &config);
+        known.learn(&robots_txt(2), &RobotsState::Unreachable, at(100), &config);
+        assert!(
+            matches!(known.get(&robots_txt(2), at(101)), Some(Verdict::NotBefore(..))),
+            "no file, no copy"
+        );
     }
 }

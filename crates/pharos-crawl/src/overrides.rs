@@ -2,22 +2,7 @@
 
 use std::net::IpAddr;
 
-use thiserror::Error;
-
-/// A `--resolve` or `--connect-to` that cannot be read.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum OverrideError {
-    /// Not `HOST:PORT:ADDR`.
-    #[error(
-        "`--resolve {0}` cannot be read: write HOST:PORT:ADDR[,ADDR], as in www.example.org:80:127.0.0.1"
-    )]
-    Resolve(String),
-    /// Not `HOST1:PORT1:HOST2:PORT2`.
-    #[error(
-        "`--connect-to {0}` cannot be read: write HOST1:PORT1:HOST2:PORT2, as in www.example.org:443:localhost:8443"
-    )]
-    ConnectTo(String),
-}
+use crate::setting_error::SettingError;
 
 /// All of an operator's `--resolve` and `--connect-to`.
 #[derive(Debug, Default)]
@@ -42,9 +27,9 @@ struct ConnectTo {
 }
 
 impl Overrides {
-    pub(crate) fn parse(resolve: &[String], connect_to: &[String]) -> Result<Self, OverrideError> {
-        let bad_resolve = |text: &String| OverrideError::Resolve(text.clone());
-        let bad_connect_to = |text: &String| OverrideError::ConnectTo(text.clone());
+    pub(crate) fn parse(resolve: &[String], connect_to: &[String]) -> Result<Self, SettingError> {
+        let bad_resolve = |text: &String| SettingError::Resolve(text.clone());
+        let bad_connect_to = |text: &String| SettingError::ConnectTo(text.clone());
         Ok(Self {
             resolve: resolve
                 .iter()
@@ -119,7 +104,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn overrides(resolve: &[&str], connect_to: &[&str]) -> Result<Overrides, OverrideError> {
+    fn overrides(resolve: &[&str], connect_to: &[&str]) -> Result<Overrides, SettingError> {
         let own = |list: &[&str]| list.iter().map(|t| t.to_string()).collect::<Vec<_>>();
         Overrides::parse(&own(resolve), &own(connect_to))
     }

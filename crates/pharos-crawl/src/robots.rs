@@ -1,40 +1,42 @@
 //! May we ask at all: robots.txt (RFC 9309).
 
+mod file;
+mod rule;
+#[cfg(test)]
+mod suites;
+
 use std::time::Duration;
 
 use pharos_core::PageUrl;
 use pharos_store::{Response, RobotsState};
 
+use self::file::{closeness, product_token};
+use self::rule::{Rule, canonical};
+
 /// How much of a file is read (RFC 9309 §2.5: at least 500 KiB).
 pub const ROBOTS_LIMIT: usize = 500 << 10;
-/// The canonical form of the longest address there is; a rule with more letters matches nothing.
-const MAX_PATTERN: usize = 3 * 2_048;
-/// Nobody means more than this by `Crawl-delay`.
-const MAX_DELAY: f64 = 86_400.0;
+/// What a server that hides its rules from us means, where an operator takes that for a refusal.
+const FORBID_ALL: &[u8] = b"User-agent: *\nDisallow: /";
 
 /// The rules of one server for one crawler.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Robots {
+    /// The name they stand under.
+    agent: String,
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
+    sitemaps: Vec<String>,
 }
 
-/// `Allow` or `Disallow`, with the path in canonical form: a `*` in it is always a wildcard.
-#[derive(Clone, Debug, PartialEq)]
-struct Rule {
-    allow: bool,
-    pattern: String,
-    anchored: bool,
-}
-
-/// Rules under the names they are for.
-#[derive(Default)]
-struct Group {
-    agents: Vec<Vec<u8>>,
-    rules: Vec<Rule>,
-    /// Has a rule come, if only an empty one? Then the next name begins another group.
-    ruled: bool,
-    crawl_delay: Option<Duration>,
+/// Why a page may or may not be asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecidingRule {
+    /// The name its group stands under: ours, or `*`.
+    pub agent: String,
+    /// The rule as one would write it: `Disallow: /private/`.
+    pub rule: String,
+    /// Whether it allows the page.
+    pub allows: bool,
 }
 
 /// Is this the address of a robots.txt? Such an address is never a page.
@@ -43,12 +45,13 @@ pub fn is_robots_txt(url: &PageUrl) -> bool {
 }
 
 /// What an answer to the question for robots.txt means (RFC 9309 §2.3.1); `None` for a redirect, which means
-/// nothing by itself.
-pub fn robots_state(response: &Response) -> Option<RobotsState> {
+/// nothing by itself. `forbidden_is_allowed` is `crawl.robots_forbidden_is_allowed`.
+pub fn robots_state(response: &Response, forbidden_is_allowed: bool) -> Option<RobotsState> {
     match response.status {
         200..=299 => Some(RobotsState::Known(response.content(ROBOTS_LIMIT))),
         300..=399 => None,
         429 => Some(RobotsState::Unreachable),
+        401 | 403 if !forbidden_is_allowed => Some(RobotsState::Known(FORBID_ALL.to_vec())),
         400..=499 => Some(RobotsState::Missing),
         _ => Some(RobotsState::Unreachable),
     }
@@ -62,8 +65,7 @@ impl Robots {
 
     /// Nothing is allowed, as where robots.txt cannot be had.
     pub fn forbid_all() -> Self {
-        let everything = Rule { allow: false, pattern: "/".into(), anchored: false };
-        Self { rules: vec![everything], crawl_delay: None }
+        Self::parse(FORBID_ALL, "")
     }
 
     /// What a known, missing or unreachable file means for us.
@@ -76,39 +78,51 @@ impl Robots {
     }
 
     /// Reads a file, keeping what concerns `agent`: all groups under the most specific name that is ours, or else
-    /// those under `*`.
+    /// those under `*`. Sitemaps concern everybody.
     pub fn parse(file: &[u8], agent: &str) -> Self {
-        let agent = product_token(agent.as_bytes()).to_ascii_lowercase();
-        let groups = groups(file);
-        let closeness = |group: &Group| group.agents.iter().filter_map(|name| closeness(name, &agent)).max();
-        let best = groups.iter().filter_map(closeness).max();
-        let mut robots = Self::default();
-        for group in groups.into_iter().filter(|group| best.is_some() && closeness(group) == best) {
-            robots.rules.extend(group.rules);
-            robots.crawl_delay = robots.crawl_delay.max(group.crawl_delay);
+        let ours = product_token(agent.as_bytes()).to_ascii_lowercase();
+        let file = file::read(file);
+        let agents = file.groups.iter().flat_map(|group| &group.agents);
+        let best = agents.filter_map(|agent| closeness(&agent.name, &ours)).max();
+        let mut robots = Self { sitemaps: file.sitemaps, ..Self::default() };
+        let Some(best) = best else { return robots };
+        robots.agent =
+            if best == 0 { "*".into() } else { String::from_utf8_lossy(&ours[..best]).into_owned() };
+        for group in file.groups {
+            let named = group.agents.iter().filter(|agent| closeness(&agent.name, &ours) == Some(best));
+            let mut named = named.peekable();
+            if named.peek().is_some() {
+                robots.crawl_delay =
+                    named.fold(robots.crawl_delay, |longest, agent| longest.max(agent.crawl_delay));
+                robots.rules.extend(group.rules);
+            }
         }
         robots
     }
 
     /// May this page be asked for?
     pub fn allows(&self, url: &PageUrl) -> bool {
-        self.refusal(url).is_none()
+        self.decide(url).is_none_or(|rule| rule.allow)
     }
 
     /// The rule that forbids this page, as one would write it: `Disallow: /private/`.
     pub fn refusal(&self, url: &PageUrl) -> Option<String> {
+        self.decide(url).filter(|rule| !rule.allow).map(Rule::to_string)
+    }
+
+    /// The rule that decides about this page; none where no rule fits, and the page is allowed.
+    pub fn deciding_rule(&self, url: &PageUrl) -> Option<DecidingRule> {
+        let rule = self.decide(url)?;
+        Some(DecidingRule { agent: self.agent.clone(), rule: rule.to_string(), allows: rule.allow })
+    }
+
+    /// The longest match; a robots.txt itself may always be read.
+    fn decide(&self, url: &PageUrl) -> Option<&Rule> {
         if is_robots_txt(url) {
             return None;
         }
         let path = canonical(url.path_and_query().as_bytes(), false);
-        let longest = self
-            .rules
-            .iter()
-            .filter(|rule| rule.matches(&path))
-            .max_by_key(|r| (r.pattern.len(), r.allow))?;
-        let end = if longest.anchored { "$" } else { "" };
-        let shown = &longest.pattern[..longest.pattern.len().min(200)];
-        (!longest.allow).then(|| format!("Disallow: {shown}{end}"))
+        self.rules.iter().filter(|rule| rule.matches(&path)).max_by_key(|rule| rule.precedence())
     }
 
     /// `Crawl-delay`: not in the RFC, but many sites say it and mean it.
@@ -116,144 +130,17 @@ impl Robots {
         self.crawl_delay
     }
 
+    /// The addresses of `Sitemap` lines, as they were written.
+    pub fn sitemaps(&self) -> &[String] {
+        &self.sitemaps
+    }
+
     /// Bytes it takes in memory, more or less.
     pub(crate) fn weight(&self) -> usize {
-        self.rules.iter().map(|rule| size_of::<Rule>() + rule.pattern.len()).sum::<usize>()
-            + size_of::<Self>()
+        let rules = self.rules.iter().map(Rule::weight).sum::<usize>();
+        let sitemaps = self.sitemaps.iter().map(|s| s.len() + size_of::<String>()).sum::<usize>();
+        rules + sitemaps + size_of::<Self>()
     }
-}
-
-impl Rule {
-    /// The rule of a path as written; none where it can never matter.
-    fn new(allow: bool, path: &[u8]) -> Option<Self> {
-        let (path, anchored) = match path.strip_suffix(b"$") {
-            Some(path) => (path, true),
-            None => (path, false),
-        };
-        let pattern = canonical(path, true);
-        let letters = pattern.len() - pattern.bytes().filter(|b| *b == b'*').count();
-        (letters <= MAX_PATTERN && (anchored || !pattern.is_empty())).then_some(Self {
-            allow,
-            pattern,
-            anchored,
-        })
-    }
-
-    fn matches(&self, path: &str) -> bool {
-        let Some((first, others)) = self.pattern.split_once('*') else {
-            return if self.anchored { path == self.pattern } else { path.starts_with(&self.pattern) };
-        };
-        let Some(mut rest) = path.strip_prefix(first) else { return false };
-        let mut parts = others.split('*').peekable();
-        while let Some(part) = parts.next() {
-            // The leftmost place is always right, except for the last part of a rule that ends in `$`.
-            if parts.peek().is_none() && self.anchored {
-                return rest.ends_with(part);
-            }
-            match rest.find(part) {
-                Some(at) => rest = &rest[at + part.len()..],
-                None => return false,
-            }
-        }
-        true
-    }
-}
-
-/// Splits a file into groups. A group begins with one or more names and goes on to the next name after a rule.
-fn groups(file: &[u8]) -> Vec<Group> {
-    let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
-    let file = &file[..file.len().min(ROBOTS_LIMIT)];
-    let mut groups: Vec<Group> = Vec::new();
-    for line in file.split(|b| matches!(b, b'\r' | b'\n')) {
-        let Some((key, value)) = key_and_value(line) else { continue };
-        let key = key.to_ascii_lowercase();
-        if key == b"user-agent" && groups.last().is_none_or(|group| group.ruled) {
-            groups.push(Group::default());
-        }
-        // Rules before the first name are for nobody.
-        let Some(group) = groups.last_mut() else { continue };
-        match key.as_slice() {
-            b"user-agent" => group.agents.push(agent_name(value)),
-            b"allow" | b"disallow" => {
-                group.ruled = true;
-                group.rules.extend(Rule::new(key == b"allow", value));
-            }
-            b"crawl-delay" => group.crawl_delay = seconds(value).or(group.crawl_delay),
-            _ => {}
-        }
-    }
-    groups
-}
-
-fn key_and_value(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let line = line.split(|b| *b == b'#').next()?;
-    let colon = line.iter().position(|b| *b == b':')?;
-    Some((line[..colon].trim_ascii(), line[colon + 1..].trim_ascii()))
-}
-
-fn seconds(value: &[u8]) -> Option<Duration> {
-    let seconds: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
-    Duration::try_from_secs_f64(seconds.min(MAX_DELAY)).ok()
-}
-
-/// `*`, or the product token in lower case: `foobot` of `FooBot/1.2 (news)`.
-fn agent_name(value: &[u8]) -> Vec<u8> {
-    let name = if value.first() == Some(&b'*') { &value[..1] } else { product_token(value) };
-    name.to_ascii_lowercase()
-}
-
-fn product_token(text: &[u8]) -> &[u8] {
-    let is_token = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
-    &text[..text.iter().take_while(|b| is_token(b)).count()]
-}
-
-/// How closely a group's name fits ours: `*` barely, the beginning of our name up to a hyphen better, all of it best.
-fn closeness(name: &[u8], agent: &[u8]) -> Option<usize> {
-    if name == b"*" {
-        return Some(0);
-    }
-    let rest = agent.strip_prefix(name).filter(|_| !name.is_empty())?;
-    matches!(rest.first(), None | Some(b'-' | b'_')).then_some(name.len())
-}
-
-/// One spelling per path (RFC 9309 §2.2.2): unreserved characters plainly, everything else percent-encoded in upper
-/// case; `/`, `?`, `&` and `=` stand for themselves where they are written plainly, except a `/` after the `?`.
-/// In a rule a plain `*` stays, as a wildcard.
-fn canonical(path: &[u8], is_rule: bool) -> String {
-    let hex = |at: usize| path.get(at).and_then(|b| char::from(*b).to_digit(16));
-    let mut out = String::with_capacity(path.len());
-    let mut in_query = false;
-    let mut at = 0;
-    while at < path.len() {
-        let (byte, was_escaped) = match (path[at], hex(at + 1), hex(at + 2)) {
-            (b'%', Some(high), Some(low)) => ((high * 16 + low) as u8, true),
-            (byte, ..) => (byte, false),
-        };
-        at += if was_escaped { 3 } else { 1 };
-        let plain = match byte {
-            b'-' | b'.' | b'_' | b'~' => true,
-            b'/' => !was_escaped && !in_query,
-            b'?' | b'&' | b'=' => !was_escaped,
-            b'*' if is_rule && !was_escaped => {
-                // `a**b` means what `a*b` does, and is slower.
-                if !out.ends_with('*') {
-                    out.push('*');
-                }
-                continue;
-            }
-            _ => byte.is_ascii_alphanumeric(),
-        };
-        in_query |= byte == b'?' && !was_escaped;
-        if plain {
-            out.push(char::from(byte));
-        } else {
-            out.push('%');
-            out.extend(
-                [byte >> 4, byte & 15].map(|digit| char::from(b"0123456789ABCDEF"[usize::from(digit)])),
-            );
-        }
-    }
-    out
 }
 
 #[cfg(test)]
@@ -393,7 +280,7 @@ mod tests {
     fn absent_unreachable_and_fetched_are_three_states() {
         let answer = |status: u16| {
             let body = b"user-agent: *\ndisallow: /x".to_vec();
-            robots_state(&Response { status, body, ..Response::default() })
+            robots_state(&Response { status, body, ..Response::default() }, true)
         };
         let page = |state: &RobotsState, path: &str| Robots::of(state, "Pharos").allows(&url(path));
         let absent = answer(404).unwrap();
@@ -409,6 +296,45 @@ mod tests {
         let fetched = answer(200).unwrap();
         assert!(!page(&fetched, "/x") && page(&fetched, "/y"));
         assert_eq!(answer(301), None);
+    }
+
+    #[test]
+    fn rules_that_we_may_not_read_are_an_operators_choice() {
+        let answer =
+            |status, allowed| robots_state(&Response { status, ..Response::default() }, allowed).unwrap();
+        for status in [401, 403] {
+            assert_eq!(answer(status, true), RobotsState::Missing);
+            assert!(!Robots::of(&answer(status, false), "Pharos").allows(&url("/x")));
+        }
+        assert_eq!(answer(404, false), RobotsState::Missing);
+    }
+
+    #[test]
+    fn the_deciding_rule_is_told() {
+        let file = "user-agent: *\ndisallow: /\nuser-agent: PHAROS/1.0\nallow: /a/$\ndisallow: /a";
+        let robots = Robots::parse(file.as_bytes(), "Pharos");
+        let told = |path: &str| {
+            robots.deciding_rule(&url(path)).map(|d| format!("{} {} {}", d.agent, d.rule, d.allows))
+        };
+        assert_eq!(told("/a/").unwrap(), "pharos Allow: /a/$ true");
+        assert_eq!(told("/a/b").unwrap(), "pharos Disallow: /a false");
+        assert_eq!(told("/b"), None);
+        let everybody = Robots::parse(file.as_bytes(), "Other").deciding_rule(&url("/b")).unwrap();
+        assert_eq!((everybody.agent.as_str(), everybody.rule.as_str()), ("*", "Disallow: /"));
+    }
+
+    #[test]
+    fn sitemaps_are_everybodys_and_within_bounds() {
+        let long = format!("sitemap: http://a.example/{}\n", "x".repeat(2048));
+        let file = format!(
+            "Sitemap: http://a.example/1\nuser-agent: x\nsite-map:\thttp://a.example/2 # old\n{long}disallow: /\n\
+             sitemap:\n{}",
+            "sitemap: http://a.example/n\n".repeat(200)
+        );
+        let robots = Robots::parse(file.as_bytes(), "Pharos");
+        assert_eq!(robots.sitemaps()[..2], ["http://a.example/1", "http://a.example/2"]);
+        assert_eq!(robots.sitemaps().len(), 100);
+        assert!(robots.allows(&url("/")));
     }
 
     #[test]

@@ -8,27 +8,35 @@
 
 use std::collections::HashMap;
 use std::future::pending;
+use std::sync::Arc;
 use std::time::Duration;
 
-use pharos_core::{PageUrl, SiteId, Timestamp};
+use pharos_core::config::CrawlConfig;
+use pharos_core::{PageUrl, SiteName, Timestamp};
 use pharos_store::{Catalog, Content, DuePage, Event, Record, RobotsState, StoreError};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
-use tracing::{debug, warn};
+use tracing::{debug, info, warn};
 
-use crate::crawl::{Absorbed, Crawl, CrawlError, CrawlSummary, Ended};
+use crate::crawl::{Absorbed, Crawl, CrawlError, CrawlSummary, Ended, Shown};
 use crate::errand::{Came, Errand, Messenger, Report, record};
 use crate::fetch::{Fetcher, after};
-use crate::frontier::{Frontier, Next, RobotsErrand};
-use crate::known_robots::{KnownRobots, Obstacle, Verdict, delay_between_requests};
+use crate::frontier::{Admission, Draw, Frontier, Next, RobotsErrand, chosen};
+use crate::known_robots::{KnownRobots, Obstacle, Verdict};
+use crate::monitor::Ending;
+use crate::overseer::{Judgement, Overseer};
+use crate::politeness::crawl_delay;
 use crate::robots::is_robots_txt;
+use crate::site_settings::SiteTable;
 use crate::status::CrawlStatus;
 
 /// What requests under way get when the crawl is told to stop.
 const GRACE: Duration = Duration::from_secs(2);
 /// How often the catalog is searched for sites that became due by the clock alone.
 const SCAN_EVERY: Duration = Duration::from_secs(30);
+/// When pages that were not to be asked for are looked at again.
+const TOMORROW: Duration = Duration::from_secs(86_400);
 /// Steps taken before the loop looks at what happened meanwhile.
 const STEPS: usize = 256;
 
@@ -66,6 +74,7 @@ struct Loop {
     messenger: Messenger,
     frontier: Frontier,
     robots: KnownRobots,
+    overseer: Overseer,
     requests: JoinSet<Report>,
     errands: HashMap<Id, Errand>,
     /// Pages among the requests.
@@ -77,20 +86,38 @@ struct Loop {
     summary: CrawlSummary,
 }
 
+/// Is there nothing more to do?
+enum Over {
+    Yes(Ended),
+    /// Something was let go of just now.
+    LookAgain,
+    No,
+}
+
 impl Loop {
-    fn new(crawl: Crawl) -> Result<Self, CrawlError> {
-        let config = crawl.config.clone();
+    fn new(mut crawl: Crawl) -> Result<Self, CrawlError> {
+        let mut config = CrawlConfig::clone(&crawl.config);
+        config.types.iter_mut().for_each(|kind| kind.make_ascii_lowercase());
+        let config = Arc::new(config);
+        crawl.config = config.clone();
         let messenger = Messenger {
             fetcher: Fetcher::new(&config)?,
             clock: crawl.clock.clone(),
             records: crawl.records.clone(),
             config: config.clone(),
         };
+        let started = crawl.clock.now();
+        let table = SiteTable::parse(&config.site_settings)?;
+        let connections = config.connections_per_host.max(table.most_connections());
+        let frontier =
+            Frontier::new(chosen(&config), Admission::of(&config, started), connections, Duration::ZERO);
+        let overseer = Overseer::new(config.clone(), crawl.keep_going, started)?;
         Ok(Self {
             crawl,
             messenger,
-            frontier: Frontier::new(config.connections_per_host, config.politeness.delay()),
+            frontier,
             robots: KnownRobots::default(),
+            overseer,
             requests: JoinSet::new(),
             errands: HashMap::new(),
             pages_under_way: 0,
@@ -101,33 +128,52 @@ impl Loop {
     }
 
     async fn go(&mut self) -> Result<Ended, CrawlError> {
+        let copies = self.read(|catalog| catalog.aliases()).await?;
+        self.overseer.know_copies(copies.into_iter().map(|(copy, _)| copy));
         loop {
             let pause = self.hand_out().await?;
-            if let Some(ended) = self.is_over() {
-                return Ok(ended);
+            match self.is_over() {
+                Over::Yes(ended) => return Ok(ended),
+                Over::LookAgain => continue,
+                Over::No => {}
             }
             tokio::select! {
                 Some(joined) = self.requests.join_next_with_id() => self.returned(joined).await?,
-                message = self.crawl.absorbed.recv() => self.absorb(message.ok_or(CrawlError::Closed)?),
+                message = self.crawl.absorbed.recv() => self.absorb(message.ok_or(CrawlError::Closed)?).await?,
                 () = self.crawl.status.changed.notified() => {}
                 () = sleep(pause) => {}
             }
         }
     }
 
-    fn is_over(&self) -> Option<Ended> {
+    fn is_over(&mut self) -> Over {
         let limit = self.crawl.config.max_pages;
         if limit > 0 && self.summary.pages >= limit {
-            return Some(Ended::MaxPages);
+            return Over::Yes(Ended::MaxPages);
+        }
+        if self.crawl.status.is_full() {
+            return Over::Yes(Ended::Disk);
         }
         let nothing = self.frontier.is_idle() && self.quiet && self.requests.is_empty();
-        (nothing && !self.crawl.keep_going).then_some(Ended::NothingDue)
+        if nothing && !self.crawl.keep_going && self.overseer.has_suspects() {
+            // Nothing will come that could tell; what was held back is looked at again.
+            self.overseer.give_up_suspecting();
+            self.frontier.release(Timestamp::from_millis(i64::MAX));
+            self.quiet = false;
+            return Over::LookAgain;
+        }
+        // What is set aside for a moment is not waited for, but looked at now.
+        if nothing && !self.crawl.keep_going && self.frontier.release(Timestamp::from_millis(i64::MAX)) > 0 {
+            self.quiet = false;
+            return Over::LookAgain;
+        }
+        if nothing && !self.crawl.keep_going { Over::Yes(Ended::NothingDue) } else { Over::No }
     }
 
     /// Requests enough are under way, or so many pages that no more may be asked for.
     fn is_full(&self) -> bool {
         let limit = self.crawl.config.max_pages;
-        self.requests.len() >= self.crawl.config.fetchers.max(1)
+        self.requests.len() >= self.crawl.status.fetchers(self.crawl.config.fetchers)
             || (limit > 0 && self.summary.pages + self.pages_under_way >= limit)
     }
 
@@ -147,10 +193,17 @@ impl Loop {
             }
             match self.frontier.next(now) {
                 Next::Page(page) => self.consider(page, now).await?,
-                Next::Robots(errand) => self.begin(Errand::Robots(errand), now),
-                Next::Fill(sites) => self.fill(sites, now).await?,
+                Next::Robots(errand) => match self.overseer.may_begin(&errand.ask.site(), now) {
+                    Judgement::Yes => self.begin(Errand::Robots(errand), now),
+                    Judgement::Later(until) | Judgement::Held(until) => {
+                        self.frontier.postpone_errand(errand, until);
+                    }
+                    Judgement::Never => self.give_up_robots(errand, now),
+                },
+                Next::Fill(draws) => self.fill(draws, now).await?,
                 Next::Wait(_) if self.frontier.is_idle() && !self.quiet => {}
                 Next::Wait(until) => {
+                    debug!(?until, requests = self.requests.len(), frontier = ?self.frontier, "nothing to do now");
                     return Ok(until.map_or(self.scan_at, |u| u.min(self.scan_at)).since(now));
                 }
             }
@@ -163,6 +216,23 @@ impl Loop {
         if is_robots_txt(&page.url) {
             self.frontier.park(&page, None);
             return Ok(());
+        }
+        self.meet(&page.url.site(), now).await?;
+        match self.overseer.judge(&page.url, page.visited, now) {
+            Judgement::Yes => {}
+            Judgement::Never => {
+                // A crawl that goes on for weeks looks again tomorrow.
+                self.frontier.park(&page, self.crawl.keep_going.then(|| now.plus(TOMORROW)));
+                return Ok(());
+            }
+            Judgement::Held(until) => {
+                self.frontier.park(&page, Some(until));
+                return Ok(());
+            }
+            Judgement::Later(until) => {
+                self.frontier.postpone(page, until);
+                return Ok(());
+            }
         }
         let robots_txt = page.url.robots_txt();
         match self.verdict(&robots_txt, now).await? {
@@ -184,6 +254,24 @@ impl Loop {
         Ok(())
     }
 
+    /// Takes up what the catalog knows of a site that this crawl has not asked yet.
+    async fn meet(&mut self, name: &SiteName, now: Timestamp) -> Result<(), CrawlError> {
+        let id = name.id();
+        if !self.overseer.is_new(id) {
+            return Ok(());
+        }
+        let since = self.overseer.day_began(name, now);
+        let counted = self.overseer.counts_days(name);
+        let (story, today) = self
+            .read(move |catalog| {
+                let today = if counted { catalog.answers_since(id, since)? } else { 0 };
+                Ok((catalog.site(id)?, today))
+            })
+            .await?;
+        self.overseer.recall(name, story.as_ref(), today, now);
+        Ok(())
+    }
+
     /// What we know of a server, from memory or from the catalog. One that was unreachable in an earlier run is
     /// asked anew: whatever was wrong may be mended.
     async fn verdict(&mut self, robots_txt: &PageUrl, now: Timestamp) -> Result<Option<Verdict>, CrawlError> {
@@ -191,15 +279,26 @@ impl Loop {
             return Ok(Some(verdict));
         }
         let address = robots_txt.clone();
-        if let Some(file) = self.read(move |catalog| catalog.robots(&address)).await?
-            && file.state != RobotsState::Unreachable
-        {
-            self.robots.learn(robots_txt, &file.state, file.at, &self.crawl.config);
+        if let Some(file) = self.read(move |catalog| catalog.robots(&address)).await? {
+            match (file.state, file.before) {
+                (RobotsState::Unreachable, Some((at, body))) => {
+                    self.robots.learn(robots_txt, &RobotsState::Known(body), at, &self.crawl.config);
+                }
+                (RobotsState::Unreachable, None) => {}
+                (state, _) => self.robots.learn(robots_txt, &state, file.at, &self.crawl.config),
+            }
         }
         Ok(self.robots.get(robots_txt, now))
     }
 
+    /// A server that is not asked in this run gives no rules either.
+    fn give_up_robots(&mut self, errand: RobotsErrand, now: Timestamp) {
+        self.robots.learn(&errand.origin, &RobotsState::Unreachable, now, &self.crawl.config);
+        self.frontier.robots_known(errand.origin.id().site());
+    }
+
     fn begin(&mut self, errand: Errand, now: Timestamp) {
+        self.overseer.begun(&errand.asked().site(), now);
         self.frontier.started(errand.asked().id().site(), now);
         self.pages_under_way += u64::from(matches!(errand, Errand::Page(_)));
         let request = self.requests.spawn(self.messenger.clone().run(errand.clone()));
@@ -223,18 +322,16 @@ impl Loop {
         };
         let Some(errand) = self.errands.remove(&id) else { return Ok(()) };
         self.pages_under_way -= u64::from(matches!(errand, Errand::Page(_)));
-        let (ended, came) = match joined {
-            Ok((_, Report { ended, came })) => (ended, came),
+        let Report { ended, ending, came } = match joined {
+            Ok((_, report)) => report,
             Err(error) => {
                 let (ended, reason) = (self.crawl.clock.now(), panic_text(error));
                 self.deliver(errand.failure(reason.clone(), ended)).await?;
-                (ended, errand.nothing(reason))
+                Report { ended, ending: Ending::default(), came: errand.nothing(reason) }
             }
         };
-        let mut delay = Duration::ZERO;
         match (&errand, came) {
-            (Errand::Page(_), Came::Page { bytes, asked_to_wait }) => {
-                delay = asked_to_wait.unwrap_or_default().min(self.crawl.config.max_crawl_delay);
+            (Errand::Page(_), Came::Page { bytes }) => {
                 self.summary.pages += 1;
                 self.summary.bytes += bytes as u64;
                 CrawlStatus::add(&self.crawl.status.pages, 1);
@@ -256,14 +353,19 @@ impl Loop {
             }
             (_, Came::NoContact(error)) => self.no_contact(&errand, error.to_string(), ended)?,
             (_, Came::Nothing(reason)) => self.failed(errand.asked(), &reason),
+            (_, Came::Unwanted) => {
+                self.summary.refused += 1;
+                CrawlStatus::add(&self.crawl.status.refused, 1);
+            }
             (_, Came::Closed) => return Err(CrawlError::Closed),
             (_, Came::Page { .. } | Came::Robots(..) | Came::Moved(_)) => {}
         }
         let asked = errand.asked();
         let known = self.robots.get(&asked.robots_txt(), ended);
         let rules = if let Some(Verdict::Rules(rules)) = &known { Some(rules.as_ref()) } else { None };
-        delay = delay.max(delay_between_requests(&self.crawl.config, rules));
-        self.frontier.ended(asked.id().site(), ended, delay);
+        let ending = Ending { crawl_delay: crawl_delay(&self.crawl.config, rules), ..ending };
+        let wait = self.overseer.ended(&asked.site(), ended, ending);
+        self.frontier.ended(asked.id().site(), ended, wait);
         Ok(())
     }
 
@@ -296,8 +398,11 @@ impl Loop {
         Ok(())
     }
 
-    fn absorb(&mut self, absorbed: Absorbed) {
+    async fn absorb(&mut self, absorbed: Absorbed) -> Result<(), CrawlError> {
         self.quiet = false;
+        for shown in &absorbed.shown {
+            self.overseer.stored(shown);
+        }
         for page in absorbed.pages {
             self.frontier.absorbed(page);
         }
@@ -307,6 +412,20 @@ impl Loop {
         for site in absorbed.woken {
             self.frontier.wake(site);
         }
+        self.look_for_twins(&absorbed.shown).await
+    }
+
+    /// Are sites of which pages came the same as others?
+    async fn look_for_twins(&mut self, shown: &[Shown]) -> Result<(), CrawlError> {
+        let Some((homes, open)) = self.overseer.to_compare(shown) else { return Ok(()) };
+        let (met, compared) = self.read(move |catalog| Overseer::compare(catalog, homes, open)).await?;
+        let now = self.crawl.clock.now();
+        for (copy, of) in self.overseer.compared(met, compared, now) {
+            info!(%copy, %of, "the same site twice");
+            let event = Event::Alias { of };
+            self.deliver(Record::new(copy, now, Content::Event(event))).await?;
+        }
+        Ok(())
     }
 
     /// Finds sites that became due by the clock, and decides when to look again.
@@ -321,23 +440,26 @@ impl Loop {
             self.frontier.wake(site);
         }
         self.frontier.prune(now);
+        self.overseer.prune(now);
         let latest = now.plus(SCAN_EVERY);
         self.scan_at = next_due.map_or(latest, |due| due.min(latest));
         self.quiet = true;
         Ok(())
     }
 
-    async fn fill(&mut self, sites: Vec<(SiteId, usize)>, now: Timestamp) -> Result<(), CrawlError> {
-        let due = self
+    async fn fill(&mut self, draws: Vec<Draw>, now: Timestamp) -> Result<(), CrawlError> {
+        let drawn = self
             .read(move |catalog| {
-                sites
-                    .iter()
-                    .map(|(site, limit)| Ok((*site, catalog.due_pages(*site, now, *limit)?)))
-                    .collect::<Result<Vec<_>, _>>()
+                let draw = |Draw { site, lanes }: &Draw| {
+                    let lanes =
+                        lanes.iter().map(|(order, limit)| catalog.due_pages(*site, now, *order, *limit));
+                    Ok((*site, lanes.collect::<Result<Vec<_>, _>>()?))
+                };
+                draws.iter().map(draw).collect::<Result<Vec<_>, _>>()
             })
             .await?;
-        for (site, pages) in due {
-            if self.frontier.fill(site, pages) > 0 {
+        for (site, lanes) in drawn {
+            if self.frontier.fill(site, lanes) > 0 {
                 self.quiet = false;
             }
         }
@@ -363,11 +485,16 @@ impl Loop {
         CrawlStatus::set(&status.under_way, self.requests.len());
         CrawlStatus::set(&status.queued, self.frontier.queued());
         CrawlStatus::set(&status.sites, self.frontier.active_sites());
+        metrics::gauge!("pharos_crawl_requests_under_way").set(self.requests.len() as f64);
+        metrics::gauge!("pharos_crawl_pages_queued").set(self.frontier.queued() as f64);
+        metrics::gauge!("pharos_crawl_sites_active").set(self.frontier.active_sites() as f64);
+        let waiting = self.crawl.records.max_capacity() - self.crawl.records.capacity();
+        metrics::gauge!("pharos_crawl_records_waiting").set(waiting as f64);
     }
 
     /// Lets requests under way finish, for a moment only.
     async fn close(mut self, ended: Ended) -> CrawlSummary {
-        if matches!(ended, Ended::Stopped | Ended::Time) {
+        if matches!(ended, Ended::Stopped | Ended::Time | Ended::Disk) {
             let rest = async {
                 while let Some(joined) = self.requests.join_next_with_id().await {
                     if self.returned(joined).await.is_err() {

@@ -1,10 +1,10 @@
 //! How a crawl is going: written by the loop, read by the progress line, the desk and the metrics.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-/// Counters of a running crawl, and the one thing others may change: whether it pauses.
+/// Counters of a running crawl, and what others may change: whether it pauses and how many fetchers it has.
 #[derive(Debug, Default)]
 pub struct CrawlStatus {
     pub(crate) pages: AtomicU64,
@@ -15,6 +15,9 @@ pub struct CrawlStatus {
     pub(crate) sites: AtomicU64,
     pub(crate) queued: AtomicU64,
     paused: AtomicBool,
+    full: AtomicBool,
+    /// 0: as configured.
+    fetchers: AtomicUsize,
     pub(crate) changed: Notify,
 }
 
@@ -46,9 +49,34 @@ impl CrawlStatus {
         self.changed.notify_one();
     }
 
+    /// There is as much on the disk as there may be: the crawl ends.
+    pub fn set_full(&self) {
+        self.full.store(true, Ordering::Relaxed);
+        self.changed.notify_one();
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
     /// Is it paused?
     pub fn is_paused(&self) -> bool {
         self.paused.load(Ordering::Relaxed)
+    }
+
+    /// Changes how many requests may be under way at once; 0 is what the configuration says. With fewer than
+    /// before, those under way end in their own time.
+    pub fn set_fetchers(&self, fetchers: usize) {
+        self.fetchers.store(fetchers, Ordering::Relaxed);
+        self.changed.notify_one();
+    }
+
+    /// How many requests may be under way at once, where the configuration says `configured`.
+    pub(crate) fn fetchers(&self, configured: usize) -> usize {
+        match self.fetchers.load(Ordering::Relaxed) {
+            0 => configured.max(1),
+            fetchers => fetchers,
+        }
     }
 
     /// The counters now.

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pharos_core::config::Config;
-use pharos_core::{LibraryPosition, PageId, SiteName};
-use pharos_crawl::{Absorbed, PageFacts as Facts, Scoping, changes};
+use pharos_core::{LibraryPosition, PageId, PageUrl, SiteName};
+use pharos_crawl::{Absorbed, PageFacts as Facts, Says, Scoping, Shown, changes};
 use pharos_index::{Change, EmbeddedIndex, Index, IndexError, Query, Wish};
 use pharos_store::Change as Known;
-use pharos_store::{Catalog, Content, DerivedWriter, Event, PageState, PageStory, Removal, Version};
+use pharos_store::{Catalog, Content, DerivedWriter, Event, PageState, PageStory, Record, Removal};
 use tracing::{debug, info, warn};
 
 use crate::EngineError;
-use crate::reading::{Read, is_searchable, is_telling, settles};
+use crate::reading::{Read, Wanted, is_searchable, is_telling, settled};
 
 /// Catalog, latest and the derived stores, and how far each has come.
 pub(crate) struct Absorber {
@@ -21,7 +21,8 @@ pub(crate) struct Absorber {
     catalog: Arc<dyn Catalog>,
     scoping: Scoping,
     catalog_at: LibraryPosition,
-    derived: DerivedWriter,
+    /// `None` where that is left to whoever needs it: reading the library again from there on gives the same.
+    derived: Option<DerivedWriter>,
     index: Option<IndexSide>,
 }
 
@@ -39,7 +40,7 @@ impl Absorber {
     pub(crate) fn new(
         config: Arc<Config>,
         catalog: Arc<dyn Catalog>,
-        derived: DerivedWriter,
+        derived: Option<DerivedWriter>,
         index: Option<Arc<EmbeddedIndex>>,
     ) -> Result<Self, EngineError> {
         let index = match index {
@@ -56,8 +57,16 @@ impl Absorber {
 
     /// Where the library must be read from for all to catch up.
     pub(crate) fn behind(&self) -> LibraryPosition {
-        let at = self.catalog_at.min(self.derived.reached());
+        let derived = self.derived.as_ref().map_or(self.catalog_at, DerivedWriter::reached);
+        let at = self.catalog_at.min(derived);
         self.index.as_ref().map_or(at, |side| side.at.min(at))
+    }
+
+    /// How closely the pages must have been read.
+    pub(crate) fn wanted(&self) -> Wanted {
+        let weighed_by_language = !self.config.crawl.wanted.is_empty();
+        let unread = self.derived.is_none() && self.index.is_none();
+        if unread && !weighed_by_language { Wanted::Links } else { Wanted::Everything }
     }
 
     /// Takes in a group of records, and gives what the crawl wants to know of that.
@@ -74,10 +83,24 @@ impl Absorber {
             };
             let facts = read.page.as_ref().map(|facts| Facts {
                 links: &facts.follow,
+                listed: &facts.listed,
+                kind: facts.kind,
                 indexable: is_searchable(&facts.page),
                 digest: facts.digest,
+                text: facts.text,
+                says: Says {
+                    title: &facts.page.title,
+                    text: &facts.page.text,
+                    language: &facts.page.lang,
+                    charset: &facts.page.charset,
+                },
             });
-            all.extend(changes(scoping, &self.config.crawl, &read.stored, facts));
+            let mut changes = changes(scoping, &self.config.crawl, &read.stored, facts);
+            if read.stored.next <= self.catalog_at {
+                // The catalog knows it all, but for which answers are outdated now.
+                changes.retain(|change| matches!(change, Known::Visited { .. }));
+            }
+            all.extend(changes);
         }
         let applied = self.catalog.apply(&all, end)?;
         self.catalog_at = self.catalog_at.max(end);
@@ -86,11 +109,22 @@ impl Absorber {
             .into_iter()
             .filter_map(|change| if let Known::Removed(what) = change { Some(what) } else { None })
             .collect();
-        absorbed.pages = group.iter().map(|r| r.stored.record.url.id()).collect();
+        absorbed.pages =
+            group.iter().map(|r| &r.stored.record).filter(|r| is_visit(r)).map(|r| r.url.id()).collect();
+        absorbed.shown = group
+            .iter()
+            .filter_map(|read| {
+                let page = read.stored.record.url.clone();
+                let again = read.stored.record.again;
+                read.page.as_ref().map(|facts| Shown { page, again, sketch: facts.sketch })
+            })
+            .collect();
         if self.index.as_ref().is_some_and(|side| end > side.at) {
             self.index_group(&group, &applied.outdated.into_iter().collect(), end)?;
         }
-        self.derived.add(group.into_iter().map(Read::analysed))?;
+        if let Some(derived) = &mut self.derived {
+            derived.add(group.into_iter().map(Read::analysed))?;
+        }
         Ok(absorbed)
     }
 
@@ -106,6 +140,8 @@ impl Absorber {
             let record = &read.stored.record;
             let id = record.url.id();
             let mut change = match &record.content {
+                // Of a copy of a site nothing is shown.
+                Content::Response(_) if self.scoping.is_copy(&record.url) => None,
                 _ if outdated.contains(&(id, read.stored.position))
                     && !is_what_people_find(&*self.catalog, id, read.stored.position)? =>
                 {
@@ -115,10 +151,14 @@ impl Absorber {
                     side.remove_site(site)?;
                     None
                 }
+                Content::Event(Event::Alias { .. }) => {
+                    side.remove_copy(&*self.catalog, &record.url)?;
+                    None
+                }
                 // A feed's deletion counts unless something newer is known.
                 Content::Event(Event::Deleted) => {
-                    let newer = |v: &Version| settles(v.status) && v.at > record.at;
-                    (!self.catalog.versions(id)?.iter().any(newer)).then_some(Change::Gone(id))
+                    let versions = self.catalog.versions(id)?;
+                    settled(&versions).is_none_or(|v| v.at <= record.at).then_some(Change::Gone(id))
                 }
                 _ => read.index_change(),
             };
@@ -162,7 +202,9 @@ impl Absorber {
 
     /// Makes everything visible and durable.
     pub(crate) fn finish(&mut self) -> Result<(), EngineError> {
-        self.derived.flush()?;
+        if let Some(derived) = &mut self.derived {
+            derived.flush()?;
+        }
         self.index.as_mut().map_or(Ok(()), IndexSide::commit)
     }
 }
@@ -182,6 +224,20 @@ impl IndexSide {
         // The query takes in the hosts below and other ports too.
         let pages = found.candidates.iter().map(|candidate| candidate.page);
         self.waiting.extend(pages.filter(|page| page.site() == site.id()).map(Change::Gone));
+        Ok(())
+    }
+
+    /// Takes out every page of a site under the scheme of this home page.
+    fn remove_copy(&mut self, catalog: &dyn Catalog, home: &PageUrl) -> Result<(), EngineError> {
+        let before = self.waiting.len();
+        self.remove_site(&home.site())?;
+        let mut removed = self.waiting.split_off(before.min(self.waiting.len()));
+        for change in removed.drain(..) {
+            let Change::Gone(page) = change else { continue };
+            if catalog.page(page)?.is_some_and(|story| story.url.is_https() == home.is_https()) {
+                self.waiting.push(Change::Gone(page));
+            }
+        }
         Ok(())
     }
 
@@ -206,8 +262,15 @@ fn is_what_people_find(
     if catalog.page(page)?.is_none_or(gone) {
         return Ok(false);
     }
-    let versions = catalog.versions(page)?;
-    Ok(versions.iter().find(|v| settles(v.status)).is_some_and(|v| v.position == position))
+    Ok(settled(&catalog.versions(page)?).is_some_and(|v| v.position == position))
+}
+
+/// Is a record about an attempt to have a page?
+fn is_visit(record: &Record) -> bool {
+    match &record.content {
+        Content::Response(_) | Content::Revisit(_) => true,
+        Content::Event(event) => matches!(event, Event::Failed { .. } | Event::Refused { .. }),
+    }
 }
 
 /// A builder's wish that fails is the builder's trouble: the crawl goes on.

@@ -19,7 +19,7 @@ use crate::EngineError;
 use crate::absorb::open_index;
 use crate::engine::{read_group, reading_pool, reading_threads};
 use crate::intake::next_group;
-use crate::reading::{document, is_searchable, is_telling};
+use crate::reading::{Wanted, document, is_searchable, is_telling};
 use crate::survey::{Current, survey};
 
 /// Anchors kept for one page; more of them say nothing new.
@@ -220,7 +220,7 @@ impl Pages<'_> {
             if group.is_empty() {
                 return Ok(());
             }
-            for read in read_group(&self.pool, group, &self.library, self.config) {
+            for read in read_group(&self.pool, group, &self.library, self.config, Wanted::Everything) {
                 if let Some(facts) = &read.page {
                     each(&read.stored.record.url, read.stored.record.at, read.stored.position, &facts.page)?;
                 }

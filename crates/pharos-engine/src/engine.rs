@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use pharos_core::config::Config;
+use pharos_core::config::{Config, Mode};
 use pharos_core::{Clock, PageUrl, SystemClock};
 use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, rules_of};
 use pharos_index::{EmbeddedIndex, Generations, Index as _};
@@ -18,12 +18,16 @@ use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
 use crate::absorb::{Absorber, open_index};
+use crate::crawl_log::CrawlLog;
 use crate::inbox::Inbox;
 use crate::intake::Intake;
-use crate::reading::{self, Read};
-use crate::shelve::Shelf;
+use crate::reading::{self, Read, Wanted};
+use crate::shelve::{Shelf, gather};
+use crate::stats::size;
 use crate::{EngineError, space};
 
+/// Records that may wait to be gathered, whatever their size.
+const RECORDS_IN_HAND: usize = 16;
 /// Groups that may wait between two stages.
 const WAITING_GROUPS: usize = 2;
 /// How often pages become visible, wishes are looked at and disk space is checked, at least.
@@ -175,6 +179,16 @@ impl Engine {
 
     /// Replays what the stores have not absorbed; `go_on` hears how many records that were and says whether to go on.
     pub(crate) fn intake_telling(&self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Intake, EngineError> {
+        self.intake_that_derives(true, go_on)
+    }
+
+    /// The same, with or without page objects and links beside the library. A crawl that does not index has better
+    /// things to do than to write what nobody reads yet; whoever comes after it and needs them finds the gap.
+    pub(crate) fn intake_that_derives(
+        &self,
+        deriving: bool,
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Intake, EngineError> {
         let mut derived = DerivedWriter::open(&self.data.library(), pharos_html::VERSION)?;
         let (reached, end) = (derived.reached(), self.library.end()?);
         if reached > end {
@@ -184,6 +198,7 @@ impl Engine {
             }
         }
         let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.catalog));
+        let derived = deriving.then_some(derived);
         let absorber = Absorber::new(Arc::clone(&config), catalog, derived, self.index.clone())?;
         let mut intake = Intake {
             config,
@@ -201,14 +216,14 @@ impl Engine {
 
     /// Replays what the stores have not absorbed, then crawls until there is nothing to do or it is told to stop.
     pub async fn run(&self, run: Run) -> Result<CrawlSummary, EngineError> {
-        let mut intake = self.intake(&run.stop)?;
+        let mut intake = self.intake_that_derives(self.index.is_some(), &mut |_| !*run.stop.borrow())?;
         self.take_seeds(&mut intake, &run.seeds)?;
         let Intake { pool, mut absorber, .. } = intake;
+        let wanted = absorber.wanted();
 
-        // A channel of records holds as many full-sized bodies as its budget of bytes allows.
-        let waiting =
-            (self.config.engine.queue.bytes() / self.config.crawl.body_limit.bytes().max(1)).clamp(16, 256);
-        let (record_in, record_out) = mpsc::channel::<Record>(waiting);
+        let (record_in, record_out) = mpsc::channel::<Record>(RECORDS_IN_HAND);
+        let (waiting_in, waiting_out) = mpsc::unbounded_channel();
+        let gathering = tokio::spawn(gather(record_out, self.config.engine.queue.bytes(), waiting_in));
         let (stored_in, stored_out) = sync_channel::<Vec<StoredRecord>>(WAITING_GROUPS);
         let (read_in, read_out) = sync_channel::<Vec<Read>>(WAITING_GROUPS);
         let (absorbed_in, absorbed_out) = mpsc::unbounded_channel();
@@ -218,11 +233,13 @@ impl Engine {
             catalog: Arc::clone(&self.catalog),
             requests: self.config.library.requests,
         };
-        let shelving = stage("shelve", move || Ok(shelf.run(record_out, &stored_in)?))?;
+        let shelving = stage("shelve", move || Ok(shelf.run(waiting_out, &stored_in)?))?;
         let (config, library) = (Arc::clone(&self.config), Arc::clone(&self.library));
+        let mut log = CrawlLog::of(&self.data);
         let reading = stage("read", move || {
             for group in stored_out {
-                if read_in.send(read_group(&pool, group, &*library, &config)).is_err() {
+                log.write(&group);
+                if read_in.send(read_group(&pool, group, &*library, &config, wanted)).is_err() {
                     break;
                 }
             }
@@ -255,6 +272,7 @@ impl Engine {
         // Its end of the channel is closed only when it is gone.
         let _ = orders.await;
         // The record channel is closed now, so the stages end one after the other.
+        let _ = gathering.await;
         let ended = tokio::task::spawn_blocking(move || {
             let ends = [("shelving", shelving), ("reading", reading), ("absorbing", absorbing)];
             ends.map(|(name, handle)| handle.join().unwrap_or(Err(EngineError::Stage(name))))
@@ -274,8 +292,7 @@ impl Engine {
         absorbed: mpsc::UnboundedReceiver<pharos_crawl::Absorbed>,
     ) -> Result<CrawlSummary, EngineError> {
         let crawl = &self.config.crawl;
-        let watching =
-            tokio::spawn(watch_space(self.data.clone(), self.config.engine.disk_floor.0, self.status()));
+        let watching = tokio::spawn(watch_space(self.data.clone(), Arc::clone(&self.config), self.status()));
         let summary = pharos_crawl::run(Crawl {
             config: Arc::new(crawl.clone()),
             catalog: Arc::clone(&self.catalog),
@@ -294,11 +311,14 @@ impl Engine {
     /// Records where the crawl starts and what it may follow, before its first request.
     fn take_seeds(&self, intake: &mut Intake, seeds: &[PageUrl]) -> Result<(), EngineError> {
         let Some(first) = seeds.first() else {
-            let known = self.catalog.rules()?.is_some();
+            let known = self.catalog.rules()?.is_some() && self.config.crawl.mode == Mode::Incremental;
             return if known { Ok(()) } else { Err(EngineError::NoSeeds { command: self.command.clone() }) };
         };
-        let started = Event::CrawlStarted { seeds: seeds.to_vec(), rules: rules_of(&self.config.crawl) };
-        intake.take(vec![Record::new(first.clone(), self.clock.now(), Content::Event(started))])
+        let now = self.clock.now();
+        let fresh_since = (self.config.crawl.mode == Mode::Batch).then_some(now);
+        let rules = CrawlRules { fresh_since, ..rules_of(&self.config.crawl) };
+        let started = Event::CrawlStarted { seeds: seeds.to_vec(), rules };
+        intake.take(vec![Record::new(first.clone(), now, Content::Event(started))])
     }
 }
 
@@ -330,8 +350,10 @@ pub(crate) fn read_group(
     group: Vec<StoredRecord>,
     library: &dyn Library,
     config: &Config,
+    wanted: Wanted,
 ) -> Vec<Read> {
-    pool.install(|| group.into_par_iter().map(|stored| reading::read(stored, library, config)).collect())
+    let read = |stored| reading::read(stored, library, config, wanted);
+    pool.install(|| group.into_par_iter().map(read).collect())
 }
 
 /// Starts a stage on a thread of its own.
@@ -388,9 +410,13 @@ async fn pass_on_orders(
     }
 }
 
-/// Pauses the crawl while the disk is nearly full.
-async fn watch_space(data: DataDir, floor: u64, status: Arc<CrawlStatus>) {
+/// Pauses the crawl while the disk is nearly full, and ends it when it has taken all it may.
+async fn watch_space(data: DataDir, config: Arc<Config>, status: Arc<CrawlStatus>) {
+    let (floor, most) = (config.engine.disk_floor.0, config.crawl.max_disk.0);
     loop {
+        if most > 0 && size(data.root()) > most {
+            status.set_full();
+        }
         if let Some(free) = space::free(data.root()) {
             let low = free < floor;
             if low != status.is_paused() {

@@ -32,6 +32,12 @@ pub enum Order {
     Remove(Vec<Removal>),
     /// Fetch these, as seeds of the crawl that runs.
     Add(Vec<PageUrl>),
+    /// Put these before an operator.
+    Propose(Vec<PageUrl>),
+    /// Fetch these, which were proposed.
+    Accept(Vec<PageUrl>),
+    /// Do not fetch these, which were proposed.
+    Refuse(Vec<PageUrl>),
 }
 
 impl Order {
@@ -54,6 +60,9 @@ impl Order {
                 let first = seeds.first().cloned();
                 first.map(|url| Record::new(url, at, Content::Event(event))).into_iter().collect()
             }
+            Self::Propose(urls) => about(urls, at, &Event::Submitted),
+            Self::Accept(urls) => about(urls, at, &Event::Decided { accepted: true }),
+            Self::Refuse(urls) => about(urls, at, &Event::Decided { accepted: false }),
         }
     }
 
@@ -72,12 +81,33 @@ impl Order {
             Self::Add(seeds) => {
                 // A robots.txt is never a page: nothing will ever come of it.
                 let known = |url: &PageUrl| {
-                    Ok(is_robots_txt(url) || catalog.page(url.id())?.is_some() || catalog.is_removed(url)?)
+                    let sorted = url.with_sorted_query();
+                    let is_copy = catalog.aliases()?.iter().any(|(home, _)| *home == url.home());
+                    Ok(is_robots_txt(url)
+                        || is_copy
+                        || catalog.page(url.id())?.is_some()
+                        || catalog.page(sorted.id())?.is_some()
+                        || catalog.is_removed(url)?)
                 };
                 seeds.iter().map(known).collect::<Result<Vec<_>, StoreError>>()?.into_iter().all(|k| k)
             }
+            Self::Propose(urls) => {
+                let known = catalog.submissions()?;
+                urls.iter().all(|url| known.iter().any(|s| s.url == *url))
+            }
+            Self::Accept(urls) => decided(catalog, urls, true)?,
+            Self::Refuse(urls) => decided(catalog, urls, false)?,
         })
     }
+}
+
+fn about(urls: &[PageUrl], at: Timestamp, event: &Event) -> Vec<Record> {
+    urls.iter().map(|url| Record::new(url.clone(), at, Content::Event(event.clone()))).collect()
+}
+
+fn decided(catalog: &dyn Catalog, urls: &[PageUrl], accepted: bool) -> Result<bool, StoreError> {
+    let known = catalog.submissions()?;
+    Ok(urls.iter().all(|url| known.iter().any(|s| s.url == *url && s.accepted == Some(accepted))))
 }
 
 /// The inbox of a data directory.

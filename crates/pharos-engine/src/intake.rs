@@ -63,7 +63,8 @@ impl Intake {
     }
 
     fn absorb(&mut self, group: Vec<StoredRecord>) -> Result<(), EngineError> {
-        self.absorber.absorb(read_group(&self.pool, group, &*self.library, &self.config))?;
+        let wanted = self.absorber.wanted();
+        self.absorber.absorb(read_group(&self.pool, group, &*self.library, &self.config, wanted))?;
         self.absorber.tick(&self.generations)
     }
 
@@ -128,4 +129,38 @@ pub(crate) fn next_group(
         }
     }
     Ok(group)
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::{PageUrl, Timestamp};
+    use pharos_store::{Content, DataDir, DerivedWriter, PageState, Response};
+    use tokio::sync::watch;
+
+    use super::*;
+    use crate::Engine;
+
+    #[test]
+    fn what_a_crawl_did_not_derive_is_derived_by_the_next_who_needs_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::at(dir.path());
+        let engine = Engine::open(data.clone(), Config::default(), "crawl", false).unwrap();
+        let url = PageUrl::parse("http://example.org/").unwrap();
+        let body = b"<title>Tower</title><p>It stands.".to_vec();
+        let response = Response { status: 200, body, ..Response::default() };
+        let record = Record::new(url.clone(), Timestamp::EPOCH, Content::Response(response));
+        let mut crawl = engine.intake_that_derives(false, &mut |_| true).unwrap();
+        crawl.take(vec![record]).unwrap();
+        crawl.finish().unwrap();
+        assert_eq!(engine.catalog().page(url.id()).unwrap().unwrap().state, PageState::Stored);
+
+        let derived = || DerivedWriter::open(&data.library(), pharos_html::VERSION).unwrap().absorbed();
+        let end = engine.library().end().unwrap();
+        assert!(derived() < end);
+        let crawl = engine.intake_that_derives(false, &mut |_| panic!("nothing to replay")).unwrap();
+        assert_eq!(crawl.absorber.behind(), end);
+        let (_stop, stopped) = watch::channel(false);
+        engine.intake(&stopped).unwrap().finish().unwrap();
+        assert_eq!(derived(), end);
+    }
 }

@@ -34,6 +34,7 @@
 mod absorb;
 mod backup;
 mod build;
+mod crawl_log;
 mod doctor;
 mod engine;
 mod error;

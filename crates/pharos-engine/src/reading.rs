@@ -5,10 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::UNIX_EPOCH;
 
 use pharos_core::config::Config;
-use pharos_core::{LibraryPosition, Link, PageObject, PageUrl, Timestamp};
+use pharos_core::{LibraryPosition, Link, PageObject, PageType, PageUrl, Timestamp};
 use pharos_crawl::robots::is_robots_txt;
+use pharos_crawl::{PageKind, sketch};
+use pharos_html::Feed;
 use pharos_index::{Change, Document};
-use pharos_store::{Analysed, Content, Event, Library, Record, Removal, Response, StoredRecord};
+use pharos_store::{Analysed, Content, Event, Library, Record, Removal, Response, StoredRecord, Version};
 use tracing::warn;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -31,6 +33,15 @@ const EMPTY_ANCHORS: &[&str] = &[
     "下一页",
 ];
 
+/// How closely pages are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// What the catalog wants to know.
+    Links,
+    /// What an index and the derived stores want to know too.
+    Everything,
+}
+
 /// A record that has been read.
 pub(crate) struct Read {
     pub(crate) stored: StoredRecord,
@@ -44,12 +55,20 @@ pub(crate) struct PageFacts {
     pub(crate) page: PageObject,
     /// The links to follow.
     pub(crate) follow: Vec<Link>,
+    /// What a sitemap or a feed lists.
+    pub(crate) listed: Vec<(PageUrl, Option<Timestamp>)>,
+    /// What kind of page it is.
+    pub(crate) kind: PageKind,
     /// A hash of the body.
     pub(crate) digest: u64,
+    /// A hash of the text; 0 where there is none.
+    pub(crate) text: u64,
+    /// A sketch of the text, by which traps are known.
+    pub(crate) sketch: Option<u64>,
 }
 
 /// Reads a record. A revisit takes its content from the record it refers to.
-pub(crate) fn read(mut stored: StoredRecord, library: &dyn Library, config: &Config) -> Read {
+pub(crate) fn read(mut stored: StoredRecord, library: &dyn Library, config: &Config, wanted: Wanted) -> Read {
     if matches!(stored.record.content, Content::Revisit(_)) {
         match library.with_content(stored.clone()) {
             Ok(response) => stored.record.content = Content::Response(response),
@@ -60,7 +79,7 @@ pub(crate) fn read(mut stored: StoredRecord, library: &dyn Library, config: &Con
     }
     let page = match &stored.record.content {
         Content::Response(response) if is_page(&stored.record, response) => {
-            let outcome = catch_unwind(AssertUnwindSafe(|| facts(&stored, response, config)));
+            let outcome = catch_unwind(AssertUnwindSafe(|| facts(&stored, response, config, wanted)));
             outcome.map(|facts| Some(Box::new(facts))).unwrap_or_else(|_| {
                 warn!(url = %stored.record.url, position = %stored.position, "this page cannot be read and is set aside");
                 None
@@ -82,16 +101,56 @@ fn is_page(record: &Record, response: &Response) -> bool {
     (200..300).contains(&response.status) && !is_robots_txt(&record.url)
 }
 
-fn facts(stored: &StoredRecord, response: &Response, config: &Config) -> PageFacts {
+fn facts(stored: &StoredRecord, response: &Response, config: &Config, wanted: Wanted) -> PageFacts {
     let body = response.content(config.crawl.body_limit.bytes());
-    let page = understand(stored, response, &body, &config.crawl.agent);
+    if let Some(feed) = feed(&stored.record.url, response, &body) {
+        return list(stored, feed, &body);
+    }
+    let page = understand(stored, response, &body, &config.crawl.agent, wanted);
     let follow = page.followed_links().cloned().collect();
-    PageFacts { page, follow, digest: xxh3_64(&body) }
+    let kind = match PageKind::of(&stored.record.url) {
+        PageKind::Page if page.page_type == PageType::Hub => PageKind::Hub,
+        kind => kind,
+    };
+    let text = if page.text.is_empty() { 0 } else { xxh3_64(page.text.as_bytes()) };
+    let sketch = sketch(&page.text);
+    PageFacts { page, follow, listed: Vec::new(), kind, digest: xxh3_64(&body), text, sketch }
+}
+
+/// A sitemap or a news feed, where the server does not call it HTML.
+fn feed(url: &PageUrl, response: &Response, body: &[u8]) -> Option<Feed> {
+    let kind = response.header("Content-Type");
+    let is_html = kind.is_some_and(|kind| kind.to_ascii_lowercase().contains("html"));
+    if is_html { None } else { pharos_html::feed(url, kind, body) }
+}
+
+/// What a list of pages says: where they are. It is not to be found itself.
+fn list(stored: &StoredRecord, feed: Feed, body: &[u8]) -> PageFacts {
+    let page = PageObject {
+        url: stored.record.url.to_string(),
+        robots: "noindex".into(),
+        links: feed.links(),
+        page_type: PageType::Hub,
+        ..PageObject::default()
+    };
+    let listed = feed.entries.into_iter().map(|entry| (entry.url, entry.modified)).collect();
+    let (kind, digest) = (PageKind::Feed, xxh3_64(body));
+    PageFacts { page, follow: Vec::new(), listed, kind, digest, text: digest, sketch: None }
 }
 
 /// The page object, with what the HTTP header says joined to what the page says.
-fn understand(stored: &StoredRecord, response: &Response, body: &[u8], agent: &str) -> PageObject {
-    let mut page = pharos_html::understand(&stored.record.url, response.header("Content-Type"), body);
+fn understand(
+    stored: &StoredRecord,
+    response: &Response,
+    body: &[u8],
+    agent: &str,
+    wanted: Wanted,
+) -> PageObject {
+    let (url, content_type) = (&stored.record.url, response.header("Content-Type"));
+    let mut page = match wanted {
+        Wanted::Links => pharos_html::skim(url, content_type, body),
+        Wanted::Everything => pharos_html::understand(url, content_type, body),
+    };
     let tags = response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("X-Robots-Tag"));
     let header = pharos_html::robots_tag(tags.map(|(_, value)| value.as_str()), agent);
     page.robots = [page.robots.as_str(), &header]
@@ -137,9 +196,26 @@ fn last_modified(response: &Response) -> Option<String> {
     Some(Timestamp::EPOCH.plus(date.duration_since(UNIX_EPOCH).ok()?).date())
 }
 
-/// Does an answer settle what the page says now? Overload, faults of the server and closed doors do not.
-pub(crate) fn settles(status: u16) -> bool {
-    matches!(status, 200..400 | 404 | 410)
+/// Does an answer settle what the page says now? Overload, faults of the server and closed doors do not, nor does a
+/// page that is missing for the first time: it may be back tomorrow.
+pub(crate) fn settles(record: &Record) -> bool {
+    match record.status() {
+        Some(200..400 | 410) => true,
+        Some(404) => !record.again,
+        _ => false,
+    }
+}
+
+/// The version, newest first, that tells what the page says now.
+pub(crate) fn settled(versions: &[Version]) -> Option<&Version> {
+    let mut answers = versions.iter().filter(|v| matches!(v.status, 200..400 | 404 | 410)).peekable();
+    while let Some(version) = answers.next() {
+        // Missing twice is gone; missing once, after it was there, is not.
+        if version.status != 404 || answers.peek().is_none_or(|before| before.status == 404) {
+            return Some(version);
+        }
+    }
+    None
 }
 
 /// Does an anchor say something about its target?
@@ -152,19 +228,19 @@ impl Read {
     /// What this record means for the index; `None` where it means nothing (robots.txt, a failure that may pass).
     pub(crate) fn index_change(&self) -> Option<Change> {
         let record = &self.stored.record;
-        let response = match &record.content {
+        match &record.content {
             Content::Event(Event::Removed { what: Removal::Page(url) }) => {
                 return Some(Change::Gone(url.id()));
             }
-            Content::Response(response) if !is_robots_txt(&record.url) => response,
+            Content::Response(_) if !is_robots_txt(&record.url) => {}
             _ => return None,
-        };
+        }
         if let Some(facts) = self.page.as_ref().filter(|facts| is_searchable(&facts.page)) {
             let document = document(&record.url, record.at, self.stored.position, &facts.page);
             return Some(Change::Put(Box::new(document)));
         }
         // Not there, moved, or not to be found: whatever stood there before is not the page any more.
-        settles(response.status).then(|| Change::Gone(record.url.id()))
+        settles(record).then(|| Change::Gone(record.url.id()))
     }
 
     /// What the derived stores keep of it.
@@ -192,7 +268,7 @@ mod tests {
 
     fn read_alone(stored: StoredRecord) -> Read {
         let empty = DiskLibrary::open_reader("no such folder".as_ref()).unwrap();
-        read(stored, &empty, &Config::default())
+        read(stored, &empty, &Config::default(), Wanted::Everything)
     }
 
     fn change(stored: StoredRecord) -> Option<Change> {

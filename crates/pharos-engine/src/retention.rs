@@ -9,7 +9,7 @@ use pharos_store::{
 use tokio::sync::watch;
 use tracing::info;
 
-use crate::reading::settles;
+use crate::reading::settled;
 use crate::{Engine, EngineError};
 
 /// Writes the files of the library again without what was removed and what the retention rule no longer wants
@@ -99,12 +99,14 @@ fn kept(
     current: Option<LibraryPosition>,
     versions: &[Version],
 ) -> Vec<LibraryPosition> {
-    // What is shown and searched now is kept whatever the rule: the last answer, and the last that says something.
-    let settled = versions.iter().find(|v| settles(v.status)).map(|v| v.position);
+    // What is shown and searched now is kept whatever the rule: the last answer, the last that says something, and of a
+    // page that is gone the last there was of it.
+    let good = versions.iter().find(|v| (200..300).contains(&v.status));
+    let safe = [current, settled(versions).map(|v| v.position), good.map(|v| v.position)];
     let is_kept = |rank: usize, version: &Version| {
         let few = rule.keep_versions == 0 || rank < rule.keep_versions as usize;
         let young = rule.keep_for.is_zero() || now.since(version.at) < rule.keep_for;
-        (few && young) || Some(version.position) == current || Some(version.position) == settled
+        (few && young) || safe.contains(&Some(version.position))
     };
     let wanted = versions.iter().enumerate().filter(|(rank, version)| is_kept(*rank, version));
     wanted.map(|(_, version)| version.position).collect()
@@ -114,7 +116,7 @@ fn kept(
 mod tests {
     use super::*;
     use pharos_core::PageUrl;
-    use pharos_store::{Change, Outcome, Record, Response, SqliteCatalog, Writing};
+    use pharos_store::{Answered, Change, Outcome, Record, Response, SqliteCatalog, Writing};
     use std::time::Duration;
 
     const DAY: Duration = Duration::from_secs(86_400);
@@ -126,6 +128,8 @@ mod tests {
             .iter()
             .zip(0..)
             .map(|((status, digest), age)| Version {
+                links: 0,
+                new_links: 0,
                 position: LibraryPosition { file: 1, offset: 1000 * (count - age) },
                 at: Timestamp::EPOCH.plus(DAY * (count - age) as u32),
                 status: *status,
@@ -171,7 +175,13 @@ mod tests {
             let (position, next) = library.append(&[Record::new(url.clone(), at, content)]).unwrap()[0];
             // The digest is of no use here: it depends on settings.
             let digest = u64::from(day);
-            let outcome = Outcome::Answered { status: 200, position, digest, indexable: true, attempts: 0 };
+            let outcome = Outcome::Answered(Answered {
+                status: 200,
+                position,
+                digest,
+                indexable: true,
+                ..Answered::default()
+            });
             let visited = Change::Visited { url: url.clone(), at, outcome, next_due: None };
             catalog.apply(&[visited], next).unwrap();
             position

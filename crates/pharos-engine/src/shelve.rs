@@ -3,16 +3,42 @@
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
+use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+use pharos_crawl::robots::is_robots_txt;
 use pharos_store::{
-    Catalog, Content, Library, Record, Response, Revisit, StoreError, StoredRecord, payload_digest,
+    Catalog, Content, Event, Library, Record, Response, Revisit, StoreError, StoredRecord, payload_digest,
 };
-use tokio::sync::mpsc::Receiver;
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Records, and bytes of their bodies, that one sync makes durable together, at most.
 const GROUP: usize = 256;
 const GROUP_BYTES: usize = 8 << 20;
 /// A body shorter than this is not worth a reference to an earlier one.
 const MIN_REVISIT: usize = 256;
+
+/// A record that waits to be shelved, and its share of the memory for that.
+pub(crate) struct Waiting {
+    record: Record,
+    share: OwnedSemaphorePermit,
+}
+
+/// Passes records on to the shelf as long as those that wait there take no more than so many bytes. Few large bodies
+/// may wait, or many small ones: one sync takes all of them, and a disk syncs a hundred times a second at best.
+pub(crate) async fn gather(mut records: Receiver<Record>, bytes: usize, waiting: UnboundedSender<Waiting>) {
+    /// What a record takes without its body, at least.
+    const RECORD: usize = 1 << 10;
+    let whole = u32::try_from(bytes / RECORD).unwrap_or(u32::MAX).max(1);
+    let room = Arc::new(Semaphore::new(whole as usize));
+    while let Some(record) = records.recv().await {
+        let share = u32::try_from(1 + record.body_size() / RECORD).unwrap_or(u32::MAX).min(whole);
+        let Ok(share) = Arc::clone(&room).acquire_many_owned(share).await else { return };
+        // The shelf broke down; its own error tells why.
+        if waiting.send(Waiting { record, share }).is_err() {
+            return;
+        }
+    }
+}
 
 /// The library, and what is known of the pages that come in.
 pub(crate) struct Shelf {
@@ -26,18 +52,19 @@ impl Shelf {
     /// Appends records until no more come. Runs on a thread of its own.
     pub(crate) fn run(
         &self,
-        mut records: Receiver<Record>,
+        mut records: UnboundedReceiver<Waiting>,
         stored: &SyncSender<Vec<StoredRecord>>,
     ) -> Result<(), StoreError> {
         while let Some(first) = records.blocking_recv() {
-            let mut bytes = first.body_size();
-            let mut group = vec![first];
+            let mut bytes = first.record.body_size();
+            let (mut group, mut shares) = (vec![first.record], vec![first.share]);
             while group.len() < GROUP
                 && bytes < GROUP_BYTES
-                && let Ok(record) = records.try_recv()
+                && let Ok(next) = records.try_recv()
             {
-                bytes += record.body_size();
-                group.push(record);
+                bytes += next.record.body_size();
+                group.push(next.record);
+                shares.push(next.share);
             }
             // The stage behind broke down; its own error tells why.
             if stored.send(self.shelve(group)?).is_err() {
@@ -56,6 +83,15 @@ impl Shelf {
                 && let Content::Response(response) = &mut record.content
             {
                 response.request = None;
+            }
+            if let Content::Response(response) = &record.content
+                && response.status == 304
+                && !is_robots_txt(&record.url)
+            {
+                // Those behind read the content where it stands.
+                record.content = self.not_modified(&record.url, response)?;
+                whole.push(None);
+                continue;
             }
             whole.push(
                 self.unchanged(record)?
@@ -78,7 +114,24 @@ impl Shelf {
         if response.status != 200 || response.truncated.is_some() || response.body.len() < MIN_REVISIT {
             return Ok(None);
         }
-        let Some(story) = self.catalog.page(record.url.id())? else { return Ok(None) };
+        let same = self.current(&record.url)?.filter(|(_, _, first)| is_same(first, response));
+        Ok(same.map(|(of, of_at, first)| revisit(response, of, of_at, &first)))
+    }
+
+    /// What it means that a server says we have the page already.
+    fn not_modified(&self, url: &PageUrl, response: &Response) -> Result<Content, StoreError> {
+        Ok(match self.current(url)? {
+            Some((of, of_at, first)) => Content::Revisit(revisit(response, of, of_at, &first)),
+            None => {
+                let reason = "the server says that nothing changed, but nothing is stored".into();
+                Content::Event(Event::Failed { reason })
+            }
+        })
+    }
+
+    /// The current content of a page, and where and since when it stands.
+    fn current(&self, url: &PageUrl) -> Result<Option<(LibraryPosition, Timestamp, Response)>, StoreError> {
+        let Some(story) = self.catalog.page(url.id())? else { return Ok(None) };
         let Some(mut of) = story.position.filter(|_| story.status == Some(200)) else { return Ok(None) };
         let Ok(mut earlier) = self.library.read(of) else { return Ok(None) };
         if let Content::Revisit(revisit) = &earlier.record.content {
@@ -86,15 +139,22 @@ impl Shelf {
             let Ok(first) = self.library.read(of) else { return Ok(None) };
             earlier = first;
         }
-        let same = matches!(&earlier.record.content, Content::Response(first) if is_same(first, response));
-        Ok(same.then(|| Revisit {
-            status: response.status,
-            headers: response.headers.clone(),
-            address: response.address,
-            of,
-            of_at: earlier.record.at,
-            digest: payload_digest(&response.body),
-        }))
+        Ok(match earlier.record.content {
+            Content::Response(first) => Some((of, earlier.record.at, first)),
+            _ => None,
+        })
+    }
+}
+
+/// An answer that brings nothing new, as a reference to the first with this content.
+fn revisit(response: &Response, of: LibraryPosition, of_at: Timestamp, first: &Response) -> Revisit {
+    Revisit {
+        status: response.status,
+        headers: response.headers.clone(),
+        address: response.address,
+        of,
+        of_at,
+        digest: payload_digest(&first.body),
     }
 }
 
@@ -110,8 +170,7 @@ fn is_same(first: &Response, later: &Response) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pharos_core::{LibraryPosition, PageUrl, Timestamp};
-    use pharos_store::{Change, DiskLibrary, Outcome, SqliteCatalog, Writing};
+    use pharos_store::{Answered, Change, DiskLibrary, Outcome, SqliteCatalog, Writing};
 
     fn answer(body: &str, coding: &str, at: i64) -> Record {
         let headers = vec![("Content-Encoding".to_string(), coding.to_string())];
@@ -136,8 +195,13 @@ mod tests {
             let stored = shelf.shelve(vec![record.clone()]).unwrap().remove(0);
             assert_eq!(stored.record, record, "those behind get it whole");
             let (position, at, url) = (stored.position, record.at, record.url.clone());
-            let outcome =
-                Outcome::Answered { status: 200, position, digest: 1, indexable: true, attempts: 0 };
+            let outcome = Outcome::Answered(Answered {
+                status: 200,
+                position,
+                digest: 1,
+                indexable: true,
+                ..Answered::default()
+            });
             let change = Change::Visited { url, at, outcome, next_due: None };
             shelf.catalog.apply(&[change], stored.next).unwrap();
             let Content::Response(whole) = record.content else { unreachable!() };
@@ -149,5 +213,21 @@ mod tests {
         assert!(!visit(answer("second", "", 4)));
         assert!(!visit(answer("second", "br", 5)), "the same bytes, read otherwise");
         assert!(!visit(answer("", "br", 6)));
+
+        visit(answer("third", "", 7));
+        let not_modified = |path: &str| {
+            let url = PageUrl::parse(&format!("http://example.org{path}")).unwrap();
+            let headers = vec![("ETag".to_string(), "\"9\"".to_string())];
+            let response = Response { status: 304, headers, ..Response::default() };
+            let record = Record::new(url, Timestamp::from_millis(8), Content::Response(response));
+            shelf.shelve(vec![record]).unwrap().remove(0)
+        };
+        let stored = not_modified("/");
+        assert!(matches!(stored.record.content, Content::Revisit(_)));
+        let whole = shelf.library.response(stored.position).unwrap();
+        assert_eq!((whole.status, whole.body), (200, "third".repeat(200).into_bytes()));
+        assert_eq!(whole.headers.last().unwrap().1, "\"9\"", "what it says of itself is taken over");
+        let unknown = not_modified("/unknown").record.content;
+        assert!(matches!(unknown, Content::Event(Event::Failed { .. })), "{unknown:?}");
     }
 }

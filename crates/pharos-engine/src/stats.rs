@@ -16,6 +16,8 @@ pub struct Stats {
     pub catalog: CatalogCounts,
     /// The largest sites.
     pub sites: Vec<SiteCounts>,
+    /// How many links each rule of the crawl has refused.
+    pub filtered: Vec<(String, u64)>,
     /// Pages that can be found.
     pub searchable: u64,
     /// The chain of generations.
@@ -31,14 +33,15 @@ pub struct Stats {
 /// Counts what there is.
 pub fn stats(data: &DataDir) -> Result<Stats, EngineError> {
     let catalog = SqliteCatalog::open_reader(&data.catalog())?;
-    let (counts, sites) = match &catalog {
-        Some(catalog) => (catalog.counts()?, catalog.sites(10)?),
+    let (counts, sites, filtered) = match &catalog {
+        Some(catalog) => (catalog.counts()?, catalog.sites(10)?, catalog.filtered()?),
         None => Default::default(),
     };
     let index = EmbeddedIndex::open_reader(&data.index())?;
     Ok(Stats {
         catalog: counts,
         sites,
+        filtered,
         searchable: index.snapshot()?.pages()?,
         generations: Generations::at(data.index()).current()?,
         library_bytes: size(&data.library()),
@@ -48,7 +51,7 @@ pub fn stats(data: &DataDir) -> Result<Stats, EngineError> {
 }
 
 /// Bytes of a file, or of all files of a folder; what vanishes meanwhile does not count.
-fn size(path: &Path) -> u64 {
+pub(crate) fn size(path: &Path) -> u64 {
     let Ok(meta) = fs::metadata(path) else { return 0 };
     if !meta.is_dir() {
         return meta.len();

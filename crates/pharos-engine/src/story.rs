@@ -1,9 +1,9 @@
 //! The story of one page: what is known of it, and every version the library has.
 
-use pharos_core::PageUrl;
+use pharos_core::{Clock as _, PageUrl, SystemClock};
 use pharos_store::{
-    Catalog, Content, DataDir, DiskLibrary, Library, LibraryPosition, PageStory, Response, SqliteCatalog,
-    StoreError, Version,
+    Catalog, Content, DataDir, DiskLibrary, Library, LibraryPosition, PageState, PageStory, Response,
+    RobotsState, SqliteCatalog, StoreError, Version,
 };
 use serde::Serialize;
 
@@ -46,7 +46,10 @@ pub enum Kept {
 /// The story of a page, or `None` where nobody ever heard of it.
 pub fn story(data: &DataDir, url: &PageUrl) -> Result<Option<Story>, EngineError> {
     let Some(catalog) = SqliteCatalog::open_reader(&data.catalog())? else { return Ok(None) };
-    let Some(page) = catalog.page(url.id())? else { return Ok(None) };
+    let Some(mut page) = catalog.page(url.id())? else { return Ok(None) };
+    if page.state == PageState::Waiting {
+        page.reason = why_it_waits(&catalog, url)?;
+    }
     let library = DiskLibrary::open_reader(&data.library())?;
     let mut versions = Vec::new();
     for version in catalog.versions(url.id())? {
@@ -59,6 +62,27 @@ pub fn story(data: &DataDir, url: &PageUrl) -> Result<Option<Story>, EngineError
         versions.push(StoredVersion { version, kept });
     }
     Ok(Some(Story { page, versions }))
+}
+
+/// What keeps a page from being asked for, where it is not just its turn.
+fn why_it_waits(catalog: &dyn Catalog, url: &PageUrl) -> Result<Option<String>, StoreError> {
+    if let Some((_, of)) = catalog.aliases()?.into_iter().find(|(home, _)| *home == url.home()) {
+        return Ok(Some(format!("not asked for: its site is the same as {of}")));
+    }
+    if let Some(robots) = catalog.robots(&url.robots_txt())?
+        && robots.state == RobotsState::Unreachable
+        && robots.before.is_none()
+    {
+        let reason = robots.reason.unwrap_or_default();
+        return Ok(Some(format!(
+            "waits for its robots.txt, which could not be had at {}: {reason}",
+            robots.at
+        )));
+    }
+    let not_before = catalog.site(url.site().id())?.and_then(|site| site.not_before);
+    Ok(not_before
+        .filter(|until| *until > SystemClock.now())
+        .map(|until| format!("waits until {until}: its server asked for patience")))
 }
 
 /// The answer of one version.

@@ -51,6 +51,10 @@ pub(crate) struct Surveyor {
     deleted: HashMap<PageId, Timestamp>,
     pages: HashSet<PageId>,
     sites: HashSet<SiteId>,
+    /// Sites that are copies of others, under http or https.
+    copies: HashSet<(SiteId, bool)>,
+    /// Pages under https.
+    secure: HashSet<PageId>,
     to: LibraryPosition,
 }
 
@@ -65,11 +69,18 @@ impl Surveyor {
             Content::Event(Event::Removed { what: Removal::Site(site) }) => {
                 self.sites.insert(site.id());
             }
+            // Of a copy, nothing is shown.
+            Content::Event(Event::Alias { .. }) => {
+                self.copies.insert((id.site(), stored.record.url.is_https()));
+            }
             Content::Event(Event::Deleted) => {
                 let last = self.deleted.entry(id).or_insert(at);
                 *last = at.max(*last);
             }
-            _ if stored.record.status().is_some_and(settles) => {
+            _ if settles(&stored.record) => {
+                if stored.record.url.is_https() {
+                    self.secure.insert(id);
+                }
                 let version = (at, stored.position);
                 let newest = self.current.entry(id).or_insert(version);
                 *newest = version.max(*newest);
@@ -82,6 +93,8 @@ impl Surveyor {
         self.current.retain(|page, (at, _)| {
             !self.pages.contains(page)
                 && !self.sites.contains(&page.site())
+                && (self.copies.is_empty()
+                    || !self.copies.contains(&(page.site(), self.secure.contains(page))))
                 && self.deleted.get(page).is_none_or(|deleted| deleted < at)
         });
         Survey { current: self.current, to: self.to }

@@ -17,7 +17,7 @@ pub(crate) fn limit_attributes(html: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut kept_until = 0;
     let mut at = 0;
-    while let Some(tag) = position(bytes, at, |b| b == b'<') {
+    while let Some(tag) = find(bytes, at, b'<') {
         at = tag + 1;
         if bytes[at..].starts_with(b"!--") {
             at = html[at..].find("-->").map_or(html.len(), |i| at + i);
@@ -74,12 +74,15 @@ fn tag_end(bytes: &[u8], mut at: usize) -> TagEnd {
         }
         at = position(bytes, value + 1, |b| !b.is_ascii_whitespace()).unwrap_or(bytes.len());
         at = match bytes.get(at) {
-            Some(&quote @ (b'"' | b'\'')) => {
-                position(bytes, at + 1, |b| b == quote).map_or(bytes.len(), |i| i + 1)
-            }
+            Some(&quote @ (b'"' | b'\'')) => find(bytes, at + 1, quote).map_or(bytes.len(), |i| i + 1),
             _ => position(bytes, at, |b| b.is_ascii_whitespace() || b == b'>').unwrap_or(bytes.len()),
         };
     }
+}
+
+/// Where the byte stands next; most of a page lies between two of those asked for.
+fn find(bytes: &[u8], from: usize, byte: u8) -> Option<usize> {
+    memchr::memchr(byte, bytes.get(from..)?).map(|i| from + i)
 }
 
 fn position(bytes: &[u8], from: usize, predicate: impl Fn(u8) -> bool) -> Option<usize> {
@@ -98,7 +101,7 @@ fn has_raw_text(name: &[u8]) -> bool {
 
 /// Where `</name` stands, or the end.
 fn raw_text_end(bytes: &[u8], mut at: usize, name: &[u8]) -> usize {
-    while let Some(tag) = position(bytes, at, |b| b == b'<') {
+    while let Some(tag) = find(bytes, at, b'<') {
         let is_end = bytes[tag + 1..]
             .strip_prefix(b"/")
             .and_then(|rest| rest.get(..name.len()))

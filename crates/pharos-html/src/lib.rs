@@ -10,6 +10,8 @@
 //!                            tags           └─▶ snapshot  the page to look at, harmless
 //! ```
 //!
+//! Sitemaps, RSS and Atom are no pages but lists of them: [`feed`] reads those, and gives nothing for all else.
+//!
 //! ```
 //! use pharos_core::PageUrl;
 //!
@@ -34,6 +36,7 @@
 
 mod charset;
 mod dom;
+mod feed;
 mod flood;
 mod links;
 mod media;
@@ -42,6 +45,7 @@ mod robots_tag;
 pub mod snapshot;
 mod text;
 
+pub use feed::{Entry, Feed, FeedKind, feed};
 pub use robots_tag::robots_tag;
 
 use pharos_core::{PageObject, PageType, PageUrl};
@@ -53,7 +57,7 @@ use crate::text::VisibleText;
 
 /// The version of what [`understand`] makes of a page. It is counted up whenever the same bytes give another page
 /// object, so that what was derived with an older version is known and made again.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Length of an abstract that the page did not write itself.
 const ABSTRACT_CHARS: usize = 200;
@@ -71,6 +75,14 @@ const ENOUGH_FOR_LANGUAGE: usize = 100;
 ///
 /// Anything but HTML and plain text gives a page object without text.
 pub fn understand(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> PageObject {
+    let mut page = skim(url, content_type, body);
+    settle(&mut page);
+    page
+}
+
+/// The same without what is concluded from the text alone: its language, and an abstract where the page wrote none.
+/// That is much of the work, and who only follows links has no use for it.
+pub fn skim(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> PageObject {
     let mut page = PageObject { url: url.as_str().to_string(), ..PageObject::default() };
     match media::kind(content_type, body) {
         MediaKind::Html => {
@@ -101,13 +113,11 @@ fn understand_html(page: &mut PageObject, url: &PageUrl, html: &str) {
     let seen = text::visible_text(&dom);
     page.page_type = page_type(&seen);
     page.text = seen.text;
-    settle(page);
 }
 
 fn understand_plain_text(page: &mut PageObject, text: &str) {
     page.text = text.replace("\r\n", "\n").replace(['\r', '\u{c}'], "\n").replace('\0', "");
     page.title = text::collapse(page.text.trim_start().lines().next().unwrap_or_default(), PLAIN_TITLE_CHARS);
-    settle(page);
 }
 
 /// What follows from the text where the page did not say, or not rightly.

@@ -62,6 +62,10 @@ fn address(element: &Element) -> Option<(Cow<'_, str>, LinkKind)> {
         "frame" | "iframe" => (element.attribute("src")?, LinkKind::Frame),
         "img" | "script" => (element.attribute("src")?, LinkKind::Resource),
         "link" if has_rel(element, "stylesheet") => (element.attribute("href")?, LinkKind::Resource),
+        // News feeds name pages before anything else links to them.
+        "link" if has_rel(element, "alternate") && is_feed(element.attribute("type")?) => {
+            (element.attribute("href")?, LinkKind::Page)
+        }
         "meta" => {
             let is_refresh = element.attribute("http-equiv")?.trim().eq_ignore_ascii_case("refresh");
             let target = refresh_target(element.attribute("content")?);
@@ -71,6 +75,12 @@ fn address(element: &Element) -> Option<(Cow<'_, str>, LinkKind)> {
     };
     // An empty `src` or `href` names the page itself.
     (!address.trim().is_empty()).then_some((address.into(), kind))
+}
+
+fn is_feed(media_type: &str) -> bool {
+    ["application/rss+xml", "application/atom+xml"]
+        .iter()
+        .any(|feed| media_type.trim().eq_ignore_ascii_case(feed))
 }
 
 /// Does the element's `rel` contain the word?

@@ -214,6 +214,35 @@ impl Collapsed {
     }
 
     fn push(&mut self, text: &str) {
+        for (number, line) in text.split('\n').enumerate() {
+            if number > 0 {
+                self.space();
+            }
+            self.push_line(line);
+        }
+    }
+
+    /// Words between which single spaces stand go in one piece: that is nearly all text there is.
+    fn push_line(&mut self, line: &str) {
+        let words = line.trim();
+        if words.len() >= self.room || !has_single_spaces(words) {
+            self.push_words(line);
+            return;
+        }
+        if line.starts_with(char::is_whitespace) {
+            self.space();
+        }
+        if words.is_empty() {
+            return;
+        }
+        self.push_clean(words);
+        self.chars -= words.bytes().filter(|b| *b == b' ').count();
+        if line.ends_with(char::is_whitespace) {
+            self.space();
+        }
+    }
+
+    fn push_words(&mut self, text: &str) {
         if text.starts_with(char::is_whitespace) {
             self.space();
         }
@@ -268,8 +297,32 @@ impl Collapsed {
     }
 }
 
+/// Is there no control character in a text, and no white space but single spaces? Without a branch for each byte, so
+/// that the compiler makes it look at many at once.
+fn has_single_spaces(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let control = bytes.iter().fold(false, |found, b| found | (*b < b' ') | (*b == 0x7F));
+    let seconds = bytes.get(1..).unwrap_or_default();
+    let thirds = bytes.get(2..).unwrap_or_default();
+    // Of two bytes: two spaces, U+0085 and U+00A0.
+    let two = bytes.iter().zip(seconds).fold(false, |found, (a, b)| {
+        found | ((*a == b' ') & (*b == b' ')) | ((*a == 0xC2) & ((*b == 0x85) | (*b == 0xA0)))
+    });
+    // Of three: U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F, U+3000.
+    let three = bytes.iter().zip(seconds).zip(thirds).fold(false, |found, ((a, b), c)| {
+        let general = (*b == 0x80) & ((*c <= 0x8A) | (*c == 0xA8) | (*c == 0xA9) | (*c == 0xAF));
+        found
+            | ((*a == 0xE2) & (general | ((*b == 0x81) & (*c == 0x9F))))
+            | ((*a == 0xE3) & (*b == 0x80) & (*c == 0x80))
+            | ((*a == 0xE1) & (*b == 0x9A) & (*c == 0x80))
+    });
+    !(control | two | three)
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn text(html: &str) -> String {
@@ -319,5 +372,19 @@ mod tests {
         let (id, _) = dom.elements(dom.root()).find(|(_, e)| e.tag() == "a").unwrap();
         assert_eq!(text_inside(&dom, id, 100), "one two three");
         assert_eq!(text_inside(&dom, id, 5), "one t");
+    }
+
+    proptest! {
+        /// The short way and the long way lead to the same.
+        #[test]
+        fn pieces_are_words(parts in prop::collection::vec("[a-c ]{0,6}|[ \t\n\u{a0}\u{3000}\u{2003}\u{85}\u{1680}]{1,2}|[é–、灯\u{200b}]{1,3}", 0..12), room in 0..60usize) {
+            let (mut pieces, mut words) = (Collapsed::up_to(room), Collapsed::up_to(room));
+            for part in &parts {
+                pieces.push(part);
+                words.push_words(part);
+            }
+            prop_assert_eq!((&pieces.text, pieces.chars, pieces.room), (&words.text, words.chars, words.room));
+            prop_assert!(pieces.pending == words.pending);
+        }
     }
 }

@@ -43,8 +43,9 @@ pub mod tianwang_index;
 mod warc_file;
 
 pub use catalog::{
-    Applied, Catalog, CatalogCounts, Change, CrawlRules, DuePage, Outcome, PageState, PageStory, Removal,
-    RobotsFile, RobotsState, SiteCounts, SqliteCatalog, Version,
+    Answered, Applied, Catalog, CatalogCounts, Change, CrawlRules, DueOrder, DuePage, Found, Outcome,
+    PageState, PageStory, Removal, RobotsFile, RobotsState, SiteCounts, SiteStory, SqliteCatalog, Submission,
+    Validators, Version,
 };
 pub use data_dir::{DataDir, Owner};
 pub use derived::{

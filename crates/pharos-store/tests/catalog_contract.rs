@@ -8,8 +8,8 @@ use std::path::Path;
 use pharos_core::config::Scope;
 use pharos_core::{PageUrl, SiteName, Timestamp};
 use pharos_store::{
-    Applied, Catalog, CatalogCounts, Change, CrawlRules, DuePage, LibraryPosition, Outcome, PageState,
-    PageStory, Removal, RobotsFile, RobotsState, SqliteCatalog, Version,
+    Answered, Applied, Catalog, CatalogCounts, Change, CrawlRules, DueOrder, Found, LibraryPosition, Outcome,
+    PageState, PageStory, Removal, RobotsFile, RobotsState, SqliteCatalog, Validators, Version,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -42,6 +42,13 @@ fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
         the_order_within_a_batch_holds_for_each_page,
         what_is_closed_opens_again,
         copies_are_catalogs,
+        due_pages_come_in_the_order_asked_for,
+        changes_and_new_links_are_counted,
+        what_is_stale_is_due_again,
+        patience_is_kept,
+        copies_of_a_site_are_not_asked_for,
+        links_to_a_page_add_to_its_weight,
+        proposals_wait_for_a_word,
     ] {
         let dir = tempfile::tempdir().unwrap();
         promise(&dir.path().join("catalog"), open);
@@ -63,11 +70,11 @@ fn position(offset: u64) -> LibraryPosition {
 }
 
 fn seed(path: &str, seconds: i64) -> Change {
-    Change::Seed { url: url(path), at: at(seconds), hops: 0, origin: None }
+    Change::Seed { url: url(path), at: at(seconds), hops: 0, origin: None, stale_before: None }
 }
 
 fn found(path: &str, depth: u32) -> Change {
-    Change::Found { url: url(path), depth, hops: 0, origin: None, anchor: "words".into(), at: at(1) }
+    Change::Found(Found { anchor: "words".into(), ..Found::new(url(path), depth, at(1)) })
 }
 
 fn visited(path: &str, seconds: i64, outcome: Outcome, next_due: Option<Timestamp>) -> Change {
@@ -78,7 +85,13 @@ fn answer(status: u16, offset: u64) -> Outcome {
     let indexable = status == 200;
     // A digest with its highest bit set, where signed integers end.
     let digest = u64::MAX - offset;
-    Outcome::Answered { status, position: position(offset), digest, indexable, attempts: 0 }
+    Outcome::Answered(Answered {
+        status,
+        position: position(offset),
+        digest,
+        indexable,
+        ..Answered::default()
+    })
 }
 
 fn answered(path: &str, seconds: i64, offset: u64) -> Change {
@@ -102,7 +115,7 @@ fn removed(path: &str) -> Change {
 }
 
 fn due(catalog: &dyn Catalog, seconds: i64) -> Vec<String> {
-    let pages = catalog.due_pages(url("/").site().id(), at(seconds), 10).unwrap();
+    let pages = catalog.due_pages(url("/").site().id(), at(seconds), DueOrder::Nearest, 10).unwrap();
     pages.iter().map(|p| p.url.path_and_query().to_string()).collect()
 }
 
@@ -129,7 +142,7 @@ fn pages_come_due_breadth_first_and_once(path: &Path, open: Open<'_>) {
     catalog.apply(&[failed("/deep", 20, 1, Some(at(50))), found("/x", 2)], position(14)).unwrap();
     assert_eq!(due(&*catalog, 49), ["/near", "/x"]);
     assert_eq!(due(&*catalog, 50), ["/deep", "/near", "/x"]);
-    assert_eq!(catalog.due_pages(site.id(), at(50), 2).unwrap().len(), 2);
+    assert_eq!(catalog.due_pages(site.id(), at(50), DueOrder::Nearest, 2).unwrap().len(), 2);
     catalog.apply(&[answered("/near", 21, 15), answered("/x", 21, 16)], position(17)).unwrap();
     assert_eq!(catalog.due_sites(at(49)).unwrap(), []);
     assert_eq!(catalog.due_sites(at(50)).unwrap(), [site.id()]);
@@ -159,7 +172,15 @@ fn failures_wait_and_stories_are_told(path: &Path, open: Open<'_>) {
     assert_eq!((a.state, a.reason.as_deref(), a.attempts), (PageState::Failed, Some("timed out"), 1));
     assert_eq!((a.anchor.as_str(), a.found_at, a.visited_at), ("words", at(1), Some(at(2))));
     assert_eq!(story(&*catalog, "/b").state, PageState::Refused);
-    let expected = CatalogCounts { sites: 1, pages: 2, failed: 1, refused: 1, ..Default::default() };
+    let expected = CatalogCounts {
+        sites: 1,
+        sites_visited: 1,
+        sites_refused: 1,
+        pages: 2,
+        failed: 1,
+        refused: 1,
+        ..Default::default()
+    };
     assert_eq!(catalog.counts().unwrap(), expected);
     assert_eq!(catalog.page(url("/none").id()).unwrap(), None);
     // An answer is kept when a later visit fails.
@@ -185,7 +206,8 @@ fn naming_a_page_again_is_asking_again(path: &Path, open: Open<'_>) {
     ];
     catalog.apply(&changes, position(3)).unwrap();
     assert_eq!(due(&*catalog, 100), Vec::<String>::new());
-    let redirected = Change::Seed { url: url("/failed"), at: at(5), hops: 1, origin: None };
+    let redirected =
+        Change::Seed { url: url("/failed"), at: at(5), hops: 1, origin: None, stale_before: None };
     assert_eq!(catalog.apply(&[redirected], position(4)).unwrap().woken, []);
     let named = ["/failed", "/refused", "/missing", "/well", "/gone"].map(|path| seed(path, 6));
     assert_eq!(catalog.apply(&named, position(5)).unwrap().woken.len(), 1);
@@ -197,8 +219,14 @@ fn naming_a_page_again_is_asking_again(path: &Path, open: Open<'_>) {
 fn rules_and_robots_are_kept(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     assert_eq!(catalog.rules().unwrap(), None);
-    let rules = CrawlRules { scope: Scope::Domain, max_depth: 3, max_redirects: 5 };
-    let robots = |seconds, state| RobotsFile { url: url("/").robots_txt(), at: at(seconds), state };
+    let rules = CrawlRules { scope: Scope::Domain, max_depth: 3, ..CrawlRules::default() };
+    let robots = |seconds, state| RobotsFile {
+        url: url("/").robots_txt(),
+        at: at(seconds),
+        state,
+        reason: None,
+        before: None,
+    };
     let known = robots(5, RobotsState::Known(b"User-agent: *".into()));
     catalog.apply(&[Change::Rules(rules.clone()), Change::Robots(known.clone())], position(1)).unwrap();
     assert_eq!(catalog.rules().unwrap(), Some(rules));
@@ -206,14 +234,15 @@ fn rules_and_robots_are_kept(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.robots(&known.url).unwrap(), Some(known.clone()), "an older one is no news");
     let gone = robots(6, RobotsState::Unreachable);
     catalog.apply(&[Change::Robots(gone.clone())], position(3)).unwrap();
-    assert_eq!(catalog.robots(&known.url).unwrap(), Some(gone));
+    let before = Some((at(5), b"User-agent: *".to_vec()));
+    assert_eq!(catalog.robots(&known.url).unwrap(), Some(RobotsFile { before, ..gone }), "the last is kept");
     assert_eq!(catalog.robots(&url("/other/robots.txt")).unwrap(), None);
 }
 
 fn a_visit_does_not_change_the_way_to_a_page(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     catalog.apply(&[found("/a", 5), failed("/a", 2, 1, Some(at(3)))], position(1)).unwrap();
-    let due = catalog.due_pages(url("/a").site().id(), at(3), 10).unwrap();
+    let due = catalog.due_pages(url("/a").site().id(), at(3), DueOrder::Nearest, 10).unwrap();
     assert_eq!((due[0].depth, due[0].attempts), (5, 1));
     catalog.apply(&[answered("/unheard-of", 2, 2)], position(2)).unwrap();
     assert_eq!(story(&*catalog, "/unheard-of").depth, 0);
@@ -221,24 +250,24 @@ fn a_visit_does_not_change_the_way_to_a_page(path: &Path, open: Open<'_>) {
 
 fn origins_go_with_the_way(path: &Path, open: Open<'_>) {
     let catalog = open(path);
-    let by_redirect = |depth, origin: &str| Change::Found {
-        url: url("/a"),
-        depth,
-        hops: 2,
-        origin: Some(origin.into()),
-        anchor: String::new(),
-        at: at(1),
+    let by_redirect = |depth, origin: &str| {
+        Change::Found(Found { hops: 2, origin: Some(origin.into()), ..Found::new(url("/a"), depth, at(1)) })
     };
-    let moved =
-        Change::Seed { url: url("/s"), at: at(1), hops: 1, origin: Some("http://old.example/".into()) };
+    let moved = Change::Seed {
+        url: url("/s"),
+        at: at(1),
+        hops: 1,
+        origin: Some("http://old.example/".into()),
+        stale_before: None,
+    };
     catalog.apply(&[by_redirect(4, "http://far.example/"), moved], position(1)).unwrap();
     assert_eq!(story(&*catalog, "/a").origin.as_deref(), Some("http://far.example/"));
     assert_eq!(story(&*catalog, "/s").origin.as_deref(), Some("http://old.example/"));
     let nearer = [by_redirect(2, "http://near.example/"), by_redirect(2, "http://same.example/")];
     catalog.apply(&nearer, position(2)).unwrap();
-    let page = &catalog.due_pages(url("/a").site().id(), at(9), 10).unwrap()[1];
+    let page = &catalog.due_pages(url("/a").site().id(), at(9), DueOrder::Nearest, 10).unwrap()[1];
     let origin = Some("http://near.example/".into());
-    assert_eq!(page, &DuePage { url: url("/a"), depth: 2, hops: 2, origin, attempts: 0 });
+    assert_eq!((&page.url, page.depth, page.hops, &page.origin), (&url("/a"), 2, 2, &origin));
     catalog.apply(&[found("/a", 1)], position(3)).unwrap();
     assert_eq!((story(&*catalog, "/a").origin, story(&*catalog, "/a").hops), (None, 0));
 }
@@ -254,6 +283,8 @@ fn old_captures_are_versions_only(path: &Path, open: Open<'_>) {
     assert_eq!(applied.outdated, [(id, position(3)), (id, position(5))]);
     assert_eq!(story(&*catalog, "/a"), PageStory { visits: 3, ..before });
     let version = |seconds, status, offset| Version {
+        links: 0,
+        new_links: 0,
         position: position(offset),
         at: at(seconds),
         status,
@@ -321,7 +352,7 @@ fn a_removed_page_stays_removed(path: &Path, open: Open<'_>) {
 fn a_removed_site_stays_removed(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let other = PageUrl::parse("http://other.example/").unwrap();
-    let elsewhere = Change::Seed { url: other.clone(), at: at(1), hops: 0, origin: None };
+    let elsewhere = Change::Seed { url: other.clone(), at: at(1), hops: 0, origin: None, stale_before: None };
     catalog.apply(&[seed("/", 1), answered("/", 2, 1), removed("/r"), elsewhere], position(2)).unwrap();
     let removal = Removal::Site(url("/").site());
     // In one batch with what it undoes, before and after.
@@ -382,8 +413,10 @@ fn walking_meets_every_page_once(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let pages: Vec<PageUrl> =
         (0..50).map(|n| PageUrl::parse(&format!("http://site-{}.example/{n}", n % 7)).unwrap()).collect();
-    let changes: Vec<Change> =
-        pages.iter().map(|url| Change::Seed { url: url.clone(), at: at(1), hops: 0, origin: None }).collect();
+    let changes: Vec<Change> = pages
+        .iter()
+        .map(|url| Change::Seed { url: url.clone(), at: at(1), hops: 0, origin: None, stale_before: None })
+        .collect();
     catalog.apply(&changes, position(1)).unwrap();
     let walk = |site, limit| {
         let mut met: Vec<PageUrl> = Vec::new();
@@ -420,15 +453,17 @@ fn ports_and_schemes_are_told_apart(path: &Path, open: Open<'_>) {
         "http://a.example/?https://a.example/x",
     ];
     let pages = texts.map(|text| PageUrl::parse(text).unwrap());
-    let changes: Vec<Change> =
-        pages.iter().map(|url| Change::Seed { url: url.clone(), at: at(1), hops: 0, origin: None }).collect();
+    let changes: Vec<Change> = pages
+        .iter()
+        .map(|url| Change::Seed { url: url.clone(), at: at(1), hops: 0, origin: None, stale_before: None })
+        .collect();
     catalog.apply(&changes, position(1)).unwrap();
     for page in &pages {
         assert_eq!(&catalog.page(page.id()).unwrap().unwrap().url, page);
     }
     let counts = catalog.counts().unwrap();
     assert_eq!((counts.sites, counts.pages), (3, 6));
-    assert_eq!(catalog.due_pages(pages[2].site().id(), at(2), 9).unwrap().len(), 2);
+    assert_eq!(catalog.due_pages(pages[2].site().id(), at(2), DueOrder::Nearest, 9).unwrap().len(), 2);
 }
 
 fn the_order_within_a_batch_holds_for_each_page(path: &Path, open: Open<'_>) {
@@ -473,6 +508,161 @@ fn copies_are_catalogs(path: &Path, open: Open<'_>) {
     assert_eq!(everything(&*copy), everything(&*catalog));
 }
 
+fn paths(pages: &[pharos_store::DuePage]) -> Vec<&str> {
+    pages.iter().map(|p| p.url.path_and_query()).collect()
+}
+
+fn due_pages_come_in_the_order_asked_for(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let found = |path: &str, depth, weight, seconds| {
+        Change::Found(Found { weight, ..Found::new(url(path), depth, at(seconds)) })
+    };
+    let changes = [
+        found("/a", 1, 10, 1),
+        found("/b", 1, 30, 2),
+        found("/c", 2, 20, 3),
+        found("/d", 3, 30, 4),
+        seed("/e", 5),
+    ];
+    catalog.apply(&changes, position(1)).unwrap();
+    // To be visited again, and therefore among the others.
+    catalog.apply(&[visited("/e", 6, answer(200, 2), Some(at(7)))], position(2)).unwrap();
+    let site = url("/").site().id();
+    let due = |order, limit| {
+        let pages = catalog.due_pages(site, at(9), order, limit).unwrap();
+        paths(&pages).iter().map(|p| p.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(due(DueOrder::Nearest, 9), ["/e", "/a", "/b", "/c", "/d"]);
+    assert_eq!(due(DueOrder::Deepest, 9), ["/d", "/c", "/b", "/a", "/e"]);
+    assert_eq!(due(DueOrder::Heaviest, 9), ["/b", "/d", "/c", "/a", "/e"]);
+    assert_eq!(due(DueOrder::Heaviest, 2), ["/b", "/d"]);
+    let mut firsts: Vec<String> = (0..64u64).flat_map(|n| due(DueOrder::Random(n << 58), 1)).collect();
+    assert_eq!(due(DueOrder::Random(7), 9).len(), 5, "a sample of all is all");
+    firsts.sort();
+    firsts.dedup();
+    assert!(firsts.len() > 1, "another number, another sample: {firsts:?}");
+    let page = catalog.due_pages(site, at(9), DueOrder::Nearest, 1).unwrap().remove(0);
+    assert!(page.visited && page.validators.is_empty());
+}
+
+fn changes_and_new_links_are_counted(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let visit = |seconds, offset, text| {
+        let validators = Validators { etag: Some(format!("\"{text}\"")), last_modified: None };
+        let position = position(offset);
+        let answered = Answered { status: 200, position, text, links: 3, validators, ..Answered::default() };
+        visited("/", seconds, Outcome::Answered(answered), None)
+    };
+    let link = |path: &str, offset| {
+        Change::Found(Found {
+            from: Some((url("/").id(), position(offset))),
+            ..Found::new(url(path), 1, at(1))
+        })
+    };
+    catalog.apply(&[visit(1, 1, 7), link("/a", 1), link("/b", 1), link("/b", 1)], position(2)).unwrap();
+    catalog.apply(&[visit(2, 3, 7), link("/a", 3), link("/b", 3)], position(4)).unwrap();
+    catalog.apply(&[visit(3, 5, 8), link("/c", 5)], position(6)).unwrap();
+    let story = story(&*catalog, "/");
+    assert_eq!((story.visits, story.changes, story.text), (3, 1, Some(8)));
+    assert_eq!(story.validators.etag.as_deref(), Some("\"8\""));
+    let versions = catalog.versions(url("/").id()).unwrap();
+    assert_eq!(versions.iter().map(|v| (v.links, v.new_links)).collect::<Vec<_>>(), [(3, 1), (3, 0), (3, 2)]);
+    let same = catalog.pages_with_text(8, 9).unwrap();
+    assert_eq!(same, [(url("/"), position(5))]);
+    let site = catalog.site(url("/").site().id()).unwrap().unwrap();
+    assert_eq!((site.pages, site.stored, site.texts), (4, 1, 1));
+    assert_eq!(catalog.answers_since(url("/").site().id(), at(2)).unwrap(), 2);
+}
+
+fn what_is_stale_is_due_again(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    catalog.apply(&[visited("/", 10, answer(200, 1), Some(at(500)))], position(2)).unwrap();
+    let listed =
+        |seconds| Change::Found(Found { stale_before: Some(at(seconds)), ..Found::new(url("/"), 1, at(20)) });
+    assert_eq!(catalog.apply(&[listed(10)], position(3)).unwrap().woken, []);
+    assert!(due(&*catalog, 499).is_empty());
+    assert_eq!(catalog.apply(&[listed(11)], position(4)).unwrap().woken, [url("/").site().id()]);
+    assert_eq!(due(&*catalog, 20), ["/"]);
+    catalog.apply(&[answered("/", 30, 5)], position(6)).unwrap();
+    assert_eq!(catalog.apply(&[listed(11)], position(7)).unwrap().woken, [], "visited since");
+}
+
+fn patience_is_kept(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let site = url("/").site();
+    let until = |seconds| Change::BackOff { site: site.clone(), until: at(seconds) };
+    catalog.apply(&[found("/a", 1), until(50), until(40)], position(1)).unwrap();
+    assert_eq!((catalog.due_sites(at(49)).unwrap(), due(&*catalog, 49)), (vec![], vec![]));
+    assert_eq!(catalog.next_due(at(10)).unwrap(), Some(at(50)));
+    assert_eq!(
+        (catalog.due_sites(at(50)).unwrap(), due(&*catalog, 50)),
+        (vec![site.id()], vec!["/a".into()])
+    );
+    assert_eq!(catalog.site(site.id()).unwrap().unwrap().not_before, Some(at(50)));
+}
+
+fn copies_of_a_site_are_not_asked_for(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let page = |text: &str| PageUrl::parse(text).unwrap();
+    let waiting = |text: &str| Change::Found(Found::new(page(text), 2, at(1)));
+    let (http, https) = (page("http://example.org/"), page("https://example.org/"));
+    let changes = [waiting("http://example.org/a"), waiting("https://example.org/b")];
+    catalog.apply(&changes, position(1)).unwrap();
+    catalog.apply(&[Change::Alias { home: http.clone(), of: https.clone() }], position(2)).unwrap();
+    let due = catalog.due_pages(http.site().id(), at(9), DueOrder::Nearest, 1).unwrap();
+    assert_eq!(due.len(), 1, "what is not asked for does not hide the rest");
+    let mut due: Vec<String> = catalog
+        .due_pages(http.site().id(), at(9), DueOrder::Nearest, 9)
+        .unwrap()
+        .iter()
+        .map(|p| p.url.to_string())
+        .collect();
+    due.sort();
+    assert_eq!(due, ["https://example.org/a", "https://example.org/b"]);
+    assert_eq!(catalog.aliases().unwrap(), [(http, https.clone())]);
+    let other = page("https://copy.example/");
+    catalog.apply(&[waiting("https://copy.example/c")], position(3)).unwrap();
+    let alias = Change::Alias { home: other.clone(), of: https.clone() };
+    assert_eq!(catalog.apply(&[alias], position(4)).unwrap().woken, [https.site().id()]);
+    assert_eq!(catalog.due_pages(other.site().id(), at(9), DueOrder::Nearest, 9).unwrap(), []);
+    assert_eq!(catalog.due_sites(at(9)).unwrap(), [https.site().id()]);
+    assert_eq!(catalog.due_pages(https.site().id(), at(9), DueOrder::Nearest, 9).unwrap().len(), 3);
+    assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
+}
+
+fn links_to_a_page_add_to_its_weight(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let link = |path: &str, weight| {
+        Change::Found(Found { weight, counted: true, ..Found::new(url(path), 1, at(1)) })
+    };
+    catalog.apply(&[link("/a", 100), link("/a", 50), link("/b", 100)], position(1)).unwrap();
+    catalog.apply(&[link("/a", 50), link("/b", 2000)], position(2)).unwrap();
+    let of = |path: &str| {
+        let story = story(&*catalog, path);
+        (story.weight, story.linked_by)
+    };
+    assert_eq!((of("/a"), of("/b")), ((110, 3), (1000, 2)));
+    let answered = Answered { status: 200, position: position(3), weight: 70, ..Answered::default() };
+    catalog
+        .apply(&[visited("/a", 5, Outcome::Answered(answered), None), link("/a", 500)], position(4))
+        .unwrap();
+    assert_eq!(of("/a"), (70, 4), "the true weight replaces what was expected");
+}
+
+fn proposals_wait_for_a_word(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let submitted = |path: &str, seconds| Change::Submitted { url: url(path), at: at(seconds) };
+    catalog.apply(&[submitted("/a", 1), submitted("/b", 2)], position(1)).unwrap();
+    let decided = Change::Decided { url: url("/b"), at: at(3), accepted: false };
+    catalog.apply(&[decided, submitted("/b", 4), submitted("/a", 5)], position(2)).unwrap();
+    let list = catalog.submissions().unwrap();
+    let list: Vec<_> = list.iter().map(|s| (s.url.path_and_query(), s.at, s.accepted)).collect();
+    assert_eq!(list, [("/a", at(1), None), ("/b", at(3), Some(false))]);
+    let refused = |links| Change::Filtered { rule: "exclude */x*".into(), links };
+    catalog.apply(&[refused(2), refused(3)], position(3)).unwrap();
+    assert_eq!(catalog.filtered().unwrap(), [("exclude */x*".to_string(), 5)]);
+}
+
 /// All that a catalog tells, in an order that does not depend on how it came about.
 #[derive(Debug, PartialEq)]
 struct Everything {
@@ -512,7 +702,8 @@ fn everything(catalog: &dyn Catalog) -> Everything {
     removed.sort();
     let due = [0, 5, 100].map(|now| {
         let sites = catalog.due_sites(at(now)).unwrap();
-        let pages = sites.iter().flat_map(|site| catalog.due_pages(*site, at(now), 1000).unwrap());
+        let pages =
+            sites.iter().flat_map(|site| catalog.due_pages(*site, at(now), DueOrder::Nearest, 1000).unwrap());
         pages.map(|page| page.url).collect()
     });
     Everything {
@@ -539,10 +730,10 @@ fn any_moment() -> impl Strategy<Value = Timestamp> {
 
 fn any_outcome() -> impl Strategy<Value = Outcome> {
     prop_oneof![
-        3 => (prop_oneof![Just(200u16), Just(404), Just(503)], 0..3u32).prop_map(|(status, attempts)| {
+        3 => (prop_oneof![Just(200u16), Just(404), Just(503)], 0..3u32, 0..3u64).prop_map(|(status, attempts, text)| {
             // The position is set when the whole list is known.
             let position = LibraryPosition::START;
-            Outcome::Answered { status, position, digest: 0, indexable: status == 200, attempts }
+            Outcome::Answered(Answered { status, position, indexable: status == 200, attempts, text, ..Answered::default() })
         }),
         2 => (0..4u32).prop_map(|attempt| Outcome::Failed { reason: format!("reason {attempt}"), attempt }),
         1 => Just(Outcome::Refused { reason: "robots.txt".into() }),
@@ -558,18 +749,27 @@ fn any_removal() -> impl Strategy<Value = Change> {
 
 fn any_change() -> impl Strategy<Value = Change> {
     let origin = || proptest::option::of(Just("http://origin.example/".to_string()));
-    let robots = prop_oneof![Just(RobotsState::Missing), Just(RobotsState::Known(b"x".to_vec()))];
+    let stale = || proptest::option::weighted(0.2, any_moment());
+    let robots = prop_oneof![
+        Just(RobotsState::Missing),
+        Just(RobotsState::Unreachable),
+        Just(RobotsState::Known(b"x".to_vec()))
+    ];
     prop_oneof![
         10 => (1..9u32).prop_map(|max_depth| {
-            Change::Rules(CrawlRules { scope: Scope::Host, max_depth, max_redirects: 5 })
+            Change::Rules(CrawlRules { max_depth, ..CrawlRules::default() })
         }),
         10 => (any_moment(), robots)
-            .prop_map(|(at, state)| Change::Robots(RobotsFile { url: url("/robots.txt"), at, state })),
-        40 => (any_url(), any_moment(), 0..2u32, origin())
-            .prop_map(|(url, at, hops, origin)| Change::Seed { url, at, hops, origin }),
-        80 => (any_url(), 0..5u32, 0..2u32, origin(), any_moment()).prop_map(|(url, depth, hops, origin, at)| {
-            Change::Found { url, depth, hops, origin, anchor: format!("words {depth}"), at }
-        }),
+            .prop_map(|(at, state)| Change::Robots(RobotsFile { url: url("/robots.txt"), at, state, reason: None, before: None })),
+        40 => (any_url(), any_moment(), 0..2u32, origin(), stale())
+            .prop_map(|(url, at, hops, origin, stale_before)| Change::Seed { url, at, hops, origin, stale_before }),
+        80 => (any_url(), 0..5u32, 0..2u32, origin(), any_moment(), 0..3u32, stale()).prop_map(
+            |(url, depth, hops, origin, at, weight, stale_before)| {
+                let anchor = format!("words {depth}");
+                Change::Found(Found { hops, origin, anchor, weight, stale_before, ..Found::new(url, depth, at) })
+            }
+        ),
+        10 => (any_url(), any_moment()).prop_map(|(url, until)| Change::BackOff { site: url.site(), until }),
         120 => (any_url(), any_moment(), any_outcome(), proptest::option::of(any_moment()))
             .prop_map(|(url, at, outcome, next_due)| Change::Visited { url, at, outcome, next_due }),
         30 => (any_url(), any_moment()).prop_map(|(url, at)| Change::Deleted { url, at }),
@@ -581,7 +781,10 @@ fn any_change() -> impl Strategy<Value = Change> {
 fn any_history(longest: usize) -> impl Strategy<Value = Vec<Change>> {
     proptest::collection::vec(any_change(), 1..longest).prop_map(|mut changes| {
         for (n, change) in (1..).zip(&mut changes) {
-            if let Change::Visited { outcome: Outcome::Answered { position: p, digest, .. }, .. } = change {
+            if let Change::Visited {
+                outcome: Outcome::Answered(Answered { position: p, digest, .. }), ..
+            } = change
+            {
                 *p = position(n);
                 *digest = u64::MAX - n;
             }

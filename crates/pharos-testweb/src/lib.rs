@@ -24,6 +24,8 @@
 //! reads at a moment, with sentences from `writer` and words from `words/`; `render` makes bytes of it; `server`
 //! hands them out; `truth` writes the answer key from the same model.
 //!
+//! Beside it stands the [`hostile`] web: every misbehaviour of servers, each on a host of its own.
+//!
 //! Invariants:
 //!
 //! * The same [`WebSpec`] gives the same bytes, on every machine and in every run.
@@ -36,6 +38,7 @@ mod clock;
 mod compose;
 mod demo;
 mod gbk;
+pub mod hostile;
 mod model;
 mod pictures;
 mod plan;

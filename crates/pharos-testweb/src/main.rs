@@ -1,5 +1,6 @@
 //! Serves a test web until it is interrupted. On stdout: one `seed URL` line per host, then one
-//! `resolve HOST:PORT:ADDR` line per host; everything else goes to stderr.
+//! `resolve HOST:PORT:ADDR` line per host, then (of the hostile web) `connect-to HOST1:PORT1:HOST2:PORT2` lines;
+//! everything else goes to stderr.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
+use pharos_testweb::hostile::{HostileOptions, HostileWeb};
 use pharos_testweb::{ServeOptions, Server, TestClock, Web, WebSpec};
 
 /// A loopback web with known truth.
@@ -26,6 +28,12 @@ struct Args {
     /// Serve the demo web instead of a generated one
     #[arg(long)]
     demo: bool,
+    /// Serve every misbehaviour of servers instead, each on a host of its own with its own 127.x.y.z
+    #[arg(long, conflicts_with = "demo")]
+    hostile: bool,
+    /// Write the certificate authority of the hostile web's TLS hosts to this file
+    #[arg(long, value_name = "FILE.pem", requires = "hostile")]
+    ca: Option<PathBuf>,
     /// Where to listen; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:0")]
     listen: SocketAddr,
@@ -61,6 +69,9 @@ struct Args {
 #[tokio::main]
 async fn main() -> io::Result<()> {
     let args = Args::parse();
+    if args.hostile {
+        return serve_hostile(&args).await;
+    }
     let web = if args.demo { Web::demo() } else { Web::generate(&spec_of(&args)) };
     let clock = if args.speed > 0.0 { TestClock::running(args.speed) } else { TestClock::at_start() };
     let options = ServeOptions {
@@ -76,7 +87,7 @@ async fn main() -> io::Result<()> {
         serde_json::to_writer(&mut file, &server.web().truth(server.port()))?;
         file.flush()?;
     }
-    print_directions(&server)?;
+    print_directions(&server.seeds(), &server.resolve_args(), &[])?;
     eprintln!("serving {} hosts on {}; Ctrl-C stops", server.web().hosts().len(), server.address());
     tokio::signal::ctrl_c().await?;
     let counters = server.counters();
@@ -99,13 +110,25 @@ fn spec_of(args: &Args) -> WebSpec {
     }
 }
 
-fn print_directions(server: &Server) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    for seed in server.seeds() {
-        writeln!(out, "seed {seed}")?;
+async fn serve_hostile(args: &Args) -> io::Result<()> {
+    let web = HostileWeb::start(HostileOptions::default()).await?;
+    if let Some(path) = &args.ca {
+        std::fs::write(path, web.ca_pem())?;
     }
-    for argument in server.resolve_args() {
-        writeln!(out, "resolve {argument}")?;
+    print_directions(&web.seeds(), &web.resolve_args(), &web.connect_to_args())?;
+    eprintln!("serving the hostile web; Ctrl-C stops");
+    tokio::signal::ctrl_c().await?;
+    eprintln!("{} requests", web.requests().len());
+    web.stop().await;
+    Ok(())
+}
+
+fn print_directions(seeds: &[String], resolve: &[String], connect_to: &[String]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for (word, lines) in [("seed", seeds), ("resolve", resolve), ("connect-to", connect_to)] {
+        for line in lines {
+            writeln!(out, "{word} {line}")?;
+        }
     }
     out.flush()
 }

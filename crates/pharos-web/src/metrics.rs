@@ -46,6 +46,18 @@ pub fn install_metrics() -> Result<Metrics, MetricsError> {
     metrics::describe_histogram!(REQUEST_SECONDS, "Time from request to response, by route.");
     metrics::describe_histogram!(QUERY_SECONDS, "Time a search takes, without waiting for its turn.");
     metrics::describe_gauge!(SEARCHABLE_PAGES, "Pages that can be searched.");
+    metrics::describe_counter!(
+        "pharos_crawl_requests_total",
+        "Requests of the crawl, by status of the answer."
+    );
+    metrics::describe_histogram!("pharos_crawl_request_seconds", "Time a request of the crawl takes.");
+    metrics::describe_gauge!(
+        "pharos_crawl_requests_under_way",
+        "Requests of the crawl that wait for an answer."
+    );
+    metrics::describe_gauge!("pharos_crawl_pages_queued", "Pages in memory that wait for their turn.");
+    metrics::describe_gauge!("pharos_crawl_sites_active", "Sites that have something to do.");
+    metrics::describe_gauge!("pharos_crawl_records_waiting", "Answers that wait to be stored.");
     Ok(installed.insert(Metrics(handle)).clone())
 }
 

@@ -46,7 +46,7 @@ pub(crate) enum Command {
     /// Crawl, index and serve in one process; pages are searchable seconds after they are fetched
     Up(UpArgs),
     /// Crawl only
-    Crawl(CrawlArgs),
+    Crawl(CrawlOnlyArgs),
     /// Submit pages: the crawl that runs fetches them, or the next one
     Add(AddArgs),
     /// The story of a page and every version the library has of it
@@ -112,10 +112,26 @@ pub(crate) struct UpArgs {
 }
 
 #[derive(Args)]
+pub(crate) struct CrawlOnlyArgs {
+    #[command(flatten)]
+    pub(crate) crawl: CrawlArgs,
+    /// Crawl nothing: tell which rule admits or refuses this address, and why (exit code 1: refused). With seeds, as
+    /// if a crawl began with them
+    #[arg(long, value_name = "URL")]
+    pub(crate) explain: Option<String>,
+}
+
+#[derive(Args)]
 pub(crate) struct CrawlArgs {
     /// Addresses to start from; without any, an earlier crawl goes on
     #[arg(value_name = "SEED")]
     pub(crate) seeds: Vec<String>,
+    /// Read more of them from a file, one a line (- for standard input)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) seeds_file: Option<PathBuf>,
+    /// incremental goes on with what is known; batch collects everything anew from the seeds
+    #[arg(long, value_name = "MODE")]
+    pub(crate) mode: Option<String>,
     /// Stop after this many pages
     #[arg(long, value_name = "N")]
     pub(crate) max_pages: Option<String>,
@@ -125,9 +141,21 @@ pub(crate) struct CrawlArgs {
     /// Stop after this long: 90s, 10m, 2h
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) run_for: Option<String>,
+    /// Which page next: breadth-first, depth-first, importance, alternate, hot-queue, site-first or worm
+    #[arg(long, value_name = "NAME")]
+    pub(crate) strategy: Option<String>,
+    /// Where to go on from: known (all pages never asked for) or seeds (only what is found from now on)
+    #[arg(long, value_name = "FROM")]
+    pub(crate) restart: Option<String>,
     /// Which links to follow: host, domain or any
     #[arg(long)]
     pub(crate) scope: Option<String>,
+    /// Follow only links that fit such a pattern: a whole address, * for any characters
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) include: Vec<String>,
+    /// Never follow links that fit such a pattern
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) exclude: Vec<String>,
     /// How to treat servers: gentle, normal or own-site (no delay: only for your own)
     #[arg(long)]
     pub(crate) politeness: Option<String>,
@@ -148,8 +176,23 @@ pub(crate) struct CrawlArgs {
 #[derive(Args)]
 pub(crate) struct AddArgs {
     /// Addresses of pages
-    #[arg(required = true, value_name = "URL")]
+    #[arg(required_unless_present_any = ["file", "proposals"], value_name = "URL")]
     pub(crate) urls: Vec<String>,
+    /// Read addresses from a file too, one a line (- for standard input)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Do not fetch them yet: put them before an operator
+    #[arg(long, conflicts_with_all = ["accept", "refuse"])]
+    pub(crate) propose: bool,
+    /// Fetch these, which were proposed
+    #[arg(long, conflicts_with = "refuse")]
+    pub(crate) accept: bool,
+    /// Do not fetch these, which were proposed
+    #[arg(long)]
+    pub(crate) refuse: bool,
+    /// List what was proposed and what was said to it
+    #[arg(long, conflicts_with_all = ["urls", "file", "propose", "accept", "refuse"])]
+    pub(crate) proposals: bool,
 }
 
 #[derive(Args)]

@@ -108,10 +108,11 @@ pub(crate) fn crawl_progress(status: Arc<CrawlStatus>) -> tokio::task::JoinHandl
             tokio::time::sleep(Duration::from_secs(1)).await;
             let now = status.snapshot();
             bar.set_message(format!(
-                "{} pages ({}/s), {} · {} sites active, {} requests under way, {} queued · {} failed, {} refused{}",
+                "{} pages ({}/s), {} ({}/s) · {} sites active, {} requests under way, {} queued · {} failed, {} refused{}",
                 now.pages,
                 now.pages - before.pages,
                 bytes(now.bytes),
+                bytes(now.bytes - before.bytes),
                 now.sites,
                 now.under_way,
                 now.queued,

@@ -31,9 +31,12 @@ pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
 
 pub(crate) fn apply_crawl(config: &mut Config, args: &CrawlArgs) -> anyhow::Result<()> {
     let flags = [
+        ("crawl.mode", "--mode", &args.mode),
         ("crawl.max_pages", "--max-pages", &args.max_pages),
         ("crawl.max_depth", "--max-depth", &args.max_depth),
         ("crawl.run_for", "--for", &args.run_for),
+        ("crawl.strategy", "--strategy", &args.strategy),
+        ("crawl.restart", "--restart", &args.restart),
         ("crawl.scope", "--scope", &args.scope),
         ("crawl.politeness", "--politeness", &args.politeness),
         ("crawl.contact", "--contact", &args.contact),
@@ -46,6 +49,9 @@ pub(crate) fn apply_crawl(config: &mut Config, args: &CrawlArgs) -> anyhow::Resu
     config.crawl.allow_private |= args.allow_private;
     config.crawl.resolve.extend(args.resolve.iter().cloned());
     config.crawl.connect_to.extend(args.connect_to.iter().cloned());
+    config.crawl.include.extend(args.include.iter().cloned());
+    config.crawl.exclude.extend(args.exclude.iter().cloned());
+    pharos_crawl::check_rules(&config.crawl)?;
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 //! (`PHAROS_CRAWL_MAX_PAGES` is `crawl.max_pages`), the command line. A key nobody knows or a value of the wrong
 //! kind is an error that names the key, the line and what was probably meant.
 
+mod manners;
 mod value;
 
 use std::time::Duration;
@@ -11,7 +12,8 @@ use std::time::Duration;
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
-pub use value::{LibraryFormat, Politeness, Scope, Setting, Size};
+pub use manners::Manners;
+pub use value::{LibraryFormat, Mode, Politeness, Restart, Scope, Setting, Size, StrategyName};
 
 /// What is wrong with a configuration.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -125,14 +127,81 @@ settings! {
         agent: String = "Pharos".into(),
         /// Which links are followed from the seeds: those on the same host, the same registrable domain, or any.
         scope: Scope = Scope::Host,
+        /// What a new crawl does with pages that are known: incremental leaves them until they are due, batch collects
+        /// everything anew from the seeds.
+        mode: Mode = Mode::Incremental,
         /// Stop after this many stored pages; 0 is no limit.
         max_pages: u64 = 0,
         /// Follow links this many clicks away from a seed (17 covers every page a person finds: Chinese web survey).
         max_depth: u32 = 17,
+        /// Follow only links that fit one of these, written as whole addresses in which * stands for any characters; none follows all.
+        include: Vec<String> = Vec::new(),
+        /// Never follow links that fit one of these, written like those of include.
+        exclude: Vec<String> = Vec::new(),
+        /// Never follow links that contain one of these, upper and lower case alike; the word tse stands for the 25 of Tianwang's TSE.
+        filter: Vec<String> = Vec::new(),
+        /// Media types that are stored, as in text/html or text/*; none means every kind of document that can be read.
+        types: Vec<String> = Vec::new(),
+        /// Sites, or whole domains, on which the order of a query's parameters means nothing: they are sorted.
+        sorted_sites: Vec<String> = Vec::new(),
+        /// Words that lead the crawl: pages about them, and what those link to, come first.
+        guide_words: Vec<String> = Vec::new(),
+        /// Try the directories above each page that is found: /a/ suggests /.
+        parent_directories: bool = false,
+        /// Read the sitemaps that sites offer.
+        sitemaps: bool = true,
+        /// Fetch from these addresses only, as in 162.105.0.0/16; none means from all.
+        allow_addresses: Vec<String> = Vec::new(),
+        /// Never fetch from these addresses, as in 162.105.0.0/16.
+        forbid_addresses: Vec<String> = Vec::new(),
+        /// Pages of one site that are stored at most; 0 is no limit.
+        max_pages_per_site: u64 = 0,
         /// Stop after this long; 0 is no limit.
         run_for: Duration = Duration::ZERO,
-        /// How gently hosts are treated: gentle waits 30 s between requests, normal 1 s, own-site not at all.
+        /// Stop when the data directory is larger than this; 0 is no limit.
+        max_disk: Size = Size(0),
+        /// Which page next: breadth-first, depth-first, importance, alternate, hot-queue, site-first or worm.
+        strategy: StrategyName = StrategyName::BreadthFirst,
+        /// Where a crawl goes on from: all known pages that were never asked for, or the seeds only (RBSE).
+        restart: Restart = Restart::Known,
+        /// Importance is alpha times what links say of a page and beta times what its address says.
+        alpha: u32 = 1,
+        /// See alpha.
+        beta: u32 = 1,
+        /// The alternate strategy takes so many pages by weight, then so many at random (TSE).
+        alternate: Vec<u32> = vec![1, 1],
+        /// The hot-queue strategy takes so many pages from each queue in turn, the hottest first.
+        queue_ratio: Vec<u32> = vec![10, 1],
+        /// Hosts or domains whose pages weigh more.
+        important_sites: Vec<String> = Vec::new(),
+        /// Languages and charsets whose pages weigh more, such as zh and gb18030.
+        wanted: Vec<String> = Vec::new(),
+        /// Memory for remembering which links were seen, so that most need no look into the catalog.
+        seen_memory: Size = Size(32 << 20),
+        /// How gently sites are treated: gentle, normal or own-site; the three keys below say what that means.
         politeness: Politeness = Politeness::Normal,
+        /// Gentle: the books' wait of 10 s by day and 1 s by night (or 30 s always), 100 times as long as a fetch took (5 minutes at most), and 20,000 pages of a site in a day.
+        gentle: Manners = Manners::GENTLE,
+        /// Normal: a second between requests, or 10 times as long as a fetch took (5 minutes at most).
+        normal: Manners = Manners::NORMAL,
+        /// Own-site: no wait and no limit, for servers that are your own.
+        own_site: Manners = Manners::OWN_SITE,
+        /// A domain with many sites is asked at most at this many times the pace of one site.
+        sites_per_domain: usize = 8,
+        /// HOST with any of zone=+08:00 politeness=gentle delay=5s connections=2 max_pages=1000 sorted; HOST may be *.example.org.
+        site_settings: Vec<String> = Vec::new(),
+        /// A robots.txt that we may not read (401, 403) forbids nothing, as RFC 9309 says; false forbids everything.
+        robots_forbidden_is_allowed: bool = true,
+        /// How long a known robots.txt stays in force beyond its lifetime while the server does not give a new one.
+        robots_stale: Duration = Duration::from_secs(7 * 24 * 3600),
+        /// Speak HTTP/2 with servers that offer it.
+        http2: bool = true,
+        /// A PEM file with certificate authorities to trust besides the public ones.
+        extra_ca: String = String::new(),
+        /// A body that comes more slowly than this many bytes a second, over low_speed_time, is cut; 0 never is.
+        low_speed: Size = Size(100),
+        /// Over how long low_speed is averaged.
+        low_speed_time: Duration = Duration::from_secs(30),
         /// A robots.txt Crawl-delay longer than this is cut to it.
         max_crawl_delay: Duration = Duration::from_secs(60),
         /// Requests under way at once, over all hosts.
@@ -153,6 +222,20 @@ settings! {
         max_attempts: u32 = 3,
         /// Wait before the second try; four times longer before each further one.
         retry_delay: Duration = Duration::from_secs(60),
+        /// Pages of a site that are asked for although they say nothing new; ten more for each that does. 0: no limit.
+        site_budget: u64 = 1_000,
+        /// How long a page is left alone before it is visited again; 0 is for ever.
+        refresh: Duration = Duration::from_secs(7 * 86_400),
+        /// The same for the first page of a site.
+        refresh_home: Duration = Duration::from_secs(86_400),
+        /// The same for pages that mostly lead elsewhere, where what is new on a site shows first.
+        refresh_hub: Duration = Duration::from_secs(86_400),
+        /// The same for sitemaps and news feeds.
+        refresh_feed: Duration = Duration::from_secs(6 * 3600),
+        /// No page is visited more often than this (refreshing too often is provably harmful: Cho 2003).
+        refresh_at_most_every: Duration = Duration::from_secs(3600),
+        /// When a page that is gone (404) is looked for once more before it leaves the index.
+        gone_after: Duration = Duration::from_secs(86_400),
         /// How long a robots.txt is believed (RFC 9309: at most 24 hours).
         robots_lifetime: Duration = Duration::from_secs(24 * 3600),
         /// Fetch from private and loopback addresses too.

@@ -100,6 +100,24 @@ impl Setting for Vec<String> {
     }
 }
 
+impl Setting for Vec<u32> {
+    fn expected() -> String {
+        "a list of whole numbers, [10, 1]".into()
+    }
+    fn from_text(text: &str) -> Option<Self> {
+        text.split([',', ':']).map(|number| u32::from_text(number.trim())).collect()
+    }
+    fn from_toml(value: &DeValue<'_>) -> Option<Self> {
+        match value {
+            DeValue::Array(items) => items.iter().map(|item| u32::from_toml(item.get_ref())).collect(),
+            _ => None,
+        }
+    }
+    fn to_toml(&self) -> String {
+        format!("[{}]", self.iter().map(Setting::to_toml).collect::<Vec<_>>().join(", "))
+    }
+}
+
 /// Splits `250ms` into number and unit.
 fn number_and_unit(text: &str) -> Option<(u64, &str)> {
     let text = text.trim();
@@ -226,13 +244,53 @@ choice! {
 }
 
 choice! {
+    /// Which page is fetched next (抓取策略).
+    StrategyName, "breadth-first, depth-first, importance, alternate, hot-queue, site-first or worm" {
+        /// Nearest to the seeds first.
+        BreadthFirst = "breadth-first",
+        /// Deepest first, down to the depth limit.
+        DepthFirst = "depth-first",
+        /// The most important first, home pages before all.
+        Importance = "importance",
+        /// Some by weight, then some at random.
+        Alternate = "alternate",
+        /// Several queues by ratio.
+        HotQueue = "hot-queue",
+        /// A page of every new site first, then the sites in turn.
+        SiteFirst = "site-first",
+        /// Level by level, and nothing that was read before.
+        Worm = "worm",
+    }
+}
+
+choice! {
+    /// Where a crawl goes on from.
+    Restart, "known or seeds" {
+        /// From every known page that was never asked for.
+        Known = "known",
+        /// From the seeds, and what is found from now on.
+        Seeds = "seeds",
+    }
+}
+
+choice! {
+    /// What a crawl does with pages that are known (批量搜集, 增量搜集).
+    Mode, "incremental or batch" {
+        /// Leaves them until they are due.
+        Incremental = "incremental",
+        /// Fetches them again when something leads to them.
+        Batch = "batch",
+    }
+}
+
+choice! {
     /// How gently a host is treated.
     Politeness, "gentle, normal or own-site" {
-        /// 30 seconds between requests.
+        /// With the books' patience: `crawl.gentle`.
         Gentle = "gentle",
-        /// One second between requests.
+        /// With everyday manners: `crawl.normal`.
         Normal = "normal",
-        /// No delay: only for servers that are your own.
+        /// Without waiting, only for servers that are your own: `crawl.own_site`.
         OwnSite = "own-site",
     }
 }
@@ -244,17 +302,6 @@ choice! {
         Gzip = "gzip",
         /// `.warc.zst`.
         Zstd = "zstd",
-    }
-}
-
-impl Politeness {
-    /// The shortest time between two requests to one host.
-    pub fn delay(self) -> Duration {
-        match self {
-            Self::Gentle => Duration::from_secs(30),
-            Self::Normal => Duration::from_secs(1),
-            Self::OwnSite => Duration::ZERO,
-        }
     }
 }
 
@@ -270,6 +317,9 @@ mod tests {
         for text in ["\"250ms\"", "\"10s\"", "\"5m\"", "\"2h\"", "\"1d\""] {
             assert_eq!(Duration::from_text(text.trim_matches('"')).unwrap().to_toml(), text);
         }
+        assert_eq!(Vec::<u32>::from_text("10:1"), Some(vec![10, 1]));
+        assert_eq!(Vec::<u32>::from_text("10, 3, 1"), Some(vec![10, 3, 1]));
+        assert_eq!(Vec::<u32>::from_text("10:"), None);
         assert_eq!(Size::from_text("99999999999999999999TB"), None);
         assert_eq!(Size::from_text("99999999999TB"), None);
         assert_eq!(Duration::from_text("10"), None, "seconds or minutes? the unit must be written");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::support::{Engine, Reply, Server, answer, config, not_found, page, redirect, url};
-use pharos_core::config::{CrawlConfig, Politeness, Scope};
+use pharos_core::config::{CrawlConfig, Politeness, Restart, Scope, StrategyName};
 use pharos_core::{Clock, SystemClock, Timestamp};
 use pharos_crawl::{CrawlError, Ended};
 use pharos_store::{Catalog, Content, Event, PageState, RobotsState};
@@ -53,6 +53,65 @@ async fn every_page_is_fetched_once_breadth_first() {
 }
 
 #[tokio::test]
+async fn depth_first_follows_a_page_before_its_neighbours() {
+    let server = Server::start(|_, path| tree(path)).await;
+    let deep = CrawlConfig { strategy: StrategyName::DepthFirst, connections_per_host: 2, ..config() };
+    let engine = Engine::new(deep, &[server.url("/")]);
+    assert_eq!(engine.crawl().await.unwrap().pages, 31);
+    let paths = server.paths();
+    assert_eq!((paths.len(), paths[1].as_str()), (32, "/"));
+    for three in paths[2..].chunks(3) {
+        let leaves = sorted(three[1..].to_vec());
+        assert_eq!(leaves, [format!("{}/a", three[0]), format!("{}/b", three[0])], "{paths:?}");
+    }
+}
+
+#[tokio::test]
+async fn every_strategy_fetches_every_page_once() {
+    use StrategyName::{Alternate, HotQueue, Importance, SiteFirst, Worm};
+    for strategy in [Importance, Alternate, HotQueue, SiteFirst, Worm] {
+        let server = Server::start(|_, path| tree(path)).await;
+        let engine = Engine::new(CrawlConfig { strategy, ..config() }, &[server.url("/")]);
+        let summary = engine.crawl().await.unwrap();
+        assert_eq!((summary.pages, summary.ended), (31, Ended::NothingDue), "{strategy}");
+        assert_eq!(server.paths().len(), 32, "{strategy}");
+    }
+}
+
+#[tokio::test]
+async fn a_crawl_may_start_from_its_seeds_alone() {
+    let server = Server::start(|_, path| tree(path)).await;
+    let engine = Engine::new(CrawlConfig { max_pages: 1, ..config() }, &[server.url("/")]);
+    assert_eq!(engine.crawl().await.unwrap().pages, 1);
+    let engine = engine.reconfigured(|config| {
+        config.max_pages = 0;
+        config.restart = Restart::Seeds;
+    });
+    assert_eq!(engine.crawl().await.unwrap().pages, 0, "what was known before is left alone");
+    let engine = engine.reconfigured(|config| config.restart = Restart::Known);
+    assert_eq!(engine.crawl().await.unwrap().pages, 30);
+}
+
+#[tokio::test]
+async fn the_number_of_fetchers_may_change() {
+    let server = Server::start(|_, path| match path {
+        "/robots.txt" => not_found(),
+        _ => Reply::Late(Duration::from_millis(20), b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_vec()),
+    })
+    .await;
+    let hosts: Vec<String> = (0..4).map(|n| format!("h{n}.example")).collect();
+    let many = CrawlConfig { resolve: hosts.iter().map(|h| server.resolve(h)).collect(), ..config() };
+    let seeds: Vec<_> = hosts.iter().map(|h| server.named(h, "/")).collect();
+    let engine = Engine::new(many, &seeds);
+    engine.status.set_fetchers(1);
+    assert_eq!(engine.crawl().await.unwrap().pages, 4);
+    let log = server.log();
+    for pair in log.windows(2) {
+        assert!(pair[0].ended <= pair[1].began, "two at once");
+    }
+}
+
+#[tokio::test]
 async fn robots_txt_is_obeyed() {
     let server = Server::start(|_, path| match path {
         "/robots.txt" => {
@@ -67,7 +126,8 @@ async fn robots_txt_is_obeyed() {
     assert_eq!((summary.pages, summary.refused), (2, 1));
     assert_eq!(server.paths(), ["/robots.txt", "/", "/open"]);
     let story = engine.story(&server.url("/private/x")).unwrap();
-    assert_eq!((story.state, story.due), (PageState::Refused, None));
+    assert_eq!(story.state, PageState::Refused);
+    assert!(story.due.is_some(), "rules change: it is looked at again");
     assert_eq!(engine.reason(&server.url("/private/x")), "robots.txt: Disallow: /private/");
     assert_eq!(engine.story(&server.url("/robots.txt")), None, "a robots.txt is no page");
 }

@@ -1,12 +1,15 @@
 //! One request against servers of every kind.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::support::{Reply, Server, answer, config, page, redirect, url};
+use crate::support::{Engine, Reply, Server, answer, config, not_found, page, redirect, url};
 use pharos_core::config::{CrawlConfig, Size};
-use pharos_crawl::{FetchError, Fetcher};
-use pharos_store::{Response, Truncated};
+use pharos_core::{Clock, SystemClock, Timestamp};
+use pharos_crawl::{Ask, Ended, FetchError, Fetcher};
+use pharos_store::{PageState, Response, Truncated, Validators};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 async fn get(config: &CrawlConfig, address: &str) -> Result<Response, FetchError> {
     Fetcher::new(config).unwrap().get(&url(address)).await
@@ -40,7 +43,7 @@ async fn an_answer_comes_as_it_was_sent() {
     let head = seen.head.to_lowercase();
     let agent =
         format!("user-agent: mozilla/5.0 (compatible; pharos/{}; +me@example.org)", pharos_core::VERSION);
-    assert!(head.contains(&agent) && head.contains("accept-encoding: gzip, br, deflate"), "{head}");
+    assert!(head.contains(&agent) && head.contains("accept-encoding: gzip, br, zstd, deflate"), "{head}");
     assert!(head.contains(&format!("host: 127.0.0.1:{}", server.port)), "{head}");
 }
 
@@ -73,14 +76,20 @@ async fn what_came_before_a_break_is_kept() {
         "/chunk" => {
             Reply::Close(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nbeginning\r\n".to_vec())
         }
+        "/nonsense" => Reply::Bytes(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nbeginning\r\nzz\r\nend\r\n".to_vec(),
+        ),
         _ => Reply::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbeginning".to_vec()),
     })
     .await;
     let short = CrawlConfig { total_timeout: Duration::from_millis(300), ..config() };
     let fetcher = Fetcher::new(&short).unwrap();
-    for (path, truncated) in
-        [("/break", Truncated::Disconnect), ("/chunk", Truncated::Disconnect), ("/hang", Truncated::Time)]
-    {
+    for (path, truncated) in [
+        ("/break", Truncated::Disconnect),
+        ("/chunk", Truncated::Disconnect),
+        ("/nonsense", Truncated::Disconnect),
+        ("/hang", Truncated::Time),
+    ] {
         let response = fetcher.get(&server.url(path)).await.unwrap();
         assert_eq!(
             (response.body.as_slice(), response.truncated),
@@ -155,6 +164,194 @@ async fn connections_are_kept_and_a_stale_one_is_replaced() {
     assert_eq!(connections, [0, 0, 0, 1]);
 }
 
+#[tokio::test]
+async fn a_body_shorter_than_what_follows_it_is_whole() {
+    let server = Server::start(|_, path| match path {
+        "/long" => Reply::Bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole and more".to_vec()),
+        "/until-closed" => Reply::Close(b"HTTP/1.1 200 OK\r\n\r\nwhole".to_vec()),
+        "/chunked" => Reply::Bytes(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n5\r\nwhole\r\n0\r\n\r\n".to_vec(),
+        ),
+        _ => page("next"),
+    })
+    .await;
+    let fetcher = Fetcher::new(&config()).unwrap();
+    for path in ["/long", "/until-closed", "/chunked"] {
+        let response = fetcher.get(&server.url(path)).await.unwrap();
+        assert_eq!((response.body.as_slice(), response.truncated), (b"whole".as_slice(), None), "{path}");
+        assert_eq!(fetcher.get(&server.url("/next")).await.unwrap().body, b"next", "after {path}");
+    }
+}
+
+/// Sends a byte now and then, for ever.
+#[tokio::test]
+async fn a_trickle_is_cut() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let _ = stream.read(&mut [0; 1024]).await;
+                let head = b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nxxxx";
+                let _ = stream.write_all(head).await;
+                while stream.write_all(b"x").await.is_ok() {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+            });
+        }
+    });
+    let asked = format!("http://{address}/");
+    let patient = CrawlConfig { total_timeout: Duration::from_secs(600), ..config() };
+    let strict = CrawlConfig {
+        low_speed: Size(10_000),
+        low_speed_time: Duration::from_millis(200),
+        ..patient.clone()
+    };
+    let response = get(&strict, &asked).await.unwrap();
+    assert_eq!(response.truncated, Some(Truncated::Time));
+    assert!(response.body.starts_with(b"xxxx") && response.body.len() < 2000);
+    let careless = CrawlConfig { low_speed: Size(0), total_timeout: Duration::from_millis(500), ..strict };
+    assert!(get(&careless, &asked).await.unwrap().body.len() > 4, "no limit, but that of the whole");
+}
+
+#[tokio::test]
+async fn what_we_have_already_is_not_sent_again() {
+    let server = Server::start(|_, _| answer(304, "ETag: \"a\"\r\n", "")).await;
+    let validators = Validators {
+        etag: Some("W/\"a\"".into()),
+        last_modified: Some("Thu, 01 Jan 2026 00:00:00 GMT".into()),
+    };
+    let address = server.url("/");
+    let fetcher = Fetcher::new(&config()).unwrap();
+    let response = fetcher.fetch(Ask { validators: Some(&validators), ..Ask::page(&address) }).await.unwrap();
+    assert_eq!((response.status, response.body.len(), response.truncated), (304, 0, None));
+    let head = &server.log()[0].head;
+    assert!(head.contains("if-none-match: W/\"a\"\r\n"), "{head}");
+    assert!(head.contains("if-modified-since: Thu, 01 Jan 2026 00:00:00 GMT\r\n"), "{head}");
+    let asked = response.request.unwrap();
+    assert!(asked.contains("if-none-match: W/\"a\"\r\n"), "the record says so too: {asked}");
+    let hostile = Validators { etag: Some("a\r\nHost: b".into()), last_modified: None };
+    fetcher.fetch(Ask { validators: Some(&hostile), ..Ask::page(&address) }).await.unwrap();
+    assert!(!server.log()[1].head.contains("if-none-match"));
+}
+
+#[tokio::test]
+async fn what_is_not_wanted_is_not_read() {
+    let server = Server::start(|_, path| match path {
+        "/picture" => Reply::Hang(b"HTTP/1.1 200 OK\r\nContent-Type: image/png; x=y\r\n\r\nPNG".to_vec()),
+        "/missing" => answer(404, "Content-Type: image/png\r\n", "none"),
+        "/unnamed" => answer(200, "", "x"),
+        _ => answer(200, "Content-Type: TEXT/HTML; charset=utf-8\r\n", "x"),
+    })
+    .await;
+    let fetcher = Fetcher::new(&config()).unwrap();
+    let types = ["text/html".to_string()];
+    let fetch = async |fetcher: &Fetcher, path: &str| {
+        fetcher.fetch(Ask { types: Some(&types), ..Ask::page(&server.url(path)) }).await
+    };
+    let refused = fetch(&fetcher, "/picture").await.unwrap_err();
+    assert_eq!(refused.to_string(), "type image/png is not wanted (crawl.types)");
+    for wanted in ["/page", "/missing", "/unnamed"] {
+        assert!(fetch(&fetcher, wanted).await.is_ok(), "{wanted}");
+    }
+}
+
+#[tokio::test]
+async fn an_operator_says_which_addresses_are_asked() {
+    let server = Server::start(|_, _| page("x")).await;
+    let ranges = |allowed: &[&str], forbidden: &[&str]| CrawlConfig {
+        allow_addresses: allowed.iter().map(|a| a.to_string()).collect(),
+        forbid_addresses: forbidden.iter().map(|a| a.to_string()).collect(),
+        resolve: vec![server.resolve("named.example")],
+        ..config()
+    };
+    let asked = server.named("named.example", "/");
+    assert_eq!(get(&ranges(&["127.0.0.0/8"], &[]), asked.as_str()).await.unwrap().status, 200);
+    let told = reason(&ranges(&["162.105.0.0/16"], &[]), asked.as_str()).await;
+    assert_eq!(told, "address 127.0.0.1 is outside crawl.allow_addresses");
+    let told = reason(&ranges(&[], &["127.0.0.1"]), server.url("/").as_str()).await;
+    assert_eq!(told, "address 127.0.0.1 is in a range of crawl.forbid_addresses");
+    assert_eq!(server.log().len(), 1, "nothing was asked");
+    let error = Fetcher::new(&ranges(&["162.105"], &[])).err().unwrap().to_string();
+    assert!(error.contains("`162.105` in `crawl.allow_addresses`"), "{error}");
+}
+
+#[tokio::test]
+async fn rules_that_we_may_not_read_forbid_everything_where_an_operator_says_so() {
+    let server = Server::start(|_, path| match path {
+        "/robots.txt" => answer(403, "", "go away"),
+        _ => page("x"),
+    })
+    .await;
+    let lenient = Engine::new(config(), &[server.url("/")]).crawl().await.unwrap();
+    assert_eq!((lenient.pages, lenient.refused), (1, 0));
+    let strict = CrawlConfig { robots_forbidden_is_allowed: false, ..config() };
+    let strict = Engine::new(strict, &[server.url("/")]).crawl().await.unwrap();
+    assert_eq!((strict.pages, strict.refused), (0, 1));
+}
+
+#[tokio::test]
+async fn a_known_robots_txt_stays_in_force_while_the_server_gives_no_new_one() {
+    let asked = AtomicUsize::new(0);
+    let server = Server::start(move |_, path| match path {
+        "/robots.txt" if asked.fetch_add(1, Ordering::SeqCst) == 0 => {
+            answer(200, "", "user-agent: *\ndisallow: /private")
+        }
+        "/robots.txt" => answer(503, "", ""),
+        "/" => match page("<a href=\"/open\"><a href=\"/private\">") {
+            Reply::Bytes(bytes) => Reply::Late(Duration::from_millis(50), bytes),
+            other => other,
+        },
+        _ => page("x"),
+    })
+    .await;
+    let fleeting = CrawlConfig { robots_lifetime: Duration::from_millis(10), ..config() };
+    let engine = Engine::new(fleeting, &[server.url("/")]);
+    let summary = engine.crawl().await.unwrap();
+    assert_eq!((summary.pages, summary.refused), (2, 1), "{:?}", server.paths());
+    assert_eq!(engine.reason(&server.url("/private")), "robots.txt: Disallow: /private");
+    assert!(server.paths().iter().filter(|path| *path == "/robots.txt").count() >= 2);
+}
+
+/// A clock that breaks, once, inside the request for `/panic`.
+struct BreakingClock(Arc<AtomicBool>);
+
+impl Clock for BreakingClock {
+    fn now(&self) -> Timestamp {
+        // The crawl's own loop is no task: only a request is.
+        if tokio::task::try_id().is_some() && self.0.swap(false, Ordering::SeqCst) {
+            panic!("the clock broke");
+        }
+        SystemClock.now()
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_panics_is_a_failure_of_its_page_alone() {
+    let broken = Arc::new(AtomicBool::new(false));
+    let breaks = broken.clone();
+    let server = Server::start(move |_, path| match path {
+        "/robots.txt" => not_found(),
+        "/" => page("<a href=\"/panic\"><a href=\"/long\"><a href=\"/other\">"),
+        "/panic" => {
+            breaks.store(true, Ordering::SeqCst);
+            page("x")
+        }
+        "/long" => page(&"x".repeat(100_000)),
+        _ => page("x"),
+    })
+    .await;
+    let limited = CrawlConfig { body_limit: Size(1000), ..config() };
+    let mut engine = Engine::new(limited, &[server.url("/")]);
+    engine.clock = Arc::new(BreakingClock(broken));
+    let summary = engine.crawl().await.unwrap();
+    assert_eq!((summary.pages, summary.failed, summary.ended), (3, 1, Ended::NothingDue));
+    assert_eq!(engine.story(&server.url("/panic")).unwrap().state, PageState::Failed);
+    assert_eq!(engine.reason(&server.url("/panic")), "internal error: the clock broke");
+    assert_eq!(engine.story(&server.url("/other")).unwrap().state, PageState::Stored);
+    assert!(summary.bytes < 1100, "no answer takes more than its share of memory: {}", summary.bytes);
+}
+
 /// Every spelling of an address that is not public, and every way an operator or a name could lead there.
 #[tokio::test]
 async fn private_addresses_are_refused() {
@@ -210,8 +407,9 @@ async fn public_addresses_need_a_contact() {
         CrawlConfig { contact: String::new(), resolve: vec!["a.example:80:8.8.8.8".into()], ..config() };
     for address in ["http://8.8.8.8/", "http://a.example/", "https://[2001:4860:4860::8888]/"] {
         let error = get(&nobody, address).await.unwrap_err();
-        assert!(matches!(error, FetchError::NoContact(_)), "{error}");
-        assert!(error.to_string().contains("--contact you@example.org"), "{error}");
+        assert!(matches!(error, FetchError::NoContact { .. }), "{error}");
+        let command = format!("pharos crawl --contact you@example.org {address}");
+        assert!(error.to_string().ends_with(&command), "{error}");
     }
 }
 

@@ -276,7 +276,7 @@ fn take_in(
         Content::Response(response) => links(&record.url, response),
         Content::Revisit(_) | Content::Event(_) => Vec::new(),
     };
-    let facts = PageFacts { links: &links, indexable: true, digest: 1 };
+    let facts = PageFacts { links: &links, indexable: true, digest: 1, ..PageFacts::default() };
     let changes = changes(scoping, config, &StoredRecord { position, next, record }, Some(facts));
     catalog.apply(&changes, next).unwrap().woken
 }

@@ -40,6 +40,9 @@ pub(super) fn examine(
         let again = self::flaws(&reader, to)?;
         flaws.retain(|flaw| again.contains(flaw));
     }
+    // A crawl alone makes none: whoever needs them does.
+    let promised = reader.promised();
+    flaws.retain(|flaw| !matches!(flaw.problem, Problem::Missing { from, .. } if from >= promised));
     for flaw in flaws {
         let place = flaw.path.display().to_string();
         let text = flaw.to_string();

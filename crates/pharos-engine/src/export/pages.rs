@@ -16,6 +16,7 @@ use super::{Format, Watch};
 use crate::EngineError;
 use crate::engine::{read_group, reading_pool, reading_threads};
 use crate::intake::next_group;
+use crate::reading::Wanted;
 
 /// Writes the selected pages.
 pub(super) fn write(
@@ -115,7 +116,7 @@ impl PageWriter<'_, '_> {
     }
 
     fn understand(&mut self, group: Vec<StoredRecord>) -> Result<(), EngineError> {
-        for read in read_group(&self.pool, group, &*self.shelves.library, self.config) {
+        for read in read_group(&self.pool, group, &*self.shelves.library, self.config, Wanted::Everything) {
             let StoredRecord { position, next, record } = read.stored;
             if let Some(facts) = read.page {
                 self.offer(StoredPage { position, next, at: record.at, url: record.url, page: facts.page })?;

@@ -11,7 +11,7 @@ use pharos_store::{
 
 use super::Selection;
 use crate::EngineError;
-use crate::reading::settles;
+use crate::reading::settled;
 
 /// Pages that the catalog is asked for at a time.
 const BATCH: usize = 1000;
@@ -129,11 +129,11 @@ impl<'a> Shelves<'a> {
 
     /// Where the newest answer stands that settles what the page says.
     fn current(&self, story: &PageStory) -> Result<Option<LibraryPosition>, StoreError> {
-        if story.status.is_some_and(settles) {
+        if story.status.is_some_and(|status| matches!(status, 200..400 | 410)) {
             return Ok(story.position);
         }
         let versions = self.catalog.versions(story.url.id())?;
-        Ok(versions.iter().find(|version| settles(version.status)).map(|version| version.position))
+        Ok(settled(&versions).map(|version| version.position))
     }
 }
 

@@ -13,9 +13,12 @@ use std::path::Path;
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp};
 
 use crate::StoreError;
-pub use change::{Applied, Change, CrawlRules, Outcome, Removal, RobotsFile, RobotsState};
+pub use change::{Answered, Applied, Change, CrawlRules, Found, Outcome, Removal, RobotsFile, RobotsState};
 pub use sqlite::SqliteCatalog;
-pub use story::{CatalogCounts, DuePage, PageState, PageStory, SiteCounts, Version};
+pub use story::{
+    CatalogCounts, DueOrder, DuePage, PageState, PageStory, SiteCounts, SiteStory, Submission, Validators,
+    Version,
+};
 
 /// What is known, derived from the library alone. Implementations promise:
 ///
@@ -42,11 +45,18 @@ pub trait Catalog: Send + Sync {
     /// The sites that seeds stand on.
     fn seed_sites(&self) -> Result<Vec<SiteName>, StoreError>;
 
-    /// Sites with at least one page due at `now`. A page that was never asked for is due at any time.
+    /// Sites with at least one page due at `now`. A page that was never asked for is due at any time, but nothing is
+    /// where the server asked for patience.
     fn due_sites(&self, now: Timestamp) -> Result<Vec<SiteId>, StoreError>;
 
-    /// Pages of a site due at `now`: nearest to the seeds first, then in the order they were found.
-    fn due_pages(&self, site: SiteId, now: Timestamp, limit: usize) -> Result<Vec<DuePage>, StoreError>;
+    /// Pages of a site due at `now`, in that order.
+    fn due_pages(
+        &self,
+        site: SiteId,
+        now: Timestamp,
+        order: DueOrder,
+        limit: usize,
+    ) -> Result<Vec<DuePage>, StoreError>;
 
     /// The next moment after `now` at which something becomes due.
     fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
@@ -56,6 +66,25 @@ pub trait Catalog: Send + Sync {
 
     /// The last robots.txt of a server, named by its address.
     fn robots(&self, robots_txt: &PageUrl) -> Result<Option<RobotsFile>, StoreError>;
+
+    /// What is known of a site.
+    fn site(&self, site: SiteId) -> Result<Option<SiteStory>, StoreError>;
+
+    /// How many answers a site gave since that moment.
+    fn answers_since(&self, site: SiteId, since: Timestamp) -> Result<u64, StoreError>;
+
+    /// Home pages of copies, each with the home page of its original.
+    fn aliases(&self) -> Result<Vec<(PageUrl, PageUrl)>, StoreError>;
+
+    /// Pages whose current answer has this text, with the answers' positions.
+    fn pages_with_text(&self, text: u64, limit: usize)
+    -> Result<Vec<(PageUrl, LibraryPosition)>, StoreError>;
+
+    /// How many links each rule has refused.
+    fn filtered(&self) -> Result<Vec<(String, u64)>, StoreError>;
+
+    /// The pages that were proposed, the oldest first.
+    fn submissions(&self) -> Result<Vec<Submission>, StoreError>;
 
     /// What is known of a page.
     fn page(&self, id: PageId) -> Result<Option<PageStory>, StoreError>;

@@ -8,7 +8,12 @@
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 
-use super::{Change, Outcome, PageState, PageStory, Removal};
+use super::{Answered, Change, Found, Outcome, PageState, PageStory, Removal, Validators};
+
+/// The heaviest a page can be.
+const HEAVIEST: u32 = 1000;
+/// What every further page that links to a page adds to its weight, where they are counted.
+const LINK_WEIGHT: u32 = 5;
 
 /// All that is known of a page but its address.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,11 +21,14 @@ pub(super) struct Page {
     pub(super) state: PageState,
     pub(super) way: Way,
     pub(super) anchor: String,
+    pub(super) weight: u32,
+    pub(super) linked_by: u32,
     pub(super) found_at: Timestamp,
     /// When to visit again. A waiting page has none: it is due at any time.
     pub(super) due: Option<Timestamp>,
     pub(super) visited_at: Option<Timestamp>,
     pub(super) visits: u32,
+    pub(super) changes: u32,
     pub(super) attempts: u32,
     pub(super) reason: Option<String>,
     /// When the current answer was given, or the page was called gone.
@@ -42,64 +50,118 @@ pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) position: LibraryPosition,
     pub(super) digest: u64,
+    pub(super) text: u64,
     pub(super) indexable: bool,
+    pub(super) validators: Validators,
 }
 
-/// What a change makes of its page, known or not. `new_version`: it brings an answer that was not known yet. Gives
-/// whether the page is due because of it.
-pub(super) fn apply(page: &mut Option<Page>, change: &Change, new_version: bool) -> bool {
+/// What happened to a page, for those who count.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Effect {
+    /// The page is due because of it.
+    pub(super) due: bool,
+    /// The page was not known before.
+    pub(super) new: bool,
+}
+
+/// What a change makes of its page, known or not. `new_version`: it brings an answer that was not known yet.
+pub(super) fn apply(page: &mut Option<Page>, change: &Change, new_version: bool) -> Effect {
     if page.as_ref().is_some_and(|page| page.state == PageState::Removed) {
-        return false;
+        return Effect::default();
     }
     match change {
-        Change::Seed { at, hops, origin, .. } => {
-            let way = Way { depth: 0, hops: *hops, origin: origin.clone() };
-            let new = know(page, way, "", *at);
-            new | (*hops == 0 && page.as_mut().is_some_and(|page| page.named_again(*at)))
+        Change::Seed { url, at, hops, origin, stale_before } => {
+            let link = Found {
+                hops: *hops,
+                origin: origin.clone(),
+                stale_before: *stale_before,
+                ..Found::new(url.clone(), 0, *at)
+            };
+            let mut effect = know(page, &link);
+            effect.due |= *hops == 0 && page.as_mut().is_some_and(|page| page.named_again(*at));
+            effect
         }
-        Change::Found { depth, hops, origin, anchor, at, .. } => {
-            know(page, Way { depth: *depth, hops: *hops, origin: origin.clone() }, anchor, *at)
-        }
+        Change::Found(link) => know(page, link),
         Change::Visited { at, outcome, next_due, .. } => {
             let page = page.get_or_insert_with(|| Page::unheard_of(*at));
             page.visits = page.visits.saturating_add(u32::from(new_version));
-            page.visited(*at, outcome, *next_due);
-            false
+            page.visited(*at, outcome, *next_due, new_version);
+            Effect::default()
         }
         Change::Deleted { at, .. } => {
             page.get_or_insert_with(|| Page::unheard_of(*at)).deleted(*at);
-            false
+            Effect::default()
         }
         Change::Removed(Removal::Page(_)) => {
             *page = Some(Page::removed());
-            false
+            Effect::default()
         }
-        Change::Rules(_) | Change::Robots(_) | Change::Removed(Removal::Site(_)) => false,
+        _ => Effect::default(),
     }
 }
 
-/// A page was named or found. Is it new, or is this a shorter way?
-fn know(page: &mut Option<Page>, way: Way, anchor: &str, at: Timestamp) -> bool {
+/// A page was named or found.
+fn know(page: &mut Option<Page>, link: &Found) -> Effect {
     match page {
-        Some(page) => page.found_again(way),
+        Some(page) => Effect { due: page.found_again(link), new: false },
         None => {
-            *page = Some(Page::found(way, anchor, at));
-            true
+            *page = Some(Page::found(link));
+            Effect { due: true, new: true }
+        }
+    }
+}
+
+/// Weight and number of links of a page that this link made known.
+pub(super) fn first_weight(link: &Found) -> (u32, u32) {
+    (link.weight.min(HEAVIEST), u32::from(link.counted))
+}
+
+/// Weight and number of links of a page that waits, after one more link to it.
+pub(super) fn weighed(weight: u32, linked_by: u32, link: &Found) -> (u32, u32) {
+    let (bonus, more) = if link.counted { (LINK_WEIGHT, 1) } else { (0, 0) };
+    (weight.max(link.weight).saturating_add(bonus).min(HEAVIEST), linked_by.saturating_add(more))
+}
+
+impl Way {
+    fn of(link: &Found) -> Self {
+        Self { depth: link.depth, hops: link.hops, origin: link.origin.clone() }
+    }
+}
+
+impl Answer {
+    fn of(answer: &Answered) -> Self {
+        Self {
+            status: answer.status,
+            position: answer.position,
+            digest: answer.digest,
+            text: answer.text,
+            indexable: answer.indexable,
+            validators: answer.validators.clone(),
         }
     }
 }
 
 impl Page {
     /// A page heard of for the first time.
-    fn found(way: Way, anchor: &str, found_at: Timestamp) -> Self {
+    fn found(link: &Found) -> Self {
+        let (weight, linked_by) = first_weight(link);
+        let (way, anchor) = (Way::of(link), link.anchor.clone());
+        Self { way, anchor, weight, linked_by, ..Self::unheard_of(link.at) }
+    }
+
+    /// Records may come without a link that led to them: an import, a lost beginning.
+    fn unheard_of(at: Timestamp) -> Self {
         Self {
             state: PageState::Waiting,
-            way,
-            anchor: anchor.to_string(),
-            found_at,
+            way: Way::default(),
+            anchor: String::new(),
+            weight: 0,
+            linked_by: 0,
+            found_at: at,
             due: None,
             visited_at: None,
             visits: 0,
+            changes: 0,
             attempts: 0,
             reason: None,
             settled_at: None,
@@ -107,23 +169,36 @@ impl Page {
         }
     }
 
-    /// Records may come without a link that led to them: an import, a lost beginning.
-    fn unheard_of(at: Timestamp) -> Self {
-        Self::found(Way::default(), "", at)
-    }
-
     /// What is left of a page that was taken out for good: the same, whatever was known of it.
     fn removed() -> Self {
         Self { state: PageState::Removed, ..Self::unheard_of(Timestamp::EPOCH) }
     }
 
-    /// Found again: a shorter way is remembered while the page waits. Was this one?
-    fn found_again(&mut self, way: Way) -> bool {
-        let nearer = self.state == PageState::Waiting && way.depth < self.way.depth;
+    /// Found again: a shorter way is remembered while the page waits. Is it due because of this?
+    fn found_again(&mut self, link: &Found) -> bool {
+        if self.state != PageState::Waiting {
+            if link.counted {
+                self.linked_by = self.linked_by.saturating_add(1);
+            }
+            return self.is_stale(link);
+        }
+        (self.weight, self.linked_by) = weighed(self.weight, self.linked_by, link);
+        let nearer = link.depth < self.way.depth;
         if nearer {
-            self.way = way;
+            self.way = Way::of(link);
         }
         nearer
+    }
+
+    /// Was the last visit too long ago, as who found the page knows? Then it is due.
+    fn is_stale(&mut self, link: &Found) -> bool {
+        let stale = link.stale_before.is_some_and(|moment| self.last_heard_of() < Some(moment));
+        let sooner = self.due.is_none_or(|due| link.at < due);
+        if stale && sooner {
+            self.due = Some(link.at);
+            self.attempts = 0;
+        }
+        stale && sooner
     }
 
     /// Naming a page again is asking to try it again, where it failed, was refused or is gone. Does it?
@@ -142,24 +217,23 @@ impl Page {
     }
 
     /// A visit. Where a link led to the page, the way to it stays as it was.
-    fn visited(&mut self, at: Timestamp, outcome: &Outcome, next_due: Option<Timestamp>) {
+    fn visited(&mut self, at: Timestamp, outcome: &Outcome, next_due: Option<Timestamp>, new_version: bool) {
         let is_last = Some(at) >= self.last_heard_of();
         self.visited_at = self.visited_at.max(Some(at));
         match outcome {
-            Outcome::Answered { status, position, digest, indexable, attempts } => {
-                if (at, false, Some(*position)) < self.settled() {
+            Outcome::Answered(answer) => {
+                if (at, false, Some(answer.position)) < self.settled() {
                     return;
                 }
+                let before = self.answer.replace(Answer::of(answer));
                 self.state = PageState::Stored;
                 self.settled_at = Some(at);
-                self.answer = Some(Answer {
-                    status: *status,
-                    position: *position,
-                    digest: *digest,
-                    indexable: *indexable,
-                });
+                self.weight = if answer.weight > 0 { answer.weight.min(HEAVIEST) } else { self.weight };
+                let changed = before.as_ref().is_some_and(|b| b.text != 0 && b.text != answer.text);
+                self.changes =
+                    self.changes.saturating_add(u32::from(new_version && changed && answer.text != 0));
                 if is_last {
-                    self.schedule(next_due, *attempts, None);
+                    self.schedule(next_due, answer.attempts, None);
                 }
             }
             Outcome::Failed { reason, attempt } if is_last => {
@@ -232,12 +306,17 @@ impl Page {
             found_at: self.found_at,
             visited_at: self.visited_at,
             visits: self.visits,
+            changes: self.changes,
             attempts: self.attempts,
             status: self.answer.as_ref().map(|a| a.status),
             reason: self.reason,
             position: self.answer.as_ref().map(|a| a.position),
             digest: self.answer.as_ref().map(|a| a.digest),
-            indexable: self.answer.is_some_and(|a| a.indexable),
+            text: self.answer.as_ref().map(|a| a.text).filter(|text| *text != 0),
+            indexable: self.answer.as_ref().is_some_and(|a| a.indexable),
+            validators: self.answer.map(|a| a.validators).unwrap_or_default(),
+            weight: self.weight,
+            linked_by: self.linked_by,
             due,
         }
     }

@@ -1,4 +1,4 @@
--- The catalog, format 2. Everything in it can be derived from the library again.
+-- The catalog, format 3. Everything in it can be derived from the library again.
 --
 -- The tables are packed: ten million pages that were found and not yet visited have to fit on a small disk.
 -- People read the views at the end: `SELECT * FROM known_pages WHERE site = 'www.example.org'`.
@@ -24,7 +24,9 @@ CREATE TABLE sites (
     indexable INTEGER NOT NULL DEFAULT 0,
     failed INTEGER NOT NULL DEFAULT 0,
     refused INTEGER NOT NULL DEFAULT 0,
-    deleted INTEGER NOT NULL DEFAULT 0
+    deleted INTEGER NOT NULL DEFAULT 0,
+    not_before INTEGER,                     -- the server asked for patience: nothing of it is due before then
+    alias INTEGER NOT NULL DEFAULT 0        -- its pages are the same elsewhere and not asked for: 1 http, 2 https, 3 both
 ) STRICT;
 
 -- Which server was not asked for longest?
@@ -44,6 +46,8 @@ CREATE TABLE pages (
     due INTEGER,                            -- when to visit again; NULL: never. A waiting page is due at any time.
     anchor TEXT,                            -- words of the first link that led here
     origin TEXT,                            -- first address of the redirects that led here
+    weight INTEGER NOT NULL DEFAULT 0,      -- 1 to 1000, expected or, once visited, true; 0: nobody asked
+    linked_by INTEGER NOT NULL DEFAULT 0,   -- pages that link to it, where they are counted
     PRIMARY KEY (site, page)
 ) STRICT, WITHOUT ROWID;
 
@@ -69,8 +73,15 @@ CREATE TABLE visits (
     position INTEGER,
     digest INTEGER,                         -- hash of the body
     indexable INTEGER,                      -- 1: to be found by searching
+    text INTEGER,                           -- hash of the cleaned text
+    changes INTEGER NOT NULL DEFAULT 0,     -- how often the text had changed
+    etag TEXT,                              -- what the server recognises the answer by
+    modified TEXT,
     PRIMARY KEY (site, page)
 ) STRICT, WITHOUT ROWID;
+
+-- Pages with the same text.
+CREATE INDEX visits_by_text ON visits (text) WHERE text IS NOT NULL;
 
 -- Every answer.
 CREATE TABLE versions (
@@ -80,6 +91,8 @@ CREATE TABLE versions (
     at INTEGER NOT NULL,
     status INTEGER NOT NULL,
     digest INTEGER NOT NULL,
+    links INTEGER NOT NULL DEFAULT 0,       -- links to follow, and how many of them led to pages not known before
+    new_links INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (site, page, position)
 ) STRICT, WITHOUT ROWID;
 
@@ -87,7 +100,28 @@ CREATE TABLE robots (
     url TEXT PRIMARY KEY,
     at INTEGER NOT NULL,
     state INTEGER NOT NULL,                 -- 0 missing, 1 unreachable, 2 known
-    body BLOB
+    body BLOB,                              -- the last file there was, and when
+    known_at INTEGER,
+    reason TEXT                             -- why it could not be had
+) STRICT, WITHOUT ROWID;
+
+-- Home pages of sites whose pages are the same elsewhere, and where.
+CREATE TABLE aliases (
+    home TEXT PRIMARY KEY,
+    of TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- How many links each rule of the crawl has refused.
+CREATE TABLE filtered (
+    rule TEXT PRIMARY KEY,
+    links INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Pages that somebody proposed.
+CREATE TABLE submissions (
+    url TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    accepted INTEGER                        -- 1 or 0 by an operator's word; NULL: it waits for that
 ) STRICT, WITHOUT ROWID;
 
 -- For people.
@@ -100,14 +134,15 @@ CREATE VIEW settings AS
 CREATE VIEW known_sites AS
     SELECT name AS site, CASE WHEN removed THEN 'removed' WHEN seed THEN 'seed' ELSE 'found' END AS state,
         pages, pages - stored - failed - refused - deleted AS waiting, stored, indexable, failed, refused, deleted,
-        strftime('%Y-%m-%dT%H:%M:%fZ', visited_at / 1000.0, 'unixepoch') AS visited_at
+        strftime('%Y-%m-%dT%H:%M:%fZ', visited_at / 1000.0, 'unixepoch') AS visited_at,
+        strftime('%Y-%m-%dT%H:%M:%fZ', not_before / 1000.0, 'unixepoch') AS not_before
     FROM sites;
 
 CREATE VIEW known_pages AS
     SELECT s.name AS site, iif(p.https, 'https://', 'http://') || s.name || p.path AS url,
         CASE p.state WHEN 0 THEN 'waiting' WHEN 1 THEN 'stored' WHEN 2 THEN 'failed' WHEN 3 THEN 'refused'
             WHEN 4 THEN 'deleted' ELSE 'removed' END AS state,
-        p.depth, p.hops, p.origin, p.anchor,
+        p.depth, p.hops, p.origin, p.anchor, p.weight, p.linked_by,
         strftime('%Y-%m-%dT%H:%M:%fZ', p.found_at / 1000.0, 'unixepoch') AS found_at,
         strftime('%Y-%m-%dT%H:%M:%fZ', iif(p.state = 0, p.found_at, p.due) / 1000.0, 'unixepoch') AS due,
         printf('%016x%016x', s.id, p.page) AS id
@@ -124,18 +159,18 @@ CREATE VIEW outcomes AS
         strftime('%Y-%m-%dT%H:%M:%fZ', v.visited_at / 1000.0, 'unixepoch') AS visited_at,
         strftime('%Y-%m-%dT%H:%M:%fZ', v.settled_at / 1000.0, 'unixepoch') AS settled_at,
         iif(v.position IS NULL, NULL, printf('%08d:%d', v.position >> 40, v.position & 1099511627775)) AS position,
-        iif(v.digest IS NULL, NULL, printf('%016x', v.digest)) AS digest, v.indexable
+        iif(v.digest IS NULL, NULL, printf('%016x', v.digest)) AS digest, v.indexable, v.changes, v.etag, v.modified
     FROM visits v JOIN pages p USING (site, page) JOIN sites s USING (site);
 
 CREATE VIEW all_versions AS
     SELECT iif(p.https, 'https://', 'http://') || s.name || p.path AS url,
         strftime('%Y-%m-%dT%H:%M:%fZ', v.at / 1000.0, 'unixepoch') AS at, v.status,
         printf('%08d:%d', v.position >> 40, v.position & 1099511627775) AS position,
-        printf('%016x', v.digest) AS digest
+        printf('%016x', v.digest) AS digest, v.links, v.new_links
     FROM versions v JOIN pages p USING (site, page) JOIN sites s USING (site);
 
 CREATE VIEW known_robots AS
     SELECT url, strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch') AS at,
         CASE state WHEN 0 THEN 'missing' WHEN 1 THEN 'unreachable' ELSE 'known' END AS state,
-        CAST(body AS TEXT) AS body
+        CAST(body AS TEXT) AS body, strftime('%Y-%m-%dT%H:%M:%fZ', known_at / 1000.0, 'unixepoch') AS known_at, reason
     FROM robots;

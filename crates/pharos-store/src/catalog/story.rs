@@ -16,6 +16,45 @@ pub struct DuePage {
     pub origin: Option<String>,
     /// Tries so far that failed.
     pub attempts: u32,
+    /// How much it is expected to be worth, 1 to 1000; 0 where nobody asked.
+    pub weight: u32,
+    /// Whether it answered before.
+    pub visited: bool,
+    /// Whether it answered before, and not that there is no such page.
+    pub there: bool,
+    /// When it was first heard of.
+    pub found_at: Timestamp,
+    /// What to tell the server so that it need not send what we have.
+    pub validators: Validators,
+}
+
+/// In which order due pages are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DueOrder {
+    /// Nearest to the seeds first, then in the order they were found.
+    Nearest,
+    /// Farthest from the seeds first, and of those the one found last.
+    Deepest,
+    /// The heaviest first, then the nearest.
+    Heaviest,
+    /// In no order: a sample that this number chooses.
+    Random(u64),
+}
+
+/// What a server gave to recognise a version of a page by (RFC 9110 §8.8).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Validators {
+    /// `ETag`.
+    pub etag: Option<String>,
+    /// `Last-Modified`.
+    pub last_modified: Option<String>,
+}
+
+impl Validators {
+    /// Nothing to recognise it by?
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
 }
 
 /// Where a page stands.
@@ -67,8 +106,18 @@ pub struct PageStory {
     pub position: Option<LibraryPosition>,
     /// A hash of that answer's body.
     pub digest: Option<u64>,
+    /// A hash of the text that is left of it when it is cleaned.
+    pub text: Option<u64>,
+    /// How often the text had changed when it was visited.
+    pub changes: u32,
+    /// What the server wants to hear when it is asked whether the page has changed.
+    pub validators: Validators,
     /// Whether that answer is to be found by searching.
     pub indexable: bool,
+    /// How much it is worth, 1 to 1000, by its content or by what is expected of it; 0 where nobody asked.
+    pub weight: u32,
+    /// Pages that link to it, where they are counted.
+    pub linked_by: u32,
     /// When it is due.
     pub due: Option<Timestamp>,
 }
@@ -84,6 +133,10 @@ pub struct Version {
     pub status: u16,
     /// A hash of the body.
     pub digest: u64,
+    /// Links on it that the crawl may follow.
+    pub links: u32,
+    /// Of those, links to pages that were not known.
+    pub new_links: u32,
 }
 
 /// How much there is.
@@ -91,6 +144,10 @@ pub struct Version {
 pub struct CatalogCounts {
     /// Sites known.
     pub sites: u64,
+    /// Of those, sites that were asked.
+    pub sites_visited: u64,
+    /// Sites of which rules refused pages, and nothing is stored.
+    pub sites_refused: u64,
     /// Pages known.
     pub pages: u64,
     /// Pages not yet asked for.
@@ -116,4 +173,32 @@ pub struct SiteCounts {
     pub pages: u64,
     /// Pages answered.
     pub stored: u64,
+}
+
+/// What is known of a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SiteStory {
+    /// The site.
+    pub site: SiteName,
+    /// Pages known.
+    pub pages: u64,
+    /// Pages answered.
+    pub stored: u64,
+    /// Different texts among them.
+    pub texts: u64,
+    /// When a page of it was last asked for.
+    pub visited_at: Option<Timestamp>,
+    /// Nothing of it is due before then: its server asked for patience.
+    pub not_before: Option<Timestamp>,
+}
+
+/// A page that somebody proposed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Submission {
+    /// The page.
+    pub url: PageUrl,
+    /// When it was proposed, or decided on.
+    pub at: Timestamp,
+    /// What the operator said, if anything.
+    pub accepted: Option<bool>,
 }

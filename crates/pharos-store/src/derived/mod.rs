@@ -57,6 +57,10 @@ use std::sync::Arc;
 
 use pharos_core::{LibraryPosition, Link, LinkKind, PageId, PageObject, PageUrl, Timestamp};
 
+/// The file beside the folders that tells how far they had come: what is missing before that was lost, what is missing
+/// behind it is not made yet.
+const MARK: &str = "derived";
+
 pub use reader::DerivedReader;
 pub use writer::DerivedWriter;
 

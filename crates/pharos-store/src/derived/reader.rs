@@ -12,7 +12,7 @@ use pharos_core::{LibraryPosition, PageUrl, SiteName};
 
 use super::blocks::{Block, FIRST, Found, Kind, walk};
 use super::coding::Damage;
-use super::{Flaw, LinkPair, PageLinks, Piece, Problem, StoredPage, Stretch, links, pages};
+use super::{Flaw, LinkPair, MARK, PageLinks, Piece, Problem, StoredPage, Stretch, links, pages};
 use crate::StoreError;
 
 /// Reads what one version of the analyser made. Any number of readers work beside the writer; each iterator sees
@@ -27,6 +27,12 @@ impl DerivedReader {
     /// A reader of the derived files of a library, which need not exist.
     pub fn open(library_dir: &Path, analyser: u32) -> Self {
         Self { library: library_dir.to_path_buf(), analyser }
+    }
+
+    /// How far the writer had come. Where the library goes on behind that, nobody has needed more so far.
+    pub fn promised(&self) -> LibraryPosition {
+        let mark = std::fs::read_to_string(self.library.join(MARK)).unwrap_or_default();
+        LibraryPosition::parse(mark.trim()).unwrap_or(LibraryPosition::START)
     }
 
     /// The pages of a stretch of the library, with their links.

@@ -1,16 +1,16 @@
 //! Writes page objects and links beside the library, block by block.
 
-use std::mem;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fs, mem};
 
 use pharos_core::LibraryPosition;
 use tracing::warn;
 
-use super::Analysed;
 use super::blocks::{FIRST, Kind, MAX_SECTIONS};
 use super::chain::Chain;
 use super::links::LinksBuilder;
 use super::pages::{self, PagesBuilder};
+use super::{Analysed, MARK};
 use crate::StoreError;
 
 /// A block is written when it has this many pages, or bytes of page objects.
@@ -27,6 +27,8 @@ pub struct DerivedWriter {
     new_links: LinksBuilder,
     /// Everything before it is absorbed or pending.
     reached: LibraryPosition,
+    /// Where it stands how far this has come.
+    mark: PathBuf,
 }
 
 impl DerivedWriter {
@@ -38,6 +40,7 @@ impl DerivedWriter {
             new_pages: PagesBuilder::default(),
             new_links: LinksBuilder::default(),
             reached: FIRST,
+            mark: library_dir.join(MARK),
         };
         writer.reached = writer.cursor();
         Ok(writer)
@@ -113,7 +116,8 @@ impl DerivedWriter {
     /// Each call makes a block, and small blocks compress badly: what was not flushed is replayed after a crash,
     /// so that there is no hurry.
     pub fn flush(&mut self) -> Result<(), StoreError> {
-        self.write(self.reached)
+        self.write(self.reached)?;
+        fs::write(&self.mark, self.absorbed().to_string()).map_err(StoreError::io("write", &self.mark))
     }
 
     /// Writes blocks up to a position: links first, so that a page in its block has its links in theirs.

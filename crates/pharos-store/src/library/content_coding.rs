@@ -8,31 +8,53 @@ use super::Response;
 
 /// Codings in a row that are undone; more than two is an attack.
 const MAX_CODINGS: usize = 3;
+/// What every gzip stream begins with.
+const GZIP_MARK: [u8; 2] = [0x1f, 0x8b];
+/// The largest window a zstd answer may need, as a power of two (RFC 9659: 8 MB). Without a limit a few bytes could
+/// claim far more memory.
+const MAX_ZSTD_WINDOW: u32 = 23;
 
 impl Response {
     /// The body with its content codings undone, at most `limit` bytes of it. What decodes before an error is kept:
     /// half a page is better than none.
     pub fn content(&self, limit: usize) -> Vec<u8> {
-        let codings = self.header("Content-Encoding").unwrap_or_default();
         let mut content = None;
-        for coding in codings.rsplit(',').map(|c| c.trim().to_ascii_lowercase()).take(MAX_CODINGS) {
+        for coding in self.codings().iter().rev().take(MAX_CODINGS) {
             let encoded: &[u8] = content.as_deref().unwrap_or(&self.body);
             let decoded = match coding.as_str() {
+                // Said, but not done: some servers name the coding of a page that they send plainly.
+                "gzip" | "x-gzip" if !encoded.starts_with(&GZIP_MARK) => continue,
                 "gzip" | "x-gzip" => read_up_to(MultiGzDecoder::new(encoded), limit),
                 // RFC 9110 means zlib; some servers send the bare stream.
-                "deflate" if encoded.first().is_some_and(|b| b & 0x0f == 8) => {
-                    read_up_to(ZlibDecoder::new(encoded), limit)
-                }
+                "deflate" if is_zlib(encoded) => read_up_to(ZlibDecoder::new(encoded), limit),
                 "deflate" => read_up_to(DeflateDecoder::new(encoded), limit),
                 "br" => read_up_to(brotli::Decompressor::new(encoded, 16 << 10), limit),
-                "zstd" => zstd::stream::read::Decoder::with_buffer(encoded)
-                    .map_or_else(|_| Vec::new(), |decoder| read_up_to(decoder, limit)),
+                "zstd" => {
+                    zstd_decoder(encoded).map_or_else(|_| Vec::new(), |decoder| read_up_to(decoder, limit))
+                }
                 _ => continue,
             };
             content = Some(decoded);
         }
         content.unwrap_or_else(|| self.body[..self.body.len().min(limit)].to_vec())
     }
+
+    /// All codings in the order they were applied, from however many header fields.
+    fn codings(&self) -> Vec<String> {
+        let fields = self.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("Content-Encoding"));
+        fields.flat_map(|(_, list)| list.split(',')).map(|c| c.trim().to_ascii_lowercase()).collect()
+    }
+}
+
+/// RFC 1950: the method is deflate and the two bytes are a multiple of 31.
+fn is_zlib(bytes: &[u8]) -> bool {
+    matches!(bytes, [method, flags, ..] if method & 0x0f == 8 && (u16::from(*method) << 8 | u16::from(*flags)) % 31 == 0)
+}
+
+fn zstd_decoder(encoded: &[u8]) -> io::Result<impl Read> {
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(encoded)?;
+    decoder.window_log_max(MAX_ZSTD_WINDOW)?;
+    Ok(decoder)
 }
 
 fn read_up_to(decoder: impl Read, limit: usize) -> Vec<u8> {
@@ -80,6 +102,9 @@ mod tests {
             ("deflate", packed(ZlibEncoder::new(&text[..], level))),
             ("deflate", packed(DeflateEncoder::new(&text[..], level))),
             ("br", brotli),
+            ("zstd", zstd::encode_all(&text[..], 3).unwrap()),
+            ("gzip, zstd", zstd::encode_all(&gzip[..], 3).unwrap()),
+            ("gzip", text.clone()),
             ("gzip, gzip", packed(GzEncoder::new(&gzip[..], level))),
             ("identity", text.clone()),
             ("unheard-of", text.clone()),
@@ -91,16 +116,39 @@ mod tests {
     #[test]
     fn a_bomb_stops_at_the_limit_and_a_torn_body_gives_its_beginning() {
         let bomb = packed(GzEncoder::new(io::repeat(0).take(50 << 20), Compression::best()));
-        assert_eq!(response("gzip", bomb).content(1000).len(), 1000);
+        assert_eq!(response("gzip", bomb.clone()).content(1000).len(), 1000);
+        let nested = packed(GzEncoder::new(&bomb[..], Compression::best()));
+        assert_eq!(response("gzip, gzip", nested).content(100_000).len(), 100_000);
+        let zstd_bomb = zstd::encode_all(io::repeat(0).take(50 << 20), 3).unwrap();
+        assert_eq!(response("zstd", zstd_bomb).content(1000).len(), 1000);
         let mut torn = packed(GzEncoder::new("lighthouse ".repeat(9000).as_bytes(), Compression::default()));
         torn.truncate(torn.len() / 2);
         assert!(response("gzip", torn).content(1 << 20).starts_with(b"lighthouse"));
     }
 
+    #[test]
+    fn codings_may_stand_in_several_fields() {
+        let packed =
+            zstd::encode_all(&packed(GzEncoder::new(&b"page"[..], Compression::default()))[..], 3).unwrap();
+        let fields = [("Content-Encoding", "gzip"), ("content-encoding", "zstd")];
+        let headers = fields.map(|(name, value)| (name.to_string(), value.to_string())).to_vec();
+        let answer = Response { status: 200, headers, body: packed, ..Response::default() };
+        assert_eq!(answer.content(100), b"page");
+    }
+
+    /// A window of 64 MB, where 8 are allowed: refused before it takes any memory.
+    #[test]
+    fn a_zstd_window_has_a_limit() {
+        let mut encoder = zstd::stream::Encoder::new(Vec::new(), 3).unwrap();
+        encoder.window_log(26).unwrap();
+        io::copy(&mut io::repeat(1).take(9 << 20), &mut encoder).unwrap();
+        assert_eq!(response("zstd", encoder.finish().unwrap()).content(1000), b"");
+    }
+
     proptest! {
         #[test]
-        fn any_body_is_decoded_or_cut(body in proptest::collection::vec(any::<u8>(), 0..200), coding in 0..4usize) {
-            let coding = ["gzip", "deflate", "br", "gzip,br,deflate,gzip,gzip"][coding];
+        fn any_body_is_decoded_or_cut(body in proptest::collection::vec(any::<u8>(), 0..200), coding in 0..5usize) {
+            let coding = ["gzip", "deflate", "br", "zstd", "gzip,br,deflate,gzip,gzip"][coding];
             prop_assert!(response(coding, body).content(100).len() <= 100);
         }
     }

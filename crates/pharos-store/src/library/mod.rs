@@ -58,7 +58,7 @@ pub trait Library: Send + Sync {
         match stored.record.content {
             Content::Response(response) => Ok(response),
             Content::Revisit(revisit) => match self.read(revisit.of)?.record.content {
-                Content::Response(earlier) => Ok(earlier),
+                Content::Response(earlier) => Ok(revisit.with(earlier)),
                 _ => Err(StoreError::NoRecord(revisit.of)),
             },
             Content::Event(_) => Err(StoreError::NoRecord(stored.position)),

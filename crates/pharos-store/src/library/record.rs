@@ -20,6 +20,8 @@ pub struct Record {
     pub hops: u32,
     /// Which try in a row this was, from 1; 0 where nothing was tried.
     pub attempt: u32,
+    /// Whether the page had answered before, and not that it is not there.
+    pub again: bool,
     /// The address that was asked first, where redirects led here from it.
     pub origin: Option<String>,
     /// How the source spelt the URL, where it is not our normal form; only imports have it.
@@ -31,7 +33,7 @@ pub struct Record {
 impl Record {
     /// A record about a URL that no crawl led to.
     pub fn new(url: PageUrl, at: Timestamp, content: Content) -> Self {
-        Self { url, at, depth: 0, hops: 0, attempt: 0, origin: None, spelling: None, content }
+        Self { url, at, depth: 0, hops: 0, attempt: 0, again: false, origin: None, spelling: None, content }
     }
 
     /// Bytes of the body it carries.
@@ -108,6 +110,24 @@ pub struct Revisit {
     pub digest: String,
 }
 
+impl Revisit {
+    /// The whole answer: the content of the earlier one under the header of this. A 304 tells only the fields that it
+    /// wants changed (RFC 9111 §3.2), and nothing about the content.
+    pub(crate) fn with(self, earlier: Response) -> Response {
+        let told: Vec<_> =
+            self.headers.into_iter().filter(|(name, _)| self.status != 304 || !is_of_content(name)).collect();
+        let is_told = |name: &str| told.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+        let mut headers: Vec<_> = earlier.headers.into_iter().filter(|(name, _)| !is_told(name)).collect();
+        headers.extend(told);
+        Response { headers, address: self.address.or(earlier.address), head: None, ..earlier }
+    }
+}
+
+/// Does a header field describe the bytes of the body?
+fn is_of_content(name: &str) -> bool {
+    name.len() > 8 && name.as_bytes()[..8].eq_ignore_ascii_case(b"content-")
+}
+
 /// Why a body is incomplete; the words of WARC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truncated {
@@ -165,6 +185,18 @@ pub enum Event {
     },
     /// A feed said that the page is gone. It may come back.
     Deleted,
+    /// The site that this is the home page of turned out to be a copy of another.
+    Alias {
+        /// The home page of the original.
+        of: PageUrl,
+    },
+    /// Somebody proposed this page.
+    Submitted,
+    /// An operator decided on a page that was proposed.
+    Decided {
+        /// Accepted or refused.
+        accepted: bool,
+    },
     /// A version of the page stood here until the retention rule let it go.
     Dropped {
         /// The HTTP status it had.

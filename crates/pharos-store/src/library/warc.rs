@@ -121,6 +121,7 @@ impl Head {
             ("Pharos-Depth", record.depth),
             ("Pharos-Hops", record.hops),
             ("Pharos-Attempt", record.attempt),
+            ("Pharos-Again", u32::from(record.again)),
         ];
         for (name, value) in extensions {
             if value > 0 {
@@ -281,6 +282,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Parsed, String> {
         depth: number("Pharos-Depth"),
         hops: number("Pharos-Hops"),
         attempt: number("Pharos-Attempt"),
+        again: number("Pharos-Again") > 0,
         origin: text("Pharos-Origin"),
         spelling: text("Pharos-Spelling"),
         ..Record::new(url, at, content)
@@ -341,6 +343,7 @@ mod tests {
             depth: 3,
             hops: 1,
             attempt: 2,
+            again: true,
             origin: Some("http://example.org/first".into()),
             ..Record::new(
                 PageUrl::parse(url).unwrap(),

@@ -52,7 +52,7 @@ fn answer_page(shared: &Shared, number: PageNo, headers: &HeaderMap) -> Answer {
         }
         return answer;
     }
-    send(&rendered(shared, number, moment), headers)
+    send(&rendered(shared, number, moment), headers, shared.gzip)
 }
 
 /// The page, or the page that it duplicates, from the cache or made now.
@@ -67,7 +67,10 @@ pub(super) fn prepare(shared: &Shared, number: PageNo) {
     let moment = shared.clock.now();
     let page = shared.web.page(number);
     if page.is_there(moment) && !matches!(page.body, Body::Redirect { .. }) {
-        rendered(shared, number, moment).zipped();
+        let rendered = rendered(shared, number, moment);
+        if shared.gzip {
+            rendered.zipped();
+        }
     }
 }
 
@@ -88,11 +91,11 @@ fn header_value(text: &str) -> HeaderValue {
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
 }
 
-fn send(rendered: &Arc<Rendered>, headers: &HeaderMap) -> Answer {
+fn send(rendered: &Arc<Rendered>, headers: &HeaderMap, gzip: bool) -> Answer {
     let fresh = is_unchanged(rendered, headers);
     let (body, zipped) = match headers.get(header::ACCEPT_ENCODING) {
         _ if fresh => (Bytes::new(), false),
-        Some(accepted) if accepts_gzip(accepted) => rendered.zipped(),
+        Some(accepted) if gzip && accepts_gzip(accepted) => rendered.zipped(),
         _ => (rendered.body.clone(), false),
     };
     let mut answer = Response::new(Full::new(body));

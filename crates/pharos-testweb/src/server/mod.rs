@@ -47,6 +47,8 @@ pub struct ServeOptions {
     pub max_connections: usize,
     /// How long every answer is held back, as by a distant host.
     pub latency: Duration,
+    /// Whether pages are compressed for clients that accept it.
+    pub gzip: bool,
 }
 
 impl Default for ServeOptions {
@@ -59,6 +61,7 @@ impl Default for ServeOptions {
             cache_bytes: 256 << 20,
             max_connections: 4096,
             latency: Duration::ZERO,
+            gzip: true,
         }
     }
 }
@@ -78,6 +81,7 @@ struct Shared {
     port: u16,
     clock: TestClock,
     latency: Duration,
+    gzip: bool,
     cache: cache::Cache,
     log: log::Log,
     tally: log::Tally,
@@ -96,6 +100,7 @@ impl Server {
             port: address.port(),
             clock: options.clock,
             latency: options.latency,
+            gzip: options.gzip,
             cache: cache::Cache::new(options.cache_bytes),
             log: log::Log::new(options.log_capacity),
             tally: log::Tally::default(),

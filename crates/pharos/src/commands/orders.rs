@@ -3,18 +3,49 @@
 use anyhow::{Context as _, bail};
 use pharos_core::{PageUrl, SiteName};
 use pharos_engine::{Order, carry_out};
-use pharos_store::Removal;
+use pharos_store::{Catalog as _, Removal, SqliteCatalog};
 
 use crate::cli::{AddArgs, Global, RemoveArgs};
 use crate::{Outcome, console, settings};
 
 pub(crate) fn add(global: &Global, args: AddArgs) -> anyhow::Result<Outcome> {
     let config = settings::load(global)?;
-    let urls = super::crawl::parse_seeds(&args.urls)?;
+    let data = settings::data_dir(global);
+    if args.proposals {
+        return proposals(global);
+    }
+    let mut urls = super::crawl::parse_seeds(&args.urls)?;
+    if let Some(file) = &args.file {
+        urls.extend(super::crawl::seeds_of_file(file)?);
+    }
     let count = urls.len();
-    carry_out(&settings::data_dir(global), &config, "add", &Order::Add(urls))?;
-    console::say(global.quiet, &format!("{count} added: the next crawl, or the one that runs, fetches them"));
+    let (order, what) = match (args.propose, args.accept, args.refuse) {
+        (true, ..) => (Order::Propose(urls), "proposed: `pharos add --accept URL` fetches them"),
+        (_, true, _) => (Order::Accept(urls), "accepted: the next crawl, or the one that runs, fetches them"),
+        (.., true) => (Order::Refuse(urls), "refused"),
+        _ => (Order::Add(urls), "added: the next crawl, or the one that runs, fetches them"),
+    };
+    carry_out(&data, &config, "add", &order)?;
+    console::say(global.quiet, &format!("{count} {what}"));
     Ok(Outcome::Good)
+}
+
+fn proposals(global: &Global) -> anyhow::Result<Outcome> {
+    let catalog = SqliteCatalog::open_reader(&settings::data_dir(global).catalog())?;
+    let list = catalog.map_or(Ok(Vec::new()), |catalog| catalog.submissions())?;
+    if global.json {
+        console::print_json(&list)?;
+    } else {
+        for proposal in &list {
+            let said = match proposal.accepted {
+                None => "waits",
+                Some(true) => "accepted",
+                Some(false) => "refused",
+            };
+            console::out!("{said:<9} {}  {}", proposal.at.date(), proposal.url);
+        }
+    }
+    Ok(if list.is_empty() { Outcome::NothingFound } else { Outcome::Good })
 }
 
 pub(crate) fn remove(global: &Global, args: RemoveArgs) -> anyhow::Result<Outcome> {

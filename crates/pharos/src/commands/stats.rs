@@ -14,7 +14,10 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Good);
     }
     let c = &stats.catalog;
-    console::out!("pages       {:>10} known on {} sites", c.pages, c.sites);
+    console::out!("servers     {:>10} found", c.sites);
+    console::out!("            {:>10} visited", c.sites_visited);
+    console::out!("            {:>10} refused", c.sites_refused);
+    console::out!("pages       {:>10} known", c.pages);
     console::out!("            {:>10} stored", c.stored);
     console::out!("            {:>10} waiting", c.waiting);
     console::out!("            {:>10} failed", c.failed);
@@ -23,6 +26,12 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<Outcome> {
     console::out!("library     {:>10}", console::bytes(stats.library_bytes));
     console::out!("catalog     {:>10}", console::bytes(stats.catalog_bytes));
     console::out!("index       {:>10}", console::bytes(stats.index_bytes));
+    if !stats.filtered.is_empty() {
+        console::out!("\nlinks refused by");
+        for (rule, links) in &stats.filtered {
+            console::out!("  {:<40} {links:>8}", console::printable(rule));
+        }
+    }
     if !stats.sites.is_empty() {
         console::out!("\nlargest sites");
         for site in &stats.sites {

@@ -18,7 +18,7 @@ pub(crate) fn run(global: &Global, args: UpArgs) -> anyhow::Result<Outcome> {
     let mut config = settings::load(global)?;
     settings::apply_crawl(&mut config, &args.crawl)?;
     settings::apply_listen(&mut config, &args.listen);
-    let seeds = super::crawl::parse_seeds(&args.crawl.seeds)?;
+    let seeds = super::crawl::seeds(&args.crawl)?;
     let data = settings::data_dir(global);
     super::runtime()?.block_on(async {
         let stop = console::stop_signal()?;

@@ -11,7 +11,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
 
 use super::rows::{page_columns, read_page, signed, state_number};
 use crate::catalog::page::{self, Page};
-use crate::catalog::{Applied, Change, Outcome, PageState, Removal, RobotsFile, RobotsState};
+use crate::catalog::{Applied, Change, Found, Outcome, PageState, Removal, RobotsFile, RobotsState};
 
 /// Applies all changes within the caller's transaction.
 pub(super) fn apply_all(connection: &Connection, changes: &[Change]) -> rusqlite::Result<Applied> {
@@ -21,6 +21,7 @@ pub(super) fn apply_all(connection: &Connection, changes: &[Change]) -> rusqlite
     for group in entries.chunk_by(|a, b| (a.site, a.page) == (b.site, b.page)) {
         batch.page(group)?;
     }
+    batch.aliases()?;
     batch.finish()
 }
 
@@ -45,6 +46,7 @@ struct Site {
     /// Was the last page found on it new? Then the next probably is.
     growing: bool,
     visited_at: Option<Timestamp>,
+    not_before: Option<Timestamp>,
     tally: Tally,
 }
 
@@ -57,9 +59,14 @@ struct Batch<'c> {
     sites: Vec<Site>,
     slots: HashMap<SiteId, usize>,
     outdated: Vec<(PageId, LibraryPosition)>,
+    /// How many pages nobody knew each answer led to.
+    new_links: HashMap<(PageId, LibraryPosition), u32>,
+    /// Pages are weighed, and the index for that is there.
+    weighing: bool,
     find: CachedStatement<'c>,
     add: CachedStatement<'c>,
     nearer: CachedStatement<'c>,
+    weigh: CachedStatement<'c>,
 }
 
 impl<'c> Batch<'c> {
@@ -70,14 +77,21 @@ impl<'c> Batch<'c> {
             sites: Vec::new(),
             slots: HashMap::new(),
             outdated: Vec::new(),
-            find: connection
-                .prepare_cached("SELECT state, depth FROM pages WHERE site = ?1 AND page = ?2")?,
+            new_links: HashMap::new(),
+            weighing: false,
+            find: connection.prepare_cached(
+                "SELECT state, depth, weight, linked_by FROM pages WHERE site = ?1 AND page = ?2",
+            )?,
             add: connection.prepare_cached(
-                "INSERT INTO pages (site, page, path, https, state, depth, hops, found_at, anchor, origin)
-                 VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING",
+                "INSERT INTO pages (site, page, path, https, state, depth, hops, found_at, anchor, origin, weight,
+                     linked_by)
+                 VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING",
             )?,
             nearer: connection.prepare_cached(
                 "UPDATE pages SET depth = ?3, hops = ?4, origin = ?5 WHERE site = ?1 AND page = ?2",
+            )?,
+            weigh: connection.prepare_cached(
+                "UPDATE pages SET weight = ?3, linked_by = ?4 WHERE site = ?1 AND page = ?2",
             )?,
         })
     }
@@ -92,7 +106,7 @@ impl<'c> Batch<'c> {
             self.connection
                 .prepare_cached(
                     "UPDATE sites SET removed = 1, seed = 0, visited_at = NULL, pages = 0, stored = 0, indexable = 0,
-                            failed = 0, refused = 0, deleted = 0 WHERE site = ?1",
+                            failed = 0, refused = 0, deleted = 0, not_before = NULL WHERE site = ?1",
                 )?
                 .execute([site.number])?;
             for table in ["pages", "visits", "versions"] {
@@ -118,6 +132,28 @@ impl<'c> Batch<'c> {
                 }
                 Change::Robots(robots) => {
                     self.robots(robots)?;
+                    continue;
+                }
+                Change::BackOff { site, until } => {
+                    let slot = self.slot(site.id(), || site.clone())?;
+                    let site = &mut self.sites[slot];
+                    site.not_before = site.not_before.max(Some(*until));
+                    continue;
+                }
+                Change::Filtered { rule, links } => {
+                    self.connection
+                        .prepare_cached(
+                            "INSERT INTO filtered VALUES (?1, ?2) ON CONFLICT DO UPDATE SET links = links + ?2",
+                        )?
+                        .execute(params![rule, i64::try_from(*links).unwrap_or(i64::MAX)])?;
+                    continue;
+                }
+                Change::Submitted { url, at } => {
+                    self.submission(url, *at, None)?;
+                    continue;
+                }
+                Change::Decided { url, at, accepted } => {
+                    self.submission(url, *at, Some(*accepted))?;
                     continue;
                 }
                 _ => match what.page() {
@@ -172,6 +208,7 @@ impl<'c> Batch<'c> {
             woken: false,
             growing: new,
             visited_at: None,
+            not_before: None,
             tally,
         });
         self.slots.insert(id, slot);
@@ -181,7 +218,8 @@ impl<'c> Batch<'c> {
     /// All changes of one page.
     fn page(&mut self, group: &[Entry]) -> rusqlite::Result<()> {
         let Some(&entry) = group.first() else { return Ok(()) };
-        if group.iter().all(|e| matches!(self.changes[e.change], Change::Found { .. })) {
+        let is_plain = |found: &Found| found.stale_before.is_none();
+        if group.iter().all(|e| matches!(&self.changes[e.change], Change::Found(found) if is_plain(found))) {
             return self.found(entry, group);
         }
         let changes = self.changes;
@@ -191,7 +229,13 @@ impl<'c> Batch<'c> {
         for change in group.iter().map(|e| &changes[e.change]) {
             let removed = now.as_ref().is_some_and(|page| page.state == PageState::Removed);
             let new_version = !removed && self.add_version(entry, change)?;
-            self.sites[entry.slot].woken |= page::apply(&mut now, change, new_version);
+            let effect = page::apply(&mut now, change, new_version);
+            self.sites[entry.slot].woken |= effect.due;
+            if let Change::Found(found) = change
+                && effect.new
+            {
+                self.credit(found);
+            }
         }
         let Some(now) = now else { return Ok(()) };
         for position in group.iter().filter_map(|e| changes[e.change].answer()) {
@@ -213,38 +257,144 @@ impl<'c> Batch<'c> {
     /// [`Page::found`] and [`Page::found_again`] in turn, without loading what they do not need.
     fn found(&mut self, entry: Entry, group: &[Entry]) -> rusqlite::Result<()> {
         let changes = self.changes;
-        let ways = || {
+        let links = || {
             group.iter().filter_map(|e| match &changes[e.change] {
-                Change::Found { url, depth, hops, origin, anchor, at } => {
-                    Some((url, *depth, hops, origin, anchor, at))
-                }
+                Change::Found(found) => Some(found),
                 _ => None,
             })
         };
-        let Some((url, _, _, _, anchor, at)) = ways().next() else { return Ok(()) };
+        let Some(first) = links().next() else { return Ok(()) };
         // The first of equally short ways.
-        let Some((_, depth, hops, origin, ..)) = ways().min_by_key(|way| way.1) else { return Ok(()) };
-        let anchor = Some(anchor.as_str()).filter(|a| !a.is_empty());
+        let Some(shortest) = links().min_by_key(|link| link.depth) else { return Ok(()) };
         let (site_number, page) = (entry.site, entry.page);
-        let (path, https, found_at) = (url.path_and_query(), url.is_https(), at.millis());
-        let new = params![site_number, page, path, https, depth, hops, found_at, anchor, origin];
-        let site = &mut self.sites[entry.slot];
         // A look first is cheap where the page is known, and wasted where it is not.
-        let mut added = site.growing && self.add.execute(new)? > 0;
+        let likely = self.sites[entry.slot].growing || first.surely_new;
+        let mut added = likely && self.add(entry, first, shortest, links().skip(1))?;
         if !added {
-            let look = |r: &Row<'_>| Ok((r.get::<_, i64>(0)?, r.get::<_, u32>(1)?));
+            let look = |r: &Row<'_>| {
+                Ok((r.get::<_, i64>(0)?, r.get::<_, u32>(1)?, r.get::<_, u32>(2)?, r.get::<_, u32>(3)?))
+            };
             match self.find.query_row([site_number, page], look).optional()? {
-                None => added = self.add.execute(new)? > 0,
-                Some((state, known)) if state == state_number(PageState::Waiting) && depth < known => {
-                    self.nearer.execute(params![site_number, page, depth, hops, origin])?;
-                    site.woken = true;
+                None => added = self.add(entry, first, shortest, links().skip(1))?,
+                Some((state, depth, weight, linked_by)) => {
+                    let waits = state == state_number(PageState::Waiting);
+                    let (mut heavier, mut more) = (weight, linked_by);
+                    for link in links() {
+                        let weighed = page::weighed(heavier, more, link);
+                        (heavier, more) = (if waits { weighed.0 } else { heavier }, weighed.1);
+                    }
+                    let removed = state == state_number(PageState::Removed);
+                    if (heavier, more) != (weight, linked_by) && !removed {
+                        self.weigh.execute(params![site_number, page, heavier, more])?;
+                    }
+                    if waits && shortest.depth < depth {
+                        let (hops, origin) = (shortest.hops, &shortest.origin);
+                        self.nearer.execute(params![site_number, page, shortest.depth, hops, origin])?;
+                        self.sites[entry.slot].woken = true;
+                    }
                 }
-                Some(_) => {}
             }
         }
+        let site = &mut self.sites[entry.slot];
         site.growing = added;
         site.woken |= added;
         site.tally[0] += i64::from(added);
+        if added {
+            self.credit(first);
+        }
+        Ok(())
+    }
+
+    /// Adds a page that was found first here, on this shortest way, and then on more ways.
+    fn add<'l>(
+        &mut self,
+        entry: Entry,
+        first: &Found,
+        shortest: &Found,
+        others: impl Iterator<Item = &'l Found>,
+    ) -> rusqlite::Result<bool> {
+        let mut weighed = page::first_weight(first);
+        for link in others {
+            weighed = page::weighed(weighed.0, weighed.1, link);
+        }
+        if weighed.0 > 0 && !self.weighing {
+            // Only a crawl that weighs pages asks for them by weight.
+            self.connection.execute_batch(
+                "CREATE INDEX IF NOT EXISTS waiting_by_weight ON pages (site, weight DESC, depth, found_at)
+                 WHERE state = 0",
+            )?;
+            self.weighing = true;
+        }
+        let (path, https) = (first.url.path_and_query(), first.url.is_https());
+        let anchor = Some(first.anchor.as_str()).filter(|a| !a.is_empty());
+        let added = self.add.execute(params![
+            entry.site,
+            entry.page,
+            path,
+            https,
+            shortest.depth,
+            shortest.hops,
+            first.at.millis(),
+            anchor,
+            shortest.origin,
+            weighed.0,
+            weighed.1,
+        ])?;
+        Ok(added > 0)
+    }
+
+    /// The answer that this link stands in led to a page that was not known.
+    fn credit(&mut self, found: &Found) {
+        if let Some(from) = found.from {
+            *self.new_links.entry(from).or_default() += 1;
+        }
+    }
+
+    /// Copies of sites are not asked for. Pages that were only known there become known at the original.
+    fn aliases(&mut self) -> rusqlite::Result<()> {
+        for change in self.changes {
+            let Change::Alias { home, of } = change else { continue };
+            self.connection
+                .prepare_cached("INSERT OR REPLACE INTO aliases VALUES (?1, ?2)")?
+                .execute([home.as_str(), of.as_str()])?;
+            let slot = self.slot(home.site().id(), || home.site())?;
+            let site = self.sites[slot].number;
+            let scheme = if home.is_https() { 2 } else { 1 };
+            self.connection
+                .prepare_cached("UPDATE sites SET alias = alias | ?2 WHERE site = ?1")?
+                .execute([site, scheme])?;
+            let waiting: Vec<(String, u32, i64)> = self
+                .connection
+                .prepare_cached(
+                    "SELECT path, depth, found_at FROM pages WHERE site = ?1 AND state = 0 AND https = ?2",
+                )?
+                .query_map(params![site, home.is_https()], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?
+                .collect::<Result<_, _>>()?;
+            for (path, depth, found_at) in waiting {
+                let Ok(url) = of.join(&path) else { continue };
+                let id = url.id();
+                let slot = self.slot(id.site(), || url.site())?;
+                if !self.sites[slot].removed {
+                    let entry =
+                        Entry { site: self.sites[slot].number, page: signed(id.page()), change: 0, slot };
+                    let link = Found::new(url, depth, Timestamp::from_millis(found_at));
+                    let added = self.add(entry, &link, &link, std::iter::empty())?;
+                    self.sites[slot].woken |= added;
+                    self.sites[slot].tally[0] += i64::from(added);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn submission(&self, url: &PageUrl, at: Timestamp, accepted: Option<bool>) -> rusqlite::Result<()> {
+        // What was decided is not asked again.
+        self.connection
+            .prepare_cached(
+                "INSERT INTO submissions VALUES (?1, ?2, ?3)
+                 ON CONFLICT DO UPDATE SET at = ?2, accepted = ?3 WHERE ?3 IS NOT NULL AND at <= ?2",
+            )?
+            .execute(params![url.as_str(), at.millis(), accepted])?;
         Ok(())
     }
 
@@ -262,10 +412,11 @@ impl<'c> Batch<'c> {
     fn save(&self, entry: Entry, url: &PageUrl, page: &Page) -> rusqlite::Result<()> {
         self.connection
             .prepare_cached(
-                "INSERT INTO pages (site, page, path, https, state, depth, hops, found_at, due, anchor, origin)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                "INSERT INTO pages (site, page, path, https, state, depth, hops, found_at, due, anchor, origin, weight,
+                     linked_by)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
                  ON CONFLICT DO UPDATE SET state = ?5, depth = ?6, hops = ?7, found_at = ?8, due = ?9, anchor = ?10,
-                     origin = ?11",
+                     origin = ?11, weight = ?12, linked_by = ?13",
             )?
             .execute(params![
                 entry.site,
@@ -279,6 +430,8 @@ impl<'c> Batch<'c> {
                 page.due.map(Timestamp::millis),
                 Some(page.anchor.as_str()).filter(|a| !a.is_empty()),
                 page.way.origin,
+                page.weight,
+                page.linked_by,
             ])?;
         if page.state == PageState::Removed {
             for table in ["visits", "versions"] {
@@ -290,7 +443,8 @@ impl<'c> Batch<'c> {
             let answer = page.answer.as_ref();
             self.connection
                 .prepare_cached(
-                    "INSERT OR REPLACE INTO visits VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                    "INSERT OR REPLACE INTO visits
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
                 )?
                 .execute(params![
                     entry.site,
@@ -304,6 +458,10 @@ impl<'c> Batch<'c> {
                     answer.map(|a| signed(a.position.to_u64())),
                     answer.map(|a| signed(a.digest)),
                     answer.map(|a| a.indexable),
+                    answer.filter(|a| a.text != 0).map(|a| signed(a.text)),
+                    page.changes,
+                    answer.and_then(|a| a.validators.etag.as_ref()),
+                    answer.and_then(|a| a.validators.last_modified.as_ref()),
                 ])?;
         }
         Ok(())
@@ -311,20 +469,18 @@ impl<'c> Batch<'c> {
 
     /// Was it an answer, and one not known yet?
     fn add_version(&self, entry: Entry, change: &Change) -> rusqlite::Result<bool> {
-        let Change::Visited { at, outcome: Outcome::Answered { status, position, digest, .. }, .. } = change
-        else {
-            return Ok(false);
-        };
+        let Change::Visited { at, outcome: Outcome::Answered(answer), .. } = change else { return Ok(false) };
         let added = self
             .connection
-            .prepare_cached("INSERT OR IGNORE INTO versions VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+            .prepare_cached("INSERT OR IGNORE INTO versions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)")?
             .execute(params![
                 entry.site,
                 entry.page,
-                signed(position.to_u64()),
+                signed(answer.position.to_u64()),
                 at.millis(),
-                status,
-                signed(*digest)
+                answer.status,
+                signed(answer.digest),
+                answer.links,
             ])?;
         Ok(added > 0)
     }
@@ -337,10 +493,18 @@ impl<'c> Batch<'c> {
         };
         self.connection
             .prepare_cached(
-                "INSERT INTO robots VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT DO UPDATE SET at = ?2, state = ?3, body = ?4 WHERE at <= ?2",
+                "INSERT INTO robots (url, at, state, reason) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT DO UPDATE SET at = ?2, state = ?3, reason = ?4 WHERE at <= ?2",
             )?
-            .execute(params![robots.url.as_str(), robots.at.millis(), state, body])?;
+            .execute(params![robots.url.as_str(), robots.at.millis(), state, robots.reason])?;
+        if body.is_some() {
+            self.connection
+                .prepare_cached(
+                    "UPDATE robots SET body = ?3, known_at = ?2
+                     WHERE url = ?1 AND (known_at IS NULL OR known_at <= ?2)",
+                )?
+                .execute(params![robots.url.as_str(), robots.at.millis(), body])?;
+        }
         Ok(())
     }
 
@@ -364,11 +528,32 @@ impl<'c> Batch<'c> {
                     )?
                     .execute(params![site.number, at.millis()])?;
             }
+            if let Some(until) = site.not_before {
+                self.connection
+                    .prepare_cached(
+                        "UPDATE sites SET not_before = ?2
+                         WHERE site = ?1 AND (not_before IS NULL OR not_before < ?2)",
+                    )?
+                    .execute(params![site.number, until.millis()])?;
+            }
             if site.seed {
                 self.connection
                     .prepare_cached("UPDATE sites SET seed = 1 WHERE site = ?1 AND seed = 0")?
                     .execute([site.number])?;
             }
+        }
+        for ((page, position), count) in &self.new_links {
+            self.connection
+                .prepare_cached(
+                    "UPDATE versions SET new_links = new_links + ?4
+                     WHERE site = (SELECT site FROM sites WHERE id = ?1) AND page = ?2 AND position = ?3",
+                )?
+                .execute(params![
+                    signed(page.site().0),
+                    signed(page.page()),
+                    signed(position.to_u64()),
+                    count
+                ])?;
         }
         let mut woken: Vec<SiteId> = self.sites.iter().filter(|s| s.woken).map(|s| s.id).collect();
         woken.sort_unstable();

@@ -2,6 +2,7 @@
 
 mod apply;
 mod check;
+mod due;
 mod format;
 mod rows;
 
@@ -12,11 +13,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
 
 use super::{
-    Applied, Catalog, CatalogCounts, Change, CrawlRules, DuePage, PageStory, Removal, RobotsFile,
-    RobotsState, SiteCounts, Version,
+    Applied, Catalog, CatalogCounts, Change, CrawlRules, DueOrder, DuePage, PageStory, Removal, RobotsFile,
+    RobotsState, SiteCounts, SiteStory, Submission, Version,
 };
 use crate::StoreError;
 use crate::catalog::page::Page;
@@ -130,6 +132,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
         .map_err(|e| sql_error(path, e))?;
     connection.busy_timeout(Duration::from_secs(10)).map_err(|e| sql_error(path, e))?;
     connection.set_prepared_statement_cache_capacity(64);
+    // Otherwise SQLite looks at bound values for the sake of the partial index, and so plans every query anew.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(|e| sql_error(path, e))?;
     Ok(connection)
 }
 
@@ -192,6 +196,10 @@ fn story((https, site, path, page): StoryRow) -> Result<PageStory, StoreError> {
     Ok(page.story(read_url(https, &site, &path)?))
 }
 
+fn parse(url: &str) -> Result<PageUrl, StoreError> {
+    PageUrl::parse(url).map_err(|e| StoreError::Catalog(format!("a stored address is not one: {e}")))
+}
+
 /// A limit as SQLite takes it; negative would mean none.
 fn limited(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
@@ -233,54 +241,113 @@ impl Catalog for SqliteCatalog {
     fn due_sites(&self, now: Timestamp) -> Result<Vec<SiteId>, StoreError> {
         self.all(
             "SELECT id FROM sites s
-             WHERE EXISTS (SELECT 1 FROM pages p WHERE p.site = s.site AND state = 0)
-                OR EXISTS (SELECT 1 FROM pages p WHERE p.site = s.site AND due <= ?1)",
+             WHERE coalesce(not_before, ?1) <= ?1 AND (
+                EXISTS (SELECT 1 FROM pages p
+                        WHERE p.site = s.site AND state = 0 AND (s.alias >> p.https) & 1 = 0)
+                OR EXISTS (SELECT 1 FROM pages p
+                           WHERE p.site = s.site AND due <= ?1 AND (s.alias >> p.https) & 1 = 0))",
             [now.millis()],
             |r| r.get::<_, i64>(0).map(|s| SiteId(s.cast_unsigned())),
         )
     }
 
-    fn due_pages(&self, site: SiteId, now: Timestamp, limit: usize) -> Result<Vec<DuePage>, StoreError> {
-        // Pages that wait come from their index in order; those to be visited again are sorted first, by their
-        // index alone; then the two are merged.
-        let rows = self.all(
-            "SELECT s.name, p.path, p.https, p.depth, p.hops, p.origin, coalesce(v.attempts, 0)
-             FROM (
-                 SELECT * FROM (
-                     SELECT site, depth, found_at, page FROM pages
-                     WHERE site = (SELECT site FROM sites WHERE id = ?1) AND state = 0
-                     ORDER BY depth, found_at LIMIT ?3)
-                 UNION ALL
-                 SELECT * FROM (
-                     SELECT site, depth, found_at, page FROM pages
-                     WHERE site = (SELECT site FROM sites WHERE id = ?1) AND due <= ?2
-                     ORDER BY depth, found_at LIMIT ?3)
-                 ORDER BY depth, found_at LIMIT ?3
-             ) d CROSS JOIN pages p USING (site, page) CROSS JOIN sites s USING (site)
-             LEFT JOIN visits v USING (site, page)
-             ORDER BY d.depth, d.found_at",
-            params![signed(site.0), now.millis(), limited(limit)],
-            |r| {
-                let parts: (String, String, bool) = (r.get(0)?, r.get(1)?, r.get(2)?);
-                Ok((parts, r.get(3)?, r.get(4)?, r.get(5)?, r.get(6)?))
-            },
-        )?;
-        rows.into_iter()
-            .map(|((site, path, https), depth, hops, origin, attempts)| {
-                Ok(DuePage { url: read_url(https, &site, &path)?, depth, hops, origin, attempts })
-            })
-            .collect()
+    fn due_pages(
+        &self,
+        site: SiteId,
+        now: Timestamp,
+        order: DueOrder,
+        limit: usize,
+    ) -> Result<Vec<DuePage>, StoreError> {
+        due::due_pages(self, site, now, order, limit)
     }
 
     fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         // One step into the index for each site.
         let due: Option<Option<i64>> = self.one(
             "SELECT min(next) FROM (
-                 SELECT (SELECT min(due) FROM pages p WHERE p.site = s.site AND due > ?1) AS next FROM sites s)",
+                 SELECT max(next, coalesce(not_before, next)) AS next FROM (
+                     SELECT not_before, CASE WHEN not_before > ?1
+                         AND EXISTS (SELECT 1 FROM pages p WHERE p.site = s.site AND (state = 0 OR due <= ?1))
+                         THEN not_before
+                         ELSE (SELECT min(due) FROM pages p WHERE p.site = s.site AND due > ?1) END AS next
+                     FROM sites s))",
             [now.millis()],
             |r| r.get(0),
         )?;
         Ok(due.flatten().map(Timestamp::from_millis))
+    }
+
+    fn site(&self, site: SiteId) -> Result<Option<SiteStory>, StoreError> {
+        let moment = |m: Option<i64>| m.map(Timestamp::from_millis);
+        self.one(
+            "SELECT name, pages, stored, visited_at, not_before,
+                 (SELECT count(DISTINCT text) FROM visits v WHERE v.site = s.site)
+             FROM sites s WHERE id = ?1",
+            [signed(site.0)],
+            |r| {
+                Ok(SiteStory {
+                    site: SiteName::from_stored(r.get(0)?),
+                    pages: r.get(1)?,
+                    stored: r.get(2)?,
+                    visited_at: moment(r.get(3)?),
+                    not_before: moment(r.get(4)?),
+                    texts: r.get(5)?,
+                })
+            },
+        )
+    }
+
+    fn answers_since(&self, site: SiteId, since: Timestamp) -> Result<u64, StoreError> {
+        let answers = self.one(
+            "SELECT count(*) FROM versions WHERE site = (SELECT site FROM sites WHERE id = ?1) AND at >= ?2",
+            [signed(site.0), since.millis()],
+            |r| r.get(0),
+        )?;
+        Ok(answers.unwrap_or_default())
+    }
+
+    fn aliases(&self) -> Result<Vec<(PageUrl, PageUrl)>, StoreError> {
+        let rows = self.all("SELECT home, of FROM aliases", [], |r| {
+            Ok((r.get::<_, String>(0)?, r.get::<_, String>(1)?))
+        })?;
+        rows.iter().map(|(home, of)| Ok((parse(home)?, parse(of)?))).collect()
+    }
+
+    fn pages_with_text(
+        &self,
+        text: u64,
+        limit: usize,
+    ) -> Result<Vec<(PageUrl, LibraryPosition)>, StoreError> {
+        let rows = self.all(
+            "SELECT p.https, s.name, p.path, v.position
+             FROM visits v CROSS JOIN pages p USING (site, page) CROSS JOIN sites s USING (site)
+             WHERE v.text = ?1 AND v.position IS NOT NULL LIMIT ?2",
+            params![signed(text), limited(limit)],
+            |r| {
+                let parts: (bool, String, String) = (r.get(0)?, r.get(1)?, r.get(2)?);
+                Ok((parts, LibraryPosition::from_u64(r.get::<_, i64>(3)?.cast_unsigned())))
+            },
+        )?;
+        rows.into_iter()
+            .map(|((https, site, path), position)| Ok((read_url(https, &site, &path)?, position)))
+            .collect()
+    }
+
+    fn filtered(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        self.all("SELECT rule, links FROM filtered ORDER BY links DESC, rule", [], |r| {
+            Ok((r.get(0)?, r.get(1)?))
+        })
+    }
+
+    fn submissions(&self) -> Result<Vec<Submission>, StoreError> {
+        let rows = self.all("SELECT url, at, accepted FROM submissions ORDER BY at, url", [], |r| {
+            Ok((r.get::<_, String>(0)?, r.get(1)?, r.get(2)?))
+        })?;
+        rows.into_iter()
+            .map(|(url, at, accepted)| {
+                Ok(Submission { url: parse(&url)?, at: Timestamp::from_millis(at), accepted })
+            })
+            .collect()
     }
 
     fn longest_unvisited(&self, limit: usize) -> Result<Vec<(SiteName, Option<Timestamp>)>, StoreError> {
@@ -295,14 +362,21 @@ impl Catalog for SqliteCatalog {
     }
 
     fn robots(&self, robots_txt: &PageUrl) -> Result<Option<RobotsFile>, StoreError> {
-        self.one("SELECT at, state, body FROM robots WHERE url = ?1", [robots_txt.as_str()], |r| {
-            let state = match r.get::<_, u32>(1)? {
-                0 => RobotsState::Missing,
-                1 => RobotsState::Unreachable,
-                _ => RobotsState::Known(r.get::<_, Option<Vec<u8>>>(2)?.unwrap_or_default()),
-            };
-            Ok(RobotsFile { url: robots_txt.clone(), at: Timestamp::from_millis(r.get(0)?), state })
-        })
+        self.one(
+            "SELECT at, state, body, known_at, reason FROM robots WHERE url = ?1",
+            [robots_txt.as_str()],
+            |r| {
+                let body: Option<Vec<u8>> = r.get(2)?;
+                let known_at: Option<i64> = r.get(3)?;
+                let (state, before) = match r.get::<_, u32>(1)? {
+                    0 => (RobotsState::Missing, None),
+                    1 => (RobotsState::Unreachable, known_at.map(Timestamp::from_millis).zip(body)),
+                    _ => (RobotsState::Known(body.unwrap_or_default()), None),
+                };
+                let at = Timestamp::from_millis(r.get(0)?);
+                Ok(RobotsFile { url: robots_txt.clone(), at, state, reason: r.get(4)?, before })
+            },
+        )
     }
 
     fn page(&self, id: PageId) -> Result<Option<PageStory>, StoreError> {
@@ -338,7 +412,7 @@ impl Catalog for SqliteCatalog {
 
     fn versions(&self, page: PageId) -> Result<Vec<Version>, StoreError> {
         self.all(
-            "SELECT r.position, r.at, r.status, r.digest FROM sites s JOIN versions r USING (site)
+            "SELECT r.position, r.at, r.status, r.digest, r.links, r.new_links FROM sites s JOIN versions r USING (site)
              WHERE s.id = ?1 AND r.page = ?2 ORDER BY r.at DESC, r.position DESC",
             [signed(page.site().0), signed(page.page())],
             |r| {
@@ -347,6 +421,8 @@ impl Catalog for SqliteCatalog {
                     at: Timestamp::from_millis(r.get(1)?),
                     status: r.get(2)?,
                     digest: r.get::<_, i64>(3)?.cast_unsigned(),
+                    links: r.get(4)?,
+                    new_links: r.get(5)?,
                 })
             },
         )
@@ -379,7 +455,8 @@ impl Catalog for SqliteCatalog {
 
     fn counts(&self) -> Result<CatalogCounts, StoreError> {
         let counts = self.one(
-            "SELECT count(*), sum(pages), sum(stored), sum(indexable), sum(failed), sum(refused), sum(deleted)
+            "SELECT count(*), sum(pages), sum(stored), sum(indexable), sum(failed), sum(refused), sum(deleted),
+                 count(visited_at), count(iif(refused > 0 AND stored = 0, 1, NULL))
              FROM sites WHERE removed = 0 HAVING count(*) > 0",
             [],
             |r| {
@@ -387,6 +464,8 @@ impl Catalog for SqliteCatalog {
                 let (refused, deleted): (u64, u64) = (r.get(5)?, r.get(6)?);
                 Ok(CatalogCounts {
                     sites: r.get(0)?,
+                    sites_visited: r.get(7)?,
+                    sites_refused: r.get(8)?,
                     pages,
                     waiting: pages.saturating_sub(stored + failed + refused + deleted),
                     stored,
@@ -445,6 +524,7 @@ impl Catalog for SqliteCatalog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Found;
 
     fn url(path: &str) -> PageUrl {
         PageUrl::parse(&format!("http://example.org{path}")).unwrap()
@@ -455,14 +535,7 @@ mod tests {
     }
 
     fn found(path: &str) -> Change {
-        Change::Found {
-            url: url(path),
-            depth: 1,
-            hops: 0,
-            origin: None,
-            anchor: "words".into(),
-            at: Timestamp::EPOCH,
-        }
+        Change::Found(Found::new(url(path), 1, Timestamp::EPOCH))
     }
 
     #[test]
@@ -508,7 +581,7 @@ mod tests {
         for (damage, told) in [
             ("UPDATE sites SET pages = 3", "counts 3"),
             ("UPDATE pages SET path = '/c' WHERE path = '/b'", "http://example.org/c is stored as"),
-            ("INSERT INTO versions VALUES (1, 2, 3, 4, 5, 6)", "no visit is"),
+            ("INSERT INTO versions VALUES (1, 2, 3, 4, 5, 6, 0, 0)", "no visit is"),
             ("INSERT INTO visits (site, page, visits, attempts) VALUES (1, 2, 3, 4)", "the page is not"),
             ("UPDATE pages SET site = 9", "unknown or removed"),
         ] {

@@ -4,14 +4,15 @@ use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 use rusqlite::{Row, types::Type};
 
 use crate::StoreError;
-use crate::catalog::PageState;
 use crate::catalog::page::{Answer, Page, Way};
+use crate::catalog::{PageState, Validators};
 
 /// What [`read_page`] reads, from `pages p LEFT JOIN visits v`.
 macro_rules! page_columns {
     () => {
         "p.state, p.depth, p.hops, p.origin, p.anchor, p.found_at, p.due, v.visited_at, coalesce(v.visits, 0), \
-         coalesce(v.attempts, 0), v.reason, v.settled_at, v.status, v.position, v.digest, v.indexable"
+         coalesce(v.attempts, 0), v.reason, v.settled_at, v.status, v.position, v.digest, v.indexable, p.weight, \
+         p.linked_by, coalesce(v.changes, 0), coalesce(v.text, 0), v.etag, v.modified"
     };
 }
 pub(super) use page_columns;
@@ -31,6 +32,8 @@ pub(super) fn read_page(row: &Row<'_>, first: usize) -> rusqlite::Result<Page> {
             position: LibraryPosition::from_u64(position.cast_unsigned()),
             digest: row.get::<_, i64>(first + 14)?.cast_unsigned(),
             indexable: row.get(first + 15)?,
+            text: row.get::<_, i64>(first + 19)?.cast_unsigned(),
+            validators: Validators { etag: row.get(first + 20)?, last_modified: row.get(first + 21)? },
         }),
     };
     Ok(Page {
@@ -41,6 +44,9 @@ pub(super) fn read_page(row: &Row<'_>, first: usize) -> rusqlite::Result<Page> {
         due: moment(6)?,
         visited_at: moment(7)?,
         visits: row.get(first + 8)?,
+        weight: row.get(first + 16)?,
+        linked_by: row.get(first + 17)?,
+        changes: row.get(first + 18)?,
         attempts: row.get(first + 9)?,
         reason: row.get(first + 10)?,
         settled_at: moment(11)?,

@@ -1,0 +1,70 @@
+//! Sites and their ids.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A site: a host without scheme, with its port where that is not the usual one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SiteName(String);
+
+impl SiteName {
+    /// From a stored name, which came from [`PageUrl::site`].
+    pub fn from_stored(name: String) -> Self {
+        Self(name)
+    }
+
+    /// `www.example.org` or `localhost:8080`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The host, without port.
+    pub fn host(&self) -> &str {
+        match self.0.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
+            _ => &self.0,
+        }
+    }
+
+    /// The registrable domain (`example.org`), or the host itself where there is none (an address, `localhost`).
+    pub fn domain(&self) -> &str {
+        self.registrable_domain().unwrap_or(self.host())
+    }
+
+    /// The same host with `www.` or without, where both belong to one registrable domain. That they show the same
+    /// is likely, not sure.
+    pub fn twin(&self) -> Option<SiteName> {
+        let host = self.host();
+        let port = &self.0[host.len()..];
+        let twin = match host.strip_prefix("www.") {
+            Some(bare) => SiteName(format!("{bare}{port}")),
+            None => SiteName(format!("www.{host}{port}")),
+        };
+        let domain = self.registrable_domain()?;
+        (twin.registrable_domain() == Some(domain)).then_some(twin)
+    }
+
+    fn registrable_domain(&self) -> Option<&str> {
+        let host = self.host();
+        let is_address = host.parse::<std::net::Ipv4Addr>().is_ok() || host.starts_with('[');
+        if is_address { None } else { psl::domain_str(host) }
+    }
+
+    /// The site's id.
+    pub fn id(&self) -> SiteId {
+        SiteId(xxh3_64(self.0.as_bytes()))
+    }
+}
+
+impl fmt::Display for SiteName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A site's id: the hash of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SiteId(pub u64);

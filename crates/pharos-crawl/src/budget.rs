@@ -1,0 +1,198 @@
+//! How many pages a site is worth: traps make pages without end, and they all say the same.
+//!
+//! A site begins with a budget, and everything on it that was not there before makes it larger: a site with content
+//! never meets the end of its budget, a calendar does. What is new is told by sketches of the text (simhash: Charikar
+//! 2002; Manku, Jain & Das Sarma 2007), so that pages which differ in a date count as one.
+
+use std::collections::{HashMap, VecDeque};
+
+use pharos_core::SiteId;
+
+/// Sketches of a site that new ones are compared with.
+const REMEMBERED: usize = 256;
+/// Texts whose sketches differ in so many bits or fewer are nearly the same.
+const NEAR: u32 = 6;
+/// Pages that each new text is worth.
+const GROWTH: u64 = 10;
+/// Words of a text that its sketch is made of.
+const SKETCHED: usize = 1_024;
+/// Sites remembered at once; those not heard of for longest are forgotten and begin anew.
+const MAX_SITES: usize = 65_536;
+
+/// What one site has shown.
+#[derive(Default)]
+struct Shown {
+    pages: u64,
+    texts: u64,
+    sketches: VecDeque<u64>,
+    /// When it was last heard of, in calls.
+    last: u64,
+}
+
+/// The budgets of all sites.
+pub(crate) struct Budgets {
+    /// Pages that every site may show; 0: there is no end.
+    first: u64,
+    sites: HashMap<SiteId, Shown>,
+    calls: u64,
+}
+
+impl Budgets {
+    pub(crate) fn new(first: u64) -> Self {
+        Self { first, sites: HashMap::new(), calls: 0 }
+    }
+
+    /// What was known of a site before: so many pages with so many different texts.
+    pub(crate) fn recall(&mut self, site: SiteId, pages: u64, texts: u64) {
+        let shown = self.heard_of(site);
+        (shown.pages, shown.texts) = (pages, texts);
+    }
+
+    /// A page of the site was stored; its sketch where it has a text.
+    pub(crate) fn stored(&mut self, site: SiteId, sketch: Option<u64>) {
+        let shown = self.heard_of(site);
+        shown.pages += 1;
+        let Some(sketch) = sketch else { return };
+        if shown.sketches.iter().all(|known| (known ^ sketch).count_ones() > NEAR) {
+            shown.texts += 1;
+            shown.sketches.push_back(sketch);
+            if shown.sketches.len() > REMEMBERED {
+                shown.sketches.pop_front();
+            }
+        }
+    }
+
+    /// Why no more of the site is asked for, if so. `cap`: pages it may have whatever they say; 0 is no limit.
+    pub(crate) fn exhausted(&self, site: SiteId, cap: u64) -> Option<String> {
+        let shown = self.sites.get(&site)?;
+        if cap > 0 && shown.pages >= cap {
+            return Some(format!("{cap} pages of this site are stored (crawl.max_pages_per_site)"));
+        }
+        let budget = self.first.saturating_add(GROWTH.saturating_mul(shown.texts));
+        (self.first > 0 && shown.pages >= budget).then(|| {
+            format!(
+                "{} pages of this site say only {} different things: it may be a trap (crawl.site_budget)",
+                shown.pages, shown.texts
+            )
+        })
+    }
+
+    fn heard_of(&mut self, site: SiteId) -> &mut Shown {
+        self.calls += 1;
+        if self.sites.len() >= MAX_SITES && !self.sites.contains_key(&site) {
+            let mut ages: Vec<u64> = self.sites.values().map(|shown| shown.last).collect();
+            let (_, median, _) = ages.select_nth_unstable(MAX_SITES / 2);
+            let median = *median;
+            self.sites.retain(|_, shown| shown.last > median);
+        }
+        let shown = self.sites.entry(site).or_default();
+        shown.last = self.calls;
+        shown
+    }
+}
+
+/// A sketch of a text: texts that share most of their words have sketches that share most of their bits. Digits do not
+/// count, so that the days of a calendar look alike. `None` for a text too short to be compared.
+pub fn sketch(text: &str) -> Option<u64> {
+    let mut sums = [0i32; 64];
+    let mut words = 0;
+    let mut previous = 0u64;
+    for word in words_of(text).take(SKETCHED) {
+        let hash = xxhash_rust::xxh3::xxh3_64(word.as_bytes());
+        // Pairs of words: single ones are too much alike on all pages of a site.
+        let pair = previous.rotate_left(1) ^ hash;
+        previous = hash;
+        for (bit, sum) in sums.iter_mut().enumerate() {
+            *sum += if pair >> bit & 1 == 1 { 1 } else { -1 };
+        }
+        words += 1;
+    }
+    let bits = sums.iter().enumerate().filter(|(_, sum)| **sum > 0).map(|(bit, _)| 1u64 << bit);
+    (words >= 4).then(|| bits.sum())
+}
+
+/// Words without digits; of Chinese, single characters.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).flat_map(|word| {
+        let by_character = word.chars().next().is_some_and(|c| c as u32 >= 0x2e80);
+        let cut = if by_character { word.len() } else { 0 };
+        let whole = (!by_character).then_some(word);
+        word[..cut].split_inclusive(|_: char| true).chain(whole)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SITE: SiteId = SiteId(1);
+
+    fn article(n: usize) -> String {
+        (0..200)
+            .map(|word| format!("{} ", ["tower", "light", "sea", "ship", "wall"][(word * n + word / 3) % 5]))
+            .collect()
+    }
+
+    #[test]
+    fn a_site_with_something_to_say_never_meets_its_budget() {
+        let mut budgets = Budgets::new(10);
+        for n in 0..10_000u64 {
+            budgets.stored(SITE, Some(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+            assert_eq!(budgets.exhausted(SITE, 0), None);
+        }
+    }
+
+    #[test]
+    fn a_calendar_does() {
+        let mut budgets = Budgets::new(100);
+        let day = |n: usize| {
+            let month = ["January", "February", "March"][n / 30 % 3];
+            let text = format!("Events of {month} {n}, 2026. Nothing is planned. {}", article(2));
+            sketch(&text)
+        };
+        let mut pages = 0;
+        while budgets.exhausted(SITE, 0).is_none() && pages < 100_000 {
+            budgets.stored(SITE, day(pages));
+            pages += 1;
+        }
+        assert!((100..300).contains(&pages), "{pages}");
+        assert!(budgets.exhausted(SITE, 0).unwrap().contains("crawl.site_budget"));
+        assert_eq!(budgets.exhausted(SiteId(2), 0), None);
+        let mut none = Budgets::new(0);
+        (0..1000).for_each(|_| none.stored(SITE, Some(1)));
+        assert_eq!(none.exhausted(SITE, 0), None);
+    }
+
+    #[test]
+    fn what_the_catalog_knows_is_recalled() {
+        let mut budgets = Budgets::new(100);
+        budgets.recall(SITE, 500, 3);
+        assert!(budgets.exhausted(SITE, 0).is_some());
+        budgets.recall(SITE, 50, 3);
+        assert_eq!(budgets.exhausted(SITE, 51), None);
+        budgets.stored(SITE, None);
+        assert!(budgets.exhausted(SITE, 51).unwrap().contains("max_pages_per_site"));
+    }
+
+    #[test]
+    fn sketches_tell_near_from_far() {
+        let distance = |a: &str, b: &str| (sketch(a).unwrap() ^ sketch(b).unwrap()).count_ones();
+        let (one, two) = (article(2), article(3));
+        assert_eq!(distance(&format!("Page 1. {one}"), &format!("Page 2. {one}")), 0, "digits do not count");
+        assert!(distance(&one, &two) > NEAR, "{}", distance(&one, &two));
+        let chinese = "灯塔照亮了海面上的船只，也照亮了岸边的城墙。";
+        assert!(distance(&chinese.repeat(9), &format!("{}十月", chinese.repeat(9))) <= NEAR);
+        assert_eq!(sketch("one two three"), None);
+        assert_eq!(sketch(""), None);
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut budgets = Budgets::new(1);
+        for n in 0..3 * MAX_SITES as u64 {
+            budgets.stored(SiteId(n), None);
+        }
+        assert!(budgets.sites.len() <= MAX_SITES);
+        assert!(budgets.sites.contains_key(&SiteId(3 * MAX_SITES as u64 - 1)));
+    }
+}

@@ -1,0 +1,443 @@
+//! Why a page is fetched or not: every rule in the order in which it is asked.
+
+use std::net::IpAddr;
+
+use pharos_core::PageUrl;
+use pharos_core::config::CrawlConfig;
+use pharos_store::{Catalog, PageState, PageStory, RobotsState, StoreError};
+use serde::Serialize;
+use url::Host;
+
+use crate::address::is_public;
+use crate::frontier::weight::{AddedBy, Clues, WeightRules, predicted};
+use crate::link_filter::Spellings;
+use crate::overrides::Overrides;
+use crate::robots::{DecidingRule, Robots};
+use crate::rule_check::address_ranges;
+use crate::scope::{Refusal, Scoping, rules_of};
+
+/// What every rule says of one address.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The address as it was asked about.
+    pub asked: String,
+    /// The page it stands for, if it stands for one.
+    pub url: Option<PageUrl>,
+    /// No rule refuses it.
+    pub admitted: bool,
+    /// Whether the rules are those of the crawl that was started last, or else those of the configuration, with
+    /// which a crawl would be started now.
+    pub rules_in_force: bool,
+    /// One line for each rule, in the order in which they are asked; the first that refuses decides.
+    pub lines: Vec<Line>,
+    /// What its place in the frontier is made of; empty where no weights are computed.
+    pub weights: Vec<WeightPart>,
+}
+
+/// What one rule says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// The rule: `scope`, `robots` …
+    pub rule: &'static str,
+    /// What it says.
+    pub ruling: Ruling,
+    /// Why.
+    pub why: String,
+}
+
+/// What a rule says of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ruling {
+    /// It has nothing against it.
+    Admits,
+    /// It forbids it.
+    Refuses,
+    /// That cannot be told before something else is known.
+    Open,
+}
+
+/// One part of a page's weight.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WeightPart {
+    /// What it is for: the weight of the parent, of the anchor …
+    pub part: String,
+    /// What it adds.
+    pub weight: i32,
+}
+
+impl Explanation {
+    /// The rule that decided against the page.
+    pub fn refusal(&self) -> Option<&Line> {
+        self.lines.iter().find(|line| line.ruling == Ruling::Refuses)
+    }
+}
+
+/// Tells which rule admits or refuses an address, and why. With `seeds`, as if a crawl were started with them now;
+/// without, as the crawl that was started last goes on. Reads the catalog only.
+pub fn explain(
+    catalog: Option<&dyn Catalog>,
+    config: &CrawlConfig,
+    seeds: &[PageUrl],
+    url: &str,
+) -> Result<Explanation, StoreError> {
+    let recorded = match catalog {
+        Some(catalog) if seeds.is_empty() => catalog.rules()?,
+        _ => None,
+    };
+    let rules_in_force = recorded.is_some();
+    let mut scoping = Scoping::new(recorded.unwrap_or_else(|| rules_of(config)));
+    let known_sites = catalog.map(|catalog| catalog.seed_sites()).transpose()?.unwrap_or_default();
+    for site in known_sites.into_iter().chain(seeds.iter().map(PageUrl::site)) {
+        scoping.add_site(site);
+    }
+    let mut lines = Vec::new();
+    let page = match PageUrl::parse(url) {
+        Ok(page) => {
+            let page = scoping.spelling(page);
+            lines.push(address_line(url, &page));
+            let story = catalog.map(|catalog| catalog.page(page.id())).transpose()?.flatten();
+            let question = Question { catalog, config, scoping: &scoping, seeds, url: &page, story };
+            question.ask_all(&mut lines)?;
+            Some(page)
+        }
+        Err(error) => {
+            lines.push(refuses("address", error.to_string()));
+            None
+        }
+    };
+    let weights = page.as_ref().map(|page| weights(config, &scoping, seeds, page)).unwrap_or_default();
+    let admitted = lines.iter().all(|line| line.ruling != Ruling::Refuses);
+    Ok(Explanation { asked: url.to_string(), url: page, admitted, rules_in_force, lines, weights })
+}
+
+/// What the address alone says of the page's weight; where it was found adds to that.
+fn weights(config: &CrawlConfig, scoping: &Scoping, seeds: &[PageUrl], page: &PageUrl) -> Vec<WeightPart> {
+    let guide_words = scoping.rules().guide_words.clone();
+    let rules = WeightRules { guide_words, ..WeightRules::of(config) };
+    let added_by = if seeds.contains(page) { AddedBy::Seed } else { AddedBy::Link };
+    let predicted = predicted(&Clues { added_by, ..Clues::new(page) }, &rules);
+    let parts = predicted.parts.iter().filter(|(_, weight)| *weight != 0);
+    let total = ("total", i32::try_from(predicted.total).unwrap_or(i32::MAX));
+    parts
+        .chain([&total])
+        .map(|(part, weight)| WeightPart { part: part.to_string(), weight: *weight })
+        .collect()
+}
+
+fn admits(rule: &'static str, why: impl Into<String>) -> Line {
+    Line { rule, ruling: Ruling::Admits, why: why.into() }
+}
+
+fn refuses(rule: &'static str, why: impl Into<String>) -> Line {
+    Line { rule, ruling: Ruling::Refuses, why: why.into() }
+}
+
+fn open(rule: &'static str, why: impl Into<String>) -> Line {
+    Line { rule, ruling: Ruling::Open, why: why.into() }
+}
+
+fn none_of(what: &str, count: usize) -> String {
+    if count == 0 { format!("there is no {what}") } else { format!("no {what} of {count} fits") }
+}
+
+fn address_line(asked: &str, url: &PageUrl) -> Line {
+    if url.as_str() == asked {
+        admits("address", "it is written as we write it")
+    } else {
+        admits("address", format!("we write it {url}"))
+    }
+}
+
+/// A page, and everything that has a say.
+struct Question<'a> {
+    catalog: Option<&'a dyn Catalog>,
+    config: &'a CrawlConfig,
+    scoping: &'a Scoping,
+    seeds: &'a [PageUrl],
+    url: &'a PageUrl,
+    story: Option<PageStory>,
+}
+
+impl Question<'_> {
+    fn ask_all(&self, lines: &mut Vec<Line>) -> Result<(), StoreError> {
+        lines.push(self.scope());
+        lines.extend(self.patterns());
+        lines.push(self.depth());
+        lines.push(self.robots()?);
+        lines.push(self.addresses());
+        lines.push(self.caps()?);
+        lines.push(self.removed()?);
+        lines.push(self.state());
+        Ok(())
+    }
+
+    fn is_named_now(&self) -> bool {
+        self.seeds.contains(self.url)
+    }
+
+    /// A page that an operator named is fetched wherever it is; the rules are for what it leads to.
+    fn is_seed(&self) -> bool {
+        self.is_named_now() || self.story.as_ref().is_some_and(|story| story.depth == 0)
+    }
+
+    fn scope(&self) -> Line {
+        match self.scoping.is_near(self.url) {
+            Err(refusal @ Refusal::RobotsTxt) => refuses("scope", refusal.to_string()),
+            _ if self.is_seed() => admits("scope", "it is a seed, or was brought in"),
+            Err(refusal) => refuses("scope", refusal.to_string()),
+            Ok(()) => admits("scope", format!("crawl.scope is {}", self.scoping.rules().scope)),
+        }
+    }
+
+    fn patterns(&self) -> [Line; 3] {
+        if self.is_seed() {
+            return ["include", "exclude", "filter"].map(|rule| admits(rule, "not asked of seeds"));
+        }
+        let rules = self.scoping.rules();
+        let filter = self.scoping.filter();
+        let spellings = Spellings::of(self.url);
+        let include = match filter.included_by(&spellings) {
+            Some(pattern) => admits("include", format!("it fits `{pattern}`")),
+            None if rules.include.is_empty() => admits("include", "there are no patterns: all are welcome"),
+            None => refuses("include", Refusal::Include.to_string()),
+        };
+        let exclude = match filter.excluded_by(&spellings) {
+            Some(pattern) => refuses("exclude", Refusal::Exclude(pattern.to_string()).to_string()),
+            None => admits("exclude", none_of("pattern", rules.exclude.len())),
+        };
+        let filter = match filter.filtered_by(&spellings) {
+            Some(substring) => refuses("filter", Refusal::Filter(substring.to_string()).to_string()),
+            None => admits("filter", none_of("substring", rules.filter.len())),
+        };
+        [include, exclude, filter]
+    }
+
+    fn depth(&self) -> Line {
+        let limit = self.scoping.rules().max_depth;
+        match self.story.as_ref().map(|story| story.depth) {
+            _ if self.is_named_now() => admits("depth", "a seed is no click away"),
+            Some(depth) if depth > limit => refuses("depth", Refusal::TooDeep { depth, limit }.to_string()),
+            Some(depth) => admits("depth", format!("{depth} of at most {limit} clicks from a seed")),
+            None => open("depth", format!("no link led here yet; at most {limit} clicks are followed")),
+        }
+    }
+
+    /// The last robots.txt that the catalog has of the server.
+    fn robots(&self) -> Result<Line, StoreError> {
+        let robots_txt = self.url.robots_txt();
+        let file = self.catalog.map(|catalog| catalog.robots(&robots_txt)).transpose()?.flatten();
+        let Some(file) = file else {
+            return Ok(open("robots", format!("{robots_txt} is not fetched yet: it is asked for first")));
+        };
+        let at = file.at;
+        Ok(match &file.state {
+            RobotsState::Missing => admits("robots", format!("there was no {robots_txt} at {at}")),
+            RobotsState::Unreachable => {
+                open("robots", format!("{robots_txt} could not be had at {at}: it is asked for again first"))
+            }
+            RobotsState::Known(_) => {
+                match Robots::of(&file.state, &self.config.agent).deciding_rule(self.url) {
+                    Some(DecidingRule { agent, rule, allows }) => {
+                        let why = format!("`{rule}` under `User-agent: {agent}` in {robots_txt} of {at}");
+                        if allows { admits("robots", why) } else { refuses("robots", why) }
+                    }
+                    None => admits(
+                        "robots",
+                        format!("no rule for {} is about it in {robots_txt} of {at}", self.config.agent),
+                    ),
+                }
+            }
+        })
+    }
+
+    /// The addresses that are known without asking anybody: written in the URL, or given with `--resolve`.
+    fn addresses(&self) -> Line {
+        let known = match self.url.as_url().host() {
+            Some(Host::Ipv4(address)) => vec![IpAddr::V4(address)],
+            Some(Host::Ipv6(address)) => vec![IpAddr::V6(address)],
+            _ => self.given_addresses(),
+        };
+        let Some(first) = known.first() else {
+            return open(
+                "addresses",
+                "the name is looked up when it is fetched, and every address checked then",
+            );
+        };
+        match known.iter().find(|address| self.why_not(**address).is_none()) {
+            Some(address) => admits("addresses", format!("{address} may be asked")),
+            None => refuses("addresses", self.why_not(*first).unwrap_or_default()),
+        }
+    }
+
+    fn given_addresses(&self) -> Vec<IpAddr> {
+        let overrides = Overrides::parse(&self.config.resolve, &self.config.connect_to).unwrap_or_default();
+        let (host, port) = overrides.target(self.url.host(), self.url.port());
+        overrides.addresses(&host, port).map(<[IpAddr]>::to_vec).unwrap_or_default()
+    }
+
+    fn why_not(&self, address: IpAddr) -> Option<String> {
+        let ranges = |key, written: &[String]| address_ranges(key, written).unwrap_or_default();
+        let allowed = ranges("allow_addresses", &self.config.allow_addresses);
+        let forbidden = ranges("forbid_addresses", &self.config.forbid_addresses);
+        if let Some(range) = forbidden.iter().find(|range| range.contains(&address)) {
+            Some(format!("{address} is in {range} of crawl.forbid_addresses"))
+        } else if !allowed.is_empty() && !allowed.iter().any(|range| range.contains(&address)) {
+            Some(format!("{address} is in no range of crawl.allow_addresses"))
+        } else if !is_public(address) && !self.config.allow_private {
+            Some(format!("{address} is a private address; --allow-private permits those"))
+        } else if is_public(address) && self.config.contact.is_empty() {
+            Some(format!("{address} is public, and site owners have no --contact to reach you"))
+        } else {
+            None
+        }
+    }
+
+    fn caps(&self) -> Result<Line, StoreError> {
+        let limit = self.config.max_pages_per_site;
+        if limit == 0 {
+            return Ok(admits("caps", "crawl.max_pages_per_site is 0: no limit"));
+        }
+        let is_stored = self.story.as_ref().is_some_and(|story| story.state == PageState::Stored);
+        let site = self.url.site();
+        let known = self.catalog.map(|catalog| catalog.site(site.id())).transpose()?.flatten();
+        let stored = known.map_or(0, |site| site.stored);
+        Ok(if stored >= limit && !is_stored {
+            refuses(
+                "caps",
+                format!("{site} has {limit} pages stored already, all of crawl.max_pages_per_site"),
+            )
+        } else {
+            admits("caps", format!("{site} has {stored} of at most {limit} pages stored"))
+        })
+    }
+
+    fn removed(&self) -> Result<Line, StoreError> {
+        let is_removed = self.catalog.map(|catalog| catalog.is_removed(self.url)).transpose()?;
+        Ok(if is_removed == Some(true) {
+            refuses("removed", "an operator took it out for good, or its site")
+        } else {
+            admits("removed", "no operator took it out")
+        })
+    }
+
+    fn state(&self) -> Line {
+        let Some(story) = &self.story else { return admits("catalog", "nobody heard of it yet") };
+        let reason = story.reason.as_deref().unwrap_or("no reason is known");
+        let due = story.due.map_or("not due again".to_string(), |due| format!("due {due}"));
+        let visited = story.visited_at.map(|at| format!(" {at}")).unwrap_or_default();
+        match story.state {
+            PageState::Waiting => admits("catalog", "it waits to be asked for"),
+            PageState::Stored => {
+                let status = story.status.unwrap_or_default();
+                admits("catalog", format!("answered{visited} with status {status}, {due}"))
+            }
+            PageState::Failed => admits("catalog", format!("failed{visited}: {reason}; {due}")),
+            PageState::Refused | PageState::Deleted if self.is_named_now() => {
+                admits("catalog", "it was refused or gone, but naming it asks again")
+            }
+            PageState::Refused => refuses("catalog", format!("refused{visited}: {reason}")),
+            PageState::Deleted => refuses("catalog", "a feed called it gone"),
+            PageState::Removed => refuses("catalog", "taken out for good"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pharos_core::{LibraryPosition, Timestamp};
+    use pharos_store::{Answered, Change, CrawlRules, Found, Outcome, Removal, RobotsFile, SqliteCatalog};
+
+    fn url(text: &str) -> PageUrl {
+        PageUrl::parse(text).unwrap()
+    }
+
+    fn decided_by(explanation: &Explanation) -> Option<(&'static str, &str)> {
+        explanation.refusal().map(|line| (line.rule, line.why.as_str()))
+    }
+
+    #[test]
+    fn without_a_catalog_the_configuration_speaks() {
+        let config = CrawlConfig { exclude: vec!["*/private/*".into()], ..CrawlConfig::default() };
+        let seeds = [url("http://www.a.example/")];
+        let ask = |asked: &str| explain(None, &config, &seeds, asked).unwrap();
+        let admitted = ask("HTTP://a.example/x?utm_source=y");
+        assert!(admitted.admitted && !admitted.rules_in_force, "{admitted:?}");
+        assert_eq!(admitted.url.as_ref().map(PageUrl::as_str), Some("http://a.example/x"));
+        let rules: Vec<_> = admitted.lines.iter().map(|line| line.rule).collect();
+        let order =
+            ["address", "scope", "include", "exclude", "filter", "depth", "robots", "addresses", "caps"];
+        assert_eq!(rules[..9], order);
+        assert_eq!(decided_by(&ask("http://b.example/")).unwrap().0, "scope");
+        assert_eq!(decided_by(&ask("http://a.example/robots.txt")).unwrap().0, "scope");
+        assert_eq!(decided_by(&ask("http://a.example/private/x")).unwrap().0, "exclude");
+        assert_eq!(decided_by(&ask("ftp://a.example/")).unwrap().0, "address");
+        let seed = [url("http://10.0.0.1/private/x")];
+        let private = explain(None, &config, &seed, "http://10.0.0.1/private/x").unwrap();
+        assert_eq!(decided_by(&private).unwrap().0, "addresses");
+    }
+
+    #[test]
+    fn ranges_of_addresses_decide_where_the_address_is_known() {
+        let config = CrawlConfig {
+            contact: "me@example.org".into(),
+            allow_private: true,
+            allow_addresses: vec!["162.105.0.0/16".into(), "10.0.0.0/8".into()],
+            forbid_addresses: vec!["162.105.203.0/24".into()],
+            resolve: vec!["a.example:80:162.105.1.1".into()],
+            ..CrawlConfig::default()
+        };
+        for (asked, admitted) in [
+            ("http://162.105.129.12/", true),
+            ("http://162.105.203.7/", false),
+            ("http://8.8.8.8/", false),
+            ("http://10.1.1.1/", true),
+            ("http://a.example/", true),
+            ("http://b.example/", true),
+        ] {
+            let seeds = [url(asked)];
+            assert_eq!(explain(None, &config, &seeds, asked).unwrap().admitted, admitted, "{asked}");
+        }
+    }
+
+    #[test]
+    fn the_catalog_tells_robots_depth_removal_and_state() {
+        let dir = tempfile::tempdir().unwrap();
+        let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
+        let at = Timestamp::from_millis(1_000);
+        let found = |address: &str, depth| Change::Found(Found::new(url(address), depth, at));
+        let position = LibraryPosition { file: 1, offset: 9 };
+        let answered = Outcome::Answered(Answered { status: 200, position, ..Answered::default() });
+        let robots = b"user-agent: *\ndisallow: /secret/".to_vec();
+        let changes = [
+            Change::Rules(CrawlRules { max_depth: 2, ..CrawlRules::default() }),
+            Change::Seed { url: url("http://a.example/"), at, hops: 0, origin: None, stale_before: None },
+            Change::Visited { url: url("http://a.example/"), at, outcome: answered, next_due: None },
+            found("http://a.example/deep", 3),
+            found("http://a.example/secret/x", 1),
+            found("http://a.example/gone", 1),
+            Change::Removed(Removal::Page(url("http://a.example/gone"))),
+            Change::Robots(RobotsFile {
+                url: url("http://a.example/robots.txt"),
+                at,
+                state: RobotsState::Known(robots),
+                reason: None,
+                before: None,
+            }),
+        ];
+        catalog.apply(&changes, LibraryPosition { file: 1, offset: 100 }).unwrap();
+        let config = CrawlConfig { max_depth: 9, max_pages_per_site: 1, ..CrawlConfig::default() };
+        let ask = |asked: &str| explain(Some(&catalog), &config, &[], asked).unwrap();
+        let home = ask("http://a.example/");
+        assert!(home.admitted && home.rules_in_force, "{home:?}");
+        assert!(home.lines.last().unwrap().why.contains("status 200"));
+        assert_eq!(decided_by(&ask("http://a.example/deep")).unwrap().0, "depth");
+        let secret = ask("http://a.example/secret/x");
+        let (rule, why) = decided_by(&secret).unwrap();
+        assert!(rule == "robots" && why.contains("Disallow: /secret/"), "{rule}: {why}");
+        assert_eq!(decided_by(&ask("http://a.example/new")).unwrap().0, "caps");
+        let gone = ask("http://a.example/gone");
+        assert!(gone.lines.iter().any(|line| line.rule == "removed" && line.ruling == Ruling::Refuses));
+    }
+}

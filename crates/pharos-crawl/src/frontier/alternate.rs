@@ -1,0 +1,77 @@
+//! Alternation: N pages by weight, then M at random (000 part 1, F9).
+//!
+//! Weight alone never leaves the places it already knows to be good; chance alone finds nothing soon. The queue is
+//! filled in two alternating passes (F10).
+
+use pharos_store::DueOrder;
+
+use super::strategy::{Candidate, Lane, Rank, Strategy, lanes_of, whole_rounds};
+
+/// About so many pages are drawn at once, that weights learnt meanwhile count.
+const ABOUT: usize = 64;
+/// Where chance starts, so that two crawls of the same pages go the same way.
+const SEED: u64 = 0x5EED;
+
+/// N by weight, M at random.
+pub(crate) struct Alternate {
+    lanes: Vec<Lane>,
+}
+
+impl Alternate {
+    /// With N and M; both are at least one.
+    pub(crate) fn new(shares: &[u32]) -> Self {
+        Self { lanes: lanes_of([DueOrder::Heaviest, DueOrder::Random(SEED)], shares) }
+    }
+}
+
+impl Strategy for Alternate {
+    fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    fn chunk(&self) -> usize {
+        whole_rounds(&self.lanes, ABOUT)
+    }
+
+    fn rank(&self, _site: &Candidate<'_>) -> Rank {
+        Rank::FIRST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simulator::Web;
+    use super::*;
+    use pharos_core::config::StrategyName;
+
+    /// 000 part 1, F9.
+    #[test]
+    fn two_by_weight_one_at_random() {
+        let names: Vec<String> = (1..=300).map(|n| format!("s/{n}")).collect();
+        let links: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut web = Web::new(&[("s/", &links)]);
+        web.config.strategy = StrategyName::Alternate;
+        web.config.alternate = vec![2, 1];
+        for (n, name) in names.iter().enumerate() {
+            web.weigh(name, 1000 - n as u32);
+        }
+        let order = web.crawl(&["s/"]);
+        assert_eq!(order.len(), 301);
+        let numbers: Vec<usize> = order[1..31].iter().map(|page| page[2..].parse().unwrap()).collect();
+        let by_weight = |(n, number): (usize, &usize)| (n % 3 != 2).then_some(*number);
+        let heavy: Vec<usize> = numbers.iter().enumerate().filter_map(by_weight).collect();
+        assert!(heavy.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
+        let by_chance: Vec<usize> = numbers.iter().copied().skip(2).step_by(3).collect();
+        assert!(by_chance.windows(2).any(|pair| pair[0] > pair[1]), "{by_chance:?}");
+        assert!(by_chance.iter().any(|n| *n > 100), "{by_chance:?}");
+    }
+
+    #[test]
+    fn nonsense_shares_are_made_sane() {
+        for shares in [&[][..], &[0], &[0, 0], &[u32::MAX, u32::MAX, 7]] {
+            let alternate = Alternate::new(shares);
+            assert_eq!(alternate.lanes().len(), 2);
+            assert!((2..=200).contains(&alternate.chunk()), "{shares:?}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Breadth first (宽度优先): nearest to the seeds first, and the default.
+//!
+//! Important pages lie near the seeds, there is a short way to every page, and a crawl that stays near its seeds stays
+//! closed (003 part 1, D22). Cycles end because a page is known once and depth is limited, to 17 where nothing else is
+//! said (D23, D24).
+
+use pharos_store::DueOrder;
+
+use super::strategy::{Candidate, Lane, Rank, Strategy};
+
+/// Nearest to the seeds first, over all sites; within a depth the sites take turns.
+pub(crate) struct BreadthFirst;
+
+impl Strategy for BreadthFirst {
+    fn lanes(&self) -> &[Lane] {
+        &[Lane { order: DueOrder::Nearest, share: 1 }]
+    }
+
+    fn rank(&self, site: &Candidate<'_>) -> Rank {
+        Rank::class(site.next.depth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simulator::Web;
+
+    /// 003 part 1, T1.
+    #[test]
+    fn a_tree_with_a_link_back_is_walked_level_by_level_and_ends() {
+        let mut web = Web::tree();
+        assert_eq!(web.crawl(&["s/0"]), ["s/0", "s/1", "s/2", "s/3", "s/4", "s/5", "s/6"]);
+        assert!(web.crawl(&[]).is_empty());
+    }
+
+    /// 001 F112.
+    #[test]
+    fn the_first_link_of_the_first_page_is_next() {
+        let order = Web::discovery_example().crawl(&["one/a", "two/e"]);
+        assert_eq!(order[..3], ["one/a", "two/e", "one/b"]);
+        let mut candidates = order[2..].to_vec();
+        candidates.sort();
+        assert_eq!(candidates, ["one/b", "one/c", "two/d", "two/f"]);
+    }
+
+    #[test]
+    fn a_near_page_of_one_site_comes_before_a_far_page_of_another() {
+        let mut web = Web::new(&[("a/", &["a/1", "b/"]), ("a/1", &["a/2"]), ("b/", &["b/1"])]);
+        assert_eq!(web.crawl(&["a/"]), ["a/", "b/", "a/1", "b/1", "a/2"]);
+    }
+
+    /// 003 part 1, D24: seventeen clicks cover what a person finds.
+    #[test]
+    fn the_links_of_a_page_at_depth_seventeen_are_left_to_other_seeds() {
+        let mut chain = Web::chain(20);
+        let order = chain.crawl(&["s/0"]);
+        assert_eq!((order.len(), order.last().unwrap().as_str()), (18, "s/17"));
+        assert_eq!(chain.crawl(&["s/18"]), ["s/18", "s/19", "s/20"]);
+    }
+}

@@ -1,0 +1,55 @@
+//! Limited depth first (深度优先): the second way of the RBSE spider (001 F119).
+//!
+//! What was found last is followed first, down to the depth limit. It finds cross references that breadth first meets
+//! late, and it is what a small, deep site is best read with.
+
+use pharos_store::DueOrder;
+
+use super::strategy::{Candidate, Lane, Overtaking, Rank, Strategy};
+
+/// Deepest first, over all sites, then what was found last.
+pub(crate) struct DepthFirst;
+
+impl Strategy for DepthFirst {
+    fn lanes(&self) -> &[Lane] {
+        &[Lane { order: DueOrder::Deepest, share: 1 }]
+    }
+
+    fn chunk(&self) -> usize {
+        16
+    }
+
+    fn overtaking(&self) -> Overtaking {
+        Overtaking::Pages
+    }
+
+    fn rank(&self, site: &Candidate<'_>) -> Rank {
+        Rank { class: u32::MAX - site.next.depth, then: -site.next.found_at.millis() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simulator::Web;
+    use pharos_core::config::StrategyName;
+
+    fn depth_first(mut web: Web) -> Web {
+        web.config.strategy = StrategyName::DepthFirst;
+        web
+    }
+
+    #[test]
+    fn what_was_found_last_is_followed_to_its_end() {
+        let order = depth_first(Web::tree()).crawl(&["s/0"]);
+        assert_eq!(order, ["s/0", "s/2", "s/6", "s/5", "s/1", "s/4", "s/3"]);
+        let order = depth_first(Web::discovery_example()).crawl(&["one/a", "two/e"]);
+        assert_eq!(order, ["one/a", "one/c", "one/b", "two/e", "two/f", "two/d"]);
+    }
+
+    #[test]
+    fn it_turns_back_at_the_depth_limit() {
+        let mut web = depth_first(Web::chain(20));
+        web.config.max_depth = 3;
+        assert_eq!(web.crawl(&["s/0"]), ["s/0", "s/1", "s/2", "s/3"]);
+    }
+}

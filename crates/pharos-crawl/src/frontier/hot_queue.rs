@@ -1,0 +1,93 @@
+//! Several queues by ratio: ten pages from the hot queue, then one from the normal one (003 part 1, D33).
+//!
+//! `multi_dequeue(hot_queue, url_queue)` for any number of queues. A queue is what one way of looking at a site puts
+//! first: the first the heaviest pages, the second the nearest, the third anything, the fourth the deepest, and any
+//! further one anything again. So the hot pages come soon and no page is left waiting for ever.
+
+use pharos_store::DueOrder;
+
+use super::strategy::{Candidate, Lane, Rank, Strategy, lanes_of, whole_rounds};
+
+/// About so many pages are drawn at once: some rounds, that each queue is put in order again soon.
+const ABOUT: usize = 66;
+
+/// Several queues by ratio.
+pub(crate) struct HotQueue {
+    lanes: Vec<Lane>,
+}
+
+impl HotQueue {
+    /// With the pages taken from each queue in turn, the hottest first.
+    pub(crate) fn new(ratio: &[u32]) -> Self {
+        let order = |number| match number {
+            0 => DueOrder::Heaviest,
+            1 => DueOrder::Nearest,
+            3 => DueOrder::Deepest,
+            _ => DueOrder::Random(number),
+        };
+        Self { lanes: lanes_of((0..ratio.len().max(1) as u64).map(order), ratio) }
+    }
+}
+
+impl Strategy for HotQueue {
+    fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    fn chunk(&self) -> usize {
+        whole_rounds(&self.lanes, ABOUT)
+    }
+
+    fn rank(&self, _site: &Candidate<'_>) -> Rank {
+        Rank::FIRST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simulator::Web;
+    use super::*;
+    use pharos_core::config::StrategyName;
+
+    /// A site with so many hot and so many normal pages; the normal ones are nearer.
+    fn pages(ratio: &[u32], hot: usize, normal: usize) -> Vec<String> {
+        let mut web = Web::new(&[]);
+        web.config.strategy = StrategyName::HotQueue;
+        web.config.queue_ratio = ratio.to_vec();
+        for n in 0..normal {
+            web.known(&format!("s/normal/{n}"), 1);
+        }
+        for n in 0..hot {
+            web.known(&format!("s/hot/{n}"), 2);
+            web.weigh(&format!("s/hot/{n}"), 900);
+        }
+        web.crawl(&[]).into_iter().map(|page| page.split('/').nth(1).unwrap().to_string()).collect()
+    }
+
+    /// 003 part 1, D33.
+    #[test]
+    fn ten_hot_pages_then_one_normal_page() {
+        let order = pages(&[10, 1], 200, 200);
+        for (n, kind) in order[..66].iter().enumerate() {
+            assert_eq!(kind, if n % 11 == 10 { "normal" } else { "hot" }, "{n}");
+        }
+        let hot = order[..220].iter().filter(|kind| *kind == "hot").count();
+        assert_eq!(
+            (hot, order.len()),
+            (200, 400),
+            "the ratio holds from chunk to chunk, and nothing is lost"
+        );
+        assert_eq!(pages(&[10, 1], 0, 30).len(), 30, "an empty queue holds nobody up");
+    }
+
+    #[test]
+    fn any_number_of_queues() {
+        let queues = |ratio: &[u32]| HotQueue::new(ratio).lanes().iter().map(|l| l.share).collect::<Vec<_>>();
+        assert_eq!(queues(&[10, 3, 1]), [10, 3, 1]);
+        assert_eq!(queues(&[]), [1]);
+        assert_eq!(queues(&[0; 100]), [1; 8]);
+        let order = pages(&[3, 2, 1], 100, 100);
+        assert_eq!(order[..5], ["hot", "hot", "hot", "normal", "normal"]);
+        assert_eq!(order.len(), 200);
+    }
+}

@@ -1,0 +1,200 @@
+//! A web and a catalog in memory, for trying strategies on the examples of the books with the real frontier.
+//!
+//! Pages are written `site/path`. Every request is answered at once, and absorbed before the next one is begun.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use pharos_core::config::{CrawlConfig, Scope};
+use pharos_core::{LibraryPosition, Link, LinkKind, PageId, PageUrl, SiteId, Timestamp};
+use pharos_store::{Change, Content, DueOrder, DuePage, Record, Response, StoredRecord};
+
+use super::strategy::{Admission, chosen};
+use super::{Draw, Frontier, Next};
+use crate::absorb::{PageFacts, changes};
+use crate::scope::{Scoping, rules_of};
+
+pub(super) struct Web {
+    pub(super) config: CrawlConfig,
+    links: HashMap<PageId, Vec<PageUrl>>,
+    weights: HashMap<PageId, u32>,
+    /// In the order in which they were found.
+    catalog: Vec<Known>,
+    now: Timestamp,
+}
+
+struct Known {
+    page: DuePage,
+    due: bool,
+}
+
+pub(super) fn url(short: &str) -> PageUrl {
+    let (site, path) = short.split_once('/').unwrap();
+    PageUrl::parse(&format!("http://{site}.example/{path}")).unwrap()
+}
+
+pub(super) fn due_page(short: &str) -> DuePage {
+    DuePage {
+        url: url(short),
+        depth: 0,
+        hops: 0,
+        origin: None,
+        attempts: 0,
+        weight: 1,
+        visited: false,
+        there: false,
+        found_at: Timestamp::EPOCH,
+        validators: Default::default(),
+    }
+}
+
+impl Web {
+    pub(super) fn new(links: &[(&str, &[&str])]) -> Self {
+        let targets = |targets: &[&str]| targets.iter().map(|target| url(target)).collect();
+        Self {
+            config: CrawlConfig { scope: Scope::Any, ..CrawlConfig::default() },
+            links: links.iter().map(|(page, to)| (url(page).id(), targets(to))).collect(),
+            weights: HashMap::new(),
+            catalog: Vec::new(),
+            now: Timestamp::from_millis(1_000),
+        }
+    }
+
+    /// 003 part 1, T1: 0→(1, 2), 1→(3, 4), 2→(5, 6), and back 6→0.
+    pub(super) fn tree() -> Self {
+        Self::new(&[
+            ("s/0", &["s/1", "s/2"]),
+            ("s/1", &["s/3", "s/4"]),
+            ("s/2", &["s/5", "s/6"]),
+            ("s/6", &["s/0"]),
+        ])
+    }
+
+    /// 001 F112: A on one server links to B, C and E; E on another to D and F.
+    pub(super) fn discovery_example() -> Self {
+        Self::new(&[("one/a", &["one/b", "one/c", "two/e"]), ("two/e", &["two/d", "two/f"])])
+    }
+
+    /// 0→1→2→… up to `last`.
+    pub(super) fn chain(last: usize) -> Self {
+        let mut web = Self::new(&[]);
+        for n in 0..last {
+            web.links.insert(url(&format!("s/{n}")).id(), vec![url(&format!("s/{}", n + 1))]);
+        }
+        web
+    }
+
+    /// A page that an earlier crawl found and did not ask for.
+    pub(super) fn known(&mut self, page: &str, depth: u32) {
+        self.find(&url(page), depth, Timestamp::EPOCH);
+    }
+
+    pub(super) fn weigh(&mut self, page: &str, weight: u32) {
+        let id = url(page).id();
+        self.weights.insert(id, weight);
+        for known in self.catalog.iter_mut().filter(|known| known.page.url.id() == id) {
+            known.page.weight = weight;
+        }
+    }
+
+    pub(super) fn all_due_again(&mut self) {
+        self.catalog.iter_mut().for_each(|known| known.due = true);
+    }
+
+    /// Crawls to the end and gives the pages in the order in which they were asked for.
+    pub(super) fn crawl(&mut self, seeds: &[&str]) -> Vec<String> {
+        let admission = Admission::of(&self.config, self.now);
+        let mut frontier = Frontier::new(chosen(&self.config), admission, 1, Duration::ZERO);
+        for seed in seeds {
+            self.find(&url(seed), 0, self.now);
+        }
+        for known in self.catalog.iter().filter(|known| known.due) {
+            frontier.wake(known.page.url.id().site());
+        }
+        let mut order = Vec::new();
+        for _ in 0..10_000 {
+            match frontier.next(self.now) {
+                Next::Page(page) => {
+                    let site = page.url.id().site();
+                    frontier.started(site, self.now);
+                    self.now = self.now.plus(Duration::from_millis(1));
+                    frontier.ended(site, self.now, Duration::ZERO);
+                    let woken = self.absorb(&page);
+                    frontier.absorbed(page.url.id());
+                    woken.into_iter().for_each(|site| frontier.wake(site));
+                    order.push(page.url.as_str()["http://".len()..].replacen(".example", "", 1));
+                }
+                Next::Fill(draws) => {
+                    for Draw { site, lanes } in draws {
+                        let drawn = lanes.iter().map(|(order, limit)| self.due_pages(site, *order, *limit));
+                        let drawn = drawn.collect();
+                        frontier.fill(site, drawn);
+                    }
+                }
+                Next::Wait(Some(until)) => self.now = until,
+                Next::Wait(None) => {
+                    assert!(frontier.is_idle() && frontier.queued() == 0);
+                    return order;
+                }
+                Next::Robots(_) => unreachable!("nobody asked for it"),
+            }
+        }
+        panic!("it does not end: {order:?}");
+    }
+
+    fn find(&mut self, url: &PageUrl, depth: u32, found_at: Timestamp) -> Option<SiteId> {
+        if self.catalog.iter().any(|known| known.page.url == *url) {
+            return None;
+        }
+        let weight = self.weights.get(&url.id()).copied().unwrap_or(1);
+        let page = DuePage { url: url.clone(), depth, found_at, weight, ..due_page("s/") };
+        self.catalog.push(Known { page, due: true });
+        Some(url.id().site())
+    }
+
+    /// What a page links to becomes known, by the crate's own reading of a record.
+    fn absorb(&mut self, page: &DuePage) -> Vec<SiteId> {
+        for known in self.catalog.iter_mut().filter(|known| known.page.url == page.url) {
+            known.due = false;
+            known.page.visited = true;
+        }
+        let link = |url: &PageUrl| Link {
+            url: url.clone(),
+            anchor: String::new(),
+            kind: LinkKind::Page,
+            rel: String::new(),
+        };
+        let links: Vec<Link> = self.links.get(&page.url.id()).into_iter().flatten().map(link).collect();
+        let facts = PageFacts { links: &links, indexable: true, ..PageFacts::default() };
+        let content = Content::Response(Response { status: 200, ..Response::default() });
+        let record =
+            Record { depth: page.depth, attempt: 1, ..Record::new(page.url.clone(), self.now, content) };
+        let (position, next) = (LibraryPosition::START, LibraryPosition::START);
+        let mut scoping = Scoping::new(rules_of(&self.config));
+        let found =
+            changes(&mut scoping, &self.config, &StoredRecord { position, next, record }, Some(facts));
+        let found = found.into_iter().filter_map(|change| match change {
+            Change::Found(found) => self.find(&found.url, found.depth, found.at),
+            _ => None,
+        });
+        found.collect()
+    }
+
+    fn due_pages(&self, site: SiteId, order: DueOrder, limit: usize) -> Vec<DuePage> {
+        let due = self.catalog.iter().enumerate();
+        let mut due: Vec<(usize, &DuePage)> = due
+            .filter(|(_, known)| known.due && known.page.url.id().site() == site)
+            .map(|(number, known)| (number, &known.page))
+            .collect();
+        match order {
+            DueOrder::Nearest => due.sort_by_key(|(number, page)| (page.depth, *number)),
+            DueOrder::Deepest => {
+                due.sort_by_key(|(number, page)| (u32::MAX - page.depth, usize::MAX - number))
+            }
+            DueOrder::Heaviest => due.sort_by_key(|(n, page)| (u32::MAX - page.weight, page.depth, *n)),
+            DueOrder::Random(chance) => due
+                .sort_by_key(|(_, page)| (page.url.id().page() ^ chance).wrapping_mul(0x9E37_79B9_7F4A_7C15)),
+        }
+        due.into_iter().take(limit).map(|(_, page)| page.clone()).collect()
+    }
+}

@@ -1,0 +1,58 @@
+//! New servers first: the way of WebCrawler (001 F122, F123).
+//!
+//! Before anything else one page of each new site is fetched; when all known sites were visited, they take turns until
+//! a new one appears. That covers many servers early and spreads the load (F124).
+
+use pharos_store::DueOrder;
+
+use super::strategy::{Candidate, Lane, Overtaking, Rank, Strategy};
+
+/// One page of every new site, then round robin.
+pub(crate) struct SiteFirst;
+
+impl Strategy for SiteFirst {
+    fn lanes(&self) -> &[Lane] {
+        &[Lane { order: DueOrder::Nearest, share: 1 }]
+    }
+
+    fn chunk(&self) -> usize {
+        64
+    }
+
+    fn overtaking(&self) -> Overtaking {
+        Overtaking::Sites
+    }
+
+    fn rank(&self, site: &Candidate<'_>) -> Rank {
+        Rank::class(u32::from(!site.is_new))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simulator::Web;
+    use pharos_core::config::StrategyName;
+
+    /// 001 F123.
+    #[test]
+    fn a_page_of_a_new_site_comes_before_anything_else() {
+        let mut web = Web::new(&[
+            ("a/", &["a/1", "a/2", "a/3"]),
+            ("b/", &["b/1", "b/2"]),
+            ("a/2", &["new/deep/page", "new/other"]),
+        ]);
+        web.config.strategy = StrategyName::SiteFirst;
+        let order = web.crawl(&["a/", "b/"]);
+        let expected =
+            ["a/", "b/", "a/1", "b/1", "a/2", "new/deep/page", "b/2", "a/3", "new/other"].map(String::from);
+        assert_eq!(order, expected);
+    }
+
+    /// 001 F112: both servers were visited, so they take turns.
+    #[test]
+    fn known_sites_take_turns() {
+        let mut web = Web::discovery_example();
+        web.config.strategy = StrategyName::SiteFirst;
+        assert_eq!(web.crawl(&["one/a", "two/e"]), ["one/a", "two/e", "one/b", "two/d", "one/c", "two/f"]);
+    }
+}

@@ -1,0 +1,264 @@
+//! The contract of the strategies, which of them the configuration asks for, and which pages a crawl is about at all.
+//!
+//! A strategy never sees more than it has to: it says in which orders the pages of a site are drawn from the catalog,
+//! how many at once, and which of the sites that may be asked now goes first. When a site may be asked is none of its
+//! business: politeness stands above every strategy.
+
+use std::collections::VecDeque;
+
+use pharos_core::config::{CrawlConfig, Restart, StrategyName};
+use pharos_core::{PageId, Timestamp};
+use pharos_store::{DueOrder, DuePage};
+
+use super::alternate::Alternate;
+use super::breadth_first::BreadthFirst;
+use super::depth_first::DepthFirst;
+use super::hot_queue::HotQueue;
+use super::importance::Importance;
+use super::site_first::SiteFirst;
+use super::worm::Worm;
+
+/// Lanes of a strategy, and pages of a lane in a row, whatever the configuration says.
+const MAX_LANES: usize = 8;
+const MAX_SHARE: u32 = 100;
+
+/// Which page next. Implementations promise that `rank` and `reorder` depend on what they are given alone, so that a
+/// crawl with the same answers goes the same way.
+pub(crate) trait Strategy: Send {
+    /// The queues of a site, each drawn from the catalog in its own order, and how many pages come from each in turn.
+    fn lanes(&self) -> &[Lane];
+
+    /// Pages of a site drawn at once: few where what is found meanwhile is to be weighed against what waits.
+    fn chunk(&self) -> usize {
+        256
+    }
+
+    /// What may overtake pages that are drawn already.
+    fn overtaking(&self) -> Overtaking {
+        Overtaking::Nothing
+    }
+
+    /// Puts pages just drawn into an order that the catalog does not know.
+    fn reorder(&self, _drawn: &mut [Queued]) {}
+
+    /// Is this page for this strategy? One that is not stays due in the catalog.
+    fn admits(&self, _page: &DuePage) -> bool {
+        true
+    }
+
+    /// Which of the sites that may be asked now goes first; among equals it is the one that waited longest.
+    fn rank(&self, site: &Candidate<'_>) -> Rank;
+}
+
+/// A queue of a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lane {
+    /// The order in which it is drawn. Of a random order the number is only where it starts: no two draws are alike.
+    pub(crate) order: DueOrder,
+    /// Pages taken from it before it is the next lane's turn.
+    pub(crate) share: usize,
+}
+
+/// What may overtake pages that are drawn already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Overtaking {
+    /// Nothing: what is found waits until what is drawn is used up.
+    Nothing,
+    /// Sites that had nothing to do are drawn before any site is asked.
+    Sites,
+    /// Those, and pages of the same site: it is asked again only when all is known of what it gave, and drawn anew
+    /// where that had pages of it.
+    Pages,
+}
+
+/// A site that may be asked now.
+pub(crate) struct Candidate<'a> {
+    /// Its next page.
+    pub(crate) next: &'a DuePage,
+    /// No page of it was asked for so far.
+    pub(crate) is_new: bool,
+}
+
+/// A place among the sites that may be asked now; the smallest goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank {
+    pub(crate) class: u32,
+    pub(crate) then: i64,
+}
+
+impl Rank {
+    /// Before everything else.
+    pub(crate) const FIRST: Rank = Rank { class: 0, then: i64::MIN };
+
+    /// Only the class counts.
+    pub(crate) fn class(class: u32) -> Self {
+        Self { class, then: 0 }
+    }
+}
+
+/// A page drawn from the catalog; its id is worked out once.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    pub(crate) id: PageId,
+    pub(crate) page: DuePage,
+}
+
+impl From<DuePage> for Queued {
+    fn from(page: DuePage) -> Self {
+        Self { id: page.url.id(), page }
+    }
+}
+
+/// What the configuration asks for.
+pub(crate) fn chosen(config: &CrawlConfig) -> Box<dyn Strategy> {
+    match config.strategy {
+        StrategyName::BreadthFirst => Box::new(BreadthFirst),
+        StrategyName::DepthFirst => Box::new(DepthFirst),
+        StrategyName::Importance => Box::new(Importance::new(config.alpha, config.beta)),
+        StrategyName::Alternate => Box::new(Alternate::new(&config.alternate)),
+        StrategyName::HotQueue => Box::new(HotQueue::new(&config.queue_ratio)),
+        StrategyName::SiteFirst => Box::new(SiteFirst),
+        StrategyName::Worm => Box::new(Worm),
+    }
+}
+
+/// Which pages a crawl is about. Together with a strategy it gives the four restart modes of the RBSE spider
+/// (001 F119): from the seeds or from all that is known and unvisited, breadth first or depth first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Admission {
+    max_depth: u32,
+    /// Pages known before are not followed, but for the seeds.
+    found_since: Option<Timestamp>,
+}
+
+impl Admission {
+    /// For a crawl that started then.
+    pub(crate) fn of(config: &CrawlConfig, started: Timestamp) -> Self {
+        Self {
+            max_depth: config.max_depth,
+            found_since: (config.restart == Restart::Seeds).then_some(started),
+        }
+    }
+
+    pub(crate) fn admits(&self, page: &DuePage) -> bool {
+        let is_recent = self.found_since.is_none_or(|since| page.found_at >= since);
+        page.depth <= self.max_depth && (is_recent || page.depth == 0)
+    }
+}
+
+/// Lanes in these orders with shares from the configuration, made sane: at least one page from each lane. Lanes
+/// without a share get one page, shares without a lane are ignored.
+pub(super) fn lanes_of(orders: impl IntoIterator<Item = DueOrder>, shares: &[u32]) -> Vec<Lane> {
+    let share = |lane| shares.get(lane).copied().unwrap_or(1).clamp(1, MAX_SHARE) as usize;
+    let lane = |(number, order)| Lane { order, share: share(number) };
+    orders.into_iter().take(MAX_LANES).enumerate().map(lane).collect()
+}
+
+/// Pages of as many whole rounds through the lanes as fit into `about`, and of one at least.
+pub(super) fn whole_rounds(lanes: &[Lane], about: usize) -> usize {
+    let round = lanes.iter().map(|lane| lane.share).sum::<usize>().max(1);
+    (about / round).max(1) * round
+}
+
+/// One queue out of several: the share of the first, the share of the second, and so on, in rounds; a lane that has
+/// nothing left is passed over. Nothing is lost, and each lane keeps its order.
+pub(super) fn interleave(mut drawn: Vec<Vec<Queued>>, lanes: &[Lane]) -> VecDeque<Queued> {
+    if drawn.len() == 1 {
+        return drawn.pop().map(VecDeque::from).unwrap_or_default();
+    }
+    let mut queue = VecDeque::with_capacity(drawn.iter().map(Vec::len).sum());
+    let mut rest: Vec<_> = drawn.into_iter().map(Vec::into_iter).collect();
+    while rest.iter().any(|lane| lane.len() > 0) {
+        for (number, lane) in rest.iter_mut().enumerate() {
+            let share = lanes.get(number).map_or(1, |lane| lane.share.max(1));
+            queue.extend(lane.take(share));
+        }
+    }
+    queue
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simulator::Web;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn queued(lane: usize, number: usize) -> Queued {
+        Queued::from(super::super::simulator::due_page(&format!("s{lane}/{number}")))
+    }
+
+    proptest! {
+        #[test]
+        fn lanes_keep_their_order_and_their_ratio(
+            lengths in proptest::collection::vec(0..40usize, 1..5),
+            shares in proptest::collection::vec(0..12u32, 0..6),
+        ) {
+            let lanes = lanes_of(lengths.iter().map(|_| DueOrder::Nearest), &shares);
+            let drawn = lengths.iter().enumerate();
+            let drawn = drawn.map(|(lane, n)| (0..*n).map(|k| queued(lane, k)).collect()).collect();
+            let merged: Vec<String> = interleave(drawn, &lanes).iter().map(|q| q.page.url.to_string()).collect();
+            prop_assert_eq!(merged.len(), lengths.iter().sum::<usize>());
+            for (lane, length) in lengths.iter().enumerate() {
+                let host = format!("//s{lane}.");
+                let own: Vec<&String> = merged.iter().filter(|url| url.contains(&host)).collect();
+                let expected: Vec<String> = (0..*length).map(|n| format!("http:{host}example/{n}")).collect();
+                prop_assert_eq!(own, expected.iter().collect::<Vec<_>>());
+            }
+            // As long as every lane is full, a round holds exactly the shares.
+            let rounds = lanes.iter().zip(&lengths).map(|(lane, n)| n / lane.share).min().unwrap_or(0);
+            for (lane, Lane { share, .. }) in lanes.iter().enumerate() {
+                let host = format!("//s{lane}.");
+                let head = &merged[..rounds * whole_rounds(&lanes, 0)];
+                prop_assert_eq!(head.iter().filter(|url| url.contains(&host)).count(), rounds * share);
+            }
+        }
+    }
+
+    /// 001 F119: from a given page or from the known unvisited, breadth first or limited depth first.
+    #[test]
+    fn the_four_restart_modes_of_the_rbse_spider() {
+        let order = |strategy, restart| {
+            let mut web = Web::new(&[("s/", &["s/1", "s/2"]), ("s/1", &["s/3"]), ("s/2", &["s/4"])]);
+            web.known("s/old", 1);
+            web.config = CrawlConfig { strategy, restart, ..web.config.clone() };
+            web.crawl(&["s/"]).join(" ")
+        };
+        let (breadth, depth) = (StrategyName::BreadthFirst, StrategyName::DepthFirst);
+        assert_eq!(order(breadth, Restart::Seeds), "s/ s/1 s/2 s/3 s/4");
+        assert_eq!(order(depth, Restart::Seeds), "s/ s/2 s/4 s/1 s/3");
+        assert_eq!(order(breadth, Restart::Known), "s/ s/old s/1 s/2 s/3 s/4");
+        assert_eq!(order(depth, Restart::Known), "s/old s/ s/2 s/4 s/1 s/3");
+    }
+
+    #[test]
+    fn every_strategy_fetches_every_page_once() {
+        use StrategyName::*;
+        for strategy in [BreadthFirst, DepthFirst, Importance, Alternate, HotQueue, SiteFirst, Worm] {
+            let mut web = Web::discovery_example();
+            web.config.strategy = strategy;
+            let mut order = web.crawl(&["one/a", "two/e"]);
+            order.sort();
+            assert_eq!(order, ["one/a", "one/b", "one/c", "two/d", "two/e", "two/f"], "{strategy}");
+            assert!(web.crawl(&[]).is_empty(), "{strategy}");
+        }
+    }
+
+    #[test]
+    fn pages_that_are_not_admitted_hide_no_others() {
+        let mut web = Web::new(&[("s/", &["s/new"])]);
+        for n in 0..1000 {
+            web.known(&format!("s/old{n}"), 0);
+        }
+        web.known("s/seed", 0);
+        web.config.max_depth = 1;
+        web.config.restart = Restart::Seeds;
+        let order = web.crawl(&["s/"]);
+        assert_eq!(order.len(), 1003, "seeds of earlier crawls are seeds");
+        let mut web = Web::new(&[("s/", &["s/new"])]);
+        for n in 0..1000 {
+            web.known(&format!("s/old{n}"), 1);
+        }
+        web.config.restart = Restart::Seeds;
+        assert_eq!(web.crawl(&["s/"]), ["s/", "s/new"]);
+    }
+}

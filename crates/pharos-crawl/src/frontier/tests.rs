@@ -1,0 +1,314 @@
+//! What every strategy keeps: no page twice, no site too soon, memory bounded.
+
+use super::filling::{FILLED_AT_ONCE, OVERALL};
+use super::simulator::due_page;
+use super::*;
+use pharos_core::config::{CrawlConfig, StrategyName};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, HashMap};
+
+fn page(site: usize, number: usize) -> DuePage {
+    due_page(&format!("s{site}/{number}"))
+}
+
+fn site(number: usize) -> SiteId {
+    page(number, 0).url.id().site()
+}
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+/// What breadth first draws at once.
+const CHUNK: usize = 256;
+const DELAY: Duration = Duration::from_millis(100);
+
+fn with(config: &CrawlConfig, connections: usize, delay: Duration) -> Frontier {
+    Frontier::new(chosen(config), Admission::of(config, Timestamp::EPOCH), connections, delay)
+}
+
+fn breadth_first(delay: Duration) -> Frontier {
+    with(&CrawlConfig::default(), 1, delay)
+}
+
+fn frontier() -> Frontier {
+    breadth_first(DELAY)
+}
+
+/// Fills every site that asks from `catalog`, then gives what is next.
+fn next(frontier: &mut Frontier, catalog: &BTreeMap<SiteId, Vec<DuePage>>, now: Timestamp) -> Next {
+    loop {
+        match frontier.next(now) {
+            Next::Fill(sites) => {
+                for Draw { site, lanes } in sites {
+                    let due = |limit| catalog.get(&site).into_iter().flatten().take(limit).cloned().collect();
+                    frontier.fill(site, lanes.into_iter().map(|(_, limit)| due(limit)).collect());
+                }
+            }
+            next => return next,
+        }
+    }
+}
+
+fn catalog(pages: &[DuePage]) -> BTreeMap<SiteId, Vec<DuePage>> {
+    let mut catalog = BTreeMap::<_, Vec<_>>::new();
+    for page in pages {
+        catalog.entry(page.url.id().site()).or_default().push(page.clone());
+    }
+    catalog
+}
+
+#[test]
+fn a_site_waits_from_the_end_of_its_last_request() {
+    let mut frontier = frontier();
+    let catalog = catalog(&[page(1, 1), page(1, 2)]);
+    frontier.wake(site(1));
+    assert_eq!(next(&mut frontier, &catalog, at(0)), Next::Page(page(1, 1)));
+    frontier.started(site(1), at(0));
+    assert_eq!(next(&mut frontier, &catalog, at(5000)), Next::Wait(None), "one request at a time");
+    frontier.ended(site(1), at(5000), DELAY);
+    assert_eq!(next(&mut frontier, &catalog, at(5099)), Next::Wait(Some(at(5100))));
+    assert_eq!(next(&mut frontier, &catalog, at(5100)), Next::Page(page(1, 2)));
+    frontier.started(site(1), at(5100));
+    frontier.ended(site(1), at(5200), DELAY * 3);
+    frontier.wake(site(1));
+    // Nothing but what is held is due, and that is seen before the delay is over.
+    assert_eq!(next(&mut frontier, &catalog, at(5200)), Next::Wait(None));
+}
+
+#[test]
+fn the_wait_outlasts_a_site_that_ran_dry() {
+    let mut frontier = frontier();
+    frontier.wake(site(1));
+    let first = catalog(&[page(1, 1)]);
+    assert_eq!(next(&mut frontier, &first, at(0)), Next::Page(page(1, 1)));
+    frontier.started(site(1), at(0));
+    frontier.ended(site(1), at(10), DELAY);
+    assert_eq!(next(&mut frontier, &first, at(10)), Next::Wait(None));
+    frontier.absorbed(page(1, 1).url.id());
+    frontier.prune(at(20));
+    frontier.wake(site(1));
+    let second = catalog(&[page(1, 2)]);
+    assert_eq!(next(&mut frontier, &second, at(20)), Next::Wait(Some(at(110))));
+    assert_eq!(next(&mut frontier, &second, at(110)), Next::Page(page(1, 2)));
+}
+
+#[test]
+fn sites_take_turns() {
+    let mut frontier = breadth_first(Duration::ZERO);
+    let pages: Vec<DuePage> = (1..=3).flat_map(|s| (1..=3).map(move |n| page(s, n))).collect();
+    let catalog = catalog(&pages);
+    for s in 1..=3 {
+        frontier.wake(site(s));
+    }
+    let mut order = Vec::new();
+    while let Next::Page(page) = next(&mut frontier, &catalog, at(0)) {
+        let id = page.url.id().site();
+        frontier.started(id, at(0));
+        frontier.ended(id, at(0), Duration::ZERO);
+        order.push((1..=3).find(|s| site(*s) == id).unwrap());
+    }
+    assert_eq!(order, [1, 2, 3, 1, 2, 3, 1, 2, 3]);
+}
+
+#[test]
+fn robots_come_first_and_other_sites_go_on() {
+    let mut frontier = frontier();
+    let catalog = catalog(&[page(1, 1), page(2, 1)]);
+    frontier.wake(site(1));
+    let Next::Page(first) = next(&mut frontier, &catalog, at(0)) else { panic!() };
+    let robots_txt = first.url.robots_txt();
+    let errand = RobotsErrand { origin: robots_txt.clone(), ask: robots_txt.clone(), hops: 0 };
+    frontier.robots_first(first.clone(), errand.clone());
+    assert_eq!(next(&mut frontier, &catalog, at(0)), Next::Robots(errand));
+    frontier.started(site(1), at(0));
+    frontier.ended(site(1), at(10), DELAY);
+    // Redirected to another site: that one is asked in its own time, and pages wait still.
+    let moved = RobotsErrand { origin: robots_txt, ask: page(2, 9).url.robots_txt(), hops: 1 };
+    frontier.errand(moved.clone());
+    frontier.wake(site(2));
+    assert_eq!(next(&mut frontier, &catalog, at(500)), Next::Robots(moved));
+    frontier.started(site(2), at(500));
+    frontier.ended(site(2), at(510), DELAY);
+    assert_eq!(next(&mut frontier, &catalog, at(600)), Next::Wait(Some(at(610))));
+    frontier.robots_known(site(1));
+    assert_eq!(next(&mut frontier, &catalog, at(600)), Next::Page(first));
+    assert_eq!(next(&mut frontier, &catalog, at(610)), Next::Page(page(2, 1)));
+}
+
+#[test]
+fn pages_set_aside_do_not_hide_others_and_come_back() {
+    let mut frontier = breadth_first(Duration::ZERO);
+    let pages: Vec<DuePage> = (0..CHUNK + 5).map(|n| page(1, n)).collect();
+    let catalog = catalog(&pages);
+    frontier.wake(site(1));
+    let mut given = 0;
+    while let Next::Page(page) = next(&mut frontier, &catalog, at(0)) {
+        frontier.park(&page, Some(at(1000)));
+        given += 1;
+    }
+    assert_eq!(given, CHUNK + 5);
+    assert!(frontier.is_idle());
+    assert_eq!(frontier.next(at(0)), Next::Wait(Some(at(1000))));
+    assert_eq!(frontier.release(at(999)), 0);
+    assert_eq!(frontier.release(at(1000)), 1);
+    assert_eq!(next(&mut frontier, &catalog, at(1000)), Next::Page(page(1, 0)));
+}
+
+#[test]
+fn a_site_with_too_many_pages_set_aside_is_set_aside() {
+    let mut frontier = breadth_first(Duration::ZERO);
+    let pages: Vec<DuePage> = (0..2 * MAX_PARKED).map(|n| page(1, n)).collect();
+    let catalog = catalog(&pages);
+    frontier.wake(site(1));
+    let mut given = 0;
+    while let Next::Page(page) = next(&mut frontier, &catalog, at(0)) {
+        frontier.park(&page, None);
+        given += 1;
+    }
+    assert_eq!(given, MAX_PARKED);
+    frontier.wake(site(1));
+    assert_eq!(next(&mut frontier, &catalog, at(0)), Next::Wait(None));
+    assert!(frontier.is_idle() && frontier.queued() == 0);
+}
+
+#[test]
+fn memory_is_bounded_with_many_sites() {
+    let mut frontier = frontier();
+    for s in 0..1000 {
+        frontier.wake(site(s));
+    }
+    let Next::Fill(sites) = frontier.next(at(0)) else { panic!() };
+    assert_eq!(sites.len(), FILLED_AT_ONCE);
+    assert_eq!(sites[0].lanes, [(DueOrder::Nearest, OVERALL / 1000)]);
+}
+
+proptest! {
+    /// Whatever happens in whatever order: no page is out twice, no site is asked too soon or too often at once,
+    /// and in the end every page was given.
+    #[test]
+    fn promises_hold(steps in proptest::collection::vec((0..5u8, 0..8usize, 0..150i64), 0..200), connections in 1..3usize, strategy in 0..7usize) {
+        let pages: Vec<DuePage> = (0..3).flat_map(|s| (0..8).map(move |n| page(s, n))).collect();
+        let mut due = catalog(&pages);
+        use StrategyName::*;
+            let strategy = [BreadthFirst, DepthFirst, Importance, Alternate, HotQueue, SiteFirst, Worm][strategy];
+            let mut frontier = with(&CrawlConfig { strategy, ..CrawlConfig::default() }, connections, DELAY);
+        for s in 0..3 {
+            frontier.wake(site(s));
+        }
+        let (mut under_way, mut unabsorbed, mut now) = (Vec::<DuePage>::new(), Vec::<DuePage>::new(), 0);
+        let mut ended = BTreeMap::new();
+        let mut given = HashSet::new();
+        let patience = (0..400).map(|n| ([1, 0, 2, 1][n % 4], 0, 150));
+        for (what, which, wait) in steps.into_iter().chain(patience) {
+            now += wait;
+            match what {
+                0 if !under_way.is_empty() => {
+                    let page = under_way.remove(which % under_way.len());
+                    frontier.ended(page.url.id().site(), at(now), DELAY);
+                    ended.insert(page.url.id().site(), now);
+                    unabsorbed.push(page);
+                }
+                2 if !unabsorbed.is_empty() => {
+                    let page = unabsorbed.remove(which % unabsorbed.len());
+                    due.entry(page.url.id().site()).or_default().retain(|p| *p != page);
+                    frontier.absorbed(page.url.id());
+                }
+                3 => frontier.wake(site(which % 3)),
+                4 => frontier.prune(at(now)),
+                _ => {
+                    if let Next::Page(page) = next(&mut frontier, &due, at(now)) {
+                        let id = page.url.id().site();
+                        prop_assert!(given.insert(page.url.id()), "{:?} twice", page.url);
+                        prop_assert!(ended.get(&id).is_none_or(|end| now >= end + 100), "too soon");
+                        frontier.started(id, at(now));
+                        under_way.push(page);
+                        prop_assert!(under_way.iter().filter(|p| p.url.id().site() == id).count() <= connections);
+                    }
+                }
+            }
+        }
+        prop_assert_eq!(given.len(), pages.len());
+        prop_assert!(frontier.is_idle() && frontier.queued() == 0 && frontier.held.is_empty());
+    }
+}
+
+/// A site that ran out of pages is filled although others have enough, and a new one is not forgotten.
+#[test]
+fn a_hungry_site_does_not_wait_for_ever() {
+    let mut frontier = breadth_first(Duration::ZERO);
+    let pages: Vec<DuePage> = (0..1000).map(|n| page(1, n)).chain([page(2, 0)]).collect();
+    let catalog = catalog(&pages);
+    frontier.wake(site(1));
+    for step in 0..CHUNK {
+        let Next::Page(given) = next(&mut frontier, &catalog, at(0)) else { panic!() };
+        let id = given.url.id().site();
+        if id == site(2) {
+            return;
+        }
+        frontier.started(id, at(0));
+        frontier.ended(id, at(0), Duration::ZERO);
+        if step == 10 {
+            frontier.wake(site(2));
+        }
+    }
+    panic!("the second site was never asked");
+}
+
+/// Time this thread had a core, so that what else the machine does matters little.
+fn busy() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split(' ').next().and_then(|number| number.parse().ok());
+    Duration::from_nanos(nanoseconds.unwrap_or(0))
+}
+
+/// `cargo test --release -p pharos-crawl --lib how_many_steps -- --ignored --nocapture`
+///
+/// A cycle is `next`, `started`, `ended` and `absorbed`, with its share of `fill`. Pages go round, so that none have
+/// to be made on the way.
+#[test]
+#[ignore = "a measurement"]
+fn how_many_steps_a_second() {
+    use StrategyName::*;
+    const SITES: usize = 5_000;
+    const PAGES: usize = 20;
+    const CYCLES: usize = 2_000_000;
+    let all = [BreadthFirst, DepthFirst, Importance, Alternate, HotQueue, SiteFirst, Worm];
+    for (strategy, delay) in all.map(|strategy| (strategy, 0)).into_iter().chain([(BreadthFirst, 1000)]) {
+        let config = CrawlConfig { strategy, ..CrawlConfig::default() };
+        let mut frontier = with(&config, 1, Duration::from_millis(delay));
+        let mut waiting: HashMap<SiteId, Vec<DuePage>, RandomState> =
+            (0..SITES).map(|s| (site(s), (0..PAGES).map(|n| page(s, n)).collect())).collect();
+        waiting.keys().for_each(|id| frontier.wake(*id));
+        let (mut now, mut given) = (0, 0);
+        let began = busy();
+        while given < CYCLES {
+            match frontier.next(at(now)) {
+                Next::Page(page) => {
+                    let id = page.url.id();
+                    frontier.started(id.site(), at(now));
+                    frontier.ended(id.site(), at(now), Duration::from_millis(delay));
+                    frontier.absorbed(id);
+                    waiting.entry(id.site()).or_default().push(page);
+                    given += 1;
+                }
+                Next::Fill(draws) => {
+                    for Draw { site, lanes } in draws {
+                        let pages = waiting.entry(site).or_default();
+                        let drawn =
+                            lanes.into_iter().map(|(_, n)| pages.split_off(pages.len().saturating_sub(n)));
+                        let drawn = drawn.collect();
+                        frontier.fill(site, drawn);
+                    }
+                }
+                Next::Wait(until) => now = until.unwrap().millis(),
+                Next::Robots(_) => unreachable!(),
+            }
+        }
+        let rate = given as f64 / (busy() - began).as_secs_f64() / 1e6;
+        println!(
+            "{strategy:>13}, {delay:>4} ms delay: {rate:.2} million cycles a second, {} queued",
+            frontier.queued()
+        );
+    }
+}

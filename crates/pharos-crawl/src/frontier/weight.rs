@@ -1,0 +1,399 @@
+//! What a page is worth: predicted before it was seen, true afterwards.
+//!
+//! Every page that was not visited has a *predicted* weight and every visited one a *true* weight, both from 1 to
+//! 1,000 (000 part 2, B29; part 1, LC14). Predictors: the weight of the page it was found on, the anchor, the length
+//! of the directory, how many pages refer to it, who added it, the depth of the domain, and whether it speaks a wanted
+//! language. Guide words (导向词) raise both (B30).
+//!
+//! Pure functions: the same clues give the same weight, live and when the library is replayed.
+
+use pharos_core::PageUrl;
+use pharos_core::config::CrawlConfig;
+
+use crate::guide_words;
+
+/// Where the rule of [`initial_weight`] starts.
+pub const INITIAL_WEIGHT: u32 = 10;
+/// The greatest weight; the smallest is 1.
+pub const MAX_WEIGHT: u32 = 1_000;
+
+/// What makes an address look like a machine's: each occurrence costs two.
+const SUSPECT: [&str; 3] = ["search", "proxy", "gate"];
+/// An anchor of so many characters says what it leads to; a longer one says no more.
+const TELLING_ANCHOR: usize = 8;
+
+/// What the operator wants, made ready for comparing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WeightRules {
+    /// Words that lead the crawl.
+    pub guide_words: Vec<String>,
+    /// Hosts and domains whose pages weigh more.
+    pub important_sites: Vec<String>,
+    /// Languages and charsets whose pages weigh more.
+    pub wanted: Vec<String>,
+}
+
+impl WeightRules {
+    /// What a configuration asks for.
+    pub fn of(config: &CrawlConfig) -> Self {
+        let lower = |texts: &[String]| texts.iter().map(|text| text.trim().to_lowercase()).collect();
+        Self {
+            guide_words: config.guide_words.clone(),
+            important_sites: lower(&config.important_sites),
+            wanted: lower(&config.wanted),
+        }
+    }
+
+    fn is_important(&self, url: &PageUrl) -> bool {
+        if self.important_sites.is_empty() {
+            return false;
+        }
+        let site = url.site();
+        self.important_sites.iter().any(|name| name == site.host() || name == site.domain())
+    }
+
+    fn is_wanted(&self, language: &str, charset: &str) -> bool {
+        let is = |wanted: &String| {
+            !wanted.is_empty()
+                && (wanted.eq_ignore_ascii_case(language) || wanted.eq_ignore_ascii_case(charset))
+        };
+        self.wanted.iter().any(is)
+    }
+}
+
+/// Who told us of a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AddedBy {
+    /// A link led there.
+    #[default]
+    Link,
+    /// A site's own list of its pages.
+    Sitemap,
+    /// Somebody submitted it.
+    Submission,
+    /// An operator named it.
+    Seed,
+}
+
+/// What is known of a page that was not visited.
+#[derive(Clone, Copy, Debug)]
+pub struct Clues<'a> {
+    /// Its address.
+    pub url: &'a PageUrl,
+    /// Who told us of it.
+    pub added_by: AddedBy,
+    /// The true weight of the page it was found on, where there is one.
+    pub parent_weight: Option<u32>,
+    /// How relevant that page is to the guide words, 0 to 1.
+    pub parent_relevance: f64,
+    /// The words of the link.
+    pub anchor: &'a str,
+    /// The words around the link.
+    pub around: &'a str,
+    /// Pages known to refer to it.
+    pub referring_pages: u32,
+    /// Language of the page it was found on; empty where unknown.
+    pub language: &'a str,
+    /// Charset of the page it was found on; empty where unknown.
+    pub charset: &'a str,
+}
+
+impl<'a> Clues<'a> {
+    /// An address and nothing else.
+    pub fn new(url: &'a PageUrl) -> Self {
+        Self {
+            url,
+            added_by: AddedBy::Link,
+            parent_weight: None,
+            parent_relevance: 0.0,
+            anchor: "",
+            around: "",
+            referring_pages: 0,
+            language: "",
+            charset: "",
+        }
+    }
+}
+
+/// A weight and what it is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Predicted {
+    /// The sum of the parts, from 1 to 1,000.
+    pub total: u32,
+    /// Each part with its name; those that give nothing are there too.
+    pub parts: Vec<(&'static str, i32)>,
+}
+
+/// What a visit showed of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct PageEvidence<'a> {
+    /// Its address.
+    pub url: &'a PageUrl,
+    /// Who told us of it.
+    pub added_by: AddedBy,
+    /// The true weight of the page it was found on, where there is one.
+    pub parent_weight: Option<u32>,
+    /// Pages known to refer to it.
+    pub referring_pages: u32,
+    /// Other addresses with the same content.
+    pub mirrors: u32,
+    /// Its title.
+    pub title: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    /// Its language; empty where unknown.
+    pub language: &'a str,
+    /// Its charset; empty where unknown.
+    pub charset: &'a str,
+}
+
+impl<'a> PageEvidence<'a> {
+    /// An address and nothing else.
+    pub fn new(url: &'a PageUrl) -> Self {
+        Self {
+            url,
+            added_by: AddedBy::Link,
+            parent_weight: None,
+            referring_pages: 0,
+            mirrors: 0,
+            title: "",
+            text: "",
+            language: "",
+            charset: "",
+        }
+    }
+}
+
+/// The weight of a page that was not visited (000 part 2, B29). It never falls when the parent weighs more, when more
+/// pages refer to it or when the anchor says more of the guide words, and never rises with the length of the path.
+pub fn predicted(clues: &Clues<'_>, rules: &WeightRules) -> Predicted {
+    let link_relevance = guide_words::link_relevance(&rules.guide_words, clues.anchor, clues.around);
+    let parts = vec![
+        ("added by", added_by(clues.added_by)),
+        ("parent", part(250, share(clues.parent_weight.unwrap_or(0)))),
+        ("anchor", part(40, anchor_share(clues.anchor))),
+        ("address", part(200, form(clues.url))),
+        ("domain depth", part(50, 1.0 / (1.0 + clues.url.domain_depth() as f64))),
+        ("home page", if is_home_page(clues.url) { 100 } else { 0 }),
+        ("referring pages", part(160, popularity(clues.referring_pages))),
+        ("important site", if rules.is_important(clues.url) { 100 } else { 0 }),
+        ("wanted language", if rules.is_wanted(clues.language, clues.charset) { 60 } else { 0 }),
+        ("guide words of the parent", part(100, clues.parent_relevance)),
+        ("guide words of the link", part(150, link_relevance)),
+    ];
+    Predicted { total: total(&parts), parts }
+}
+
+/// The weight of a page that was visited: many links in, a good parent, copies elsewhere and a short address make a
+/// page important (000 part 1, F7), and so does what it says of the guide words.
+pub fn true_weight(page: &PageEvidence<'_>, rules: &WeightRules) -> u32 {
+    let relevance = guide_words::page_relevance(&rules.guide_words, page.title, page.text);
+    total(&[
+        ("added by", added_by(page.added_by)),
+        ("parent", part(150, share(page.parent_weight.unwrap_or(0)))),
+        ("address", part(150, form(page.url))),
+        ("home page", if is_home_page(page.url) { 100 } else { 0 }),
+        ("referring pages", part(250, popularity(page.referring_pages))),
+        ("mirrors", part(50, popularity(page.mirrors))),
+        ("important site", if rules.is_important(page.url) { 100 } else { 0 }),
+        ("wanted language", if rules.is_wanted(page.language, page.charset) { 100 } else { 0 }),
+        ("guide words", part(300, relevance)),
+    ])
+}
+
+/// TSE's weight of an address (000 part 1, F8): ten, minus one for each `/`, `?` and `&` behind the host, minus two for
+/// each `search`, `proxy` and `gate`, never below zero. The depth of the directory and its slashes are one deduction,
+/// and a slash at the end opens no directory.
+pub fn initial_weight(url: &PageUrl) -> u32 {
+    let behind_host = url.path_and_query();
+    let path_end = behind_host.find('?').unwrap_or(behind_host.len());
+    let ends_open = behind_host[..path_end].ends_with('/');
+    let marks = behind_host.bytes().filter(|byte| matches!(byte, b'/' | b'?' | b'&')).count();
+    let suspects: usize = SUSPECT.iter().map(|word| occurrences(url.as_str(), word)).sum();
+    let deduction = marks - usize::from(ends_open) + 2 * suspects;
+    INITIAL_WEIGHT.saturating_sub(u32::try_from(deduction).unwrap_or(u32::MAX))
+}
+
+/// Is it the first page of its site?
+pub fn is_home_page(url: &PageUrl) -> bool {
+    url.path_and_query() == "/"
+}
+
+/// A page that is probably there though nobody named it: the directory above (000 part 1, C14; part 2, B31).
+pub fn worth_a_try(url: &PageUrl) -> Option<PageUrl> {
+    if is_home_page(url) {
+        return None;
+    }
+    let mut above = url.as_url().clone();
+    let path = url.as_url().path();
+    above.set_path(&path[..path.trim_end_matches('/').rfind('/').unwrap_or(0) + 1]);
+    above.set_query(None);
+    PageUrl::parse(above.as_str()).ok().filter(|above| above != url)
+}
+
+fn occurrences(text: &str, word: &str) -> usize {
+    text.as_bytes().windows(word.len()).filter(|window| window.eq_ignore_ascii_case(word.as_bytes())).count()
+}
+
+fn added_by(who: AddedBy) -> i32 {
+    match who {
+        AddedBy::Seed => 300,
+        AddedBy::Submission => 200,
+        AddedBy::Sitemap => 100,
+        AddedBy::Link => 0,
+    }
+}
+
+fn form(url: &PageUrl) -> f64 {
+    f64::from(initial_weight(url)) / f64::from(INITIAL_WEIGHT)
+}
+
+fn share(weight: u32) -> f64 {
+    f64::from(weight.min(MAX_WEIGHT)) / f64::from(MAX_WEIGHT)
+}
+
+fn anchor_share(anchor: &str) -> f64 {
+    anchor.trim().chars().take(TELLING_ANCHOR).count() as f64 / TELLING_ANCHOR as f64
+}
+
+/// The first links say most: half at eight, and ever less for each further one.
+fn popularity(pages: u32) -> f64 {
+    f64::from(pages) / (f64::from(pages) + 8.0)
+}
+
+/// So much of `most`; what is no share at all counts as nothing.
+fn part(most: i32, share: f64) -> i32 {
+    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+    (f64::from(most) * share).round() as i32
+}
+
+fn total(parts: &[(&'static str, i32)]) -> u32 {
+    let sum: i32 = parts.iter().map(|(_, points)| points).sum();
+    u32::try_from(sum).unwrap_or(0).clamp(1, MAX_WEIGHT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn url(text: &str) -> PageUrl {
+        PageUrl::parse(text).unwrap()
+    }
+
+    fn rules() -> WeightRules {
+        WeightRules::of(&CrawlConfig {
+            guide_words: vec!["灯塔".into(), "Lighthouse".into()],
+            important_sites: vec!["pku.edu.cn".into()],
+            wanted: vec!["zh".into(), "GB18030".into()],
+            ..CrawlConfig::default()
+        })
+    }
+
+    /// 000 part 1, Q1; part 3, C151.
+    #[test]
+    fn directories_have_a_depth() {
+        assert_eq!(url("http://www.pku.edu.cn").directory_depth(), 0);
+        assert_eq!(url("http://www.pku.edu.cn/cs").directory_depth(), 1);
+        assert_eq!(url("http://pku.edu.cn/").domain_depth(), 0);
+        assert_eq!(url("http://net.cs.pku.edu.cn/").domain_depth(), 2);
+        assert_eq!(url("http://127.0.0.1:8080/").domain_depth(), 0);
+    }
+
+    /// 000 part 1, F8.
+    #[test]
+    fn ten_minus_depth() {
+        for (address, weight) in [
+            ("http://www.pku.edu.cn", 10),
+            ("http://www.pku.edu.cn/cs", 9),
+            ("http://www.pku.edu.cn/cs/", 9),
+            ("http://www.pku.edu.cn/a/b/c.html", 7),
+            ("http://www.pku.edu.cn/a?x=1&y=2", 7),
+            ("http://www.pku.edu.cn/?x=1", 9),
+            ("http://www.pku.edu.cn/search", 7),
+            ("http://Search.pku.edu.cn/PROXY/gateway", 2),
+            ("http://www.pku.edu.cn/search/search/proxy/gate", 0),
+            ("http://www.pku.edu.cn/a/b/c/d/e/f/g/h/i/j/k/l", 0),
+        ] {
+            assert_eq!(initial_weight(&url(address)), weight, "{address}");
+        }
+    }
+
+    /// 000 part 1, C14; part 2, B31.
+    #[test]
+    fn the_directory_above_is_worth_a_try() {
+        let above = |address: &str| worth_a_try(&url(address)).map(|url| url.to_string());
+        assert_eq!(above("http://www.pku.edu.cn/a/").as_deref(), Some("http://www.pku.edu.cn/"));
+        assert_eq!(above("http://www.pku.edu.cn/a/b.html?x").as_deref(), Some("http://www.pku.edu.cn/a/"));
+        assert_eq!(above("http://www.pku.edu.cn/?x").as_deref(), Some("http://www.pku.edu.cn/"));
+        assert_eq!(above("http://www.pku.edu.cn/"), None);
+        assert_eq!(above("http://a.example//").as_deref(), Some("http://a.example/"));
+        assert_eq!(above("http://a.example//b/c").as_deref(), Some("http://a.example//b/"), "no other host");
+    }
+
+    #[test]
+    fn every_clue_counts_and_is_shown() {
+        let page = url("http://www.pku.edu.cn/a/b");
+        let plain = predicted(&Clues::new(&page), &WeightRules::default());
+        assert_eq!(plain.total as i32, plain.parts.iter().map(|(_, points)| points).sum::<i32>());
+        let more = |clues: Clues<'_>| predicted(&clues, &rules()).total;
+        let base = more(Clues::new(&page));
+        assert!(base > plain.total, "an important site");
+        assert!(more(Clues { language: "zh", ..Clues::new(&page) }) > base);
+        assert!(more(Clues { charset: "gb18030", ..Clues::new(&page) }) > base);
+        assert!(more(Clues { parent_relevance: 0.5, ..Clues::new(&page) }) > base);
+        assert!(
+            more(Clues { anchor: "灯塔", ..Clues::new(&page) })
+                > more(Clues { anchor: "路灯", ..Clues::new(&page) })
+        );
+        assert!(
+            more(Clues { anchor: "x", around: "the lighthouse", ..Clues::new(&page) })
+                > more(Clues { anchor: "x", ..Clues::new(&page) })
+        );
+        let seen = |evidence: PageEvidence<'_>| true_weight(&evidence, &rules());
+        let page = PageEvidence::new(&page);
+        assert!(seen(PageEvidence { text: "a LIGHTHOUSE", ..page }) > seen(page));
+        assert!(
+            seen(PageEvidence { title: "lighthouse", ..page })
+                > seen(PageEvidence { text: "lighthouse", ..page })
+        );
+        assert!(seen(PageEvidence { mirrors: 3, language: "zh", ..page }) > seen(page));
+    }
+
+    fn who() -> impl proptest::strategy::Strategy<Value = AddedBy> {
+        prop_oneof![
+            Just(AddedBy::Link),
+            Just(AddedBy::Sitemap),
+            Just(AddedBy::Submission),
+            Just(AddedBy::Seed)
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn weights_stay_in_bounds_and_go_the_way_the_books_say(
+            path in "[a-z/?&]{0,60}", anchor in "\\PC{0,80}", added_by in who(), parent: Option<u32>,
+            referring: u32, mirrors: u32, relevance: f64, more in 0..1000u32,
+        ) {
+            let page = url(&format!("http://www.pku.edu.cn/{path}"));
+            let clues = Clues { added_by, parent_weight: parent, parent_relevance: relevance, anchor: &anchor,
+                referring_pages: referring, ..Clues::new(&page) };
+            let weight = predicted(&clues, &rules()).total;
+            prop_assert!((1..=MAX_WEIGHT).contains(&weight));
+            let rises = |clues: Clues<'_>| predicted(&clues, &rules()).total >= weight;
+            let heavier = Some(parent.unwrap_or(0).saturating_add(more));
+            prop_assert!(rises(Clues { parent_weight: heavier, ..clues }), "it went the other way");
+            prop_assert!(rises(Clues { referring_pages: referring.saturating_add(more), ..clues }), "it went the other way");
+            prop_assert!(rises(Clues { added_by: AddedBy::Seed, ..clues }), "it went the other way");
+            let longer = url(&format!("http://www.pku.edu.cn/{path}/x"));
+            prop_assert!(initial_weight(&longer) <= initial_weight(&page));
+            prop_assert!(predicted(&Clues { url: &longer, ..clues }, &rules()).total <= weight, "it went the other way");
+            let seen = PageEvidence { added_by, parent_weight: parent, referring_pages: referring, mirrors,
+                text: &anchor, ..PageEvidence::new(&page) };
+            let weight = true_weight(&seen, &rules());
+            prop_assert!((1..=MAX_WEIGHT).contains(&weight));
+            let referring_pages = referring.saturating_add(more);
+            prop_assert!(true_weight(&PageEvidence { referring_pages, ..seen }, &rules()) >= weight, "it went the other way");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Guide words (导向词): words that lead the crawl towards a subject (000 part 2, B30; part 1, LC15).
+//!
+//! How much a text is about them is a number from 0 to 1. Occurrences are counted as substrings, which needs no
+//! segmentation, in any case of letters. The first ones say most: a page that repeats a word a hundred times is hardly
+//! more about it than one that says it four times, and nobody gains by trying.
+
+/// Occurrences of one word that count.
+const PER_WORD: usize = 4;
+/// Where relevance reaches one half.
+const HALF: f64 = 3.0;
+/// What stands in the title or in the link itself counts so many times.
+const FOREGROUND: f64 = 3.0;
+/// Texts are read up to here, in bytes; a subject shows early.
+const READ: usize = 64 * 1024;
+/// More words than this do not lead anywhere.
+const MAX_WORDS: usize = 256;
+
+/// How much a text is about these words, 0 to 1. More occurrences never make it less.
+pub fn relevance(words: &[String], text: &str) -> f64 {
+    saturated(mentions(words, text))
+}
+
+/// How much a page is about these words; its title counts more than its text.
+pub fn page_relevance(words: &[String], title: &str, text: &str) -> f64 {
+    saturated(FOREGROUND * mentions(words, title) + mentions(words, text))
+}
+
+/// How much a link promises about these words; its anchor counts more than the words around it.
+pub fn link_relevance(words: &[String], anchor: &str, around: &str) -> f64 {
+    saturated(FOREGROUND * mentions(words, anchor) + mentions(words, around))
+}
+
+fn saturated(mentions: f64) -> f64 {
+    mentions / (mentions + HALF)
+}
+
+fn mentions(words: &[String], text: &str) -> f64 {
+    if words.is_empty() || text.is_empty() {
+        return 0.0;
+    }
+    let text = text[..text.floor_char_boundary(READ)].to_lowercase();
+    let count = |word: &String| {
+        let word = word.trim().to_lowercase();
+        if word.is_empty() { 0 } else { text.matches(&word).take(PER_WORD).count() }
+    };
+    words.iter().take(MAX_WORDS).map(count).sum::<usize>() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| word.to_string()).collect()
+    }
+
+    #[test]
+    fn words_are_found_in_any_case_and_without_segmentation() {
+        let guide = words(&["灯塔", "Lighthouse", " "]);
+        assert_eq!(relevance(&guide, "a street lamp"), 0.0);
+        assert!(relevance(&guide, "北海的灯塔很高") > 0.0);
+        assert_eq!(relevance(&guide, "LIGHTHOUSES"), relevance(&guide, "灯塔"));
+        assert!(relevance(&guide, "灯塔 lighthouse") > relevance(&guide, "灯塔"));
+        assert_eq!(relevance(&[], "anything"), 0.0);
+    }
+
+    #[test]
+    fn repeating_a_word_stops_paying() {
+        let guide = words(&["lamp"]);
+        assert!(relevance(&guide, "lamp lamp") > relevance(&guide, "lamp"));
+        assert_eq!(relevance(&guide, &"lamp ".repeat(5)), relevance(&guide, &"lamp ".repeat(50_000)));
+    }
+
+    #[test]
+    fn the_foreground_counts_more() {
+        let guide = words(&["lamp"]);
+        assert!(page_relevance(&guide, "lamp", "") > page_relevance(&guide, "", "lamp"));
+        assert!(link_relevance(&guide, "lamp", "") > link_relevance(&guide, "", "lamp"));
+        assert!(page_relevance(&guide, "lamp", "lamp") > page_relevance(&guide, "lamp", ""));
+    }
+
+    proptest! {
+        #[test]
+        fn relevance_is_a_share_and_grows(guide in proptest::collection::vec("\\PC{0,4}", 0..5), text in "\\PC{0,200}") {
+            let alone = relevance(&guide, &text);
+            prop_assert!((0.0..1.0).contains(&alone));
+            let more = format!("{text} {}", guide.join(" "));
+            prop_assert!(relevance(&guide, &more) >= alone);
+            prop_assert!((0.0..1.0).contains(&page_relevance(&guide, &text, &more)));
+        }
+    }
+}

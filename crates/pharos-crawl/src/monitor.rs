@@ -1,0 +1,314 @@
+//! The site monitor (站点抓取监控程序; 003 part 1, D46): knows what is asked of every site, records its traffic and
+//! lets nothing begin that would be too much.
+//!
+//! No clock in here: the time is handed in. Every [`Monitor::begun`] is followed by one [`Monitor::ended`].
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pharos_core::config::{CrawlConfig, Manners};
+use pharos_core::{SiteId, SiteName, Timestamp};
+
+use crate::address::is_public;
+use crate::lanes::Lanes;
+use crate::politeness::{MAX_ASKED_WAIT, MAX_BACKOFF, back_off, wait_after};
+use crate::setting_error::SettingError;
+use crate::site_settings::SiteTable;
+use crate::tallies::{Tallies, Traffic};
+use crate::zones::Zone;
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// May a site be asked?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permission {
+    /// Yes. [`Monitor::begun`] makes it so.
+    Now,
+    /// Not before this moment; ask again then. A promise: another site does not get this site's turn.
+    NotBefore(Timestamp),
+    /// As many requests as it may have are under way; ask again when one has ended.
+    Busy,
+}
+
+/// How a request ended, and what there is to learn from it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ending {
+    /// How long it took, from the first byte sent to the last received.
+    pub took: Duration,
+    /// Whether the server coped.
+    pub reply: Reply,
+    /// The `Crawl-delay` of its robots.txt, within bounds already.
+    pub crawl_delay: Duration,
+    /// Where the server is, if we got there.
+    pub address: Option<IpAddr>,
+    /// Bytes received.
+    pub bytes: u64,
+}
+
+/// Whether a server coped with a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reply {
+    /// An answer, whatever it says.
+    #[default]
+    Answered,
+    /// 429 or 503, with the wait it asked for if it did.
+    Overloaded(Option<Duration>),
+    /// Nothing, in time.
+    Silent,
+}
+
+struct Site {
+    name: SiteName,
+    domain: u64,
+    zone: Zone,
+    manners: Manners,
+    connections: usize,
+    /// Nothing begins before this moment.
+    ready: Timestamp,
+    /// Until then it is left alone because it did not cope: this outlasts the process.
+    left_alone_until: Option<Timestamp>,
+    failures: u32,
+    under_way: usize,
+    crawl_delay: Duration,
+    /// Where the last answer came from, if that is a public address.
+    address: Option<IpAddr>,
+    /// Requests under way that hold a lane of that address.
+    held: usize,
+    /// Moments at which the domain and the address have a turn for it.
+    domain_turn: Option<Timestamp>,
+    address_turn: Option<Timestamp>,
+}
+
+/// Knows when which site may be asked.
+pub struct Monitor {
+    rules: Rules,
+    sites: HashMap<SiteId, Site>,
+    domains: HashMap<u64, Lanes>,
+    addresses: HashMap<IpAddr, Lanes>,
+    tallies: Tallies,
+}
+
+/// What an operator said.
+struct Rules {
+    config: Arc<CrawlConfig>,
+    table: SiteTable,
+    operators_zone: Zone,
+}
+
+impl Monitor {
+    /// With the manners of a configuration; sites whose country is unknown are in the operator's zone.
+    pub fn new(config: Arc<CrawlConfig>, operators_zone: Zone) -> Result<Self, SettingError> {
+        let table = SiteTable::parse(&config.site_settings)?;
+        Ok(Self {
+            rules: Rules { config, table, operators_zone },
+            sites: HashMap::new(),
+            domains: HashMap::new(),
+            addresses: HashMap::new(),
+            tallies: Tallies::default(),
+        })
+    }
+
+    /// May a request to this site begin?
+    pub fn may_begin(&mut self, name: &SiteName, now: Timestamp) -> Permission {
+        let id = name.id();
+        let site = self.sites.entry(id).or_insert_with(|| self.rules.new_site(name));
+        if site.under_way >= site.connections {
+            return Permission::Busy;
+        }
+        if site.ready > now {
+            return Permission::NotBefore(site.ready);
+        }
+        let lanes = self.rules.config.sites_per_domain.max(1);
+        let per_day = site.manners.pages_per_day;
+        let asked = |id: u64| self.tallies.requests(id, site.zone.day(now));
+        if per_day > 0 && (asked(id.0) >= per_day || asked(site.domain) / lanes as u64 >= per_day) {
+            return Permission::NotBefore(site.zone.next_day(now));
+        }
+        if site.manners.is_unlimited() {
+            return Permission::Now;
+        }
+        let domain = self.domains.entry(site.domain).or_default();
+        if let Err(moment) = domain.turn(lanes, &mut site.domain_turn, now) {
+            return Permission::NotBefore(moment);
+        }
+        if let Some(address) = site.limited_address() {
+            let lanes = self.addresses.entry(address).or_default();
+            if let Err(moment) = lanes.turn(site.manners.requests_per_address, &mut site.address_turn, now) {
+                return Permission::NotBefore(moment);
+            }
+        }
+        Permission::Now
+    }
+
+    /// A request to this site begins, as [`may_begin`](Self::may_begin) allowed.
+    pub fn begun(&mut self, name: &SiteName, now: Timestamp) {
+        let id = name.id();
+        let site = self.sites.entry(id).or_insert_with(|| self.rules.new_site(name));
+        site.under_way += 1;
+        // What begins beside it keeps the same distance.
+        let apart = wait_after(&site.manners, site.zone.is_night(now), Duration::ZERO, site.crawl_delay);
+        site.ready = site.ready.max(now.plus(apart));
+        (site.domain_turn, site.address_turn) = (None, None);
+        self.domains.entry(site.domain).or_default().begun();
+        if let Some(address) = site.limited_address() {
+            self.addresses.entry(address).or_default().begun();
+            site.held += 1;
+        }
+        let today = site.zone.day(now);
+        self.tallies.asked(id.0, Some(&site.name), today);
+        self.tallies.asked(site.domain, None, today);
+    }
+
+    /// A request to this site is over. Gives the moment the next may begin, as far as the site itself is concerned.
+    pub fn ended(&mut self, name: &SiteName, now: Timestamp, ending: Ending) -> Timestamp {
+        let id = name.id();
+        let site = self.sites.entry(id).or_insert_with(|| self.rules.new_site(name));
+        site.under_way = site.under_way.saturating_sub(1);
+        site.crawl_delay = ending.crawl_delay;
+        // How long we waited in vain says nothing of how long the server works on a page.
+        let worked = if ending.reply == Reply::Silent { Duration::ZERO } else { ending.took };
+        let wait = wait_after(&site.manners, site.zone.is_night(now), worked, site.crawl_delay);
+        let rests_until = now.plus(wait);
+        let domain = self.domains.entry(site.domain).or_default();
+        domain.released();
+        domain.rests(now, ending.took, rests_until);
+
+        if let Some(lanes) =
+            site.address.filter(|_| site.held > 0).and_then(|address| self.addresses.get_mut(&address))
+        {
+            lanes.released();
+            site.held -= 1;
+        }
+        let address = ending.address.filter(|address| is_public(*address));
+        if let Some(address) = address.filter(|_| site.manners.requests_per_address > 0) {
+            self.addresses.entry(address).or_default().rests(now, ending.took, rests_until);
+        }
+        if site.held == 0 {
+            site.address = address.or(site.address);
+        }
+
+        site.failures = if ending.reply == Reply::Answered { 0 } else { site.failures.saturating_add(1) };
+        let away = site.away_for(ending.reply, wait, self.rules.config.retry_delay);
+        let away_until = (away > wait).then(|| now.plus(away));
+        site.left_alone_until = site.left_alone_until.filter(|until| *until > now).max(away_until);
+        site.ready = site.ready.max(now.plus(wait.max(away)));
+        self.tallies.received(id.0, site.zone.day(now), ending.bytes);
+        site.ready
+    }
+
+    /// When the day began that it is where the site is.
+    pub fn day_began(&mut self, name: &SiteName, now: Timestamp) -> Timestamp {
+        let site = self.sites.entry(name.id()).or_insert_with(|| self.rules.new_site(name));
+        site.zone.next_day(now).minus(DAY)
+    }
+
+    /// Until when a site is to be left alone because it did not cope: what outlasts this process.
+    pub fn not_before(&self, site: SiteId) -> Option<Timestamp> {
+        self.sites.get(&site).and_then(|site| site.left_alone_until)
+    }
+
+    /// Takes up what an earlier process knew: until when the site is to be left alone, and how often it was asked
+    /// today.
+    pub fn restore(
+        &mut self,
+        name: &SiteName,
+        not_before: Option<Timestamp>,
+        asked_today: u64,
+        now: Timestamp,
+    ) {
+        let id = name.id();
+        let site = self.sites.entry(id).or_insert_with(|| self.rules.new_site(name));
+        if let Some(moment) = not_before.filter(|moment| *moment > now) {
+            let moment = moment.min(now.plus(MAX_ASKED_WAIT));
+            site.ready = site.ready.max(moment);
+            site.left_alone_until = site.left_alone_until.max(Some(moment));
+            site.failures = site.failures.max(1);
+        }
+        self.tallies.restore(id.0, &site.name, site.zone.day(now), asked_today);
+    }
+
+    /// What was asked of the sites that are remembered, the busiest first.
+    pub fn traffic(&self, most: usize) -> Vec<(SiteName, Traffic)> {
+        self.tallies.busiest(most)
+    }
+
+    /// Requests under way to a site.
+    pub fn under_way(&self, site: SiteId) -> usize {
+        self.sites.get(&site).map_or(0, |site| site.under_way)
+    }
+
+    /// Forgets what there is no reason to remember.
+    pub fn prune(&mut self, now: Timestamp) {
+        self.sites.retain(|_, site| {
+            let promised = site.domain_turn.max(site.address_turn).is_some_and(|moment| moment > now);
+            // How often it failed in a row is worth knowing for a while after we could ask again.
+            let failing = site.failures > 0 && site.ready.plus(MAX_BACKOFF) > now;
+            site.under_way > 0 || site.ready > now || promised || failing
+        });
+        self.domains.retain(|_, lanes| !lanes.is_empty(now));
+        self.addresses.retain(|_, lanes| !lanes.is_empty(now));
+        // The day ends last in the westernmost zone.
+        self.tallies.prune(Zone::from_minutes(-12 * 60).unwrap_or_default().day(now));
+    }
+
+    /// Sites in memory.
+    pub fn len(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// Is nothing remembered?
+    pub fn is_empty(&self) -> bool {
+        self.sites.is_empty()
+    }
+}
+
+impl Rules {
+    fn new_site(&self, name: &SiteName) -> Site {
+        let settings = self.table.of(name);
+        let mut manners = *self.config.manners_of(settings.politeness.unwrap_or(self.config.politeness));
+        if let Some(delay) = settings.delay {
+            (manners.day_delay, manners.night_delay) = (delay, delay);
+        }
+        Site {
+            name: name.clone(),
+            // Never the hash of a site.
+            domain: SiteName::from_stored(format!("*.{}", name.domain())).id().0,
+            zone: settings.zone.or_else(|| Zone::of_country(name)).unwrap_or(self.operators_zone),
+            manners,
+            connections: settings.connections.unwrap_or(self.config.connections_per_host).max(1),
+            ready: Timestamp::EPOCH,
+            left_alone_until: None,
+            failures: 0,
+            under_way: 0,
+            crawl_delay: Duration::ZERO,
+            address: None,
+            held: 0,
+            domain_turn: None,
+            address_turn: None,
+        }
+    }
+}
+
+impl Site {
+    fn limited_address(&self) -> Option<IpAddr> {
+        self.address.filter(|_| self.manners.requests_per_address > 0)
+    }
+
+    /// How long a server that did not cope is left alone: longer each time, and as long as it asked.
+    fn away_for(&self, reply: Reply, wait: Duration, retry_delay: Duration) -> Duration {
+        match reply {
+            Reply::Answered => Duration::ZERO,
+            Reply::Silent => back_off(wait.saturating_mul(2), self.failures),
+            Reply::Overloaded(asked) => {
+                let own = if self.manners.is_unlimited() { Duration::ZERO } else { retry_delay };
+                asked.unwrap_or_default().min(MAX_ASKED_WAIT).max(back_off(own, self.failures))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "monitor_tests.rs"]
+mod tests;

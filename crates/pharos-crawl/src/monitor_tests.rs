@@ -1,0 +1,196 @@
+//! The site monitor, in a made-up day.
+
+use super::*;
+use pharos_core::config::Politeness;
+use proptest::prelude::*;
+
+fn site(name: &str) -> SiteName {
+    SiteName::from_stored(name.into())
+}
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+/// At noon in the operator's zone.
+const NOON: i64 = 12 * 3_600_000;
+
+fn monitor(change: impl FnOnce(&mut CrawlConfig)) -> Monitor {
+    let mut config = CrawlConfig::default();
+    change(&mut config);
+    Monitor::new(Arc::new(config), Zone::default()).unwrap()
+}
+
+fn ask(monitor: &mut Monitor, name: &str, millis: i64, ending: Ending) -> Timestamp {
+    assert_eq!(monitor.may_begin(&site(name), at(millis)), Permission::Now, "{name} at {millis}");
+    monitor.begun(&site(name), at(millis));
+    monitor.ended(&site(name), at(millis), ending)
+}
+
+#[test]
+fn a_site_waits_from_the_end_of_its_last_request() {
+    let mut monitor = monitor(|_| {});
+    let a = site("a.example");
+    assert_eq!(monitor.may_begin(&a, at(NOON)), Permission::Now);
+    monitor.begun(&a, at(NOON));
+    assert_eq!(monitor.may_begin(&a, at(NOON + 9000)), Permission::Busy, "one request at a time");
+    let took = Duration::from_millis(200);
+    monitor.ended(&a, at(NOON + 9000), Ending { took, ..Ending::default() });
+    assert_eq!(monitor.may_begin(&a, at(NOON + 9001)), Permission::NotBefore(at(NOON + 11_000)));
+    assert_eq!(monitor.may_begin(&a, at(NOON + 11_000)), Permission::Now, "ten times what it took");
+    assert_eq!(monitor.may_begin(&site("b.example"), at(NOON)), Permission::Now, "others do not wait");
+}
+
+#[test]
+fn manners_zone_and_connections_may_be_a_sites_own() {
+    let mut monitor = monitor(|config| {
+        config.politeness = Politeness::Gentle;
+        config.site_settings = ["night.example zone=+12:00", "fast.example delay=100ms connections=2"]
+            .map(String::from)
+            .to_vec();
+    });
+    let wait =
+        |monitor: &mut Monitor, name: &str| ask(monitor, name, NOON, Ending::default()).millis() - NOON;
+    assert_eq!(wait(&mut monitor, "day.example"), 10_000);
+    assert_eq!(wait(&mut monitor, "night.example"), 1000);
+    assert_eq!(wait(&mut monitor, "www.example.co.jp"), 10_000, "nine in the evening");
+    assert_eq!(wait(&mut monitor, "www.example.co.nz"), 1000, "midnight");
+    assert_eq!(wait(&mut monitor, "fast.example"), 100);
+    let fast = site("fast.example");
+    monitor.begun(&fast, at(NOON + 1000));
+    assert_eq!(monitor.may_begin(&fast, at(NOON + 1000)), Permission::NotBefore(at(NOON + 1100)));
+    assert_eq!(monitor.may_begin(&fast, at(NOON + 1100)), Permission::Now, "beside the first");
+}
+
+#[test]
+fn a_server_that_does_not_cope_is_left_alone_ever_longer() {
+    let mut monitor = monitor(|config| config.retry_delay = Duration::from_secs(60));
+    let overloaded = |asked| Ending { reply: Reply::Overloaded(asked), ..Ending::default() };
+    let mut now = NOON;
+    let mut waits = Vec::new();
+    for _ in 0..3 {
+        let ready = ask(&mut monitor, "a.example", now, overloaded(None)).millis();
+        waits.push((ready - now) / 1000);
+        now = ready;
+        monitor.prune(at(now));
+    }
+    assert_eq!(waits, [60, 120, 240]);
+    assert_eq!(monitor.not_before(site("a.example").id()), Some(at(now)));
+    let asked = Some(Duration::from_secs(7200));
+    assert_eq!(ask(&mut monitor, "a.example", now, overloaded(asked)).millis() - now, 7_200_000);
+    now += 7_200_000;
+    assert_eq!(ask(&mut monitor, "a.example", now, Ending::default()).millis() - now, 1000, "forgotten");
+    assert_eq!(monitor.not_before(site("a.example").id()), None);
+    let silent = Ending { reply: Reply::Silent, took: Duration::from_secs(30), ..Ending::default() };
+    assert_eq!(ask(&mut monitor, "b.example", now, silent).millis() - now, 2000);
+    let far = Ending { reply: Reply::Overloaded(Some(Duration::MAX)), ..Ending::default() };
+    assert_eq!(ask(&mut monitor, "c.example", now, far).since(at(now)), MAX_ASKED_WAIT);
+}
+
+#[test]
+fn patience_outlasts_the_process() {
+    let mut monitor = monitor(|config| config.politeness = Politeness::Gentle);
+    let (a, now) = (site("a.example"), at(NOON));
+    monitor.restore(&a, Some(at(NOON + 5000)), 19_999, now);
+    assert_eq!(monitor.may_begin(&a, now), Permission::NotBefore(at(NOON + 5000)));
+    ask(&mut monitor, "a.example", NOON + 5000, Ending::default());
+    let tomorrow = Permission::NotBefore(at(24 * 3_600_000));
+    assert_eq!(monitor.may_begin(&a, at(NOON + 60_000)), tomorrow, "20,000 in a day");
+    assert_eq!(monitor.may_begin(&a, at(24 * 3_600_000)), Permission::Now);
+}
+
+#[test]
+fn only_public_addresses_are_shared() {
+    for (address, limited) in [("192.168.1.1", false), ("8.8.8.8", true)] {
+        let mut monitor = monitor(|config| config.normal.requests_per_address = 2);
+        let ending = Ending { address: Some(address.parse().unwrap()), ..Ending::default() };
+        let now = at(NOON + 5000);
+        for n in 0..3 {
+            ask(&mut monitor, &format!("www.s{n}.example"), NOON, ending);
+        }
+        for n in 0..2 {
+            let name = site(&format!("www.s{n}.example"));
+            assert_eq!(monitor.may_begin(&name, now), Permission::Now);
+            monitor.begun(&name, now);
+        }
+        let third = monitor.may_begin(&site("www.s2.example"), now);
+        assert_eq!(third != Permission::Now, limited, "{address}: {third:?}");
+    }
+}
+
+#[test]
+fn memory_is_given_back() {
+    let mut monitor = monitor(|_| {});
+    for n in 0..1000 {
+        ask(&mut monitor, &format!("www.s{n}.example"), NOON, Ending { bytes: 10, ..Ending::default() });
+    }
+    assert_eq!(monitor.traffic(2)[0], (site("www.s0.example"), Traffic { requests: 1, bytes: 10 }));
+    monitor.prune(at(NOON + 500));
+    assert_eq!(monitor.len(), 1000);
+    monitor.prune(at(NOON + 1000));
+    assert!(monitor.is_empty() && monitor.domains.is_empty());
+}
+
+proptest! {
+    /// Whatever happens in whatever order: no site begins too soon or too often at once, and what sites share is
+    /// asked at the pace of a few.
+    #[test]
+    fn nothing_is_asked_too_much(
+        steps in proptest::collection::vec((0..3u8, 0..12usize, 0..400i64, 0..3u8), 0..400),
+        connections in 1..3usize,
+    ) {
+        let mut monitor = monitor(|config| {
+            config.connections_per_host = connections;
+            config.sites_per_domain = 3;
+            config.normal.nice_factor = 2;
+            config.normal.requests_per_address = 4;
+            config.normal.pages_per_day = 20;
+        });
+        // Twelve sites in two domains.
+        let sites: Vec<SiteName> = (0..12).map(|n| site(&format!("s{n}.d{}.example", n % 2))).collect();
+        let mut now = NOON;
+        // Site, beginning, and the moment its lanes are free again.
+        let mut requests: Vec<(usize, i64, Option<i64>)> = Vec::new();
+        let mut begun = [0; 12];
+        for (what, which, wait, how) in steps {
+            now += wait;
+            match what {
+                0 => {
+                    let open: Vec<usize> =
+                        (0..requests.len()).filter(|r| requests[*r].2.is_none()).collect();
+                    let Some(request) = open.get(which % open.len().max(1)) else { continue };
+                    let (number, began, _) = requests[*request];
+                    let took = Duration::from_millis(u64::try_from(now - began).unwrap());
+                    let reply = [Reply::Answered, Reply::Silent, Reply::Answered][usize::from(how)];
+                    let address = Some("8.8.8.8".parse().unwrap());
+                    monitor.ended(&sites[number], at(now), Ending { took, reply, address, ..Ending::default() });
+                    let nice = if reply == Reply::Silent { 0 } else { 2 * (now - began) };
+                    requests[*request].2 = Some(now + nice.clamp(1000, 300_000));
+                }
+                1 if how == 0 => monitor.prune(at(now)),
+                _ => {
+                    let taken = |r: &&(usize, i64, Option<i64>)| r.2.is_none_or(|until| until > now);
+                    match monitor.may_begin(&sites[which], at(now)) {
+                        Permission::Now => {
+                            let own = requests.iter().filter(taken).filter(|r| r.0 == which);
+                            prop_assert!(own.clone().all(|r| r.2.is_none()), "too soon after an answer");
+                            prop_assert!(own.clone().all(|r| r.1 + 1000 <= now), "too soon after a request");
+                            prop_assert!(own.count() < connections, "too many at once");
+                            let domain = requests.iter().filter(taken).filter(|r| r.0 % 2 == which % 2);
+                            prop_assert!(domain.count() < 3, "too much for the domain");
+                            prop_assert!(begun[which] < 20, "too many in a day");
+                            monitor.begun(&sites[which], at(now));
+                            begun[which] += 1;
+                            requests.push((which, now, None));
+                        }
+                        Permission::NotBefore(moment) => prop_assert!(moment > at(now)),
+                        Permission::Busy => {
+                            let under_way = requests.iter().filter(|r| r.0 == which && r.2.is_none());
+                            prop_assert_eq!(under_way.count(), connections);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

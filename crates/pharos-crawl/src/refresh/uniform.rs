@@ -1,0 +1,54 @@
+//! The same interval for all pages of a kind (统一重访): cheap, and provably not worse than visiting often-changing
+//! pages in proportion to their changes (《走进搜索引擎》 2.5; Cho & Garcia-Molina 2003).
+
+use std::time::Duration;
+
+use super::{PageKind, RefreshPolicy, Visit};
+
+/// Intervals by kind; zero is never.
+pub(crate) struct Uniform {
+    pub(crate) home: Duration,
+    pub(crate) hub: Duration,
+    pub(crate) feed: Duration,
+    pub(crate) page: Duration,
+    /// No page is visited more often than this, whatever else is asked for.
+    pub(crate) shortest: Duration,
+}
+
+impl RefreshPolicy for Uniform {
+    fn interval(&self, visit: &Visit) -> Option<Duration> {
+        let interval = match (visit.status, visit.kind) {
+            // What moved, or is closed to us, is a page like any other until it answers.
+            (300.., _) | (_, PageKind::Page) => self.page,
+            (_, PageKind::Home) => self.home,
+            (_, PageKind::Hub) => self.hub,
+            (_, PageKind::Feed) => self.feed,
+        };
+        (!interval.is_zero()).then(|| interval.max(self.shortest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_its_interval_within_the_highest_frequency() {
+        let days = |n: u64| Duration::from_secs(n * 86_400);
+        let policy = Uniform {
+            home: days(1),
+            hub: days(2),
+            feed: Duration::from_secs(60),
+            page: days(7),
+            shortest: days(1),
+        };
+        let interval = |status, kind| policy.interval(&Visit { kind, status });
+        assert_eq!(interval(200, PageKind::Home), Some(days(1)));
+        assert_eq!(interval(200, PageKind::Hub), Some(days(2)));
+        assert_eq!(interval(200, PageKind::Feed), Some(days(1)), "never more often than allowed");
+        assert_eq!(interval(200, PageKind::Page), Some(days(7)));
+        assert_eq!(interval(301, PageKind::Home), Some(days(7)));
+        let never = Uniform { page: Duration::ZERO, ..policy };
+        assert_eq!(never.interval(&Visit { kind: PageKind::Page, status: 200 }), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! The lines of a robots.txt, and the groups they make (RFC 9309 §2.1 and §2.2.1).
+
+use std::time::Duration;
+
+use super::ROBOTS_LIMIT;
+use super::rule::Rule;
+
+/// Sitemaps that are read, and the longest address of one.
+const MAX_SITEMAPS: usize = 100;
+const MAX_SITEMAP_LENGTH: usize = 2_048;
+/// Nobody means more than this by `Crawl-delay`.
+const MAX_DELAY: f64 = 86_400.0;
+
+/// What stands in a file.
+#[derive(Default)]
+pub(super) struct File {
+    pub(super) groups: Vec<Group>,
+    pub(super) sitemaps: Vec<String>,
+}
+
+/// Rules under the names they are for.
+#[derive(Default)]
+pub(super) struct Group {
+    pub(super) agents: Vec<Agent>,
+    pub(super) rules: Vec<Rule>,
+    /// Has a rule come, if only an empty one? Then the next name begins another group.
+    ruled: bool,
+    /// A `Crawl-delay` is for the names since this one; it divides no group, but many write it as if it did.
+    delay_from: usize,
+    delayed: bool,
+}
+
+/// A name in lower case, and how long it is to wait.
+pub(super) struct Agent {
+    pub(super) name: Vec<u8>,
+    pub(super) crawl_delay: Option<Duration>,
+}
+
+/// What a line is about.
+enum Key {
+    UserAgent,
+    Allow,
+    Disallow,
+    CrawlDelay,
+    Sitemap,
+}
+
+impl Key {
+    /// With the slips of the pen that are plain enough (those that Google's parser understands).
+    fn of(text: &[u8]) -> Option<Self> {
+        Some(match text.to_ascii_lowercase().as_slice() {
+            b"user-agent" | b"useragent" | b"user agent" => Self::UserAgent,
+            b"allow" => Self::Allow,
+            b"disallow" | b"dissallow" | b"dissalow" | b"disalow" | b"diasllow" | b"disallaw" => {
+                Self::Disallow
+            }
+            b"crawl-delay" => Self::CrawlDelay,
+            b"sitemap" | b"site-map" => Self::Sitemap,
+            _ => return None,
+        })
+    }
+}
+
+/// Reads a file. A group begins with one or more names and goes on to the next name after a rule.
+pub(super) fn read(bytes: &[u8]) -> File {
+    let bytes = without_mark(bytes);
+    let mut file = File::default();
+    for line in bytes[..bytes.len().min(ROBOTS_LIMIT)].split(|b| matches!(b, b'\r' | b'\n')) {
+        let Some((key, value)) = key_and_value(line) else { continue };
+        match key {
+            Key::Sitemap => {
+                let address = std::str::from_utf8(value).ok().filter(|a| !a.is_empty());
+                let address =
+                    address.filter(|a| a.len() <= MAX_SITEMAP_LENGTH && file.sitemaps.len() < MAX_SITEMAPS);
+                file.sitemaps.extend(address.map(String::from));
+            }
+            Key::UserAgent => {
+                if file.groups.last().is_none_or(|group| group.ruled) {
+                    file.groups.push(Group::default());
+                }
+                if let Some(group) = file.groups.last_mut() {
+                    group.name(value);
+                }
+            }
+            // Rules before the first name are for nobody.
+            key => {
+                if let Some(group) = file.groups.last_mut() {
+                    group.rule(&key, value);
+                }
+            }
+        }
+    }
+    file
+}
+
+impl Group {
+    fn name(&mut self, value: &[u8]) {
+        if std::mem::take(&mut self.delayed) {
+            self.delay_from = self.agents.len();
+        }
+        self.agents.push(Agent { name: agent_name(value), crawl_delay: None });
+    }
+
+    fn rule(&mut self, key: &Key, value: &[u8]) {
+        match key {
+            Key::Allow | Key::Disallow => {
+                self.ruled = true;
+                self.rules.extend(Rule::new(matches!(key, Key::Allow), value));
+            }
+            Key::CrawlDelay => {
+                self.delayed = true;
+                if let Some(delay) = seconds(value) {
+                    self.agents[self.delay_from..]
+                        .iter_mut()
+                        .for_each(|agent| agent.crawl_delay = Some(delay));
+                }
+            }
+            Key::UserAgent | Key::Sitemap => {}
+        }
+    }
+}
+
+/// Without the byte order mark of UTF-8, whole or what is left of it.
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    let mark = b"\xef\xbb\xbf".iter().zip(bytes).take_while(|(mark, byte)| mark == byte).count();
+    &bytes[mark..]
+}
+
+/// `key: value`; where the colon is forgotten, `key value`.
+fn key_and_value(line: &[u8]) -> Option<(Key, &[u8])> {
+    let line = line.split(|b| *b == b'#').next()?.trim_ascii();
+    if let Some(colon) = line.iter().position(|b| *b == b':') {
+        return Some((Key::of(line[..colon].trim_ascii())?, line[colon + 1..].trim_ascii()));
+    }
+    let space = line.iter().position(u8::is_ascii_whitespace)?;
+    let value = line[space..].trim_ascii();
+    let is_one_word = !value.iter().any(u8::is_ascii_whitespace);
+    is_one_word.then_some((Key::of(&line[..space])?, value))
+}
+
+fn seconds(value: &[u8]) -> Option<Duration> {
+    let seconds: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
+    Duration::try_from_secs_f64(seconds.min(MAX_DELAY)).ok()
+}
+
+/// `*`, or the product token in lower case: `foobot` of `FooBot/1.2 (news)`.
+fn agent_name(value: &[u8]) -> Vec<u8> {
+    let name = if value.first() == Some(&b'*') { &value[..1] } else { product_token(value) };
+    name.to_ascii_lowercase()
+}
+
+pub(super) fn product_token(text: &[u8]) -> &[u8] {
+    let is_token = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+    &text[..text.iter().take_while(|b| is_token(b)).count()]
+}
+
+/// How closely a group's name fits ours: `*` barely, the beginning of our name up to a hyphen better, all of it best.
+pub(super) fn closeness(name: &[u8], agent: &[u8]) -> Option<usize> {
+    if name == b"*" {
+        return Some(0);
+    }
+    let rest = agent.strip_prefix(name).filter(|_| !name.is_empty())?;
+    matches!(rest.first(), None | Some(b'-' | b'_')).then_some(name.len())
+}

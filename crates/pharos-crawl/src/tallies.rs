@@ -1,0 +1,112 @@
+//! How much was asked of whom today, within bounds: when there are too many, those of whom little was asked go first.
+
+use std::collections::HashMap;
+
+use pharos_core::SiteName;
+
+/// Tallies kept at once.
+const MAX_TALLIES: usize = 262_144;
+
+/// What was asked of a site on one day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Requests begun.
+    pub requests: u64,
+    /// Bytes received.
+    pub bytes: u64,
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    /// `None` for a domain, which is counted but not shown.
+    name: Option<SiteName>,
+    day: i64,
+    traffic: Traffic,
+}
+
+/// Tallies by the hash of a site or a domain.
+#[derive(Debug, Default)]
+pub(crate) struct Tallies(HashMap<u64, Tally>);
+
+impl Tallies {
+    pub(crate) fn requests(&self, id: u64, day: i64) -> u64 {
+        self.0.get(&id).filter(|tally| tally.day == day).map_or(0, |tally| tally.traffic.requests)
+    }
+
+    pub(crate) fn asked(&mut self, id: u64, name: Option<&SiteName>, day: i64) {
+        self.on(id, name, day).requests += 1;
+    }
+
+    pub(crate) fn received(&mut self, id: u64, day: i64, bytes: u64) {
+        let traffic = self.on(id, None, day);
+        traffic.bytes = traffic.bytes.saturating_add(bytes);
+    }
+
+    pub(crate) fn restore(&mut self, id: u64, name: &SiteName, day: i64, requests: u64) {
+        let traffic = self.on(id, Some(name), day);
+        traffic.requests = traffic.requests.max(requests);
+    }
+
+    fn on(&mut self, id: u64, name: Option<&SiteName>, day: i64) -> &mut Traffic {
+        let tally = self.0.entry(id).or_default();
+        if tally.day != day {
+            (tally.day, tally.traffic) = (day, Traffic::default());
+        }
+        if tally.name.is_none() {
+            tally.name = name.cloned();
+        }
+        &mut tally.traffic
+    }
+
+    pub(crate) fn busiest(&self, most: usize) -> Vec<(SiteName, Traffic)> {
+        let named = self.0.values().filter_map(|tally| Some((tally.name.clone()?, tally.traffic)));
+        let mut list: Vec<_> = named.collect();
+        list.sort_by(|a, b| b.1.requests.cmp(&a.1.requests).then_with(|| a.0.cmp(&b.0)));
+        list.truncate(most);
+        list
+    }
+
+    /// Drops what is older than `day`, and then the smallest until there is room.
+    pub(crate) fn prune(&mut self, day: i64) {
+        self.0.retain(|_, tally| tally.day >= day);
+        let mut least = 2;
+        while self.0.len() > MAX_TALLIES {
+            self.0.retain(|_, tally| tally.traffic.requests >= least);
+            least *= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_begins_at_nothing() {
+        let mut tallies = Tallies::default();
+        let name = SiteName::from_stored("a.example".into());
+        tallies.asked(1, Some(&name), 7);
+        tallies.received(1, 7, 100);
+        tallies.asked(2, None, 7);
+        assert_eq!((tallies.requests(1, 7), tallies.requests(1, 8)), (1, 0));
+        assert_eq!(tallies.busiest(9), [(name.clone(), Traffic { requests: 1, bytes: 100 })]);
+        tallies.asked(1, Some(&name), 8);
+        assert_eq!(tallies.busiest(9), [(name, Traffic { requests: 1, bytes: 0 })]);
+        tallies.prune(8);
+        assert_eq!(tallies.0.len(), 1);
+    }
+
+    #[test]
+    fn the_busiest_are_kept() {
+        let mut tallies = Tallies::default();
+        for id in 0..MAX_TALLIES as u64 + 10 {
+            tallies.asked(id, None, 1);
+        }
+        for _ in 0..9 {
+            tallies.asked(5, None, 1);
+        }
+        tallies.prune(1);
+        assert!(tallies.0.len() <= MAX_TALLIES);
+        assert_eq!(tallies.requests(5, 1), 10);
+    }
+}

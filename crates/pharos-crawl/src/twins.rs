@@ -1,0 +1,373 @@
+//! The same site under two names (站点别名): with and without `www.`, http and https, or another name altogether.
+//!
+//! Two names are one site when their home pages say the same and so do the first pages these link to. Never because
+//! they share an address: one machine serves many sites (《搜索引擎》 3.5). While it is not known, only those first pages
+//! of the younger one are asked for.
+
+use std::collections::{HashMap, HashSet};
+
+use pharos_core::{PageUrl, Timestamp};
+use pharos_store::{Catalog, DueOrder, PageState, StoreError};
+
+/// Linked pages that are compared besides the home pages.
+const COMPARED: usize = 3;
+/// As many of them must be the same where the names do not resemble each other.
+const PROOF: usize = 2;
+/// Sites with the same home page that are looked at.
+const LOOKED_AT: usize = 8;
+/// How long two sites are suspected before they are called different, in seconds.
+const PATIENCE: i64 = 600;
+const END_OF_TIME: Timestamp = Timestamp::from_millis(i64::MAX / 2);
+/// Sites that were told apart and are not compared again, at most.
+const MAX_TOLD_APART: usize = 16_384;
+/// Suspects at once; more of them are left for later.
+const MAX_SUSPECTS: usize = 1_024;
+
+/// A site that may be a copy of another.
+#[derive(Clone, Debug)]
+struct Suspect {
+    of: PageUrl,
+    /// Pages whose counterparts are compared.
+    compared: Vec<PageUrl>,
+    since: Timestamp,
+}
+
+/// Sites that may be copies, by their home page.
+#[derive(Default)]
+pub(crate) struct Twins {
+    suspects: HashMap<PageUrl, Suspect>,
+    /// Home pages of sites that turned out to be no copies.
+    told_apart: HashSet<PageUrl>,
+}
+
+/// What two sites turned out to be.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Finding {
+    /// The first is a copy of the second.
+    Same(PageUrl, PageUrl),
+    /// They are two.
+    Different(PageUrl),
+}
+
+impl Twins {
+    /// The site of a home page just stored: are there others with the same? The eldest of them is the original, so that
+    /// copies do not point at copies. Reads the catalog.
+    pub(crate) fn meetings(catalog: &dyn Catalog, home: &PageUrl) -> Result<Vec<Meeting>, StoreError> {
+        let text =
+            catalog.page(home.id())?.filter(|story| story.state == PageState::Stored).and_then(|s| s.text);
+        let Some(text) = text else { return Ok(Vec::new()) };
+        let mut eldest = home.clone();
+        let mut homes = vec![home.clone()];
+        for (other, _) in catalog.pages_with_text(text, LOOKED_AT)? {
+            if other != *home && other == other.home() {
+                eldest = elder_last(catalog, eldest, other.clone())?.1;
+                homes.push(other);
+            }
+        }
+        homes.retain(|home| *home != eldest);
+        homes.into_iter().map(|copy| Meeting::of(catalog, copy, eldest.clone())).collect()
+    }
+
+    /// Two sites with the same home page met.
+    pub(crate) fn suspect(&mut self, meeting: Meeting, now: Timestamp) {
+        let Meeting { copy, of, compared } = meeting;
+        if self.suspects.len() < MAX_SUSPECTS && !self.told_apart.contains(&copy) {
+            // Of an original that is a copy itself not all pages are asked for.
+            let of = self.suspects.get(&of).map_or(of, |elder| elder.of.clone());
+            self.retarget(&copy, &of);
+            if copy != of {
+                self.suspects.entry(copy).or_insert(Suspect { of, compared, since: now });
+            }
+        }
+    }
+
+    /// Is this page left alone until it is known whether its site is a copy?
+    pub(crate) fn is_held(&self, page: &PageUrl) -> bool {
+        !self.suspects.is_empty()
+            && self.suspects.get(&page.home()).is_some_and(|suspect| !suspect.compared.contains(page))
+    }
+
+    /// Is anything suspected?
+    pub(crate) fn is_suspicious(&self) -> bool {
+        !self.suspects.is_empty()
+    }
+
+    /// Stops suspecting what could not be proved for too long.
+    pub(crate) fn expire(&mut self, now: Timestamp) {
+        self.suspects.retain(|_, suspect| suspect.since.millis() + PATIENCE * 1000 >= now.millis());
+    }
+
+    /// What is to be compared now.
+    pub(crate) fn open(&self) -> Vec<Meeting> {
+        let meeting = |(copy, suspect): (&PageUrl, &Suspect)| Meeting {
+            copy: copy.clone(),
+            of: suspect.of.clone(),
+            compared: suspect.compared.clone(),
+        };
+        self.suspects.iter().map(meeting).collect()
+    }
+
+    /// Takes in what comparing gave. Gives what is certain now.
+    pub(crate) fn conclude(
+        &mut self,
+        meeting: &Meeting,
+        likeness: Likeness,
+        now: Timestamp,
+    ) -> Option<Finding> {
+        let too_long = self.suspects.get(&meeting.copy)?.since.millis() + PATIENCE * 1000 < now.millis();
+        let finding = match likeness {
+            Likeness::Same => Finding::Same(meeting.copy.clone(), meeting.of.clone()),
+            Likeness::Different => Finding::Different(meeting.copy.clone()),
+            Likeness::Unknown if too_long => Finding::Different(meeting.copy.clone()),
+            Likeness::Unknown => return None,
+        };
+        self.suspects.remove(&meeting.copy);
+        match &finding {
+            Finding::Same(copy, of) => self.retarget(copy, of),
+            Finding::Different(copy) => {
+                if self.told_apart.len() >= MAX_TOLD_APART {
+                    self.told_apart.clear();
+                }
+                self.told_apart.insert(copy.clone());
+            }
+        }
+        Some(finding)
+    }
+
+    /// Those that were compared with a copy are compared with its original.
+    fn retarget(&mut self, copy: &PageUrl, of: &PageUrl) {
+        for suspect in self.suspects.values_mut().filter(|suspect| suspect.of == *copy) {
+            suspect.of = of.clone();
+        }
+    }
+}
+
+/// A site that may be a copy, its original, and the pages to compare.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Meeting {
+    pub(crate) copy: PageUrl,
+    pub(crate) of: PageUrl,
+    pub(crate) compared: Vec<PageUrl>,
+}
+
+/// How much alike two sites are, as far as they are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Likeness {
+    Same,
+    Different,
+    Unknown,
+}
+
+impl Meeting {
+    /// The first pages of the copy are compared with those of the original.
+    fn of(catalog: &dyn Catalog, copy: PageUrl, of: PageUrl) -> Result<Self, StoreError> {
+        // Waiting or visited long ago: those nearest to the home page are known at both soonest.
+        let due = catalog.due_pages(copy.id().site(), END_OF_TIME, DueOrder::Nearest, 64)?;
+        let compared = due
+            .into_iter()
+            .map(|page| page.url)
+            .filter(|url| *url != copy && url.home() == copy && of.join(url.path_and_query()).is_ok())
+            .take(COMPARED)
+            .collect();
+        Ok(Self { copy, of, compared })
+    }
+
+    /// Compares what the catalog knows of both.
+    pub(crate) fn compare(&self, catalog: &dyn Catalog) -> Result<Likeness, StoreError> {
+        let mut same = 0;
+        for page in &self.compared {
+            let Ok(counterpart) = self.of.join(page.path_and_query()) else { continue };
+            match (said(catalog, page)?, said(catalog, &counterpart)?) {
+                (Said::Text(one), Said::Text(other)) if one == other => same += 1,
+                (Said::Nothing, Said::Nothing) => {}
+                (Said::Waiting, _) | (_, Said::Waiting) => return Ok(Likeness::Unknown),
+                _ => return Ok(Likeness::Different),
+            }
+        }
+        // A page that many servers show before anything stands on them proves nothing, and one more not much.
+        let enough = if are_spellings(&self.copy, &self.of) { 1.min(self.compared.len()) } else { PROOF };
+        let proven = same >= enough;
+        Ok(if proven { Likeness::Same } else { Likeness::Different })
+    }
+}
+
+/// What a page says, as far as is known.
+enum Said {
+    Waiting,
+    Nothing,
+    Text(u64),
+}
+
+fn said(catalog: &dyn Catalog, page: &PageUrl) -> Result<Said, StoreError> {
+    let story = catalog.page(page.id())?;
+    Ok(match story {
+        Some(story) if story.state == PageState::Waiting => Said::Waiting,
+        Some(story) => story.text.map_or(Said::Nothing, Said::Text),
+        // Not known at the other: it links to something else.
+        None => Said::Nothing,
+    })
+}
+
+/// The same name, but for `www.` or the scheme?
+fn are_spellings(one: &PageUrl, other: &PageUrl) -> bool {
+    bare_name(one) == bare_name(other)
+}
+
+/// The site's name without `www.`; usual ports are not written, so http and https differ in the scheme alone.
+fn bare_name(url: &PageUrl) -> String {
+    let site = url.site();
+    site.as_str().strip_prefix("www.").unwrap_or(site.as_str()).to_string()
+}
+
+/// Which is the copy? The original is a name rather than an address, then the name that was known first under any
+/// spelling (a stranger does not become the original by having a certificate), and of its spellings https. The same
+/// order for all, so that copies never go in a ring.
+fn elder_last(catalog: &dyn Catalog, one: PageUrl, other: PageUrl) -> Result<(PageUrl, PageUrl), StoreError> {
+    let rank = |url: &PageUrl| {
+        let is_address = url.host().trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
+        let name = bare_name(url);
+        Ok((is_address, known_since(catalog, &name)?, name, !url.is_https(), url.as_str().to_string()))
+    };
+    let (mine, theirs) = (rank(&one)?, rank(&other)?);
+    Ok(if mine < theirs { (other, one) } else { (one, other) })
+}
+
+fn known_since(catalog: &dyn Catalog, bare_name: &str) -> Result<Timestamp, StoreError> {
+    let mut since = END_OF_TIME;
+    for spelling in ["http://", "https://", "http://www.", "https://www."] {
+        if let Ok(home) = PageUrl::parse(&format!("{spelling}{bare_name}/"))
+            && let Some(story) = catalog.page(home.id())?
+        {
+            since = since.min(story.found_at);
+        }
+    }
+    Ok(since)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pharos_store::{Answered, Change, Found, LibraryPosition, Outcome, SqliteCatalog};
+
+    struct World {
+        catalog: SqliteCatalog,
+        end: u64,
+        _dir: tempfile::TempDir,
+    }
+
+    fn url(text: &str) -> PageUrl {
+        PageUrl::parse(text).unwrap()
+    }
+
+    fn now(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(seconds * 1000)
+    }
+
+    impl World {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
+            Self { catalog, end: 0, _dir: dir }
+        }
+
+        fn apply(&mut self, change: Change) {
+            self.end += 1;
+            self.catalog.apply(&[change], LibraryPosition { file: 1, offset: self.end }).unwrap();
+        }
+
+        fn found(&mut self, page: &str) {
+            self.apply(Change::Found(Found::new(url(page), 1, now(self.end as i64))));
+        }
+
+        fn answered(&mut self, page: &str, text: u64) {
+            let position = LibraryPosition { file: 1, offset: self.end };
+            let outcome = Outcome::Answered(Answered { status: 200, position, text, ..Answered::default() });
+            self.apply(Change::Visited { url: url(page), at: now(1), outcome, next_due: None });
+        }
+
+        /// A home page and two pages it links to.
+        fn site(&mut self, origin: &str, texts: [u64; 3]) {
+            self.found(&format!("{origin}/"));
+            self.answered(&format!("{origin}/"), texts[0]);
+            self.found(&format!("{origin}/a"));
+            self.found(&format!("{origin}/b"));
+        }
+    }
+
+    #[test]
+    fn two_names_of_one_site_are_found_out_by_what_they_say() {
+        let mut world = World::new();
+        world.site("http://example.org", [7, 1, 2]);
+        world.site("http://www.example.org", [7, 1, 2]);
+        let home = url("http://www.example.org/");
+        let meeting = Twins::meetings(&world.catalog, &home).unwrap().remove(0);
+        assert_eq!((&meeting.copy, &meeting.of), (&home, &url("http://example.org/")));
+        let mut twins = Twins::default();
+        twins.suspect(meeting.clone(), now(2));
+        world.found("http://www.example.org/c");
+        assert!(twins.is_held(&url("http://www.example.org/c")), "only what is compared is asked for");
+        assert!(
+            !twins.is_held(&url("http://www.example.org/a")) && !twins.is_held(&url("http://example.org/c"))
+        );
+        assert!(twins.is_suspicious());
+        assert_eq!(meeting.compare(&world.catalog).unwrap(), Likeness::Unknown);
+        for origin in ["http://example.org", "http://www.example.org"] {
+            world.answered(&format!("{origin}/a"), 1);
+            world.answered(&format!("{origin}/b"), 2);
+        }
+        let likeness = twins.open()[0].compare(&world.catalog).unwrap();
+        let finding = twins.conclude(&meeting, likeness, now(3));
+        assert_eq!(finding, Some(Finding::Same(home.clone(), url("http://example.org/"))));
+        assert!(!twins.is_held(&url("http://www.example.org/c")));
+    }
+
+    #[test]
+    fn the_same_home_page_alone_makes_no_twins() {
+        let mut world = World::new();
+        world.site("http://one.example", [7, 1, 2]);
+        world.site("http://two.example", [7, 1, 2]);
+        let meeting = Twins::meetings(&world.catalog, &url("http://two.example/")).unwrap().remove(0);
+        world.answered("http://one.example/a", 1);
+        world.answered("http://two.example/a", 3);
+        assert_eq!(meeting.compare(&world.catalog).unwrap(), Likeness::Different);
+        let bare = Meeting { compared: Vec::new(), ..meeting };
+        assert_eq!(
+            bare.compare(&world.catalog).unwrap(),
+            Likeness::Different,
+            "an empty server proves nothing"
+        );
+        assert_eq!(Twins::meetings(&world.catalog, &url("http://three.example/")).unwrap(), []);
+        let first = Twins::meetings(&world.catalog, &url("http://one.example/")).unwrap().remove(0);
+        assert_eq!(first.copy, url("http://two.example/"), "whichever came last tells");
+    }
+
+    #[test]
+    fn https_is_the_original_and_a_name_before_an_address() {
+        let mut world = World::new();
+        for origin in ["http://example.org", "https://example.org", "http://192.0.2.7"] {
+            world.site(origin, [7, 1, 2]);
+        }
+        let (copy, of) =
+            elder_last(&world.catalog, url("https://example.org/"), url("http://example.org/")).unwrap();
+        assert_eq!((copy, of), (url("http://example.org/"), url("https://example.org/")));
+        let (copy, _) =
+            elder_last(&world.catalog, url("http://example.org/"), url("http://192.0.2.7/")).unwrap();
+        assert_eq!(copy, url("http://192.0.2.7/"));
+        assert!(are_spellings(&url("https://www.example.org/"), &url("http://example.org/")));
+        assert!(!are_spellings(&url("http://a.example/"), &url("http://b.example/")));
+    }
+
+    #[test]
+    fn suspicion_does_not_last_for_ever() {
+        let meeting = Meeting {
+            copy: url("http://www.a.example/"),
+            of: url("http://a.example/"),
+            compared: Vec::new(),
+        };
+        let mut twins = Twins::default();
+        twins.suspect(meeting.clone(), now(0));
+        assert_eq!(twins.conclude(&meeting, Likeness::Unknown, now(60)), None);
+        let finding = twins.conclude(&meeting, Likeness::Unknown, now(PATIENCE + 1));
+        assert_eq!(finding, Some(Finding::Different(meeting.copy)));
+    }
+}

@@ -1,0 +1,231 @@
+//! Sitemaps, RSS and Atom as XML: one walk over the tags, without a tree.
+//!
+//! The reader knows no entities but XML's own and loads nothing, whatever a document type asks for.
+
+use pharos_core::PageUrl;
+use quick_xml::Reader;
+use quick_xml::escape::{resolve_xml_entity, unescape};
+use quick_xml::events::{BytesRef, BytesStart, Event};
+use url::Url;
+
+use super::date::moment;
+use super::{Entry, Feed, FeedKind, MAX_ENTRIES};
+use crate::text::collapse;
+
+/// No list nests deeper; what does is an attack.
+const MAX_DEPTH: usize = 256;
+/// Longer texts of an element are cut here, in bytes.
+const MAX_FIELD: usize = 4_096;
+/// Longer titles are cut here, in characters.
+const MAX_TITLE: usize = 300;
+
+/// Reads a document; `None` where its outermost element is that of no list.
+pub(super) fn read(url: &PageUrl, text: &str) -> Option<Feed> {
+    let mut reader = Reader::from_str(text);
+    let settings = reader.config_mut();
+    settings.check_end_names = false;
+    settings.allow_unmatched_ends = true;
+    settings.allow_dangling_amp = true;
+    let mut walk = loop {
+        match reader.read_event() {
+            Ok(Event::Start(root)) => break Walk::below(&root, url)?,
+            Ok(Event::Empty(root)) => return Walk::below(&root, url).map(Walk::end),
+            Ok(Event::Eof) | Err(_) => return None,
+            Ok(_) => {}
+        }
+    };
+    let mut depth = 1;
+    // An error ends the list: what stands behind it cannot be told from markup.
+    while let Ok(event) = reader.read_event() {
+        match event {
+            Event::Start(element) => {
+                depth += 1;
+                walk.open(&element, depth);
+            }
+            Event::Empty(element) => {
+                walk.open(&element, depth + 1);
+                walk.close(depth + 1);
+            }
+            Event::End(_) => {
+                walk.close(depth);
+                depth = depth.saturating_sub(1);
+            }
+            Event::Text(text) => walk.text(&text.xml10_content()),
+            Event::CData(text) => walk.text(&text.xml10_content()),
+            Event::GeneralRef(entity) => walk.entity(&entity),
+            Event::Eof => break,
+            Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
+        }
+        if depth > MAX_DEPTH || walk.entries.len() >= MAX_ENTRIES {
+            break;
+        }
+    }
+    Some(walk.end())
+}
+
+/// The walk over one document.
+struct Walk {
+    kind: FeedKind,
+    base: Url,
+    entries: Vec<Entry>,
+    draft: Option<Draft>,
+    /// What the text is collected for.
+    field: Option<Field>,
+    collected: String,
+}
+
+/// An entry that is being read.
+#[derive(Default)]
+struct Draft {
+    depth: usize,
+    /// The entry's own namespace prefix: `<image:loc>` in a `<url>` is not for us.
+    prefix: String,
+    address: Option<String>,
+    /// Taken where there is no address.
+    other_address: Option<String>,
+    title: String,
+    modified: Option<String>,
+    published: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Field {
+    Address,
+    OtherAddress,
+    Title,
+    Modified,
+    Published,
+}
+
+impl Walk {
+    fn below(root: &BytesStart<'_>, url: &PageUrl) -> Option<Self> {
+        let kind = match root.local_name().as_ref() {
+            "urlset" => FeedKind::Sitemap,
+            "sitemapindex" => FeedKind::SitemapIndex,
+            "rss" | "RDF" => FeedKind::Rss,
+            "feed" => FeedKind::Atom,
+            _ => return None,
+        };
+        let given = attribute(root, "xml:base").and_then(|base| url.as_url().join(&base).ok());
+        let base = given.unwrap_or_else(|| url.as_url().clone());
+        Some(Self { kind, base, entries: Vec::new(), draft: None, field: None, collected: String::new() })
+    }
+
+    fn end(self) -> Feed {
+        Feed { kind: self.kind, entries: self.entries }
+    }
+
+    fn open(&mut self, element: &BytesStart<'_>, depth: usize) {
+        let prefix = element.name().prefix().map_or(String::new(), |prefix| prefix.as_ref().to_string());
+        let name = element.local_name();
+        match &mut self.draft {
+            None if depth <= 3 && name.as_ref() == entry_name(self.kind) => {
+                let other_address = attribute(element, "rdf:about");
+                self.draft = Some(Draft { depth, prefix, other_address, ..Draft::default() });
+            }
+            Some(draft) if depth == draft.depth + 1 => {
+                let is_own = prefix == draft.prefix;
+                self.field = field(self.kind, name.as_ref(), is_own);
+                self.collected.clear();
+                if self.field == Some(Field::OtherAddress)
+                    && attribute(element, "isPermaLink").as_deref() == Some("false")
+                {
+                    self.field = None;
+                }
+                if self.kind == FeedKind::Atom && is_own && name.as_ref() == "link" {
+                    let rel = attribute(element, "rel");
+                    if rel.is_none_or(|rel| rel == "alternate") && draft.address.is_none() {
+                        draft.address = attribute(element, "href");
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, depth: usize) {
+        let Some(draft) = &mut self.draft else { return };
+        if depth == draft.depth + 1 {
+            if let Some(field) = self.field.take() {
+                draft.fill(field, std::mem::take(&mut self.collected));
+            }
+        } else if depth <= draft.depth {
+            self.entries.extend(self.draft.take().and_then(|draft| draft.entry(&self.base)));
+            self.field = None;
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if self.field.is_some() {
+            let room = MAX_FIELD.saturating_sub(self.collected.len());
+            self.collected.push_str(&text[..text.floor_char_boundary(room)]);
+        }
+    }
+
+    /// One character, or a space for what only a document type could explain.
+    fn entity(&mut self, entity: &BytesRef<'_>) {
+        match entity.resolve_char_ref() {
+            Ok(Some(character)) => self.text(character.encode_utf8(&mut [0; 4])),
+            _ => self.text(resolve_xml_entity(&entity.xml10_content()).unwrap_or(" ")),
+        }
+    }
+}
+
+impl Draft {
+    /// The first of each kind counts.
+    fn fill(&mut self, field: Field, text: String) {
+        let slot = match field {
+            Field::Title if self.title.is_empty() => {
+                let plain = text.replace(|c: char| c.is_control() && !c.is_whitespace(), "");
+                self.title = collapse(&plain, MAX_TITLE).trim().to_string();
+                return;
+            }
+            Field::Title => return,
+            Field::Address => &mut self.address,
+            Field::OtherAddress => &mut self.other_address,
+            Field::Modified => &mut self.modified,
+            Field::Published => &mut self.published,
+        };
+        if slot.is_none() && !text.trim().is_empty() {
+            *slot = Some(text);
+        }
+    }
+
+    fn entry(self, base: &Url) -> Option<Entry> {
+        let url = PageUrl::join_to(base, &self.address.or(self.other_address)?).ok()?;
+        let modified = self.modified.or(self.published).and_then(|text| moment(&text));
+        Some(Entry { url, title: self.title, modified })
+    }
+}
+
+fn entry_name(kind: FeedKind) -> &'static str {
+    match kind {
+        FeedKind::Sitemap | FeedKind::TextSitemap => "url",
+        FeedKind::SitemapIndex => "sitemap",
+        FeedKind::Rss => "item",
+        FeedKind::Atom => "entry",
+    }
+}
+
+/// What an element of an entry is for; `is_own` where it has the entry's prefix.
+fn field(kind: FeedKind, name: &str, is_own: bool) -> Option<Field> {
+    match (kind, name) {
+        (FeedKind::Rss, "date") => Some(Field::Published),
+        _ if !is_own => None,
+        (FeedKind::Sitemap | FeedKind::SitemapIndex, "loc") => Some(Field::Address),
+        (FeedKind::Sitemap | FeedKind::SitemapIndex, "lastmod") => Some(Field::Modified),
+        (FeedKind::Rss, "link") => Some(Field::Address),
+        (FeedKind::Rss, "guid") => Some(Field::OtherAddress),
+        (FeedKind::Rss, "pubDate") => Some(Field::Published),
+        (FeedKind::Atom, "updated") => Some(Field::Modified),
+        (FeedKind::Atom, "published") => Some(Field::Published),
+        (FeedKind::Rss | FeedKind::Atom, "title") => Some(Field::Title),
+        _ => None,
+    }
+}
+
+fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
+    let found = element.attributes().with_checks(false).flatten().find(|a| a.key.as_ref() == name)?;
+    let value = &found.value[..found.value.floor_char_boundary(MAX_FIELD)];
+    Some(unescape(value).map_or_else(|_| value.to_string(), |plain| plain.into_owned()))
+}

@@ -1,0 +1,91 @@
+//! What is due on a site, in the order that a strategy asks for.
+
+use pharos_core::{SiteId, Timestamp};
+use rusqlite::params;
+
+use super::rows::{read_url, signed};
+use super::{SqliteCatalog, limited};
+use crate::StoreError;
+use crate::catalog::{DueOrder, DuePage, Validators};
+
+/// Pages of a site due at `now`, in that order.
+pub(super) fn due_pages(
+    catalog: &SqliteCatalog,
+    site: SiteId,
+    now: Timestamp,
+    order: DueOrder,
+    limit: usize,
+) -> Result<Vec<DuePage>, StoreError> {
+    let site = catalog.one(
+        "SELECT site, name, alias FROM sites WHERE id = ?1 AND coalesce(not_before, ?2) <= ?2",
+        [signed(site.0), now.millis()],
+        |r| Ok((r.get::<_, i64>(0)?, r.get::<_, String>(1)?, r.get::<_, i64>(2)?)),
+    )?;
+    let Some((number, name, alias)) = site.filter(|(_, _, alias)| *alias != 3) else {
+        return Ok(Vec::new());
+    };
+    let start = if let DueOrder::Random(seed) = order { signed(seed) } else { 0 };
+    let values = params![number, now.millis(), limited(limit), start];
+    let rows = catalog.all(&query(order, alias), values, |r| {
+        let validators = Validators { etag: r.get(9)?, last_modified: r.get(10)? };
+        let (path, https): (String, bool) = (r.get(0)?, r.get(1)?);
+        let (depth, hops, origin): (u32, u32, Option<String>) = (r.get(2)?, r.get(3)?, r.get(4)?);
+        let (attempts, weight, visited): (u32, u32, bool) = (r.get(5)?, r.get(6)?, r.get(7)?);
+        let found_at = Timestamp::from_millis(r.get(8)?);
+        let there: bool = r.get(11)?;
+        let url = read_url(https, &name, &path);
+        Ok(url.map(|url| DuePage {
+            url,
+            depth,
+            hops,
+            origin,
+            attempts,
+            weight,
+            visited,
+            there,
+            found_at,
+            validators,
+        }))
+    })?;
+    rows.into_iter().collect()
+}
+
+/// The query for an order. Pages that wait come from their index; those to be visited again are sorted first, by their
+/// index alone where that is enough; then the two are merged.
+fn query(order: DueOrder, alias: i64) -> String {
+    // Of a site whose pages are the same under the other scheme, only those under the other scheme are asked for.
+    let scheme = match alias {
+        1 => "AND https = 1",
+        2 => "AND https = 0",
+        _ => "",
+    };
+    let part = |columns: &str, condition: &str, order: &str| {
+        format!(
+            "SELECT * FROM (SELECT site, page, {columns} FROM pages WHERE site = ?1 AND {condition} {scheme}
+                 ORDER BY {order} LIMIT ?3)"
+        )
+    };
+    let merged = |columns, order: &'static str| {
+        (part(columns, "state = 0", order), part(columns, "due <= ?2", order), order)
+    };
+    let (one, other, order) = match order {
+        DueOrder::Nearest => merged("depth, found_at", "depth, found_at"),
+        DueOrder::Deepest => merged("depth, found_at", "depth DESC, found_at DESC"),
+        DueOrder::Heaviest => merged("weight, depth, found_at", "weight DESC, depth, found_at"),
+        // Ids are hashes, so their order is none. Those behind the start come first, then those before it.
+        DueOrder::Random(_) => (
+            part("0 AS round", "page >= ?4 AND (state = 0 OR due <= ?2)", "page"),
+            part("1 AS round", "page < ?4 AND (state = 0 OR due <= ?2)", "page"),
+            "round, page",
+        ),
+    };
+    format!(
+        "SELECT p.path, p.https, p.depth, p.hops, p.origin, coalesce(v.attempts, 0), p.weight,
+             v.position IS NOT NULL, p.found_at, v.etag, v.modified,
+             coalesce(v.status NOT IN (404, 410), 0), ?4
+         FROM ({one} UNION ALL {other} ORDER BY {order} LIMIT ?3) d
+         CROSS JOIN pages p USING (site, page) LEFT JOIN visits v USING (site, page)
+         ORDER BY d.{}",
+        order.replace(", ", ", d.")
+    )
+}

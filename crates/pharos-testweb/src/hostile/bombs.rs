@@ -1,0 +1,182 @@
+//! Compression bombs: small on the wire, gigabytes inside.
+//!
+//! Made cheaply: a compressor is shown the same mebibyte of blanks until what it writes for one more repeats itself,
+//! and that piece is then copied.
+
+use std::io::{self, Write};
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use flate2::write::DeflateEncoder;
+use flate2::{Compression, Crc};
+
+use super::Outcome::{AtMost, Stored};
+use super::host::{Ask, Host, Reply, Speech, page};
+
+/// Blanks that are compressed at a time.
+const PIECE: usize = 1 << 20;
+/// How often they are inside: two gibibytes.
+pub(super) const PIECES: usize = 2048;
+
+pub(super) fn hosts() -> Vec<Host> {
+    let host = |label: &str, answer: fn(&Ask) -> Reply| {
+        Host::new(label, Speech::Http(answer))
+            .expect("/", Stored { status: 200 }, "two gibibytes inside: read as far as the limit")
+            .saying("a page before the flood")
+            .expect("/", AtMost(3), "asked for once")
+    };
+    vec![
+        host("bomb-gzip", |ask| bomb(ask, "gzip", &GZIP)),
+        host("bomb-deflate", |ask| bomb(ask, "deflate", &ZLIB)),
+        host("bomb-brotli", |ask| bomb(ask, "br", &BROTLI)),
+        host("bomb-zstd", |ask| bomb(ask, "zstd", &ZSTD)),
+        host("bomb-twice", |ask| bomb(ask, "gzip, gzip", &TWICE)),
+    ]
+}
+
+fn bomb(ask: &Ask, encoding: &str, bytes: &LazyLock<Bytes>) -> Reply {
+    match ask.path.as_str() {
+        "/" => Reply::html(LazyLock::force(bytes).clone()).field("content-encoding", encoding),
+        _ => Reply::not_found(),
+    }
+}
+
+static GZIP: LazyLock<Bytes> = LazyLock::new(|| gzip(PIECES));
+static ZLIB: LazyLock<Bytes> = LazyLock::new(|| zlib(PIECES));
+static BROTLI: LazyLock<Bytes> = LazyLock::new(|| brotli(PIECES));
+static ZSTD: LazyLock<Bytes> = LazyLock::new(|| zstd(PIECES));
+static TWICE: LazyLock<Bytes> = LazyLock::new(|| {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Compression::fast());
+    // Writing to memory cannot fail.
+    let _ = encoder.write_all(&GZIP);
+    encoder.finish().unwrap_or_default().into()
+});
+
+/// What stands before the blanks: a page.
+fn begin() -> Vec<u8> {
+    page("a page before the flood", &[]).into_bytes()
+}
+
+/// What a compressor writes for the page, for the first blanks, and for the same blanks every further time.
+fn pieces<W: Write>(mut encoder: W, written: fn(&W) -> &Vec<u8>) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    encoder.write_all(&begin())?;
+    encoder.flush()?;
+    // The first time is different, since the page stands before it.
+    let blanks = vec![b' '; PIECE];
+    encoder.write_all(&blanks)?;
+    encoder.flush()?;
+    let start = written(&encoder).clone();
+    encoder.write_all(&blanks)?;
+    encoder.flush()?;
+    let again = written(&encoder)[start.len()..].to_vec();
+    Ok((start, again))
+}
+
+/// Deflate without a frame, with its last block.
+fn deflate(count: usize) -> Vec<u8> {
+    let encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    // Writing to memory cannot fail.
+    let (mut out, again) = pieces(encoder, |encoder| encoder.get_ref()).unwrap_or_default();
+    out.extend(again.repeat(count - 1));
+    out.extend([0x03, 0x00]);
+    out
+}
+
+fn gzip(count: usize) -> Bytes {
+    let mut sum = Crc::new();
+    sum.update(&begin());
+    let mut piece = Crc::new();
+    piece.update(&vec![b' '; PIECE]);
+    for _ in 0..count {
+        sum.combine(&piece);
+    }
+    let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    out.extend(deflate(count));
+    out.extend(sum.sum().to_le_bytes());
+    // By the standard the length counts modulo 2^32.
+    out.extend(sum.amount().to_le_bytes());
+    out.into()
+}
+
+fn zlib(count: usize) -> Bytes {
+    let mut out = vec![0x78, 0xda];
+    out.extend(deflate(count));
+    let (mut low, mut high) = (1u64, 0u64);
+    let mut add = |byte: u8| {
+        low = (low + u64::from(byte)) % 65_521;
+        high = (high + low) % 65_521;
+    };
+    begin().into_iter().for_each(&mut add);
+    // Adler-32 of n equal bytes b: low grows by n·b, high by n·low + b·n(n+1)/2.
+    let (n, b) = ((count * PIECE) as u128, u128::from(b' '));
+    let after = u128::from(high) + n * u128::from(low) + b * (n * (n + 1) / 2);
+    let (low, high) = ((u128::from(low) + n * b) % 65_521, after % 65_521);
+    out.extend(((high as u32) << 16 | low as u32).to_be_bytes());
+    out.into()
+}
+
+fn brotli(count: usize) -> Bytes {
+    let encoder = brotli::CompressorWriter::new(Vec::new(), 4096, 5, 22);
+    // Writing to memory cannot fail.
+    let (mut out, again) = pieces(encoder, |encoder| encoder.get_ref()).unwrap_or_default();
+    out.extend(again.repeat(count - 1));
+    // The last, empty block.
+    out.push(0x03);
+    out.into()
+}
+
+/// The blanks by hand (RFC 8878): blocks of one repeated byte, the cheapest there are.
+fn zstd(count: usize) -> Bytes {
+    const BLOCK: usize = 128 << 10;
+    const REPEATED: usize = 1;
+    // Writing to memory cannot fail. A frame that is not finished has neither length nor checksum.
+    let mut out = zstd_begin().unwrap_or_default();
+    let blocks = count * PIECE / BLOCK;
+    for number in 1..=blocks {
+        let header = (BLOCK << 3 | REPEATED << 1 | usize::from(number == blocks)) as u32;
+        out.extend(&header.to_le_bytes()[..3]);
+        out.push(b' ');
+    }
+    out.into()
+}
+
+fn zstd_begin() -> io::Result<Vec<u8>> {
+    let mut encoder = ::zstd::Encoder::new(Vec::new(), 3)?;
+    encoder.write_all(&begin())?;
+    encoder.flush()?;
+    Ok(encoder.get_ref().clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    /// Reads to the end and gives how much there was; the beginning must be the page.
+    fn size(mut reader: impl Read) -> usize {
+        let mut start = vec![0; begin().len()];
+        reader.read_exact(&mut start).unwrap();
+        assert_eq!(start, begin());
+        let rest = io::copy(&mut reader, &mut io::sink()).unwrap();
+        start.len() + rest as usize
+    }
+
+    /// With sums checked by the decoders themselves: a client that reads on has nothing to complain of.
+    #[test]
+    fn each_bomb_is_small_outside_and_large_and_sound_inside() {
+        const COUNT: usize = 40;
+        let inside = begin().len() + COUNT * PIECE;
+        assert_eq!(size(flate2::read::GzDecoder::new(&gzip(COUNT)[..])), inside);
+        assert_eq!(size(flate2::read::ZlibDecoder::new(&zlib(COUNT)[..])), inside);
+        assert_eq!(size(brotli::Decompressor::new(&brotli(COUNT)[..], 4096)), inside);
+        assert_eq!(size(::zstd::Decoder::new(&zstd(COUNT)[..]).unwrap()), inside);
+        let twice = flate2::read::GzDecoder::new(&TWICE[..]);
+        let mut start = vec![0; begin().len()];
+        flate2::read::GzDecoder::new(twice).read_exact(&mut start).unwrap();
+        assert_eq!(start, begin());
+        for bomb in [&GZIP, &ZLIB, &BROTLI, &ZSTD, &TWICE] {
+            assert!(bomb.len() < 3 << 20, "{} bytes", bomb.len());
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What the hostile hosts saw.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// One request, or one connection over which none came.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// When it arrived.
+    pub at: Instant,
+    /// How long it was worked on, until the last byte was handed over or the client left; `None` while it still is.
+    pub duration: Option<Duration>,
+    /// The host it asked for, without port; the host's first name where it did not come so far.
+    pub host: Arc<str>,
+    /// Path and query; empty where a connection was opened and nothing could be asked.
+    pub path: Arc<str>,
+    /// The number of its connection, over all hosts.
+    pub connection: u64,
+    /// `HTTP/1.1` or `HTTP/2`; empty where nothing was asked.
+    pub version: &'static str,
+    /// What the client calls itself.
+    pub user_agent: Arc<str>,
+}
+
+/// The last requests; the oldest are forgotten first.
+pub(super) struct Log {
+    requests: Mutex<(u64, VecDeque<Request>)>,
+    capacity: usize,
+}
+
+/// A request that is being answered; its end is when this is dropped.
+pub(super) struct Ticket {
+    log: Arc<Log>,
+    number: u64,
+}
+
+impl Log {
+    pub(super) fn new(capacity: usize) -> Log {
+        Log { requests: Mutex::default(), capacity: capacity.max(1) }
+    }
+
+    pub(super) fn arrived(self: &Arc<Log>, request: Request) -> Ticket {
+        let mut guard = self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (forgotten, requests) = &mut *guard;
+        if requests.len() == self.capacity {
+            requests.pop_front();
+            *forgotten += 1;
+        }
+        requests.push_back(request);
+        let number = *forgotten + requests.len() as u64 - 1;
+        Ticket { log: self.clone(), number }
+    }
+
+    pub(super) fn read(&self) -> Vec<Request> {
+        let guard = self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        guard.1.iter().cloned().collect()
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let mut guard = self.log.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (forgotten, requests) = &mut *guard;
+        let place = self.number.checked_sub(*forgotten).and_then(|place| usize::try_from(place).ok());
+        if let Some(request) = place.and_then(|place| requests.get_mut(place)) {
+            request.duration = Some(request.at.elapsed());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(path: &str) -> Request {
+        let nothing: Arc<str> = "".into();
+        Request {
+            at: Instant::now(),
+            duration: None,
+            host: nothing.clone(),
+            path: path.into(),
+            connection: 0,
+            version: "HTTP/1.1",
+            user_agent: nothing,
+        }
+    }
+
+    #[test]
+    fn a_request_ends_once_and_the_oldest_is_forgotten() {
+        let log = Arc::new(Log::new(2));
+        let tickets = ["/a", "/b", "/c"].map(|path| log.arrived(request(path)));
+        let [a, b, c] = tickets;
+        drop((a, c));
+        let kept: Vec<_> = log.read().iter().map(|r| (r.path.to_string(), r.duration.is_some())).collect();
+        assert_eq!(kept, [("/b".to_string(), false), ("/c".to_string(), true)]);
+        drop(b);
+        assert!(log.read()[0].duration.is_some());
+    }
+}

@@ -1,0 +1,314 @@
+//! # The hostile web: every misbehaviour, each on a host of its own
+//!
+//! A set of hosts on loopback, each of which does one thing wrong, and some good ones beside them. As the rest of the
+//! test web it knows what is true: for each URL what a careful crawler ends up with, and for each host how much it
+//! may ask ([`Expectation`]). What was really asked stands in the request log, which is the server's own truth for
+//! tests of politeness.
+//!
+//! ```no_run
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> std::io::Result<()> {
+//! use pharos_testweb::hostile::{HostileOptions, HostileWeb};
+//!
+//! let web = HostileWeb::start(HostileOptions::default()).await?;
+//! println!("crawl {:?} with --resolve {:?}", web.seeds(), web.resolve_args());
+//! // … crawl, then compare:
+//! for expectation in web.expectations() {
+//!     println!("{} should be {:?}: {}", expectation.url, expectation.outcome, expectation.note);
+//! }
+//! web.stop().await;
+//! # Ok(()) }
+//! ```
+//!
+//! `host` has the words in which hosts are described; each other file describes one group of them; `wire` and
+//! `script` put them on sockets.
+//!
+//! Invariants:
+//!
+//! * Every host is a registrable domain of its own under the reserved `.test`, on an address of its own in
+//!   127.66.0.0/16 (which only Linux has without being asked), on a free port.
+//! * Nothing is sent outside loopback, whatever a host's redirects and links name.
+//! * Everything ends: a connection after [`HostileOptions::patience`] at the latest, all of them with
+//!   [`HostileWeb::stop`]. A large answer is made once, when it is first asked for.
+
+mod bombs;
+mod certificates;
+mod charsets;
+mod directives;
+mod discovery;
+mod framing;
+mod freshness;
+mod good;
+mod host;
+mod log;
+mod markup;
+mod names;
+mod overload;
+mod redirects;
+mod robots_states;
+mod script;
+mod secure;
+mod slow;
+mod traps;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+pub use log::Request;
+
+use certificates::Authority;
+use host::{Carrier, Host, Places};
+use wire::{Served, World, listen};
+
+/// Bounds of a hostile web.
+#[derive(Clone, Debug)]
+pub struct HostileOptions {
+    /// How many requests the log remembers.
+    pub log_capacity: usize,
+    /// How many connections may be open at once; more wait.
+    pub max_connections: usize,
+    /// No connection lives longer, whatever its client does.
+    pub patience: Duration,
+}
+
+impl Default for HostileOptions {
+    fn default() -> HostileOptions {
+        HostileOptions { log_capacity: 200_000, max_connections: 4096, patience: Duration::from_secs(5 * 60) }
+    }
+}
+
+/// What a careful crawler ends up with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// An answer of this status is stored, perhaps cut short.
+    Stored {
+        /// The HTTP status.
+        status: u16,
+    },
+    /// There is no answer, and the reason that is kept contains this.
+    Failed {
+        /// Part of the reason.
+        reason: &'static str,
+    },
+    /// A rule forbids to ask, and the reason that is kept contains this.
+    Refused {
+        /// Part of the reason.
+        reason: &'static str,
+    },
+    /// Either an answer or a reason: what a host does that fails at times.
+    Settled,
+    /// The server must never see a request for it.
+    NeverAsked,
+    /// All requests to the host of the URL together, robots.txt among them, are at most this many.
+    AtMost(usize),
+}
+
+/// What is true of one URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expectation {
+    /// The URL; for [`Outcome::AtMost`] any of the host.
+    pub url: String,
+    /// What should become of it.
+    pub outcome: Outcome,
+    /// A piece of text that a reader of the stored page finds in it.
+    pub says: Option<&'static str>,
+    /// Why.
+    pub note: &'static str,
+}
+
+/// A hostile web that is being served.
+pub struct HostileWeb {
+    world: Arc<World>,
+    hosts: Vec<(Arc<Served>, SocketAddr)>,
+    decoys: Vec<SocketAddr>,
+    ca_pem: String,
+    stop: watch::Sender<bool>,
+    listeners: JoinSet<()>,
+}
+
+/// All hosts, group by group.
+fn all_hosts() -> Vec<Host> {
+    let groups = [
+        good::hosts(),
+        redirects::hosts(),
+        slow::hosts(),
+        bombs::hosts(),
+        framing::hosts(),
+        markup::hosts(),
+        charsets::hosts(),
+        traps::hosts(),
+        overload::hosts(),
+        robots_states::hosts(),
+        secure::hosts(),
+        names::hosts(),
+        directives::hosts(),
+        discovery::hosts(),
+        freshness::hosts(),
+    ];
+    groups.into_iter().flatten().collect()
+}
+
+impl HostileWeb {
+    /// Binds all addresses, all of them loopback, and begins to answer on the tokio runtime it is called in.
+    pub async fn start(options: HostileOptions) -> io::Result<HostileWeb> {
+        let authority = Authority::new()?;
+        let mut bound = Vec::new();
+        for (number, host) in (0u16..).zip(all_hosts()) {
+            let listener = TcpListener::bind((address(number, 0), 0)).await?;
+            let address = listener.local_addr()?;
+            bound.push((host, address, listener));
+        }
+        let mut places = Places::default();
+        for (host, address, _) in &bound {
+            for name in &host.names {
+                let port = if host.default_port { String::new() } else { format!(":{}", address.port()) };
+                let base = format!("{}://{name}{port}", host.scheme());
+                places.0.insert((host.scheme(), name.clone()), base);
+            }
+        }
+        let (decoys, decoy_listeners) = decoys(&mut places).await?;
+        let world = Arc::new(World {
+            log: Arc::new(log::Log::new(options.log_capacity)),
+            places: Arc::new(places),
+            taken_away: Mutex::new(HashSet::new()),
+            connections: AtomicU64::new(0),
+            room: Arc::new(Semaphore::new(options.max_connections)),
+            patience: options.patience,
+        });
+        let (stop, stopped) = watch::channel(false);
+        let (mut hosts, mut listeners) = (Vec::new(), JoinSet::new());
+        for (host, address, listener) in bound {
+            let served = Arc::new(served(host, &authority)?);
+            listeners.spawn(listen(listener, served.clone(), world.clone(), stopped.clone()));
+            hosts.push((served, address));
+        }
+        for (listener, address) in decoy_listeners.into_iter().zip(&decoys) {
+            let decoy = Arc::new(served(redirects::decoy(*address), &authority)?);
+            listeners.spawn(listen(listener, decoy, world.clone(), stopped.clone()));
+        }
+        Ok(HostileWeb { world, hosts, decoys, ca_pem: authority.pem(), stop, listeners })
+    }
+
+    /// Where a crawl begins so that it meets every host.
+    pub fn seeds(&self) -> Vec<String> {
+        let seeds = |served: &Arc<Served>| {
+            let host = &served.host;
+            let url = |(name, path): &(usize, String)| self.url_of(host, *name, path);
+            host.seeds.iter().map(url).collect::<Vec<_>>()
+        };
+        self.hosts.iter().flat_map(|(served, _)| seeds(served)).collect()
+    }
+
+    /// `HOST:PORT:ADDR` for every host, as `--resolve` of curl and of the crawler takes it.
+    pub fn resolve_args(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        for (number, (served, address)) in (0u16..).zip(&self.hosts) {
+            let dead =
+                if served.host.half_dead { format!("{},", self::address(number, 1)) } else { String::new() };
+            for name in &served.host.names {
+                // curl knows `*` for all names and no other pattern; each port has one host only.
+                let name = if name.starts_with('*') { "*" } else { name.as_str() };
+                arguments.push(format!("{name}:{}:{dead}{}", address.port(), address.ip()));
+            }
+        }
+        arguments
+    }
+
+    /// `HOST1:PORT1:HOST2:PORT2` for the hosts whose URLs have no port, as `--connect-to` of curl and of the crawler
+    /// takes it.
+    pub fn connect_to_args(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        for (served, address) in self.hosts.iter().filter(|(served, _)| served.host.default_port) {
+            let port = if served.host.scheme() == "https" { 443 } else { 80 };
+            for name in &served.host.names {
+                arguments.push(format!("{name}:{port}:{name}:{}", address.port()));
+            }
+        }
+        arguments
+    }
+
+    /// The certificate authority of the hosts over TLS, as a PEM file has it.
+    pub fn ca_pem(&self) -> &str {
+        &self.ca_pem
+    }
+
+    /// What is true of every URL that matters.
+    pub fn expectations(&self) -> Vec<Expectation> {
+        let mut all = Vec::new();
+        for (served, _) in &self.hosts {
+            for truth in &served.host.truth {
+                let url = self.url_of(&served.host, truth.name, &truth.path);
+                all.push(Expectation { url, outcome: truth.outcome, says: truth.says, note: truth.note });
+            }
+        }
+        for decoy in &self.decoys {
+            let url = format!("http://{decoy}/");
+            let note = "only redirects lead to this address, from a host that may not send us there";
+            all.push(Expectation { url, outcome: Outcome::AtMost(0), says: None, note });
+        }
+        all
+    }
+
+    /// The last requests, oldest first.
+    pub fn requests(&self) -> Vec<Request> {
+        self.world.log.read()
+    }
+
+    /// From now on the page is gone: its host answers 404 or 410. Of use for the hosts `vanishing.test` (404) and
+    /// `vanished-for-good.test` (410); others do not listen.
+    pub fn take_away(&self, url: &str) {
+        let mut taken_away = self.world.taken_away.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        taken_away.insert(url.to_string());
+    }
+
+    /// Stops listening and closes every connection.
+    pub async fn stop(mut self) {
+        // Fails only when every listener has ended already.
+        let _ = self.stop.send(true);
+        while self.listeners.join_next().await.is_some() {}
+    }
+
+    fn url_of(&self, host: &Host, name: usize, path: &str) -> String {
+        format!("{}{path}", self.world.places.base(host.scheme(), &host.names[name]))
+    }
+}
+
+/// The address of a host; a second one belongs to it where nobody listens.
+fn address(number: u16, which: u8) -> Ipv4Addr {
+    let [high, low] = number.to_be_bytes();
+    Ipv4Addr::new(127, 66 + which, high, low.wrapping_add(1))
+}
+
+fn served(host: Host, authority: &Authority) -> io::Result<Served> {
+    let acceptor = match host.carrier {
+        Carrier::Tls { certificate, http2 } => Some(authority.acceptor(&host.names, certificate, http2)?),
+        Carrier::Clear | Carrier::ClearInsteadOfTls => None,
+    };
+    Ok(Served { host, acceptor, requests: AtomicU64::new(0), connections: AtomicU64::new(0) })
+}
+
+/// Addresses that only forbidden redirects lead to, with listeners that would notice. IPv6 is left out where the
+/// machine has none.
+async fn decoys(places: &mut Places) -> io::Result<(Vec<SocketAddr>, Vec<TcpListener>)> {
+    let mut listeners = vec![TcpListener::bind("127.0.0.1:0").await?];
+    listeners.extend(TcpListener::bind("[::1]:0").await.ok());
+    let mut addresses = Vec::new();
+    for listener in &listeners {
+        let address = listener.local_addr()?;
+        let name = if address.is_ipv6() { redirects::DECOY_V6 } else { redirects::DECOY_V4 };
+        places.0.insert(("http", name.to_string()), format!("http://{address}"));
+        addresses.push(address);
+    }
+    Ok((addresses, listeners))
+}

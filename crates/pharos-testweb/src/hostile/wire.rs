@@ -1,0 +1,264 @@
+//! Hosts on real sockets: listening, well-formed HTTP by hyper, everything else by hand.
+
+use std::collections::HashSet;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Sleep, sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+
+use super::host::{Ask, Carrier, End, Host, Places, Reply, Speech};
+use super::log::{Log, Request, Ticket};
+use super::script;
+
+/// Bytes that a reset overtakes are never sent.
+const BEFORE_RESET: Duration = Duration::from_millis(100);
+
+/// A host on its listener.
+pub(super) struct Served {
+    pub(super) host: Host,
+    /// For hosts over TLS.
+    pub(super) acceptor: Option<TlsAcceptor>,
+    pub(super) requests: AtomicU64,
+    pub(super) connections: AtomicU64,
+}
+
+/// What all hosts share.
+pub(super) struct World {
+    pub(super) log: Arc<Log>,
+    pub(super) places: Arc<Places>,
+    /// URLs that are no longer there.
+    pub(super) taken_away: Mutex<HashSet<String>>,
+    pub(super) connections: AtomicU64,
+    pub(super) room: Arc<Semaphore>,
+    /// No connection lives longer, whatever its client does.
+    pub(super) patience: Duration,
+}
+
+/// What the log and the hosts want of a request's head.
+#[derive(Default)]
+pub(super) struct Head {
+    pub(super) path: String,
+    pub(super) host: Option<String>,
+    pub(super) user_agent: String,
+    pub(super) if_none_match: Option<String>,
+    pub(super) if_modified_since: Option<String>,
+    pub(super) version: &'static str,
+}
+
+impl World {
+    /// Notes a request down and gives what the host needs of it.
+    pub(super) fn arrived(&self, served: &Served, head: Head, connection: u64) -> (Ask, Ticket) {
+        let authority = head.host.unwrap_or_else(|| served.host.names[0].clone());
+        let name = authority.rsplit_once(':').map_or(authority.as_str(), |(name, _)| name).to_lowercase();
+        let ticket = self.log.arrived(Request {
+            at: Instant::now(),
+            duration: None,
+            host: name.as_str().into(),
+            path: head.path.as_str().into(),
+            connection,
+            version: head.version,
+            user_agent: head.user_agent.into(),
+        });
+        let url = format!("{}{}", self.places.base(served.host.scheme(), &name), head.path);
+        let taken_away =
+            self.taken_away.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).contains(&url);
+        let ask = Ask {
+            host: name,
+            path: head.path,
+            if_none_match: head.if_none_match,
+            if_modified_since: head.if_modified_since,
+            earlier: served.requests.fetch_add(1, Ordering::Relaxed),
+            taken_away,
+            places: self.places.clone(),
+        };
+        (ask, ticket)
+    }
+
+    /// Notes down a connection over which nothing could be asked.
+    pub(super) fn connected(&self, served: &Served, connection: u64, at: Instant) -> Ticket {
+        self.log.arrived(Request {
+            at,
+            duration: None,
+            host: served.host.names[0].as_str().into(),
+            path: "".into(),
+            connection,
+            version: "",
+            user_agent: "".into(),
+        })
+    }
+}
+
+/// Accepts until told to stop; the connections end with the listener.
+pub(super) async fn listen(
+    listener: TcpListener,
+    served: Arc<Served>,
+    world: Arc<World>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let mut connections = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            _ = stopped.changed() => return,
+            Some(_) = connections.join_next() => continue,
+            accepted = accept(&listener, &world.room) => accepted,
+        };
+        if let Some((stream, permit)) = accepted {
+            let (served, world) = (served.clone(), world.clone());
+            connections.spawn(async move {
+                let patience = world.patience;
+                // Whether it ended or was ended makes no difference to anybody here.
+                let _ = timeout(patience, converse(stream, served, world)).await;
+                drop(permit);
+            });
+        }
+    }
+}
+
+async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<(TcpStream, OwnedSemaphorePermit)> {
+    // The connection is taken first: a host that has room must not wait for one that nobody calls.
+    match listener.accept().await {
+        Ok((stream, _)) => Some((stream, room.clone().acquire_owned().await.ok()?)),
+        Err(_) => {
+            // Out of file handles, mostly: give the others time to close some.
+            sleep(Duration::from_millis(10)).await;
+            None
+        }
+    }
+}
+
+async fn converse(stream: TcpStream, served: Arc<Served>, world: Arc<World>) {
+    // Without it small answers wait for acknowledgements; failing that they are only slower.
+    let _ = stream.set_nodelay(true);
+    let connection = world.connections.fetch_add(1, Ordering::Relaxed);
+    let of_host = served.connections.fetch_add(1, Ordering::Relaxed);
+    match (served.host.carrier, served.host.speech, &served.acceptor) {
+        (Carrier::Tls { .. }, Speech::Http(answer), Some(acceptor)) => {
+            let began = Instant::now();
+            match acceptor.accept(stream).await {
+                Ok(stream) => {
+                    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                    serve(stream, is_http2, answer, &served, &world, connection).await;
+                }
+                Err(_) => drop(world.connected(&served, connection, began)),
+            }
+        }
+        (_, Speech::Http(answer), _) => serve(stream, false, answer, &served, &world, connection).await,
+        (_, Speech::Script(script), _) => {
+            script::on_request(stream, script, &served, &world, connection).await;
+        }
+        (_, Speech::AtOnce(script), _) => {
+            script::at_once(stream, script(of_host), &served, &world, connection).await;
+        }
+    }
+}
+
+/// Well-formed HTTP over any carrier.
+async fn serve<S>(
+    stream: S,
+    is_http2: bool,
+    answer: fn(&Ask) -> Reply,
+    served: &Arc<Served>,
+    world: &Arc<World>,
+    connection: u64,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (served, world) = (served.clone(), world.clone());
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        let (ask, ticket) = world.arrived(&served, head_of(&request), connection);
+        let reply = answer(&ask);
+        async move { response(reply, ticket) }
+    });
+    let stream = TokioIo::new(stream);
+    // A client that goes away in the middle is no concern of ours, and resets are what some hosts are for.
+    let _ = if is_http2 {
+        http2::Builder::new(TokioExecutor::new()).serve_connection(stream, service).await
+    } else {
+        http1::Builder::new().serve_connection(stream, service).await
+    };
+}
+
+fn head_of(request: &hyper::Request<Incoming>) -> Head {
+    let text = |name: HeaderName| text_of(request.headers(), &name);
+    let authority = request.uri().authority().map(|authority| authority.to_string());
+    Head {
+        path: request.uri().path_and_query().map_or("/", |path| path.as_str()).to_string(),
+        host: authority.or_else(|| text(header::HOST)),
+        user_agent: text(header::USER_AGENT).unwrap_or_default(),
+        if_none_match: text(header::IF_NONE_MATCH),
+        if_modified_since: text(header::IF_MODIFIED_SINCE),
+        version: if request.version() == hyper::Version::HTTP_2 { "HTTP/2" } else { "HTTP/1.1" },
+    }
+}
+
+fn text_of(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+/// An error instead of a response makes hyper reset the stream (HTTP/2) or the connection (HTTP/1.1).
+fn response(reply: Reply, ticket: Ticket) -> io::Result<hyper::Response<Told>> {
+    if reply.end == End::ResetAtOnce {
+        return Err(io::ErrorKind::ConnectionReset.into());
+    }
+    let mut response = hyper::Response::builder().status(reply.status);
+    for (name, value) in &reply.fields {
+        let value = HeaderValue::from_bytes(value.as_bytes()).map_err(io::Error::other)?;
+        response = response.header(*name, value);
+    }
+    let fails = (reply.end == End::ResetInBody).then(|| Box::pin(sleep(BEFORE_RESET)));
+    let body = Told { bytes: Some(reply.body), fails, _ticket: ticket };
+    response.body(body).map_err(io::Error::other)
+}
+
+/// A body that may break off; the request is over when it is dropped.
+struct Told {
+    bytes: Option<Bytes>,
+    /// Breaks off after its bytes, and after this.
+    fails: Option<Pin<Box<Sleep>>>,
+    _ticket: Ticket,
+}
+
+impl Body for Told {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        if let Some(bytes) = self.bytes.take().filter(|bytes| !bytes.is_empty()) {
+            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
+        match &mut self.fails {
+            Some(pause) => {
+                pause.as_mut().poll(context).map(|()| Some(Err(io::ErrorKind::ConnectionReset.into())))
+            }
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.fails.is_none() && self.bytes.as_ref().is_none_or(Bytes::is_empty)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let left = self.bytes.as_ref().map_or(0, Bytes::len) as u64;
+        if self.fails.is_some() { SizeHint::new() } else { SizeHint::with_exact(left) }
+    }
+}

@@ -1,0 +1,15 @@
+//! Sitemaps and feeds: the first byte chooses what the server says they are.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pharos_core::PageUrl;
+
+const TYPES: [Option<&str>; 4] =
+    [Some("application/xml"), Some("text/xml; charset=gb2312"), Some("application/gzip"), None];
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((first, body)) = bytes.split_first() else { return };
+    let Ok(url) = PageUrl::parse("http://example.org/sitemap.xml") else { return };
+    let feed = pharos_html::feed(&url, TYPES[usize::from(*first) % TYPES.len()], body);
+    assert!(feed.is_none_or(|feed| feed.entries.len() <= 50_000));
+});

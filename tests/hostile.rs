@@ -1,0 +1,207 @@
+//! Every misbehaving host at once, next to good ones: the crawl ends, the good hosts are complete, each bad URL has its
+//! reason, memory stays bounded, and nothing but loopback is contacted.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use common::{Rig, Running, succeed};
+use pharos_testweb::hostile::{Expectation, HostileOptions, HostileWeb, Outcome, Request};
+use pharos_testweb::{ServeOptions, WebSpec};
+use serde_json::Value;
+
+/// What the crawler may never need more of, in KiB, whatever it meets.
+const MEMORY: u64 = 512 << 10;
+/// A crawl that takes longer hangs.
+const HANGS: Duration = Duration::from_secs(600);
+
+#[test]
+fn every_misbehaviour_at_once() {
+    let rig =
+        Rig::new(WebSpec { seed: 41, hosts: 5, pages: 150, ..WebSpec::default() }, ServeOptions::default());
+    let web = rig.runtime.block_on(HostileWeb::start(HostileOptions::default())).unwrap();
+    let watched = watch(&mut crawl(&rig, &web), &rig);
+    let log = fs::read_to_string(rig.dir.path().join("log")).unwrap();
+    assert!(watched.status.success(), "{}\n{log}", watched.status);
+    println!("{}peak of memory: {} MB", log, watched.peak >> 10);
+
+    let strangers: Vec<_> = watched.peers.iter().filter(|peer| !peer.is_loopback()).collect();
+    assert!(strangers.is_empty(), "contacted {strangers:?}");
+    assert!(watched.peers.len() > 20, "the watch saw only {:?}", watched.peers);
+    assert!(watched.peak <= MEMORY, "{} MB at the peak", watched.peak >> 10);
+
+    let stored = rig.stored();
+    let missing: Vec<_> =
+        rig.truth().stored().filter(|page| stored.get(&page.url) != Some(&1)).cloned().collect();
+    assert!(missing.is_empty(), "good pages not stored once: {missing:#?}");
+
+    let requests = web.requests();
+    let mut wrong = Vec::new();
+    for expectation in web.expectations() {
+        let key = key(&expectation);
+        if let Some(complaint) = complaint(&rig, &requests, &expectation) {
+            wrong.push(format!("{key}: {complaint} ({})", expectation.note));
+        }
+    }
+    let over_http_2 = |request: &&Request| &*request.host == "tls-http-2.test" && !request.path.is_empty();
+    for request in requests.iter().filter(over_http_2) {
+        assert_eq!(request.version, "HTTP/2", "{} can be asked by HTTP/2", request.host);
+    }
+    assert!(wrong.is_empty(), "{} expectations are not met: {wrong:#?}", wrong.len());
+    rig.runtime.block_on(web.stop());
+}
+
+/// The whole of both webs in one crawl, with limits that a test can wait for.
+fn crawl(rig: &Rig, web: &HostileWeb) -> Command {
+    let mut command = rig.crawl("crawl");
+    command.args(["--scope", "domain", "--max-depth", "8"]);
+    for (option, values) in [("--resolve", web.resolve_args()), ("--connect-to", web.connect_to_args())] {
+        for value in values {
+            command.arg(option).arg(value);
+        }
+    }
+    command.args(web.seeds());
+    command.env("PHAROS_CRAWL_CONNECT_TIMEOUT", "3s");
+    command.env("PHAROS_CRAWL_FIRST_BYTE_TIMEOUT", "3s");
+    command.env("PHAROS_CRAWL_TOTAL_TIMEOUT", "6s");
+    let authority = rig.dir.path().join("authority.pem");
+    fs::write(&authority, web.ca_pem()).unwrap();
+    command.env("PHAROS_CRAWL_EXTRA_CA", authority);
+    command
+}
+
+/// What was seen of a process while it ran.
+struct Watched {
+    status: ExitStatus,
+    /// The most memory it had, in KiB.
+    peak: u64,
+    /// Everybody it had a connection to, or tried to.
+    peers: BTreeSet<IpAddr>,
+}
+
+/// Runs a command to its end and looks at it all the time.
+fn watch(command: &mut Command, rig: &Rig) -> Watched {
+    let log = File::create(rig.dir.path().join("log")).unwrap();
+    let mut running = Running::start(command.stdout(log.try_clone().unwrap()).stderr(log));
+    let began = Instant::now();
+    let (mut peak, mut peers) = (0, BTreeSet::new());
+    loop {
+        if let Some(status) = running.0.try_wait().unwrap() {
+            return Watched { status, peak, peers };
+        }
+        assert!(began.elapsed() < HANGS, "the crawl does not end");
+        peak = peak.max(peak_memory(&running.0).unwrap_or(0));
+        peers.extend(peers_of(&running.0));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The high-water mark of resident memory, in KiB.
+fn peak_memory(process: &Child) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{}/status", process.id())).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.trim().parse().ok()
+}
+
+/// The other ends of a process's sockets at this moment.
+fn peers_of(process: &Child) -> Vec<IpAddr> {
+    let Ok(files) = fs::read_dir(format!("/proc/{}/fd", process.id())) else { return Vec::new() };
+    let sockets: BTreeSet<String> = files
+        .filter_map(|file| fs::read_link(file.ok()?.path()).ok())
+        .filter_map(|link| Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_string()))
+        .collect();
+    let mut peers = Vec::new();
+    for table in ["tcp", "tcp6", "udp", "udp6"] {
+        let table = fs::read_to_string(format!("/proc/{}/net/{table}", process.id())).unwrap_or_default();
+        for line in table.lines().skip(1) {
+            let columns: Vec<&str> = line.split_whitespace().collect();
+            if let [_, _, remote, _, _, _, _, _, _, socket, ..] = columns[..]
+                && sockets.contains(socket)
+                && let Some(peer) = peer_of(remote)
+                && !peer.is_unspecified()
+            {
+                peers.push(peer);
+            }
+        }
+    }
+    peers
+}
+
+/// `0100007F:1F90` is 127.0.0.1: words of 32 bits, as the machine has them in memory.
+fn peer_of(remote: &str) -> Option<IpAddr> {
+    let (address, _port) = remote.split_once(':')?;
+    let words = address
+        .as_bytes()
+        .chunks(8)
+        .map(|word| u32::from_str_radix(std::str::from_utf8(word).ok()?, 16).ok());
+    let bytes: Vec<u8> =
+        words.collect::<Option<Vec<u32>>>()?.into_iter().flat_map(u32::to_ne_bytes).collect();
+    match <[u8; 4]>::try_from(bytes.as_slice()) {
+        Ok(four) => Some(Ipv4Addr::from(four).into()),
+        Err(_) => <[u8; 16]>::try_from(bytes).ok().map(|bytes| Ipv6Addr::from(bytes).to_canonical()),
+    }
+}
+
+/// `stored robots-huge.test/late`: the outcome and the URL without scheme and port.
+fn key(expectation: &Expectation) -> String {
+    let outcome = match expectation.outcome {
+        Outcome::Stored { .. } => "stored",
+        Outcome::Failed { .. } => "failed",
+        Outcome::Refused { .. } => "refused",
+        Outcome::Settled => "settled",
+        Outcome::NeverAsked => "never-asked",
+        Outcome::AtMost(_) => "at-most",
+    };
+    let (host, path) = host_and_path(&expectation.url);
+    format!("{outcome} {host}{path}")
+}
+
+fn host_and_path(url: &str) -> (&str, &str) {
+    let (_, rest) = url.split_once("://").unwrap();
+    let (authority, path) = rest.split_at(rest.find('/').unwrap());
+    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+    (host, path)
+}
+
+/// What is wrong with a URL, if anything.
+fn complaint(rig: &Rig, requests: &[Request], expectation: &Expectation) -> Option<String> {
+    let url = &expectation.url;
+    let (host, path) = host_and_path(url);
+    let asked = |request: &&Request| &*request.host == host;
+    match expectation.outcome {
+        Outcome::AtMost(most) => {
+            let count = requests.iter().filter(asked).count();
+            return (count > most).then(|| format!("{count} requests instead of at most {most}"));
+        }
+        Outcome::NeverAsked => {
+            let count = requests.iter().filter(asked).filter(|request| &*request.path == path).count();
+            return (count > 0).then(|| format!("{count} requests"));
+        }
+        _ => {}
+    }
+    let output = rig.pharos(&["--json", "page", url]).output().unwrap();
+    let Ok(story) = serde_json::from_slice::<Value>(&output.stdout) else {
+        return Some("nobody ever heard of it".to_string());
+    };
+    let (state, reason) = (story["state"].as_str().unwrap_or_default(), story["reason"].as_str());
+    let has_reason = |wanted: &str| reason.is_some_and(|reason| reason.contains(wanted));
+    let is_met = match expectation.outcome {
+        Outcome::Stored { status } => state == "stored" && story["status"] == status,
+        Outcome::Failed { reason } => state != "stored" && has_reason(reason),
+        Outcome::Refused { reason } => state == "refused" && has_reason(reason),
+        _ => state == "stored" || has_reason(""),
+    };
+    if !is_met {
+        let status = &story["status"];
+        return Some(format!("{:?}, but it is {state}, status {status}, {reason:?}", expectation.outcome));
+    }
+    let wanted = expectation.says?;
+    let text = succeed(&mut rig.pharos(&["page", url, "--show", "1", "--text"]));
+    (!text.contains(wanted)).then(|| format!("{wanted:?} is not in the page: {:?}", &text.get(..200)))
+}

@@ -1,0 +1,239 @@
+//! Manners, proven from the servers' own logs: how soon a site is asked again, how much of a domain at once, how long
+//! after it asked for patience, how much in a day.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use common::{Rig, succeed};
+use pharos_testweb::hostile::{HostileOptions, HostileWeb};
+use pharos_testweb::{ServeOptions, WebSpec};
+
+/// The crawler's clock counts whole milliseconds, and a wait has two ends.
+const CLOCK: Duration = Duration::from_millis(2);
+
+/// How long a host takes for each answer. Its log tells only when a request came: the answer was out this much later.
+const LATENCY: Duration = Duration::from_millis(30);
+
+#[test]
+fn a_site_rests_between_two_requests_while_others_are_asked() {
+    let least = Duration::from_millis(200);
+    every_host_is_given(least, "day=200ms, night=200ms, nice=0, per_day=0, per_address=0");
+}
+
+#[test]
+fn a_slow_site_rests_longer() {
+    every_host_is_given(LATENCY * 10, "day=0s, night=0s, nice=10, per_day=0, per_address=0");
+}
+
+/// Every host has this rest after each answer, is never asked twice at once, and does not keep the others waiting.
+fn every_host_is_given(rest: Duration, manners: &str) {
+    const HOSTS: usize = 20;
+    let spec = WebSpec { seed: 61, hosts: HOSTS, pages: HOSTS * 8, ..WebSpec::default() };
+    let rig = Rig::new(spec, ServeOptions { latency: LATENCY, ..ServeOptions::default() });
+    succeed(polite(&rig, manners).args(rig.server.seeds()));
+    let mut log = rig.server.log();
+    log.sort_by_key(|request| request.at);
+
+    let mut last: BTreeMap<&str, (usize, Instant)> = BTreeMap::new();
+    let (mut rests, mut others) = (0, 0);
+    for (number, request) in log.iter().enumerate() {
+        assert_eq!(request.in_flight, 1, "{} was asked twice at once", request.host);
+        if let Some((before, at)) = last.insert(&request.host, (number, request.at)) {
+            let apart = request.at - at;
+            assert!(apart + CLOCK >= LATENCY + rest, "{} was asked again after {apart:?}", request.host);
+            let between: BTreeSet<_> = log[before + 1..number].iter().map(|request| &request.host).collect();
+            rests += 1;
+            others += between.len();
+        }
+    }
+    println!("{others} hosts were asked during {rests} rests of others");
+    assert_eq!(last.len(), HOSTS);
+    assert!(rests > 5 * HOSTS, "only {rests} rests for this to mean anything");
+    // One host after the other would make it none, and hosts of the same size all but one.
+    assert!(others > rests * HOSTS / 2, "{others} hosts asked during {rests} rests of others");
+}
+
+#[test]
+fn a_crawl_delay_is_kept_even_on_ones_own_site() {
+    let delay = Duration::from_millis(700);
+    let host = PlainHost::start("User-agent: *\nCrawl-delay: 0.7\n");
+    let rig = small_rig();
+    let mut command = rig.pharos(&["crawl", "--allow-private", "--politeness", "own-site"]);
+    succeed(command.arg(format!("http://{}/", host.address)));
+    let requests = host.requests.lock().unwrap();
+    assert_eq!(requests.len(), 2 + PlainHost::PAGES, "robots.txt, home page and the others");
+    for pair in requests.windows(2) {
+        let apart = pair[1] - pair[0];
+        assert!(apart + CLOCK >= delay, "asked again after {apart:?}");
+    }
+}
+
+/// With N lanes, each of which rests after every request, the request that comes N after another comes at least a rest
+/// later, whatever the order in which they were under way.
+#[test]
+fn thousands_of_subdomains_are_asked_at_the_pace_of_a_few_sites() {
+    const LANES: usize = 4;
+    let rest = Duration::from_millis(200);
+    let (rig, web) = hostile();
+    let mut command = polite(&rig, "day=200ms, night=200ms, nice=0, per_day=0, per_address=0");
+    at(&mut command, &web).args(["--scope", "domain", "--for", "6s"]).arg(seed_of(&web, "0.many-names.test"));
+    succeed(command.env("PHAROS_CRAWL_SITES_PER_DOMAIN", LANES.to_string()));
+
+    let mut requests = web.requests();
+    requests.sort_by_key(|request| request.at);
+    let sites: BTreeSet<_> = requests.iter().map(|request| &request.host).collect();
+    println!("{} requests to {} sites of one domain in 6 s", requests.len(), sites.len());
+    assert!(sites.iter().all(|host| host.ends_with(".many-names.test")));
+    assert!(sites.len() > 3 * LANES, "only {} sites, which one may ask all at once", sites.len());
+    for window in requests.windows(LANES + 1) {
+        let apart = window[LANES].at - window[0].at;
+        assert!(apart + CLOCK >= rest, "{} requests to one domain within {apart:?}", window.len());
+    }
+    rig.runtime.block_on(web.stop());
+}
+
+#[test]
+fn a_host_that_asks_for_patience_is_left_alone_by_this_run_and_the_next() {
+    let hosts =
+        ["busy-429-seconds.test", "busy-429-date.test", "busy-503-seconds.test", "busy-503-date.test"];
+    let (rig, web) = hostile();
+    let crawl = || {
+        let mut command = polite(&rig, "day=50ms, night=50ms, nice=0, per_day=0, per_address=0");
+        at(&mut command, &web);
+        command
+    };
+    let homes = hosts.map(|host| seed_of(&web, host));
+    // Each host has more pages to be asked for than it answers before it is busy.
+    let seeds = ["", "one", "two"].map(|path| homes.each_ref().map(|home| format!("{home}{path}")));
+    succeed(crawl().args(seeds.as_flattened()));
+    let asked = || {
+        let requests = web.requests();
+        hosts.map(|host| requests.iter().filter(|request| &*request.host == host).count())
+    };
+    assert_eq!(asked(), [2; 4], "robots.txt and the first page");
+    succeed(&mut crawl());
+    assert_eq!(asked(), [2; 4], "the next run knows");
+    succeed(crawl().args(&homes));
+    assert_eq!(asked(), [2; 4], "even when it is told to go there");
+    rig.runtime.block_on(web.stop());
+}
+
+#[test]
+fn a_site_gives_so_many_pages_a_day_over_all_runs() {
+    const PER_DAY: usize = 5;
+    let spec = WebSpec { seed: 62, hosts: 3, pages: 90, ..WebSpec::default() };
+    let rig = Rig::new(spec, ServeOptions::default());
+    let crawl = || {
+        let manners = format!("day=0s, night=0s, nice=0, per_day={PER_DAY}, per_address=0");
+        let mut command = polite(&rig, &manners);
+        command.env("PHAROS_CRAWL_SITE_SETTINGS", format!("*.test zone={}", zone_where_it_is_noon()));
+        command
+    };
+    let pages = || {
+        let mut pages: BTreeMap<String, usize> = BTreeMap::new();
+        for request in rig.server.log().iter().filter(|request| &*request.path != "/robots.txt") {
+            *pages.entry(request.host.to_string()).or_default() += 1;
+        }
+        pages
+    };
+    succeed(crawl().args(rig.server.seeds()));
+    let first = pages();
+    assert_eq!(first.len(), 3);
+    // The rules of a site may count as a page in the run that asked for them.
+    assert!(first.values().all(|pages| (PER_DAY - 1..=PER_DAY).contains(pages)), "{first:?}");
+    succeed(&mut crawl());
+    succeed(crawl().args(rig.server.seeds()));
+    let all = pages();
+    assert!(all.values().all(|pages| *pages <= PER_DAY), "{all:?} after the first run gave {first:?}");
+}
+
+/// A day in which this test does not meet midnight.
+fn zone_where_it_is_noon() -> String {
+    let hours = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() / 3600 % 24;
+    format!("{:+03}:00", 12 - i64::try_from(hours).unwrap())
+}
+
+/// A crawl with these manners.
+fn polite(rig: &Rig, manners: &str) -> Command {
+    let mut command = rig.pharos(&["crawl", "--allow-private", "--politeness", "normal"]);
+    for resolve in rig.server.resolve_args() {
+        command.arg("--resolve").arg(resolve);
+    }
+    command.env("PHAROS_CRAWL_NORMAL", manners);
+    command
+}
+
+fn small_rig() -> Rig {
+    Rig::new(WebSpec { hosts: 1, pages: 3, ..WebSpec::default() }, ServeOptions::default())
+}
+
+fn hostile() -> (Rig, HostileWeb) {
+    let rig = small_rig();
+    let web = rig.runtime.block_on(HostileWeb::start(HostileOptions::default())).unwrap();
+    (rig, web)
+}
+
+/// The command knows where the hosts are.
+fn at<'a>(command: &'a mut Command, web: &HostileWeb) -> &'a mut Command {
+    for value in web.resolve_args() {
+        command.arg("--resolve").arg(value);
+    }
+    command
+}
+
+fn seed_of(web: &HostileWeb, host: &str) -> String {
+    web.seeds().into_iter().find(|seed| seed.starts_with(&format!("http://{host}:"))).unwrap()
+}
+
+/// A host with a few pages and rules of the test's own.
+struct PlainHost {
+    address: SocketAddr,
+    /// When requests came; each is answered at once.
+    requests: Arc<Mutex<Vec<Instant>>>,
+}
+
+impl PlainHost {
+    /// Pages besides the home page.
+    const PAGES: usize = 4;
+
+    /// Serves until the process ends.
+    fn start(robots: &'static str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let host = Self { address: listener.local_addr().unwrap(), requests: Arc::default() };
+        let requests = host.requests.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let requests = requests.clone();
+                std::thread::spawn(move || Self::answer(stream, robots, &requests));
+            }
+        });
+        host
+    }
+
+    fn answer(mut stream: TcpStream, robots: &str, requests: &Mutex<Vec<Instant>>) {
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+        let Some(first) = lines.next() else { return };
+        lines.take_while(|line| !line.is_empty()).for_each(drop);
+        requests.lock().unwrap().push(Instant::now());
+        let path = first.split(' ').nth(1).unwrap();
+        let (kind, body) = match path {
+            "/robots.txt" => ("text/plain", robots.to_string()),
+            "/" => ("text/html", (0..Self::PAGES).map(|n| format!("<a href=/{n}>page {n}</a>\n")).collect()),
+            _ => ("text/html", format!("<title>page {path}</title>page {path}")),
+        };
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close"
+        );
+        // A client that goes away is no concern of this host.
+        let _ = write!(stream, "{head}\r\n\r\n{body}");
+    }
+}

@@ -1,0 +1,201 @@
+//! Coming back: what did not change costs a question and no copy, what is gone leaves the index and not the library,
+//! and a batch collects everything anew.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read as _;
+use std::process::Command;
+use std::time::Duration;
+
+use common::{Rig, succeed};
+use flate2::read::MultiGzDecoder;
+use pharos_store::Content;
+use pharos_testweb::hostile::{HostileOptions, HostileWeb};
+use pharos_testweb::{ServeOptions, WebSpec};
+use serde_json::Value;
+
+/// How long every page is left alone. Far longer than a crawl of these few hosts takes, or it would meet them twice.
+const REFRESH: Duration = Duration::from_secs(3);
+
+#[test]
+fn a_page_with_an_etag_is_asked_whether_it_changed() {
+    unchanged_page_is_a_revisit("etag.test");
+}
+
+#[test]
+fn a_page_with_a_date_is_asked_whether_it_changed() {
+    unchanged_page_is_a_revisit("last-modified.test");
+}
+
+/// The second visit asks on a condition, or the host would not answer by 304, and is stored as a reference; so is the
+/// third: what the server recognises the page by outlasts an answer without content.
+fn unchanged_page_is_a_revisit(host: &str) {
+    let (rig, web) = start();
+    let url = page_of(&web, host, "/");
+    succeed(crawl(&rig, &web).arg(&url));
+    for again in 1..=2 {
+        come_back(&rig, &web);
+        let story = story(&rig, &url);
+        assert_eq!((&story["visits"], &story["changes"]), (&(again + 1).into(), &0.into()), "{story:#}");
+        assert_eq!(story["status"], 200);
+        assert_eq!(kept(&story), [vec!["unchanged"; again], vec!["whole"]].concat(), "{story:#}");
+        assert_eq!(statuses_of_revisits(&rig, &url), vec![304; again]);
+        assert_eq!(raw_library(&rig).matches("WARC-Type: revisit\r\n").count(), again);
+        assert!(is_found(&rig, "never changes", &url), "it can still be found");
+    }
+    assert_eq!((asked(&web, host, "/robots.txt"), asked(&web, host, "/")), (1, 3));
+    rig.runtime.block_on(web.stop());
+}
+
+#[test]
+fn a_page_with_a_new_comment_has_not_changed_for_its_readers() {
+    let (rig, web) = start();
+    let url = page_of(&web, "always-new.test", "/");
+    succeed(crawl(&rig, &web).arg(&url));
+    come_back(&rig, &web);
+    let story = story(&rig, &url);
+    assert_eq!((&story["visits"], &story["changes"]), (&2.into(), &0.into()), "{story:#}");
+    assert_eq!(kept(&story), ["whole", "whole"], "{story:#}");
+    rig.runtime.block_on(web.stop());
+}
+
+#[test]
+fn what_is_gone_leaves_the_index_and_stays_in_the_library() {
+    let (rig, web) = start();
+    let hosts = ["vanishing.test", "vanished-for-good.test"];
+    let [missing, gone] = hosts.map(|host| page_of(&web, host, "/page"));
+    succeed(crawl(&rig, &web).args(hosts.map(|host| page_of(&web, host, "/"))));
+    let found = || [&missing, &gone].map(|url| is_found(&rig, "that may go away", url));
+    assert_eq!(found(), [true, true]);
+
+    web.take_away(&missing);
+    web.take_away(&gone);
+    come_back(&rig, &web);
+    assert_eq!(found(), [true, false], "missing once may be a mishap, gone is gone");
+    assert_eq!(story(&rig, &missing)["status"], 404);
+    assert_eq!(story(&rig, &gone)["status"], 410);
+
+    come_back(&rig, &web);
+    assert_eq!(found(), [false, false], "missing twice is gone");
+    come_back(&rig, &web);
+    assert_eq!(hosts.map(|host| asked(&web, host, "/page")), [3, 2], "nobody looks for it any more");
+    assert_eq!(hosts.map(|host| asked(&web, host, "/")), [4, 4], "but for its neighbours");
+
+    for (url, versions) in [(&missing, 3), (&gone, 2)] {
+        let story = story(&rig, url);
+        assert_eq!(story["versions"].as_array().unwrap().len(), versions, "{story:#}");
+        assert_eq!(story["versions"][versions - 1]["status"], 200);
+        let last_copy = succeed(&mut rig.pharos(&["page", url, "--show", &versions.to_string(), "--text"]));
+        assert!(last_copy.contains("that may go away"), "{last_copy}");
+    }
+    rig.runtime.block_on(web.stop());
+}
+
+#[test]
+fn a_batch_fetches_everything_again_although_nothing_is_due() {
+    let spec = WebSpec { seed: 51, hosts: 4, pages: 80, ..WebSpec::default() };
+    let rig = Rig::new(spec, ServeOptions::default());
+    let truth = rig.truth();
+    // How often each page was asked for that is more than the target of a redirect.
+    let targets: BTreeSet<&String> = truth.pages.iter().filter_map(|page| page.redirect.as_ref()).collect();
+    let fetched = |command: &mut Command| {
+        rig.server.clear_log();
+        succeed(command);
+        let mut fetched: BTreeMap<String, usize> = BTreeMap::new();
+        for request in rig.server.log().iter().filter(|request| &*request.path != "/robots.txt") {
+            let url = format!("http://{}:{}{}", request.host, rig.server.port(), request.path);
+            if !targets.contains(&url) {
+                *fetched.entry(url).or_default() += 1;
+            }
+        }
+        fetched
+    };
+    let first = fetched(&mut rig.crawl("crawl"));
+    assert!(first.len() > 60 && first.values().all(|times| *times == 1), "{first:#?}");
+    assert!(fetched(&mut rig.crawl("crawl")).is_empty(), "nothing is due");
+    for batch in 1..=2 {
+        let again = fetched(rig.crawl("crawl").args(["--mode", "batch"]));
+        let missed: Vec<_> = first.keys().filter(|url| !again.contains_key(*url)).collect();
+        assert!(missed.is_empty(), "not in batch {batch}: {missed:#?}");
+        assert_eq!(again, first);
+    }
+    let home = &rig.server.seeds()[0];
+    assert_eq!(story(&rig, home)["visits"], 3, "the first crawl and two batches");
+}
+
+fn start() -> (Rig, HostileWeb) {
+    let rig = Rig::new(WebSpec { hosts: 1, pages: 3, ..WebSpec::default() }, ServeOptions::default());
+    let web = rig.runtime.block_on(HostileWeb::start(HostileOptions::default())).unwrap();
+    (rig, web)
+}
+
+/// A crawl after which every page is due soon.
+fn crawl(rig: &Rig, web: &HostileWeb) -> Command {
+    let mut command = rig.pharos(&["crawl", "--allow-private", "--politeness", "own-site"]);
+    for value in web.resolve_args() {
+        command.arg("--resolve").arg(value);
+    }
+    for key in ["REFRESH", "REFRESH_HOME", "REFRESH_HUB", "REFRESH_AT_MOST_EVERY", "GONE_AFTER"] {
+        command.env(format!("PHAROS_CRAWL_{key}"), format!("{}s", REFRESH.as_secs()));
+    }
+    command
+}
+
+/// Waits until everything is due, and goes on without being told of a seed.
+fn come_back(rig: &Rig, web: &HostileWeb) {
+    std::thread::sleep(REFRESH);
+    succeed(&mut crawl(rig, web));
+}
+
+fn page_of(web: &HostileWeb, host: &str, path: &str) -> String {
+    let home = web.seeds().into_iter().find(|seed| seed.starts_with(&format!("http://{host}:"))).unwrap();
+    format!("{}{path}", home.trim_end_matches('/'))
+}
+
+/// How often a page was asked for, by the server's own log.
+fn asked(web: &HostileWeb, host: &str, path: &str) -> usize {
+    web.requests().iter().filter(|request| &*request.host == host && &*request.path == path).count()
+}
+
+fn story(rig: &Rig, url: &str) -> Value {
+    serde_json::from_str(&succeed(&mut rig.pharos(&["--json", "page", url]))).unwrap()
+}
+
+/// What the library has of each version, newest first.
+fn kept(story: &Value) -> Vec<String> {
+    let word = |kept: &Value| match kept {
+        Value::Object(fields) => fields.keys().next().unwrap().clone(),
+        word => word.as_str().unwrap().to_string(),
+    };
+    story["versions"].as_array().unwrap().iter().map(|version| word(&version["kept"])).collect()
+}
+
+fn statuses_of_revisits(rig: &Rig, url: &str) -> Vec<u16> {
+    let records = rig.records().into_iter().filter(|stored| stored.record.url.as_str() == url);
+    let status = |content| if let Content::Revisit(revisit) = content { Some(revisit.status) } else { None };
+    records.filter_map(|stored| status(stored.record.content)).collect()
+}
+
+/// The text of all WARC files.
+fn raw_library(rig: &Rig) -> String {
+    let mut bytes = Vec::new();
+    for file in std::fs::read_dir(rig.data().join("library")).unwrap() {
+        let path = file.unwrap().path();
+        if path.to_str().unwrap().ends_with(".warc.gz") {
+            MultiGzDecoder::new(File::open(path).unwrap()).read_to_end(&mut bytes).unwrap();
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Is the page among the results of a query, with everything stored so far in the index?
+fn is_found(rig: &Rig, query: &str, url: &str) -> bool {
+    succeed(&mut rig.pharos(&["index", "build"]));
+    let output = rig.pharos(&["--json", "search", query]).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    answer["hits"].as_array().unwrap().iter().any(|hit| hit["url"] == url)
+}
