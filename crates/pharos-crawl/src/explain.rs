@@ -14,7 +14,7 @@ use crate::link_filter::Spellings;
 use crate::overrides::Overrides;
 use crate::robots::{DecidingRule, Robots};
 use crate::rule_check::address_ranges;
-use crate::scope::{Refusal, Scoping, rules_of};
+use crate::scope::{Refusal, Scoping, repeats, rules_of};
 
 /// What every rule says of one address.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -167,6 +167,7 @@ impl Question<'_> {
         lines.push(self.robots()?);
         lines.push(self.addresses());
         lines.push(self.caps()?);
+        lines.push(self.path());
         lines.push(self.removed()?);
         lines.push(self.state());
         Ok(())
@@ -312,6 +313,14 @@ impl Question<'_> {
         })
     }
 
+    fn path(&self) -> Line {
+        if repeats(self.url) && !self.is_named_now() {
+            refuses("path", Refusal::Repeats.to_string())
+        } else {
+            admits("path", "it does not go in circles")
+        }
+    }
+
     fn removed(&self) -> Result<Line, StoreError> {
         let is_removed = self.catalog.map(|catalog| catalog.is_removed(self.url)).transpose()?;
         Ok(if is_removed == Some(true) {
@@ -373,6 +382,7 @@ mod tests {
         assert_eq!(decided_by(&ask("http://a.example/robots.txt")).unwrap().0, "scope");
         assert_eq!(decided_by(&ask("http://a.example/private/x")).unwrap().0, "exclude");
         assert_eq!(decided_by(&ask("ftp://a.example/")).unwrap().0, "address");
+        assert_eq!(decided_by(&ask("http://a.example/x/y/x/y/x/y/x/y")).unwrap().0, "path");
         let seed = [url("http://10.0.0.1/private/x")];
         let private = explain(None, &config, &seed, "http://10.0.0.1/private/x").unwrap();
         assert_eq!(decided_by(&private).unwrap().0, "addresses");

@@ -218,7 +218,7 @@ fn sorted_sites(config: &CrawlConfig) -> Vec<String> {
 }
 
 /// Does a path go in circles, as relative links of a trap make it: the same directory more than three times?
-fn repeats(url: &PageUrl) -> bool {
+pub(crate) fn repeats(url: &PageUrl) -> bool {
     const OFTEN: usize = 3;
     let segments: Vec<&str> = url.as_url().path().split('/').filter(|segment| !segment.is_empty()).collect();
     segments.len() > OFTEN

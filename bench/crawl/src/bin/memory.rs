@@ -15,7 +15,7 @@ use bench_crawl::{memory, peak_memory, serve};
 use pharos_core::config::{CrawlConfig, Politeness, Scope};
 use pharos_core::{Clock as _, LibraryPosition, Link, LinkKind, PageUrl, SystemClock, Timestamp};
 use pharos_crawl::{Absorbed, Crawl, PageFacts, Scoping, changes, rules_of};
-use pharos_store::{Catalog, Change, Content, Event, Record, SqliteCatalog, StoredRecord};
+use pharos_store::{Catalog, Change, Content, Event, Found, Record, SqliteCatalog, StoredRecord};
 use tokio::sync::{mpsc, watch};
 
 #[global_allocator]
@@ -98,14 +98,9 @@ fn fill(path: &Path, port: u16, pages: u64) -> Outcome<()> {
     for batch in 0..pages.div_ceil(BATCH) {
         let numbers = batch * BATCH..((batch + 1) * BATCH).min(pages);
         let found = numbers.map(|number| {
-            Ok(Change::Found {
-                url: page_url(port, number, sites)?,
-                depth: 1 + (number / sites % 8) as u32,
-                hops: 0,
-                origin: None,
-                anchor: "The harbour at night".into(),
-                at: Timestamp::from_millis(1_790_000_000_000 + number as i64),
-            })
+            let at = Timestamp::from_millis(1_790_000_000_000 + number as i64);
+            let (url, depth) = (page_url(port, number, sites)?, 1 + (number / sites % 8) as u32);
+            Ok(Change::Found(Found { anchor: "The harbour at night".into(), ..Found::new(url, depth, at) }))
         });
         let changes = found.collect::<Outcome<Vec<Change>>>()?;
         catalog.apply(&changes, LibraryPosition { file: 1, offset: batch + 1 })?;
@@ -201,6 +196,7 @@ impl Absorber {
                 links: &links,
                 indexable: true,
                 digest: position.offset,
+                ..PageFacts::default()
             });
             let stored = StoredRecord { position, next: self.at, record };
             all.extend(changes(&mut self.scoping, &self.config, &stored, facts));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use pharos_core::{LibraryPosition, PageUrl, SiteName, Timestamp};
-use pharos_store::{Catalog, Change, SqliteCatalog};
+use pharos_store::{Catalog, Change, DueOrder, Found, SqliteCatalog};
 use rusqlite::{Connection, params};
 use rustix::time::ClockId;
 
@@ -174,14 +174,11 @@ struct Row<'l> {
 
 impl Link {
     fn change(&self) -> Change {
-        Change::Found {
-            url: self.url.clone(),
-            depth: self.depth,
-            hops: 0,
-            origin: None,
+        let at = Timestamp::from_millis(self.at);
+        Change::Found(Found {
             anchor: self.anchor.to_string(),
-            at: Timestamp::from_millis(self.at),
-        }
+            ..Found::new(self.url.clone(), self.depth, at)
+        })
     }
 
     fn row(&self) -> Row<'_> {
@@ -294,11 +291,11 @@ fn queries(catalog: &SqliteCatalog, web: &Web) -> Outcome<()> {
     let site = largest.site.id();
     let pages = largest.pages;
     time(&format!("100 due pages of the largest site ({pages} pages)"), 20, |_| {
-        Ok(catalog.due_pages(site, now, 100)?.len())
+        Ok(catalog.due_pages(site, now, DueOrder::Nearest, 100)?.len())
     })?;
     time("100 due pages of any site", 1_000, |n| {
         let site = SiteName::from_stored(host(mix(n) % web.sites)).id();
-        Ok(catalog.due_pages(site, now, 100)?.len())
+        Ok(catalog.due_pages(site, now, DueOrder::Nearest, 100)?.len())
     })?;
     time("story of a page", 10_000, |n| {
         let url = web.link(mix(n) % (web.batches * BATCH)).url;
