@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub struct SiteName(String);
 
 impl SiteName {
-    /// From a stored name, which came from [`PageUrl::site`].
+    /// From a stored name, which came from [`PageUrl::site`](crate::PageUrl::site).
     pub fn from_stored(name: String) -> Self {
         Self(name)
     }
