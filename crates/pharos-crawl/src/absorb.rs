@@ -12,6 +12,7 @@ use pharos_store::{
 
 use crate::frontier::weight::{AddedBy, Clues, PageEvidence, WeightRules, predicted, true_weight};
 use crate::guide_words;
+use crate::politeness::MAX_ASKED_WAIT;
 use crate::refresh::{self, PageKind, RefreshPolicy as _, Visit};
 use crate::robots::{Robots, is_robots_txt, robots_state};
 use crate::scope::Scoping;
@@ -23,8 +24,6 @@ const MAX_ANCHOR: usize = 200;
 const MAX_PARENTS: usize = 16;
 /// A longer `ETag` or `Last-Modified` is not worth keeping, in bytes.
 const MAX_VALIDATOR: usize = 256;
-/// No server puts us off for longer.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 3600);
 
 /// What the rooms above found in a page.
 #[derive(Clone, Copy, Debug, Default)]
@@ -418,7 +417,7 @@ pub(crate) fn retry_after(config: &CrawlConfig, at: Timestamp, response: &Respon
         return None;
     }
     let asked = response.header("Retry-After").and_then(|text| retry_after_value(text.trim(), at));
-    Some(asked.unwrap_or_default().min(MAX_RETRY_AFTER).max(config.retry_delay))
+    Some(asked.unwrap_or_default().min(MAX_ASKED_WAIT).max(config.retry_delay))
 }
 
 fn retry_after_value(text: &str, at: Timestamp) -> Option<Duration> {
@@ -437,7 +436,7 @@ fn retry_at(config: &CrawlConfig, at: Timestamp, attempt: u32) -> Option<Timesta
 /// The first delay, and four times longer for each further try; a day at most.
 pub(crate) fn backoff(first: Duration, attempt: u32) -> Duration {
     let longer = 4u32.saturating_pow(attempt.saturating_sub(1));
-    first.saturating_mul(longer).min(MAX_RETRY_AFTER.max(first))
+    first.saturating_mul(longer).min(MAX_ASKED_WAIT.max(first))
 }
 
 #[cfg(test)]
@@ -644,7 +643,7 @@ mod tests {
             next_due(&of(&record, None))
         };
         assert_eq!((due(1), due(2), due(3), due(u32::MAX)), (Some(1060), Some(1240), None, None));
-        assert_eq!(backoff(Duration::from_secs(60), u32::MAX), MAX_RETRY_AFTER);
+        assert_eq!(backoff(Duration::from_secs(60), u32::MAX), MAX_ASKED_WAIT);
         let refused = Event::Refused { reason: "robots.txt".into() };
         let changes = of(&stored("http://a.example/", 0, 0, Content::Event(refused)), None);
         assert!(matches!(

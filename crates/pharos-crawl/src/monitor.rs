@@ -15,7 +15,7 @@ use crate::address::is_public;
 use crate::lanes::Lanes;
 use crate::politeness::{MAX_ASKED_WAIT, MAX_BACKOFF, back_off, wait_after};
 use crate::setting_error::SettingError;
-use crate::site_settings::SiteTable;
+use crate::site_settings::{SiteSettings, SiteTable};
 use crate::tallies::{Tallies, Traffic};
 use crate::zones::Zone;
 
@@ -196,6 +196,16 @@ impl Monitor {
         site.ready = site.ready.max(now.plus(wait.max(away)));
         self.tallies.received(id.0, site.zone.day(now), ending.bytes);
         site.ready
+    }
+
+    /// What the operator said of a site.
+    pub(crate) fn settings(&self, name: &SiteName) -> &SiteSettings {
+        self.rules.table.of(name)
+    }
+
+    /// The most requests at once that any site is given.
+    pub(crate) fn most_connections(&self) -> usize {
+        self.rules.config.connections_per_host.max(self.rules.table.most_connections())
     }
 
     /// When the day began that it is where the site is.

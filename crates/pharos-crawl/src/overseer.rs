@@ -15,7 +15,6 @@ use crate::crawl::Shown;
 use crate::monitor::{Ending, Monitor, Permission};
 use crate::politeness::MAX_NICE_WAIT;
 use crate::setting_error::SettingError;
-use crate::site_settings::SiteTable;
 use crate::twins::{Finding, Likeness, Meeting, Twins};
 use crate::zones::Zone;
 
@@ -47,7 +46,6 @@ pub(crate) enum Judgement {
 pub(crate) struct Overseer {
     config: Arc<CrawlConfig>,
     monitor: Monitor,
-    table: SiteTable,
     budgets: Budgets,
     twins: Twins,
     /// Home pages of sites that are copies of others.
@@ -67,7 +65,6 @@ impl Overseer {
     ) -> Result<Self, SettingError> {
         Ok(Self {
             monitor: Monitor::new(config.clone(), Zone::of_this_machine(now))?,
-            table: SiteTable::parse(&config.site_settings)?,
             budgets: Budgets::new(config.site_budget),
             twins: Twins::default(),
             copies: HashSet::new(),
@@ -76,6 +73,11 @@ impl Overseer {
             keep_going,
             config,
         })
+    }
+
+    /// The most requests at once that any site is given.
+    pub(crate) fn most_connections(&self) -> usize {
+        self.monitor.most_connections()
     }
 
     /// Sites known to be copies from the beginning.
@@ -95,7 +97,7 @@ impl Overseer {
 
     /// Has this site a limit of pages a day?
     pub(crate) fn counts_days(&self, name: &SiteName) -> bool {
-        let politeness = self.table.of(name).politeness.unwrap_or(self.config.politeness);
+        let politeness = self.monitor.settings(name).politeness.unwrap_or(self.config.politeness);
         self.config.manners_of(politeness).pages_per_day > 0
     }
 
@@ -137,7 +139,7 @@ impl Overseer {
     }
 
     fn is_spent(&mut self, name: &SiteName) -> bool {
-        let cap = self.table.of(name).max_pages.unwrap_or(self.config.max_pages_per_site);
+        let cap = self.monitor.settings(name).max_pages.unwrap_or(self.config.max_pages_per_site);
         let Some(reason) = self.budgets.exhausted(name.id(), cap) else { return false };
         if self.spent.len() < MAX_MET && self.spent.insert(name.id()) {
             info!(site = %name, reason, "no more of this site is asked for");

@@ -28,7 +28,6 @@ use crate::monitor::Ending;
 use crate::overseer::{Judgement, Overseer};
 use crate::politeness::crawl_delay;
 use crate::robots::is_robots_txt;
-use crate::site_settings::SiteTable;
 use crate::status::CrawlStatus;
 
 /// What requests under way get when the crawl is told to stop.
@@ -107,11 +106,10 @@ impl Loop {
             config: config.clone(),
         };
         let started = crawl.clock.now();
-        let table = SiteTable::parse(&config.site_settings)?;
-        let connections = config.connections_per_host.max(table.most_connections());
+        let overseer = Overseer::new(config.clone(), crawl.keep_going, started)?;
+        let connections = overseer.most_connections();
         let frontier =
             Frontier::new(chosen(&config), Admission::of(&config, started), connections, Duration::ZERO);
-        let overseer = Overseer::new(config.clone(), crawl.keep_going, started)?;
         Ok(Self {
             crawl,
             messenger,

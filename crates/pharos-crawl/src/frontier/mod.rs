@@ -196,29 +196,29 @@ impl Frontier {
 
     /// The page just given waits until the rules of its server are known.
     pub(crate) fn robots_first(&mut self, page: DuePage, errand: RobotsErrand) {
-        let queued = Queued::from(page);
-        let id = queued.id.site();
-        self.held.remove(&queued.id);
-        self.settle(id);
-        self.queued += 1;
-        let site = self.sites.get(id);
-        site.pages.push_front(queued);
-        site.needs_robots = true;
+        let id = self.put_back(page);
+        self.sites.get(id).needs_robots = true;
         self.sites.forget_asked(id);
         self.errand(errand);
     }
 
     /// The page just given stays the next of its site, which is not asked before then.
     pub(crate) fn postpone(&mut self, page: DuePage, until: Timestamp) {
+        let id = self.put_back(page);
+        let site = self.sites.get(id);
+        site.ready = site.ready.max(until);
+        self.lines.line_up(id, site);
+    }
+
+    /// Makes the page just given the next of its site again.
+    fn put_back(&mut self, page: DuePage) -> SiteId {
         let queued = Queued::from(page);
         let id = queued.id.site();
         self.held.remove(&queued.id);
         self.settle(id);
         self.queued += 1;
-        let site = self.sites.get(id);
-        site.pages.push_front(queued);
-        site.ready = site.ready.max(until);
-        self.lines.line_up(id, site);
+        self.sites.get(id).pages.push_front(queued);
+        id
     }
 
     /// The same for a robots.txt.
