@@ -156,7 +156,7 @@ fn key(expectation: &Expectation) -> String {
         Outcome::Refused { .. } => "refused",
         Outcome::Settled => "settled",
         Outcome::NeverAsked => "never-asked",
-        Outcome::AtMost(_) => "at-most",
+        Outcome::AtMost(_) | Outcome::AtMostTogether { .. } => "at-most",
     };
     let (host, path) = host_and_path(&expectation.url);
     format!("{outcome} {host}{path}")
@@ -169,15 +169,20 @@ fn host_and_path(url: &str) -> (&str, &str) {
     (host, path)
 }
 
+fn too_many(count: usize, most: usize) -> Option<String> {
+    (count > most).then(|| format!("{count} requests instead of at most {most}"))
+}
+
 /// What is wrong with a URL, if anything.
 fn complaint(rig: &Rig, requests: &[Request], expectation: &Expectation) -> Option<String> {
     let url = &expectation.url;
     let (host, path) = host_and_path(url);
     let asked = |request: &&Request| &*request.host == host;
     match expectation.outcome {
-        Outcome::AtMost(most) => {
-            let count = requests.iter().filter(asked).count();
-            return (count > most).then(|| format!("{count} requests instead of at most {most}"));
+        Outcome::AtMost(most) => return too_many(requests.iter().filter(asked).count(), most),
+        Outcome::AtMostTogether { hosts, requests: most } => {
+            let count = requests.iter().filter(|request| hosts.contains(&&*request.host)).count();
+            return too_many(count, most);
         }
         Outcome::NeverAsked => {
             let count = requests.iter().filter(asked).filter(|request| &*request.path == path).count();

@@ -244,9 +244,9 @@ impl Monitor {
         self.tallies.busiest(most)
     }
 
-    /// Requests under way to a site.
-    pub fn under_way(&self, site: SiteId) -> usize {
-        self.sites.get(&site).map_or(0, |site| site.under_way)
+    /// How often a site was asked today.
+    pub fn asked_today(&self, name: &SiteName, now: Timestamp) -> u64 {
+        self.sites.get(&name.id()).map_or(0, |site| self.tallies.requests(name.id().0, site.zone.day(now)))
     }
 
     /// Forgets what there is no reason to remember.

@@ -15,7 +15,7 @@ use crate::crawl::Shown;
 use crate::monitor::{Ending, Monitor, Permission};
 use crate::politeness::MAX_NICE_WAIT;
 use crate::setting_error::SettingError;
-use crate::twins::{Finding, Likeness, Meeting, Twins};
+use crate::twins::{Finding, Likeness, Lookalike, Meeting, Twins};
 use crate::zones::Zone;
 
 /// Longer than this nobody waits for a site that does not cope, in a crawl that is to end.
@@ -27,8 +27,8 @@ const BUSY_FOR: Duration = Duration::from_millis(50);
 /// Sites remembered as met; with more of them all are met anew.
 const MAX_MET: usize = 1 << 20;
 
-/// Sites that met, and those that were compared.
-type Compared = (Vec<Meeting>, Vec<(Meeting, Likeness)>);
+/// Home pages that say the same, and sites that were compared.
+type Compared = (Vec<Vec<PageUrl>>, Vec<(Likeness, Meeting)>);
 
 /// May something be asked for now?
 #[derive(Clone, Debug, PartialEq)]
@@ -189,22 +189,28 @@ impl Overseer {
         self.twins.is_suspicious()
     }
 
-    /// Compares sites that may be the same, and those whose home pages are new. Reads the catalog.
+    /// Compares sites that may be the same, and finds others with the same home page. Reads the catalog.
     pub(crate) fn compare(
         catalog: &dyn Catalog,
         new_homes: Vec<PageUrl>,
         open: Vec<Meeting>,
     ) -> Result<Compared, StoreError> {
-        let mut met = Vec::new();
+        let mut alike = Vec::new();
         for home in new_homes {
-            met.extend(Twins::meetings(catalog, &home)?);
+            let mut sites = Twins::lookalikes(catalog, &home)?;
+            if !sites.is_empty() {
+                sites.push(home);
+                alike.push(sites);
+            }
         }
-        let mut compared = Vec::new();
-        for meeting in open {
-            let likeness = meeting.compare(catalog)?;
-            compared.push((meeting, likeness));
-        }
-        Ok((met, compared))
+        let likeness = |meeting: Meeting| Ok((meeting.compare(catalog)?, meeting));
+        Ok((alike, open.into_iter().map(likeness).collect::<Result<_, StoreError>>()?))
+    }
+
+    /// What this crawl knows of sites that look alike.
+    pub(crate) fn lookalikes(&self, homes: Vec<PageUrl>, now: Timestamp) -> Vec<Lookalike> {
+        let asked = |home: &PageUrl| self.monitor.asked_today(&home.site(), now);
+        homes.into_iter().map(|home| Lookalike { asked: asked(&home), home }).collect()
     }
 
     /// What is to be compared when these pages were stored: new home pages, and suspects that they concern.
@@ -221,23 +227,26 @@ impl Overseer {
     /// Takes in what comparing gave. Gives copies and their originals that are certain now.
     pub(crate) fn compared(
         &mut self,
-        met: Vec<Meeting>,
-        compared: Vec<(Meeting, Likeness)>,
+        compared: Vec<(Likeness, Meeting)>,
         now: Timestamp,
     ) -> Vec<(PageUrl, PageUrl)> {
         let mut certain = Vec::new();
-        for (meeting, likeness) in compared {
+        for (likeness, meeting) in compared {
             if let Some(Finding::Same(copy, of)) = self.twins.conclude(&meeting, likeness, now) {
                 self.copies.insert(copy.clone());
                 certain.push((copy, of));
             }
         }
+        certain
+    }
+
+    /// Sites with the same home page met.
+    pub(crate) fn suspect(&mut self, met: Vec<Meeting>, now: Timestamp) {
         for meeting in met {
             if !self.copies.contains(&meeting.copy) {
                 self.twins.suspect(meeting, now);
             }
         }
-        certain
     }
 
     /// Nothing more will come that could tell: what is suspected is called different.

@@ -29,6 +29,7 @@ use crate::overseer::{Judgement, Overseer};
 use crate::politeness::crawl_delay;
 use crate::robots::is_robots_txt;
 use crate::status::CrawlStatus;
+use crate::twins::Twins;
 
 /// What requests under way get when the crawl is told to stop.
 const GRACE: Duration = Duration::from_secs(2);
@@ -416,12 +417,17 @@ impl Loop {
     /// Are sites of which pages came the same as others?
     async fn look_for_twins(&mut self, shown: &[Shown]) -> Result<(), CrawlError> {
         let Some((homes, open)) = self.overseer.to_compare(shown) else { return Ok(()) };
-        let (met, compared) = self.read(move |catalog| Overseer::compare(catalog, homes, open)).await?;
+        let (alike, compared) = self.read(move |catalog| Overseer::compare(catalog, homes, open)).await?;
         let now = self.crawl.clock.now();
-        for (copy, of) in self.overseer.compared(met, compared, now) {
+        for (copy, of) in self.overseer.compared(compared, now) {
             info!(%copy, %of, "the same site twice");
             let event = Event::Alias { of };
             self.deliver(Record::new(copy, now, Content::Event(event))).await?;
+        }
+        for homes in alike {
+            let sites = self.overseer.lookalikes(homes, now);
+            let met = self.read(move |catalog| Twins::meetings(catalog, sites)).await?;
+            self.overseer.suspect(met, now);
         }
         Ok(())
     }

@@ -11,6 +11,8 @@ use pharos_store::{Catalog, DueOrder, PageState, StoreError};
 
 /// Linked pages that are compared besides the home pages.
 const COMPARED: usize = 3;
+/// Requests that telling two sites apart takes: robots.txt, the home page, the pages to compare.
+const TO_TELL_APART: u64 = 2 + COMPARED as u64;
 /// As many of them must be the same where the names do not resemble each other.
 const PROOF: usize = 2;
 /// Sites with the same home page that are looked at.
@@ -50,22 +52,29 @@ pub(crate) enum Finding {
 }
 
 impl Twins {
-    /// The site of a home page just stored: are there others with the same? The eldest of them is the original, so that
-    /// copies do not point at copies. Reads the catalog.
-    pub(crate) fn meetings(catalog: &dyn Catalog, home: &PageUrl) -> Result<Vec<Meeting>, StoreError> {
-        let text =
-            catalog.page(home.id())?.filter(|story| story.state == PageState::Stored).and_then(|s| s.text);
-        let Some(text) = text else { return Ok(Vec::new()) };
-        let mut eldest = home.clone();
-        let mut homes = vec![home.clone()];
-        for (other, _) in catalog.pages_with_text(text, LOOKED_AT)? {
-            if other != *home && other == other.home() {
-                eldest = elder_last(catalog, eldest, other.clone())?.1;
-                homes.push(other);
-            }
+    /// The site of a home page just stored: which others have the same, and are no copies? Reads the catalog.
+    pub(crate) fn lookalikes(catalog: &dyn Catalog, home: &PageUrl) -> Result<Vec<PageUrl>, StoreError> {
+        let story = catalog.page(home.id())?.filter(|story| story.state == PageState::Stored);
+        let Some(text) = story.and_then(|story| story.text) else { return Ok(Vec::new()) };
+        let same = catalog.pages_with_text(text, LOOKED_AT)?.into_iter().map(|(page, _)| page);
+        let mut others: Vec<PageUrl> = same.filter(|page| page != home && *page == page.home()).collect();
+        if !others.is_empty() {
+            let copies = catalog.aliases()?;
+            others.retain(|other| copies.iter().all(|(copy, _)| copy != other));
         }
-        homes.retain(|home| *home != eldest);
-        homes.into_iter().map(|copy| Meeting::of(catalog, copy, eldest.clone())).collect()
+        Ok(others)
+    }
+
+    /// Sites that look alike meet: the eldest of them is the original, so that copies do not point at copies.
+    pub(crate) fn meetings(
+        catalog: &dyn Catalog,
+        lookalikes: Vec<Lookalike>,
+    ) -> Result<Vec<Meeting>, StoreError> {
+        let ranked = lookalikes.iter().map(|site| Ok((site.rank(catalog)?, &site.home)));
+        let mut homes = ranked.collect::<Result<Vec<_>, StoreError>>()?;
+        homes.sort();
+        let Some(((_, eldest), copies)) = homes.split_first() else { return Ok(Vec::new()) };
+        copies.iter().map(|(_, copy)| Meeting::of(catalog, (*copy).clone(), (*eldest).clone())).collect()
     }
 
     /// Two sites with the same home page met.
@@ -139,6 +148,31 @@ impl Twins {
         for suspect in self.suspects.values_mut().filter(|suspect| suspect.of == *copy) {
             suspect.of = of.clone();
         }
+    }
+}
+
+/// A site whose home page others have too.
+pub(crate) struct Lookalike {
+    pub(crate) home: PageUrl,
+    /// How often it was asked lately, which the catalog may not know yet.
+    pub(crate) asked: u64,
+}
+
+/// The least of several is the original.
+type Rank = (bool, bool, Timestamp, String, bool, String);
+
+impl Lookalike {
+    /// The original is a name rather than an address, then the site whose pages we have already, then the name that was
+    /// known first under any spelling (a stranger does not become the original by having a certificate), and of its
+    /// spellings https.
+    fn rank(&self, catalog: &dyn Catalog) -> Result<Rank, StoreError> {
+        let home = &self.home;
+        let is_address = home.host().trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
+        let stored = catalog.site(home.site().id())?.map_or(0, |story| story.stored);
+        let is_new = stored.max(self.asked) <= TO_TELL_APART;
+        let name = bare_name(home);
+        let since = known_since(catalog, &name)?;
+        Ok((is_address, is_new, since, name, !home.is_https(), home.as_str().to_string()))
     }
 }
 
@@ -219,19 +253,6 @@ fn bare_name(url: &PageUrl) -> String {
     site.as_str().strip_prefix("www.").unwrap_or(site.as_str()).to_string()
 }
 
-/// Which is the copy? The original is a name rather than an address, then the name that was known first under any
-/// spelling (a stranger does not become the original by having a certificate), and of its spellings https. The same
-/// order for all, so that copies never go in a ring.
-fn elder_last(catalog: &dyn Catalog, one: PageUrl, other: PageUrl) -> Result<(PageUrl, PageUrl), StoreError> {
-    let rank = |url: &PageUrl| {
-        let is_address = url.host().trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
-        let name = bare_name(url);
-        Ok((is_address, known_since(catalog, &name)?, name, !url.is_https(), url.as_str().to_string()))
-    };
-    let (mine, theirs) = (rank(&one)?, rank(&other)?);
-    Ok(if mine < theirs { (other, one) } else { (one, other) })
-}
-
 fn known_since(catalog: &dyn Catalog, bare_name: &str) -> Result<Timestamp, StoreError> {
     let mut since = END_OF_TIME;
     for spelling in ["http://", "https://", "http://www.", "https://www."] {
@@ -285,6 +306,14 @@ mod tests {
             self.apply(Change::Visited { url: url(page), at: now(1), outcome, next_due: None });
         }
 
+        /// The first meeting of this site with those that look like it.
+        fn meeting(&self, home: &str) -> Meeting {
+            let mut homes = Twins::lookalikes(&self.catalog, &url(home)).unwrap();
+            homes.push(url(home));
+            let sites = homes.into_iter().map(|home| Lookalike { home, asked: 0 }).collect();
+            Twins::meetings(&self.catalog, sites).unwrap().remove(0)
+        }
+
         /// A home page and two pages it links to.
         fn site(&mut self, origin: &str, texts: [u64; 3]) {
             self.found(&format!("{origin}/"));
@@ -300,7 +329,7 @@ mod tests {
         world.site("http://example.org", [7, 1, 2]);
         world.site("http://www.example.org", [7, 1, 2]);
         let home = url("http://www.example.org/");
-        let meeting = Twins::meetings(&world.catalog, &home).unwrap().remove(0);
+        let meeting = world.meeting("http://www.example.org/");
         assert_eq!((&meeting.copy, &meeting.of), (&home, &url("http://example.org/")));
         let mut twins = Twins::default();
         twins.suspect(meeting.clone(), now(2));
@@ -326,7 +355,7 @@ mod tests {
         let mut world = World::new();
         world.site("http://one.example", [7, 1, 2]);
         world.site("http://two.example", [7, 1, 2]);
-        let meeting = Twins::meetings(&world.catalog, &url("http://two.example/")).unwrap().remove(0);
+        let meeting = world.meeting("http://two.example/");
         world.answered("http://one.example/a", 1);
         world.answered("http://two.example/a", 3);
         assert_eq!(meeting.compare(&world.catalog).unwrap(), Likeness::Different);
@@ -336,8 +365,8 @@ mod tests {
             Likeness::Different,
             "an empty server proves nothing"
         );
-        assert_eq!(Twins::meetings(&world.catalog, &url("http://three.example/")).unwrap(), []);
-        let first = Twins::meetings(&world.catalog, &url("http://one.example/")).unwrap().remove(0);
+        assert_eq!(Twins::lookalikes(&world.catalog, &url("http://three.example/")).unwrap(), []);
+        let first = world.meeting("http://one.example/");
         assert_eq!(first.copy, url("http://two.example/"), "whichever came last tells");
     }
 
@@ -347,14 +376,39 @@ mod tests {
         for origin in ["http://example.org", "https://example.org", "http://192.0.2.7"] {
             world.site(origin, [7, 1, 2]);
         }
-        let (copy, of) =
-            elder_last(&world.catalog, url("https://example.org/"), url("http://example.org/")).unwrap();
-        assert_eq!((copy, of), (url("http://example.org/"), url("https://example.org/")));
-        let (copy, _) =
-            elder_last(&world.catalog, url("http://example.org/"), url("http://192.0.2.7/")).unwrap();
-        assert_eq!(copy, url("http://192.0.2.7/"));
+        let originals = |homes: [&str; 2]| {
+            let sites = homes.map(|home| Lookalike { home: url(home), asked: 0 });
+            Twins::meetings(&world.catalog, sites.into()).unwrap().remove(0).of
+        };
+        let https = url("https://example.org/");
+        assert_eq!(originals(["https://example.org/", "http://example.org/"]), https);
+        assert_eq!(originals(["http://192.0.2.7/", "https://example.org/"]), https);
         assert!(are_spellings(&url("https://www.example.org/"), &url("http://example.org/")));
         assert!(!are_spellings(&url("http://a.example/"), &url("http://b.example/")));
+    }
+
+    #[test]
+    fn what_we_have_already_is_the_original() {
+        let mut world = World::new();
+        world.site("http://late.example", [7, 1, 2]);
+        world.site("http://early.example", [7, 1, 2]);
+        for number in 0..TO_TELL_APART {
+            let page = format!("http://early.example/{number}");
+            world.found(&page);
+            world.answered(&page, 10 + number);
+        }
+        let meeting = world.meeting("http://late.example/");
+        assert_eq!((meeting.copy, meeting.of), (url("http://late.example/"), url("http://early.example/")));
+    }
+
+    #[test]
+    fn a_copy_is_not_compared_again() {
+        let mut world = World::new();
+        world.site("http://one.example", [7, 1, 2]);
+        world.site("http://two.example", [7, 1, 2]);
+        let (home, of) = (url("http://two.example/"), url("http://one.example/"));
+        world.apply(Change::Alias { home, of: of.clone() });
+        assert_eq!(Twins::lookalikes(&world.catalog, &of).unwrap(), []);
     }
 
     #[test]

@@ -112,6 +112,13 @@ pub enum Outcome {
     NeverAsked,
     /// All requests to the host of the URL together, robots.txt among them, are at most this many.
     AtMost(usize),
+    /// All requests to these hosts together are at most `requests`.
+    AtMostTogether {
+        /// Names of the hosts.
+        hosts: &'static [&'static str],
+        /// How many requests.
+        requests: usize,
+    },
 }
 
 /// What is true of one URL.
