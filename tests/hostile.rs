@@ -36,25 +36,53 @@ fn every_misbehaviour_at_once() {
     assert!(watched.peers.len() > 20, "the watch saw only {:?}", watched.peers);
     assert!(watched.peak <= MEMORY, "{} MB at the peak", watched.peak >> 10);
 
-    let stored = rig.stored();
-    let missing: Vec<_> =
-        rig.truth().stored().filter(|page| stored.get(&page.url) != Some(&1)).cloned().collect();
-    assert!(missing.is_empty(), "good pages not stored once: {missing:#?}");
-
     let requests = web.requests();
-    let mut wrong = Vec::new();
-    for expectation in web.expectations() {
-        let key = key(&expectation);
-        if let Some(complaint) = complaint(&rig, &requests, &expectation) {
-            wrong.push(format!("{key}: {complaint} ({})", expectation.note));
-        }
-    }
+    let wrong = complaints(&rig, &requests, web.expectations());
     let over_http_2 = |request: &&Request| &*request.host == "tls-http-2.test" && !request.path.is_empty();
     for request in requests.iter().filter(over_http_2) {
         assert_eq!(request.version, "HTTP/2", "{} can be asked by HTTP/2", request.host);
     }
     assert!(wrong.is_empty(), "{} expectations are not met: {wrong:#?}", wrong.len());
     rig.runtime.block_on(web.stop());
+}
+
+/// Killed again and again among all of them, the crawl goes on where it was. What was under way at such a moment is
+/// asked for twice, so nothing is said of how often.
+#[test]
+fn killed_among_all_of_them() {
+    let rig =
+        Rig::new(WebSpec { seed: 43, hosts: 5, pages: 150, ..WebSpec::default() }, ServeOptions::default());
+    let web = rig.runtime.block_on(HostileWeb::start(HostileOptions::default())).unwrap();
+    for moment in [400, 900, 1_700, 2_600] {
+        let log = File::create(rig.dir.path().join("log")).unwrap();
+        let mut command = crawl(&rig, &web);
+        let mut running = Running::start(command.stdout(log.try_clone().unwrap()).stderr(log));
+        std::thread::sleep(Duration::from_millis(moment));
+        running.0.kill().unwrap();
+        running.0.wait().unwrap();
+    }
+    let watched = watch(&mut crawl(&rig, &web), &rig);
+    let log = fs::read_to_string(rig.dir.path().join("log")).unwrap();
+    assert!(watched.status.success(), "{}\n{log}", watched.status);
+    let counts = |e: &Expectation| matches!(e.outcome, Outcome::AtMost(1..) | Outcome::AtMostTogether { .. });
+    let expectations = web.expectations().into_iter().filter(|e| !counts(e)).collect();
+    let wrong = complaints(&rig, &web.requests(), expectations);
+    assert!(wrong.is_empty(), "{} expectations are not met: {wrong:#?}", wrong.len());
+    let doctor = rig.pharos(&["doctor"]).output().unwrap();
+    assert!(doctor.status.success(), "{}", String::from_utf8_lossy(&doctor.stdout));
+    rig.runtime.block_on(web.stop());
+}
+
+/// The good pages that are missing, and the expectations that are not met.
+fn complaints(rig: &Rig, requests: &[Request], expectations: Vec<Expectation>) -> Vec<String> {
+    let (stored, truth) = (rig.stored(), rig.truth());
+    let missing = truth.stored().filter(|page| stored.get(&page.url) != Some(&1));
+    let missing = missing.map(|page| format!("{} is not stored once", page.url));
+    let unmet = expectations.iter().filter_map(|expectation| {
+        let complaint = complaint(rig, requests, expectation)?;
+        Some(format!("{}: {complaint} ({})", key(expectation), expectation.note))
+    });
+    missing.chain(unmet).collect()
 }
 
 /// The whole of both webs in one crawl, with limits that a test can wait for.

@@ -46,7 +46,7 @@ fn the_story_of_a_page_is_told() {
     let shown = rig.pharos(&["page", &stored.url, "--show"]).output().unwrap();
     let library = rig.records();
     let answer = library.iter().filter(|s| s.record.url.as_str() == stored.url).find_map(answer_of);
-    assert_eq!(shown.stdout, answer.unwrap().content(usize::MAX));
+    assert_eq!(shown.stdout, *answer.unwrap().content(usize::MAX));
     let text = succeed(&mut rig.pharos(&["page", &stored.url, "--show", "1", "--text"]));
     assert!(!text.contains('<') || !text.trim().is_empty());
     let unknown = rig.pharos(&["page", "http://nowhere.test/"]).output().unwrap();

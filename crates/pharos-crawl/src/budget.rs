@@ -94,22 +94,67 @@ impl Budgets {
 /// A sketch of a text: texts that share most of their words have sketches that share most of their bits. Digits do not
 /// count, so that the days of a calendar look alike. `None` for a text too short to be compared.
 pub fn sketch(text: &str) -> Option<u64> {
-    let mut sums = [0i32; 64];
-    let mut words = 0;
+    let mut votes = Votes { count: 0, lanes: [0; 8], sums: [0; 64] };
     let mut previous = 0u64;
     for word in words_of(text).take(SKETCHED) {
         let hash = xxhash_rust::xxh3::xxh3_64(word.as_bytes());
         // Pairs of words: single ones are too much alike on all pages of a site.
-        let pair = previous.rotate_left(1) ^ hash;
+        votes.add(previous.rotate_left(1) ^ hash);
         previous = hash;
-        for (bit, sum) in sums.iter_mut().enumerate() {
-            *sum += if pair >> bit & 1 == 1 { 1 } else { -1 };
-        }
-        words += 1;
     }
-    let bits = sums.iter().enumerate().filter(|(_, sum)| **sum > 0).map(|(bit, _)| 1u64 << bit);
-    (words >= 4).then(|| bits.sum())
+    (votes.count >= 4).then(|| votes.majority())
 }
+
+/// How many of many numbers have each bit set (Charikar's simhash). Eight bits at a time: one addition counts them in
+/// eight bytes.
+struct Votes {
+    count: u32,
+    /// Sums of up to 255 numbers, a byte for each bit.
+    lanes: [u64; 8],
+    sums: [u32; 64],
+}
+
+impl Votes {
+    fn add(&mut self, number: u64) {
+        for (lane, byte) in self.lanes.iter_mut().zip(number.to_le_bytes()) {
+            *lane += SPREAD[usize::from(byte)];
+        }
+        self.count += 1;
+        if self.count.is_multiple_of(255) {
+            self.settle();
+        }
+    }
+
+    fn settle(&mut self) {
+        let lanes = std::mem::take(&mut self.lanes);
+        let bytes = lanes.iter().flat_map(|lane| lane.to_le_bytes());
+        for (sum, votes) in self.sums.iter_mut().zip(bytes) {
+            *sum += u32::from(votes);
+        }
+    }
+
+    /// The bits that more than half of the numbers have.
+    fn majority(mut self) -> u64 {
+        self.settle();
+        let bits = self.sums.iter().enumerate().filter(|(_, sum)| **sum * 2 > self.count);
+        bits.map(|(bit, _)| 1 << bit).sum()
+    }
+}
+
+/// Each bit of a byte as a byte of its own.
+const SPREAD: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            table[byte] |= ((byte as u64 >> bit) & 1) << (8 * bit);
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+};
 
 /// Words without digits; of Chinese, single characters.
 fn words_of(text: &str) -> impl Iterator<Item = &str> {

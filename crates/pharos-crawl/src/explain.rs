@@ -9,12 +9,14 @@ use serde::Serialize;
 use url::Host;
 
 use crate::address::is_public;
+use crate::budget::Budgets;
 use crate::frontier::weight::{AddedBy, Clues, WeightRules, predicted};
 use crate::link_filter::Spellings;
 use crate::overrides::Overrides;
 use crate::robots::{DecidingRule, Robots};
 use crate::rule_check::address_ranges;
 use crate::scope::{Refusal, Scoping, repeats, rules_of};
+use crate::site_settings::SiteTable;
 
 /// What every rule says of one address.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -295,21 +297,21 @@ impl Question<'_> {
     }
 
     fn caps(&self) -> Result<Line, StoreError> {
-        let limit = self.config.max_pages_per_site;
-        if limit == 0 {
-            return Ok(admits("caps", "crawl.max_pages_per_site is 0: no limit"));
-        }
-        let is_stored = self.story.as_ref().is_some_and(|story| story.state == PageState::Stored);
         let site = self.url.site();
         let known = self.catalog.map(|catalog| catalog.site(site.id())).transpose()?.flatten();
-        let stored = known.map_or(0, |site| site.stored);
-        Ok(if stored >= limit && !is_stored {
-            refuses(
-                "caps",
-                format!("{site} has {limit} pages stored already, all of crawl.max_pages_per_site"),
-            )
-        } else {
-            admits("caps", format!("{site} has {stored} of at most {limit} pages stored"))
+        let Some(known) = known else {
+            return Ok(admits("caps", format!("nothing of {site} is stored yet")));
+        };
+        let is_stored = self.story.as_ref().is_some_and(|story| story.state == PageState::Stored);
+        let own = SiteTable::parse(&self.config.site_settings).ok().and_then(|t| t.of(&site).max_pages);
+        let mut budgets = Budgets::new(self.config.site_budget);
+        budgets.recall(site.id(), known.stored, known.texts);
+        let spent = budgets.exhausted(site.id(), own.unwrap_or(self.config.max_pages_per_site));
+        Ok(match spent.filter(|_| !is_stored) {
+            Some(reason) => refuses("caps", reason),
+            None => {
+                admits("caps", format!("{} pages of {site} are stored, which is not too many", known.stored))
+            }
         })
     }
 

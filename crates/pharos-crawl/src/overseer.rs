@@ -15,6 +15,7 @@ use crate::crawl::Shown;
 use crate::monitor::{Ending, Monitor, Permission};
 use crate::politeness::MAX_NICE_WAIT;
 use crate::setting_error::SettingError;
+use crate::tallies::Traffic;
 use crate::twins::{Finding, Likeness, Lookalike, Meeting, Twins};
 use crate::zones::Zone;
 
@@ -175,6 +176,11 @@ impl Overseer {
             return;
         }
         self.budgets.stored(shown.page.id().site(), shown.sketch);
+    }
+
+    /// The sites that were asked most, with what they sent.
+    pub(crate) fn busiest(&self, most: usize) -> Vec<(SiteName, Traffic)> {
+        self.monitor.traffic(most)
     }
 
     pub(crate) fn prune(&mut self, now: Timestamp) {

@@ -48,7 +48,7 @@ pub fn is_robots_txt(url: &PageUrl) -> bool {
 /// nothing by itself. `forbidden_is_allowed` is `crawl.robots_forbidden_is_allowed`.
 pub fn robots_state(response: &Response, forbidden_is_allowed: bool) -> Option<RobotsState> {
     match response.status {
-        200..=299 => Some(RobotsState::Known(response.content(ROBOTS_LIMIT))),
+        200..=299 => Some(RobotsState::Known(response.content(ROBOTS_LIMIT).into_owned())),
         300..=399 => None,
         429 => Some(RobotsState::Unreachable),
         401 | 403 if !forbidden_is_allowed => Some(RobotsState::Known(FORBID_ALL.to_vec())),

@@ -29,6 +29,7 @@ use crate::overseer::{Judgement, Overseer};
 use crate::politeness::crawl_delay;
 use crate::robots::is_robots_txt;
 use crate::status::CrawlStatus;
+use crate::tallies::Traffic;
 use crate::twins::Twins;
 
 /// What requests under way get when the crawl is told to stop.
@@ -37,6 +38,8 @@ const GRACE: Duration = Duration::from_secs(2);
 const SCAN_EVERY: Duration = Duration::from_secs(30);
 /// When pages that were not to be asked for are looked at again.
 const TOMORROW: Duration = Duration::from_secs(86_400);
+/// Sites whose traffic is told when the crawl ends.
+const BUSIEST: usize = 10;
 /// Steps taken before the loop looks at what happened meanwhile.
 const STEPS: usize = 256;
 
@@ -511,6 +514,9 @@ impl Loop {
         }
         self.requests.shutdown().await;
         self.show();
+        for (site, Traffic { requests, bytes }) in self.overseer.busiest(BUSIEST) {
+            info!(%site, requests, bytes, "today's traffic");
+        }
         self.summary.ended = ended;
         self.summary
     }

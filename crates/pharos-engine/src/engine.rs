@@ -239,7 +239,11 @@ impl Engine {
         let reading = stage("read", move || {
             for group in stored_out {
                 log.write(&group);
-                if read_in.send(read_group(&pool, group, &*library, &config, wanted)).is_err() {
+                let records = group.len();
+                let read = read_group(&pool, group, &*library, &config, wanted);
+                queue("read").decrement(records as f64);
+                queue("absorb").increment(records as f64);
+                if read_in.send(read).is_err() {
                     break;
                 }
             }
@@ -250,8 +254,10 @@ impl Engine {
             loop {
                 match read_out.recv_timeout(TICK) {
                     Ok(group) => {
+                        let records = group.len();
                         // The crawl may be over; then nobody listens.
                         let _ = absorbed_in.send(absorber.absorb(group)?);
+                        queue("absorb").decrement(records as f64);
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return absorber.finish(),
@@ -336,6 +342,11 @@ pub(crate) fn reading_threads(config: &Config) -> usize {
         0 => thread::available_parallelism().map_or(1, usize::from),
         n => n,
     }
+}
+
+/// How many records wait for a stage or are in its hands.
+pub(crate) fn queue(stage: &'static str) -> metrics::Gauge {
+    metrics::gauge!("pharos_crawl_stage_records", "stage" => stage)
 }
 
 /// The threads that read pages.

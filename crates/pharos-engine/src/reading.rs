@@ -112,9 +112,14 @@ fn facts(stored: &StoredRecord, response: &Response, config: &Config, wanted: Wa
         PageKind::Page if page.page_type == PageType::Hub => PageKind::Hub,
         kind => kind,
     };
-    let text = if page.text.is_empty() { 0 } else { xxh3_64(page.text.as_bytes()) };
+    let text = if page.text.is_empty() { 0 } else { text_hash(&page.text, wanted) };
     let sketch = sketch(&page.text);
     PageFacts { page, follow, listed: Vec::new(), kind, digest: xxh3_64(&body), text, sketch }
+}
+
+/// A hash of a text, never 0. Its lowest bit says how the page was read.
+fn text_hash(text: &str, wanted: Wanted) -> u64 {
+    (xxh3_64(text.as_bytes()) & !1).max(2) | u64::from(wanted == Wanted::Everything)
 }
 
 /// A sitemap or a news feed, where the server does not call it HTML.

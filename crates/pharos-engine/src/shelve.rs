@@ -11,6 +11,8 @@ use pharos_store::{
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::engine::queue;
+
 /// Records, and bytes of their bodies, that one sync makes durable together, at most.
 const GROUP: usize = 256;
 const GROUP_BYTES: usize = 8 << 20;
@@ -37,6 +39,7 @@ pub(crate) async fn gather(mut records: Receiver<Record>, bytes: usize, waiting:
         if waiting.send(Waiting { record, share }).is_err() {
             return;
         }
+        queue("shelve").increment(1.0);
     }
 }
 
@@ -66,8 +69,11 @@ impl Shelf {
                 group.push(next.record);
                 shares.push(next.share);
             }
+            let shelved = self.shelve(group)?;
+            queue("shelve").decrement(shelved.len() as f64);
+            queue("read").increment(shelved.len() as f64);
             // The stage behind broke down; its own error tells why.
-            if stored.send(self.shelve(group)?).is_err() {
+            if stored.send(shelved).is_err() {
                 return Ok(());
             }
         }
@@ -111,7 +117,10 @@ impl Shelf {
     /// The reference to the current version of the page, where this answer is the same to the byte.
     fn unchanged(&self, record: &Record) -> Result<Option<Revisit>, StoreError> {
         let Content::Response(response) = &record.content else { return Ok(None) };
-        if response.status != 200 || response.truncated.is_some() || response.body.len() < MIN_REVISIT {
+        // An import may bring what is there already; of what a crawl asks for it knows whether it was there.
+        let is_first = !record.again && record.attempt > 0;
+        let is_small = response.body.len() < MIN_REVISIT;
+        if is_first || is_small || response.status != 200 || response.truncated.is_some() {
             return Ok(None);
         }
         let same = self.current(&record.url)?.filter(|(_, _, first)| is_same(first, response));

@@ -17,6 +17,8 @@ pub struct Story {
     pub page: PageStory,
     /// What the library has of it, newest first.
     pub versions: Vec<StoredVersion>,
+    /// Pages that are the same to the byte, some of them where there are many.
+    pub same: Vec<PageUrl>,
 }
 
 /// One version of a page.
@@ -61,7 +63,24 @@ pub fn story(data: &DataDir, url: &PageUrl) -> Result<Option<Story>, EngineError
         };
         versions.push(StoredVersion { version, kept });
     }
-    Ok(Some(Story { page, versions }))
+    let same = same_bytes(&catalog, &page)?;
+    Ok(Some(Story { page, versions, same }))
+}
+
+/// Pages whose current answer has the same content.
+fn same_bytes(catalog: &dyn Catalog, page: &PageStory) -> Result<Vec<PageUrl>, StoreError> {
+    /// Enough to see where the copies are.
+    const SHOWN: usize = 20;
+    let Some(text) = page.text.filter(|_| page.state == PageState::Stored) else { return Ok(Vec::new()) };
+    let mut same = Vec::new();
+    for (url, _) in catalog.pages_with_text(text, SHOWN + 1)? {
+        let digest = catalog.page(url.id())?.and_then(|other| other.digest);
+        if url != page.url && digest == page.digest {
+            same.push(url);
+        }
+    }
+    same.truncate(SHOWN);
+    Ok(same)
 }
 
 /// What keeps a page from being asked for, where it is not just its turn.

@@ -9,19 +9,24 @@ use crate::dom::{Dom, Element, NodeId};
 use crate::text::{collapse, text_inside};
 
 /// More links than this are a trap or a dump.
-const MAX_LINKS: usize = 5_000;
+pub(crate) const MAX_LINKS: usize = 5_000;
 
 /// Of these, pictures, styles and scripts.
 const MAX_RESOURCES: usize = 1_000;
 
 /// Longer anchors are whole paragraphs.
-const MAX_ANCHOR_CHARS: usize = 200;
+pub(crate) const MAX_ANCHOR_CHARS: usize = 200;
 
 /// What relative addresses are relative to: the page, or its first `<base href>` if that is a web address.
 pub(crate) fn base_url(dom: &Dom, url: &PageUrl) -> Url {
-    dom.elements(dom.root())
-        .filter(|(_, element)| element.tag() == "base")
-        .find_map(|(_, element)| url.as_url().join(element.attribute("href")?).ok())
+    let bases = dom.elements(dom.root()).filter(|(_, element)| element.tag() == "base");
+    web_base(url, bases.filter_map(|(_, element)| element.attribute("href")).next())
+}
+
+/// The declared base if it is a web address, else the page.
+pub(crate) fn web_base(url: &PageUrl, declared: Option<&str>) -> Url {
+    declared
+        .and_then(|base| url.as_url().join(base).ok())
         .filter(|base| matches!(base.scheme(), "http" | "https"))
         .unwrap_or_else(|| url.as_url().clone())
 }
@@ -77,7 +82,7 @@ fn address(element: &Element) -> Option<(Cow<'_, str>, LinkKind)> {
     (!address.trim().is_empty()).then_some((address.into(), kind))
 }
 
-fn is_feed(media_type: &str) -> bool {
+pub(crate) fn is_feed(media_type: &str) -> bool {
     ["application/rss+xml", "application/atom+xml"]
         .iter()
         .any(|feed| media_type.trim().eq_ignore_ascii_case(feed))
@@ -91,7 +96,7 @@ pub(crate) fn has_rel(element: &Element, word: &str) -> bool {
 }
 
 /// The address in `5; url='next.html'` (HTML standard §4.2.5.3, loosely).
-fn refresh_target(content: &str) -> Option<&str> {
+pub(crate) fn refresh_target(content: &str) -> Option<&str> {
     let (_, after) = content.split_once([';', ',']).unwrap_or(("", content));
     let after = after.trim_start();
     let is_named = after.get(..3).is_some_and(|name| name.eq_ignore_ascii_case("url"));

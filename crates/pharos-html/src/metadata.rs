@@ -8,13 +8,13 @@ use crate::links::has_rel;
 use crate::text::{collapse, text_inside};
 
 /// No title, name or description that a person wrote is longer.
-const MAX_CHARS: usize = 500;
+pub(crate) const MAX_CHARS: usize = 500;
 
 /// Authors who declare more keywords than this do not mean them.
 const MAX_KEYWORDS: usize = 50;
 
 /// Declarations for robots that are read; all of them count, so there must be an end.
-const MAX_DIRECTIVES: usize = 10;
+pub(crate) const MAX_DIRECTIVES: usize = 10;
 
 /// Fills everything of `page` that the page's own declarations tell; the first declaration of each kind counts.
 pub(crate) fn fill(page: &mut PageObject, dom: &Dom, base: &Url) {

@@ -58,6 +58,10 @@ pub fn install_metrics() -> Result<Metrics, MetricsError> {
     metrics::describe_gauge!("pharos_crawl_pages_queued", "Pages in memory that wait for their turn.");
     metrics::describe_gauge!("pharos_crawl_sites_active", "Sites that have something to do.");
     metrics::describe_gauge!("pharos_crawl_records_waiting", "Answers that wait to be stored.");
+    metrics::describe_gauge!(
+        "pharos_crawl_stage_records",
+        "Answers that wait for a stage or are in its hands: shelve, read, absorb."
+    );
     Ok(installed.insert(Metrics(handle)).clone())
 }
 

@@ -242,7 +242,7 @@ pub struct Answered {
     /// A hash of the body.
     pub digest: u64,
     /// A hash of the text that is left when the page is cleaned; 0 where there is none. It tells whether the page
-    /// changed.
+    /// changed. The lowest bit says how it was read: hashes with different ones are of different things.
     pub text: u64,
     /// Whether the page is to be found by searching.
     pub indexable: bool,

@@ -229,9 +229,8 @@ impl Page {
                 self.state = PageState::Stored;
                 self.settled_at = Some(at);
                 self.weight = if answer.weight > 0 { answer.weight.min(HEAVIEST) } else { self.weight };
-                let changed = before.as_ref().is_some_and(|b| b.text != 0 && b.text != answer.text);
-                self.changes =
-                    self.changes.saturating_add(u32::from(new_version && changed && answer.text != 0));
+                let changed = new_version && before.is_some_and(|before| is_changed(&before, answer));
+                self.changes = self.changes.saturating_add(u32::from(changed));
                 if is_last {
                     self.schedule(next_due, answer.attempts, None);
                 }
@@ -320,4 +319,12 @@ impl Page {
             due,
         }
     }
+}
+/// Does the page say something else than before? Texts that were read differently cannot be compared: then the bytes
+/// decide.
+fn is_changed(before: &Answer, now: &Answered) -> bool {
+    if before.text == 0 || now.text == 0 {
+        return false;
+    }
+    if (before.text ^ now.text) & 1 == 0 { before.text != now.text } else { before.digest != now.digest }
 }

@@ -105,7 +105,7 @@ fn write_revision(old: &Volume, new: &Path, fates: Vec<Fate>) -> Result<Offsets,
     let mut written = 0;
     let mut put = |bytes: &[u8]| {
         let mut member = Vec::new();
-        packer.pack(bytes, &mut member).and_then(|()| out.write_all(&member)).map_err(failed())?;
+        packer.pack(bytes, false, &mut member).and_then(|()| out.write_all(&member)).map_err(failed())?;
         written += member.len() as u64;
         Ok::<u64, StoreError>(written - member.len() as u64)
     };

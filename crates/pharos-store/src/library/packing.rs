@@ -38,7 +38,8 @@ pub(super) struct Packer {
 }
 
 enum Codec {
-    Gzip(Compressor),
+    /// The second writes down as it is what would not become smaller.
+    Gzip(Compressor, Compressor),
     Zstd(zstd::bulk::Compressor<'static>),
 }
 
@@ -47,7 +48,8 @@ impl Packer {
         let level = i32::try_from(level).unwrap_or(1);
         let codec = match format {
             LibraryFormat::Gzip => {
-                Codec::Gzip(Compressor::new(CompressionLvl::new(level).unwrap_or_default()))
+                let at = |level| Compressor::new(CompressionLvl::new(level).unwrap_or_default());
+                Codec::Gzip(at(level), at(0))
             }
             LibraryFormat::Zstd => {
                 let mut codec = zstd::bulk::Compressor::new(level)?;
@@ -58,17 +60,18 @@ impl Packer {
         Ok(Self { codec, room: Vec::new() })
     }
 
-    /// Adds a packed record to `out`.
-    pub(super) fn pack(&mut self, record: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
+    /// Adds a packed record to `out`. `is_dense`: it is compressed already.
+    pub(super) fn pack(&mut self, record: &[u8], is_dense: bool, out: &mut Vec<u8>) -> io::Result<()> {
         let bound = match &mut self.codec {
-            Codec::Gzip(codec) => codec.deflate_compress_bound(record.len()),
+            Codec::Gzip(codec, _) => codec.deflate_compress_bound(record.len()),
             Codec::Zstd(_) => zstd::zstd_safe::compress_bound(record.len()),
         };
         if self.room.len() < bound {
             self.room.resize(bound, 0);
         }
         match &mut self.codec {
-            Codec::Gzip(codec) => {
+            Codec::Gzip(codec, copier) => {
+                let codec = if is_dense { copier } else { codec };
                 let packed = codec
                     .deflate_compress(record, &mut self.room)
                     .map_err(|e| io::Error::other(e.to_string()))?;
@@ -183,8 +186,8 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         let mut bytes = Vec::new();
         for record in &records {
-            Packer::new(LibraryFormat::Gzip, 1).unwrap().pack(record, &mut bytes).unwrap();
-            Packer::new(LibraryFormat::Zstd, 3).unwrap().pack(record, &mut bytes).unwrap();
+            Packer::new(LibraryFormat::Gzip, 1).unwrap().pack(record, false, &mut bytes).unwrap();
+            Packer::new(LibraryFormat::Zstd, 3).unwrap().pack(record, false, &mut bytes).unwrap();
             let mut plain = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
             plain.write_all(record).unwrap();
             bytes.extend(plain.finish().unwrap());

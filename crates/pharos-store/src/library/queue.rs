@@ -198,10 +198,10 @@ impl WriteQueue {
         for record in records {
             warc::write_with_request(record, request, buffer);
             if !request.is_empty() {
-                packer.pack(request, &mut packed.members).map_err(failed)?;
+                packer.pack(request, false, &mut packed.members).map_err(failed)?;
             }
             let start = packed.members.len() as u64;
-            packer.pack(buffer, &mut packed.members).map_err(failed)?;
+            packer.pack(buffer, record.is_dense(), &mut packed.members).map_err(failed)?;
             packed.spans.push((start, packed.members.len() as u64));
         }
         self.presses.lock().unwrap_or_else(PoisonError::into_inner).push(press);
@@ -381,7 +381,7 @@ impl State {
         let name = self.path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
         let mut member = Vec::new();
         packer
-            .pack(&warc::warcinfo(name, now), &mut member)
+            .pack(&warc::warcinfo(name, now), false, &mut member)
             .and_then(|()| write_and_sync(&self.file, 0, &member, true))
             .map_err(StoreError::io("write", &self.path))?;
         self.durable.offset = member.len() as u64;

@@ -44,6 +44,11 @@ impl Record {
         }
     }
 
+    /// Would compressing it be in vain?
+    pub(super) fn is_dense(&self) -> bool {
+        matches!(&self.content, Content::Response(response) if response.is_dense())
+    }
+
     /// The status of the answer, where there was one.
     pub fn status(&self) -> Option<u16> {
         match &self.content {

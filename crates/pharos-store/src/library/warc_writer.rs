@@ -41,7 +41,7 @@ impl<W: Write> WarcWriter<W> {
 
     fn pack(&mut self, record: &[u8]) -> io::Result<()> {
         self.member.clear();
-        self.packer.pack(record, &mut self.member)?;
+        self.packer.pack(record, false, &mut self.member)?;
         self.out.write_all(&self.member)
     }
 }

@@ -99,6 +99,9 @@ fn print(story: &Story) -> anyhow::Result<()> {
     if let Some(due) = page.due {
         console::out!("  due      {due}");
     }
+    for other in &story.same {
+        console::out!("  same     as {other}, to the byte");
+    }
     for (number, stored) in (1..).zip(&story.versions) {
         let kept = match stored.kept {
             Kept::Whole(bytes) => console::bytes(bytes as u64),

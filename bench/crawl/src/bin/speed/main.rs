@@ -18,6 +18,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use bench_crawl::{median, peak_memory, processor_seconds};
+use pharos_core::config::LibraryFormat;
 use pharos_testweb::{ServeOptions, Server, Web, WebSpec};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,7 @@ const CONTESTANTS: &[(&str, &str, Option<&str>)] = &[
     ("clean", "(c) and the whole page object", None),
     ("spider", "spider: robots, links, nothing stored", None),
     ("crawl", "pharos crawl: robots, library, catalog", Some("links")),
+    ("crawl-zstd", "the same, the library in zstd", Some("links")),
     ("up", "pharos up: and searchable", Some("clean")),
 ];
 
@@ -94,8 +96,9 @@ async fn take_part(contestant: &str, task: Task) -> Outcome<()> {
         "links" => bare::crawl(task, bare::Work::LinksAndGzip).await,
         "clean" => bare::crawl(task, bare::Work::CleaningAndGzip).await,
         "spider" => peer::crawl(task).await,
-        "crawl" => ours::crawl(task, false).await,
-        "up" => ours::crawl(task, true).await,
+        "crawl" => ours::crawl(task, false, LibraryFormat::Gzip).await,
+        "crawl-zstd" => ours::crawl(task, false, LibraryFormat::Zstd).await,
+        "up" => ours::crawl(task, true, LibraryFormat::Gzip).await,
         other => Err(format!("no contestant is called {other}").into()),
     }
 }
@@ -165,7 +168,7 @@ impl Contest {
             for (contestant, runs) in self.contestants.iter().zip(&mut runs) {
                 let run = run(contestant.0, &task, server)?;
                 eprintln!(
-                    "round {}: {:<9} {:>8.0} pages/s, {:>6.0} µs of processor a page, {} pages",
+                    "round {}: {:<10} {:>8.0} pages/s, {:>6.0} µs of processor a page, {} pages",
                     round + 1,
                     contestant.0,
                     run.pages / run.took.seconds,

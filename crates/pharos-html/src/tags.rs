@@ -1,0 +1,282 @@
+//! A page as a row of tags and texts, without a tree: what is needed to find tags quickly.
+//!
+//! Follows the tokenizer of the HTML standard (§13.2.5) as far as a reader of ordinary pages can tell: comments and
+//! declarations are passed over, quotes are honoured, and elements with raw text are read as one piece. What needs to
+//! know which elements are open, such as CDATA sections in drawings, is read as in HTML.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+/// A piece of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Piece<'a> {
+    /// Text, its character references as they were written.
+    Text(&'a str),
+    /// The start of an element.
+    Start(Tag<'a>),
+    /// The contents of an element that holds nothing but raw text: `<script>`, `<title>`.
+    Raw(&'a str),
+    /// The end of an element.
+    End(Tag<'a>),
+}
+
+/// A tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tag<'a> {
+    /// The name as it was written.
+    pub(crate) name: &'a str,
+    /// Everything between the name and the closing bracket.
+    pub(crate) attributes: &'a str,
+    /// Where the attributes begin in the page.
+    pub(crate) at: usize,
+}
+
+impl<'a> Tag<'a> {
+    /// The value of an attribute, with its character references resolved. Of several the first counts.
+    pub(crate) fn attribute(&self, name: &str) -> Option<Cow<'a, str>> {
+        let found = Attributes::of(self.attributes).find(|a| a.name.eq_ignore_ascii_case(name))?;
+        Some(htmlize::unescape_attribute(found.value))
+    }
+
+    /// The value of an attribute; empty where there is none.
+    pub(crate) fn value(&self, name: &str) -> Cow<'a, str> {
+        self.attribute(name).unwrap_or_default()
+    }
+}
+
+/// An attribute as it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Attribute<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) value: &'a str,
+    /// Where it begins in the text of the attributes.
+    pub(crate) at: usize,
+}
+
+/// The attributes of a tag, one after the other.
+pub(crate) struct Attributes<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Attributes<'a> {
+    /// The attributes in what follows the name of a tag. Ends at the tag's closing bracket.
+    pub(crate) fn of(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+}
+
+impl<'a> Iterator for Attributes<'a> {
+    type Item = Attribute<'a>;
+
+    fn next(&mut self) -> Option<Attribute<'a>> {
+        let bytes = self.text.as_bytes();
+        let start = skip(bytes, self.at, |b| b.is_ascii_whitespace() || b == b'/');
+        self.at = start;
+        if bytes.get(start).is_none_or(|b| *b == b'>') {
+            return None;
+        }
+        // An equals sign in the first place belongs to the name.
+        let name_end = skip(bytes, start + 1, |b| !ends_name(b) && b != b'=');
+        let equals = skip(bytes, name_end, |b| b.is_ascii_whitespace());
+        let mut attribute = Attribute { name: &self.text[start..name_end], value: "", at: start };
+        self.at = name_end;
+        if bytes.get(equals) == Some(&b'=') {
+            let from = skip(bytes, equals + 1, |b| b.is_ascii_whitespace());
+            let (from, to, end) = match bytes.get(from) {
+                Some(&quote @ (b'"' | b'\'')) => {
+                    let to = find(bytes, from + 1, quote);
+                    (from + 1, to, (to + 1).min(bytes.len()))
+                }
+                _ => {
+                    let to = skip(bytes, from, |b| !b.is_ascii_whitespace() && b != b'>');
+                    (from, to, to)
+                }
+            };
+            attribute.value = &self.text[from.min(to)..to];
+            self.at = end;
+        }
+        Some(attribute)
+    }
+}
+
+/// The pieces of a page, one after the other.
+pub(crate) struct Pieces<'a> {
+    html: &'a str,
+    at: usize,
+    /// The element with raw text that has just been begun.
+    raw: Option<&'a str>,
+}
+
+impl<'a> Pieces<'a> {
+    /// The pieces of this page.
+    pub(crate) fn of(html: &'a str) -> Self {
+        Self { html, at: 0, raw: None }
+    }
+
+    /// Where a comment or a declaration that begins here ends.
+    fn after_markup(&self, at: usize) -> usize {
+        let bytes = self.html.as_bytes();
+        let Some(comment) = self.html[at..].strip_prefix("!--") else {
+            return (find(bytes, at, b'>') + 1).min(bytes.len());
+        };
+        // `<!-->` and `<!--->` are whole comments.
+        if let Some(short) = [">", "->"].iter().find(|end| comment.starts_with(**end)) {
+            return at + 3 + short.len();
+        }
+        let ends = memchr::memmem::find_iter(comment.as_bytes(), b"--").find_map(|dashes| {
+            let end = ["-->", "--!>"].iter().find(|end| comment[dashes..].starts_with(**end))?;
+            Some(at + 3 + dashes + end.len())
+        });
+        ends.unwrap_or(bytes.len())
+    }
+
+    fn raw_text(&mut self, name: &str) -> &'a str {
+        let bytes = self.html.as_bytes();
+        let (from, mut at) = (self.at, self.at);
+        self.at = loop {
+            at = find(bytes, at, b'<');
+            let rest = bytes.get(at + 1..).unwrap_or_default();
+            let is_end = rest.strip_prefix(b"/").is_some_and(|rest| {
+                rest.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()))
+                    && rest.get(name.len()).is_none_or(|b| ends_name(*b))
+            });
+            if is_end || at >= bytes.len() {
+                break at;
+            }
+            at += 1;
+        };
+        &self.html[from..self.at]
+    }
+
+    fn tag(&mut self, name_start: usize) -> Tag<'a> {
+        let bytes = self.html.as_bytes();
+        let name_end = skip(bytes, name_start, |b| !ends_name(b));
+        let mut attributes = Attributes::of(&self.html[name_end..]);
+        while attributes.next().is_some() {}
+        let end = name_end + attributes.at;
+        self.at = (end + 1).min(bytes.len());
+        Tag { name: &self.html[name_start..name_end], attributes: &self.html[name_end..end], at: name_end }
+    }
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        if let Some(name) = self.raw.take() {
+            return Some(Piece::Raw(self.raw_text(name)));
+        }
+        let bytes = self.html.as_bytes();
+        let mut look = self.at;
+        loop {
+            let bracket = find(bytes, look, b'<');
+            let begins_tag = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'/' | b'!' | b'?');
+            if bracket < bytes.len() && !bytes.get(bracket + 1).is_some_and(begins_tag) {
+                // A bracket that is meant as such.
+                look = bracket + 1;
+                continue;
+            }
+            if bracket > self.at {
+                let text = &self.html[self.at..bracket];
+                self.at = bracket;
+                return Some(Piece::Text(text));
+            }
+            match (bytes.get(bracket + 1)?, bytes.get(bracket + 2)) {
+                (b'/', Some(letter)) if letter.is_ascii_alphabetic() => {
+                    return Some(Piece::End(self.tag(bracket + 2)));
+                }
+                (letter, _) if letter.is_ascii_alphabetic() => {
+                    let tag = self.tag(bracket + 1);
+                    self.raw = has_raw_text(tag.name).then_some(tag.name);
+                    return Some(Piece::Start(tag));
+                }
+                _ => {
+                    self.at = self.after_markup(bracket + 1);
+                    look = self.at;
+                }
+            }
+        }
+    }
+}
+
+/// Where the byte stands next, or the end; most of a page lies between two of those asked for.
+fn find(bytes: &[u8], from: usize, byte: u8) -> usize {
+    bytes.get(from..).and_then(|rest| memchr(byte, rest)).map_or(bytes.len(), |i| from + i)
+}
+
+/// The first place from here on where the bytes are others than these, or the end.
+fn skip(bytes: &[u8], from: usize, these: impl Fn(u8) -> bool) -> usize {
+    bytes.get(from..).and_then(|rest| rest.iter().position(|b| !these(*b))).map_or(bytes.len(), |i| from + i)
+}
+
+fn ends_name(b: u8) -> bool {
+    b.is_ascii_whitespace() || b == b'/' || b == b'>'
+}
+
+fn has_raw_text(name: &str) -> bool {
+    const RAW: [&str; 9] =
+        ["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript"];
+    matches!(name.len(), 3..=8) && RAW.iter().any(|raw| name.eq_ignore_ascii_case(raw))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `p` for `<p>`, `/p` for `</p>`, texts in quotes.
+    fn row(html: &str) -> Vec<String> {
+        let shown = |piece| match piece {
+            Piece::Text(text) => format!("{text:?}"),
+            Piece::Raw(text) => format!("raw {text:?}"),
+            Piece::Start(tag) => {
+                let attributes = Attributes::of(tag.attributes).map(|a| format!(" {}={}", a.name, a.value));
+                format!("{}{}", tag.name, attributes.collect::<String>())
+            }
+            Piece::End(tag) => format!("/{}", tag.name),
+        };
+        Pieces::of(html).map(shown).collect()
+    }
+
+    #[test]
+    fn tags_and_texts() {
+        assert_eq!(row("a<p>b</p >c<BR/>"), ["\"a\"", "p", "\"b\"", "/p", "\"c\"", "BR"]);
+        assert_eq!(row("1 < 2 <3 a<b"), ["\"1 < 2 <3 a\"", "b"]);
+        assert_eq!(row("<!doctype html>a<?x?>b</>c</ x>d"), ["\"a\"", "\"b\"", "\"c\"", "\"d\""]);
+        assert_eq!(row("<"), ["\"<\""]);
+    }
+
+    #[test]
+    fn attributes_in_every_spelling() {
+        assert_eq!(
+            row(r#"<p a="x>y" b='"' c=d/e  f g = h =i=j><q"r>"#),
+            [r#"p a=x>y b=" c=d/e f= g=h =i=j"#, r#"q"r"#]
+        );
+        assert_eq!(row("<p a='no end><b>"), ["p a=no end><b>"]);
+        let Some(Piece::Start(tag)) = Pieces::of("<A HREF='?a&amp;b' href=c>").next() else {
+            panic!("a tag")
+        };
+        assert_eq!((tag.name, tag.attribute("href").as_deref()), ("A", Some("?a&b")));
+    }
+
+    #[test]
+    fn comments_and_raw_text() {
+        assert_eq!(
+            row("a<!-- <b> -- > -->c<!-->d<!--->e<!-- x --!>f<!--"),
+            ["\"a\"", "\"c\"", "\"d\"", "\"e\"", "\"f\""]
+        );
+        assert_eq!(
+            row("<script>a<b</scripty></SCRIPT x>c"),
+            ["script", "raw \"a<b</scripty>\"", "/SCRIPT", "\"c\""]
+        );
+        assert_eq!(row("<title>a"), ["title", "raw \"a\""]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_comes_to_an_end(text in "(<|>|/|=|'|\"|!|-|\\?| |a|script|é|<!--){0,60}") {
+            proptest::prop_assert!(Pieces::of(&text).count() <= 2 * text.len() + 1);
+        }
+    }
+}
