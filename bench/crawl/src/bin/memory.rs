@@ -210,8 +210,9 @@ impl Absorber {
         (0..LINKS)
             .map(|link| {
                 let mixed = (page * LINKS + link).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
-                let number =
-                    if link % 10 == 0 { self.pages + page * LINKS + link } else { mixed % self.pages };
+                // The crawl that knows hardly any page is to stay so.
+                let is_new = link % 10 == 0 && self.pages > PAGES_OF_A_SITE;
+                let number = if is_new { self.pages + page * LINKS + link } else { mixed % self.pages };
                 let url = page_url(self.port, number, sites)?;
                 Ok(Link { url, anchor: "read on".into(), kind: LinkKind::Page, rel: String::new() })
             })

@@ -8,7 +8,9 @@ mod rows;
 
 use std::fs::{self, File};
 use std::io::{Error as IoError, ErrorKind};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,9 +26,15 @@ use crate::StoreError;
 use crate::catalog::page::Page;
 use rows::{page_columns, read_page, read_url, signed};
 
-/// Memory for pages of the file, in KiB, of the writer and of a reader.
-const WRITER_CACHE: i64 = 64 * 1024;
+/// Memory for pages of the file, in KiB, of a reader, and of the writer at least and at most.
 const READER_CACHE: i64 = 8 * 1024;
+const WRITER_CACHE: RangeInclusive<i64> = 8 * 1024..=64 * 1024;
+
+/// The writer keeps this part of the file in memory, as far as it may.
+const CACHED_PART: i64 = 8;
+
+/// After so many batches the file may have grown so much that the writer needs more memory.
+const BATCHES_TO_GROW: u64 = 256;
 
 /// How many changed pages of the file the log holds before they are copied into it. Batches of a crawl change the
 /// same pages again and again: a longer log copies each of them less often.
@@ -41,6 +49,8 @@ pub struct SqliteCatalog {
     /// Closed first: only who writes can put the log away when it closes as the last.
     reader: Mutex<Connection>,
     writer: Option<Mutex<Connection>>,
+    /// Batches taken in.
+    batches: AtomicU64,
 }
 
 impl SqliteCatalog {
@@ -51,12 +61,17 @@ impl SqliteCatalog {
         writer.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
         // The library is the truth: a commit lost with the power is replayed from there.
         writer.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
-        writer.pragma_update(None, "cache_size", -WRITER_CACHE).map_err(failed)?;
         writer.pragma_update(None, "wal_autocheckpoint", PAGES_IN_LOG).map_err(failed)?;
         writer.pragma_update(None, "journal_size_limit", LONGEST_LOG).map_err(failed)?;
         format::migrate(path, &mut writer)?;
+        set_cache(&writer).map_err(failed)?;
         let reader = connect_reader(path)?;
-        Ok(Self { path: path.to_path_buf(), writer: Some(Mutex::new(writer)), reader: Mutex::new(reader) })
+        Ok(Self {
+            path: path.to_path_buf(),
+            writer: Some(Mutex::new(writer)),
+            reader: Mutex::new(reader),
+            batches: AtomicU64::new(0),
+        })
     }
 
     /// Opens for reading, beside whoever writes. `None` when there is no catalog yet.
@@ -74,7 +89,12 @@ impl SqliteCatalog {
                 path.display()
             )));
         }
-        Ok(Some(Self { path: path.to_path_buf(), writer: None, reader: Mutex::new(reader) }))
+        Ok(Some(Self {
+            path: path.to_path_buf(),
+            writer: None,
+            reader: Mutex::new(reader),
+            batches: AtomicU64::new(0),
+        }))
     }
 
     fn reader(&self) -> MutexGuard<'_, Connection> {
@@ -135,6 +155,14 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     // Otherwise SQLite looks at bound values for the sake of the partial index, and so plans every query anew.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(|e| sql_error(path, e))?;
     Ok(connection)
+}
+
+/// Gives the writer memory in proportion to the file.
+fn set_cache(writer: &Connection) -> rusqlite::Result<()> {
+    let pages: i64 = writer.pragma_query_value(None, "page_count", |r| r.get(0))?;
+    let page_size: i64 = writer.pragma_query_value(None, "page_size", |r| r.get(0))?;
+    let part = pages.saturating_mul(page_size) / 1024 / CACHED_PART;
+    writer.pragma_update(None, "cache_size", -part.clamp(*WRITER_CACHE.start(), *WRITER_CACHE.end()))
 }
 
 fn connect_reader(path: &Path) -> Result<Connection, StoreError> {
@@ -225,6 +253,9 @@ impl Catalog for SqliteCatalog {
             .and_then(|mut s| s.execute([absorbed.to_u64().to_string()]))
             .map_err(self.failed())?;
         transaction.commit().map_err(self.failed())?;
+        if self.batches.fetch_add(1, Ordering::Relaxed) % BATCHES_TO_GROW == BATCHES_TO_GROW - 1 {
+            set_cache(&writer).map_err(self.failed())?;
+        }
         Ok(applied)
     }
 
