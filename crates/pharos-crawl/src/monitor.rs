@@ -236,7 +236,7 @@ impl Monitor {
             site.left_alone_until = site.left_alone_until.max(Some(moment));
             site.failures = site.failures.max(1);
         }
-        self.tallies.restore(id.0, &site.name, site.zone.day(now), asked_today);
+        self.tallies.restore(id.0, &site.name, site.domain, site.zone.day(now), asked_today);
     }
 
     /// What was asked of the sites that are remembered, the busiest first.

@@ -42,9 +42,12 @@ impl Tallies {
         traffic.bytes = traffic.bytes.saturating_add(bytes);
     }
 
-    pub(crate) fn restore(&mut self, id: u64, name: &SiteName, day: i64, requests: u64) {
+    /// Takes up how often a site was asked by an earlier process, and counts that for its domain too.
+    pub(crate) fn restore(&mut self, id: u64, name: &SiteName, domain: u64, day: i64, requests: u64) {
         let traffic = self.on(id, Some(name), day);
-        traffic.requests = traffic.requests.max(requests);
+        let unheard = requests.saturating_sub(traffic.requests);
+        traffic.requests += unheard;
+        self.on(domain, None, day).requests += unheard;
     }
 
     fn on(&mut self, id: u64, name: Option<&SiteName>, day: i64) -> &mut Traffic {
@@ -94,6 +97,16 @@ mod tests {
         assert_eq!(tallies.busiest(9), [(name, Traffic { requests: 1, bytes: 0 })]);
         tallies.prune(8);
         assert_eq!(tallies.0.len(), 1);
+    }
+
+    #[test]
+    fn a_domain_remembers_what_its_sites_do() {
+        let mut tallies = Tallies::default();
+        let (a, b) = (SiteName::from_stored("a.example".into()), SiteName::from_stored("b.example".into()));
+        tallies.restore(1, &a, 9, 7, 10);
+        tallies.restore(2, &b, 9, 7, 5);
+        tallies.restore(1, &a, 9, 7, 10);
+        assert_eq!((tallies.requests(1, 7), tallies.requests(9, 7)), (10, 15));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use pharos_store::DueOrder;
 
-use super::strategy::{Candidate, Lane, Rank, Strategy, lanes_of, whole_rounds};
+use super::strategy::{Lane, Strategy, lanes_of, whole_rounds};
 
 /// About so many pages are drawn at once, that weights learnt meanwhile count.
 const ABOUT: usize = 64;
@@ -31,10 +31,6 @@ impl Strategy for Alternate {
 
     fn chunk(&self) -> usize {
         whole_rounds(&self.lanes, ABOUT)
-    }
-
-    fn rank(&self, _site: &Candidate<'_>) -> Rank {
-        Rank::FIRST
     }
 }
 

@@ -6,7 +6,7 @@
 
 use pharos_store::DueOrder;
 
-use super::strategy::{Candidate, Lane, Rank, Strategy, lanes_of, whole_rounds};
+use super::strategy::{Lane, Strategy, lanes_of, whole_rounds};
 
 /// About so many pages are drawn at once: some rounds, that each queue is put in order again soon.
 const ABOUT: usize = 66;
@@ -36,10 +36,6 @@ impl Strategy for HotQueue {
 
     fn chunk(&self) -> usize {
         whole_rounds(&self.lanes, ABOUT)
-    }
-
-    fn rank(&self, _site: &Candidate<'_>) -> Rank {
-        Rank::FIRST
     }
 }
 

@@ -47,7 +47,9 @@ pub(crate) trait Strategy: Send {
     }
 
     /// Which of the sites that may be asked now goes first; among equals it is the one that waited longest.
-    fn rank(&self, site: &Candidate<'_>) -> Rank;
+    fn rank(&self, _site: &Candidate<'_>) -> Rank {
+        Rank::FIRST
+    }
 }
 
 /// A queue of a site.
