@@ -6,14 +6,16 @@
 //!                        └──── absorbed: the catalog knows what came of it ◀─────────────────┘
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pharos_core::config::CrawlConfig;
 use pharos_core::{PageUrl, SiteName, Timestamp};
-use pharos_store::{Catalog, Content, DuePage, Event, Record, RobotsState, StoreError};
+use pharos_store::{
+    Catalog, Content, DuePage, Event, Record, RobotsFile, RobotsState, SiteStory, StoreError,
+};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -40,6 +42,8 @@ const SCAN_EVERY: Duration = Duration::from_secs(30);
 const TOMORROW: Duration = Duration::from_secs(86_400);
 /// Sites whose traffic is told when the crawl ends.
 const BUSIEST: usize = 10;
+/// Servers without rules that are remembered as such until their turn comes.
+const MAX_WITHOUT_FILE: usize = 65_536;
 /// Steps taken before the loop looks at what happened meanwhile.
 const STEPS: usize = 256;
 
@@ -77,6 +81,8 @@ struct Loop {
     messenger: Messenger,
     frontier: Frontier,
     robots: KnownRobots,
+    /// Servers whose robots.txt the catalog does not know either, as we have just read.
+    without_file: HashSet<PageUrl>,
     overseer: Overseer,
     requests: JoinSet<Report>,
     errands: HashMap<Id, Errand>,
@@ -87,6 +93,22 @@ struct Loop {
     /// Nothing new has come since the last search.
     quiet: bool,
     summary: CrawlSummary,
+}
+
+/// What the catalog knows of a site that is new to this crawl.
+struct Stranger {
+    name: SiteName,
+    story: Option<SiteStory>,
+    robots_txt: PageUrl,
+    file: Option<RobotsFile>,
+}
+
+impl Stranger {
+    fn of(catalog: &dyn Catalog, page: &PageUrl) -> Result<Self, StoreError> {
+        let (name, robots_txt) = (page.site(), page.robots_txt());
+        let (story, file) = (catalog.site(name.id())?, catalog.robots(&robots_txt)?);
+        Ok(Self { name, story, robots_txt, file })
+    }
 }
 
 /// Is there nothing more to do?
@@ -119,6 +141,7 @@ impl Loop {
             messenger,
             frontier,
             robots: KnownRobots::default(),
+            without_file: HashSet::new(),
             overseer,
             requests: JoinSet::new(),
             errands: HashMap::new(),
@@ -280,17 +303,24 @@ impl Loop {
         if let Some(verdict) = self.robots.get(robots_txt, now) {
             return Ok(Some(verdict));
         }
+        if self.without_file.remove(robots_txt) {
+            return Ok(None);
+        }
         let address = robots_txt.clone();
         if let Some(file) = self.read(move |catalog| catalog.robots(&address)).await? {
-            match (file.state, file.before) {
-                (RobotsState::Unreachable, Some((at, body))) => {
-                    self.robots.learn(robots_txt, &RobotsState::Known(body), at, &self.crawl.config);
-                }
-                (RobotsState::Unreachable, None) => {}
-                (state, _) => self.robots.learn(robots_txt, &state, file.at, &self.crawl.config),
-            }
+            self.recall_robots(robots_txt, file);
         }
         Ok(self.robots.get(robots_txt, now))
+    }
+
+    fn recall_robots(&mut self, robots_txt: &PageUrl, file: RobotsFile) {
+        match (file.state, file.before) {
+            (RobotsState::Unreachable, Some((at, body))) => {
+                self.robots.learn(robots_txt, &RobotsState::Known(body), at, &self.crawl.config);
+            }
+            (RobotsState::Unreachable, None) => {}
+            (state, _) => self.robots.learn(robots_txt, &state, file.at, &self.crawl.config),
+        }
     }
 
     /// A server that is not asked in this run gives no rules either.
@@ -344,6 +374,7 @@ impl Loop {
                     self.failed(&robots.origin, &reason);
                 }
                 self.robots.learn(&robots.origin, &state, ended, &self.crawl.config);
+                self.without_file.remove(&robots.origin);
                 self.frontier.robots_known(robots.origin.id().site());
             }
             (Errand::Robots(robots), Came::Moved(ask)) => {
@@ -454,23 +485,47 @@ impl Loop {
         Ok(())
     }
 
+    /// Fills queues of sites. Of those that are new to us the catalog tells everything in the same go: asking it again
+    /// for each of thousands would keep all of them waiting.
     async fn fill(&mut self, draws: Vec<Draw>, now: Timestamp) -> Result<(), CrawlError> {
+        let is_new: Vec<bool> = draws.iter().map(|draw| self.overseer.is_new(draw.site)).collect();
         let drawn = self
             .read(move |catalog| {
-                let draw = |Draw { site, lanes }: &Draw| {
+                let draw = |(Draw { site, lanes }, is_new): (&Draw, &bool)| {
                     let lanes =
                         lanes.iter().map(|(order, limit)| catalog.due_pages(*site, now, *order, *limit));
-                    Ok((*site, lanes.collect::<Result<Vec<_>, _>>()?))
+                    let lanes = lanes.collect::<Result<Vec<_>, _>>()?;
+                    let first = lanes.iter().flatten().next().filter(|_| *is_new);
+                    let stranger = first.map(|page| Stranger::of(catalog, &page.url)).transpose()?;
+                    Ok((*site, lanes, stranger))
                 };
-                draws.iter().map(draw).collect::<Result<Vec<_>, _>>()
+                draws.iter().zip(&is_new).map(draw).collect::<Result<Vec<_>, _>>()
             })
             .await?;
-        for (site, lanes) in drawn {
+        for (site, lanes, stranger) in drawn {
+            if let Some(stranger) = stranger {
+                self.acquaint(stranger, now);
+            }
             if self.frontier.fill(site, lanes) > 0 {
                 self.quiet = false;
             }
         }
         Ok(())
+    }
+
+    fn acquaint(&mut self, stranger: Stranger, now: Timestamp) {
+        let Stranger { name, story, robots_txt, file } = stranger;
+        // Where days are counted, they are when the site's turn comes.
+        if !self.overseer.counts_days(&name) {
+            self.overseer.recall(&name, story.as_ref(), 0, now);
+        }
+        match file {
+            Some(file) => self.recall_robots(&robots_txt, file),
+            None if self.without_file.len() < MAX_WITHOUT_FILE => {
+                self.without_file.insert(robots_txt);
+            }
+            None => {}
+        }
     }
 
     /// Reads the catalog where blocking disturbs nobody.

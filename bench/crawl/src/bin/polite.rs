@@ -91,7 +91,9 @@ async fn answer(log: Arc<Mutex<Log>>, host: String, path: String) -> String {
     let page: u64 = path.trim_start_matches('/').parse().unwrap_or_default();
     let links: String =
         (1..=LINKS).map(|n| format!("<li><a href=/{0}>page {0}</a>", page * LINKS + n)).collect();
-    format!("<title>Page {page} of host {number}</title><p>It leads on.<ul>{links}</ul>")
+    format!(
+        "<title>Page {page} of host {number}</title><p>What host {number} says on page {page} leads on.<ul>{links}</ul>"
+    )
 }
 
 fn with<T>(log: &Mutex<Log>, work: impl FnOnce(&mut Log) -> T) -> T {
@@ -118,6 +120,13 @@ fn report(log: &Log, hosts: u64, seconds: u64, begun: Instant) {
         // The first request at once, each further one after the answer and the wait.
         permitted += 1.0 + (seconds as f64 / (took + delay(host)).as_secs_f64()).floor();
     }
+    let mut by_second = vec![0; seconds as usize + 1];
+    for visit in log.0.values().flatten() {
+        if let Some(count) = by_second.get_mut(visit.began.duration_since(begun).as_secs() as usize) {
+            *count += 1;
+        }
+    }
+    println!("requests by second {by_second:?}");
     late.sort_by(f64::total_cmp);
     let at = |share: f64| late.get((late.len() as f64 * share) as usize).copied().unwrap_or(f64::NAN);
     println!("{hosts} hosts, {seconds} s, delays of {DELAYS:?} s, answers after {ANSWERS_AFTER:?} ms");

@@ -34,7 +34,7 @@ const WRITER_CACHE: RangeInclusive<i64> = 8 * 1024..=64 * 1024;
 const CACHED_PART: i64 = 8;
 
 /// After so many batches the file may have grown so much that the writer needs more memory.
-const BATCHES_TO_GROW: u64 = 256;
+const BATCHES_TO_GROW: u64 = 16;
 
 /// How many changed pages of the file the log holds before they are copied into it. Batches of a crawl change the
 /// same pages again and again: a longer log copies each of them less often.
