@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::fs::{self, File};
 use std::time::{Duration, Instant};
 
 use common::{Rig, Running, encode, fail, get, long, succeed};
@@ -119,6 +120,27 @@ fn signals_end_it_and_the_next_start_goes_on() {
         let url = format!("http://{}:{}{}", request.host, rig.server.port(), request.path);
         assert!(!stored.contains_key(&url), "{url} was stored and asked for again");
     }
+    assert_eq!(rig.stored().len(), rig.truth().stored().count());
+}
+
+#[test]
+fn the_number_of_fetchers_changes_while_it_runs() {
+    let rig = slow_web(27);
+    let write = |text: &str| fs::write(rig.data().join("pharos.toml"), text).unwrap();
+    fs::create_dir_all(rig.data()).unwrap();
+    write("[crawl]\nfetchers = 1\n");
+    let log = rig.dir.path().join("log");
+    let mut command = rig.crawl("crawl");
+    let mut crawl = Running::start(command.stderr(File::create(&log).unwrap()));
+    until("it gets somewhere", || rig.data().join("library").is_dir() && rig.stored().len() > 3);
+    let said = |what: &str| fs::read_to_string(&log).unwrap().contains(what);
+    write("[crawl]\nfetchers = 16\n");
+    crawl.signal("HUP");
+    until("it has read it", || said("16 requests at once from now on"));
+    write("[crawl]\nfetchers = sixteen\n");
+    crawl.signal("HUP");
+    until("it has seen that this is nonsense", || said("everything stays as it was: "));
+    assert!(crawl.0.wait().unwrap().success());
     assert_eq!(rig.stored().len(), rig.truth().stored().count());
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
     /// The data directory [default: ./data]

@@ -2,12 +2,16 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use pharos_core::config::Config;
+use pharos_crawl::CrawlStatus;
 use pharos_store::DataDir;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{CrawlArgs, Global, ListenArgs};
+use crate::console;
 
 /// Variables of ours that are no settings.
 const RESERVED: &[&str] = &["PHAROS_DATA", "PHAROS_CONFIG", "PHAROS_LOG", "PHAROS_LONG"];
@@ -27,6 +31,26 @@ pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
     }
     config.read_environment(std::env::vars(), RESERVED)?;
     Ok(config)
+}
+
+/// On SIGHUP the configuration is read again, and what a crawl can change while it runs is changed: how many requests
+/// are under way at once.
+pub(crate) fn reload_on_hangup(global: &Global, status: Arc<CrawlStatus>) -> anyhow::Result<()> {
+    let mut hangup = signal(SignalKind::hangup())?;
+    let global = global.clone();
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            let told = match load(&global) {
+                Ok(config) => {
+                    status.set_fetchers(config.crawl.fetchers);
+                    format!("{} requests at once from now on (crawl.fetchers)", config.crawl.fetchers)
+                }
+                Err(error) => format!("everything stays as it was: {error:#}"),
+            };
+            console::say(global.quiet, &told);
+        }
+    });
+    Ok(())
 }
 
 pub(crate) fn apply_crawl(config: &mut Config, args: &CrawlArgs) -> anyhow::Result<()> {

@@ -204,7 +204,7 @@ settings! {
         low_speed_time: Duration = Duration::from_secs(30),
         /// A robots.txt Crawl-delay longer than this is cut to it.
         max_crawl_delay: Duration = Duration::from_secs(60),
-        /// Requests under way at once, over all hosts.
+        /// Requests under way at once, over all hosts. A running crawl reads it again on SIGHUP.
         fetchers: usize = 64,
         /// Requests under way at once to one host.
         connections_per_host: usize = 1,

@@ -24,6 +24,7 @@ pub(crate) fn run(global: &Global, args: CrawlOnlyArgs) -> anyhow::Result<Outcom
     let engine = Engine::open(data, config, "crawl", false)?;
     let (summary, stored) = super::runtime()?.block_on(async {
         let stop = console::stop_signal()?;
+        settings::reload_on_hangup(global, engine.status())?;
         let progress = console::crawl_progress(engine.status());
         let summary = engine.run(Run { seeds, keep_going: false, stop }).await;
         progress.abort();

@@ -28,7 +28,7 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> 
         config.crawl.resolve = server.resolve_args();
         let seeds = server.seeds().iter().map(|s| PageUrl::parse(s)).collect::<Result<Vec<_>, _>>()?;
         console::say(global.quiet, &format!("a sample web of {} sites runs on this machine", seeds.len()));
-        let ended = super::up::up(global.quiet, data, config, seeds, stop).await;
+        let ended = super::up::up(global, data, config, seeds, stop).await;
         server.stop().await;
         ended
     })

@@ -22,13 +22,13 @@ pub(crate) fn run(global: &Global, args: UpArgs) -> anyhow::Result<Outcome> {
     let data = settings::data_dir(global);
     super::runtime()?.block_on(async {
         let stop = console::stop_signal()?;
-        up(global.quiet, data, config, seeds, stop).await
+        up(global, data, config, seeds, stop).await
     })
 }
 
 /// Runs engine and web page side by side until stopped.
 pub(crate) async fn up(
-    quiet: bool,
+    global: &Global,
     data: DataDir,
     config: Config,
     seeds: Vec<PageUrl>,
@@ -45,8 +45,9 @@ pub(crate) async fn up(
         metrics: pharos_web::install_metrics()?,
     };
     let serving = tokio::spawn(pharos_web::serve(listener, service, console::stopped(stop.clone())));
+    settings::reload_on_hangup(global, engine.status())?;
     let progress = console::crawl_progress(engine.status());
-    console::say(quiet, &format!("searching at http://{address}/  (Ctrl-C stops)"));
+    console::say(global.quiet, &format!("searching at http://{address}/  (Ctrl-C stops)"));
     let ran = engine.run(Run { seeds, keep_going: true, stop: stop.clone() }).await;
     progress.abort();
     if let Err(error) = ran
