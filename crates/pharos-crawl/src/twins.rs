@@ -159,12 +159,12 @@ pub(crate) struct Lookalike {
 }
 
 /// The least of several is the original.
-type Rank = (bool, bool, Timestamp, String, bool, String);
+type Rank = (bool, bool, Timestamp, String, Option<Timestamp>, bool, String);
 
 impl Lookalike {
     /// The original is a name rather than an address, then the site whose pages we have already, then the name that was
-    /// known first under any spelling (a stranger does not become the original by having a certificate), and of its
-    /// spellings https.
+    /// known first under any spelling (a stranger does not become the original by having a certificate). Of its
+    /// spellings it is https, unless it is late: then the one that answered first.
     fn rank(&self, catalog: &dyn Catalog) -> Result<Rank, StoreError> {
         let home = &self.home;
         let is_address = home.host().trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
@@ -172,7 +172,9 @@ impl Lookalike {
         let is_new = stored.max(self.asked) <= TO_TELL_APART;
         let name = bare_name(home);
         let since = known_since(catalog, &name)?;
-        Ok((is_address, is_new, since, name, !home.is_https(), home.as_str().to_string()))
+        // What is asked and stored is counted by host, not by scheme.
+        let answered = catalog.page(home.id())?.filter(|_| !is_new).and_then(|story| story.visited_at);
+        Ok((is_address, is_new, since, name, answered, !home.is_https(), home.as_str().to_string()))
     }
 }
 
@@ -273,6 +275,8 @@ mod tests {
     struct World {
         catalog: SqliteCatalog,
         end: u64,
+        /// When pages answer.
+        at: i64,
         _dir: tempfile::TempDir,
     }
 
@@ -288,7 +292,7 @@ mod tests {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
-            Self { catalog, end: 0, _dir: dir }
+            Self { catalog, end: 0, at: 1, _dir: dir }
         }
 
         fn apply(&mut self, change: Change) {
@@ -303,7 +307,7 @@ mod tests {
         fn answered(&mut self, page: &str, text: u64) {
             let position = LibraryPosition { file: 1, offset: self.end };
             let outcome = Outcome::Answered(Answered { status: 200, position, text, ..Answered::default() });
-            self.apply(Change::Visited { url: url(page), at: now(1), outcome, next_due: None });
+            self.apply(Change::Visited { url: url(page), at: now(self.at), outcome, next_due: None });
         }
 
         /// The first meeting of this site with those that look like it.
@@ -399,6 +403,20 @@ mod tests {
         }
         let meeting = world.meeting("http://late.example/");
         assert_eq!((meeting.copy, meeting.of), (url("http://late.example/"), url("http://early.example/")));
+    }
+
+    #[test]
+    fn https_that_comes_late_is_a_copy() {
+        let mut world = World::new();
+        world.site("http://example.org", [7, 1, 2]);
+        for number in 0..TO_TELL_APART {
+            let page = format!("http://example.org/{number}");
+            world.found(&page);
+            world.answered(&page, 10 + number);
+        }
+        world.at = 60;
+        world.site("https://example.org", [7, 1, 2]);
+        assert_eq!(world.meeting("https://example.org/").of, url("http://example.org/"));
     }
 
     #[test]
