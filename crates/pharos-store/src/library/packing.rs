@@ -187,6 +187,7 @@ mod tests {
         let mut bytes = Vec::new();
         for record in &records {
             Packer::new(LibraryFormat::Gzip, 1).unwrap().pack(record, false, &mut bytes).unwrap();
+            Packer::new(LibraryFormat::Gzip, 1).unwrap().pack(record, true, &mut bytes).unwrap();
             Packer::new(LibraryFormat::Zstd, 3).unwrap().pack(record, false, &mut bytes).unwrap();
             let mut plain = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
             plain.write_all(record).unwrap();
@@ -196,7 +197,7 @@ mod tests {
         file.seek(SeekFrom::Start(0)).unwrap();
         let mut input = BufReader::with_capacity(64, file);
         let (mut unpacker, mut at) = (Unpacker::new(), 0);
-        for record in records.iter().flat_map(|r| [r, r, r]) {
+        for record in records.iter().flat_map(|r| [r, r, r, r]) {
             let Member::Good(read, length) = unpacker.read(&mut input, at) else { panic!("at {at}") };
             assert_eq!(&read, record);
             at += length;

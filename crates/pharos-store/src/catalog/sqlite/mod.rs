@@ -161,8 +161,12 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
 fn set_cache(writer: &Connection) -> rusqlite::Result<()> {
     let pages: i64 = writer.pragma_query_value(None, "page_count", |r| r.get(0))?;
     let page_size: i64 = writer.pragma_query_value(None, "page_size", |r| r.get(0))?;
-    let part = pages.saturating_mul(page_size) / 1024 / CACHED_PART;
-    writer.pragma_update(None, "cache_size", -part.clamp(*WRITER_CACHE.start(), *WRITER_CACHE.end()))
+    writer.pragma_update(None, "cache_size", -cache_for(pages.saturating_mul(page_size)))
+}
+
+/// Memory for a file of so many bytes, in KiB.
+fn cache_for(bytes: i64) -> i64 {
+    (bytes / 1024 / CACHED_PART).clamp(*WRITER_CACHE.start(), *WRITER_CACHE.end())
 }
 
 fn connect_reader(path: &Path) -> Result<Connection, StoreError> {
@@ -567,6 +571,11 @@ mod tests {
 
     fn found(path: &str) -> Change {
         Change::Found(Found::new(url(path), 1, Timestamp::EPOCH))
+    }
+
+    #[test]
+    fn memory_grows_with_the_file_and_has_an_end() {
+        assert_eq!([0, 256 << 20, 1 << 40].map(cache_for), [8 << 10, 32 << 10, 64 << 10]);
     }
 
     #[test]
