@@ -25,7 +25,7 @@ mod url;
 
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use config::{Config, ConfigError};
-pub use page::{Link, LinkKind, PageObject, PageType};
+pub use page::{Alternate, Link, LinkKind, PageObject, PageType, WeightedTerm};
 pub use position::LibraryPosition;
 pub use url::{NORMALISER_VERSION, PageId, PageUrl, SiteId, SiteName, UrlError};
 

@@ -14,9 +14,9 @@ pub struct PageObject {
     pub title: String,
     /// The heading of the content itself, often better than the title.
     pub content_title: String,
-    /// Words the author declared.
+    /// Words that stand for the page: those the author declared, or else the weightiest.
     pub keywords: Vec<String>,
-    /// A short description: declared, or the beginning of the text.
+    /// A short description: declared, or the weightiest sentences, or the beginning of the text.
     #[serde(rename = "abstract")]
     pub summary: String,
     /// The visible text, paragraphs separated by line feeds.
@@ -52,6 +52,24 @@ pub struct PageObject {
     pub category: String,
     /// The blocks the page is made of.
     pub blocks: Vec<serde_json::Value>,
+    /// The page in other languages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub alternates: Vec<Alternate>,
+    /// Addresses of the feeds that the page names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub feeds: Vec<String>,
+    /// The headings, in the order of the page.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub headings: Vec<String>,
+    /// What the author emphasised by bold, italic or other type.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub emphasised: Vec<String>,
+    /// The words that matter most in the page, the weightiest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<WeightedTerm>,
+    /// Why there is no text, where the document could not be read: `no reader for image/png`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
 }
 
 impl PageObject {
@@ -72,8 +90,7 @@ impl PageObject {
 
     fn has_directive(&self, name: &str) -> bool {
         self.robots
-            .split(',')
-            .map(str::trim)
+            .split(|c: char| c == ',' || c == ';' || c.is_whitespace())
             .any(|d| d.eq_ignore_ascii_case(name) || d.eq_ignore_ascii_case("none"))
     }
 
@@ -82,6 +99,24 @@ impl PageObject {
         let follow = !self.no_follow();
         self.links.iter().filter(move |l| follow && l.kind != LinkKind::Resource && !l.is_nofollow())
     }
+}
+
+/// The same page in another language.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alternate {
+    /// The language tag as given, lower case: `zh-hant`, `x-default`.
+    pub lang: String,
+    /// Its address.
+    pub url: String,
+}
+
+/// A word of a page with its importance there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WeightedTerm {
+    /// The word, normalised as in the index.
+    pub term: String,
+    /// Between 0 and 1; the squares of all words of a page add up to 1.
+    pub weight: f32,
 }
 
 /// What kind of page it is (网页类型).
@@ -139,6 +174,7 @@ mod tests {
         let page = |robots: &str| PageObject { robots: robots.into(), ..Default::default() };
         assert!(page("NOINDEX, follow").no_index());
         assert!(!page("NOINDEX, follow").no_follow());
+        assert!(page("noindex nofollow").no_follow() && page("index;NOINDEX").no_index());
         assert!(page("none").no_index() && page("none").no_follow());
         assert!(!page("index-noindexer").no_index());
     }

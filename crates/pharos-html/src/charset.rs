@@ -1,24 +1,62 @@
 //! Which charset a page is written in, and its text.
 //!
 //! The order is that of the HTML standard (§13.2.3.2): byte-order mark, HTTP header, declaration in the page,
-//! statistics. Two additions for a web that declares carelessly: a page that is UTF-8 beyond doubt is read as
-//! such whatever it claims, and a claim that leaves holes in the text gives way to statistics that do not.
+//! statistics. Two additions for a web that declares carelessly: a page that is UTF-8 beyond doubt is read as such
+//! whatever it claims, and a claim that cannot be true gives way to statistics, which are asked only then since they
+//! cost as much as parsing:
+//!
+//! * a claim that leaves holes in the text;
+//! * an East Asian charset whose common characters hardly occur, so that another one was meant;
+//! * a charset of an alphabet in which no words come out.
+//!
+//! Charsets that browsers refuse to read (HZ, ISO-2022-CN, ISO-2022-KR, EUC-TW) are read here: in old archives they
+//! are no attack but the text.
 
-use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+mod declared;
+mod euc_tw;
+mod seven_bit;
+mod statistics;
+
+use encoding_rs::{Encoding, UTF_8};
+
+use statistics::{detect, holes, is_plausible};
 
 /// The standard looks at 1,024 bytes; pages with long comments at the top are common enough to look further.
 const DECLARATION_WITHIN: usize = 4_096;
 
-/// Statistics are sure after much less, and dear: every charset is tried at once.
-const DETECT_WITHIN: usize = 16 << 10;
+/// One hole in so many characters that are not ASCII is a slightly broken page, not another charset.
+const TOLERATED_HOLES_IN: usize = 50;
 
-/// So many multi-byte sequences, all of them right, do not happen in another charset: four characters of GBK
-/// pass for UTF-8 once in a thousand times, ten once in tens of millions.
-const SURELY_UTF8: usize = 10;
+/// How a body is read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Charset {
+    /// As browsers read it.
+    Known(&'static Encoding),
+    Hz,
+    /// The name of the variant; both are read alike.
+    Iso2022(&'static str),
+    EucTw,
+}
 
-/// One replacement character in so many that are not ASCII is a slightly broken page, not another charset.
-const TOLERATED_ERRORS_IN: usize = 50;
+impl Charset {
+    fn name(self) -> &'static str {
+        match self {
+            Charset::Known(encoding) => encoding.name(),
+            Charset::Hz => "HZ-GB-2312",
+            Charset::Iso2022(name) => name,
+            Charset::EucTw => "EUC-TW",
+        }
+    }
+
+    fn read(self, body: &[u8]) -> String {
+        match self {
+            Charset::Known(encoding) => encoding.decode_without_bom_handling(body).0.into_owned(),
+            Charset::Hz => seven_bit::decode_hz(body),
+            Charset::Iso2022(_) => seven_bit::decode_iso_2022(body),
+            Charset::EucTw => euc_tw::decode(body),
+        }
+    }
+}
 
 /// The text of `body`, and the name of the charset it was read with.
 pub(crate) fn decode(body: &[u8], content_type: Option<&str>, host: &str) -> (String, &'static str) {
@@ -26,183 +64,56 @@ pub(crate) fn decode(body: &[u8], content_type: Option<&str>, host: &str) -> (St
         let (text, _) = encoding.decode_without_bom_handling(&body[bom_len..]);
         return (text.into_owned(), encoding.name());
     }
-    if let Some(text) = surely_utf8(body) {
+    if let Some(text) = statistics::surely_utf8(body) {
         return (text, UTF_8.name());
     }
+    if let Some(encoding) = statistics::utf16_without_mark(body) {
+        return (encoding.decode_without_bom_handling(body).0.into_owned(), encoding.name());
+    }
+    let (mut text, charset) = choose(body, content_type, host);
+    // A character cut off at the end of a body that was too long.
+    if text.ends_with('\u{FFFD}') {
+        text.pop();
+    }
+    (text, charset.name())
+}
+
+fn choose(body: &[u8], content_type: Option<&str>, host: &str) -> (String, Charset) {
     let head = &body[..body.len().min(DECLARATION_WITHIN)];
     let declared = content_type
-        .and_then(from_content_type)
-        .or_else(|| from_xml_declaration(head))
-        .or_else(|| from_meta(head));
+        .and_then(declared::from_content_type)
+        .or_else(|| declared::from_xml_declaration(head))
+        .or_else(|| declared::from_meta(head))
+        .filter(|declared| !statistics::cannot_be_utf16(*declared));
     let Some(declared) = declared else {
-        return read(detect(body, host), body);
+        let detected = detect(body, host);
+        return (detected.read(body), detected);
     };
-    let (text, name) = read(declared, body);
-    let errors = replacement_characters(&text);
-    if errors > 0 && errors * TOLERATED_ERRORS_IN > text.chars().filter(|c| !c.is_ascii()).count() {
-        let (other_text, other_name) = read(detect(body, host), body);
-        if replacement_characters(&other_text) * 10 < errors {
-            return (other_text, other_name);
-        }
+    let text = declared.read(body);
+    let has_holes = is_torn(&text);
+    if !has_holes && is_plausible(declared, body, &text) {
+        return (text, declared);
     }
-    (text, name)
-}
-
-fn read(encoding: &'static Encoding, body: &[u8]) -> (String, &'static str) {
-    let (text, _) = encoding.decode_without_bom_handling(body);
-    (text.into_owned(), encoding.name())
-}
-
-fn replacement_characters(text: &str) -> usize {
-    text.matches('\u{FFFD}').count()
-}
-
-/// The text if it is UTF-8 with enough multi-byte characters to be sure; a character cut off at the end (of a
-/// body that was too long) does not count against it.
-fn surely_utf8(body: &[u8]) -> Option<String> {
-    let valid = match std::str::from_utf8(body) {
-        Ok(text) => text,
-        Err(e) if e.error_len().is_none() => std::str::from_utf8(&body[..e.valid_up_to()]).ok()?,
-        Err(_) => return None,
-    };
-    let multi_byte = valid.bytes().filter(|b| *b >= 0xC0).take(SURELY_UTF8).count();
-    (multi_byte == SURELY_UTF8).then(|| valid.to_string())
-}
-
-fn detect(body: &[u8], host: &str) -> &'static Encoding {
-    let Some(first) = body.iter().position(|b| !b.is_ascii()) else { return UTF_8 };
-    let sample = &body[first..body.len().min(first + DETECT_WITHIN)];
-    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(sample, first + sample.len() == body.len());
-    let top_level = host.rsplit('.').next().unwrap_or_default().as_bytes();
-    let is_plain = top_level.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-');
-    detector.guess((is_plain && !top_level.is_empty()).then_some(top_level), Utf8Detection::Allow)
-}
-
-/// `charset` of a `Content-Type` or of a `<meta http-equiv>`, by the standard's loose rules (§2.6.5).
-fn from_content_type(content_type: &str) -> Option<&'static Encoding> {
-    let mut rest = content_type;
-    loop {
-        let at = rest.as_bytes().windows(7).position(|w| w.eq_ignore_ascii_case(b"charset"))?;
-        // Seven ASCII bytes end on a character boundary.
-        rest = &rest[at + 7..];
-        let Some(value) = rest.trim_start().strip_prefix('=') else { continue };
-        let value = value.trim_start();
-        let label = match value.chars().next()? {
-            quote @ ('"' | '\'') => value[1..].split(quote).next()?,
-            _ => value.split(|c: char| c.is_whitespace() || c == ';' || c == ',').next()?,
-        };
-        return for_label(label);
-    }
-}
-
-fn for_label(label: &str) -> Option<&'static Encoding> {
-    Encoding::for_label(label.trim().as_bytes())
-}
-
-/// What a page says of itself in ASCII cannot be UTF-16 (§13.2.3.2, step on `<meta>`).
-fn for_label_in_page(label: &str) -> Option<&'static Encoding> {
-    let encoding = for_label(label)?;
-    if encoding == UTF_16BE || encoding == UTF_16LE {
-        Some(UTF_8)
-    } else if encoding == X_USER_DEFINED {
-        Some(WINDOWS_1252)
+    let detected = detect(body, host);
+    let other = detected.read(body);
+    let is_better = if has_holes { holes(&other) * 10 < holes(&text) } else { !is_torn(&other) };
+    if detected != declared && is_better && is_plausible(detected, body, &other) {
+        (other, detected)
     } else {
-        Some(encoding)
+        (text, declared)
     }
 }
 
-/// `<?xml version="1.0" encoding="gb2312"?>` at the very beginning.
-fn from_xml_declaration(head: &[u8]) -> Option<&'static Encoding> {
-    let head = head.trim_ascii_start().strip_prefix(b"<?xml")?;
-    let end = head.iter().position(|b| *b == b'>')?;
-    let declaration = String::from_utf8_lossy(&head[..end]);
-    let (_, rest) = declaration.split_once("encoding")?;
-    let value = rest.trim_start().strip_prefix('=')?.trim_start();
-    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    for_label_in_page(value[1..].split(quote).next()?)
-}
-
-/// `<meta charset>` or `<meta http-equiv=content-type content>`.
-fn from_meta(head: &[u8]) -> Option<&'static Encoding> {
-    let head = String::from_utf8_lossy(head).to_ascii_lowercase();
-    let mut rest = head.as_str();
-    while let Some(at) = rest.find('<') {
-        rest = &rest[at + 1..];
-        if let Some(comment) = rest.strip_prefix("!--") {
-            rest = comment.split_once("-->").map_or("", |(_, after)| after);
-        } else if let Some(tag) = rest.strip_prefix("meta")
-            && tag.starts_with(|c: char| c.is_ascii_whitespace() || c == '/')
-        {
-            let found = from_meta_tag(tag);
-            if found.is_some() {
-                return found;
-            }
-        }
-    }
-    None
-}
-
-fn from_meta_tag(tag: &str) -> Option<&'static Encoding> {
-    let (mut charset, mut content, mut is_content_type) = (None, None, false);
-    for (name, value) in tag_attributes(tag) {
-        match name {
-            "charset" => charset = Some(value),
-            "content" => content = Some(value),
-            "http-equiv" => is_content_type = value == "content-type",
-            _ => {}
-        }
-    }
-    match (charset, content) {
-        (Some(charset), _) => for_label_in_page(charset),
-        (None, Some(content)) if is_content_type => from_content_type(content).map(in_page),
-        _ => None,
-    }
-}
-
-fn in_page(encoding: &'static Encoding) -> &'static Encoding {
-    for_label_in_page(encoding.name()).unwrap_or(encoding)
-}
-
-/// The attributes of a tag whose name has been read, up to its end.
-fn tag_attributes(tag: &str) -> Vec<(&str, &str)> {
-    let mut attributes = Vec::new();
-    let mut rest = tag;
-    loop {
-        rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
-        let name_len = rest
-            .find(|c: char| c.is_ascii_whitespace() || matches!(c, '=' | '>' | '/'))
-            .unwrap_or(rest.len());
-        if name_len == 0 {
-            // An equals sign without a name: step over it as over a name.
-            match rest.strip_prefix('=') {
-                Some(after) => {
-                    rest = after;
-                    continue;
-                }
-                None => return attributes,
-            }
-        }
-        let (name, after) = rest.split_at(name_len);
-        rest = after.trim_start();
-        let Some(value) = rest.strip_prefix('=') else {
-            attributes.push((name, ""));
-            continue;
-        };
-        let value = value.trim_start();
-        let (value, after) = match value.chars().next() {
-            Some(quote @ ('"' | '\'')) => value[1..].split_once(quote).unwrap_or((&value[1..], "")),
-            _ => value
-                .split_at(value.find(|c: char| c.is_ascii_whitespace() || c == '>').unwrap_or(value.len())),
-        };
-        attributes.push((name, value));
-        rest = after;
-    }
+/// Has a text more holes than a slightly broken page?
+fn is_torn(text: &str) -> bool {
+    let holes = holes(text);
+    // The last one may be the end of a body that was cut off.
+    holes > 1 && holes * TOLERATED_HOLES_IN > text.chars().filter(|c| !c.is_ascii()).count()
 }
 
 #[cfg(test)]
 mod tests {
-    use encoding_rs::{BIG5, GBK, SHIFT_JIS, WINDOWS_1251};
+    use encoding_rs::{BIG5, EUC_KR, GBK, SHIFT_JIS, WINDOWS_1251, WINDOWS_1252};
     use proptest::prelude::*;
 
     use super::*;
@@ -251,10 +162,71 @@ mod tests {
         assert_eq!(named(&gbk, Some("text/html; charset=utf-8")), (CHINESE.repeat(3), "GBK"));
     }
 
+    /// Statistics need some text, and so does a claim to be disproved.
+    const TRADITIONAL: &str =
+        "燈塔是一個網路搜尋引擎，它下載網頁，理解網頁，並回答讀者的問題。我們都在海邊。";
+
+    #[test]
+    fn a_claim_that_cannot_be_true_gives_way() {
+        let (gbk, big5) = (GBK.encode(CHINESE).0, BIG5.encode(TRADITIONAL).0);
+        let russian = "Маяк освещает море ночью, чтобы корабли находили дорогу домой";
+        for (body, claim, text, name) in [
+            (&gbk, "iso-8859-1", CHINESE, "GBK"),
+            (&gbk, "big5", CHINESE, "GBK"),
+            (&gbk, "utf-16", CHINESE, "GBK"),
+            (&gbk, "euc-kr", CHINESE, "GBK"),
+            (&gbk, "shift_jis", CHINESE, "GBK"),
+            (&gbk, "windows-1251", CHINESE, "GBK"),
+            (&big5, "gb2312", TRADITIONAL, "Big5"),
+            (&big5, "utf-8", TRADITIONAL, "Big5"),
+            (&WINDOWS_1251.encode(russian).0, "windows-1252", russian, "windows-1251"),
+        ] {
+            assert_eq!(
+                named(body, Some(&format!("text/html; charset={claim}"))),
+                (text.into(), name),
+                "{claim}"
+            );
+        }
+        let french = "Un phare éclaire la mer, où les bateaux passent très près des côtes.".repeat(9);
+        let latin = WINDOWS_1252.encode(&french).0;
+        assert_eq!(named(&latin, Some("text/html; charset=iso-8859-1")), (french, "windows-1252"));
+    }
+
+    #[test]
+    fn what_is_cut_off_or_a_little_broken_is_still_read() {
+        let gbk = GBK.encode(CHINESE).0;
+        let cut = &gbk[..gbk.len() - 3];
+        let kept = CHINESE.strip_suffix("题。").unwrap();
+        assert_eq!(named(cut, Some("text/html; charset=gbk")), (kept.into(), "GBK"));
+        assert_eq!(named(cut, None), (kept.into(), "GBK"));
+        let utf16: Vec<u8> = "<p>灯塔 ok</p>".repeat(9).encode_utf16().flat_map(u16::to_be_bytes).collect();
+        assert_eq!(named(&utf16[..utf16.len() - 1], None).1, "UTF-16BE");
+        let mut broken = CHINESE.repeat(10).into_bytes();
+        broken.splice(300..301, *b"\xFF");
+        assert_eq!(named(&broken, Some("text/html; charset=gbk")).1, "UTF-8");
+    }
+
+    #[test]
+    fn charsets_that_browsers_refuse_are_read() {
+        for (body, claim, text) in [
+            (&b"~{5FKy~} ok"[..], "hz-gb-2312", "灯所 ok"),
+            (b"\x1B$)A\x0E=;;;\x0F ok", "iso-2022-cn", "交换 ok"),
+            (b"\x1B$)C\x0EGQ1[\x0F ok", "iso-2022-kr", "한글 ok"),
+            (b"\xC4\xE3 ok", "x-euc-tw", "中 ok"),
+        ] {
+            let (read, name) = named(body, Some(&format!("text/html; charset={claim}")));
+            assert!(read == text && claim.to_uppercase().ends_with(name), "{claim}: {read} as {name}");
+        }
+        assert_eq!(named(b"\x1B$)A\x0E=;;;\x0F", None), ("交换".into(), "ISO-2022-CN"));
+        assert_eq!(named(b"~{<:Ky2;S{#,NpJ)l6HK!#~}", None).1, "HZ-GB-2312");
+    }
+
     #[test]
     fn undeclared_pages_are_recognised() {
         for (encoding, text) in [
             (GBK, CHINESE),
+            (BIG5, TRADITIONAL),
+            (EUC_KR, "등대는 바다를 비추어 배들이 집으로 가는 길을 찾게 해 준다. 세계 어디에나 있다."),
             (SHIFT_JIS, "灯台は船のために夜の海を照らす建物である。世界中の海岸に見られる。"),
             (WINDOWS_1251, "Маяк освещает море ночью, чтобы корабли находили дорогу домой"),
         ] {

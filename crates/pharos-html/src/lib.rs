@@ -7,7 +7,9 @@
 //! body ─ media ─▶ charset ─▶ flood ─▶ dom ─┬─▶ text      what a reader sees
 //!        which    bytes to   cut      tree  ├─▶ links     where it leads
 //!        reader   text       hostile        ├─▶ metadata  what it says of itself
-//!                            tags           └─▶ snapshot  the page to look at, harmless
+//!          │                 tags           ├─▶ weights   which words matter in it, its abstract
+//!          └────▶ formats                   └─▶ snapshot  the page to look at, harmless
+//!                 PDF, Office, RTF, XML
 //! ```
 //!
 //! Sitemaps, RSS and Atom are no pages but lists of them: [`feed`] reads those, and gives nothing for all else.
@@ -29,6 +31,8 @@
 //! # Invariants
 //! * Any bytes give a page object; nothing panics, and no page is deep or wide enough to exhaust stack or memory.
 //! * Nothing here opens a file or a socket.
+//! * The same bytes at the same address give the same page object, but for dates of publication that lay in the
+//!   future and have come.
 //! * What [`snapshot::safe_html`] returns contains only allowed elements and attributes, runs no script and loads
 //!   nothing.
 
@@ -38,17 +42,22 @@ mod charset;
 mod dom;
 mod feed;
 mod flood;
+mod formats;
 mod links;
 mod media;
 mod metadata;
 mod robots_tag;
 mod skim;
 pub mod snapshot;
+mod summary;
 mod tags;
 mod text;
+mod weights;
 
 pub use feed::{Entry, Feed, FeedKind, feed};
 pub use robots_tag::robots_tag;
+pub use summary::first_bytes;
+pub use weights::IrrelevantWordLearner;
 
 use pharos_core::{PageObject, PageType, PageUrl};
 use pharos_text::lang;
@@ -59,13 +68,16 @@ use crate::text::VisibleText;
 
 /// The version of what [`understand`] makes of a page. It is counted up whenever the same bytes give another page
 /// object, so that what was derived with an older version is known and made again.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Length of an abstract that the page did not write itself.
 const ABSTRACT_CHARS: usize = 200;
 
 /// A declared description with fewer letters says nothing.
 const MIN_ABSTRACT_CHARS: usize = 4;
+
+/// Longer media types are no media types.
+const MAX_MEDIA_TYPE_CHARS: usize = 100;
 
 /// Length of a title taken from a plain text.
 const PLAIN_TITLE_CHARS: usize = 80;
@@ -75,9 +87,12 @@ const ENOUGH_FOR_LANGUAGE: usize = 100;
 
 /// Understands a page: `body` is what the server sent, already decompressed.
 ///
-/// Anything but HTML and plain text gives a page object without text.
+/// A document that nothing here reads gives a page object without text, and says so in [`PageObject::unread`].
 pub fn understand(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> PageObject {
     let mut page = read(url, content_type, body, understand_html);
+    if page.terms.is_empty() && !page.text.is_empty() {
+        weights::fill_from_text(&mut page, ABSTRACT_CHARS);
+    }
     settle(&mut page);
     page
 }
@@ -95,16 +110,32 @@ fn read(
     read_html: fn(&mut PageObject, &PageUrl, &str),
 ) -> PageObject {
     let mut page = PageObject { url: url.as_str().to_string(), ..PageObject::default() };
-    let kind = media::kind(content_type, body);
-    if kind != MediaKind::Other {
-        let (text, charset) = charset::decode(body, content_type, url.host());
-        page.charset = charset.to_string();
-        match kind {
-            MediaKind::Html => read_html(&mut page, url, &text),
-            _ => understand_plain_text(&mut page, &text),
+    match media::kind(content_type, body) {
+        kind @ (MediaKind::Html | MediaKind::PlainText) => {
+            let (text, charset) = charset::decode(body, content_type, url.host());
+            page.charset = charset.to_string();
+            match kind {
+                MediaKind::Html => read_html(&mut page, url, &text),
+                _ => understand_plain_text(&mut page, &text),
+            }
         }
+        kind => match formats::read(kind, body, content_type, url.host()) {
+            Some(document) => document.fill(&mut page),
+            None => page.unread = Some(unread(kind, content_type)),
+        },
     }
     page
+}
+
+/// Why a document has no text.
+fn unread(kind: MediaKind, content_type: Option<&str>) -> String {
+    let media_type = content_type.unwrap_or_default().split(';').next().unwrap_or_default();
+    let media_type = text::collapse(media_type, MAX_MEDIA_TYPE_CHARS).to_ascii_lowercase();
+    match kind {
+        MediaKind::Other if media_type.is_empty() => "no reader".into(),
+        MediaKind::Other => format!("no reader for {media_type}"),
+        _ => format!("not readable as {kind:?}").to_lowercase(),
+    }
 }
 
 /// Does [`understand`] read this as HTML? `body_prefix` decides where the header does not.
@@ -120,6 +151,15 @@ fn understand_html(page: &mut PageObject, url: &PageUrl, html: &str) {
     let seen = text::visible_text(&dom);
     page.page_type = page_type(&seen);
     page.text = seen.text;
+    drop_empty_summary(page);
+    weights::fill(page, &dom, dom.root(), ABSTRACT_CHARS, |_, _| true);
+}
+
+/// Templates leave `#`, `-` or nothing where a description should be.
+fn drop_empty_summary(page: &mut PageObject) {
+    if page.summary.chars().filter(|c| c.is_alphanumeric()).count() < MIN_ABSTRACT_CHARS {
+        page.summary.clear();
+    }
 }
 
 fn understand_plain_text(page: &mut PageObject, text: &str) {
@@ -129,8 +169,8 @@ fn understand_plain_text(page: &mut PageObject, text: &str) {
 
 /// What follows from the text where the page did not say, or not rightly.
 fn settle(page: &mut PageObject) {
-    // Templates leave `#`, `-` or nothing where a description should be.
-    if page.summary.chars().filter(|c| c.is_alphanumeric()).count() < MIN_ABSTRACT_CHARS {
+    drop_empty_summary(page);
+    if page.summary.is_empty() {
         page.summary = text::beginning(&page.text, ABSTRACT_CHARS);
     }
     let spoken = lang::detect(&page.text);
@@ -183,7 +223,7 @@ mod tests {
         );
         assert_eq!((page.charset.as_str(), page.title.as_str()), ("GBK", "灯塔"));
         assert_eq!(page.content_title, "灯塔的历史");
-        assert!(page.summary.starts_with("灯塔的历史 灯塔是建在"));
+        assert!(page.summary.starts_with("灯塔是建在"));
         assert_eq!(page.links[0].anchor, "更多");
         assert_eq!(page.page_type, PageType::Topic);
     }
@@ -217,6 +257,14 @@ mod tests {
             (page.title.as_str(), page.text.as_str(), page.url.as_str()),
             ("", "", "http://example.org/x")
         );
+        assert_eq!(page.unread.as_deref(), Some("no reader for image/png"));
+        let page = understand(&url, Some("application/pdf"), b"%PDF-1.4 torn");
+        assert_eq!(page.unread.as_deref(), Some("not readable as pdf"));
+        let page = understand(&url, None, include_bytes!("../tests/samples/lighthouse.pdf"));
+        assert_eq!((page.title.as_str(), page.lang.as_str()), ("The History of Lighthouses", "en"));
+        assert!(
+            page.keywords.contains(&"lighthouse".to_string()) && page.summary.starts_with("A lighthouse")
+        );
     }
 
     #[test]
@@ -230,6 +278,9 @@ mod tests {
         let nested_links = understood(&"<a href=x><object><table><td>".repeat(5_000));
         assert!(nested_links.links.iter().all(|l| l.kind == LinkKind::Page));
         understood(&"<b><i><p></b>".repeat(5_000));
+        understood(&"<h1 itemprop=author><b></b>".repeat(20_000));
+        understood(&"<meta property=og:title content='a lamp is lit'><h1>a lamp was lit</h1>".repeat(10_000));
+        understood(&"<p>On 3.4.2005 and 2005年3月4日 the lamp. ".repeat(20_000));
         understood(&"<svg><a><foreignObject>".repeat(20_000));
         understood(&"<template>".repeat(20_000));
         understood(&"<select><option>".repeat(20_000));

@@ -1,4 +1,7 @@
 //! Where a page leads: its links with their anchors.
+//!
+//! Read are `a`, `area`, `frame`, `iframe`, `object`, `embed`, `link` and `<meta http-equiv=refresh>`; pictures, styles
+//! and scripts are kept apart by their kind.
 
 use std::borrow::Cow;
 
@@ -6,6 +9,7 @@ use pharos_core::{Link, LinkKind, PageUrl};
 use url::Url;
 
 use crate::dom::{Dom, Element, NodeId};
+use crate::metadata::is_feed_type;
 use crate::text::{collapse, text_inside};
 
 /// More links than this are a trap or a dump.
@@ -36,15 +40,12 @@ pub(crate) fn links(dom: &Dom, base: &Url) -> Vec<Link> {
     let mut links = Vec::new();
     let mut resources = 0;
     for (id, element) in dom.elements(dom.root()) {
-        let Some((address, kind)) = address(element) else { continue };
+        let attribute = |name: &str| element.attribute(name).map(Cow::Borrowed);
+        let Some((address, kind)) = address(element.tag(), &attribute) else { continue };
         if links.len() >= MAX_LINKS {
             break;
         }
         if kind == LinkKind::Resource && resources >= MAX_RESOURCES {
-            continue;
-        }
-        // A place on the same page is not another page.
-        if address.trim_start().starts_with('#') {
             continue;
         }
         // Mail addresses, scripts and whatever else is no web page ends here.
@@ -61,42 +62,66 @@ pub(crate) fn links(dom: &Dom, base: &Url) -> Vec<Link> {
     links
 }
 
-fn address(element: &Element) -> Option<(Cow<'_, str>, LinkKind)> {
-    let (address, kind) = match element.tag() {
-        "a" | "area" => (element.attribute("href")?, LinkKind::Page),
-        "frame" | "iframe" => (element.attribute("src")?, LinkKind::Frame),
-        "img" | "script" => (element.attribute("src")?, LinkKind::Resource),
-        "link" if has_rel(element, "stylesheet") => (element.attribute("href")?, LinkKind::Resource),
-        // News feeds name pages before anything else links to them.
-        "link" if has_rel(element, "alternate") && is_feed(element.attribute("type")?) => {
-            (element.attribute("href")?, LinkKind::Page)
-        }
+/// Where a tag leads, and how; `attribute` gives the value of one of its attributes. The same for those who build a tree
+/// and those who do not.
+pub(crate) fn address<'a>(
+    tag: &str,
+    attribute: &dyn Fn(&str) -> Option<Cow<'a, str>>,
+) -> Option<(Cow<'a, str>, LinkKind)> {
+    let (address, kind) = match tag {
+        "a" | "area" => (attribute("href")?, LinkKind::Page),
+        "frame" | "iframe" => (attribute("src")?, LinkKind::Frame),
+        "object" => (attribute("data")?, embedded_kind(attribute("type"))),
+        "embed" => (attribute("src")?, embedded_kind(attribute("type"))),
+        "img" | "script" | "input" => (attribute("src")?, LinkKind::Resource),
+        "link" => (attribute("href")?, link_kind(attribute)?),
         "meta" => {
-            let is_refresh = element.attribute("http-equiv")?.trim().eq_ignore_ascii_case("refresh");
-            let target = refresh_target(element.attribute("content")?);
-            return target.filter(|_| is_refresh).map(|target| (target.into(), LinkKind::Page));
+            let is_refresh = attribute("http-equiv")?.trim().eq_ignore_ascii_case("refresh");
+            let content = attribute("content").filter(|_| is_refresh)?;
+            (Cow::Owned(refresh_target(&content)?.to_string()), LinkKind::Page)
         }
         _ => return None,
     };
-    // An empty `src` or `href` names the page itself.
-    (!address.trim().is_empty()).then_some((address.into(), kind))
+    // An empty address names the page itself, and a place on the same page is not another page.
+    let is_elsewhere = !matches!(address.trim_start().as_bytes().first(), None | Some(b'#'));
+    is_elsewhere.then_some((address, kind))
 }
 
-pub(crate) fn is_feed(media_type: &str) -> bool {
-    ["application/rss+xml", "application/atom+xml"]
-        .iter()
-        .any(|feed| media_type.trim().eq_ignore_ascii_case(feed))
+/// What a `<link>` is for the reader; preloads and the like are for the browser alone.
+fn link_kind<'a>(attribute: &dyn Fn(&str) -> Option<Cow<'a, str>>) -> Option<LinkKind> {
+    let rel = attribute("rel")?;
+    let is = |word: &str| has_word(&rel, word);
+    let is_page = ["next", "prev", "index", "contents", "chapter", "section", "help"].into_iter().any(is);
+    // News feeds name pages before anything else links to them.
+    let is_alternate = is("alternate")
+        && !is("stylesheet")
+        && (attribute("hreflang").is_some() || attribute("type").is_some_and(|kind| is_feed_type(&kind)));
+    if is_page || is_alternate {
+        Some(LinkKind::Page)
+    } else {
+        (is("stylesheet") || is("icon")).then_some(LinkKind::Resource)
+    }
+}
+
+/// Another page or document shown inside this one, or a film, a sound, a program.
+fn embedded_kind(media_type: Option<Cow<'_, str>>) -> LinkKind {
+    const READ: [&str; 4] = ["text/html", "application/xhtml+xml", "text/plain", "application/pdf"];
+    let media_type = media_type.unwrap_or_default();
+    let is_read = READ.iter().any(|read| media_type.trim().eq_ignore_ascii_case(read));
+    if is_read { LinkKind::Frame } else { LinkKind::Resource }
+}
+
+fn has_word(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|w| w.eq_ignore_ascii_case(word))
 }
 
 /// Does the element's `rel` contain the word?
 pub(crate) fn has_rel(element: &Element, word: &str) -> bool {
-    element
-        .attribute("rel")
-        .is_some_and(|rel| rel.split_ascii_whitespace().any(|r| r.eq_ignore_ascii_case(word)))
+    element.attribute("rel").is_some_and(|rel| has_word(rel, word))
 }
 
 /// The address in `5; url='next.html'` (HTML standard §4.2.5.3, loosely).
-pub(crate) fn refresh_target(content: &str) -> Option<&str> {
+fn refresh_target(content: &str) -> Option<&str> {
     let (_, after) = content.split_once([';', ',']).unwrap_or(("", content));
     let after = after.trim_start();
     let is_named = after.get(..3).is_some_and(|name| name.eq_ignore_ascii_case("url"));
@@ -123,8 +148,11 @@ fn anchor(dom: &Dom, id: NodeId, element: &Element) -> String {
                 .take(LOOK_AT)
                 .filter(|(_, e)| e.tag() == "img")
                 .find_map(|(_, e)| e.attribute("alt").filter(|alt| !alt.trim().is_empty()));
-            collapse(alt.or(element.attribute("title")).unwrap_or_default(), MAX_ANCHOR_CHARS)
+            let named = alt.or(element.attribute("title")).or(element.attribute("aria-label"));
+            collapse(named.unwrap_or_default(), MAX_ANCHOR_CHARS)
         }
+        "object" => text_inside(dom, id, MAX_ANCHOR_CHARS),
+        "link" | "embed" => collapse(element.attribute("title").unwrap_or_default(), MAX_ANCHOR_CHARS),
         "area" | "img" => collapse(element.attribute("alt").unwrap_or_default(), MAX_ANCHOR_CHARS),
         "frame" | "iframe" => collapse(element.attribute("title").unwrap_or_default(), MAX_ANCHOR_CHARS),
         _ => String::new(),
@@ -167,6 +195,28 @@ mod tests {
                     LinkKind::Resource,
                     "stylesheet".into()
                 ),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_embedded_and_what_the_head_names() {
+        assert_eq!(
+            found(
+                "<link rel='shortcut icon' href=i.ico><link rel=preload href=p><link rel=next href=2 title=Two>\
+                 <link rel=alternate hreflang=de href=de><link rel=alternate type=application/rss+xml href=f>\
+                 <object data=o.pdf type=application/pdf>The plan</object><embed src=e.swf><object>none</object>"
+            )
+            .into_iter()
+            .map(|(url, anchor, kind, _)| (url.rsplit('/').next().unwrap().to_string(), anchor, kind))
+            .collect::<Vec<_>>(),
+            [
+                ("i.ico".into(), String::new(), LinkKind::Resource),
+                ("2".into(), "Two".into(), LinkKind::Page),
+                ("de".into(), String::new(), LinkKind::Page),
+                ("f".into(), String::new(), LinkKind::Page),
+                ("o.pdf".into(), "The plan".into(), LinkKind::Frame),
+                ("e.swf".into(), String::new(), LinkKind::Resource),
             ]
         );
     }

@@ -5,6 +5,12 @@
 pub(crate) enum MediaKind {
     Html,
     PlainText,
+    Pdf,
+    /// Office Open XML and OpenDocument.
+    Office,
+    Rtf,
+    /// XML that is no XHTML.
+    Xml,
     /// Nothing we can read.
     Other,
 }
@@ -19,19 +25,64 @@ pub(crate) fn kind(content_type: Option<&str>, body: &[u8]) -> MediaKind {
     match essence.as_str() {
         "text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml" => MediaKind::Html,
         "text/plain" => MediaKind::PlainText,
-        // XHTML by another name; feeds and other XML are not read here.
+        "application/pdf" | "application/x-pdf" => MediaKind::Pdf,
+        "application/rtf" | "text/rtf" | "application/x-rtf" => MediaKind::Rtf,
+        // Word is what many servers call RTF, and what newer documents are sent as.
+        "application/msword" | "application/vnd.ms-excel" | "application/vnd.ms-powerpoint" => by_magic(body),
+        // XHTML by another name.
         "text/xml" | "application/xml" if looks_like_html(body) => MediaKind::Html,
-        "" | "*/*" | "unknown/unknown" | "application/unknown" | "application/octet-stream" => {
-            if looks_like_html(body) {
-                MediaKind::Html
-            } else if !body.is_empty() && looks_like_text(body) {
+        "text/xml" | "application/xml" => MediaKind::Xml,
+        ""
+        | "*/*"
+        | "unknown/unknown"
+        | "application/unknown"
+        | "application/octet-stream"
+        | "application/force-download"
+        | "application/x-download"
+        | "binary/octet-stream" => match by_magic(body) {
+            MediaKind::Other if looks_like_html(body) || has_html_inside(body) => MediaKind::Html,
+            MediaKind::Other if body.starts_with(b"<?xml") => MediaKind::Xml,
+            MediaKind::Other if !body.is_empty() && looks_like_text(body) => MediaKind::PlainText,
+            kind => kind,
+        },
+        _ if essence.starts_with("application/vnd.openxmlformats-officedocument.")
+            || essence.starts_with("application/vnd.oasis.opendocument.") =>
+        {
+            MediaKind::Office
+        }
+        _ if essence.starts_with("text/") && essence != "text/css" && essence != "text/javascript" => {
+            if looks_like_text(body) {
                 MediaKind::PlainText
             } else {
                 MediaKind::Other
             }
         }
+        _ if essence.ends_with("+xml") && essence != "image/svg+xml" => MediaKind::Xml,
         _ => MediaKind::Other,
     }
+}
+
+/// Formats that say what they are in their first bytes.
+fn by_magic(body: &[u8]) -> MediaKind {
+    let start = body.trim_ascii_start();
+    if start.starts_with(b"%PDF-") {
+        MediaKind::Pdf
+    } else if start.starts_with(b"{\\rtf") {
+        MediaKind::Rtf
+    } else if is_office(body) {
+        MediaKind::Office
+    } else {
+        MediaKind::Other
+    }
+}
+
+/// A zip file whose first entries are those of Office; other archives hold files, not a document.
+fn is_office(body: &[u8]) -> bool {
+    const WITHIN: usize = 8_192;
+    const ENTRIES: [&[u8]; 2] = [b"[Content_Types].xml", b"application/vnd.oasis.opendocument"];
+    let start = &body[..body.len().min(WITHIN)];
+    start.starts_with(b"PK\x03\x04")
+        && ENTRIES.iter().any(|entry| memchr::memmem::find(start, entry).is_some())
 }
 
 fn looks_like_html(body: &[u8]) -> bool {
@@ -57,12 +108,27 @@ fn looks_like_html(body: &[u8]) -> bool {
         let end = declaration.iter().position(|b| *b == b'>').map_or(declaration.len(), |i| i + 1);
         start = declaration[end..].trim_ascii_start();
     }
-    OPENINGS.iter().any(|opening| {
-        start.get(..opening.len()).is_some_and(|s| s.eq_ignore_ascii_case(opening.as_bytes()))
-            // A tag's name must end: `<address-book>` is no `<a>`.
-            && (opening.starts_with("<!")
-                || start.get(opening.len()).is_none_or(|b| b.is_ascii_whitespace() || matches!(b, b'>' | b'/')))
-    })
+    OPENINGS.iter().any(|opening| opens(start, opening))
+}
+
+/// Programs that store pages put a tag of their own before them; other XML has none of these in its first bytes.
+fn has_html_inside(body: &[u8]) -> bool {
+    const WITHIN: usize = 4_096;
+    const TAGS: [&str; 10] =
+        ["<!doctype html", "<html", "<head", "<body", "<meta", "<title", "<script", "<table", "<div", "<h1"];
+    let start = body[..body.len().min(WITHIN)].trim_ascii_start();
+    start.starts_with(b"<")
+        && !["<?xml", "<rss", "<feed", "<rdf:rdf", "<urlset"]
+            .iter()
+            .any(|xml| start.get(..xml.len()).is_some_and(|s| s.eq_ignore_ascii_case(xml.as_bytes())))
+        && memchr::memchr_iter(b'<', start).any(|at| TAGS.iter().any(|tag| opens(&start[at..], tag)))
+}
+
+fn opens(start: &[u8], opening: &str) -> bool {
+    start.get(..opening.len()).is_some_and(|s| s.eq_ignore_ascii_case(opening.as_bytes()))
+        // A tag's name must end: `<address-book>` is no `<a>`.
+        && (opening.starts_with("<!")
+            || start.get(opening.len()).is_none_or(|b| b.is_ascii_whitespace() || matches!(b, b'>' | b'/')))
 }
 
 /// No control character that text does not have; UTF-16 passes by its byte-order mark.
@@ -80,12 +146,18 @@ mod tests {
     #[test]
     fn headers_decide_and_bytes_help_out() {
         assert_eq!(kind(Some("Text/HTML; charset=utf-8"), b""), MediaKind::Html);
-        assert_eq!(kind(Some("application/pdf"), b"<html>"), MediaKind::Other);
+        assert_eq!(kind(Some("application/pdf"), b"<html>"), MediaKind::Pdf);
+        assert_eq!(kind(None, b"%PDF-1.7"), MediaKind::Pdf);
+        assert_eq!(kind(Some("application/msword"), b"{\\rtf1"), MediaKind::Rtf);
+        assert_eq!(kind(Some("application/msword"), b"\xD0\xCF\x11\xE0"), MediaKind::Other);
+        assert_eq!(kind(None, include_bytes!("../tests/samples/lighthouse.docx")), MediaKind::Office);
+        assert_eq!(kind(Some("image/svg+xml"), b"<svg>"), MediaKind::Other);
         assert_eq!(kind(Some("text/plain"), b"<html>"), MediaKind::PlainText);
         assert_eq!(kind(None, b"\n <!DOCTYPE HTML>"), MediaKind::Html);
         assert_eq!(kind(None, b"<?xml version='1.0'?>\n<html xmlns=''>"), MediaKind::Html);
-        assert_eq!(kind(Some("application/xml"), b"<?xml version='1.0'?><rss>"), MediaKind::Other);
+        assert_eq!(kind(Some("application/xml"), b"<?xml version='1.0'?><rss>"), MediaKind::Xml);
         assert_eq!(kind(None, b"<address-book>"), MediaKind::PlainText);
+        assert_eq!(kind(None, b"<text id=1>\n<TITLE>x</TITLE>"), MediaKind::Html);
         assert_eq!(kind(None, b"just words"), MediaKind::PlainText);
         assert_eq!(kind(None, b"\x89PNG\r\n\x1a\n\0\0"), MediaKind::Other);
         assert_eq!(kind(None, b""), MediaKind::Other);

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use pharos_core::{Link, LinkKind, PageObject, PageType, PageUrl};
 use url::Url;
 
-use crate::links::{MAX_ANCHOR_CHARS, MAX_LINKS, is_feed, refresh_target, web_base};
+use crate::links::{MAX_ANCHOR_CHARS, MAX_LINKS, address, web_base};
 use crate::metadata::{MAX_CHARS, MAX_DIRECTIVES};
 use crate::tags::{Piece, Pieces, Tag};
 use crate::text::collapse;
@@ -49,13 +49,8 @@ struct Lead {
 impl Lead {
     fn link(self, base: &Url) -> Option<Link> {
         let Lead { address, anchor, kind, rel } = self;
-        // A place on the same page is not another page; an empty address is the page itself.
-        let address = address.trim();
-        if address.is_empty() || address.starts_with('#') {
-            return None;
-        }
         // Mail addresses, scripts and whatever else is no web page ends here.
-        PageUrl::join_to(base, address).ok().map(|url| Link { url, anchor, kind, rel })
+        PageUrl::join_to(base, &address).ok().map(|url| Link { url, anchor, kind, rel })
     }
 }
 
@@ -114,15 +109,11 @@ impl Skimmer {
         match name.as_str() {
             "a" => {
                 self.end_link();
-                if let Some(lead) = self.lead(tag, "href", LinkKind::Page) {
-                    let instead = tag.attribute("title").unwrap_or_default().into_owned();
-                    self.open_link =
-                        Some(OpenLink { lead: self.leads.len(), from: self.text.len(), instead });
-                    self.leads.push(lead);
+                if let Some(lead) = self.lead(tag, &name) {
+                    let instead = tag.value("title").into_owned();
+                    self.open_link = Some(OpenLink { lead, from: self.text.len(), instead });
                 }
             }
-            "area" => self.add(tag, "href", LinkKind::Page, "alt"),
-            "frame" | "iframe" => self.add(tag, "src", LinkKind::Frame, "title"),
             "img" => {
                 if let Some(link) = &mut self.open_link
                     && let Some(alt) = tag.attribute("alt").filter(|alt| !alt.trim().is_empty())
@@ -130,20 +121,19 @@ impl Skimmer {
                     link.instead = alt.into_owned();
                 }
             }
-            "link" if has_word(tag.attribute("rel"), "alternate") && is_feed(&tag.value("type")) => {
-                self.add(tag, "href", LinkKind::Page, "");
-            }
             "base" if self.base.is_none() => self.base = tag.attribute("href").map(Cow::into_owned),
-            "meta" => self.meta(tag),
             "title" => self.is_title = true,
-            "select" | "datalist" | "template" | "svg" | "object" | "canvas" | "audio" | "video" => {
-                match &mut self.unseen {
-                    None => self.unseen = Some((name, 1)),
-                    Some((outermost, open)) if *outermost == name => *open += 1,
-                    Some(_) => {}
-                }
+            "meta" if self.directive(tag) => {}
+            _ => {
+                self.lead(tag, &name);
             }
-            _ => {}
+        }
+        if name.is_unseen() {
+            match &mut self.unseen {
+                None => self.unseen = Some((name, 1)),
+                Some((outermost, open)) if *outermost == name => *open += 1,
+                Some(_) => {}
+            }
         }
     }
 
@@ -163,40 +153,35 @@ impl Skimmer {
         }
     }
 
-    fn meta(&mut self, tag: &Tag<'_>) {
-        let Some(content) = tag.attribute("content") else { return };
+    /// Is this a word for robots?
+    fn directive(&mut self, tag: &Tag<'_>) -> bool {
         let name = tag.value("name");
-        let name = name.trim();
-        if ["robots", "pharos"].iter().any(|known| name.eq_ignore_ascii_case(known)) {
-            if self.robots.len() < MAX_DIRECTIVES {
-                self.robots.push(collapse(&content, MAX_CHARS));
-            }
-        } else if tag.value("http-equiv").trim().eq_ignore_ascii_case("refresh")
-            && let Some(target) = refresh_target(&content)
-        {
-            self.leads.push(Lead {
-                address: target.to_string(),
-                anchor: String::new(),
-                kind: LinkKind::Page,
-                rel: String::new(),
-            });
+        let is_ours = ["robots", "pharos"].iter().any(|known| name.trim().eq_ignore_ascii_case(known));
+        if is_ours && self.robots.len() < MAX_DIRECTIVES {
+            self.robots.push(collapse(&tag.value("content"), MAX_CHARS));
         }
+        is_ours
     }
 
-    fn lead(&self, tag: &Tag<'_>, attribute: &str, kind: LinkKind) -> Option<Lead> {
+    /// Notes where a tag leads. Gives the number of the link, if it is one.
+    fn lead(&mut self, tag: &Tag<'_>, name: &Name) -> Option<usize> {
         if self.leads.len() > 2 * MAX_LINKS {
             return None;
         }
-        let address = tag.attribute(attribute)?.into_owned();
-        let rel = collapse(&tag.value("rel"), MAX_ANCHOR_CHARS).to_lowercase();
-        Some(Lead { address, anchor: String::new(), kind, rel })
-    }
-
-    fn add(&mut self, tag: &Tag<'_>, attribute: &str, kind: LinkKind, named_by: &str) {
-        if let Some(lead) = self.lead(tag, attribute, kind) {
-            let anchor = collapse(&tag.value(named_by), MAX_ANCHOR_CHARS);
-            self.leads.push(Lead { anchor, ..lead });
-        }
+        let found = address(name.as_str(), &|attribute| tag.attribute(attribute));
+        let (address, kind) = found.filter(|(_, kind)| *kind != LinkKind::Resource)?;
+        let named_by = match name.as_str() {
+            "area" => "alt",
+            "frame" | "iframe" => "title",
+            _ => "",
+        };
+        self.leads.push(Lead {
+            address: address.into_owned(),
+            anchor: collapse(&tag.value(named_by), MAX_ANCHOR_CHARS),
+            kind,
+            rel: collapse(&tag.value("rel"), MAX_ANCHOR_CHARS).to_lowercase(),
+        });
+        Some(self.leads.len() - 1)
     }
 
     fn end_link(&mut self) {
@@ -227,6 +212,12 @@ impl Name {
 
     fn as_str(&self) -> &str {
         str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
+    }
+
+    /// Are its contents no text that a reader sees?
+    fn is_unseen(&self) -> bool {
+        let unseen = ["select", "datalist", "template", "svg", "object", "canvas", "audio", "video"];
+        unseen.contains(&self.as_str())
     }
 
     /// Does it part no words?
@@ -263,10 +254,6 @@ impl Name {
                 | "wbr"
         )
     }
-}
-
-fn has_word(value: Option<Cow<'_, str>>, word: &str) -> bool {
-    value.is_some_and(|value| value.split_ascii_whitespace().any(|w| w.eq_ignore_ascii_case(word)))
 }
 
 #[cfg(test)]

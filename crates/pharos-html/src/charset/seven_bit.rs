@@ -1,0 +1,202 @@
+//! East Asian charsets of seven bits, which switch between ASCII and two-byte characters: HZ (RFC 1843),
+//! ISO-2022-CN (RFC 1922) and ISO-2022-KR (RFC 1557).
+//!
+//! With the high bits set, the two-byte parts are GB 2312 and KS X 1001 as every decoder knows them.
+
+use encoding_rs::{BIG5, EUC_KR, GBK};
+
+use super::euc_tw;
+
+/// The text of a body in HZ: `~{` begins characters of GB 2312, `~}` ends them, `~~` is a tilde.
+pub(super) fn decode_hz(body: &[u8]) -> String {
+    let mut gbk = Vec::with_capacity(body.len());
+    let mut is_chinese = false;
+    let mut rest = body;
+    while let Some((&first, after)) = rest.split_first() {
+        let second = after.first().copied();
+        let taken = match (is_chinese, first, second) {
+            (false, b'~', Some(b'{')) => {
+                is_chinese = true;
+                2
+            }
+            (true, b'~', Some(b'}')) => {
+                is_chinese = false;
+                2
+            }
+            (false, b'~', Some(b'~')) => {
+                gbk.push(b'~');
+                2
+            }
+            // The line goes on.
+            (false, b'~', Some(b'\n')) => 2,
+            (true, 0x21..=0x77, Some(second @ 0x21..=0x7E)) => {
+                gbk.extend([first | 0x80, second | 0x80]);
+                2
+            }
+            // Chinese ends with its line at the latest.
+            (_, b'\n', _) => {
+                is_chinese = false;
+                gbk.push(first);
+                1
+            }
+            (true, 0x21.., _) => 1,
+            _ => {
+                gbk.push(first);
+                1
+            }
+        };
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    GBK.decode_without_bom_handling(&gbk).0.into_owned()
+}
+
+/// Does an ASCII body have what only HZ has: `~{`, pairs of printable bytes, `~}`?
+pub(super) fn looks_like_hz(body: &[u8]) -> bool {
+    /// One could be by chance.
+    const ENOUGH: usize = 2;
+    let mut found = 0;
+    let mut rest = body;
+    while let Some(start) = memchr::memmem::find(rest, b"~{") {
+        rest = &rest[start + 2..];
+        let Some(end) = memchr::memmem::find(rest, b"~}") else { break };
+        let inside = &rest[..end];
+        let is_chinese = !inside.is_empty()
+            && inside.len().is_multiple_of(2)
+            && inside
+                .chunks(2)
+                .all(|pair| (0x21..=0x77).contains(&pair[0]) && (0x21..=0x7E).contains(&pair[1]));
+        found += usize::from(is_chinese);
+        if found >= ENOUGH || (is_chinese && inside.len() >= 8) {
+            return true;
+        }
+    }
+    false
+}
+
+/// What a two-byte part of ISO 2022 means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Set {
+    Gb2312,
+    CnsPlane1,
+    CnsPlane2,
+    Korean,
+}
+
+/// The text of a body in ISO-2022-CN or ISO-2022-KR: escapes name a set, shift-out and shift-in switch to it and
+/// back, `ESC N` switches for one character. What stands in sets that nobody decodes is left out.
+pub(super) fn decode_iso_2022(body: &[u8]) -> String {
+    let mut text = String::with_capacity(body.len());
+    let (mut shifted, mut single, mut is_shifted) = (None, None, false);
+    let mut rest = body;
+    while let Some((&first, after)) = rest.split_first() {
+        let taken = match (first, after) {
+            (0x1B, [b'$', b')', b'A', ..]) => {
+                shifted = Some(Set::Gb2312);
+                4
+            }
+            (0x1B, [b'$', b')', b'G', ..]) => {
+                shifted = Some(Set::CnsPlane1);
+                4
+            }
+            (0x1B, [b'$', b')', b'C', ..]) => {
+                shifted = Some(Set::Korean);
+                4
+            }
+            (0x1B, [b'$', b'*', b'H', ..]) => {
+                single = Some(Set::CnsPlane2);
+                4
+            }
+            (0x1B, [b'$', b')' | b'*' | b'+', _, ..]) => {
+                shifted = None;
+                4
+            }
+            (0x1B, [b'N', row, cell, ..]) => {
+                push(&mut text, single, *row, *cell);
+                4
+            }
+            (0x0E, _) => {
+                is_shifted = true;
+                1
+            }
+            (0x0F, _) => {
+                is_shifted = false;
+                1
+            }
+            (0x21..=0x7E, [cell @ 0x21..=0x7E, ..]) if is_shifted => {
+                push(&mut text, shifted, first, *cell);
+                2
+            }
+            (0x21..=0x7E, _) if is_shifted => 1,
+            (b'\n', _) => {
+                // Both standards begin each line in ASCII.
+                is_shifted = false;
+                text.push('\n');
+                1
+            }
+            (0x00..=0x7F, _) => {
+                text.push(char::from(first));
+                1
+            }
+            _ => 1,
+        };
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    text
+}
+
+fn push(text: &mut String, set: Option<Set>, row: u8, cell: u8) {
+    let high = [row | 0x80, cell | 0x80];
+    let (bytes, encoding) = match set {
+        Some(Set::Gb2312) => (high, GBK),
+        Some(Set::Korean) => (high, EUC_KR),
+        Some(Set::CnsPlane1) => (euc_tw::character(1, row, cell), BIG5),
+        Some(Set::CnsPlane2) => (euc_tw::character(2, row, cell), BIG5),
+        None => return,
+    };
+    text.push_str(&encoding.decode_without_bom_handling(&bytes).0);
+}
+
+/// Does an ASCII body name a Chinese or Korean set of ISO 2022?
+pub(super) fn looks_like_iso_2022(body: &[u8]) -> Option<&'static str> {
+    let escape = memchr::memmem::find(body, b"\x1B$)")?;
+    match body.get(escape + 3)? {
+        b'A' | b'G' => Some("ISO-2022-CN"),
+        b'C' => Some("ISO-2022-KR"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn hz_is_read() {
+        assert_eq!(
+            decode_hz(b"This is ~{<:Ky2;S{#,NpJ)l6HK!#~}Bye ~~."),
+            "This is 己所不欲，勿施於人。Bye ~."
+        );
+        assert_eq!(decode_hz(b"~{<:Ky\nASCII ~{<:K"), "己所\nASCII 己", "unclosed and cut off");
+        assert!(looks_like_hz(b"This is ~{<:Ky2;S{#,~}.") && !looks_like_hz(b"a ~{b~} css~{}~}"));
+    }
+
+    #[test]
+    fn iso_2022_is_read() {
+        let gb = b"\x1B$)A\x0E=;;;\x1B$)GG(_P\x0F ok";
+        assert_eq!(decode_iso_2022(gb), "交换交換 ok");
+        assert_eq!(looks_like_iso_2022(gb), Some("ISO-2022-CN"));
+        assert_eq!(decode_iso_2022(b"\x1B$)C\x0EGQ1[\x0F."), "한글.");
+        assert_eq!(decode_iso_2022(b"\x1B$)A\x0E=;;"), "交", "cut off in the middle of a character");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_decode(body in prop::collection::vec(prop_oneof![Just(0x1Bu8), Just(b'$'), Just(b')'), Just(b'A'), Just(0x0E), Just(b'~'), Just(b'{'), any::<u8>()], 0..60)) {
+            decode_hz(&body);
+            decode_iso_2022(&body);
+            looks_like_hz(&body);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! What the bytes say of their charset, whatever is declared.
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{
+    BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
+};
+
+use super::{Charset, seven_bit};
+
+/// Statistics are sure after much less, and dear: every charset is tried at once.
+const DETECT_WITHIN: usize = 64 << 10;
+
+/// So many multi-byte sequences, all of them right, do not happen in another charset: four characters of GBK
+/// pass for UTF-8 once in a thousand times, ten once in tens of millions.
+const SURELY_UTF8: usize = 10;
+
+/// One broken sequence in so many right ones is a page put together carelessly; in another charset nearly all are
+/// broken.
+const BROKEN_IN: usize = 20;
+
+/// Pairs of bytes beyond ASCII that tell enough about a charset.
+const ENOUGH_PAIRS: usize = 20;
+
+/// The text if it is UTF-8 with enough multi-byte characters to be sure. A character cut off at the end (of a body
+/// that was too long) does not count against it, and a few broken ones become replacement characters.
+pub(super) fn surely_utf8(body: &[u8]) -> Option<String> {
+    let is_multi_byte = |b: &u8| *b >= 0xC0;
+    let valid = match std::str::from_utf8(body) {
+        Ok(text) => text,
+        Err(e) if e.error_len().is_none() => std::str::from_utf8(&body[..e.valid_up_to()]).ok()?,
+        Err(e) => {
+            // Another charset is found out at its first characters.
+            let before =
+                body[..e.valid_up_to()].iter().filter(|b| is_multi_byte(b)).take(SURELY_UTF8).count();
+            let (mut right, mut broken) = (0, 0);
+            for chunk in body[e.valid_up_to()..].utf8_chunks() {
+                right += chunk.valid().bytes().filter(is_multi_byte).count();
+                broken += usize::from(!chunk.invalid().is_empty());
+                if broken > SURELY_UTF8 && (before + right) < broken * BROKEN_IN {
+                    return None;
+                }
+            }
+            let is_utf8 = before + right >= SURELY_UTF8 * BROKEN_IN && before + right >= broken * BROKEN_IN;
+            return is_utf8.then(|| String::from_utf8_lossy(body).into_owned());
+        }
+    };
+    let multi_byte = valid.bytes().filter(is_multi_byte).take(SURELY_UTF8).count();
+    (multi_byte == SURELY_UTF8).then(|| valid.to_string())
+}
+
+/// UTF-16 is full of zero bytes in every other place as soon as there is markup or a space; no other text has any.
+pub(super) fn utf16_without_mark(body: &[u8]) -> Option<&'static Encoding> {
+    const LOOK_AT: usize = 2_048;
+    let head = &body[..body.len().min(LOOK_AT) & !1];
+    if head.len() < 4 {
+        return None;
+    }
+    let zeros = |offset: usize| head.iter().skip(offset).step_by(2).filter(|b| **b == 0).count();
+    let (even, odd) = (zeros(0), zeros(1));
+    let many = head.len() / 10;
+    if odd > many && even * 20 < odd {
+        Some(UTF_16LE)
+    } else if even > many && odd * 20 < even {
+        Some(UTF_16BE)
+    } else {
+        None
+    }
+}
+
+/// A claim of UTF-16 reaches this place only where [`utf16_without_mark`] has denied it.
+pub(super) fn cannot_be_utf16(declared: Charset) -> bool {
+    matches!(declared, Charset::Known(encoding) if encoding == UTF_16BE || encoding == UTF_16LE)
+}
+
+/// Places where a text could not be read.
+pub(super) fn holes(text: &str) -> usize {
+    text.matches('\u{FFFD}').count()
+}
+
+/// The most likely charset.
+pub(super) fn detect(body: &[u8], host: &str) -> Charset {
+    let Some(first) = body.iter().position(|b| !b.is_ascii()) else {
+        return match seven_bit::looks_like_iso_2022(body) {
+            Some(name) => Charset::Iso2022(name),
+            None if seven_bit::looks_like_hz(body) => Charset::Hz,
+            None => Charset::Known(UTF_8),
+        };
+    };
+    let sample = &body[first..body.len().min(first + DETECT_WITHIN)];
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    // Never the last of the text: a character cut off at the end is no error.
+    detector.feed(sample, false);
+    let top_level = host.rsplit('.').next().unwrap_or_default().as_bytes();
+    let is_plain = top_level.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-');
+    Charset::Known(
+        detector.guess((is_plain && !top_level.is_empty()).then_some(top_level), Utf8Detection::Allow),
+    )
+}
+
+/// Could a text without holes be written in this charset, going by how often its common characters occur? `text` is
+/// the body read with it.
+pub(super) fn is_plausible(charset: Charset, body: &[u8], text: &str) -> bool {
+    let Charset::Known(encoding) = charset else { return true };
+    let sample = || {
+        let first = body.iter().position(|b| !b.is_ascii()).unwrap_or(body.len());
+        &body[first..body.len().min(first + DETECT_WITHIN)]
+    };
+    if encoding == GBK || encoding == GB18030 {
+        // The first level of GB 2312 and its punctuation; traditional text in GBK leaves it more often.
+        is_common(sample(), 2, |lead, trail| {
+            (0xB0..=0xD7).contains(&lead) && trail >= 0xA1 || (0xA1..=0xA3).contains(&lead)
+        })
+    } else if encoding == BIG5 {
+        // The first level of Big5 and its punctuation; and two trails in five are below those of GB 2312.
+        is_common(sample(), 2, |lead, _| (0xA1..=0xC6).contains(&lead))
+            && is_common(sample(), 10, |_, trail| trail < 0x7F)
+    } else if encoding == EUC_KR {
+        Scripts::of(text).is_korean()
+    } else if encoding == SHIFT_JIS || encoding == EUC_JP {
+        Scripts::of(text).is_japanese()
+    } else if encoding == WINDOWS_1252 {
+        !is_mostly_in_runs(sample())
+    } else if encoding.is_single_byte() {
+        !Scripts::of(text).has_capitals_inside_words()
+    } else {
+        true
+    }
+}
+
+/// What the characters of a text beyond ASCII are.
+#[derive(Default)]
+struct Scripts {
+    han: usize,
+    hangul: usize,
+    kana: usize,
+    /// Of half the width, which nobody writes a text in.
+    narrow_kana: usize,
+    letters: usize,
+    /// Capitals after a small letter.
+    inner_capitals: usize,
+}
+
+impl Scripts {
+    fn of(text: &str) -> Self {
+        let first = text.find(|c: char| !c.is_ascii()).unwrap_or(text.len());
+        let mut scripts = Self::default();
+        let mut was_small = false;
+        for c in text[first..].chars().take(DETECT_WITHIN / 2) {
+            match c {
+                '\u{00}'..='\u{7F}' => {}
+                '\u{3041}'..='\u{30FA}' => scripts.kana += 1,
+                '\u{FF61}'..='\u{FF9F}' => scripts.narrow_kana += 1,
+                '\u{AC00}'..='\u{D7A3}' => scripts.hangul += 1,
+                '\u{4E00}'..='\u{9FFF}' => scripts.han += 1,
+                c if c.is_alphabetic() => {
+                    scripts.letters += 1;
+                    scripts.inner_capitals += usize::from(was_small && c.is_uppercase());
+                }
+                _ => {}
+            }
+            was_small = !c.is_ascii() && c.is_lowercase();
+        }
+        scripts
+    }
+
+    /// Korean has a Chinese character now and then.
+    fn is_korean(&self) -> bool {
+        self.han + self.hangul < ENOUGH_PAIRS || self.hangul > self.han * 2
+    }
+
+    /// Japanese is never without kana.
+    fn is_japanese(&self) -> bool {
+        let all = self.han + self.kana + self.narrow_kana;
+        all < ENOUGH_PAIRS || (self.kana * 10 > all && self.narrow_kana * 5 < all)
+    }
+
+    fn has_capitals_inside_words(&self) -> bool {
+        self.letters >= ENOUGH_PAIRS && self.inner_capitals * 10 > self.letters
+    }
+}
+
+/// Is more than one in `of` two-byte characters common?
+fn is_common(sample: &[u8], of: usize, is_common: impl Fn(u8, u8) -> bool) -> bool {
+    let (mut pairs, mut common) = (0, 0);
+    let mut rest = sample.iter();
+    while let Some(&lead) = rest.next() {
+        if lead < 0x81 {
+            continue;
+        }
+        let Some(&trail) = rest.next() else { break };
+        pairs += 1;
+        common += usize::from(is_common(lead, trail));
+    }
+    pairs < ENOUGH_PAIRS || common * of > pairs
+}
+
+/// Western letters with an accent stand alone between plain ones; elsewhere such bytes stand side by side.
+fn is_mostly_in_runs(sample: &[u8]) -> bool {
+    let (mut beyond, mut in_runs, mut run) = (0, 0, 0);
+    for byte in sample.iter().chain(b" ") {
+        if *byte >= 0x80 {
+            run += 1;
+            continue;
+        }
+        beyond += run;
+        in_runs += if run > 1 { run } else { 0 };
+        run = 0;
+    }
+    beyond >= ENOUGH_PAIRS && in_runs * 2 > beyond
+}

@@ -1,0 +1,158 @@
+//! Documents that are no web pages: PDF, Office, RTF, XML.
+//!
+//! ```text
+//! body ─▶ read(kind) ─┬─ pdf       glyphs, joined to lines and paragraphs
+//!                     ├─ office    parts of a zip file: Word, Excel, PowerPoint, OpenDocument
+//!                     ├─ rtf       groups and control words
+//!                     └─ xml       the text between the tags
+//! ```
+//!
+//! Every reader is bounded in what it unpacks and in what it keeps ([`MAX_TEXT`]), and a reader that panics has read
+//! nothing. Against files made to eat memory the PDF reader alone is not enough: who reads files of strangers runs it
+//! in a process with limits.
+
+mod office;
+mod pdf;
+mod rtf;
+mod xml;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pharos_core::PageObject;
+
+use crate::charset;
+use crate::media::MediaKind;
+use crate::text::{beginning, collapse};
+
+/// Text of a document beyond this many bytes is not kept.
+const MAX_TEXT: usize = 8 << 20;
+
+/// Headings of a document that are kept.
+const MAX_HEADINGS: usize = 200;
+
+/// Longer titles and headings are cut here, in characters.
+const MAX_TITLE: usize = 300;
+
+/// What a document says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Document {
+    /// The title that its author gave it, or its first or biggest line.
+    pub(crate) title: String,
+    pub(crate) author: String,
+    /// Paragraphs separated by line feeds.
+    pub(crate) text: String,
+    /// Its headings, in order.
+    pub(crate) headings: Vec<String>,
+    /// ISO 8601.
+    pub(crate) created: Option<String>,
+    /// ISO 8601.
+    pub(crate) modified: Option<String>,
+}
+
+/// Reads a document of some kind; `None` where it cannot be read.
+pub(crate) fn read(kind: MediaKind, body: &[u8], content_type: Option<&str>, host: &str) -> Option<Document> {
+    // The readers of others meet bytes that nobody has tried on them.
+    let read = catch_unwind(AssertUnwindSafe(|| match kind {
+        MediaKind::Pdf => pdf::read(body),
+        MediaKind::Office => office::read(body),
+        MediaKind::Rtf => rtf::read(body),
+        MediaKind::Xml => xml::read(&charset::decode(body, content_type, host).0),
+        MediaKind::Html | MediaKind::PlainText | MediaKind::Other => None,
+    }));
+    read.ok().flatten().map(Document::tidied)
+}
+
+impl Document {
+    /// A line of text, as far as there is room.
+    fn push_line(&mut self, line: &str) {
+        if line.is_empty() || self.is_full() {
+            return;
+        }
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        let room = MAX_TEXT - self.text.len().min(MAX_TEXT);
+        self.text.push_str(&line[..line.floor_char_boundary(room)]);
+    }
+
+    fn push_heading(&mut self, heading: &str) {
+        if !heading.is_empty() && self.headings.len() < MAX_HEADINGS {
+            self.headings.push(collapse(heading, MAX_TITLE));
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.text.len() >= MAX_TEXT
+    }
+
+    fn tidied(mut self) -> Self {
+        self.title = collapse(&self.title, MAX_TITLE);
+        self.author = collapse(&self.author, MAX_TITLE);
+        if self.title.is_empty() {
+            let first = self.headings.first().map(String::as_str);
+            let first = first.or_else(|| self.text.lines().next()).unwrap_or_default();
+            self.title = beginning(first, crate::PLAIN_TITLE_CHARS);
+        }
+        self
+    }
+
+    /// Puts what the document says into the page object.
+    pub(crate) fn fill(self, page: &mut PageObject) {
+        page.content_title.clone_from(&self.title);
+        page.title = self.title;
+        page.author = self.author;
+        page.text = self.text;
+        page.headings = self.headings;
+        page.published = self.created;
+        page.modified = self.modified;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const KINDS: [MediaKind; 4] = [MediaKind::Pdf, MediaKind::Office, MediaKind::Rtf, MediaKind::Xml];
+
+    const SAMPLES: [&[u8]; 6] = [
+        include_bytes!("../tests/samples/lighthouse.pdf"),
+        include_bytes!("../tests/samples/dengta.pdf"),
+        include_bytes!("../tests/samples/lighthouse.docx"),
+        include_bytes!("../tests/samples/lighthouse.xlsx"),
+        include_bytes!("../tests/samples/lighthouse.pptx"),
+        include_bytes!("../tests/samples/lighthouse.rtf"),
+    ];
+
+    #[test]
+    fn samples_are_cut_off_anywhere() {
+        for sample in SAMPLES {
+            for end in (0..sample.len()).step_by(97) {
+                for kind in KINDS {
+                    read(kind, &sample[..end], None, "a.cn");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_bytes_are_read(body in prop::collection::vec(any::<u8>(), 0..300)) {
+            for kind in KINDS {
+                read(kind, &body, None, "a.cn");
+            }
+        }
+
+        #[test]
+        fn damaged_samples_are_read(sample in 0..SAMPLES.len(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+            let mut body = SAMPLES[sample].to_vec();
+            let at = at.index(body.len());
+            body[at] = byte;
+            for kind in KINDS {
+                read(kind, &body, None, "a.cn");
+            }
+        }
+    }
+}

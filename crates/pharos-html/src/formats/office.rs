@@ -1,0 +1,233 @@
+//! Office documents: zip files of XML. Word, Excel and PowerPoint (Office Open XML), and OpenDocument.
+
+use std::io::{Cursor, Read as _};
+
+use zip::ZipArchive;
+
+use super::Document;
+use super::xml::{XmlEvent, walk};
+use crate::metadata::{is_page_title, iso_date};
+use crate::text::collapse;
+
+/// Unpacked bytes of one part; what is behind them is not read.
+const MAX_PART: u64 = 32 << 20;
+
+/// Unpacked bytes of all parts together.
+const MAX_UNPACKED: u64 = 128 << 20;
+
+/// Parts of a file: slides and sheets among them.
+const MAX_PARTS: usize = 10_000;
+
+/// Slides or sheets that are read.
+const MAX_SHEETS: usize = 1_000;
+
+/// Strings that the cells of a workbook share.
+const MAX_STRINGS: usize = 1_000_000;
+
+type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
+
+/// Reads a document; `None` where it is no Office document.
+pub(super) fn read(body: &[u8]) -> Option<Document> {
+    let archive = ZipArchive::new(Cursor::new(body)).ok()?;
+    if archive.len() > MAX_PARTS {
+        return None;
+    }
+    let mut parts = Parts { archive, room: MAX_UNPACKED };
+    let mut document = Document::default();
+    if let Some(part) = parts.text("word/document.xml") {
+        paragraphs(&part, &mut document);
+    } else if parts.has("xl/workbook.xml") {
+        workbook(&mut parts, &mut document);
+    } else if parts.has("ppt/presentation.xml") {
+        for name in parts.numbered("ppt/slides/slide") {
+            if let Some(part) = parts.text(&name) {
+                paragraphs(&part, &mut document);
+            }
+        }
+    } else {
+        paragraphs(&parts.text("content.xml")?, &mut document);
+    }
+    if let Some(part) = parts.text("docProps/core.xml").or_else(|| parts.text("meta.xml")) {
+        properties(&part, &mut document);
+    }
+    Some(document)
+}
+
+/// The parts of the file, unpacked one by one within bounds.
+struct Parts<'a> {
+    archive: Archive<'a>,
+    room: u64,
+}
+
+impl Parts<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.archive.index_for_name(name).is_some()
+    }
+
+    fn text(&mut self, name: &str) -> Option<String> {
+        let part = self.archive.by_name(name).ok()?;
+        let mut bytes = Vec::new();
+        // What a damaged part breaks off with is lost, what came before is kept.
+        let _ = part.take(MAX_PART.min(self.room)).read_to_end(&mut bytes);
+        self.room = self.room.saturating_sub(bytes.len() as u64);
+        Some(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+    }
+
+    /// `slide1.xml`, `slide2.xml` … `slide10.xml`, in that order.
+    fn numbered(&self, start: &str) -> Vec<String> {
+        let number = |name: &str| name.strip_prefix(start)?.strip_suffix(".xml")?.parse::<u32>().ok();
+        let names = self.archive.file_names().flatten();
+        let mut found: Vec<(u32, String)> =
+            names.filter_map(|name| Some((number(&name)?, name.into_owned()))).collect();
+        found.sort();
+        found.into_iter().map(|(_, name)| name).take(MAX_SHEETS).collect()
+    }
+}
+
+/// Paragraphs of Word (`w:p`, `w:t`), of slides (`a:p`, `a:t`) and of OpenDocument (`text:p`, `text:h`).
+fn paragraphs(part: &str, document: &mut Document) {
+    let mut line = String::new();
+    let mut is_text = false;
+    let (mut style, mut is_title_box) = (Style::Plain, false);
+    let mut is_open_document = false;
+    walk(part, |event| {
+        match event {
+            XmlEvent::Start("document-content") => is_open_document = true,
+            XmlEvent::Start("t") => is_text = true,
+            XmlEvent::End("t") => is_text = false,
+            XmlEvent::Start("p") => style = if is_title_box { Style::Heading } else { Style::Plain },
+            XmlEvent::Start("h") if is_open_document => style = Style::Heading,
+            // The style of a Word paragraph, and what a box on a slide is for.
+            XmlEvent::Attribute("val", "Title") => style = Style::Title,
+            XmlEvent::Attribute("val", name) if is_heading_style(name) => style = Style::Heading,
+            XmlEvent::Attribute("type", "title" | "ctrTitle") => is_title_box = true,
+            XmlEvent::End("sp") => is_title_box = false,
+            XmlEvent::End("tab" | "br" | "cr" | "s" | "line-break" | "tc" | "table-cell") => line.push(' '),
+            XmlEvent::Text(text) if is_text || is_open_document => line.push_str(text),
+            XmlEvent::End("p" | "h") => {
+                let ended = collapse(&std::mem::take(&mut line), usize::MAX);
+                match style {
+                    Style::Title if document.title.is_empty() => document.title.clone_from(&ended),
+                    Style::Title | Style::Heading => document.push_heading(&ended),
+                    Style::Plain => {}
+                }
+                style = Style::Plain;
+                document.push_line(&ended);
+            }
+            _ => {}
+        }
+        !document.is_full()
+    });
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Plain,
+    Title,
+    Heading,
+}
+
+/// `Heading1`; in Chinese versions of Word the styles are called `1`, `2`, `3`.
+fn is_heading_style(name: &str) -> bool {
+    name.starts_with("Heading") || name.starts_with("heading")
+}
+
+/// The rows of all sheets, a row a line.
+fn workbook(parts: &mut Parts<'_>, document: &mut Document) {
+    let strings = parts.text("xl/sharedStrings.xml").map(|part| shared_strings(&part)).unwrap_or_default();
+    for name in parts.numbered("xl/worksheets/sheet") {
+        if let Some(part) = parts.text(&name) {
+            sheet(&part, &strings, document);
+        }
+    }
+}
+
+fn shared_strings(part: &str) -> Vec<String> {
+    let mut strings = Vec::new();
+    let mut text = String::new();
+    // Phonetic guides repeat the text in another script.
+    let (mut is_text, mut is_phonetic) = (false, false);
+    walk(part, |event| {
+        match event {
+            XmlEvent::Start("t") => is_text = true,
+            XmlEvent::End("t") => is_text = false,
+            XmlEvent::Start("rPh") => is_phonetic = true,
+            XmlEvent::End("rPh") => is_phonetic = false,
+            XmlEvent::Text(more) if is_text && !is_phonetic => text.push_str(more),
+            XmlEvent::End("si") => strings.push(std::mem::take(&mut text)),
+            _ => {}
+        }
+        strings.len() < MAX_STRINGS
+    });
+    strings
+}
+
+fn sheet(part: &str, strings: &[String], document: &mut Document) {
+    let mut row = String::new();
+    let mut value = String::new();
+    let (mut is_value, mut is_shared) = (false, false);
+    walk(part, |event| {
+        match event {
+            XmlEvent::Start("c") => (is_shared, value) = (false, String::new()),
+            XmlEvent::Attribute("t", kind) => is_shared = kind == "s",
+            XmlEvent::Start("v" | "t") => is_value = true,
+            XmlEvent::End("v" | "t") => is_value = false,
+            XmlEvent::Text(text) if is_value => value.push_str(text),
+            XmlEvent::End("c") => {
+                let shared = value.trim().parse::<usize>().ok().and_then(|number| strings.get(number));
+                // A string that many cells share must not make a small file a large text.
+                if row.len() < super::MAX_TEXT {
+                    row.push_str(shared.filter(|_| is_shared).unwrap_or(&value));
+                    row.push(' ');
+                }
+            }
+            XmlEvent::End("row") => document.push_line(&collapse(&std::mem::take(&mut row), usize::MAX)),
+            _ => {}
+        }
+        !document.is_full()
+    });
+}
+
+/// Title, author and dates (Dublin Core).
+fn properties(part: &str, document: &mut Document) {
+    let mut text = String::new();
+    let mut title = String::new();
+    walk(part, |event| {
+        match event {
+            XmlEvent::Start(_) => text.clear(),
+            XmlEvent::Text(more) => text.push_str(more),
+            XmlEvent::End("title") => title.clone_from(&text),
+            XmlEvent::End("creator") => document.author.clone_from(&text),
+            XmlEvent::End("created" | "creation-date") => document.created = iso_date(&text),
+            XmlEvent::End("modified" | "date") => document.modified = iso_date(&text),
+            _ => {}
+        }
+        true
+    });
+    if document.title.is_empty() && is_page_title(&title) {
+        document.title = title;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_document_is_read() {
+        let read = read(include_bytes!("../../tests/samples/lighthouse.docx")).unwrap();
+        assert_eq!(read.text, "Lighthouses\n灯塔的历史\nOne & two three\na\nb");
+        assert_eq!((read.title.as_str(), read.author.as_str()), ("Lighthouses", "Ann Lee"));
+        assert_eq!(read.headings, ["灯塔的历史"]);
+        assert_eq!(read.created.as_deref(), Some("2024-05-06T07:08:09Z"));
+    }
+
+    #[test]
+    fn sheets_and_slides_are_read() {
+        let sheet = read(include_bytes!("../../tests/samples/lighthouse.xlsx")).unwrap();
+        assert_eq!((sheet.title.as_str(), sheet.text.as_str()), ("Lamps", "Name Height\n灯塔 34"));
+        let slides = read(include_bytes!("../../tests/samples/lighthouse.pptx")).unwrap();
+        assert_eq!(slides.text, "Lighthouses\nfirst\n灯\nsecond\nLast\nend");
+        assert_eq!(slides.headings, ["Lighthouses", "灯", "Last"]);
+    }
+}

@@ -1,0 +1,298 @@
+//! PDF: the glyphs of its pages, joined to words, lines and paragraphs by where they stand.
+//!
+//! `hayro` interprets the pages and tells which character each glyph is, also in Chinese files that name one of
+//! Adobe's character collections and embed nothing.
+
+use std::io::Read as _;
+
+use encoding_rs::{UTF_16BE, WINDOWS_1252};
+use flate2::read::ZlibDecoder;
+use hayro_interpret::font::{Glyph, GlyphRun};
+use hayro_interpret::hayro_cmap::BfString;
+use hayro_interpret::hayro_syntax::Pdf;
+use hayro_interpret::hayro_syntax::object::DateTime;
+use hayro_interpret::kurbo::{Affine, BezPath, Point, Rect};
+use hayro_interpret::{
+    BlendMode, ClipPath, Context, Device, DrawMode, DrawProps, Image, ImageDrawProps, InterpreterCache,
+    InterpreterSettings, RenderContent, SoftMask, interpret_page,
+};
+use pharos_text::is_han;
+
+use super::Document;
+use crate::metadata::{is_page_title, iso_date};
+
+/// Pages that are read.
+const MAX_PAGES: usize = 2_000;
+
+/// Glyphs that are read, of all pages: a thick book has a million characters.
+const MAX_GLYPHS: usize = 2_000_000;
+
+/// Bytes of all streams together, unpacked, and of each picture.
+const MAX_UNPACKED: u64 = 256 << 20;
+
+/// Units of a glyph's own measure to its size.
+const UNITS_PER_EM: f64 = 1_000.0;
+
+/// A narrower gap, as a part of the size of the letters, lies inside a word.
+const NARROWEST_SPACE: f64 = 0.13;
+
+/// Reads a document; `None` where it is no PDF, is encrypted, or unpacks to more than any document is.
+pub(super) fn read(body: &[u8]) -> Option<Document> {
+    if is_bomb(body) {
+        return None;
+    }
+    let pdf = Pdf::new(body.to_vec()).ok()?;
+    let cache = InterpreterCache::new();
+    let settings =
+        InterpreterSettings { render_content: RenderContent::PAGE, ..InterpreterSettings::default() };
+    let mut document = Document::default();
+    let mut biggest = Line::default();
+    let mut glyphs = 0;
+    for (number, page) in pdf.pages().iter().take(MAX_PAGES).enumerate() {
+        let mut device = Collector { glyphs, ..Collector::default() };
+        let everywhere = Rect::new(-1e6, -1e6, 1e6, 1e6);
+        let mut context = Context::new(Affine::IDENTITY, everywhere, &cache, pdf.xref(), settings.clone());
+        interpret_page(page, &mut context, &mut device);
+        device.end_line();
+        glyphs = device.glyphs;
+        if number == 0 {
+            let longer_first = |a: &&Line, b: &&Line| a.size.total_cmp(&b.size);
+            // Of lines alike the first.
+            biggest = device.lines.iter().rev().max_by(longer_first).cloned().unwrap_or_default();
+        }
+        for paragraph in paragraphs(&device.lines) {
+            document.push_line(&paragraph);
+        }
+        if document.is_full() || glyphs >= MAX_GLYPHS {
+            break;
+        }
+    }
+    let metadata = pdf.metadata();
+    let title = metadata.title.as_deref().map(text_string).unwrap_or_default();
+    document.title = if is_page_title(&title) { title } else { biggest.text };
+    document.author = metadata.author.as_deref().map(text_string).unwrap_or_default();
+    document.created = metadata.creation_date.and_then(date);
+    document.modified = metadata.modification_date.and_then(date);
+    Some(document)
+}
+
+/// A line of a page.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Line {
+    text: String,
+    /// Height of its letters, where it begins and ends, and how high it stands.
+    size: f64,
+    start: f64,
+    end: f64,
+    height: f64,
+}
+
+/// Collects the lines of a page in the order in which they are drawn, which is nearly always that of reading.
+#[derive(Default)]
+struct Collector {
+    lines: Vec<Line>,
+    line: Line,
+    glyphs: usize,
+}
+
+impl Collector {
+    fn glyph(&mut self, text: &str, at: Point, size: f64, width: f64) {
+        // Letters of another line, or of another column.
+        let is_same_line = (at.y - self.line.height).abs() < size.max(self.line.size) * 0.5;
+        let gap = at.x - self.line.end;
+        if !self.line.text.is_empty() && (!is_same_line || gap < -size || gap > size * 8.0) {
+            self.end_line();
+        }
+        if self.line.text.is_empty() {
+            if text.trim().is_empty() {
+                return;
+            }
+            self.line = Line { text: String::new(), size, start: at.x, end: at.x, height: at.y };
+        } else if gap > size * NARROWEST_SPACE && !self.line.text.ends_with(' ') && !text.starts_with(' ') {
+            self.line.text.push(' ');
+        }
+        self.line.text.push_str(text);
+        self.line.size = self.line.size.max(size);
+        self.line.end = at.x + width;
+    }
+
+    fn end_line(&mut self) {
+        let mut line = std::mem::take(&mut self.line);
+        line.text = crate::text::collapse(&line.text, usize::MAX);
+        if !line.text.is_empty() {
+            self.lines.push(line);
+        }
+    }
+}
+
+impl Device<'_> for Collector {
+    fn draw_glyph_run(&mut self, run: &GlyphRun<'_, '_>, props: DrawProps<'_>, _: &DrawMode) {
+        for glyph in run.glyphs() {
+            self.glyphs += 1;
+            if self.glyphs > MAX_GLYPHS {
+                return;
+            }
+            let Some(character) = glyph.as_unicode() else { continue };
+            let text = match character {
+                BfString::Char(character) => character.to_string(),
+                BfString::String(text) => text,
+            };
+            let place = props.transform * glyph.transform();
+            let origin = place * Point::ZERO;
+            let size = (place * Point::new(0.0, UNITS_PER_EM) - origin).hypot();
+            let units = match &**glyph {
+                Glyph::Outline(outline) => outline.advance_width(),
+                Glyph::Type3(drawn) => drawn.advance_width(),
+            };
+            let advance = place * Point::new(f64::from(units.unwrap_or(500.0)), 0.0) - origin;
+            if origin.is_finite() && size.is_finite() {
+                self.glyph(&text, origin, size, advance.x);
+            }
+        }
+    }
+
+    fn draw_path(&mut self, _: &BezPath, _: DrawProps<'_>, _: &DrawMode) {}
+    fn push_clip_path(&mut self, _: &ClipPath) {}
+    fn push_transparency_group(&mut self, _: f32, _: Option<SoftMask<'_>>, _: BlendMode) {}
+    fn draw_image(&mut self, _: Image<'_, '_>, _: ImageDrawProps<'_>) {}
+    fn pop_clip(&mut self) {}
+    fn pop_transparency_group(&mut self) {}
+}
+
+/// Joins lines that follow each other at the distance of lines, are of one size, and begin below the line before; a
+/// line that ends early ends its paragraph.
+fn paragraphs(lines: &[Line]) -> Vec<String> {
+    let widest = lines.iter().map(|line| line.end - line.start).fold(0.0, f64::max);
+    let mut paragraphs: Vec<String> = Vec::new();
+    let mut before: Option<&Line> = None;
+    for line in lines {
+        let goes_on = before.is_some_and(|before| {
+            let distance = before.height - line.height;
+            (0.0..line.size * 1.8).contains(&distance)
+                && (before.size - line.size).abs() < line.size * 0.1
+                && before.end - before.start > widest * 0.7
+                && line.start < before.end
+        });
+        match paragraphs.last_mut() {
+            Some(paragraph) if goes_on => join(paragraph, &line.text),
+            _ => paragraphs.push(line.text.clone()),
+        }
+        before = Some(line);
+    }
+    paragraphs
+}
+
+/// Words are separated by a space, Chinese characters by nothing, and a word cut at the end of its line is whole again.
+fn join(paragraph: &mut String, line: &str) {
+    let is_cut = paragraph.strip_suffix('-').is_some_and(|before| before.ends_with(char::is_lowercase));
+    if is_cut && line.starts_with(char::is_lowercase) {
+        paragraph.pop();
+        paragraph.push_str(line);
+        return;
+    }
+    let is_chinese = |c: Option<char>| c.is_some_and(|c| is_han(c) || "，。、；：？！“”（）《》".contains(c));
+    if !is_chinese(paragraph.chars().next_back()) || !is_chinese(line.chars().next()) {
+        paragraph.push(' ');
+    }
+    paragraph.push_str(line);
+}
+
+/// A text in the document's own description: UTF-16 or UTF-8 with a mark, else nearly Latin-1.
+fn text_string(bytes: &[u8]) -> String {
+    let text = match bytes {
+        [0xFE, 0xFF, rest @ ..] => UTF_16BE.decode_without_bom_handling(rest).0,
+        [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest),
+        _ => WINDOWS_1252.decode_without_bom_handling(bytes).0,
+    };
+    text.replace('\0', "")
+}
+
+fn date(at: DateTime) -> Option<String> {
+    iso_date(&format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}{:+03}:{:02}",
+        at.year, at.month, at.day, at.hour, at.minute, at.second, at.utc_offset_hour, at.utc_offset_minute
+    ))
+}
+
+/// Do the streams, as far as they are packed once, unpack to more than any document is? Pictures are never unpacked
+/// here, so that only each of them for itself must be of reasonable size.
+fn is_bomb(body: &[u8]) -> bool {
+    /// Nothing is packed better.
+    const BEST_RATIO: u64 = 1_032;
+    if (body.len() as u64) * BEST_RATIO <= MAX_UNPACKED {
+        return false;
+    }
+    let mut unpacked = 0;
+    let mut last_end = 0;
+    for at in memchr::memmem::find_iter(body, b"stream") {
+        let description = &body[last_end..at];
+        last_end = at;
+        let data = body[at + b"stream".len()..].trim_ascii_start();
+        // What zlib begins with.
+        if data.first().is_none_or(|b| b & 0x0F != 8) {
+            continue;
+        }
+        let is_picture = memchr::memmem::find(description, b"/Image").is_some();
+        let before = if is_picture { 0 } else { unpacked };
+        let mut rest = ZlibDecoder::new(data).take(MAX_UNPACKED - before + 1);
+        let length = std::io::copy(&mut rest, &mut std::io::sink()).unwrap_or_default();
+        if before + length > MAX_UNPACKED {
+            return true;
+        }
+        unpacked = if is_picture { unpacked } else { before + length };
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::ZlibEncoder;
+
+    use super::*;
+
+    #[test]
+    fn pages_are_read_with_their_paragraphs() {
+        let read = read(include_bytes!("../../tests/samples/lighthouse.pdf")).unwrap();
+        assert_eq!(read.title, "The History of Lighthouses", "the biggest line, as the file says untitled");
+        assert_eq!(
+            read.text,
+            "The History of Lighthouses\nA lighthouse stands on a rock and its light can be seen from many miles \
+             away at night. Ships that pass the coast look for it, and know by its colour where they are.\n\
+             The second paragraph is short.\nPage two: the lamp."
+        );
+    }
+
+    #[test]
+    fn bombs_are_not_unpacked() {
+        let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
+        for _ in 0..300 {
+            packer.write_all(&[b' '; 1 << 20]).unwrap();
+        }
+        let packed = packer.finish().unwrap();
+        let stream =
+            [b"1 0 obj <</Filter/FlateDecode>> stream\n".as_slice(), &packed, b"\nendstream"].concat();
+        assert!(is_bomb(&stream) && !is_bomb(&stream[..200_000]));
+    }
+
+    #[test]
+    fn lines_are_joined() {
+        let joined = |one: &str, other: &str| {
+            let mut paragraph = one.to_string();
+            join(&mut paragraph, other);
+            paragraph
+        };
+        assert_eq!(joined("a light-", "house"), "a lighthouse");
+        assert_eq!(joined("pages 3-", "5"), "pages 3- 5");
+        assert_eq!(joined("灯塔，", "海岸"), "灯塔，海岸");
+    }
+
+    #[test]
+    fn chinese_is_read_without_embedded_fonts() {
+        let read = read(include_bytes!("../../tests/samples/dengta.pdf")).unwrap();
+        assert_eq!((read.title.as_str(), read.author.as_str()), ("灯塔的历史", "张三"));
+        assert_eq!(read.text, "灯塔是建在海岸上的高塔，在夜里发光，为船只指路。");
+    }
+}

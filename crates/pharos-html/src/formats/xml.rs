@@ -1,0 +1,110 @@
+//! XML of any kind: the text between its tags, an element's text a line.
+
+use quick_xml::Reader;
+use quick_xml::escape::resolve_xml_entity;
+use quick_xml::events::{BytesRef, Event};
+
+use super::Document;
+use crate::text::collapse;
+
+/// Longer lines are cut here, in characters.
+const MAX_LINE: usize = 100_000;
+
+/// Reads a document; its title is the first element called so.
+pub(super) fn read(text: &str) -> Option<Document> {
+    let mut document = Document::default();
+    let mut is_xml = false;
+    let mut line = String::new();
+    walk(text, |event| {
+        match event {
+            XmlEvent::Start(_) | XmlEvent::End(_) => {
+                is_xml = true;
+                let ended = collapse(&std::mem::take(&mut line), MAX_LINE);
+                if matches!(event, XmlEvent::End("title")) && document.title.is_empty() {
+                    document.title.clone_from(&ended);
+                }
+                document.push_line(&ended);
+            }
+            XmlEvent::Text(text) => line.push_str(text),
+            XmlEvent::Attribute(..) => {}
+        }
+        !document.is_full()
+    });
+    is_xml.then_some(document)
+}
+
+/// What a walk over XML meets; names without their prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum XmlEvent<'a> {
+    Start(&'a str),
+    /// Of the element whose start came before.
+    Attribute(&'a str, &'a str),
+    Text(&'a str),
+    End(&'a str),
+}
+
+/// Walks over XML without building a tree, until `each` says no or an error comes: what stands behind one cannot be
+/// told from markup. The reader knows no entities but XML's own and loads nothing.
+pub(super) fn walk(text: &str, mut each: impl FnMut(XmlEvent<'_>) -> bool) {
+    let mut reader = Reader::from_str(text);
+    let settings = reader.config_mut();
+    settings.check_end_names = false;
+    settings.allow_unmatched_ends = true;
+    settings.allow_dangling_amp = true;
+    while let Ok(event) = reader.read_event() {
+        let goes_on = match &event {
+            Event::Start(element) | Event::Empty(element) => {
+                let name = element.local_name();
+                let mut goes_on = each(XmlEvent::Start(name.as_ref()));
+                for attribute in element.attributes().with_checks(false).flatten() {
+                    goes_on &=
+                        each(XmlEvent::Attribute(attribute.key.local_name().as_ref(), &attribute.value));
+                }
+                if matches!(event, Event::Empty(_)) {
+                    goes_on &= each(XmlEvent::End(name.as_ref()));
+                }
+                goes_on
+            }
+            Event::End(element) => each(XmlEvent::End(element.local_name().as_ref())),
+            Event::Text(text) => each(XmlEvent::Text(&text.xml10_content())),
+            Event::CData(text) => each(XmlEvent::Text(&text.xml10_content())),
+            Event::GeneralRef(entity) => each(XmlEvent::Text(&character(entity))),
+            Event::Eof => false,
+            Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => true,
+        };
+        if !goes_on {
+            return;
+        }
+    }
+}
+
+/// One character, or a space for what only a document type could explain.
+fn character(entity: &BytesRef<'_>) -> String {
+    match entity.resolve_char_ref() {
+        Ok(Some(character)) => character.to_string(),
+        _ => resolve_xml_entity(&entity.xml10_content()).unwrap_or(" ").to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_any_xml() {
+        let read =
+            read("<a><title>Lamps &amp; more</title><b x='1'>one<!-- no --> two</b><![CDATA[<three>]]></a>")
+                .unwrap();
+        assert_eq!(
+            (read.title.as_str(), read.text.as_str()),
+            ("Lamps & more", "Lamps & more\none two\n<three>")
+        );
+        assert_eq!(super::read("no markup"), None);
+    }
+
+    #[test]
+    fn entities_do_not_multiply() {
+        let bomb = "<!DOCTYPE a [<!ENTITY x '&y;&y;&y;'><!ENTITY y 'lol'>]><a>&x;&#65;</a>";
+        assert_eq!(read(bomb).unwrap().text, "A");
+    }
+}

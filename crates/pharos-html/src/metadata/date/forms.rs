@@ -1,0 +1,133 @@
+//! The forms in which dates are written.
+
+use super::reader::{Reader, chinese_digit};
+use super::{Moment, Order};
+
+/// What a date is read from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// A text that is a date.
+    Declared,
+    /// A text that has dates in it.
+    Running(Order),
+}
+
+/// A date in any of the forms with separators or names.
+pub(super) fn written(rest: &mut Reader<'_>, reading: Reading) -> Option<Moment> {
+    let forms = [year_first, month_name_first, day_then_month_name, numeric_year_last, chinese_numerals];
+    for form in forms {
+        let mut trial = Reader(rest.0);
+        if let Some(moment) = form(&mut trial, reading) {
+            rest.0 = trial.0;
+            return Some(moment);
+        }
+    }
+    None
+}
+
+/// `20260131`, which in running text would be any number.
+pub(super) fn compact(rest: &mut Reader<'_>) -> Option<Moment> {
+    let digits = rest.0.bytes().take_while(u8::is_ascii_digit).count();
+    if digits != 8 && digits != 14 {
+        return None;
+    }
+    let mut trial = Reader(rest.0);
+    let (year, month, day) = (trial.number(4, 4)?, trial.number(2, 2)?, trial.number(2, 2)?);
+    let moment = Moment::new(year, small(month)?, Some(small(day)?))?;
+    *rest = trial;
+    Some(moment)
+}
+
+/// `2026-1-31`, `2026/01/31`, `2026年1月31日`; `2026年1月` and declared `2026-01` without the day.
+pub(super) fn year_first(rest: &mut Reader<'_>, reading: Reading) -> Option<Moment> {
+    let year = rest.number(4, 4)?;
+    let separator = rest.any_of(&["-", "/", ".", " 年 ", "年 ", " 年", "年", " - ", "－", " "])?;
+    if separator == " " {
+        return year_then_month_name(year, rest);
+    }
+    let month = small(rest.number(1, 2)?)?;
+    if separator.contains('年') {
+        rest.any_of(&[" 月 ", "月 ", " 月", "月"])?;
+    } else if rest.any_of(&[separator]).is_none() {
+        let is_whole = reading == Reading::Declared && rest.0.is_empty();
+        return is_whole.then(|| Moment::new(year, month, None)).flatten();
+    }
+    match rest.number(1, 2) {
+        Some(day) => {
+            rest.any_of(&[" 日", "日", "号"]);
+            Moment::new(year, month, Some(small(day)?))
+        }
+        None if separator.contains('年') => Moment::new(year, month, None),
+        None => None,
+    }
+}
+
+/// `2026 Jan 31`, as journals write.
+fn year_then_month_name(year: i16, rest: &mut Reader<'_>) -> Option<Moment> {
+    let month = rest.month_name()?;
+    rest.any_of(&[". ", " "])?;
+    Moment::new(year, month, Some(small(rest.number(1, 2)?)?))
+}
+
+/// `January 31, 2026`, `Jan. 31st 2026`; `January 2026` without the day.
+fn month_name_first(rest: &mut Reader<'_>, _: Reading) -> Option<Moment> {
+    let month = rest.month_name()?;
+    rest.any_of(&[". ", ".", " ", "-", "/"])?;
+    rest.blanks();
+    if let Some(year) = rest.number(4, 4) {
+        return Moment::new(year, month, None);
+    }
+    let day = small(rest.number(1, 2)?)?;
+    rest.ordinal_ending();
+    rest.any_of(&[", ", ",", " ,", " ", "-", "/"])?;
+    rest.blanks();
+    Moment::new(rest.number(4, 4)?, month, Some(day))
+}
+
+/// `31 January 2026`, `31st of Jan., 2026`, `31-Jan-2026`.
+fn day_then_month_name(rest: &mut Reader<'_>, _: Reading) -> Option<Moment> {
+    let day = small(rest.number(1, 2)?)?;
+    rest.ordinal_ending();
+    rest.any_of(&[" of ", ". ", " ", "-", "/", ""])?;
+    let month = rest.month_name()?;
+    rest.any_of(&["., ", ". ", ", ", ".", ",", " ", "-", "/"])?;
+    rest.blanks();
+    Moment::new(rest.number(4, 4)?, month, Some(day))
+}
+
+/// `31.01.2026`, `31/1/2026`, `1/31/2026`.
+fn numeric_year_last(rest: &mut Reader<'_>, reading: Reading) -> Option<Moment> {
+    let first = small(rest.number(1, 2)?)?;
+    let separator = rest.any_of(&["/", ".", "-"])?;
+    let second = small(rest.number(1, 2)?)?;
+    rest.any_of(&[separator])?;
+    let year = rest.number(4, 4)?;
+    let is_american = match reading {
+        Reading::Running(Order::DayFirst) => false,
+        Reading::Running(Order::MonthFirst) => true,
+        _ => separator == "/",
+    };
+    let is_month_first = second > 12 || (is_american && first <= 12);
+    let (month, day) = if is_month_first { (first, second) } else { (second, first) };
+    Moment::new(year, month, Some(day))
+}
+
+/// `二〇〇八年十二月二十二日`.
+fn chinese_numerals(rest: &mut Reader<'_>, _: Reading) -> Option<Moment> {
+    let mut year = 0;
+    for _ in 0..4 {
+        year = year * 10 + i16::from(chinese_digit(rest.character()?)?);
+    }
+    rest.any_of(&["年"])?;
+    let month = rest.chinese_number()?;
+    rest.any_of(&["月"])?;
+    let day = rest.chinese_number();
+    if day.is_some() {
+        rest.any_of(&["日", "号"])?;
+    }
+    Moment::new(year, month, day)
+}
+
+fn small(number: i16) -> Option<i8> {
+    i8::try_from(number).ok()
+}

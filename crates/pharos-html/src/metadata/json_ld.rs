@@ -1,0 +1,225 @@
+//! What a page says of itself in JSON-LD (schema.org).
+
+use serde_json::Value;
+
+/// Longer scripts are data for programs, not a description of the page.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Descriptions of one page that are looked at.
+const MAX_NODES: usize = 500;
+
+/// What [`read`] gives; the first word of the most telling description counts.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Described {
+    pub(super) headline: Option<String>,
+    pub(super) published: Option<String>,
+    pub(super) modified: Option<String>,
+    pub(super) author: Option<String>,
+    pub(super) site_name: Option<String>,
+    pub(super) image: Option<String>,
+    pub(super) summary: Option<String>,
+    pub(super) keywords: Option<String>,
+}
+
+/// How much a description tells about the page itself.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Subject {
+    Article,
+    Post,
+    Page,
+}
+
+/// Adds up what all scripts of a page say. `serde_json` ends at a depth of 128.
+pub(super) fn read(scripts: &[String]) -> Described {
+    let documents: Vec<Value> = scripts.iter().filter_map(|script| parse(script)).collect();
+    let mut nodes = Vec::new();
+    for document in &documents {
+        gather(document, &mut nodes);
+    }
+    let mut subjects: Vec<(Subject, &Value)> =
+        nodes.iter().filter_map(|node| Some((subject(node)?, *node))).collect();
+    subjects.sort_by_key(|(subject, _)| *subject);
+    let mut described = Described::default();
+    for (subject, node) in subjects {
+        described.add(subject, node, &nodes);
+    }
+    described
+}
+
+fn parse(script: &str) -> Option<Value> {
+    if script.len() > MAX_BYTES {
+        return None;
+    }
+    let trimmed = script.trim().trim_start_matches("<!--").trim_start_matches("//<![CDATA[");
+    let trimmed = trimmed.trim_end_matches("-->").trim_end_matches("//]]>").trim().trim_end_matches(';');
+    serde_json::from_str(trimmed)
+        .or_else(|_| {
+            // Line feeds inside strings are the usual mistake.
+            let plain = trimmed.replace(|c: char| c.is_control(), " ");
+            serde_json::from_str(&plain)
+        })
+        .ok()
+}
+
+/// The descriptions in a document: in lists, in `@graph`, and as what a page is mainly about.
+fn gather<'a>(document: &'a Value, nodes: &mut Vec<&'a Value>) {
+    let mut waiting = vec![document];
+    while let Some(value) = waiting.pop() {
+        if nodes.len() >= MAX_NODES {
+            return;
+        }
+        match value {
+            // Turned round, so that the first is looked at first.
+            Value::Array(values) => waiting.extend(values.iter().take(MAX_NODES).rev()),
+            Value::Object(members) => {
+                nodes.push(value);
+                let inner = ["mainEntity", "mainEntityOfPage", "@graph"];
+                waiting.extend(inner.iter().filter_map(|name| members.get(*name)));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn subject(node: &Value) -> Option<Subject> {
+    let kinds = match node.get("@type")? {
+        Value::String(kind) => vec![kind.as_str()],
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => return None,
+    };
+    let of_kind = |kind: &str| {
+        let kind = kind.rsplit(['/', ':']).next().unwrap_or(kind);
+        match kind {
+            "DiscussionForumPosting"
+            | "Question"
+            | "QAPage"
+            | "SocialMediaPosting"
+            | "VideoObject"
+            | "Recipe"
+            | "PodcastEpisode"
+            | "Product"
+            | "Event"
+            | "Dataset"
+            | "SoftwareApplication" => Some(Subject::Post),
+            _ if kind.ends_with("Article") || kind.ends_with("BlogPosting") || kind == "Report" => {
+                Some(Subject::Article)
+            }
+            "Review" | "HowTo" | "Course" => Some(Subject::Post),
+            _ if kind.ends_with("Page") || kind == "CreativeWork" => Some(Subject::Page),
+            _ => None,
+        }
+    };
+    kinds.into_iter().filter_map(of_kind).min()
+}
+
+impl Described {
+    fn add(&mut self, subject: Subject, node: &Value, nodes: &[&Value]) {
+        let text = |name: &str| node.get(name).and_then(Value::as_str).map(str::to_string);
+        keep(&mut self.published, || text("datePublished").or_else(|| text("dateCreated")));
+        keep(&mut self.modified, || text("dateModified"));
+        keep(&mut self.headline, || {
+            text("headline").or_else(|| text("name").filter(|_| subject != Subject::Page))
+        });
+        keep(&mut self.summary, || text("description"));
+        if subject != Subject::Page {
+            let writer = node.get("author").or_else(|| node.get("creator"));
+            keep(&mut self.author, || names(writer?, nodes));
+        }
+        let site = node.get("isPartOf").filter(|whole| whole.get("@type").is_some_and(|t| t == "WebSite"));
+        keep(&mut self.site_name, || names(node.get("publisher").or(site)?, nodes));
+        keep(&mut self.image, || address(node.get("image")?, nodes));
+        keep(&mut self.keywords, || match node.get("keywords")? {
+            Value::String(words) => Some(words.clone()),
+            Value::Array(words) => Some(words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")),
+            _ => None,
+        });
+    }
+}
+
+fn keep(slot: &mut Option<String>, value: impl FnOnce() -> Option<String>) {
+    if slot.is_none() {
+        *slot = value().filter(|text| !text.trim().is_empty());
+    }
+}
+
+/// The name of a person or an organisation, or of several: a text, a description, or `{"@id": …}` of one elsewhere.
+fn names(value: &Value, nodes: &[&Value]) -> Option<String> {
+    const MOST: usize = 10;
+    let single = std::slice::from_ref(value);
+    let values = value.as_array().map_or(single, Vec::as_slice);
+    let names: Vec<&str> = values.iter().take(MOST).filter_map(|value| name(value, nodes)).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+fn name<'a>(value: &'a Value, nodes: &[&'a Value]) -> Option<&'a str> {
+    let name = match value {
+        Value::String(name) => Some(name.as_str()),
+        Value::Object(_) => {
+            let own = value.get("name").or_else(|| resolved(value, nodes)?.get("name"))?;
+            own.as_str().or_else(|| own.get(0)?.as_str())
+        }
+        _ => None,
+    };
+    name.map(str::trim).filter(|name| !name.is_empty() && !name.contains("://"))
+}
+
+fn resolved<'a>(value: &'a Value, nodes: &[&'a Value]) -> Option<&'a Value> {
+    let id = value.get("@id")?;
+    nodes.iter().find(|node| node.get("@id") == Some(id) && node.get("name").is_some()).copied()
+}
+
+fn address(value: &Value, nodes: &[&Value]) -> Option<String> {
+    let first = value.get(0).unwrap_or(value);
+    match first {
+        Value::String(address) => Some(address.clone()),
+        Value::Object(_) => {
+            let url = first.get("url").or_else(|| resolved(first, nodes)?.get("url"))?;
+            url.as_str().map(str::to_string)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn described(script: &str) -> Described {
+        read(&[script.to_string()])
+    }
+
+    #[test]
+    fn graphs_lists_and_references() {
+        let found = described(
+            r##"{"@context":"https://schema.org","@graph":[
+              {"@type":"WebPage","datePublished":"2020-01-01","name":"Page"},
+              {"@type":["NewsArticle","Thing"],"headline":"Lit","datePublished":"2021-02-03T04:05:06Z",
+               "author":{"@id":"#ann"},"publisher":{"@type":"Organization","name":"Pharos News"},
+               "image":[{"url":"/a.png"}]},
+              {"@type":"Person","@id":"#ann","name":"Ann"}]}"##,
+        );
+        assert_eq!(found.published.as_deref(), Some("2021-02-03T04:05:06Z"));
+        assert_eq!(found.headline.as_deref(), Some("Lit"));
+        assert_eq!((found.author.as_deref(), found.site_name.as_deref()), (Some("Ann"), Some("Pharos News")));
+        assert_eq!(found.image.as_deref(), Some("/a.png"));
+        let listed = described(r#"[{"@type":"BlogPosting","author":["A","B"],"keywords":["x","y"]}];"#);
+        assert_eq!((listed.author.as_deref(), listed.keywords.as_deref()), (Some("A, B"), Some("x,y")));
+    }
+
+    #[test]
+    fn mistakes_are_forgiven_and_depth_is_not() {
+        let broken = "<!-- {\"@type\":\"Article\",\"headline\":\"two\nlines\"} -->";
+        assert_eq!(described(broken).headline.as_deref(), Some("two lines"));
+        assert_eq!(described(&"[".repeat(100_000)), Described::default());
+        assert_eq!(described(&"{\"@graph\":".repeat(100_000)), Described::default());
+    }
+
+    proptest! {
+        #[test]
+        fn any_script_is_read(script in "(\\{|\\}|\\[|\\]|:|,|\"@type\"|\"@graph\"|\"@id\"|\"Article\"|\"author\"|\"name\"|\"x\"|1|null){0,40}") {
+            described(&script);
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! The lines a reader sees, with what their elements say they are: where dates and names are looked for that no
+//! declaration gives.
+
+use crate::dom::{Dom, Element, NodeData, Step};
+use crate::metadata::date;
+use crate::text::collapse;
+
+/// What enclosing elements say of a line by their tags, classes and ids.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Hints {
+    /// Holds a date or what stands beside it: `class="post-date"`, `id=pubtime`, `<time>`.
+    pub(super) date: bool,
+    /// A `<time>` element.
+    pub(super) time: bool,
+    /// Names the author: `class=byline`, `rel=author`.
+    pub(super) author: bool,
+    /// Not the page's own matter: footers, comments, lists of other pages.
+    pub(super) aside: bool,
+    /// A heading `h1` to `h3`.
+    pub(super) heading: bool,
+    /// Inside a link.
+    pub(super) link: bool,
+}
+
+/// A line of the page.
+#[derive(Debug)]
+pub(super) struct Line {
+    /// Its text, white space collapsed, cut at [`MAX_LINE_CHARS`].
+    pub(super) text: String,
+    /// Characters of the page before it.
+    pub(super) at: usize,
+    /// Of anything in the line.
+    pub(super) hints: Hints,
+    /// What the first `<time datetime>` or the like in the line says.
+    pub(super) datetime: Option<String>,
+}
+
+/// Longer lines are prose; their beginnings are enough.
+pub(super) const MAX_LINE_CHARS: usize = 400;
+
+/// Lines that are looked at: what stands far below is not about the page as a whole.
+const MAX_LINES: usize = 4_000;
+
+/// The lines of the page from its top.
+pub(super) fn lines(dom: &Dom) -> Vec<Line> {
+    let mut gathered = Gathered::default();
+    let mut open: Vec<Place> = Vec::new();
+    let mut walk = dom.walk(dom.root());
+    while let Some(step) = walk.next() {
+        match step {
+            Step::Enter(id) => match dom.data(id) {
+                NodeData::Text(text) => gathered.text(text, open.last().copied().unwrap_or_default()),
+                NodeData::Element(element) => {
+                    open.push(gathered.place(element, open.last().copied().unwrap_or_default()));
+                    if is_block(element.tag()) {
+                        gathered.end_line();
+                    }
+                    gathered.datetime(element);
+                    if is_unseen(element) {
+                        walk.skip_contents(id);
+                    }
+                }
+                NodeData::Other => {}
+            },
+            Step::Leave(id) => {
+                if let Some(element) = dom.element(id) {
+                    open.pop();
+                    if is_block(element.tag()) {
+                        gathered.end_line();
+                    }
+                }
+            }
+        }
+        if gathered.lines.len() >= MAX_LINES {
+            break;
+        }
+    }
+    gathered.end_line();
+    gathered.finish()
+}
+
+/// Where the walk is: what is known of it, and the innermost element that calls itself not the page's own.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    hints: Hints,
+    aside: Option<usize>,
+    /// Where the element began that calls itself a date's.
+    date_from: usize,
+}
+
+/// An element that holds more before a line than this is no date's, whatever it calls itself.
+const NEAR_DATE: usize = 300;
+
+/// An element that calls itself not the page's own matter, and what it holds.
+struct Aside {
+    around: Option<usize>,
+    chars: usize,
+    has_main_heading: bool,
+}
+
+#[derive(Default)]
+struct Gathered {
+    lines: Vec<Line>,
+    text: String,
+    chars: usize,
+    hints: Hints,
+    linked: bool,
+    unlinked: bool,
+    datetime: Option<String>,
+    asides: Vec<Aside>,
+    /// The aside that each line is in.
+    line_asides: Vec<Option<usize>>,
+    aside: Option<usize>,
+}
+
+impl Gathered {
+    fn place(&mut self, element: &Element, around: Place) -> Place {
+        let before = Hints { aside: false, ..around.hints };
+        let hints = hints(element, before);
+        let mut aside = around.aside;
+        if hints.aside {
+            self.asides.push(Aside { around: aside, chars: 0, has_main_heading: false });
+            aside = Some(self.asides.len() - 1);
+        }
+        if element.tag() == "h1" {
+            let mut next = aside;
+            while let Some(aside) = next.and_then(|number| self.asides.get_mut(number)) {
+                // What is above is marked already.
+                next = if aside.has_main_heading { None } else { aside.around };
+                aside.has_main_heading = true;
+            }
+        }
+        let date_from = if hints.date && !around.hints.date { self.chars } else { around.date_from };
+        Place { hints, aside, date_from }
+    }
+
+    /// An aside around the main heading or most of the page is only a careless name for the page.
+    fn finish(mut self) -> Vec<Line> {
+        for (line, aside) in self.lines.iter().zip(&self.line_asides) {
+            if let Some(aside) = aside.and_then(|number| self.asides.get_mut(number)) {
+                aside.chars += line.text.len();
+            }
+        }
+        let total: usize = self.lines.iter().map(|line| line.text.len()).sum();
+        // Inner asides come after outer ones.
+        let mut is_real = vec![false; self.asides.len()];
+        for number in (0..self.asides.len()).rev() {
+            let Aside { around, chars, .. } = self.asides[number];
+            if let Some(outer) = around {
+                self.asides[outer].chars += chars;
+            }
+        }
+        for number in 0..self.asides.len() {
+            let Aside { around, chars, has_main_heading } = self.asides[number];
+            is_real[number] =
+                (!has_main_heading && chars * 2 < total) || around.is_some_and(|outer| is_real[outer]);
+        }
+        for (line, aside) in self.lines.iter_mut().zip(self.line_asides) {
+            line.hints.aside = aside.is_some_and(|number| is_real[number]);
+        }
+        self.lines
+    }
+
+    /// `<time datetime>`, and `<abbr title>` or `<span title>` of the older microformats.
+    fn datetime(&mut self, element: &Element) {
+        let name = match element.tag() {
+            "time" => "datetime",
+            "abbr" | "span" => "title",
+            _ => return,
+        };
+        if self.datetime.is_none() {
+            let value = element.attribute(name).filter(|value| date::declared(value).is_some());
+            self.datetime = value.map(str::to_string);
+        }
+    }
+
+    fn text(&mut self, text: &str, place: Place) {
+        if text.trim().is_empty() {
+            self.text.push(' ');
+            return;
+        }
+        if self.text.len() < MAX_LINE_CHARS * 4 {
+            self.text.push_str(&text[..text.floor_char_boundary(MAX_LINE_CHARS * 4)]);
+        }
+        let mut hints = place.hints;
+        hints.date &= self.chars - place.date_from < NEAR_DATE;
+        self.aside = place.aside;
+        // What only a part of a line says must not be said of the rest, but a line is short.
+        self.hints.date |= hints.date;
+        self.hints.time |= hints.time;
+        self.hints.author |= hints.author;
+        self.hints.heading |= hints.heading;
+        self.linked |= hints.link;
+        self.unlinked |= !hints.link;
+    }
+
+    fn end_line(&mut self) {
+        let text = collapse(&self.text, MAX_LINE_CHARS);
+        self.text.clear();
+        let (linked, unlinked) = (std::mem::take(&mut self.linked), std::mem::take(&mut self.unlinked));
+        let mut hints = std::mem::take(&mut self.hints);
+        let datetime = self.datetime.take();
+        if text.is_empty() {
+            return;
+        }
+        hints.link = linked && !unlinked;
+        let at = self.chars;
+        self.chars += text.chars().count();
+        self.line_asides.push(self.aside);
+        self.lines.push(Line { text, at, hints, datetime });
+    }
+}
+
+fn hints(element: &Element, around: Hints) -> Hints {
+    let mut hints = around;
+    match element.tag() {
+        // The whole page tells nothing about a part of it.
+        "html" | "body" | "main" | "article" => return around,
+        "time" => (hints.time, hints.date) = (true, true),
+        "footer" | "aside" | "nav" => hints.aside = true,
+        "h1" | "h2" | "h3" => hints.heading = true,
+        "a" => hints.link = true,
+        _ => {}
+    }
+    for (name, value) in element.attributes() {
+        match name {
+            "class" | "id" | "itemprop" | "rel" | "name" => {
+                let value = &value[..value.floor_char_boundary(200)];
+                for_each_word(value, |word| classify(word, &mut hints));
+            }
+            _ => {}
+        }
+    }
+    hints
+}
+
+/// Calls `f` with each word of a name, lower case: `postDate`, `post-date` and `post_date` are the same two. Every
+/// element of a page passes here, so nothing is allocated; longer words than any that count are cut.
+fn for_each_word(value: &str, mut f: impl FnMut(&str)) {
+    let mut word = [0_u8; 20];
+    let mut len = 0;
+    let mut was_small = false;
+    for byte in value.bytes().chain([b' ']) {
+        let is_letter = byte.is_ascii_alphanumeric();
+        if (!is_letter || byte.is_ascii_uppercase() && was_small) && len > 0 {
+            f(std::str::from_utf8(&word[..len]).unwrap_or_default());
+            len = 0;
+        }
+        if is_letter && len < word.len() {
+            word[len] = byte.to_ascii_lowercase();
+            len += 1;
+        }
+        was_small = byte.is_ascii_lowercase();
+    }
+}
+
+fn classify(word: &str, hints: &mut Hints) {
+    match word {
+        "date" | "time" | "published" | "publish" | "posted" | "timestamp" | "dateline" | "datetime"
+        | "meta" | "info" | "source" | "pub" => hints.date = true,
+        "byline" => (hints.date, hints.author) = (true, true),
+        "author" | "authors" | "writer" | "editor" | "creator" => hints.author = true,
+        "footer" | "foot" | "copyright" | "comment" | "comments" | "reply" | "replies" | "sidebar"
+        | "related" | "recommend" | "recommended" | "recommendation" | "nav" | "navbar" | "menu"
+        | "breadcrumb" | "breadcrumbs" | "newsletter" | "hot" | "rank" | "ranking" | "popular"
+        | "trending" | "latest" | "ad" | "ads" | "advert" | "promo" | "cookie" | "events" => {
+            hints.aside = true
+        }
+        "update" | "validate" | "candidate" => {}
+        _ if word.ends_with("date") || word.ends_with("time") || word.starts_with("pubtime") => {
+            hints.date = true
+        }
+        _ => {}
+    }
+}
+
+fn is_unseen(element: &Element) -> bool {
+    matches!(
+        element.tag(),
+        "head"
+            | "title"
+            | "script"
+            | "style"
+            | "noscript"
+            | "template"
+            | "textarea"
+            | "select"
+            | "option"
+            | "iframe"
+            | "object"
+            | "svg"
+            | "button"
+    )
+}
+
+fn is_block(tag: &str) -> bool {
+    matches!(
+        tag,
+        "address"
+            | "article"
+            | "aside"
+            | "blockquote"
+            | "body"
+            | "br"
+            | "caption"
+            | "center"
+            | "dd"
+            | "details"
+            | "div"
+            | "dl"
+            | "dt"
+            | "fieldset"
+            | "figcaption"
+            | "figure"
+            | "footer"
+            | "form"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "header"
+            | "hgroup"
+            | "hr"
+            | "li"
+            | "main"
+            | "menu"
+            | "nav"
+            | "ol"
+            | "p"
+            | "pre"
+            | "section"
+            | "summary"
+            | "table"
+            | "tbody"
+            | "td"
+            | "th"
+            | "tfoot"
+            | "thead"
+            | "tr"
+            | "ul"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_know_where_they_stand() {
+        let dom = Dom::parse(
+            "<title>t</title><h1>Head</h1><p class=postMeta>by <a rel=author>Ann</a> <time>now</time></p>\
+             <script>s</script><ul><li><a href=x>all link</a></ul><footer>2020",
+        );
+        let lines = lines(&dom);
+        let texts: Vec<&str> = lines.iter().map(|l| l.text.as_str()).collect();
+        assert_eq!(texts, ["Head", "by Ann now", "all link", "2020"]);
+        assert!(lines[0].hints.heading && lines[1].hints.date && lines[1].hints.author);
+        assert!(lines[2].hints.link && lines[3].hints.aside && lines[3].at == 22);
+    }
+
+    #[test]
+    fn names_are_cut_into_words() {
+        let mut words = Vec::new();
+        for_each_word("postDate post-info_2é artTime", |word| words.push(word.to_string()));
+        assert_eq!(words, ["post", "date", "post", "info", "2", "art", "time"]);
+    }
+}

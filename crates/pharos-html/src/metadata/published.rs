@@ -1,0 +1,173 @@
+//! When a page was published and last changed: candidates of different trust, and the choice between them.
+
+mod in_url;
+mod visible;
+
+use jiff::ToSpan;
+use jiff::civil::Date;
+
+use super::date::{self, Moment};
+use super::lines::Line;
+use visible::Seen;
+
+/// Before this nobody published on the web; what is older was put there later, and only a declaration may say so.
+const WEB_BEGINS: i16 = 1990;
+
+/// A visible date with less says something else than when the page was published.
+const ENOUGH: i32 = 15;
+
+/// A visible date with this much is what the author shows a reader, whatever programs write into the head.
+const PLAIN: i32 = 60;
+
+/// A visible date with this much is clearer than what the address says.
+const CLEAR: i32 = 50;
+
+/// Who says a date, the most trustworthy first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Trust {
+    /// `article:published_time` and its like.
+    Named,
+    /// schema.org, in a script.
+    JsonLd,
+    /// schema.org, in attributes; `<time pubdate>`.
+    Microdata,
+    /// `date`, which may be anything's.
+    Unclear,
+}
+
+/// The dates that a page gives.
+#[derive(Debug, Default)]
+pub(super) struct Dates {
+    published: Vec<(Trust, Moment)>,
+    modified: Vec<(Trust, Moment)>,
+}
+
+impl Dates {
+    /// A date said to be of the publication.
+    pub(super) fn published(&mut self, trust: Trust, text: &str) {
+        add(&mut self.published, trust, text);
+    }
+
+    /// A date said to be of the last change.
+    pub(super) fn modified(&mut self, trust: Trust, text: &str) {
+        add(&mut self.modified, trust, text);
+    }
+
+    /// Publication and last change, as ISO 8601. `lines` are the page's own, `heading_at` where its content begins.
+    pub(super) fn choose(
+        &self,
+        url: &str,
+        lines: &[Line],
+        heading_at: Option<usize>,
+        today: Date,
+    ) -> (Option<String>, Option<String>) {
+        let declared = best(&self.published, today);
+        let changed = best(&self.modified, today).map(|(_, moment)| moment);
+        let seen = Seen::look(lines, heading_at, today);
+        let in_url = in_url::in_url(url).filter(|moment| is_possible(moment, today));
+        let day_in_url = in_url.clone().filter(|moment| moment.has_day);
+        let trusted = declared.clone().filter(|(trust, moment)| *trust < Trust::Unclear && moment.has_day);
+        let trusted = trusted.map(|(_, moment)| match &day_in_url {
+            // Pages are brought out again, but keep their address.
+            Some(first) if first.day < moment.day => first.clone(),
+            _ => moment,
+        });
+        let shown = visible::at_least(PLAIN, &seen.beside_heading);
+        // The same day with its hour says more.
+        let is_same_day = |moment: &Moment| trusted.as_ref().is_some_and(|trusted| trusted.day == moment.day);
+        let published = [
+            seen.first_published,
+            shown.filter(|moment| moment.time.is_some() || !is_same_day(moment)),
+            trusted,
+            visible::at_least(CLEAR, &seen.published),
+            day_in_url,
+            declared.map(|(_, moment)| moment),
+            visible::at_least(ENOUGH, &seen.published),
+            seen.modified.clone(),
+            visible::at_least(ENOUGH, &seen.month),
+            in_url,
+        ]
+        .into_iter()
+        .flatten()
+        .next();
+        // Who changed a page before publishing it has mixed the two up.
+        let modified = changed
+            .or(seen.modified)
+            .filter(|last| published.as_ref().is_none_or(|first| first.day <= last.day));
+        (published.map(|moment| moment.to_iso()), modified.map(|moment| moment.to_iso()))
+    }
+}
+
+fn add(slot: &mut Vec<(Trust, Moment)>, trust: Trust, text: &str) {
+    const MOST: usize = 20;
+    if slot.len() < MOST
+        && let Some(moment) = date::declared(text)
+    {
+        slot.push((trust, moment));
+    }
+}
+
+/// The first of the most trusted.
+fn best(candidates: &[(Trust, Moment)], today: Date) -> Option<(Trust, Moment)> {
+    let possible = candidates.iter().filter(|(_, moment)| is_possible(moment, today));
+    possible.min_by_key(|(trust, _)| *trust).cloned()
+}
+
+/// A day of grace: it is tomorrow already in some part of the world.
+fn is_possible(moment: &Moment, today: Date) -> bool {
+    today.checked_add(1.day()).is_ok_and(|tomorrow| moment.day <= tomorrow)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dom::Dom;
+    use crate::metadata::lines::lines;
+
+    const TODAY: Date = jiff::civil::date(2026, 1, 31);
+
+    fn published(html: &str) -> Option<String> {
+        Dates::default().choose("http://example.org/", &lines(&Dom::parse(html)), None, TODAY).0
+    }
+
+    #[test]
+    fn declarations_come_in_their_order() {
+        let mut dates = Dates::default();
+        dates.published(Trust::Unclear, "2020-01-01");
+        dates.published(Trust::Microdata, "2020-01-02");
+        dates.published(Trust::JsonLd, "2020-01-03");
+        dates.published(Trust::Named, "2030-01-04");
+        dates.modified(Trust::Named, "2019-01-01");
+        let chosen = dates.choose("http://example.org/2022/02/03/x", &[], None, TODAY);
+        assert_eq!(
+            chosen,
+            (Some("2020-01-03".into()), None),
+            "neither in the future nor changed before it was"
+        );
+    }
+
+    #[test]
+    fn visible_dates_are_weighed() {
+        assert_eq!(
+            published(
+                "<p>今天是 2010年3月1日 星期一</p><h1>灯塔</h1><div class=info>发布时间：2008-12-22 10:20 来源：新华网</div>                 <p>灯塔建于1999年10月1日，此后一直为过往的船只指路，也为附近渔村的人们所熟悉，至今仍在使用，并且是一个很受欢迎的去处。</p>                 <div id=footer>Copyright 2009-01-01</div>"
+            )
+            .as_deref(),
+            Some("2008-12-22T10:20:00")
+        );
+        assert_eq!(
+            published("<h1>Lit</h1><p>By Ann<p>December 22, 2008<p>It was lit.<ul><li><a href=x>Old news</a> 2007-01-01</ul>")
+                .as_deref(),
+            Some("2008-12-22")
+        );
+        assert_eq!(published("<p>Copyright 2009-01-01. All rights reserved."), None);
+        assert_eq!(
+            published(
+                "<h1>Lit</h1><p>30 Sep 2022<p>This was originally published on 26 Sep 2019 but has changed."
+            )
+            .as_deref(),
+            Some("2019-09-26")
+        );
+        assert_eq!(published("<footer>Updated 2009-01-01</footer>").as_deref(), Some("2009-01-01"));
+    }
+}

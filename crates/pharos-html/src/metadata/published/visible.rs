@@ -1,0 +1,240 @@
+//! Dates that a reader sees: which of them is the publication's.
+
+use jiff::civil::Date;
+
+use super::{WEB_BEGINS, is_possible};
+use crate::metadata::date::{self, Moment, Order};
+use crate::metadata::lines::Line;
+
+/// Visible dates that are looked at.
+const MAX_VISIBLE: usize = 300;
+
+/// What standing right below the heading counts for.
+const NEAR_HEADING: i32 = 25;
+
+/// What the visible dates say.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// The best one with a day.
+    pub(super) published: Scored,
+    /// The best one of those right below the heading.
+    pub(super) beside_heading: Scored,
+    /// The best one without a day.
+    pub(super) month: Scored,
+    /// The first that is called that of the first publication.
+    pub(super) first_published: Option<Moment>,
+    /// The first that is called a change.
+    pub(super) modified: Option<Moment>,
+}
+
+impl Seen {
+    pub(super) fn look(lines: &[Line], heading_at: Option<usize>, today: Date) -> Self {
+        let mut seen = Self::default();
+        let mut looked_at = 0;
+        let order = lines
+            .iter()
+            .filter(|line| date::may_have_date(&line.text))
+            .map(|line| date::order(&line.text))
+            .find(|order| *order != Order::Unknown);
+        for line in lines.iter().filter(|line| line.datetime.is_some() || date::may_have_date(&line.text)) {
+            let found = date::find(&line.text, 3, order.unwrap_or_default());
+            looked_at += found.len();
+            if looked_at > MAX_VISIBLE {
+                break;
+            }
+            for (number, found) in found.iter().enumerate() {
+                // What a machine reads in the line is more exact than what a person does; but a day is that of
+                // the place, not that of Greenwich.
+                let exact = line.datetime.as_deref().and_then(date::declared).filter(|_| number == 0);
+                let exact = exact.filter(|exact| {
+                    exact.has_day && (exact.day == found.moment.day || !exact.is_universal())
+                });
+                let moment = exact.unwrap_or_else(|| found.moment.clone());
+                if !is_possible(&moment, today) || moment.day.year() < WEB_BEGINS {
+                    continue;
+                }
+                let said = said(line, found);
+                match said {
+                    Said::Changed => {
+                        seen.modified.get_or_insert(moment);
+                        continue;
+                    }
+                    Said::FirstPublished if moment.has_day => {
+                        _ = seen.first_published.get_or_insert(moment.clone())
+                    }
+                    _ => {}
+                }
+                let is_near = position_score(line.at, heading_at) == NEAR_HEADING;
+                let score = score(line, found, said, heading_at) - if number == 0 { 0 } else { 5 };
+                if !moment.has_day {
+                    keep_best(&mut seen.month, score, &moment);
+                    continue;
+                }
+                if is_near {
+                    keep_best(&mut seen.beside_heading, score, &moment);
+                }
+                keep_best(&mut seen.published, score, &moment);
+            }
+            if found.is_empty()
+                && line.hints.time
+                && !says_changed(&line.text)
+                && let Some(moment) = line.datetime.as_deref().and_then(date::declared)
+                && is_possible(&moment, today)
+            {
+                // `3 hours ago`, with the moment in an attribute.
+                let score = position_score(line.at, heading_at) + if line.hints.aside { -10 } else { 30 };
+                keep_best(&mut seen.published, score, &moment);
+            }
+        }
+        seen
+    }
+}
+
+/// A date and how much speaks for it.
+pub(super) type Scored = Option<(i32, Moment)>;
+
+/// The first of the best.
+fn keep_best(best: &mut Scored, score: i32, moment: &Moment) {
+    if best.as_ref().is_none_or(|(so_far, _)| score > *so_far) {
+        *best = Some((score, moment.clone()));
+    }
+}
+
+/// The date, if enough speaks for it.
+pub(super) fn at_least(least: i32, scored: &Scored) -> Option<Moment> {
+    scored.as_ref().filter(|(score, _)| *score >= least).map(|(_, moment)| moment.clone())
+}
+
+/// What the words before a date call it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Said {
+    Nothing,
+    Published,
+    /// The first time, whatever date stands by the heading.
+    FirstPublished,
+    Changed,
+    Other,
+}
+
+/// Words before the date of a change.
+const CHANGED: &[&str] =
+    &["updated", "modified", "revised", "reviewed", "更新", "修改", "last edited", "last change"];
+
+/// Words before the date of a publication.
+const PUBLISHED: &[&str] = &[
+    "published",
+    "posted",
+    "publication",
+    "created",
+    "written",
+    "asked",
+    "发布",
+    "发表",
+    "提交",
+    "刊登",
+    "原创",
+    "上传",
+];
+
+/// Words before any date, on a line that says little else.
+const ANY: &[&str] = &["date", "on", "时间", "日期", "来源"];
+
+/// Words before dates that have nothing to do with the page.
+const OTHER: &[&str] = &[
+    "joined",
+    "registered",
+    "founded",
+    "member since",
+    "born",
+    "today",
+    "expires",
+    "今天",
+    "今日",
+    "注册",
+    "生于",
+    "copyright",
+];
+
+fn says_changed(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    CHANGED.iter().any(|word| lower.contains(word))
+}
+
+fn said(line: &Line, found: &date::Found) -> Said {
+    /// Further words say something about something else.
+    const NEAR: usize = 24;
+    /// Longer lines, in bytes, are prose.
+    const SHORT: usize = 80;
+    let lower = line.text[..found.start].to_lowercase();
+    if lower.starts_with("last edited") {
+        return Said::Changed;
+    }
+    let start = lower.char_indices().rev().nth(NEAR - 1).map_or(0, |(at, _)| at);
+    let near = lower[start..].trim_end_matches(|c: char| !c.is_alphanumeric());
+    if near.contains("originally published") || near.contains("first published") {
+        return Said::FirstPublished;
+    }
+    // `Posted by Ann of the lighthouse on Monday`.
+    let begins = PUBLISHED.iter().any(|word| lower.starts_with(word));
+    // The last word before the date counts.
+    let last_of = |words: &[&str]| words.iter().filter_map(|word| near.rfind(word)).max();
+    let (changed, published, any, other) =
+        (last_of(CHANGED), last_of(PUBLISHED), last_of(ANY), last_of(OTHER));
+    match () {
+        () if changed.is_some() && changed > published && changed >= other => Said::Changed,
+        () if other.is_some() && other >= published.max(any) => Said::Other,
+        () if published.is_some() || begins || any.is_some() && line.text.len() <= SHORT => Said::Published,
+        () => Said::Nothing,
+    }
+}
+
+/// How much speaks for a visible date: what it is called, how its element is called, that it stands alone or
+/// nearly so, has a time of day and stands by the heading.
+fn score(line: &Line, found: &date::Found, said: Said, heading_at: Option<usize>) -> i32 {
+    /// Beside a date: a reading time, a place, a bullet.
+    const NEARLY_ALONE: usize = 14;
+    let chars = line.text.chars().count();
+    let beside = line.text.len() - (found.end - found.start);
+    let mut score = position_score(line.at, heading_at);
+    score += if beside <= NEARLY_ALONE { 20 } else { 0 };
+    score += if is_signature(&line.text, chars) { 25 } else { 0 };
+    score += if line.hints.date { 30 } else { 0 };
+    score += match said {
+        Said::Published | Said::FirstPublished => 25,
+        Said::Other => -50,
+        _ => 0,
+    };
+    score += match chars {
+        0..=40 => 15,
+        41..=120 => 5,
+        _ => -25,
+    };
+    score += if found.moment.time.is_some() { 15 } else { 0 };
+    score += if line.hints.aside { -40 } else { 0 };
+    score += if line.hints.link { -15 } else { 0 };
+    score += if line.hints.heading { -15 } else { 0 };
+    let lower = line.text.to_lowercase();
+    let is_legal =
+        ["©", "copyright", "版权", "icp", "备案", "all rights"].iter().any(|word| lower.contains(word));
+    score - if is_legal { 60 } else { 0 }
+}
+
+/// Chinese essays end with where they come from: `——《北京之春》1998年3月号`, `（2005年3月1日于北京）`.
+fn is_signature(text: &str, chars: usize) -> bool {
+    const LONGEST: usize = 40;
+    chars <= LONGEST && text.starts_with(['—', '（', '(', '《', '【'])
+}
+
+/// Right below the heading is where dates stand; above it and far below is where other things do.
+fn position_score(at: usize, heading_at: Option<usize>) -> i32 {
+    let Some(heading_at) = heading_at else {
+        return if at < 1_000 { 10 } else { 0 };
+    };
+    match at.checked_sub(heading_at) {
+        Some(0..=300) => NEAR_HEADING,
+        Some(301..=1_000) => 10,
+        Some(_) => -5,
+        None if heading_at - at < 120 => 10,
+        None => -40,
+    }
+}

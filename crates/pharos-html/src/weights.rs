@@ -1,0 +1,353 @@
+//! How much each word matters in its page (DocView: 000 part 2, B79 to B83, B86).
+//!
+//! ```text
+//! dom ─ blocks ─▶ tree of blocks ─ propagate ─▶ weight of each block ─ term_weights ─▶ weight of each word
+//!       which text stands together,   emphasis lifts       formula 7-1: how often,
+//!       what is emphasised in it      its neighbourhood    and in how weighty blocks
+//! ```
+//!
+//! Weights come from one page alone, without a corpus: they say what the page stresses, not what is rare.
+//!
+//! # What the book claims, and what holds
+//! * *The order of the leaves does not matter.* True as long as no cap stops the expansion: a factor then always
+//!   multiplies the same nodes. With a cap it is false, since what is stopped depends on what came before; the tree
+//!   is therefore always walked in the order of the page.
+//! * *Different factors give different weights.* False for siblings: each multiplies the same nodes, so that only the
+//!   product counts.
+//! * Expanding to the very top multiplies every node alike and is lost in the normalisation: hence
+//!   [`Propagation::levels`].
+
+mod blocks;
+mod conclude;
+mod irrelevant;
+mod keywords;
+
+use std::collections::HashMap;
+
+pub(crate) use conclude::{fill, fill_from_text};
+pub use irrelevant::IrrelevantWordLearner;
+use pharos_core::WeightedTerm;
+use pharos_text::Analyser;
+
+/// How far emphasis reaches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Propagation {
+    /// How often the rule expands outward: its block's siblings, then those of the block around them.
+    pub(crate) levels: usize,
+    /// A node that weighs more than this stops the expansion.
+    pub(crate) cap: f64,
+}
+
+impl Default for Propagation {
+    fn default() -> Self {
+        Self { levels: 2, cap: 50.0 }
+    }
+}
+
+/// The blocks of a page as a tree; the first node is the page's body, every other comes after its parent.
+#[derive(Debug)]
+pub(crate) struct BlockTree {
+    nodes: Vec<Block>,
+}
+
+/// A block (内容块): a container, or a leaf that holds text.
+#[derive(Debug)]
+struct Block {
+    parent: usize,
+    /// The sum of the factors of its important tags; 1 where nothing is emphasised.
+    factor: f64,
+    text: String,
+}
+
+impl BlockTree {
+    pub(crate) fn new() -> Self {
+        Self { nodes: vec![Block { parent: 0, factor: 1.0, text: String::new() }] }
+    }
+
+    /// Adds a container and gives its number; the body is number 0.
+    pub(crate) fn container(&mut self, parent: usize) -> usize {
+        self.leaf(parent, 1.0, String::new())
+    }
+
+    /// Adds a leaf.
+    pub(crate) fn leaf(&mut self, parent: usize, factor: f64, text: String) -> usize {
+        let parent = parent.min(self.nodes.len() - 1);
+        self.nodes.push(Block { parent, factor, text });
+        self.nodes.len() - 1
+    }
+
+    /// Puts text into the container added last, if it is `container` and empty.
+    fn fill_last(&mut self, container: usize, factor: f64, text: &str) -> bool {
+        let is_last = container > 0 && container + 1 == self.nodes.len();
+        match self.nodes.last_mut() {
+            Some(last) if is_last && last.text.is_empty() => {
+                (last.factor, last.text) = (factor, text.to_string());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The weights of all nodes by the propagation rules (权值传递规则, B80).
+    ///
+    /// Every node begins with 1. A leaf whose factor λ is above 1 multiplies itself, then its parent and everything
+    /// below that, then the same one level further up, until the body or a node above the cap is reached. Below the
+    /// last node reached everything is multiplied exactly once, so that one factor per node tells it all and time
+    /// grows with the depth of the tree, not with its size.
+    pub(crate) fn propagate(&self, rule: Propagation) -> Vec<f64> {
+        self.propagate_in(0..self.nodes.len(), rule)
+    }
+
+    fn propagate_in(&self, order: impl IntoIterator<Item = usize>, rule: Propagation) -> Vec<f64> {
+        /// More would be lost in the normalisation anyway.
+        const HIGHEST: f64 = 1e100;
+        let mut scale = vec![1.0_f64; self.nodes.len()];
+        for leaf in order {
+            let factor = self.nodes[leaf].factor;
+            if factor <= 1.0 {
+                continue;
+            }
+            let mut top = leaf;
+            for _ in 0..rule.levels {
+                let parent = self.nodes[top].parent;
+                if parent == 0 || self.weight(parent, &scale) > rule.cap {
+                    break;
+                }
+                top = parent;
+            }
+            scale[top] = (scale[top] * factor).min(HIGHEST);
+        }
+        let mut weights = scale;
+        for node in 1..weights.len() {
+            weights[node] = (weights[node] * weights[self.nodes[node].parent]).min(HIGHEST);
+        }
+        weights
+    }
+
+    /// The weight of a node at the moment: what multiplies it and everything around it.
+    fn weight(&self, node: usize, scale: &[f64]) -> f64 {
+        let (mut weight, mut at) = (1.0, node);
+        while at != 0 {
+            weight *= scale[at];
+            at = self.nodes[at].parent;
+        }
+        weight
+    }
+
+    /// The words of the page with their weights, the weightiest first (formula 7-1):
+    ///
+    /// w(i) = Σⱼ BWeight(j)·BTf(i,j) / √ Σᵢ (Σⱼ BWeight(j)·BTf(i,j))², where BTf(i,j) is how often word i occurs in
+    /// block j.
+    pub(crate) fn term_weights(&self, rule: Propagation) -> Vec<WeightedTerm> {
+        /// More text tells nothing new about what a page is about.
+        const MAX_TEXT: usize = 64 << 10;
+        let weights = self.propagate(rule);
+        let highest = weights.iter().copied().fold(1.0, f64::max);
+        // In the order of their first occurrence, which decides between words alike.
+        let mut sums: Vec<(String, f64)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut room = MAX_TEXT;
+        for (block, weight) in self.nodes.iter().zip(weights) {
+            let text = &block.text[..block.text.floor_char_boundary(room)];
+            room -= text.len();
+            Analyser::shared().for_each_token(text, |term, _, _, _| {
+                if tells_something(term) {
+                    match places.get(term) {
+                        Some(place) => sums[*place].1 += weight / highest,
+                        None => {
+                            places.insert(term.to_string(), sums.len());
+                            sums.push((term.to_string(), weight / highest));
+                        }
+                    }
+                }
+            });
+        }
+        normalised(sums)
+    }
+
+    /// The paragraphs of the page (B90): what stands below each child of the lowest node around all text.
+    pub(crate) fn paragraphs(&self) -> Vec<String> {
+        let root = self.body_root();
+        let mut top = vec![0; self.nodes.len()];
+        let mut paragraphs: Vec<(usize, String)> = Vec::new();
+        for (number, block) in self.nodes.iter().enumerate().skip(1) {
+            top[number] = if block.parent == root { number } else { top[block.parent] };
+            if block.text.is_empty() {
+                continue;
+            }
+            match paragraphs.last_mut() {
+                Some((of, text)) if *of == top[number] => {
+                    text.push('\n');
+                    text.push_str(&block.text);
+                }
+                _ => paragraphs.push((top[number], block.text.clone())),
+            }
+        }
+        paragraphs.into_iter().map(|(_, text)| text).collect()
+    }
+
+    /// The lowest common ancestor of all leaves with text (正文根).
+    fn body_root(&self) -> usize {
+        let mut below = vec![0_usize; self.nodes.len()];
+        for number in (0..self.nodes.len()).rev() {
+            below[number] += usize::from(!self.nodes[number].text.is_empty());
+            if number > 0 {
+                below[self.nodes[number].parent] += below[number];
+            }
+        }
+        let all = below[0];
+        // Nodes come after their parents: the last that holds everything is the lowest.
+        let root = (0..self.nodes.len()).rev().find(|number| below[*number] == all).unwrap_or(0);
+        if self.nodes[root].text.is_empty() { root } else { self.nodes[root].parent }
+    }
+}
+
+fn normalised(sums: Vec<(String, f64)>) -> Vec<WeightedTerm> {
+    let length = sums.iter().map(|(_, sum)| sum * sum).sum::<f64>().sqrt();
+    let mut terms: Vec<WeightedTerm> =
+        sums.into_iter().map(|(term, sum)| WeightedTerm { term, weight: (sum / length) as f32 }).collect();
+    terms.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    terms
+}
+
+/// Single characters, numbers and words that stand in every text tell nothing about one.
+fn tells_something(term: &str) -> bool {
+    let mut chars = term.chars();
+    chars.next().is_some()
+        && chars.next().is_some()
+        && !term.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_punctuation())
+        && !irrelevant::is_irrelevant(term)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NO_CAP: Propagation = Propagation { levels: 2, cap: f64::INFINITY };
+
+    /// A container with leaves of these factors, in the body.
+    fn siblings(factors: &[f64]) -> BlockTree {
+        let mut tree = BlockTree::new();
+        let parent = tree.container(0);
+        for factor in factors {
+            tree.leaf(parent, *factor, String::new());
+        }
+        tree
+    }
+
+    /// The rule as it is written, node by node.
+    fn literally(tree: &BlockTree, rule: Propagation) -> Vec<f64> {
+        let mut weights = vec![1.0; tree.nodes.len()];
+        let is_below = |mut node: usize, top: usize| {
+            while node != 0 && node != top {
+                node = tree.nodes[node].parent;
+            }
+            node == top
+        };
+        for leaf in 0..tree.nodes.len() {
+            let factor = tree.nodes[leaf].factor;
+            if factor <= 1.0 {
+                continue;
+            }
+            weights[leaf] *= factor;
+            let mut source = leaf;
+            for _ in 0..rule.levels {
+                let parent = tree.nodes[source].parent;
+                if parent == 0 || weights[parent] > rule.cap {
+                    break;
+                }
+                for (node, weight) in weights.iter_mut().enumerate() {
+                    if node > 0 && is_below(node, parent) && !is_below(node, source) {
+                        *weight *= factor;
+                    }
+                }
+                source = parent;
+            }
+        }
+        weights
+    }
+
+    #[test]
+    fn a_cap_makes_the_order_matter() {
+        let tree = siblings(&[2.0, 3.0, 5.0]);
+        let capped = Propagation { levels: 2, cap: 4.0 };
+        let orders = [[2, 3, 4], [2, 4, 3], [3, 2, 4], [3, 4, 2], [4, 2, 3], [4, 3, 2]];
+        let mut outcomes: Vec<Vec<f64>> = Vec::new();
+        for order in orders {
+            let outcome = tree.propagate_in(order, capped);
+            if !outcomes.contains(&outcome) {
+                outcomes.push(outcome);
+            }
+        }
+        assert_eq!(outcomes.len(), 4);
+    }
+
+    #[test]
+    fn sibling_leaves_cannot_be_told_apart() {
+        assert_eq!(siblings(&[2.0, 1.0]).propagate(NO_CAP), siblings(&[1.0, 2.0]).propagate(NO_CAP));
+    }
+
+    /// A tree of containers; every third node is a leaf with one of four factors.
+    fn any_tree() -> impl Strategy<Value = BlockTree> {
+        prop::collection::vec((any::<prop::sample::Index>(), 0..12_u8), 1..40).prop_map(|parts| {
+            let mut tree = BlockTree::new();
+            let mut containers = vec![0];
+            for (parent, kind) in parts {
+                let parent = containers[parent.index(containers.len())];
+                match kind {
+                    0..4 => _ = tree.leaf(parent, f64::from(kind) + 1.0, "灯塔 light".into()),
+                    _ => containers.push(tree.container(parent)),
+                }
+            }
+            tree
+        })
+    }
+
+    proptest! {
+        /// Where no cap stops it, the order of the leaves does not matter.
+        #[test]
+        fn without_a_cap_the_order_does_not_matter(tree in any_tree(), levels in 0..5_usize) {
+            let rule = Propagation { levels, ..NO_CAP };
+            let backwards = tree.propagate_in((0..tree.nodes.len()).rev(), rule);
+            prop_assert_eq!(tree.propagate(rule), backwards);
+        }
+
+        /// The short way gives what the rule says word by word, with a cap too.
+        #[test]
+        fn the_short_way_is_the_rule(tree in any_tree(), levels in 0..4_usize, cap in 1.0..20.0_f64) {
+            let rule = Propagation { levels, cap };
+            prop_assert_eq!(tree.propagate(rule)[1..].to_vec(), literally(&tree, rule)[1..].to_vec());
+        }
+
+        /// Without a limit of levels every node below the same child of the body weighs the same: emphasis is lost.
+        #[test]
+        fn unlimited_levels_level_everything(tree in any_tree()) {
+            let weights = tree.propagate(Propagation { levels: usize::MAX, cap: f64::INFINITY });
+            for node in 1..tree.nodes.len() {
+                let parent = tree.nodes[node].parent;
+                prop_assert!(parent == 0 || weights[node] == weights[parent]);
+            }
+        }
+
+        #[test]
+        fn squares_of_weights_add_up_to_one(tree in any_tree()) {
+            let terms = tree.term_weights(Propagation::default());
+            let sum: f32 = terms.iter().map(|t| t.weight * t.weight).sum();
+            prop_assert!(terms.is_empty() || (sum - 1.0).abs() < 1e-3);
+        }
+    }
+
+    #[test]
+    fn words_count_by_their_blocks() {
+        let mut tree = BlockTree::new();
+        let (first, second) = (tree.container(0), tree.container(0));
+        tree.leaf(first, 3.0, "lighthouse".into());
+        tree.leaf(second, 1.0, "harbour harbour".into());
+        let terms = tree.term_weights(Propagation::default());
+        assert_eq!(terms[0].term, "lighthouse");
+        assert!((terms[0].weight / terms[1].weight - 1.5).abs() < 1e-6, "3·1 against 1·2");
+        assert_eq!(tree.paragraphs(), ["lighthouse", "harbour harbour"]);
+    }
+}

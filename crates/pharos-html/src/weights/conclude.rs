@@ -1,0 +1,93 @@
+//! What follows for the page object from the weights of words.
+
+use std::collections::HashSet;
+
+use pharos_core::PageObject;
+
+use super::keywords::{Choice, choose};
+use super::{BlockTree, Propagation, blocks};
+use crate::dom::{Dom, Element, NodeId};
+use crate::metadata::is_page_title;
+use crate::summary;
+
+/// Words of a page that are kept with their weights.
+const KEPT_TERMS: usize = 50;
+
+/// Words that stand for a page (B108).
+const KEYWORDS: Choice = Choice::Absolute(10);
+
+/// Words that stand in for a title (B89).
+const TITLE_WORDS: Choice = Choice::Absolute(3);
+
+/// Sentences are weighed by the words well above the average.
+const SENTENCE_WORDS: Choice = Choice::Relative(3.0);
+
+/// So many of them at most: each is looked for in each sentence.
+const MOST_SENTENCE_WORDS: Choice = Choice::Absolute(30);
+
+/// Fills what follows from the weights of words: headings, emphasised texts, the weightiest words; and keywords,
+/// abstract and title where the page gives none. What `is_kept` denies is passed over with everything in it.
+pub(crate) fn fill(
+    page: &mut PageObject,
+    dom: &Dom,
+    root: NodeId,
+    abstract_chars: usize,
+    is_kept: impl Fn(NodeId, &Element) -> bool,
+) {
+    let found = blocks::emphasis(dom, root, is_kept);
+    (page.headings, page.emphasised) = (found.headings, found.emphasised);
+    conclude(page, &found.tree, abstract_chars);
+}
+
+/// The same for a document without markup: its lines are the blocks, its headings are known.
+pub(crate) fn fill_from_text(page: &mut PageObject, abstract_chars: usize) {
+    let headings: HashSet<&str> = page.headings.iter().chain([&page.title]).map(String::as_str).collect();
+    let mut tree = BlockTree::new();
+    for line in page.text.lines().filter(|line| !line.is_empty()).take(blocks::MAX_BLOCKS) {
+        let factor = if headings.contains(line) { blocks::HEADING_FACTOR } else { 1.0 };
+        tree.leaf(0, factor, line.to_string());
+    }
+    conclude(page, &tree, abstract_chars);
+}
+
+fn conclude(page: &mut PageObject, tree: &BlockTree, abstract_chars: usize) {
+    let mut terms = tree.term_weights(Propagation::default());
+    if page.keywords.is_empty() {
+        page.keywords = choose(&terms, KEYWORDS).iter().map(|t| t.term.clone()).collect();
+    }
+    if page.summary.is_empty() {
+        let weighty = match choose(&terms, SENTENCE_WORDS) {
+            // In a short text all words weigh much the same.
+            [] => choose(&terms, KEYWORDS),
+            weighty => choose(weighty, MOST_SENTENCE_WORDS),
+        };
+        let mut paragraphs = tree.paragraphs();
+        // The title is shown beside the abstract.
+        paragraphs.retain(|paragraph| *paragraph != page.title && *paragraph != page.content_title);
+        page.summary = summary::by_paragraphs(&paragraphs, weighty, abstract_chars);
+    }
+    if !is_page_title(&page.title) {
+        let words: Vec<&str> = choose(&terms, TITLE_WORDS).iter().map(|t| t.term.as_str()).collect();
+        page.title = words.join(" ");
+    }
+    terms.truncate(KEPT_TERMS);
+    page.terms = terms;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_heaviest_words_stand_in_for_a_title() {
+        for title in ["Untitled Document", "New page", "welcome", "欢迎访问"] {
+            let html =
+                format!("<title>{title}</title><p>lighthouse <b>lighthouse</b> harbour harbour wharf<p>x");
+            let (dom, mut page) = (Dom::parse(&html), PageObject::default());
+            crate::metadata::fill(&mut page, &dom, &url::Url::parse("http://example.org/").unwrap());
+            fill(&mut page, &dom, dom.root(), 200, |_, _| true);
+            assert_eq!(page.title, "lighthouse harbour wharf", "{title}");
+            assert_eq!(page.keywords, ["lighthouse", "harbour", "wharf"]);
+        }
+    }
+}
