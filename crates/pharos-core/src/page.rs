@@ -19,13 +19,14 @@ pub struct PageObject {
     /// A short description: declared, or the weightiest sentences, or the beginning of the text.
     #[serde(rename = "abstract")]
     pub summary: String,
-    /// The visible text, paragraphs separated by line feeds.
+    /// The cleaned text (正文), paragraphs separated by line feeds: what is indexed. A page that was only skimmed has
+    /// all of its visible text here.
     pub text: String,
     /// The cleaned content as HTML; empty unless asked for.
     pub html: String,
     /// Every link, in the order of the page.
     pub links: Vec<Link>,
-    /// Links to pages on the same subject.
+    /// Links to pages on the same subject (相关链接): those of the body, and of link blocks that are about the same.
     pub related_links: Vec<Link>,
     /// What kind of page it is.
     #[serde(rename = "type")]
@@ -50,7 +51,7 @@ pub struct PageObject {
     pub robots: String,
     /// Subject class.
     pub category: String,
-    /// The blocks the page is made of.
+    /// The blocks the page is made of, with what each is for; empty unless asked for.
     pub blocks: Vec<serde_json::Value>,
     /// The page in other languages.
     #[serde(skip_serializing_if = "Vec::is_empty")]

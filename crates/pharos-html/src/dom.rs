@@ -9,7 +9,7 @@ mod build;
 use std::num::NonZeroU32;
 
 use html5ever::tendril::StrTendril;
-use html5ever::{Attribute, QualName, ns};
+use html5ever::{Attribute, LocalName, QualName, local_name, ns};
 
 /// A node's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,8 @@ pub(crate) struct NodeId(NonZeroU32);
 impl NodeId {
     const DOCUMENT: NodeId = NodeId(NonZeroU32::MIN);
 
-    fn index(self) -> usize {
+    /// Its place in a vector of [`Dom::len`] entries.
+    pub(crate) fn index(self) -> usize {
         self.0.get() as usize
     }
 }
@@ -38,6 +39,11 @@ impl Element {
         if self.name.ns == ns!(html) { &self.name.local } else { "" }
     }
 
+    /// The name of an HTML element as the parser keeps it, so that comparing it costs nothing.
+    pub(crate) fn html_name(&self) -> Option<&LocalName> {
+        (self.name.ns == ns!(html)).then_some(&self.name.local)
+    }
+
     /// The local name, whatever the namespace.
     pub(crate) fn local_name(&self) -> &str {
         &self.name.local
@@ -46,6 +52,15 @@ impl Element {
     /// The value of an attribute.
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|a| &*a.name.local == name).map(|a| &*a.value)
+    }
+
+    /// Is it a script that is run? Its text is often most of the page and tells nothing, so it is not kept; data in
+    /// `<script type="application/ld+json">` is.
+    fn is_program(&self) -> bool {
+        self.name.local == local_name!("script")
+            && !self
+                .attribute("type")
+                .is_some_and(|kind| kind.trim().to_ascii_lowercase().contains("ld+json"))
     }
 
     /// All attributes with their values.
@@ -80,6 +95,10 @@ struct Node {
 pub(crate) struct Dom {
     /// Number 0 is never used, so that a [`NodeId`] can be non-zero.
     nodes: Vec<Node>,
+    /// Was it read as a browser without scripts does, which shows `<noscript>`?
+    pub(crate) without_scripts: bool,
+    /// How often the page breaks the rules of HTML.
+    pub(crate) errors: u32,
 }
 
 impl Dom {
@@ -99,6 +118,27 @@ impl Dom {
             NodeData::Element(element) => Some(element),
             _ => None,
         }
+    }
+
+    /// Is it a `<noscript>` that is shown?
+    pub(crate) fn shows(&self, element: &Element) -> bool {
+        self.without_scripts && element.tag() == "noscript"
+    }
+
+    /// How many places a vector needs that is looked up by [`NodeId::index`].
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The node around a node.
+    pub(crate) fn parent(&self, id: NodeId) -> Option<NodeId> {
+        self.nodes[id.index()].parent
+    }
+
+    /// The nodes right below a node.
+    pub(crate) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        let next = |id: &NodeId| self.nodes[id.index()].next;
+        std::iter::successors(self.nodes[id.index()].first_child, next)
     }
 
     /// `root` and everything below it, in document order, each element entered and left.
@@ -166,6 +206,9 @@ impl Dom {
 
     /// Puts text below `parent`, before `sibling` or at the end, joining it to text that stands there.
     fn insert_text(&mut self, parent: NodeId, text: &StrTendril, sibling: Option<NodeId>) {
+        if self.element(parent).is_some_and(Element::is_program) {
+            return;
+        }
         let previous = match sibling {
             Some(sibling) => self.node(sibling).previous,
             None => self.node(parent).last_child,

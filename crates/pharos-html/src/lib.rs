@@ -4,13 +4,18 @@
 //! and metadata, or the page made harmless for display ([`snapshot::safe_html`]).
 //!
 //! ```text
-//! body ─ media ─▶ charset ─▶ flood ─▶ dom ─┬─▶ text      what a reader sees
-//!        which    bytes to   cut      tree  ├─▶ links     where it leads
-//!        reader   text       hostile        ├─▶ metadata  what it says of itself
-//!          │                 tags           ├─▶ weights   which words matter in it, its abstract
+//! body ─ media ─▶ charset ─▶ flood ─▶ dom ─┬─▶ blocks ─▶ voting ─▶ clean   what it is about
+//!        which    bytes to   cut      tree  │      └──▶ weights, summary     which words matter in it, its abstract
+//!        reader   text       hostile        ├─▶ links     where it leads
+//!          │                 tags           ├─▶ metadata  what it says of itself
 //!          └────▶ formats                   └─▶ snapshot  the page to look at, harmless
 //!                 PDF, Office, RTF, XML
 //! ```
+//!
+//! The page is a tree of containers, cut into lines. Rules score every line, and the lines whose sums are high
+//! enough are the body: the rules, their scores and the words they look for are data (`rules/`). The *central region*
+//! of a page is the smallest block that holds nearly all of the body; it decides whether the page is a topic, a hub or
+//! a picture page, and a hub keeps its links.
 //!
 //! Sitemaps, RSS and Atom are no pages but lists of them: [`feed`] reads those, and gives nothing for all else.
 //!
@@ -38,8 +43,11 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+mod blocks;
 mod charset;
+mod clean;
 mod dom;
+pub mod evaluate;
 mod feed;
 mod flood;
 mod formats;
@@ -52,19 +60,22 @@ pub mod snapshot;
 mod summary;
 mod tags;
 mod text;
+mod voting;
 mod weights;
 
+pub use blocks::split::TextBlock;
+pub use clean::{BlockKind, Explanation, LineReport, Noise, Shape};
 pub use feed::{Entry, Feed, FeedKind, feed};
 pub use robots_tag::robots_tag;
 pub use summary::first_bytes;
+pub use voting::{RuleSet, RulesError};
 pub use weights::IrrelevantWordLearner;
 
-use pharos_core::{PageObject, PageType, PageUrl};
+use pharos_core::{PageObject, PageUrl};
 use pharos_text::lang;
 
 use crate::dom::Dom;
 use crate::media::MediaKind;
-use crate::text::VisibleText;
 
 /// The version of what [`understand`] makes of a page. It is counted up whenever the same bytes give another page
 /// object, so that what was derived with an older version is known and made again.
@@ -82,14 +93,51 @@ const MAX_MEDIA_TYPE_CHARS: usize = 100;
 /// Length of a title taken from a plain text.
 const PLAIN_TITLE_CHARS: usize = 80;
 
+/// Bytes of a text that tell its language.
+const LANGUAGE_BYTES: usize = 4_000;
+
 /// From this many characters on, what the text says of its language beats what the page claims.
 const ENOUGH_FOR_LANGUAGE: usize = 100;
+
+/// What is wanted of a page besides the usual.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish<'a> {
+    /// The rules that tell the body from the rest.
+    pub rules: &'a RuleSet,
+    /// How much is kept.
+    pub scale: Scale,
+    /// Is the body wanted as HTML, too?
+    pub html: bool,
+    /// Are the blocks wanted?
+    pub blocks: bool,
+}
+
+impl Default for Wish<'_> {
+    fn default() -> Self {
+        Wish { rules: RuleSet::pharos(), scale: Scale::Related, html: false, blocks: false }
+    }
+}
+
+/// How much of a page cleaning keeps (净化尺度).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// The body.
+    Body,
+    /// The body and the links related to it.
+    #[default]
+    Related,
+}
 
 /// Understands a page: `body` is what the server sent, already decompressed.
 ///
 /// A document that nothing here reads gives a page object without text, and says so in [`PageObject::unread`].
 pub fn understand(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> PageObject {
-    let mut page = read(url, content_type, body, understand_html);
+    understand_as(url, content_type, body, &Wish::default())
+}
+
+/// [`understand`] with wishes.
+pub fn understand_as(url: &PageUrl, content_type: Option<&str>, body: &[u8], wish: &Wish) -> PageObject {
+    let mut page = read(url, content_type, body, |page, url, html| clean::page(page, url, html, wish));
     if page.terms.is_empty() && !page.text.is_empty() {
         weights::fill_from_text(&mut page, ABSTRACT_CHARS);
     }
@@ -107,7 +155,7 @@ fn read(
     url: &PageUrl,
     content_type: Option<&str>,
     body: &[u8],
-    read_html: fn(&mut PageObject, &PageUrl, &str),
+    read_html: impl FnOnce(&mut PageObject, &PageUrl, &str),
 ) -> PageObject {
     let mut page = PageObject { url: url.as_str().to_string(), ..PageObject::default() };
     match media::kind(content_type, body) {
@@ -138,21 +186,36 @@ fn unread(kind: MediaKind, content_type: Option<&str>) -> String {
     }
 }
 
+/// Why every line of a page is body or is not, by the given rules.
+pub fn explain(url: &PageUrl, content_type: Option<&str>, body: &[u8], rules: &RuleSet) -> Explanation {
+    let (html, _) = charset::decode(body, content_type, url.host());
+    clean::explain(&html, rules)
+}
+
+/// The page in blocks by the nine rules of the PageClean thesis: see [`TextBlock`].
+pub fn text_blocks(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> Vec<TextBlock> {
+    let (html, _) = charset::decode(body, content_type, url.host());
+    blocks::split::split(&Dom::parse(&html))
+}
+
+/// The topic of a page by the table algorithm of the PageClean thesis, to be measured against [`body_text`].
+pub fn topic_by_tables(html: &str) -> String {
+    clean::topic_by_tables(html)
+}
+
+/// The body of a page whose text is known, and nothing else of it.
+pub fn body_text(html: &str) -> String {
+    clean::body_text(html, RuleSet::pharos())
+}
+
+/// The text of a body of which only the bytes are known: HTML as it is, in the charset that it is found to be in.
+pub fn decoded(body: &[u8]) -> String {
+    charset::decode(body, None, "").0
+}
+
 /// Does [`understand`] read this as HTML? `body_prefix` decides where the header does not.
 pub fn is_html_like(content_type: Option<&str>, body_prefix: &[u8]) -> bool {
     media::kind(content_type, body_prefix) == MediaKind::Html
-}
-
-fn understand_html(page: &mut PageObject, url: &PageUrl, html: &str) {
-    let dom = Dom::parse(html);
-    let base = links::base_url(&dom, url);
-    metadata::fill(page, &dom, &base);
-    page.links = links::links(&dom, &base);
-    let seen = text::visible_text(&dom);
-    page.page_type = page_type(&seen);
-    page.text = seen.text;
-    drop_empty_summary(page);
-    weights::fill(page, &dom, dom.root(), ABSTRACT_CHARS, |_, _| true);
 }
 
 /// Templates leave `#`, `-` or nothing where a description should be.
@@ -173,36 +236,16 @@ fn settle(page: &mut PageObject) {
     if page.summary.is_empty() {
         page.summary = text::beginning(&page.text, ABSTRACT_CHARS);
     }
-    let spoken = lang::detect(&page.text);
+    let spoken = lang::detect(&page.text[..page.text.floor_char_boundary(LANGUAGE_BYTES)]);
     let is_enough = page.text.chars().nth(ENOUGH_FOR_LANGUAGE).is_some();
     if !spoken.is_empty() && (is_enough || page.lang.is_empty()) {
         page.lang = spoken.to_string();
     }
 }
 
-/// What kind of page it is, by what it is made of. The thresholds are plain judgement until blocks are known:
-/// more link text than other text makes a hub, pictures with hardly a word a picture page.
-fn page_type(seen: &VisibleText) -> PageType {
-    const HUB_LINK_CHARS: usize = 100;
-    const CHARS_PER_PICTURE: usize = 30;
-    const PICTURE_PAGE_CHARS: usize = 200;
-    let prose = seen.chars - seen.link_chars;
-    if seen.images > 0
-        && prose < PICTURE_PAGE_CHARS
-        && prose < seen.images * CHARS_PER_PICTURE
-        && seen.link_chars < PICTURE_PAGE_CHARS
-    {
-        PageType::Picture
-    } else if seen.link_chars > prose && seen.link_chars > HUB_LINK_CHARS {
-        PageType::Hub
-    } else {
-        PageType::Topic
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use pharos_core::LinkKind;
+    use pharos_core::{LinkKind, PageType};
     use proptest::prelude::*;
 
     use super::*;

@@ -1,74 +1,7 @@
-//! What a reader sees of a page: its text, and how much of it is links.
+//! Pieces of text as a reader sees them: white space collapsed, what is hidden left out.
 
+use crate::blocks::Tag;
 use crate::dom::{Dom, Element, NodeData, NodeId, Step};
-
-/// The visible text of a page.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct VisibleText {
-    /// Paragraphs separated by line feeds, white space collapsed.
-    pub(crate) text: String,
-    /// Characters of the text, white space not counted.
-    pub(crate) chars: usize,
-    /// Those of them that are part of a link.
-    pub(crate) link_chars: usize,
-    /// Pictures among the text.
-    pub(crate) images: usize,
-}
-
-/// Reads the whole page as a browser without style sheets would show it.
-pub(crate) fn visible_text(dom: &Dom) -> VisibleText {
-    let mut collected = VisibleText::default();
-    let mut line = Collapsed::unbounded();
-    let (mut open_links, mut open_pre) = (0usize, 0usize);
-    let mut walk = dom.walk(dom.root());
-    while let Some(step) = walk.next() {
-        match step {
-            Step::Enter(id) => match dom.data(id) {
-                NodeData::Text(text) => {
-                    let before = line.chars;
-                    if open_pre > 0 {
-                        line.push_lines(text);
-                    } else {
-                        line.push(text);
-                    }
-                    if open_links > 0 {
-                        collected.link_chars += line.chars - before;
-                    }
-                }
-                NodeData::Element(element) if is_unseen(element) => walk.skip_contents(id),
-                NodeData::Element(element) => match layout(element) {
-                    Layout::Block => line.end_line(),
-                    Layout::Preformatted => {
-                        open_pre += 1;
-                        line.end_line();
-                    }
-                    Layout::Cell => line.space(),
-                    Layout::Link => open_links += 1,
-                    Layout::Picture => collected.images += 1,
-                    Layout::Inline => {}
-                },
-                NodeData::Other => {}
-            },
-            Step::Leave(id) => {
-                let Some(element) = dom.element(id) else { continue };
-                // What was skipped on entering must be skipped on leaving.
-                match layout(element) {
-                    Layout::Link if !is_unseen(element) => open_links -= 1,
-                    Layout::Preformatted if !is_unseen(element) => {
-                        open_pre -= 1;
-                        line.end_line();
-                    }
-                    Layout::Block => line.end_line(),
-                    Layout::Cell => line.space(),
-                    _ => {}
-                }
-            }
-        }
-    }
-    collected.chars = line.chars;
-    collected.text = line.text;
-    collected
-}
 
 /// The text inside one element, on one line, at most `max_chars` of it.
 pub(crate) fn text_inside(dom: &Dom, root: NodeId, max_chars: usize) -> String {
@@ -86,11 +19,11 @@ pub(crate) fn text_inside(dom: &Dom, root: NodeId, max_chars: usize) -> String {
             Step::Enter(id) => match dom.data(id) {
                 NodeData::Text(text) => line.push(text),
                 NodeData::Element(element) if id != root && is_unseen(element) => walk.skip_contents(id),
-                NodeData::Element(element) if layout(element) != Layout::Inline => line.space(),
+                NodeData::Element(element) if separates(element) => line.space(),
                 _ => {}
             },
             Step::Leave(id) => {
-                if dom.element(id).is_some_and(|e| matches!(layout(e), Layout::Block | Layout::Cell)) {
+                if dom.element(id).is_some_and(separates) {
                     line.space();
                 }
             }
@@ -122,46 +55,22 @@ pub(crate) fn beginning(text: &str, max_chars: usize) -> String {
     format!("{}…", collapse(kept, max_chars).trim_end())
 }
 
-/// How an element behaves in the flow of text.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    Inline,
-    Block,
-    Preformatted,
-    Cell,
-    Link,
-    Picture,
+/// Does it stand apart from the text around it?
+fn separates(element: &Element) -> bool {
+    let tag = Tag::of(element);
+    tag.is_container() || matches!(tag, Tag::Break | Tag::Rule | Tag::Picture)
 }
 
-fn layout(element: &Element) -> Layout {
-    match element.tag() {
-        "a" => Layout::Link,
-        "img" => Layout::Picture,
-        "td" | "th" => Layout::Cell,
-        "pre" | "listing" | "xmp" | "plaintext" => Layout::Preformatted,
-        "address" | "article" | "aside" | "blockquote" | "body" | "br" | "caption" | "center" | "dd"
-        | "details" | "dialog" | "dir" | "div" | "dl" | "dt" | "fieldset" | "figcaption" | "figure"
-        | "footer" | "form" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "header" | "hgroup" | "hr"
-        | "legend" | "li" | "main" | "menu" | "nav" | "ol" | "optgroup" | "p" | "search" | "section"
-        | "summary" | "table" | "tbody" | "tfoot" | "thead" | "tr" | "ul" => Layout::Block,
-        _ => Layout::Inline,
-    }
+/// Does a reader see nothing of what is inside as text?
+pub(crate) fn is_unseen(element: &Element) -> bool {
+    Tag::of(element) == Tag::Unseen || is_hidden(element)
 }
 
-/// Elements whose contents a reader does not see as text.
-fn is_unseen(element: &Element) -> bool {
-    match element.tag() {
-        "head" | "script" | "style" | "noscript" | "template" | "textarea" | "select" | "datalist"
-        | "option" | "iframe" | "noframes" | "noembed" | "object" | "audio" | "video" | "canvas" => true,
-        "" => element.local_name() == "svg",
-        "dialog" if element.attribute("open").is_none() => true,
-        _ => is_hidden(element),
-    }
-}
-
-fn is_hidden(element: &Element) -> bool {
+pub(crate) fn is_hidden(element: &Element) -> bool {
+    // React sends late parts of a page in `<div hidden id="S:1">` and moves them to their place.
+    let is_late_part = |element: &Element| element.attribute("id").is_some_and(|id| id.starts_with("S:"));
     element.attributes().any(|(name, value)| match name {
-        "hidden" => !value.eq_ignore_ascii_case("until-found"),
+        "hidden" => !value.eq_ignore_ascii_case("until-found") && !is_late_part(element),
         "style" => style_hides(value),
         _ => false,
     })
@@ -176,10 +85,10 @@ fn style_hides(style: &str) -> bool {
 }
 
 /// Text with its white space collapsed, as it grows.
-struct Collapsed {
-    text: String,
+pub(crate) struct Collapsed {
+    pub(crate) text: String,
     /// Characters that are not white space.
-    chars: usize,
+    pub(crate) chars: usize,
     room: usize,
     pending: Gap,
 }
@@ -193,7 +102,7 @@ enum Gap {
 }
 
 impl Collapsed {
-    fn unbounded() -> Self {
+    pub(crate) fn unbounded() -> Self {
         Self::up_to(usize::MAX)
     }
 
@@ -205,15 +114,15 @@ impl Collapsed {
         self.room == 0
     }
 
-    fn space(&mut self) {
+    pub(crate) fn space(&mut self) {
         self.pending = self.pending.max(Gap::Space);
     }
 
-    fn end_line(&mut self) {
+    pub(crate) fn end_line(&mut self) {
         self.pending = Gap::Line;
     }
 
-    fn push(&mut self, text: &str) {
+    pub(crate) fn push(&mut self, text: &str) {
         for (number, line) in text.split('\n').enumerate() {
             if number > 0 {
                 self.space();
@@ -258,7 +167,7 @@ impl Collapsed {
         }
     }
 
-    fn push_lines(&mut self, text: &str) {
+    pub(crate) fn push_lines(&mut self, text: &str) {
         for (i, line) in text.split('\n').enumerate() {
             if i > 0 {
                 self.end_line();
@@ -324,39 +233,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn text(html: &str) -> String {
-        visible_text(&Dom::parse(html)).text
-    }
-
-    #[test]
-    fn blocks_are_paragraphs_and_white_space_collapses() {
-        assert_eq!(
-            text("<title>t</title><h1> A  heading </h1><p>one\n two<b>bold</b>&nbsp;x<br>y</p>z"),
-            "A heading\none twobold x\ny\nz"
-        );
-        assert_eq!(text("<table><tr><td>a<td>b<tr><td>c</table>"), "a b\nc");
-        assert_eq!(text("<pre>\n  fn  main()\n\n {}</pre>done"), "fn main()\n{}\ndone");
-    }
-
-    #[test]
-    fn what_nobody_sees_is_left_out() {
-        assert_eq!(
-            text(
-                "a<script>s</script><style>s</style><noscript>n</noscript><template>t</template><textarea>t</textarea>\
-                  <select><option>o</select><p hidden>h<p style='color:red; DISPLAY : none !important'>d<p>b\
-                  <svg><text>v</text></svg><img alt=alt><dialog>x</dialog>"
-            ),
-            "a\nb"
-        );
-        assert_eq!(text("a\u{1}b \u{7f} c"), "ab c");
-    }
-
-    #[test]
-    fn links_and_pictures_are_counted() {
-        let seen = visible_text(&Dom::parse("<a href=x>four</a> <img> five5<a hidden>no</a>"));
-        assert_eq!((seen.chars, seen.link_chars, seen.images), (9, 4, 1));
-    }
 
     #[test]
     fn beginnings_end_with_a_word() {

@@ -46,46 +46,34 @@ impl Default for Propagation {
 
 /// The blocks of a page as a tree; the first node is the page's body, every other comes after its parent.
 #[derive(Debug)]
-pub(crate) struct BlockTree {
-    nodes: Vec<Block>,
+pub(crate) struct BlockTree<'a> {
+    nodes: Vec<Block<'a>>,
 }
 
 /// A block (内容块): a container, or a leaf that holds text.
 #[derive(Debug)]
-struct Block {
+struct Block<'a> {
     parent: usize,
     /// The sum of the factors of its important tags; 1 where nothing is emphasised.
     factor: f64,
-    text: String,
+    text: &'a str,
 }
 
-impl BlockTree {
+impl<'a> BlockTree<'a> {
     pub(crate) fn new() -> Self {
-        Self { nodes: vec![Block { parent: 0, factor: 1.0, text: String::new() }] }
+        Self { nodes: vec![Block { parent: 0, factor: 1.0, text: "" }] }
     }
 
     /// Adds a container and gives its number; the body is number 0.
     pub(crate) fn container(&mut self, parent: usize) -> usize {
-        self.leaf(parent, 1.0, String::new())
+        self.leaf(parent, 1.0, "")
     }
 
     /// Adds a leaf.
-    pub(crate) fn leaf(&mut self, parent: usize, factor: f64, text: String) -> usize {
+    pub(crate) fn leaf(&mut self, parent: usize, factor: f64, text: &'a str) -> usize {
         let parent = parent.min(self.nodes.len() - 1);
         self.nodes.push(Block { parent, factor, text });
         self.nodes.len() - 1
-    }
-
-    /// Puts text into the container added last, if it is `container` and empty.
-    fn fill_last(&mut self, container: usize, factor: f64, text: &str) -> bool {
-        let is_last = container > 0 && container + 1 == self.nodes.len();
-        match self.nodes.last_mut() {
-            Some(last) if is_last && last.text.is_empty() => {
-                (last.factor, last.text) = (factor, text.to_string());
-                true
-            }
-            _ => false,
-        }
     }
 
     /// The weights of all nodes by the propagation rules (权值传递规则, B80).
@@ -178,9 +166,9 @@ impl BlockTree {
             match paragraphs.last_mut() {
                 Some((of, text)) if *of == top[number] => {
                     text.push('\n');
-                    text.push_str(&block.text);
+                    text.push_str(block.text);
                 }
-                _ => paragraphs.push((top[number], block.text.clone())),
+                _ => paragraphs.push((top[number], block.text.to_string())),
             }
         }
         paragraphs.into_iter().map(|(_, text)| text).collect()
@@ -228,11 +216,11 @@ mod tests {
     const NO_CAP: Propagation = Propagation { levels: 2, cap: f64::INFINITY };
 
     /// A container with leaves of these factors, in the body.
-    fn siblings(factors: &[f64]) -> BlockTree {
+    fn siblings(factors: &[f64]) -> BlockTree<'static> {
         let mut tree = BlockTree::new();
         let parent = tree.container(0);
         for factor in factors {
-            tree.leaf(parent, *factor, String::new());
+            tree.leaf(parent, *factor, "");
         }
         tree
     }
@@ -290,14 +278,14 @@ mod tests {
     }
 
     /// A tree of containers; every third node is a leaf with one of four factors.
-    fn any_tree() -> impl Strategy<Value = BlockTree> {
+    fn any_tree() -> impl Strategy<Value = BlockTree<'static>> {
         prop::collection::vec((any::<prop::sample::Index>(), 0..12_u8), 1..40).prop_map(|parts| {
             let mut tree = BlockTree::new();
             let mut containers = vec![0];
             for (parent, kind) in parts {
                 let parent = containers[parent.index(containers.len())];
                 match kind {
-                    0..4 => _ = tree.leaf(parent, f64::from(kind) + 1.0, "灯塔 light".into()),
+                    0..4 => _ = tree.leaf(parent, f64::from(kind) + 1.0, "灯塔 light"),
                     _ => containers.push(tree.container(parent)),
                 }
             }
@@ -343,8 +331,8 @@ mod tests {
     fn words_count_by_their_blocks() {
         let mut tree = BlockTree::new();
         let (first, second) = (tree.container(0), tree.container(0));
-        tree.leaf(first, 3.0, "lighthouse".into());
-        tree.leaf(second, 1.0, "harbour harbour".into());
+        tree.leaf(first, 3.0, "lighthouse");
+        tree.leaf(second, 1.0, "harbour harbour");
         let terms = tree.term_weights(Propagation::default());
         assert_eq!(terms[0].term, "lighthouse");
         assert!((terms[0].weight / terms[1].weight - 1.5).abs() < 1e-6, "3·1 against 1·2");

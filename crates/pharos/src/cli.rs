@@ -82,6 +82,11 @@ pub(crate) enum Command {
     Clean(CleanArgs),
     /// Cut text into words, separated by two spaces
     Segment(SegmentArgs),
+    /// How good it is, against data that people marked
+    Eval {
+        #[command(subcommand)]
+        command: EvalCommand,
+    },
     /// Numbers about the data directory
     Stats,
     /// All settings with their values, defaults and meaning
@@ -94,6 +99,24 @@ pub(crate) enum IndexCommand {
     Build,
     /// The generations and how far they have come
     Status,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum EvalCommand {
+    /// How well pages are cleaned
+    Clean(EvalCleanArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct EvalCleanArgs {
+    /// Holds html/*.html.gz and gold.json: id → text, set, type
+    pub(crate) dir: PathBuf,
+    /// pharos, thesis (the two score tables of the literature), tables (its table algorithm), or a file of rules
+    #[arg(long, value_name = "SET|FILE", default_value = "pharos")]
+    pub(crate) rules: String,
+    /// How many of the worst pages are listed
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) worst: usize,
 }
 
 #[derive(Args)]
@@ -375,12 +398,37 @@ pub(crate) struct CleanArgs {
     /// The text only
     #[arg(long)]
     pub(crate) text: bool,
+    /// The cleaned page as HTML
+    #[arg(long, conflicts_with = "text")]
+    pub(crate) view: bool,
+    /// Every line with what it was taken for, its score and the rules that weighed most
+    #[arg(long, conflicts_with_all = ["text", "view"])]
+    pub(crate) explain: bool,
+    /// Write the page's blocks to DIR: text in block1, block2 …, their links in block1a, block2a …
+    #[arg(long, value_name = "DIR")]
+    pub(crate) blocks: Option<PathBuf>,
+    /// How much is kept
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) scale: CleanScale,
+    /// pharos, thesis, or a file of rules
+    #[arg(long, value_name = "SET|FILE", default_value = "pharos")]
+    pub(crate) rules: String,
     /// The page's address, where the input is not one
     #[arg(long, value_name = "URL", default_value = "http://localhost/")]
     pub(crate) base_url: String,
     /// Fetch from private and loopback addresses too
     #[arg(long)]
     pub(crate) allow_private: bool,
+}
+
+/// How much of a page cleaning keeps.
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub(crate) enum CleanScale {
+    /// The body
+    Body,
+    /// The body and the links related to it
+    #[default]
+    Related,
 }
 
 #[derive(Args)]

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use cli::{Cli, Command, IndexCommand};
+use cli::{Cli, Command, EvalCommand, IndexCommand};
 
 /// Allocation is a tenth of the work of parsing pages; mimalloc halves that.
 #[global_allocator]
@@ -60,6 +60,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Serve(args) => commands::serve::run(global, args),
         Command::Clean(args) => commands::clean::run(global, args),
         Command::Segment(args) => commands::segment::run(global, args),
+        Command::Eval { command: EvalCommand::Clean(args) } => commands::eval_clean::run(global, &args),
         Command::Stats => commands::stats::run(global),
         Command::Config => commands::config::run(global),
     }

@@ -28,10 +28,20 @@ const MAX_INPUT: usize = 256 << 20;
 impl Dom {
     /// Parses a page; any text gives a tree.
     pub(crate) fn parse(html: &str) -> Dom {
-        let html = flood::limit_attributes(&html[..html.floor_char_boundary(MAX_INPUT)]);
         // Scripting counts as enabled, as in a reader's browser: otherwise a picture inside a `<noscript>` in the
         // head would end the head, and the metadata after it would be taken for content.
-        let builder = TreeBuilder::new(Sink::new(), TreeBuilderOpts::default());
+        Self::parse_with(html, true)
+    }
+
+    /// Parses a page as a browser without scripts does: what stands in `<noscript>` is part of it.
+    pub(crate) fn parse_without_scripts(html: &str) -> Dom {
+        Self::parse_with(html, false)
+    }
+
+    fn parse_with(html: &str, scripting_enabled: bool) -> Dom {
+        let html = flood::limit_attributes(&html[..html.floor_char_boundary(MAX_INPUT)]);
+        let options = TreeBuilderOpts { scripting_enabled, ..TreeBuilderOpts::default() };
+        let builder = TreeBuilder::new(Sink::new(!scripting_enabled), options);
         let tokenizer = Tokenizer::new(Guard { builder }, TokenizerOpts::default());
         let input = BufferQueue::default();
         input.push_back(StrTendril::from_slice(&html));
@@ -120,8 +130,8 @@ struct Sink {
 }
 
 impl Sink {
-    fn new() -> Self {
-        let mut dom = Dom { nodes: Vec::new() };
+    fn new(without_scripts: bool) -> Self {
+        let mut dom = Dom { nodes: Vec::new(), without_scripts, errors: 0 };
         dom.push(NodeData::Other);
         dom.push(NodeData::Other);
         Sink { dom: RefCell::new(dom), open_depth: Cell::new(0) }
@@ -167,7 +177,10 @@ impl TreeSink for Sink {
         self.dom.into_inner()
     }
 
-    fn parse_error(&self, _message: Cow<'static, str>) {}
+    fn parse_error(&self, _message: Cow<'static, str>) {
+        let mut dom = self.dom.borrow_mut();
+        dom.errors = dom.errors.saturating_add(1);
+    }
 
     fn get_document(&self) -> Handle {
         Handle { id: NodeId::DOCUMENT, name: no_name() }

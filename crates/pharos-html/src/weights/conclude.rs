@@ -6,7 +6,8 @@ use pharos_core::PageObject;
 
 use super::keywords::{Choice, choose};
 use super::{BlockTree, Propagation, blocks};
-use crate::dom::{Dom, Element, NodeId};
+use crate::blocks::Blocks;
+use crate::dom::Dom;
 use crate::metadata::is_page_title;
 use crate::summary;
 
@@ -26,28 +27,30 @@ const SENTENCE_WORDS: Choice = Choice::Relative(3.0);
 const MOST_SENTENCE_WORDS: Choice = Choice::Absolute(30);
 
 /// Fills what follows from the weights of words: headings, emphasised texts, the weightiest words; and keywords,
-/// abstract and title where the page gives none. What `is_kept` denies is passed over with everything in it.
+/// abstract and title where the page gives none. Only lines that `is_body` accepts count.
 pub(crate) fn fill(
     page: &mut PageObject,
     dom: &Dom,
-    root: NodeId,
+    blocks: &Blocks,
     abstract_chars: usize,
-    is_kept: impl Fn(NodeId, &Element) -> bool,
+    is_body: impl Fn(usize) -> bool + Copy,
 ) {
-    let found = blocks::emphasis(dom, root, is_kept);
+    let found = blocks::emphasis(dom, blocks, is_body);
     (page.headings, page.emphasised) = (found.headings, found.emphasised);
     conclude(page, &found.tree, abstract_chars);
 }
 
 /// The same for a document without markup: its lines are the blocks, its headings are known.
 pub(crate) fn fill_from_text(page: &mut PageObject, abstract_chars: usize) {
+    let text = std::mem::take(&mut page.text);
     let headings: HashSet<&str> = page.headings.iter().chain([&page.title]).map(String::as_str).collect();
     let mut tree = BlockTree::new();
-    for line in page.text.lines().filter(|line| !line.is_empty()).take(blocks::MAX_BLOCKS) {
+    for line in text.lines().filter(|line| !line.is_empty()).take(blocks::MAX_BLOCKS) {
         let factor = if headings.contains(line) { blocks::HEADING_FACTOR } else { 1.0 };
-        tree.leaf(0, factor, line.to_string());
+        tree.leaf(0, factor, line);
     }
     conclude(page, &tree, abstract_chars);
+    page.text = text;
 }
 
 fn conclude(page: &mut PageObject, tree: &BlockTree, abstract_chars: usize) {
@@ -77,6 +80,7 @@ fn conclude(page: &mut PageObject, tree: &BlockTree, abstract_chars: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::voting::words::Finder;
 
     #[test]
     fn the_heaviest_words_stand_in_for_a_title() {
@@ -85,7 +89,7 @@ mod tests {
                 format!("<title>{title}</title><p>lighthouse <b>lighthouse</b> harbour harbour wharf<p>x");
             let (dom, mut page) = (Dom::parse(&html), PageObject::default());
             crate::metadata::fill(&mut page, &dom, &url::Url::parse("http://example.org/").unwrap());
-            fill(&mut page, &dom, dom.root(), 200, |_, _| true);
+            fill(&mut page, &dom, &Blocks::of(&dom, &Finder::default()), 200, |_| true);
             assert_eq!(page.title, "lighthouse harbour wharf", "{title}");
             assert_eq!(page.keywords, ["lighthouse", "harbour", "wharf"]);
         }

@@ -7,9 +7,10 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use pharos_core::{PageObject, PageUrl};
 use pharos_crawl::Fetcher;
+use pharos_html::{RuleSet, Scale, Wish};
 use serde::Serialize;
 
-use crate::cli::{CleanArgs, Global};
+use crate::cli::{CleanArgs, CleanScale, Global};
 use crate::{Outcome, console, settings};
 
 /// Larger inputs are cut here.
@@ -17,35 +18,75 @@ const MAX_INPUT: u64 = 64 << 20;
 
 pub(crate) fn run(global: &Global, args: CleanArgs) -> anyhow::Result<Outcome> {
     let base = PageUrl::parse(&args.base_url)?;
+    let own_rules = rules(&args.rules)?;
+    let wish = Wish {
+        rules: own_rules.as_ref().unwrap_or_else(|| built_in(&args.rules)),
+        scale: match args.scale {
+            CleanScale::Body => Scale::Body,
+            CleanScale::Related => Scale::Related,
+        },
+        html: args.view || global.json,
+        blocks: global.json,
+    };
     if let Some([dir, out]) = args.batch.as_deref() {
-        return batch(&base, dir, out);
+        return batch(&base, dir, out, &wish);
     }
     let input = args.input.as_deref().unwrap_or("-");
-    let page = if input.starts_with("http://") || input.starts_with("https://") {
+    let source = if input.starts_with("http://") || input.starts_with("https://") {
         fetch(global, &args, input)?
     } else {
-        let mut bytes = Vec::new();
+        let mut body = Vec::new();
         match input {
             "-" => io::stdin()
                 .lock()
                 .take(MAX_INPUT)
-                .read_to_end(&mut bytes)
+                .read_to_end(&mut body)
                 .context("cannot read standard input")?,
-            path => read_file(Path::new(path), &mut bytes)?,
+            path => read_file(Path::new(path), &mut body)?,
         };
-        pharos_html::understand(&base, None, &bytes)
+        Source { url: base, content_type: type_by_name(input).map(str::to_string), body }
     };
+    if let Some(dir) = &args.blocks {
+        write_blocks(&source, dir)?;
+    }
+    if args.explain {
+        return explain(global, &source, wish.rules);
+    }
+    let page = pharos_html::understand_as(&source.url, source.content_type.as_deref(), &source.body, &wish);
     if global.json {
         console::print_json(&page)?;
     } else if args.text {
         writeln!(io::stdout().lock(), "{}", page.text)?;
+    } else if args.view {
+        write_view(&page)?;
     } else {
         print(&page)?;
     }
     Ok(Outcome::Good)
 }
 
-fn fetch(global: &Global, args: &CleanArgs, input: &str) -> anyhow::Result<PageObject> {
+/// The rules of a file; none for the sets that come with the program.
+pub(crate) fn rules(name: &str) -> anyhow::Result<Option<RuleSet>> {
+    if matches!(name, "pharos" | "thesis" | "tables") {
+        return Ok(None);
+    }
+    let text = fs::read_to_string(name).with_context(|| format!("cannot read the rules in {name}"))?;
+    Ok(Some(RuleSet::from_toml(&text)?))
+}
+
+/// A set that comes with the program.
+pub(crate) fn built_in(name: &str) -> &'static RuleSet {
+    if name == "thesis" { RuleSet::thesis() } else { RuleSet::pharos() }
+}
+
+/// A page as it was read.
+struct Source {
+    url: PageUrl,
+    content_type: Option<String>,
+    body: Vec<u8>,
+}
+
+fn fetch(global: &Global, args: &CleanArgs, input: &str) -> anyhow::Result<Source> {
     let url = PageUrl::parse(input)?;
     let mut config = settings::load(global)?;
     config.crawl.allow_private |= args.allow_private;
@@ -56,10 +97,77 @@ fn fetch(global: &Global, args: &CleanArgs, input: &str) -> anyhow::Result<PageO
     if !(200..300).contains(&response.status) {
         bail!("{url} answered with status {}", response.status);
     }
-    Ok(pharos_html::understand(&url, response.header("Content-Type"), &response.content(limit)))
+    let content_type = response.header("Content-Type").map(str::to_string);
+    Ok(Source { url, content_type, body: response.content(limit).to_vec() })
 }
 
-fn read_file(path: &Path, bytes: &mut Vec<u8>) -> anyhow::Result<usize> {
+fn explain(global: &Global, source: &Source, rules: &RuleSet) -> anyhow::Result<Outcome> {
+    let told = pharos_html::explain(&source.url, source.content_type.as_deref(), &source.body, rules);
+    if global.json {
+        console::print_json(&told)?;
+        return Ok(Outcome::Good);
+    }
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{} page, {} errors in its HTML, body from a score of {:.2} on",
+        name_of(told.page_type),
+        told.html_errors,
+        told.threshold
+    )?;
+    for line in &told.lines {
+        let reasons: Vec<String> =
+            line.reasons.iter().map(|(rule, score)| format!("{score:+.2} by rule {}", rule + 1)).collect();
+        let text: String = line.text.chars().take(80).collect();
+        writeln!(out, "\n{:<13} {:+.2}  {text}", name_of(line.kind), line.score)?;
+        writeln!(out, "{:<13}        {}", "", reasons.join(", "))?;
+    }
+    Ok(Outcome::Good)
+}
+
+/// As it is written in JSON.
+fn name_of(value: impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_string)).unwrap_or_default()
+}
+
+/// `block1` holds the text of the first block, `block1a` its links.
+fn write_blocks(source: &Source, dir: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
+    let blocks = pharos_html::text_blocks(&source.url, source.content_type.as_deref(), &source.body);
+    for (number, block) in (1..).zip(&blocks) {
+        let write = |name: String, text: &str| {
+            fs::write(dir.join(&name), format!("{text}\n"))
+                .with_context(|| format!("cannot write {name} in {}", dir.display()))
+        };
+        write(format!("block{number}"), &block.text)?;
+        write(format!("block{number}a"), &block.links.join("\n"))?;
+    }
+    Ok(())
+}
+
+/// The cleaned page: body and related links put together again.
+fn write_view(page: &PageObject) -> io::Result<()> {
+    let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+    let mut out = io::stdout().lock();
+    writeln!(out, "<!doctype html>\n<meta charset=utf-8>\n<title>{}</title>", escape(&page.title))?;
+    writeln!(out, "{}", page.html)?;
+    if !page.related_links.is_empty() {
+        writeln!(out, "<hr>\n<ul>")?;
+        for link in &page.related_links {
+            writeln!(out, "<li><a href=\"{}\">{}</a>", escape(link.url.as_str()), escape(&link.anchor))?;
+        }
+        writeln!(out, "</ul>")?;
+    }
+    Ok(())
+}
+
+/// What the name of a file says about it; otherwise its first bytes decide.
+fn type_by_name(path: &str) -> Option<&'static str> {
+    let name = path.strip_suffix(".gz").unwrap_or(path).to_ascii_lowercase();
+    [".html", ".htm", ".xhtml"].iter().any(|end| name.ends_with(end)).then_some("text/html")
+}
+
+pub(crate) fn read_file(path: &Path, bytes: &mut Vec<u8>) -> anyhow::Result<usize> {
     let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let read = if path.extension().is_some_and(|e| e == "gz") {
         flate2::read::MultiGzDecoder::new(file).take(MAX_INPUT).read_to_end(bytes)
@@ -70,7 +178,7 @@ fn read_file(path: &Path, bytes: &mut Vec<u8>) -> anyhow::Result<usize> {
 }
 
 /// Every page of a folder, one object a line.
-fn batch(base: &PageUrl, dir: &Path, out: &Path) -> anyhow::Result<Outcome> {
+fn batch(base: &PageUrl, dir: &Path, out: &Path, wish: &Wish) -> anyhow::Result<Outcome> {
     #[derive(Serialize)]
     struct Line {
         file: String,
@@ -89,7 +197,7 @@ fn batch(base: &PageUrl, dir: &Path, out: &Path) -> anyhow::Result<Outcome> {
     for path in &paths {
         let mut bytes = Vec::new();
         read_file(path, &mut bytes)?;
-        let page = pharos_html::understand(base, None, &bytes);
+        let page = pharos_html::understand_as(base, Some("text/html"), &bytes, wish);
         let file = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         serde_json::to_writer(&mut lines, &Line { file, page }).map_err(io::Error::from)?;
         writeln!(lines)?;
@@ -114,6 +222,25 @@ fn print(page: &PageObject) -> io::Result<()> {
             writeln!(out, "{name:<10} {value}")?;
         }
     }
-    writeln!(out, "{:<10} {}", "links", page.links.len())?;
+    writeln!(out, "{:<10} {}", "type", name_of(page.page_type))?;
+    writeln!(out, "{:<10} {}, {} related", "links", page.links.len(), page.related_links.len())?;
     writeln!(out, "\n{}", page.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_written_in_pairs() {
+        let dir = tempfile::tempdir().unwrap();
+        let source = Source {
+            url: PageUrl::parse("http://example.org/").unwrap(),
+            content_type: Some("text/html".into()),
+            body: b"<p>Some words <a href=/there>and a link</a>".to_vec(),
+        };
+        write_blocks(&source, dir.path()).unwrap();
+        let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
+        assert_eq!((read("block1"), read("block1a")), ("Some words and a link\n".into(), "/there\n".into()));
+    }
 }

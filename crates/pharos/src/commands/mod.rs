@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod crawl;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod eval_clean;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod index;

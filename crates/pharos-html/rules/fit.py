@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Fits the scores of pharos.toml to pages whose text people marked.
+
+    pip install numpy lightgbm rapidfuzz
+    python3 fit.py PHAROS OUT.toml DIR…
+
+PHAROS is the binary: `clean --explain --json` tells what the rules are told about every line. Each DIR holds
+html/*.html.gz and gold.json (id → text, set, url). A line is body as far as its words lie on the longest common
+subsequence of the page's words and the marked ones. Five-fold cross-validation, whole sites held out, is printed
+before all pages are used: that is what to expect of other pages.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from urllib.parse import urlparse
+
+import lightgbm
+import numpy as np
+from rapidfuzz.distance import LCSseq
+
+FOLDS = 5
+ROUNDS = 400
+# Few answers a rule, thresholds drawn at random, a third of the questions each: many weak rules go further on other
+# pages than few strong ones.
+PARAMETERS = dict(objective="cross_entropy", num_leaves=8, max_depth=6, learning_rate=0.06, extra_trees=True,
+                  min_data_in_leaf=60, min_sum_hessian_in_leaf=0.0, lambda_l2=5.0, path_smooth=2.0,
+                  feature_fraction=0.35, bagging_fraction=0.7, bagging_freq=1, max_bin=63, seed=1, verbose=-1)
+MAX_LINES = 800  # of one page; more are drawn at random
+HEAD_ENDS = "rules = ["
+
+
+def tokens(text, is_chinese):
+    return [c for c in text if not c.isspace()] if is_chinese else re.findall(r"\w+", text.lower())
+
+
+def read(pharos, folder):
+    for page_id, gold in json.loads((folder / "gold.json").read_text()).items():
+        path = folder / "html" / f"{page_id}.html.gz"
+        told = json.loads(subprocess.run([pharos, "clean", path, "--explain", "--json"], check=True,
+                                         capture_output=True).stdout)
+        is_chinese = "set" not in gold
+        lines = [tokens(line["text"], is_chinese) for line in told["lines"]]
+        yield dict(id=page_id, kind=gold.get("set", "zh"), site=urlparse(gold.get("url", "")).hostname or page_id,
+                   gold=tokens(gold["text"], is_chinese), lines=lines, told=[line["features"] for line in told["lines"]])
+
+
+def targets(page):
+    """Part of each line that is marked; a word or two far from anything marked is chance."""
+    flat = [word for line in page["lines"] for word in line]
+    owner = [number for number, line in enumerate(page["lines"]) for _ in line]
+    marked = np.zeros(len(page["lines"]))
+    for step in LCSseq.opcodes(flat, page["gold"]):
+        if step.tag == "equal":
+            for at in range(step.src_start, step.src_end):
+                marked[owner[at]] += 1
+    sizes = np.array([max(1, len(line)) for line in page["lines"]])
+    share = marked / sizes
+    for number in np.where((sizes < 6) & (share > 0.5))[0]:
+        near = slice(max(0, number - 2), number + 3)
+        if (share[near] * sizes[near]).sum() - marked[number] < (sizes[near].sum() - sizes[number]) / 2:
+            share[number] = 0.25
+    return share
+
+
+def weights(page):
+    """By words, as the measures count them, and every page alike."""
+    sizes = np.array([len(line) for line in page["lines"]], float)
+    weight = np.minimum(sizes / max(len(page["gold"]), 80), 0.5) + 0.15 / max(10, len(sizes))
+    return weight / max(weight.sum(), 0.7) * {"aeb": 1.3, "zh": 1.5}.get(page["kind"], 1.0)
+
+
+def fit(pages):
+    random = np.random.RandomState(1)
+    parts = []
+    for page in pages:
+        x, y, w = page["x"], page["y"], page["w"]
+        if len(w) > MAX_LINES:
+            drawn = random.permutation(len(w))[:MAX_LINES]
+            x, y, w = x[drawn], y[drawn], w[drawn] * w.sum() / w[drawn].sum()
+        parts.append((x, y, w))
+    x, y, w = (np.concatenate(part) for part in zip(*parts))
+    return lightgbm.train(PARAMETERS, lightgbm.Dataset(x, y, weight=w / w.mean()), ROUNDS)
+
+
+def f1(page, chances):
+    """Of the lines that the page's own cut keeps."""
+    sizes = np.array([len(line) for line in page["lines"]], float)
+    order = np.argsort(-chances)
+    right, kept = np.cumsum((chances * sizes)[order]), np.cumsum(sizes[order])
+    cut = np.clip((2 * right / (kept + (chances * sizes).sum() + 1e-9)).max() / 2, 0.1, 0.5)
+    text = [word for line, chance in zip(page["lines"], chances) if chance >= cut for word in line]
+    size = 1 if page["kind"] == "wcxb" else 4
+
+    def bag(words):
+        return Counter(tuple(words[i:i + size]) for i in range(max(0, len(words) - size + 1)))
+
+    shared = sum((bag(text) & bag(page["gold"])).values())
+    precision = shared / max(1, sum(bag(text).values()))
+    recall = shared / max(1, sum(bag(page["gold"]).values()))
+    return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
+
+
+def written(node, names):
+    if "leaf_value" in node:
+        return f"{round(node['leaf_value'], 3) or 0:g}"
+    below, other = written(node["left_child"], names), written(node["right_child"], names)
+    if "?" in below:
+        below = f"({below})"
+    threshold = f"{max(node['threshold'], 1e-6):.6f}".rstrip("0").rstrip(".")
+    return f"{names[node['split_feature']]} < {threshold} ? {below} : {other}"
+
+
+def main():
+    pharos, out, *folders = sys.argv[1:]
+    pages = [page for folder in folders for page in read(pharos, Path(folder))]
+    pages = [page for page in pages if page["lines"] and page["gold"]]
+    names = sorted({name for page in pages for told in page["told"] for name in told})
+    for page in pages:
+        page["x"] = np.array([[told.get(name, 0) for name in names] for told in page.pop("told")], np.float32)
+        page["y"], page["w"] = targets(page), weights(page)
+
+    sites = sorted({page["site"] for page in pages})
+    fold_of = dict(zip(sites, np.random.RandomState(1).permutation(len(sites)) % FOLDS))
+    scores = {}
+    for fold in range(FOLDS):
+        model = fit([page for page in pages if fold_of[page["site"]] != fold])
+        for page in pages:
+            if fold_of[page["site"]] == fold:
+                scores.setdefault(page["kind"], []).append(f1(page, model.predict(page["x"])))
+    for kind, of_pages in sorted(scores.items()):
+        precision, recall, mean = np.mean(of_pages, axis=0)
+        figure = mean if kind == "wcxb" else 2 * precision * recall / (precision + recall)
+        print(f"{kind}: {len(of_pages)} pages, F1 {figure:.4f} by cross-validation")
+
+    trees = fit(pages).dump_model()["tree_info"]
+    head = (Path(__file__).parent / "pharos.toml").read_text().split(HEAD_ENDS)[0]
+    rules = "".join(f'  "{written(tree["tree_structure"], names)}",\n' for tree in trees)
+    Path(out).write_text(f"{head}{HEAD_ENDS}\n{rules}]\n")
+
+
+if __name__ == "__main__":
+    main()

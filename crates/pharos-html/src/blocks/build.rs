@@ -1,0 +1,274 @@
+//! One walk from document to blocks.
+
+use std::hash::{BuildHasher as _, Hasher as _};
+
+use super::{Blocks, Container, Counts, Line, Tag, emphasis, measure};
+use crate::dom::{Dom, Element, NodeData, NodeId, Step};
+use crate::text::{Collapsed, is_hidden};
+use crate::voting::words::Finder;
+
+/// Lines and containers beyond these are not read: memory stays bounded whatever the page.
+const MAX_LINES: usize = 100_000;
+const MAX_CONTAINERS: usize = 200_000;
+
+impl Blocks {
+    /// The blocks of a page; `names` tells what classes and ids mean.
+    pub(crate) fn of(dom: &Dom, names: &Finder) -> Blocks {
+        Self::read(Builder::new(dom, names, false))
+    }
+
+    /// The same with what is hidden until a script shows it.
+    pub(crate) fn with_hidden(dom: &Dom, names: &Finder) -> Blocks {
+        Self::read(Builder::new(dom, names, true))
+    }
+
+    fn read(mut builder: Builder) -> Blocks {
+        let dom = builder.dom;
+        let mut walk = dom.walk(dom.root());
+        let mut skipped = None;
+        while let Some(step) = walk.next() {
+            match step {
+                Step::Enter(id) => match dom.data(id) {
+                    NodeData::Text(text) => builder.text(id, text),
+                    NodeData::Element(element) => {
+                        if !builder.enter(id, element) {
+                            skipped = Some(id);
+                            walk.skip_contents(id);
+                        }
+                    }
+                    NodeData::Other => {}
+                },
+                // What was not entered is not left either.
+                Step::Leave(id) if skipped == Some(id) => {}
+                Step::Leave(id) => {
+                    if let Some(element) = dom.element(id) {
+                        builder.leave(id, element);
+                    }
+                }
+            }
+        }
+        builder.finish()
+    }
+}
+
+struct Builder<'a> {
+    dom: &'a Dom,
+    names: &'a Finder,
+    shows_hidden: bool,
+    blocks: Blocks,
+    text: Collapsed,
+    /// What has been counted since the last line ended.
+    counts: Counts,
+    line_start: usize,
+    next_joins: bool,
+    /// The containers around the present place, innermost last.
+    open: Vec<u32>,
+    open_links: u32,
+    open_strong: u32,
+    open_controls: u32,
+    open_pre: u32,
+    hasher: foldhash::fast::FixedState,
+}
+
+impl<'a> Builder<'a> {
+    fn new(dom: &'a Dom, names: &'a Finder, shows_hidden: bool) -> Self {
+        let mut builder = Builder {
+            dom,
+            names,
+            shows_hidden,
+            blocks: Blocks::default(),
+            text: Collapsed::unbounded(),
+            counts: Counts::default(),
+            line_start: 0,
+            next_joins: false,
+            open: Vec::new(),
+            open_links: 0,
+            open_strong: 0,
+            open_controls: 0,
+            open_pre: 0,
+            hasher: foldhash::fast::FixedState::with_seed(0),
+        };
+        builder.push_container(dom.root(), Tag::Plain, 0, 0);
+        builder
+    }
+
+    fn text(&mut self, id: NodeId, text: &str) {
+        let before = self.text.chars;
+        if self.open_pre > 0 {
+            self.text.push_lines(text);
+        } else {
+            self.text.push(text);
+        }
+        let chars = u32::try_from(self.text.chars - before).unwrap_or(u32::MAX);
+        self.blocks.texts.push((self.blocks.lines.len() as u32, id));
+        self.counts.chars += chars;
+        if self.open_links > 0 {
+            self.counts.link_chars += chars;
+        }
+        if self.open_strong > 0 {
+            self.counts.strong_chars += chars;
+        }
+        if self.open_controls > 0 {
+            self.counts.control_chars += chars;
+        }
+    }
+
+    /// Returns whether what is inside matters.
+    fn enter(&mut self, id: NodeId, element: &Element) -> bool {
+        let tag = Tag::of(element);
+        if tag == Tag::Unseen && self.dom.shows(element) {
+            return true;
+        }
+        if tag == Tag::Unseen || (!self.shows_hidden && is_hidden(element)) {
+            return false;
+        }
+        match tag {
+            Tag::Break => {
+                self.end_line(false);
+                self.counts.paragraphs += 1;
+            }
+            Tag::Rule => self.end_line(false),
+            Tag::Link => {
+                self.open_links += 1;
+                self.counts.links += 1;
+                self.blocks.links.push((self.blocks.lines.len() as u32, id));
+            }
+            Tag::Picture => self.counts.images += 1,
+            Tag::Strong => self.open_strong += 1,
+            Tag::Control => self.open_controls += 1,
+            Tag::Field => self.counts.fields += 1,
+            Tag::Inline | Tag::Unseen => {}
+            _ => self.open_container(id, tag, element),
+        }
+        let factor = emphasis(element);
+        if factor > 0.0 {
+            self.blocks.emphasised.push((self.blocks.lines.len() as u32, id, factor));
+        }
+        true
+    }
+
+    fn leave(&mut self, id: NodeId, element: &Element) {
+        let tag = Tag::of(element);
+        match tag {
+            Tag::Link => self.open_links -= 1,
+            Tag::Strong => self.open_strong -= 1,
+            Tag::Control => self.open_controls -= 1,
+            _ if tag.is_container() => self.close_container(id, tag),
+            _ => {}
+        }
+    }
+
+    fn open_container(&mut self, id: NodeId, tag: Tag, element: &Element) {
+        self.end_line(tag == Tag::Cell);
+        if tag == Tag::Preformatted {
+            self.open_pre += 1;
+        }
+        if tag == Tag::Paragraph {
+            self.counts.paragraphs += 1;
+        }
+        let (class, own_id) = (element.attribute("class"), element.attribute("id"));
+        let mut names = 0;
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write_u8(tag as u8);
+        if let Some(class) = class {
+            hasher.write(class.as_bytes());
+            names |= self.names.find(class);
+        }
+        for name in [own_id, element.attribute("itemprop")].into_iter().flatten() {
+            names |= self.names.find(name);
+        }
+        let parent = self.open.last().map_or(0, |c| self.blocks.containers[*c as usize].signature);
+        hasher.write_u64(parent >> 32);
+        // The upper half is the element's own, the lower half knows the parent's own as well.
+        let mut own = self.hasher.build_hasher();
+        own.write_u8(tag as u8);
+        own.write(class.unwrap_or_default().as_bytes());
+        let signature = (own.finish() >> 32 << 32) | (hasher.finish() & 0xFFFF_FFFF);
+        self.push_container(id, tag, names, signature);
+    }
+
+    fn push_container(&mut self, element: NodeId, tag: Tag, names: u32, signature: u64) {
+        if self.blocks.containers.len() >= MAX_CONTAINERS {
+            return;
+        }
+        let number = self.blocks.containers.len() as u32;
+        let first_line = self.blocks.lines.len() as u32;
+        self.blocks.containers.push(Container {
+            element,
+            tag,
+            parent: self.open.last().copied().unwrap_or_default(),
+            first_line,
+            end_line: first_line,
+            counts: Counts::default(),
+            terms: 0.0,
+            names,
+            signature,
+        });
+        self.open.push(number);
+    }
+
+    fn close_container(&mut self, id: NodeId, tag: Tag) {
+        self.end_line(tag == Tag::Cell);
+        if tag == Tag::Preformatted {
+            self.open_pre -= 1;
+        }
+        // Containers beyond the limit were not opened.
+        if self.open.last().is_some_and(|c| self.blocks.containers[*c as usize].element == id) {
+            self.close_innermost();
+        }
+    }
+
+    fn close_innermost(&mut self) {
+        let Some(number) = self.open.pop() else { return };
+        let end_line = self.blocks.lines.len() as u32;
+        let container = &mut self.blocks.containers[number as usize];
+        container.end_line = end_line;
+        let (counts, terms) = (container.counts, container.terms);
+        if let Some(parent) = self.open.last() {
+            let parent = &mut self.blocks.containers[*parent as usize];
+            parent.counts += counts;
+            parent.terms += terms;
+        }
+    }
+
+    fn end_line(&mut self, joins: bool) {
+        let end = self.text.text.len();
+        let container = self.open.last().copied().unwrap_or_default();
+        let counts = std::mem::take(&mut self.counts);
+        if let Some(container) = self.blocks.containers.get_mut(container as usize) {
+            container.counts += counts;
+        }
+        if end > self.line_start && self.blocks.lines.len() < MAX_LINES {
+            let measure = measure(&self.text.text[self.line_start..end]);
+            if let Some(container) = self.blocks.containers.get_mut(container as usize) {
+                container.terms += measure.terms();
+            }
+            self.blocks.lines.push(Line {
+                start: u32::try_from(self.line_start).unwrap_or(u32::MAX),
+                end: u32::try_from(end).unwrap_or(u32::MAX),
+                container,
+                joins: self.next_joins,
+                counts,
+                measure,
+            });
+            self.next_joins = true;
+        }
+        self.next_joins &= joins;
+        if joins {
+            self.text.space();
+        } else {
+            self.text.end_line();
+        }
+        // One byte will separate what follows.
+        self.line_start = if end == 0 { 0 } else { end + 1 };
+    }
+
+    fn finish(mut self) -> Blocks {
+        self.end_line(false);
+        while !self.open.is_empty() {
+            self.close_innermost();
+        }
+        self.blocks.text = self.text.text;
+        self.blocks
+    }
+}

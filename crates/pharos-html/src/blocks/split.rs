@@ -1,0 +1,396 @@
+//! The nine rules that split a page into blocks (中文网页分块, PageClean thesis, 2.4).
+//!
+//! Top-down: the whole page is one block; a block whose theme is not uniform is split into its children, and so on.
+//! The thesis gives no precedence; ours is the order of [`Splitter::decide`]. What lies outside the nine rules there:
+//! lists stay whole, paragraphs do not split, a heading cell stays with its long cell, tables that alternate little
+//! and much are taken in pairs, and each frame is a block of its own that the text leading to it joins.
+
+use super::look::Look;
+use super::tag::Tag;
+use crate::dom::{Dom, Element, NodeData, NodeId, Step};
+use crate::text::{self, collapse, text_inside};
+
+/// A block with fewer characters is not split (rule 5).
+const MIN_CHARS: u32 = 40;
+
+/// A cell or table with at least this many characters holds "much".
+const MUCH: u32 = 60;
+
+/// One cell is a heading of the other if it has less than this part of its characters.
+const HEADING_SHARE: f32 = 0.25;
+
+/// Text of one block that is kept.
+const MAX_CHARS: usize = 100_000;
+
+/// Blocks of one page.
+const MAX_BLOCKS: usize = 10_000;
+
+/// A block of the thesis: its text, and where its links lead.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextBlock {
+    /// The text, on one line.
+    pub text: String,
+    /// The `href` of its links; of a frame, what it shows.
+    pub links: Vec<String>,
+}
+
+/// Splits a page by the nine rules.
+pub(crate) fn split(dom: &Dom) -> Vec<TextBlock> {
+    let mut splitter = Splitter { dom, facts: facts(dom), blocks: Vec::new() };
+    splitter.run();
+    splitter.blocks
+}
+
+/// What the rules ask of a node, with everything below it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Facts {
+    chars: u32,
+    /// Something that a browser shows: text, a picture, a frame (有效节点).
+    is_valid: bool,
+    /// Text, or elements with nothing else in them (准文本块).
+    is_quasi_text: bool,
+    /// Holds a table, itself not counted.
+    has_table: bool,
+    has_frame: bool,
+}
+
+/// One pass for the facts of all nodes.
+fn facts(dom: &Dom) -> Vec<Facts> {
+    let mut facts = vec![Facts::default(); dom.len()];
+    let mut walk = dom.walk(dom.root());
+    while let Some(step) = walk.next() {
+        match step {
+            Step::Enter(id) => match dom.data(id) {
+                NodeData::Element(element) if is_unseen(element) => walk.skip_contents(id),
+                NodeData::Element(element) => {
+                    let is_shown = matches!(element.tag(), "img" | "frame" | "iframe");
+                    let own = &mut facts[id.index()];
+                    own.is_valid = is_shown;
+                    own.is_quasi_text = !is_structural(element);
+                    own.has_frame = is_frame(element);
+                }
+                NodeData::Text(text) => {
+                    let chars = text.chars().filter(|c| !c.is_whitespace()).count();
+                    let chars = u32::try_from(chars).unwrap_or(u32::MAX);
+                    let own = Facts { chars, is_valid: chars > 0, is_quasi_text: true, ..Facts::default() };
+                    facts[id.index()] = own;
+                }
+                NodeData::Other => facts[id.index()].is_quasi_text = true,
+            },
+            Step::Leave(id) => {
+                let Some(parent) = dom.parent(id) else { continue };
+                let own = facts[id.index()];
+                let is_table = dom.element(id).is_some_and(|e| e.tag() == "table");
+                let is_list = dom.element(parent).is_some_and(is_list);
+                let above = &mut facts[parent.index()];
+                above.chars = above.chars.saturating_add(own.chars);
+                above.is_valid |= own.is_valid;
+                above.has_table |= own.has_table || is_table;
+                above.has_frame |= own.has_frame;
+                // A list is a simple table whose items belong together, whatever is in them.
+                above.is_quasi_text &= own.is_quasi_text || !own.is_valid || is_list;
+            }
+        }
+    }
+    facts
+}
+
+/// What becomes of a block, and by which rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Decision {
+    Delete,
+    Whole,
+    Split,
+    SplitAtRules,
+}
+
+struct Splitter<'a> {
+    dom: &'a Dom,
+    facts: Vec<Facts>,
+    blocks: Vec<TextBlock>,
+}
+
+impl Splitter<'_> {
+    fn run(&mut self) {
+        // Groups of siblings that are still to be looked at, the next one last.
+        let mut waiting: Vec<Vec<NodeId>> = vec![vec![self.dom.root()]];
+        while let Some(group) = waiting.pop() {
+            if self.blocks.len() >= MAX_BLOCKS {
+                return;
+            }
+            let [node] = group[..] else {
+                self.keep(&group);
+                continue;
+            };
+            if let Some(element) = self.dom.element(node)
+                && is_frame(element)
+            {
+                self.keep_frame(element);
+                continue;
+            }
+            match self.decide(node) {
+                Decision::Delete => {}
+                Decision::Whole => self.keep(&group),
+                Decision::SplitAtRules => waiting.extend(self.between_rules(node).into_iter().rev()),
+                Decision::Split => waiting.extend(self.children(node).into_iter().rev()),
+            }
+        }
+    }
+
+    /// The nine rules, in the order in which they are asked.
+    fn decide(&self, node: NodeId) -> Decision {
+        let facts = self.facts[node.index()];
+        let is_table = self.dom.element(node).is_some_and(|e| e.tag() == "table");
+        if !facts.is_valid {
+            return Decision::Delete; // 6: nothing to see
+        }
+        if facts.has_frame {
+            return Decision::Split; // 8: a frame is a page of its own
+        }
+        if facts.chars < MIN_CHARS {
+            return Decision::Whole; // 5: too small
+        }
+        if facts.is_quasi_text {
+            return Decision::Whole; // 4: text throughout
+        }
+        if self.dom.children(node).any(|c| self.dom.element(c).is_some_and(|e| e.tag() == "hr")) {
+            return Decision::SplitAtRules; // 1: a horizontal rule
+        }
+        if is_table {
+            if facts.has_table {
+                return Decision::Split; // 2: a table in a table
+            }
+            let cells = self.cells(node);
+            if self.is_heading_with_text(&cells) {
+                return Decision::Whole; // the exception: a short cell heads a long one
+            }
+            // 9 and 3: cells that look different; those that all hold much first, but the outcome is the same.
+            return if self.look_different(&cells) { Decision::Split } else { Decision::Whole };
+        }
+        Decision::Split // 7: something to see that is not text throughout
+    }
+
+    /// The children in groups: what is inline stays with its neighbours, tables in turn of little and much are paired.
+    fn children(&self, node: NodeId) -> Vec<Vec<NodeId>> {
+        let mut groups: Vec<Vec<NodeId>> = Vec::new();
+        let mut text_run = false;
+        for child in self.dom.children(node) {
+            let facts = self.facts[child.index()];
+            let is_text =
+                facts.is_quasi_text && !facts.has_frame && !self.dom.element(child).is_some_and(is_list);
+            if !facts.is_valid {
+                continue;
+            }
+            match groups.last_mut() {
+                Some(last) if is_text && text_run => last.push(child),
+                _ => groups.push(vec![child]),
+            }
+            text_run = is_text;
+        }
+        self.pair_tables(groups)
+    }
+
+    fn pair_tables(&self, groups: Vec<Vec<NodeId>>) -> Vec<Vec<NodeId>> {
+        let chars = |group: &Vec<NodeId>| self.facts[group[0].index()].chars;
+        let is_table = |group: &Vec<NodeId>| self.dom.element(group[0]).is_some_and(|e| e.tag() == "table");
+        let alternate = groups.len() >= 4
+            && groups.len().is_multiple_of(2)
+            && groups.iter().all(|g| g.len() == 1 && is_table(g))
+            && groups.chunks(2).all(|pair| chars(&pair[0]) < MUCH && chars(&pair[1]) >= MUCH);
+        if !alternate {
+            return groups;
+        }
+        groups.chunks(2).map(|pair| pair.concat()).collect()
+    }
+
+    fn between_rules(&self, node: NodeId) -> Vec<Vec<NodeId>> {
+        let mut groups = vec![Vec::new()];
+        for child in self.dom.children(node) {
+            if self.dom.element(child).is_some_and(|e| e.tag() == "hr") {
+                groups.push(Vec::new());
+            } else if let Some(group) = groups.last_mut()
+                && self.facts[child.index()].is_valid
+            {
+                group.push(child);
+            }
+        }
+        groups.retain(|group| !group.is_empty());
+        groups
+    }
+
+    /// The cells of a table without tables inside.
+    fn cells(&self, table: NodeId) -> Vec<(NodeId, Look)> {
+        let mut cells: Vec<(NodeId, Look)> = Vec::new();
+        for (id, element) in self.dom.elements(table) {
+            match element.tag() {
+                "td" | "th" => cells.push((id, Look::default().and(element))),
+                // What the text of a cell looks like is what its first font says.
+                "font" | "span" | "p" | "div" => {
+                    if let Some((_, look)) = cells.last_mut() {
+                        *look = std::mem::take(look).and(element);
+                    }
+                }
+                _ => {}
+            }
+        }
+        cells.retain(|(id, _)| self.facts[id.index()].is_valid);
+        cells
+    }
+
+    fn is_heading_with_text(&self, cells: &[(NodeId, Look)]) -> bool {
+        let [(first, _), (second, _)] = cells else { return false };
+        let (a, b) = (self.facts[first.index()].chars as f32, self.facts[second.index()].chars as f32);
+        a.min(b) < HEADING_SHARE * a.max(b) && a.max(b) >= MUCH as f32
+    }
+
+    fn look_different(&self, cells: &[(NodeId, Look)]) -> bool {
+        cells.windows(2).any(|pair| pair[0].1 != pair[1].1)
+    }
+
+    fn keep(&mut self, group: &[NodeId]) {
+        let mut block = TextBlock::default();
+        for node in group {
+            let text = match self.dom.data(*node) {
+                NodeData::Text(text) => collapse(text, MAX_CHARS),
+                _ => text_inside(self.dom, *node, MAX_CHARS),
+            };
+            if !text.is_empty() && !block.text.is_empty() {
+                block.text.push(' ');
+            }
+            block.text.push_str(&text);
+            let hrefs = self.dom.elements(*node).filter(|(_, e)| matches!(e.tag(), "a" | "area"));
+            block.links.extend(hrefs.filter_map(|(_, e)| e.attribute("href").map(str::to_string)));
+        }
+        if !block.text.is_empty() || !block.links.is_empty() {
+            self.blocks.push(block);
+        }
+    }
+
+    /// A frame's own text is on another page; the text that leads to it is on this one.
+    fn keep_frame(&mut self, frame: &Element) {
+        let name = frame.attribute("name").unwrap_or_default();
+        let leads_here =
+            |e: &Element| e.tag() == "a" && !name.is_empty() && e.attribute("target") == Some(name);
+        let mut text: Vec<String> = frame.attribute("title").map(str::to_string).into_iter().collect();
+        let leading = self.dom.elements(self.dom.root()).filter(|(_, e)| leads_here(e));
+        text.extend(leading.take(MAX_BLOCKS).map(|(id, _)| text_inside(self.dom, id, MAX_CHARS)));
+        let links = frame.attribute("src").map(str::to_string).into_iter().collect();
+        self.blocks.push(TextBlock { text: text.join(" "), links });
+    }
+}
+
+fn is_frame(element: &Element) -> bool {
+    matches!(element.tag(), "frame" | "iframe")
+}
+
+fn is_list(element: &Element) -> bool {
+    matches!(element.tag(), "dl" | "ol" | "ul" | "menu" | "dir")
+}
+
+fn is_unseen(element: &Element) -> bool {
+    !is_frame(element) && text::is_unseen(element)
+}
+
+/// Structural elements break the line or arrange; paragraphs and breaks do not count (F30), lists stay whole.
+fn is_structural(element: &Element) -> bool {
+    let tag = Tag::of(element);
+    (tag.is_container() && tag != Tag::Paragraph && !is_list(element)) || matches!(tag, Tag::Rule)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: &str =
+        "Lighthouses stand where land and water meet and show ships their way through the night.";
+
+    fn texts(html: &str) -> Vec<String> {
+        split(&Dom::parse(html)).into_iter().map(|block| block.text).collect()
+    }
+
+    #[test]
+    fn a_separator_splits() {
+        assert_eq!(texts(&format!("<div>{LONG} one<hr>{LONG} two</div>")).len(), 2);
+    }
+
+    #[test]
+    fn a_table_in_a_table_splits() {
+        let page = format!("<table><tr><td>{LONG} one<td><table><tr><td>{LONG} two</table></table>");
+        assert_eq!(texts(&page).len(), 2);
+    }
+
+    #[test]
+    fn cells_that_look_different_are_split() {
+        let cell = |colour: &str| format!("<tr><td bgcolor={colour}>{LONG} {colour}");
+        assert_eq!(texts(&format!("<table>{}{}{}</table>", cell("red"), cell("red"), cell("blue"))).len(), 3);
+        assert_eq!(texts(&format!("<table>{}{}{}</table>", cell("red"), cell("red"), cell("red"))).len(), 1);
+    }
+
+    /// All cells long, so that none is the heading of another, and different: the ninth rule.
+    #[test]
+    fn symmetric_cells_that_differ_are_split() {
+        let page = format!(
+            "<table><tr><td><font color=red>{LONG} one</font><td><font size=5>{LONG} two</font></table>"
+        );
+        assert_eq!(texts(&page).len(), 2);
+    }
+
+    #[test]
+    fn text_and_paragraphs_stay_together() {
+        assert_eq!(texts(&format!("<div>{LONG} <b>bold <i>too</i></b> and {LONG}</div>")).len(), 1);
+        assert_eq!(texts(&format!("<div><p>{LONG} one<p>{LONG} two<p>{LONG} three</div>")).len(), 1);
+    }
+
+    #[test]
+    fn what_is_too_small_is_not_split() {
+        assert_eq!(texts("<div><div>one</div><div>two</div></div>"), ["one two"]);
+    }
+
+    #[test]
+    fn what_nobody_sees_is_no_block() {
+        assert!(texts("<div><div></div><!-- comment --><span> </span><script>x</script></div>").is_empty());
+    }
+
+    #[test]
+    fn mixed_children_are_split() {
+        assert_eq!(texts(&format!("<div>{LONG} one<div>{LONG} two</div></div>")).len(), 2);
+    }
+
+    #[test]
+    fn a_frame_is_a_block_and_the_text_leading_to_it_joins() {
+        let page = format!(
+            "<div>{LONG}</div><a href=n.html target=news>The news</a><iframe name=news src=n.html></iframe>"
+        );
+        let blocks = split(&Dom::parse(&page));
+        let frame = blocks.iter().find(|b| b.text == "The news" && b.links == ["n.html"]);
+        assert!(blocks.len() >= 2 && frame.is_some(), "{blocks:?}");
+    }
+
+    #[test]
+    fn a_heading_cell_stays_with_its_text() {
+        let page = format!("<table><tr><td bgcolor=red>Lights<tr><td bgcolor=white>{LONG} {LONG}</table>");
+        assert_eq!(texts(&page).len(), 1);
+    }
+
+    #[test]
+    fn tables_of_little_and_much_are_taken_in_pairs() {
+        let table = |text: &str| format!("<table><tr><td>{text}</table>");
+        let page = [table("One"), table(LONG), table("Two"), table(LONG)].concat();
+        let found = texts(&page);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("One Light") && found[1].starts_with("Two Light"));
+    }
+
+    #[test]
+    fn a_definition_list_is_one_block() {
+        let cities = "<dl><dt>China<dd>Beijing, the capital<dd>Shanghai, by the sea<dt>United States\
+                      <dd>Washington, the capital<dd>New York, by the sea</dl>";
+        assert_eq!(texts(&format!("<div>{cities}<div>{LONG}</div></div>")).len(), 2);
+        assert_eq!(texts(cities).len(), 1);
+    }
+
+    #[test]
+    fn deep_pages_end() {
+        texts(&"<div><table><td>x".repeat(20_000));
+    }
+}

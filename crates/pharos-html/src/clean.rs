@@ -1,0 +1,326 @@
+//! The body of a page (正文), and what becomes of the rest.
+//!
+//! ```text
+//! dom ─▶ blocks ─▶ voting ─▶ body lines ─┬─▶ text, html      what is indexed and shown
+//!                              │         ├─▶ page type       what the central region is made of
+//!                              ▼         └─▶ related links   links of the body, and of blocks on its subject
+//!                            the rest: navigation, advertisement, copyright, form, comment, other
+//! ```
+//!
+//! **The central region** of a page is the smallest block that holds [`CENTRE`] of the body's terms; without a body,
+//! the whole page but its edges (header, footer, navigation, aside). It decides the page type: more than half of
+//! its terms in link blocks make a hub, more than half of its blocks pictures with hardly a word a picture page,
+//! anything else a topic page (HTML_DocView, 《搜索引擎—原理、技术与系统》, 7.4). On a hub the links *are* the content:
+//! they stay in the body.
+
+mod html;
+mod kind;
+mod related;
+mod report;
+mod tables;
+
+use pharos_core::{PageObject, PageType, PageUrl};
+
+use crate::blocks::{Blocks, Container, Tag};
+use crate::dom::Dom;
+use crate::text::text_inside;
+use crate::voting::title::TitleWords;
+use crate::voting::{RuleSet, Votes};
+use crate::{ABSTRACT_CHARS, Scale, Wish, drop_empty_summary, links, metadata, weights};
+pub use kind::{BlockKind, Noise, Shape};
+pub use report::{Explanation, LineReport};
+
+/// The part of the body's terms that lies in the central region.
+const CENTRE: f32 = 0.9;
+
+/// A body with fewer terms is none: then the central region itself is tried.
+const LEAST_BODY_TERMS: f32 = 5.0;
+
+/// A block is a link block from this share of linked text on.
+const LINK_BLOCK: f32 = 0.5;
+
+/// A block is a picture block below this many terms a picture.
+const TERMS_PER_PICTURE: f32 = 10.0;
+
+/// A page with fewer terms waits for a script to say what it has to say.
+const HARDLY_A_PAGE: f32 = 60.0;
+
+/// What is hidden is looked at if it is this many times as much as what is seen.
+const MUCH_MORE: f32 = 3.0;
+
+/// Reads a page as blocks. Where hardly anything is there before scripts run, what is meant for readers without scripts
+/// counts; where there is nothing of that either, what is hidden until a script shows it.
+fn read(html: &str, rules: &RuleSet) -> (Dom, Blocks) {
+    let dom = Dom::parse(html);
+    let blocks = Blocks::of(&dom, &rules.names);
+    if blocks.containers[0].terms >= HARDLY_A_PAGE {
+        return (dom, blocks);
+    }
+    if html.contains("<noscript") {
+        let without_scripts = Dom::parse_without_scripts(html);
+        let blocks = Blocks::of(&without_scripts, &rules.names);
+        if blocks.containers[0].terms >= HARDLY_A_PAGE {
+            return (without_scripts, blocks);
+        }
+    }
+    let with_hidden = Blocks::with_hidden(&dom, &rules.names);
+    let has_more = with_hidden.containers[0].terms > MUCH_MORE * (blocks.containers[0].terms + HARDLY_A_PAGE);
+    (dom, if has_more { with_hidden } else { blocks })
+}
+
+/// The `<title>`, whatever the metadata make of it.
+fn title(dom: &Dom) -> String {
+    const MAX_CHARS: usize = 500;
+    let title = dom.elements(dom.root()).find(|(_, element)| element.tag() == "title");
+    title.map(|(id, _)| text_inside(dom, id, MAX_CHARS)).unwrap_or_default()
+}
+
+/// The body of a page as text.
+pub(crate) fn body_text(html: &str, rules: &RuleSet) -> String {
+    let (dom, blocks) = read(html, rules);
+    Clean::new(blocks, &title(&dom), rules).text()
+}
+
+/// Why every line is body or is not.
+pub(crate) fn explain(html: &str, rules: &RuleSet) -> Explanation {
+    let (dom, blocks) = read(html, rules);
+    Clean::new(blocks, &title(&dom), rules).explain(&dom, rules)
+}
+
+/// The topic of a page by the table algorithm of the thesis.
+pub(crate) fn topic_by_tables(html: &str) -> String {
+    tables::topic(&Dom::parse(html), &tables::Limits::default()).join("\n")
+}
+
+/// Fills a page object from HTML.
+pub(crate) fn page(page: &mut PageObject, url: &PageUrl, html: &str, wish: &Wish) {
+    let (dom, blocks) = read(html, wish.rules);
+    let base = links::base_url(&dom, url);
+    metadata::fill(page, &dom, &base);
+    page.links = links::links(&dom, &base);
+    let clean = Clean::new(blocks, &title(&dom), wish.rules);
+    page.page_type = clean.page_type;
+    page.text = clean.text();
+    drop_empty_summary(page);
+    weights::fill(page, &dom, &clean.blocks, ABSTRACT_CHARS, |line| clean.is_body(line));
+    if wish.scale == Scale::Related || wish.blocks {
+        let related = clean.related_lines();
+        if wish.scale == Scale::Related {
+            page.related_links = clean.related_links(&dom, &base, &related);
+        }
+        if wish.blocks {
+            page.blocks = clean.block_objects(&related, wish.rules);
+        }
+    }
+    if wish.html {
+        page.html = clean.html(&dom, &base);
+    }
+}
+
+/// A page with more terms than this is no picture page, however many pictures it has.
+const PICTURE_PAGE_TERMS: f32 = 60.0;
+
+/// A page with fewer linked terms than this is no hub.
+const LEAST_HUB_TERMS: f32 = 20.0;
+
+/// A page, cleaned.
+#[derive(Debug)]
+pub(crate) struct Clean {
+    pub(crate) blocks: Blocks,
+    pub(crate) votes: Votes,
+    /// Is the line body?
+    body: Vec<bool>,
+    /// What kind of page the central region makes it.
+    pub(crate) page_type: PageType,
+}
+
+impl Clean {
+    /// Cleans a page whose title is known.
+    pub(crate) fn new(blocks: Blocks, title: &str, rules: &RuleSet) -> Clean {
+        let votes = rules.vote(&blocks, &TitleWords::of(title));
+        let mut body: Vec<bool> = (0..blocks.lines.len()).map(|line| votes.is_body(line)).collect();
+        let terms: f32 =
+            blocks.lines.iter().zip(&body).filter(|(_, b)| **b).map(|(l, _)| l.measure.terms()).sum();
+        if terms < LEAST_BODY_TERMS {
+            for (line, is_body) in blocks.lines.iter().zip(&mut body) {
+                *is_body = !is_edge(&blocks, line.container);
+            }
+        }
+        let page_type = page_type(&blocks, central_region(&blocks, &body));
+        Clean { blocks, votes, body, page_type }
+    }
+
+    /// Is the line body?
+    pub(crate) fn is_body(&self, line: usize) -> bool {
+        self.body.get(line).copied().unwrap_or_default()
+    }
+
+    /// The body as text, in reading order; cells of a row stay on one line.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::with_capacity(self.blocks.text.len() / 2);
+        let mut previous = None;
+        for (number, line) in self.blocks.lines.iter().enumerate().filter(|(n, _)| self.body[*n]) {
+            if previous.is_some() {
+                text.push(if line.joins && previous == number.checked_sub(1) { ' ' } else { '\n' });
+            }
+            text.push_str(self.blocks.text_of(line));
+            previous = Some(number);
+        }
+        text
+    }
+}
+
+/// The smallest block with [`CENTRE`] of the body.
+fn central_region<'a>(blocks: &'a Blocks, body: &[bool]) -> &'a Container {
+    let mut before = Vec::with_capacity(body.len() + 1);
+    let mut terms = 0.0f32;
+    before.push(terms);
+    for (line, is_body) in blocks.lines.iter().zip(body) {
+        terms += if *is_body { line.measure.terms() } else { 0.0 };
+        before.push(terms);
+    }
+    let holds = |c: &Container| before[c.lines().end] - before[c.lines().start] >= CENTRE * terms;
+    let smallest = blocks.containers.iter().filter(|c| holds(c)).min_by_key(|c| c.line_count());
+    smallest.unwrap_or(&blocks.containers[0])
+}
+
+fn page_type(blocks: &Blocks, centre: &Container) -> PageType {
+    let (mut terms, mut hub_terms) = (0.0f32, 0.0f32);
+    for line in &blocks.lines[centre.lines()] {
+        if is_edge(blocks, line.container) {
+            continue;
+        }
+        terms += line.measure.terms();
+        if line.counts.link_share() > LINK_BLOCK {
+            hub_terms += line.measure.terms();
+        }
+    }
+    // Pictures have no terms, so the region that holds the terms need not hold them.
+    let edges = blocks.containers.iter().filter(|c| is_edge_tag(c.tag) && !is_edge(blocks, c.parent));
+    let images = blocks.containers[0].counts.images.saturating_sub(edges.map(|c| c.counts.images).sum());
+    if images > 0 && terms < TERMS_PER_PICTURE * images as f32 && terms < PICTURE_PAGE_TERMS {
+        PageType::Picture
+    } else if hub_terms > terms - hub_terms && hub_terms > LEAST_HUB_TERMS {
+        PageType::Hub
+    } else {
+        PageType::Topic
+    }
+}
+
+/// Is it at the edge of the page: header, footer, navigation, aside, form?
+fn is_edge(blocks: &Blocks, mut container: u32) -> bool {
+    while container != 0 {
+        let c = &blocks.containers[container as usize];
+        if is_edge_tag(c.tag) {
+            return true;
+        }
+        container = c.parent;
+    }
+    false
+}
+
+fn is_edge_tag(tag: Tag) -> bool {
+    matches!(tag, Tag::Header | Tag::Footer | Tag::Nav | Tag::Aside | Tag::Form)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{understand, understand_as};
+
+    fn cleaned(html: &str) -> PageObject {
+        let wish = Wish { html: true, blocks: true, ..Wish::default() };
+        understand_as(
+            &PageUrl::parse("http://example.org/x").unwrap(),
+            Some("text/html"),
+            html.as_bytes(),
+            &wish,
+        )
+    }
+
+    fn article() -> String {
+        let paragraph = "<p>The lighthouse on the rock was built long ago, and its lamp can be seen from far away. \
+                         Ships that pass at night, in fog or in snow, steer by it; no ship has been lost since.</p>";
+        format!(
+            "<title>The lighthouse on the rock</title>\
+             <nav><ul><li><a href=/harbour>Zebrafish</a><li><a href=/b>Boats</a><li><a href=/c>Coast</a></ul></nav>\
+             <div class=ad>Buy the wombat now!</div>\
+             <article><h1>The lighthouse on the rock</h1>{}<p>It has <a href=/keeper>a keeper</a>, who lights the \
+             lamp every evening, and who writes down which ships went by, and when.</p></article>\
+             <div class=related><a href=/rock>More of the lighthouse on the rock and its lamp</a></div>\
+             <footer><p>© 2026 Platypus Press, all rights reserved.</p></footer>",
+            paragraph.repeat(4)
+        )
+    }
+
+    #[test]
+    fn words_of_navigation_advertisement_and_footer_are_gone() {
+        let page = cleaned(&article());
+        assert!(page.text.contains("Ships that pass at night") && page.text.contains("which ships went by"));
+        for noise in ["Zebrafish", "wombat", "Platypus"] {
+            assert!(!page.text.contains(noise) && !page.html.contains(noise), "{noise}");
+        }
+        assert_eq!(page.page_type, PageType::Topic);
+        let kinds: Vec<_> = page.blocks.iter().map(|b| b["kind"].as_str().unwrap()).collect();
+        assert!(
+            kinds.contains(&"body") && kinds.contains(&"copyright") && kinds.contains(&"navigation"),
+            "{kinds:?}"
+        );
+        let noises: Vec<_> = page.blocks.iter().filter_map(|b| b["noise"].as_str()).collect();
+        assert!(noises.contains(&"decoration") && noises.contains(&"other"), "{noises:?}");
+    }
+
+    #[test]
+    fn related_links_are_those_of_the_body_and_of_its_subject() {
+        let page = cleaned(&article());
+        let urls: Vec<_> = page.related_links.iter().map(|l| l.url.as_str()).collect();
+        assert_eq!(urls, ["http://example.org/keeper", "http://example.org/rock"]);
+        let wish = Wish { scale: Scale::Body, ..Wish::default() };
+        let url = PageUrl::parse("http://example.org/x").unwrap();
+        assert!(understand_as(&url, Some("text/html"), article().as_bytes(), &wish).related_links.is_empty());
+    }
+
+    #[test]
+    fn html_keeps_what_the_text_is_and_nothing_that_runs() {
+        let html = cleaned(&article().replace("<article>", "<article onclick=x><script>x</script>")).html;
+        assert!(html.contains("<p>It has <a href=\"http://example.org/keeper\">a keeper</a>"), "{html}");
+        assert!(!html.contains("script") && !html.contains("onclick"));
+    }
+
+    #[test]
+    fn a_hub_keeps_its_links() {
+        let links: String =
+            (0..60).map(|i| format!("<li><a href=/{i}>Headline number {i} of today</a>")).collect();
+        let page = cleaned(&format!("<title>News of today</title><h1>News of today</h1><ul>{links}</ul>"));
+        assert_eq!(page.page_type, PageType::Hub);
+        assert!(page.text.contains("Headline number 0 of") && page.text.contains("Headline number 59 of"));
+        assert_eq!(page.related_links.len(), 60);
+    }
+
+    #[test]
+    fn comments_scripts_and_style_sheets_leave_nothing() {
+        let page =
+            cleaned("<style>s{}</style><script>x()</script><!-- c --><p>Words and words, and more words.");
+        assert_eq!(page.text, "Words and words, and more words.");
+    }
+
+    #[test]
+    fn a_page_for_readers_without_scripts_is_read() {
+        let html = format!("<body><div id=app></div><noscript>{}</noscript>", article());
+        assert!(cleaned(&html).text.contains("Ships that pass at night"));
+    }
+
+    #[test]
+    fn shapes_by_terms_a_picture_and_by_linked_text() {
+        assert_eq!(kind::shape(30.0, 0, 0.6), Shape::Link);
+        assert_eq!(kind::shape(30.0, 0, 0.4), Shape::Text);
+        assert_eq!(kind::shape(9.0, 1, 0.0), Shape::Image);
+        assert_eq!(kind::shape(11.0, 1, 0.0), Shape::Text);
+    }
+
+    #[test]
+    fn an_empty_page_has_no_body() {
+        let page = understand(&PageUrl::parse("http://example.org/").unwrap(), Some("text/html"), b"");
+        assert_eq!((page.text.as_str(), page.page_type), ("", PageType::Topic));
+    }
+}

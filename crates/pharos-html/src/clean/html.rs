@@ -1,0 +1,123 @@
+//! The body as clean HTML: what the text is, plus headings, lists, tables, links and emphasis.
+
+use std::borrow::Cow;
+
+use url::Url;
+
+use super::Clean;
+use crate::dom::{Dom, Element, NodeData, NodeId, Step};
+use pharos_core::PageUrl;
+
+/// The HTML of a body ends here.
+const MAX_BYTES: usize = 8 << 20;
+
+impl Clean {
+    /// The body as HTML: elements around body text under their own names, without attributes but the address of a
+    /// link. Every text is escaped and nothing else is written, so it is safe to show.
+    pub(crate) fn html(&self, dom: &Dom, base: &Url) -> String {
+        let is_kept = self.kept_nodes(dom);
+        let mut out = String::new();
+        let mut walk = dom.walk(dom.root());
+        while let Some(step) = walk.next() {
+            if out.len() > MAX_BYTES {
+                break;
+            }
+            match step {
+                Step::Enter(id) if !is_kept[id.index()] => {
+                    let is_break = dom.element(id).is_some_and(|e| e.tag() == "br");
+                    if is_break && dom.parent(id).is_some_and(|parent| is_kept[parent.index()]) {
+                        out.push_str("<br>");
+                    }
+                    walk.skip_contents(id);
+                }
+                Step::Enter(id) => match dom.data(id) {
+                    NodeData::Text(text) => out.push_str(&escaped(text)),
+                    NodeData::Element(element) => open(&mut out, element, base),
+                    NodeData::Other => {}
+                },
+                Step::Leave(id) => {
+                    let element = dom.element(id).filter(|_| is_kept[id.index()]);
+                    if let Some(name) = element.and_then(written_name) {
+                        out.push_str(&format!("</{name}>"));
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// Text of the body and everything around it, by node.
+    fn kept_nodes(&self, dom: &Dom) -> Vec<bool> {
+        let mut kept = vec![false; dom.len()];
+        for (line, text) in &self.blocks.texts {
+            if !self.is_body(*line as usize) {
+                continue;
+            }
+            let mut at: Option<NodeId> = Some(*text);
+            while let Some(id) = at.filter(|id| !kept[id.index()]) {
+                kept[id.index()] = true;
+                at = dom.parent(id);
+            }
+        }
+        kept
+    }
+}
+
+fn open(out: &mut String, element: &Element, base: &Url) {
+    let Some(name) = written_name(element) else { return };
+    let address = element.attribute("href").filter(|_| name == "a");
+    match address.and_then(|href| PageUrl::join_to(base, href).ok()) {
+        Some(url) => out.push_str(&format!("<a href=\"{}\">", escaped(url.as_str()))),
+        None => out.push_str(&format!("<{name}>")),
+    }
+}
+
+/// The name an element is written under; most are only looked through.
+fn written_name(element: &Element) -> Option<&'static str> {
+    Some(match element.tag() {
+        "p" => "p",
+        "h1" => "h1",
+        "h2" => "h2",
+        "h3" => "h3",
+        "h4" | "h5" | "h6" => "h4",
+        "ul" | "menu" | "dir" => "ul",
+        "ol" => "ol",
+        "li" => "li",
+        "dl" => "dl",
+        "dt" => "dt",
+        "dd" => "dd",
+        "table" => "table",
+        "tr" => "tr",
+        "td" => "td",
+        "th" => "th",
+        "pre" | "listing" | "xmp" | "plaintext" => "pre",
+        "blockquote" => "blockquote",
+        "figcaption" | "div" | "section" | "article" | "main" | "center" => "div",
+        "a" => "a",
+        "b" | "strong" => "b",
+        "i" | "em" => "i",
+        "code" => "code",
+        "sub" => "sub",
+        "sup" => "sup",
+        _ => return None,
+    })
+}
+
+fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(['&', '<', '>', '"', '\'', '\0']) {
+        return text.into();
+    }
+    let mut safe = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            '\0' => {}
+            c => safe.push(c),
+        }
+    }
+    safe.into()
+}

@@ -1,0 +1,121 @@
+//! Links to pages on the same subject (相关链接).
+//!
+//! Strategy 1 of HTML_DocView: a block of links is kept when its anchors are similar enough to the body; links inside
+//! the body are always kept. Strategy 2, which fetches a page behind each block and compares categories, would need the
+//! network.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, Hasher as _};
+
+use pharos_core::{Link, LinkKind, PageUrl};
+use url::Url;
+
+use super::{BlockKind, Clean, LINK_BLOCK};
+use crate::blocks::is_ideograph;
+use crate::dom::Dom;
+use crate::text::{collapse, text_inside};
+
+/// β: the least cosine between the words of a block's anchors and those of the body.
+const LIKENESS: f32 = 0.15;
+
+/// More related links are a directory.
+const MAX_LINKS: usize = 500;
+
+const MAX_ANCHOR_CHARS: usize = 200;
+
+/// Shorter words of scripts with spaces say nothing about a subject.
+const MIN_WORD_CHARS: usize = 4;
+
+type Words = HashMap<u64, f32, foldhash::fast::FixedState>;
+
+impl Clean {
+    /// Lines outside the body that link to pages on its subject: for each line, whether it is one.
+    pub(crate) fn related_lines(&self) -> Vec<bool> {
+        let lines = &self.blocks.lines;
+        let mut related = vec![false; lines.len()];
+        let body =
+            words((0..lines.len()).filter(|n| self.is_body(*n)).map(|n| self.blocks.text_of(&lines[n])));
+        let is_link_line = |n: usize| !self.is_body(n) && lines[n].counts.link_share() > LINK_BLOCK;
+        let mut from = 0;
+        while from < lines.len() {
+            if !is_link_line(from) {
+                from += 1;
+                continue;
+            }
+            // A block of links ends where the template changes.
+            let template = self.blocks.container_of(&lines[from]).signature;
+            let is_same =
+                |n: &usize| is_link_line(*n) && self.blocks.container_of(&lines[*n]).signature == template;
+            let to = from + (from..lines.len()).take_while(is_same).count();
+            let anchors = words((from..to).map(|n| self.blocks.text_of(&lines[n])));
+            related[from..to].fill(cosine(&body, &anchors) > LIKENESS);
+            from = to;
+        }
+        related
+    }
+
+    /// The links of the body, and of the related blocks.
+    pub(crate) fn related_links(&self, dom: &Dom, base: &Url, related: &[bool]) -> Vec<Link> {
+        let is_wanted = |line: u32| {
+            let line = line as usize;
+            self.is_body(line) || related.get(line).copied().unwrap_or_default()
+        };
+        let wanted = self.blocks.links.iter().filter(|(line, _)| is_wanted(*line)).map(|(_, id)| *id);
+        let links = wanted.filter_map(|id| {
+            let element = dom.element(id)?;
+            let href = element.attribute("href").filter(|href| !href.trim_start().starts_with('#'))?;
+            Some(Link {
+                url: PageUrl::join_to(base, href).ok()?,
+                anchor: text_inside(dom, id, MAX_ANCHOR_CHARS),
+                kind: LinkKind::Page,
+                rel: collapse(element.attribute("rel").unwrap_or_default(), MAX_ANCHOR_CHARS).to_lowercase(),
+            })
+        });
+        links.filter(|link| !link.anchor.is_empty()).take(MAX_LINKS).collect()
+    }
+}
+
+/// How often each word occurs; of Chinese, each pair of characters.
+fn words<'a>(texts: impl Iterator<Item = &'a str>) -> Words {
+    let state = foldhash::fast::FixedState::with_seed(0);
+    let mut bag = Words::default();
+    for text in texts {
+        let mut word = state.build_hasher();
+        let (mut chars, mut previous) = (0, None);
+        for c in text.chars().chain([' ']) {
+            if c.is_alphanumeric() && !is_ideograph(c) {
+                word.write_u32(u32::from(c.to_ascii_lowercase()));
+                chars += 1;
+                previous = None;
+                continue;
+            }
+            if chars >= MIN_WORD_CHARS {
+                *bag.entry(word.finish()).or_default() += 1.0;
+            }
+            (word, chars) = (state.build_hasher(), 0);
+            if is_ideograph(c) {
+                if let Some(previous) = previous {
+                    *bag.entry(u64::from(u32::from(previous)) << 32 | u64::from(u32::from(c)))
+                        .or_default() += 1.0;
+                }
+                previous = Some(c);
+            } else {
+                previous = None;
+            }
+        }
+    }
+    bag
+}
+
+fn cosine(a: &Words, b: &Words) -> f32 {
+    let length = |bag: &Words| bag.values().map(|n| n * n).sum::<f32>().sqrt();
+    let product: f32 = b.iter().filter_map(|(word, n)| a.get(word).map(|m| m * n)).sum();
+    product / (length(a) * length(b)).max(f32::MIN_POSITIVE)
+}
+
+impl BlockKind {
+    /// A block of links on the body's subject is no navigation.
+    pub(crate) fn or_related(self, is_related: bool) -> BlockKind {
+        if is_related && self != BlockKind::Body { BlockKind::Related } else { self }
+    }
+}

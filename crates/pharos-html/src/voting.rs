@@ -1,0 +1,249 @@
+//! Which lines are the body: rules vote, their scores are summed (投票算法).
+//!
+//! Source: the voting algorithm of 《走进搜索引擎》, where each rule scores each block of text and the highest sums
+//! are the body. Rules are data ([`rules`]); what they can ask about a line is in [`features`].
+//!
+//! The book leaves open where "high" begins. Where the scores are chances, the page itself tells
+//! ([`Cut::Expected`]): those lines are kept that make the expected F1 of the whole highest. Where every line is
+//! clear that is a chance of one half; on a page where nothing is clear, less.
+
+pub(crate) mod features;
+mod rules;
+mod surroundings;
+pub(crate) mod title;
+pub(crate) mod words;
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::blocks::Blocks;
+use features::Features;
+pub use rules::RulesError;
+use rules::Stage;
+use title::TitleWords;
+use words::Finder;
+
+/// What comes with the program.
+const WORDS: &str = include_str!("../rules/words.toml");
+const PHAROS: &str = include_str!("../rules/pharos.toml");
+const THESIS: &str = include_str!("../rules/thesis.toml");
+
+/// A set of rules (规则集): words, the rules that use them, and where the body begins.
+#[derive(Clone, Debug, Default)]
+pub struct RuleSet {
+    pub(crate) names: Finder,
+    pub(crate) phrases: Finder,
+    pub(crate) kinds: Kinds,
+    holding_body: u32,
+    rules: Stage,
+    cut: Cut,
+}
+
+/// The kinds of words, in the order of their bits.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kinds {
+    pub(crate) names: Vec<String>,
+    pub(crate) phrases: Vec<String>,
+}
+
+impl Default for Cut {
+    fn default() -> Self {
+        Cut::Fixed(f32::INFINITY)
+    }
+}
+
+/// Which sums are high enough.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum Cut {
+    /// Sums are the logarithm of odds; the page's own threshold, chosen between these two chances.
+    Expected { lowest: f32, highest: f32 },
+    /// The same for every page.
+    Fixed(f32),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RulesFile {
+    cut: Cut,
+    #[serde(default)]
+    start: f32,
+    rules: Vec<String>,
+    words: Option<WordsFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WordsFile {
+    /// Kinds of names that say something on blocks that hold nearly all of the page, too.
+    holding_body: Vec<String>,
+    names: toml::Table,
+    phrases: toml::Table,
+}
+
+impl RuleSet {
+    /// The set that comes with the program and is used unless another is asked for.
+    pub fn pharos() -> &'static RuleSet {
+        &BUILT_IN.0
+    }
+
+    /// The two score tables of the literature: length and position.
+    pub fn thesis() -> &'static RuleSet {
+        &BUILT_IN.1
+    }
+
+    /// Reads a set of rules; without words of its own it uses those that come with the program.
+    pub fn from_toml(text: &str) -> Result<RuleSet, RulesError> {
+        let file: RulesFile = toml::from_str(text)?;
+        let words = match file.words {
+            Some(words) => words,
+            None => toml::from_str(WORDS)?,
+        };
+        let (names, phrases) = (words_of(&words.names), words_of(&words.phrases));
+        let bit =
+            |kind: &String| names.iter().position(|(known, _)| known == kind).map_or(0, |at| 1 << (at % 32));
+        let kinds = Kinds {
+            names: names.iter().map(|(kind, _)| kind.clone()).collect(),
+            phrases: phrases.iter().map(|(kind, _)| kind.clone()).collect(),
+        };
+        Ok(RuleSet {
+            names: rules::finder(&names)?,
+            phrases: rules::finder(&phrases)?,
+            holding_body: words.holding_body.iter().map(bit).fold(0, |all, bit| all | bit),
+            rules: Stage::new(file.start, &file.rules, &kinds)?,
+            kinds,
+            cut: file.cut,
+        })
+    }
+
+    /// Does every line of `blocks` belong to the body?
+    pub(crate) fn vote(&self, blocks: &Blocks, title: &TitleWords) -> Votes {
+        let features = features::features(blocks, title, &self.phrases, self.holding_body);
+        let mut left = Vec::new();
+        let scores: Vec<f32> = features.iter().map(|f| self.rules.score(&f.values(), &mut left)).collect();
+        let threshold = match self.cut {
+            Cut::Fixed(threshold) => threshold,
+            Cut::Expected { lowest, highest } => odds(expected_cut(blocks, &scores).clamp(lowest, highest)),
+        };
+        Votes { features, scores, threshold }
+    }
+
+    /// The rules' answers for one line, the weightiest first, as `(number of the rule, score)`.
+    pub(crate) fn reasons(&self, features: &Features) -> Vec<(usize, f32)> {
+        let mut left = Vec::new();
+        let mut votes: Vec<_> = self.rules.votes(&features.values(), &mut left).enumerate().collect();
+        votes.sort_by(|(_, a), (_, b)| b.abs().total_cmp(&a.abs()));
+        votes
+    }
+
+    /// The names of all features, in the order of [`Features::values`].
+    pub(crate) fn feature_names(&self) -> Vec<String> {
+        features::names_of_features(&self.kinds)
+    }
+}
+
+static BUILT_IN: LazyLock<(RuleSet, RuleSet)> = LazyLock::new(|| {
+    // A test reads both; should they ever be broken, nothing is body rather than nothing running.
+    let read = |text| RuleSet::from_toml(text).unwrap_or_default();
+    (read(PHAROS), read(THESIS))
+});
+
+/// What the rules say of every line.
+#[derive(Debug)]
+pub(crate) struct Votes {
+    pub(crate) features: Vec<Features>,
+    pub(crate) scores: Vec<f32>,
+    pub(crate) threshold: f32,
+}
+
+impl Votes {
+    /// Is this line body?
+    pub(crate) fn is_body(&self, line: usize) -> bool {
+        self.scores.get(line).is_some_and(|score| *score >= self.threshold)
+    }
+}
+
+/// The chance from which on lines are kept so that the F1 of the page is expected to be highest.
+///
+/// With the lines in falling order of their chances p and n terms each, keeping the first k gives an expected
+/// F1 of 2 Σp·n / (Σn of the kept + Σp·n of all); the best k ends where p falls below half of the best F1.
+fn expected_cut(blocks: &Blocks, scores: &[f32]) -> f32 {
+    let mut lines: Vec<(f32, f32)> =
+        scores.iter().zip(&blocks.lines).map(|(s, line)| (chance(*s), line.measure.terms())).collect();
+    lines.sort_unstable_by(|(a, _), (b, _)| b.total_cmp(a));
+    let all: f64 = lines.iter().map(|(p, n)| f64::from(p * n)).sum();
+    let (mut right, mut kept, mut best) = (0.0, 0.0, 0.0f64);
+    for (p, n) in lines {
+        right += f64::from(p * n);
+        kept += f64::from(n);
+        best = best.max(2.0 * right / (kept + all));
+    }
+    (best / 2.0) as f32
+}
+
+fn chance(score: f32) -> f32 {
+    1.0 / (1.0 + (-score).exp())
+}
+
+fn odds(chance: f32) -> f32 {
+    (chance / (1.0 - chance)).ln()
+}
+
+fn words_of(table: &toml::Table) -> Vec<(String, Vec<String>)> {
+    let strings = |v: &toml::Value| {
+        v.as_array().into_iter().flatten().filter_map(|w| w.as_str().map(str::to_string)).collect()
+    };
+    table.iter().map(|(kind, words)| (kind.clone(), strings(words))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scores(features: &Features) -> Vec<f32> {
+        RuleSet::thesis().rules.votes(&features.values(), &mut Vec::new()).collect()
+    }
+
+    #[test]
+    fn the_sets_that_come_with_the_program_can_be_read() {
+        for set in [PHAROS, THESIS] {
+            let set = RuleSet::from_toml(set).unwrap();
+            assert!(
+                set.kinds.names.len() <= features::NAME_KINDS
+                    && set.kinds.phrases.len() <= features::PHRASE_KINDS
+            );
+        }
+    }
+
+    #[test]
+    fn length_scores_of_the_literature() {
+        let score = |chars| scores(&Features { chars, ..Features::default() })[0];
+        assert_eq!([9.0, 30.0, 100.0, 251.0].map(score), [0.0, 5.0, 8.0, 10.0]);
+    }
+
+    #[test]
+    fn position_scores_of_the_literature() {
+        let score = |position| scores(&Features { position, ..Features::default() })[1];
+        assert_eq!([0.0, 1.0, 2.0, 3.0].map(score), [0.0, 3.0, 5.0, 10.0]);
+    }
+
+    #[test]
+    fn the_sum_decides() {
+        let sum = |chars, position| {
+            scores(&Features { chars, position, ..Features::default() }).iter().sum::<f32>()
+        };
+        assert_eq!((sum(300.0, 3.0), sum(40.0, 0.0)), (20.0, 5.0));
+    }
+
+    #[test]
+    fn a_rule_of_ones_own_needs_no_building() {
+        let set =
+            RuleSet::from_toml("cut = { fixed = 1.0 }\nrules = [\"phrase.share < 1 ? 2 : 0\"]").unwrap();
+        let dom = crate::dom::Dom::parse("<p>Share this<p>All else");
+        let blocks = Blocks::of(&dom, &set.names);
+        let votes = set.vote(&blocks, &TitleWords::default());
+        assert_eq!((votes.is_body(0), votes.is_body(1)), (false, true));
+        assert!(RuleSet::from_toml("rules = 1").is_err());
+    }
+}

@@ -1,0 +1,389 @@
+//! What the rules can ask about a line: its own text, its place, its neighbours and the blocks around it.
+
+use std::sync::LazyLock;
+
+use memchr::memmem;
+
+use super::Kinds;
+use super::surroundings::{Surroundings, TAG_KINDS};
+use super::title::TitleWords;
+use super::words::Finder;
+use crate::blocks::{Blocks, Line, Tag};
+
+/// How many kinds of names and of phrases rules can ask for.
+pub(crate) const NAME_KINDS: usize = 24;
+pub(crate) const PHRASE_KINDS: usize = 12;
+
+/// Longer lines are looked at for phrases no more: there they are part of a sentence.
+const PHRASE_TERMS: f32 = 25.0;
+
+macro_rules! features {
+    ($($(#[$meaning:meta])* $name:ident,)+) => {
+        /// Answers about one line, each a number; what is true or false is 1 or 0.
+        #[derive(Clone, Copy, Debug, Default)]
+        pub(crate) struct Features {
+            $($(#[$meaning])* pub(crate) $name: f32,)+
+            /// Levels up to the nearest block of each tag kind.
+            pub(crate) tags: [f32; TAG_KINDS.len()],
+            /// Levels up to the nearest block of each kind of name.
+            pub(crate) names: [f32; NAME_KINDS],
+            /// Is there a phrase of each kind in the line?
+            pub(crate) phrases: [f32; PHRASE_KINDS],
+            /// Was there one in the heading above?
+            pub(crate) heading_phrases: [f32; PHRASE_KINDS],
+        }
+
+        /// The plain features by name.
+        pub(crate) const PLAIN: &[&str] = &[$(stringify!($name)),+];
+
+        impl Features {
+            /// All of them in the order of [`PLAIN`], then tags, names, phrases, phrases of the heading.
+            pub(crate) fn values(&self) -> Values {
+                let mut values = [0.0; COUNT];
+                let plain = [$(self.$name),+];
+                let parts: [&[f32]; 5] = [&plain, &self.tags, &self.names, &self.phrases, &self.heading_phrases];
+                let mut at = 0;
+                for part in parts {
+                    values[at..at + part.len()].copy_from_slice(part);
+                    at += part.len();
+                }
+                values
+            }
+        }
+    };
+}
+
+/// How many features there are.
+pub(crate) const COUNT: usize = PLAIN.len() + TAG_KINDS.len() + NAME_KINDS + 2 * PHRASE_KINDS;
+
+/// The features of a line as numbers in a row.
+pub(crate) type Values = [f32; COUNT];
+
+features! {
+    /// Length in words, Chinese counted alike.
+    terms,
+    /// Characters.
+    chars,
+    /// Part of the characters that are links.
+    link_share,
+    /// Links.
+    links,
+    /// Part that is emphasised.
+    strong_share,
+    /// Part on buttons and labels.
+    control_share,
+    /// Pictures before or in the line.
+    images,
+    /// Part that is digits.
+    digit_share,
+    /// Part of the words that begin with a capital.
+    capital_share,
+    /// Part of the letters that are capitals.
+    upper_share,
+    /// Commas.
+    commas,
+    /// Full stops and their relatives.
+    stops,
+    /// Bars, arrows and bullets per term.
+    symbol_share,
+    /// Does it end as a sentence does?
+    ends_as_sentence,
+    /// Does it end with a colon?
+    ends_with_colon,
+    /// Does it begin with a small letter?
+    begins_small,
+    /// Mean length of words.
+    word_chars,
+    /// Level of the heading that it is, 0 for none.
+    heading,
+    /// Is it a paragraph?
+    paragraph,
+    /// An item of a list?
+    item,
+    /// A cell of a table?
+    cell,
+    /// A term or its definition?
+    definition,
+    /// Preformatted?
+    preformatted,
+    /// Quoted?
+    quote,
+    /// A caption?
+    caption,
+    /// Part of its words that the title has too.
+    in_title,
+    /// Part of the title's words that it has too.
+    title_covered,
+    /// How often the same line stands on the page.
+    repeats,
+    /// The block around: terms, part that is links, lines, pictures, paragraphs and breaks, fields.
+    block_terms,
+    block_link_share,
+    block_lines,
+    block_images,
+    block_paragraphs,
+    block_fields,
+    /// The next larger block: terms, part that is links, lines, terms a line, fields.
+    wider_terms,
+    wider_link_share,
+    wider_lines,
+    wider_mean,
+    wider_fields,
+    /// And the next.
+    wider2_terms,
+    wider2_link_share,
+    wider2_lines,
+    wider2_mean,
+    /// And the next.
+    wider3_terms,
+    wider3_link_share,
+    wider3_lines,
+    wider3_mean,
+    /// Part of the page's prose in these blocks.
+    block_prose,
+    wider_prose,
+    wider2_prose,
+    wider3_prose,
+    /// Blocks like this one: how many lines they have, terms a line, part that is links.
+    alike_lines,
+    alike_mean,
+    alike_link_share,
+    alike_prose,
+    /// Part of the lines like this one that follow a line of links: teasers do, paragraphs do not.
+    alike_after_link,
+    /// How many blocks look like the block, the wider and the next wider one.
+    block_twins,
+    wider_twins,
+    wider2_twins,
+    /// Words about cookies and consent, per ten terms.
+    cookie_words,
+    /// Part of the wider block's terms before the line.
+    wider_before,
+    /// Is it inside the best candidate for the body's block, and how many levels up does one have to go to be there?
+    /// 20 where no block around the line but the page holds it. Then the part of the page's prose in it.
+    candidate_levels,
+    candidate_prose,
+    /// Part of the page's prose in the largest block that is named as the body.
+    named_prose,
+    /// Levels up to a block with half, and with nine tenths, of the page's prose.
+    half_levels,
+    most_levels,
+    /// Part of the page's prose before the line.
+    prose_before,
+    /// Lines to the nearest line of prose, before and behind.
+    lines_since_prose,
+    lines_to_prose,
+    /// The last heading: its level, how many lines ago, its terms, how much of it is in the title.
+    above_heading,
+    above_lines,
+    above_terms,
+    above_in_title,
+    /// Lines since the first top heading, or since the line most like the title; negative before it.
+    since_top,
+    /// The lines next to it: terms and part that is links.
+    before_terms,
+    before_link_share,
+    before2_terms,
+    before2_link_share,
+    after_terms,
+    after_link_share,
+    after2_terms,
+    after2_link_share,
+    /// Lines in a row that are links, this one among them.
+    link_run,
+    /// Mean over eight lines on both sides.
+    around_terms,
+    around_link_share,
+    /// 0 at the right, 1 at the top, 2 at the left, 3 in the middle.
+    position,
+    /// Place on the page, 0 to 1, by lines and by terms.
+    place,
+    place_terms,
+    /// Lines from the beginning and from the end.
+    index,
+    index_from_end,
+    /// The page: terms, lines, part that is links, prose, number of articles, whether it has a top heading.
+    page_terms,
+    page_lines,
+    page_link_share,
+    page_prose,
+    page_articles,
+    page_images,
+    page_fields,
+    page_items_share,
+    /// Depth of the block.
+    depth,
+}
+
+/// Is it prose: long, hardly linked, with punctuation?
+pub(crate) fn is_prose(line: &Line) -> bool {
+    line.measure.terms() >= 12.0
+        && line.counts.link_share() < 0.33
+        && line.measure.commas + line.measure.stops > 0
+}
+
+/// The features of every line.
+pub(crate) fn features(
+    blocks: &Blocks,
+    title: &TitleWords,
+    phrases: &Finder,
+    holding_body: u32,
+) -> Vec<Features> {
+    let around = Surroundings::of(blocks, title, holding_body);
+    let mut all: Vec<Features> = Vec::with_capacity(blocks.lines.len());
+    let mut above = Above::default();
+    for (number, line) in blocks.lines.iter().enumerate() {
+        let mut f = Features::default();
+        own(&mut f, blocks, line, phrases);
+        (f.in_title, f.title_covered) = around.likeness(number);
+        f.repeats = around.repeats(number);
+        f.above_heading = above.level;
+        f.above_lines = (number - above.number).min(1_000) as f32;
+        f.above_terms = above.terms;
+        f.above_in_title = above.in_title;
+        f.heading_phrases = above.phrases;
+        if f.heading > 0.0 {
+            above =
+                Above { number, level: f.heading, terms: f.terms, in_title: f.in_title, phrases: f.phrases };
+        }
+        around.fill(&mut f, blocks, number, line);
+        all.push(f);
+    }
+    neighbours(&mut all);
+    all
+}
+
+/// The last heading.
+#[derive(Default)]
+struct Above {
+    number: usize,
+    level: f32,
+    terms: f32,
+    in_title: f32,
+    phrases: [f32; PHRASE_KINDS],
+}
+
+fn own(f: &mut Features, blocks: &Blocks, line: &Line, phrases: &Finder) {
+    let (counts, measure, text) = (&line.counts, &line.measure, blocks.text_of(line));
+    let chars = counts.chars.max(1) as f32;
+    let words = measure.words.max(1) as f32;
+    f.terms = measure.terms();
+    f.chars = counts.chars as f32;
+    f.link_share = counts.link_share();
+    f.links = counts.links as f32;
+    f.strong_share = counts.strong_chars as f32 / chars;
+    f.control_share = counts.control_chars as f32 / chars;
+    f.images = counts.images as f32;
+    f.digit_share = measure.digits as f32 / chars;
+    f.capital_share = measure.capitals as f32 / words;
+    f.upper_share = measure.uppers as f32 / chars;
+    f.commas = measure.commas as f32;
+    f.stops = measure.stops as f32;
+    f.symbol_share = measure.symbols as f32 / f.terms.max(1.0);
+    f.ends_as_sentence = truth(measure.ends_as_sentence);
+    f.ends_with_colon = truth(measure.ends_with_colon);
+    f.begins_small = truth(measure.begins_small);
+    f.word_chars = chars / f.terms.max(1.0);
+    let tag = blocks.container_of(line).tag;
+    f.heading = match tag {
+        Tag::Heading1 => 1.0,
+        Tag::Heading2 => 2.0,
+        Tag::Heading3 => 3.0,
+        Tag::Heading4 => 4.0,
+        _ => 0.0,
+    };
+    f.paragraph = truth(tag == Tag::Paragraph);
+    f.item = truth(tag == Tag::Item);
+    f.cell = truth(tag == Tag::Cell);
+    f.definition = truth(tag == Tag::Definition);
+    f.preformatted = truth(tag == Tag::Preformatted);
+    f.quote = truth(tag == Tag::Quote);
+    f.caption = truth(tag == Tag::Caption);
+    f.cookie_words = cookie_words(text) as f32 * 10.0 / f.terms.max(10.0);
+    if f.terms < PHRASE_TERMS {
+        let found = phrases.find(text);
+        for (kind, value) in f.phrases.iter_mut().enumerate() {
+            *value = truth(found >> kind & 1 == 1);
+        }
+    }
+}
+
+/// Texts about cookies look like prose and are none.
+fn cookie_words(text: &str) -> usize {
+    static WORDS: LazyLock<[memmem::Finder; 2]> =
+        LazyLock::new(|| ["ookie", "onsent"].map(memmem::Finder::new));
+    WORDS.iter().map(|word| word.find_iter(text.as_bytes()).count()).sum()
+}
+
+fn neighbours(all: &mut [Features]) {
+    /// Lines on each side that make up the neighbourhood.
+    const REACH: usize = 8;
+    let outside = (0.0, 1.0);
+    let look: Vec<(f32, f32)> = all.iter().map(|f| (f.terms, f.link_share)).collect();
+    let at = |number: Option<usize>| number.and_then(|n| look.get(n)).copied().unwrap_or(outside);
+    // Sums from the beginning, so that the mean of a stretch costs two lookups.
+    let mut sums = Vec::with_capacity(look.len() + 1);
+    let (mut terms, mut linked) = (0.0f64, 0.0f64);
+    sums.push((terms, linked));
+    for (t, l) in &look {
+        terms += f64::from(*t);
+        linked += f64::from(*t * *l);
+        sums.push((terms, linked));
+    }
+    let mut run = 0;
+    for number in 0..=look.len() {
+        if look.get(number).is_some_and(|(_, link_share)| *link_share > 0.8) {
+            run += 1;
+            continue;
+        }
+        all[number - run..number].iter_mut().for_each(|f| f.link_run = run as f32);
+        run = 0;
+    }
+    for (number, f) in all.iter_mut().enumerate() {
+        (f.before_terms, f.before_link_share) = at(number.checked_sub(1));
+        (f.before2_terms, f.before2_link_share) = at(number.checked_sub(2));
+        (f.after_terms, f.after_link_share) = at(Some(number + 1));
+        (f.after2_terms, f.after2_link_share) = at(Some(number + 2));
+        let (from, to) = (number.saturating_sub(REACH), (number + REACH + 1).min(look.len()));
+        let (terms, linked) = (sums[to].0 - sums[from].0, sums[to].1 - sums[from].1);
+        f.around_terms = (terms / (to - from) as f64) as f32;
+        f.around_link_share = (linked / terms.max(1.0)) as f32;
+    }
+}
+
+pub(super) fn truth(value: bool) -> f32 {
+    f32::from(u8::from(value))
+}
+
+/// The number of a feature by its name: a plain one, or `tag.nav`, `name.comment`, `phrase.share`, `above.share`.
+pub(super) fn number_of_feature(name: &str, kinds: &Kinds) -> Option<u16> {
+    let position = |list: &[String], wanted: &str| list.iter().position(|known| known == wanted);
+    let number = match name.split_once('.') {
+        None => PLAIN.iter().position(|known| *known == name)?,
+        Some(("tag", tag)) => PLAIN.len() + TAG_KINDS.iter().position(|(_, known)| *known == tag)?,
+        Some(("name", kind)) => PLAIN.len() + TAG_KINDS.len() + position(&kinds.names, kind)?,
+        Some(("phrase", kind)) => {
+            PLAIN.len() + TAG_KINDS.len() + NAME_KINDS + position(&kinds.phrases, kind)?
+        }
+        Some(("above", kind)) => {
+            PLAIN.len() + TAG_KINDS.len() + NAME_KINDS + PHRASE_KINDS + position(&kinds.phrases, kind)?
+        }
+        Some(_) => return None,
+    };
+    u16::try_from(number).ok()
+}
+
+/// The names of all features, in the order of [`Features::values`].
+pub(super) fn names_of_features(kinds: &Kinds) -> Vec<String> {
+    let padded = |prefix: &'static str, kinds: &[String], count: usize| -> Vec<String> {
+        (0..count)
+            .map(|i| kinds.get(i).map_or_else(|| format!("{prefix}.{i}"), |k| format!("{prefix}.{k}")))
+            .collect()
+    };
+    let mut all: Vec<String> = PLAIN.iter().map(ToString::to_string).collect();
+    all.extend(TAG_KINDS.iter().map(|(_, tag)| format!("tag.{tag}")));
+    all.extend(padded("name", &kinds.names, NAME_KINDS));
+    all.extend(padded("phrase", &kinds.phrases, PHRASE_KINDS));
+    all.extend(padded("above", &kinds.phrases, PHRASE_KINDS));
+    all
+}

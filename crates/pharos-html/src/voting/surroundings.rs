@@ -1,0 +1,391 @@
+//! The place of a line among the blocks of its page.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::ops::Range;
+
+use super::features::{Features, NAME_KINDS, is_prose};
+use super::title::TitleWords;
+use crate::blocks::{Blocks, Line, Tag};
+
+/// Tags that rules can ask for: how many levels up the nearest one is.
+pub(crate) const TAG_KINDS: [(Tag, &str); 15] = [
+    (Tag::Article, "article"),
+    (Tag::Main, "main"),
+    (Tag::Section, "section"),
+    (Tag::Aside, "aside"),
+    (Tag::Nav, "nav"),
+    (Tag::Header, "header"),
+    (Tag::Footer, "footer"),
+    (Tag::Form, "form"),
+    (Tag::Table, "table"),
+    (Tag::List, "list"),
+    (Tag::Item, "item"),
+    (Tag::Figure, "figure"),
+    (Tag::Quote, "quote"),
+    (Tag::Details, "details"),
+    (Tag::Address, "address"),
+];
+
+/// Longer lines are no title.
+const TITLE_TERMS: f32 = 40.0;
+
+/// Levels that stand for "nowhere above".
+const NOWHERE: u8 = 20;
+
+/// A name on a block with more than this part of the page's prose says nothing: `<div class=has-sidebar>`.
+const TOO_LARGE: f32 = 0.7;
+
+type Map<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
+
+/// What has to be known of the whole page before a line's place in it can be told.
+pub(super) struct Surroundings {
+    /// For each container.
+    blocks: Vec<Place>,
+    /// Blocks of one template.
+    alike: Map<u64, Alike>,
+    /// How many blocks there are of each template.
+    twins: Map<u64, u32>,
+    /// How often each text occurs, by its hash, and the hash of each line.
+    repeats: Map<u64, u32>,
+    hashes: Vec<u64>,
+    /// How much each line is like the title, both ways.
+    likeness: Vec<(f32, f32)>,
+    /// Prose before each line, and at the end all of it.
+    prose: Vec<f32>,
+    /// Terms before each line.
+    terms: Vec<f32>,
+    /// Number of the nearest line of prose before and behind each line.
+    last_prose: Vec<u32>,
+    next_prose: Vec<u32>,
+    top: Option<usize>,
+    /// Lines of the best candidate for the body's block.
+    candidate: Range<usize>,
+    named_prose: f32,
+    articles: f32,
+    items_share: f32,
+}
+
+/// Where on the page, in the order of the literature's scores.
+#[derive(Clone, Copy, PartialEq)]
+#[repr(u8)]
+enum Position {
+    /// Also the bottom, which the literature does not name.
+    Right,
+    Top,
+    Left,
+    Middle,
+}
+
+/// A cell with this part of the page's terms is the middle column; cells of its row stand left and right of it.
+const MIDDLE_COLUMN: f32 = 0.3;
+
+#[derive(Clone, Copy)]
+struct Place {
+    position: Position,
+    /// The nearest block around with more lines.
+    wider: u32,
+    depth: u16,
+    tags: [u8; TAG_KINDS.len()],
+    names: [u8; NAME_KINDS],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Alike {
+    lines: f32,
+    terms: f32,
+    chars: f32,
+    link_chars: f32,
+    prose: f32,
+    after_link: f32,
+}
+
+impl Surroundings {
+    pub(super) fn of(blocks: &Blocks, title: &TitleWords, holding_body: u32) -> Self {
+        let mut around = Surroundings {
+            blocks: Vec::with_capacity(blocks.containers.len()),
+            alike: Map::default(),
+            twins: Map::default(),
+            repeats: Map::default(),
+            hashes: Vec::with_capacity(blocks.lines.len()),
+            likeness: Vec::with_capacity(blocks.lines.len()),
+            prose: Vec::with_capacity(blocks.lines.len() + 1),
+            terms: Vec::with_capacity(blocks.lines.len() + 1),
+            last_prose: Vec::with_capacity(blocks.lines.len()),
+            next_prose: vec![u32::MAX; blocks.lines.len()],
+            top: None,
+            candidate: 0..0,
+            named_prose: 0.0,
+            articles: 0.0,
+            items_share: 0.0,
+        };
+        around.read_lines(blocks, title);
+        around.candidate = candidate(blocks);
+        around.read_containers(blocks, holding_body);
+        around
+    }
+
+    fn read_lines(&mut self, blocks: &Blocks, title: &TitleWords) {
+        let (mut prose, mut terms, mut last_prose) = (0.0, 0.0, u32::MAX);
+        let mut best_title = 0.5;
+        let mut follows_link = false;
+        for (number, line) in blocks.lines.iter().enumerate() {
+            self.prose.push(prose);
+            self.terms.push(terms);
+            self.last_prose.push(last_prose);
+            terms += line.measure.terms();
+            let container = blocks.container_of(line);
+            let alike = self.alike.entry(container.signature).or_default();
+            alike.lines += 1.0;
+            alike.terms += line.measure.terms();
+            alike.chars += line.counts.chars as f32;
+            alike.link_chars += line.counts.link_chars as f32;
+            alike.after_link += f32::from(u8::from(follows_link));
+            follows_link = line.counts.link_share() > 0.8;
+            if is_prose(line) {
+                prose += line.measure.terms();
+                alike.prose += line.measure.terms();
+                last_prose = number as u32;
+            }
+            let hash = hash(blocks.text_of(line));
+            self.hashes.push(hash);
+            *self.repeats.entry(hash).or_default() += 1;
+            let is_short = line.measure.terms() < TITLE_TERMS;
+            let (own, covered) = if is_short { title.likeness(blocks.text_of(line)) } else { (0.0, 0.0) };
+            self.likeness.push((own, covered));
+            let bonus = if container.tag == Tag::Heading1 { 0.3 } else { 0.0 };
+            if is_short && own * covered + bonus > best_title {
+                best_title = own * covered + bonus;
+                self.top = Some(number);
+            }
+            if container.tag == Tag::Item {
+                self.items_share += 1.0;
+            }
+        }
+        self.prose.push(prose);
+        self.terms.push(terms);
+        self.items_share /= blocks.lines.len().max(1) as f32;
+        let mut next = u32::MAX;
+        for (number, line) in blocks.lines.iter().enumerate().rev() {
+            self.next_prose[number] = next;
+            if is_prose(line) {
+                next = number as u32;
+            }
+        }
+    }
+
+    fn read_containers(&mut self, blocks: &Blocks, holding_body: u32) {
+        let middle_columns = middle_columns(blocks);
+        for (number, container) in blocks.containers.iter().enumerate() {
+            let mut place = match self.blocks.get(container.parent as usize) {
+                None => Place {
+                    position: Position::Middle,
+                    wider: 0,
+                    depth: 0,
+                    tags: [NOWHERE; _],
+                    names: [NOWHERE; _],
+                },
+                Some(parent) => {
+                    let mut place = *parent;
+                    place.depth = place.depth.saturating_add(1);
+                    if blocks.containers[container.parent as usize].line_count() > container.line_count() {
+                        place.wider = container.parent;
+                        for level in place.tags.iter_mut().chain(&mut place.names) {
+                            *level = (*level + 1).min(NOWHERE);
+                        }
+                    }
+                    place
+                }
+            };
+            let lines = container.lines();
+            let prose = self.prose[lines.end] - self.prose[lines.start];
+            let is_too_large = prose > TOO_LARGE * self.all_prose() || number == 0;
+            for (level, (tag, _)) in place.tags.iter_mut().zip(TAG_KINDS) {
+                if container.tag == tag
+                    && (!is_too_large || matches!(tag, Tag::Article | Tag::Main | Tag::Table))
+                {
+                    *level = 0;
+                }
+            }
+            if place.position == Position::Middle && !is_too_large {
+                place.position = match container.tag {
+                    Tag::Header | Tag::Nav => Position::Top,
+                    Tag::Aside | Tag::Footer => Position::Right,
+                    Tag::Cell => match middle_columns.get(&container.parent) {
+                        Some(middle) if number < *middle => Position::Left,
+                        Some(middle) if number > *middle => Position::Right,
+                        _ => Position::Middle,
+                    },
+                    _ => Position::Middle,
+                };
+            }
+            if container.names & holding_body != 0 && prose > self.named_prose {
+                self.named_prose = prose;
+            }
+            let names = if is_too_large { container.names & holding_body } else { container.names };
+            if names != 0 {
+                for (kind, level) in place.names.iter_mut().enumerate() {
+                    if names >> kind & 1 == 1 {
+                        *level = 0;
+                    }
+                }
+            }
+            if container.line_count() > 0 {
+                *self.twins.entry(container.signature).or_default() += 1;
+            }
+            if container.tag == Tag::Article {
+                self.articles += 1.0;
+            }
+            self.blocks.push(place);
+        }
+    }
+
+    fn all_prose(&self) -> f32 {
+        self.prose.last().copied().unwrap_or_default()
+    }
+
+    /// How often the line's text stands on the page.
+    pub(super) fn repeats(&self, line: usize) -> f32 {
+        self.hashes.get(line).and_then(|hash| self.repeats.get(hash)).copied().unwrap_or_default() as f32
+    }
+
+    /// How much a line is like the title, both ways.
+    pub(super) fn likeness(&self, line: usize) -> (f32, f32) {
+        self.likeness.get(line).copied().unwrap_or_default()
+    }
+
+    /// Fills what depends on the line's place.
+    pub(super) fn fill(&self, f: &mut Features, blocks: &Blocks, number: usize, line: &Line) {
+        let place = &self.blocks[line.container as usize];
+        f.position = f32::from(place.position as u8);
+        f.depth = f32::from(place.depth);
+        f.tags = place.tags.map(f32::from);
+        f.names = place.names.map(f32::from);
+        self.fill_blocks(f, blocks, line.container as usize);
+        self.fill_alike(f, blocks, line);
+        let wider = blocks.containers[place.wider as usize].lines();
+        let (from, to) = (self.terms[wider.start], self.terms[wider.end]);
+        f.wider_before = (self.terms[number] - from) / (to - from).max(1.0);
+        let (all, count) = (self.all_prose().max(1.0), blocks.lines.len());
+        f.prose_before = self.prose[number] / all;
+        let steps =
+            |a: usize, b: u32| if b == u32::MAX { 1_000.0 } else { a.abs_diff(b as usize).min(1_000) as f32 };
+        f.lines_since_prose = steps(number, self.last_prose[number]);
+        f.lines_to_prose = steps(number, self.next_prose[number]);
+        f.since_top = self.top.map_or(-2_000.0, |top| (number as f32 - top as f32).clamp(-1_000.0, 1_000.0));
+        let page = &blocks.containers[0];
+        f.place = number as f32 / count as f32;
+        f.place_terms = self.terms[number] / page.terms.max(1.0);
+        f.index = number as f32;
+        f.index_from_end = (count - number) as f32;
+        f.page_terms = page.terms;
+        f.page_lines = count as f32;
+        f.page_link_share = page.counts.link_share();
+        f.page_prose = self.all_prose() / page.terms.max(1.0);
+        f.page_articles = self.articles;
+        f.page_images = page.counts.images as f32;
+        f.page_fields = page.counts.fields as f32;
+        f.page_items_share = self.items_share;
+    }
+
+    fn fill_blocks(&self, f: &mut Features, blocks: &Blocks, number: usize) {
+        let all = self.all_prose().max(1.0);
+        let prose = |c: usize| {
+            let lines = blocks.containers[c].lines();
+            (self.prose[lines.end] - self.prose[lines.start]) / all
+        };
+        let block = &blocks.containers[number];
+        f.block_terms = block.terms;
+        f.block_link_share = block.counts.link_share();
+        f.block_lines = block.line_count() as f32;
+        f.block_images = block.counts.images as f32;
+        f.block_paragraphs = block.counts.paragraphs as f32;
+        f.block_fields = block.counts.fields as f32;
+        f.block_prose = prose(number);
+        let wider_of = |c: usize| self.blocks[c].wider as usize;
+        let (first, second, third) =
+            (wider_of(number), wider_of(wider_of(number)), wider_of(wider_of(wider_of(number))));
+        let look = |c: usize| {
+            let c = &blocks.containers[c];
+            let lines = c.line_count() as f32;
+            (c.terms, c.counts.link_share(), lines, c.terms / lines.max(1.0))
+        };
+        (f.wider_terms, f.wider_link_share, f.wider_lines, f.wider_mean) = look(first);
+        (f.wider2_terms, f.wider2_link_share, f.wider2_lines, f.wider2_mean) = look(second);
+        (f.wider3_terms, f.wider3_link_share, f.wider3_lines, f.wider3_mean) = look(third);
+        f.wider_fields = blocks.containers[first].counts.fields as f32;
+        (f.wider_prose, f.wider2_prose, f.wider3_prose) = (prose(first), prose(second), prose(third));
+        let twins =
+            |c: usize| self.twins.get(&blocks.containers[c].signature).copied().unwrap_or_default() as f32;
+        (f.block_twins, f.wider_twins, f.wider2_twins) = (twins(number), twins(first), twins(second));
+        f.candidate_prose = (self.prose[self.candidate.end] - self.prose[self.candidate.start]) / all;
+        f.named_prose = self.named_prose / all;
+        let (mut at, mut levels) = (number, 0.0);
+        (f.half_levels, f.most_levels) = (f32::from(NOWHERE), f32::from(NOWHERE));
+        f.candidate_levels = f32::from(NOWHERE);
+        while levels < f32::from(NOWHERE) {
+            let share = prose(at);
+            let lines = blocks.containers[at].lines();
+            if f.candidate_levels > levels && at != 0 {
+                // Inside the candidate: none. Beside it: as many as lead to a block that holds it.
+                if lines.start >= self.candidate.start && lines.end <= self.candidate.end {
+                    f.candidate_levels = 0.0;
+                } else if lines.start <= self.candidate.start && lines.end >= self.candidate.end {
+                    f.candidate_levels = levels;
+                }
+            }
+            if share >= 0.5 && f.half_levels > levels {
+                f.half_levels = levels;
+            }
+            if share >= 0.9 && f.most_levels > levels {
+                f.most_levels = levels;
+            }
+            if at == 0 || (f.most_levels < f32::from(NOWHERE) && f.candidate_levels < f32::from(NOWHERE)) {
+                break;
+            }
+            at = wider_of(at);
+            levels += 1.0;
+        }
+    }
+
+    fn fill_alike(&self, f: &mut Features, blocks: &Blocks, line: &Line) {
+        let alike = self.alike.get(&blocks.container_of(line).signature).copied().unwrap_or_default();
+        f.alike_lines = alike.lines;
+        f.alike_mean = alike.terms / alike.lines.max(1.0);
+        f.alike_link_share = alike.link_chars / alike.chars.max(1.0);
+        f.alike_after_link = alike.after_link / alike.lines.max(1.0);
+        f.alike_prose = alike.prose / self.all_prose().max(1.0);
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = foldhash::fast::FixedState::with_seed(0).build_hasher();
+    hasher.write(text.as_bytes());
+    hasher.finish()
+}
+
+/// The middle column of each row that has one.
+fn middle_columns(blocks: &Blocks) -> Map<u32, usize> {
+    let enough = MIDDLE_COLUMN * blocks.containers[0].terms;
+    let cells = blocks.containers.iter().enumerate().filter(|(_, c)| c.tag == Tag::Cell && c.terms > enough);
+    cells.map(|(number, cell)| (cell.parent, number)).collect()
+}
+
+/// The block that is most likely the body's, as Readability finds it: every line of prose gives points for its length
+/// and its commas to the block around it, half as many to the next larger one; links cost their share.
+fn candidate(blocks: &Blocks) -> Range<usize> {
+    let mut points = vec![0.0f32; blocks.containers.len()];
+    for line in blocks.lines.iter().filter(|line| is_prose(line)) {
+        let given = 1.0 + line.measure.commas as f32 + (line.measure.terms() / 20.0).min(3.0);
+        let mut at = line.container as usize;
+        // A paragraph is no candidate itself.
+        if matches!(blocks.containers[at].tag, Tag::Paragraph | Tag::Item | Tag::Quote | Tag::Cell) {
+            at = blocks.containers[at].parent as usize;
+        }
+        points[at] += given;
+        points[blocks.containers[at].parent as usize] += given / 2.0;
+    }
+    let weighed = points.iter().zip(&blocks.containers).map(|(p, c)| p * (1.0 - c.counts.link_share()));
+    let best = weighed.enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(number, _)| number);
+    blocks.containers[best].lines()
+}

@@ -1,0 +1,192 @@
+//! `pharos eval clean`: how well pages are cleaned, against text that people marked.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write as _};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use pharos_core::PageUrl;
+use pharos_html::evaluate::{Metric, Outcome as Effect, Score, outcome};
+use pharos_html::{Scale, Wish};
+use serde::{Deserialize, Serialize};
+
+use super::clean;
+use crate::cli::{EvalCleanArgs, Global};
+use crate::{Outcome, console};
+
+/// What a person marked on a page.
+#[derive(Deserialize)]
+struct Gold {
+    text: String,
+    /// Names the metric; Chinese pages have none.
+    #[serde(default)]
+    set: String,
+    #[serde(default, rename = "type")]
+    page_type: String,
+}
+
+/// How one page came out.
+#[derive(Serialize)]
+struct Judged {
+    id: String,
+    set: String,
+    f1: f64,
+    precision: f64,
+    recall: f64,
+    #[serde(skip)]
+    score: Score,
+    #[serde(skip)]
+    effect: Effect,
+}
+
+/// One line of the table.
+#[derive(Serialize)]
+struct Line {
+    set: String,
+    pages: usize,
+    f1: f64,
+    low: f64,
+    high: f64,
+    correct: usize,
+    wrong: usize,
+    no_effect: usize,
+}
+
+#[derive(Serialize)]
+struct Report {
+    sets: Vec<Line>,
+    pages_per_second: f64,
+    bytes_before: usize,
+    bytes_after: usize,
+    pages: Vec<Judged>,
+}
+
+pub(crate) fn run(global: &Global, args: &EvalCleanArgs) -> anyhow::Result<Outcome> {
+    let path = args.dir.join("gold.json");
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let gold: BTreeMap<String, Gold> =
+        serde_json::from_str(&text).with_context(|| format!("{} is not gold data", path.display()))?;
+    if gold.is_empty() {
+        bail!("{} has no pages", path.display());
+    }
+    let report = judge(args, &gold)?;
+    if global.json {
+        console::print_json(&report)?;
+    } else {
+        print(&report, args.worst)?;
+    }
+    Ok(Outcome::Good)
+}
+
+fn judge(args: &EvalCleanArgs, gold: &BTreeMap<String, Gold>) -> anyhow::Result<Report> {
+    let own_rules = clean::rules(&args.rules)?;
+    let rules = own_rules.as_ref().unwrap_or_else(|| clean::built_in(&args.rules));
+    let wish = Wish { rules, scale: Scale::Body, ..Wish::default() };
+    let url = PageUrl::parse("http://localhost/")?;
+    let (mut pages, mut took) = (Vec::new(), Duration::ZERO);
+    let (mut before, mut after) = (0, 0);
+    let mut by_set: BTreeMap<String, (Metric, Vec<usize>)> = BTreeMap::new();
+    for (id, truth) in gold {
+        let mut bytes = Vec::new();
+        clean::read_file(&args.dir.join("html").join(format!("{id}.html.gz")), &mut bytes)?;
+        let started = Instant::now();
+        let text = match args.rules.as_str() {
+            "tables" => pharos_html::topic_by_tables(&pharos_html::decoded(&bytes)),
+            _ => pharos_html::understand_as(&url, Some("text/html"), &bytes, &wish).text,
+        };
+        took += started.elapsed();
+        let visible = pharos_html::skim(&url, Some("text/html"), &bytes).text;
+        (before, after) = (before + visible.len(), after + text.len());
+        let metric = metric(&truth.set);
+        let score = metric.score(&text, &truth.text);
+        let set = if truth.set.is_empty() { "zh".to_string() } else { truth.set.clone() };
+        by_set.entry(set.clone()).or_insert((metric, Vec::new())).1.push(pages.len());
+        if metric == Metric::Words {
+            by_set
+                .entry(format!("{set} {}", truth.page_type))
+                .or_insert((metric, Vec::new()))
+                .1
+                .push(pages.len());
+        }
+        pages.push(Judged {
+            id: id.clone(),
+            set,
+            f1: score.f1(),
+            precision: score.precision,
+            recall: score.recall,
+            score,
+            effect: outcome(score, text.len(), visible.len()),
+        });
+    }
+    let sets =
+        by_set.into_iter().map(|(set, (metric, members))| line(set, metric, &members, &pages)).collect();
+    let pages_per_second = pages.len() as f64 / took.as_secs_f64();
+    pages.sort_by(|a, b| a.f1.total_cmp(&b.f1));
+    Ok(Report { sets, pages_per_second, bytes_before: before, bytes_after: after, pages })
+}
+
+/// As the data's README names it for each set.
+fn metric(set: &str) -> Metric {
+    match set {
+        "aeb" => Metric::WordShingles,
+        "wcxb" => Metric::Words,
+        _ => Metric::CharShingles,
+    }
+}
+
+fn line(set: String, metric: Metric, members: &[usize], pages: &[Judged]) -> Line {
+    let scores: Vec<Score> = members.iter().map(|m| pages[*m].score).collect();
+    let (low, high) = metric.interval(&scores);
+    let count = |effect: Effect| members.iter().filter(|m| pages[**m].effect == effect).count();
+    Line {
+        set,
+        pages: members.len(),
+        f1: metric.mean(&scores),
+        low,
+        high,
+        correct: count(Effect::Correct),
+        wrong: count(Effect::Wrong),
+        no_effect: count(Effect::NoEffect),
+    }
+}
+
+fn print(report: &Report, worst: usize) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{:<20} {:>5} {:>7} {:>16} {:>8} {:>6} {:>10}",
+        "set", "pages", "F1", "95 % interval", "correct", "wrong", "no effect"
+    )?;
+    for l in &report.sets {
+        writeln!(
+            out,
+            "{:<20} {:>5} {:>7.4} {:>16} {:>8} {:>6} {:>10}",
+            l.set,
+            l.pages,
+            l.f1,
+            format!("{:.3} to {:.3}", l.low, l.high),
+            l.correct,
+            l.wrong,
+            l.no_effect
+        )?;
+    }
+    writeln!(
+        out,
+        "\n{:.0} pages/s; {:.1} MB of text before, {:.1} MB after",
+        report.pages_per_second,
+        report.bytes_before as f64 / 1e6,
+        report.bytes_after as f64 / 1e6
+    )?;
+    if worst > 0 {
+        writeln!(out, "\nworst pages          F1  precision  recall")?;
+    }
+    for page in report.pages.iter().take(worst) {
+        writeln!(
+            out,
+            "{:<6} {:.3} {:>6.3} {:>6.3}  {}",
+            page.set, page.f1, page.precision, page.recall, page.id
+        )?;
+    }
+    Ok(())
+}
