@@ -131,6 +131,49 @@ fn a_snapshot_shows_where_the_words_are() {
 
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
+fn the_cleaned_view_shows_what_was_kept_beside_the_page() {
+    let demo = Demo::start();
+    let browser = Browser::without_scripts("en-US");
+    browser.size(1280, 900);
+    browser.open(&demo.url("/search?q=lighthouse+keeper"));
+    browser.click(".hits > li:first-child .extras a[href^='/snapshot/']");
+    browser.click(".banner a[href^='/clean?']");
+    until("the cleaned view is open", || browser.url().contains("/clean?url="));
+
+    assert!(browser.text(".facts").contains("Charset"));
+    let kept = browser.text(".cleaned article");
+    let body = browser.texts(".block.k0 .lines p");
+    assert!(!body.is_empty() && kept.contains(body[0].trim()), "{body:?} in {kept}");
+    let colour = |css| browser.run(browser.find(css).css_value("background-color"));
+    let edge = |css| browser.run(browser.find(css).css_value("border-left-color"));
+    assert_eq!(colour(".block.k0"), colour(".kind.k0"), "the legend has the colours of the blocks");
+    assert_eq!(edge(".block.k0"), edge(".kind.k0"));
+    assert_ne!(edge(".kind.k0"), edge(".kind.k2, .kind.k4, .kind.k7"));
+    let place = |css| browser.run(browser.find(css).rect());
+    assert_eq!(place(".original").y, place(".cleaned").y, "side by side");
+    browser.click(".block.k0 summary");
+    assert!(browser.text(".block.k0 .verdict").contains("rule "), "it says why");
+    browser.size(390, 844);
+    assert!(place(".original").y < place(".cleaned").y, "one after the other");
+    let width: f64 = browser.run(browser.find("html").rect()).width;
+    assert!(place(".sides").width <= width, "nothing sticks out");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+
+    // Another address is typed in, and one that is not there.
+    let asked = browser.attribute(".box input[name=url]", "value");
+    let input = browser.find(".box input[name=url]");
+    browser.run(input.clear());
+    browser.run(input.send_keys(format!("{asked}/nowhere")));
+    browser.run(input.send_keys(Key::Enter));
+    until("the answer is there", || browser.text("h1").contains("not in the library"));
+    assert!(browser.text(".notice code").starts_with("pharos add http"));
+    browser.open(&demo.url(&format!("/clean?url={asked}&q=lighthouse")));
+    browser.click(".ways a[href^='/snapshot/']");
+    until("the snapshot is open again", || browser.url().contains("/snapshot/"));
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
 fn a_hostile_page_can_do_nothing_from_its_snapshot() {
     let elsewhere = Site::start(|_| Some("document.title = 'taken over'".into()));
     let page = hostile_page(elsewhere.port);
@@ -198,6 +241,24 @@ fn a_hostile_page_can_do_nothing_from_its_snapshot() {
     stays("nothing runs", || browser.url() == stored && browser.title() == title && calm());
     assert_eq!(browser.run(browser.driver.windows()).len(), 1, "no window was opened");
 
+    // Nor in the cleaned view, where its text stands in our own document.
+    let clean = format!("{home}clean?url={address}");
+    browser.open(&clean);
+    let title = browser.title();
+    assert!(title.starts_with("A harmless page") && title.ends_with(" – Cleaned view"), "{title}");
+    let text = browser.text(".original");
+    assert!(text.contains("The last words of the page."), "{text}");
+    let suspects = browser.all(
+        "main :is(script, iframe, object, embed, form, img, svg, math, base, meta, link, style, input), \
+         main :is([onload], [onerror], [onclick], [onfocus], [style], a[href^='javascript' i], a[href^='data' i])",
+    );
+    let suspects: Vec<_> = suspects.iter().map(|e| browser.run(e.outer_html())).collect();
+    assert!(suspects.is_empty(), "{suspects:?}");
+    stays("nothing runs in the cleaned view", || {
+        browser.url() == clean && browser.title() == title && calm()
+    });
+    assert_eq!(browser.errors(), Vec::<String>::new(), "nothing even had to be stopped");
+
     // The page itself does take the browser over: the test would see it.
     browser.open(&address);
     until("the page leads elsewhere", || browser.url().contains(&format!(":{}/", elsewhere.port)));
@@ -255,12 +316,12 @@ fn everything_works_without_scripts() {
     assert!(browser.text(".notice h2").contains("zzzqqqxxyy"));
     assert_eq!(browser.all(".notice li").len(), 2, "it says what to try");
 
-    browser.search("\"lighthouse keeper\" -fog");
+    browser.search("\"the lighthouse\" -fog");
     let found = count(&browser.text(".bar span"));
-    assert_eq!(browser.attribute(".box input", "value"), "\"lighthouse keeper\" -fog");
-    browser.search("\"lighthouse keeper\"");
+    assert_eq!(browser.attribute(".box input", "value"), "\"the lighthouse\" -fog");
+    browser.search("\"the lighthouse\"");
     let phrase = count(&browser.text(".bar span"));
-    browser.search("lighthouse keeper");
+    browser.search("lighthouse");
     let words = count(&browser.text(".bar span"));
     assert!(0 < found && found < phrase && phrase < words, "{found} {phrase} {words}");
 
@@ -305,6 +366,9 @@ fn screenshots() {
     browser.find("mark");
     browser.leave_frame();
     browser.picture(&dir, "snapshot.png");
+    browser.click(".banner a[href^='/clean?']");
+    browser.find(".sides");
+    browser.picture(&dir, "clean.png");
     drop(browser);
 
     let browser = Browser::start("zh-CN");

@@ -292,6 +292,8 @@ fn every_planted_damage_is_found_and_mended_where_it_can_be() {
                     url: PageUrl::parse("http://foreign.example/page").unwrap(),
                     title: "Nobody fetched this".into(),
                     body: "And yet it is found.".into(),
+                    headings: Vec::new(),
+                    emphasised: Vec::new(),
                     anchors: Vec::new(),
                     lang: "en".into(),
                     date: None,

@@ -286,6 +286,18 @@ pub(crate) fn open_index(
     generations: &pharos_index::Generations,
     config: &Config,
 ) -> Result<EmbeddedIndex, EngineError> {
-    let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
-    Ok(EmbeddedIndex::open_writer(generations.dir(), memory, body_limit)?)
+    let open = || {
+        let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
+        EmbeddedIndex::open_writer(generations.dir(), memory, body_limit)
+    };
+    match open() {
+        // All that is in it is read from the library again.
+        Err(error @ IndexError::OlderFormat { .. }) => {
+            info!(%error, "the index is made again");
+            let _builder = generations.lock_builder()?;
+            generations.start_over(None)?;
+            Ok(open()?)
+        }
+        opened => Ok(opened?),
+    }
 }

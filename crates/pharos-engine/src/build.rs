@@ -5,25 +5,29 @@
 //! objects, the pages themselves. Links and page objects come from the derived stores; where those have a gap, the raw
 //! pages are read again.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use pharos_core::config::Config;
-use pharos_core::{LibraryPosition, Link, PageId, PageObject, PageUrl, Timestamp};
+use pharos_core::{LibraryPosition, Link, PageId, PageObject, PageUrl, SiteId, Timestamp};
+use pharos_html::Template;
 use pharos_index::{Generations, History, HistoryBuilder, IndexError, Wish};
 use pharos_store::{DataDir, DerivedReader, DiskLibrary, Library, Piece, StoreError};
 use tracing::info;
 
 use crate::EngineError;
 use crate::absorb::open_index;
-use crate::engine::{read_group, reading_pool, reading_threads};
 use crate::intake::next_group;
+use crate::readers::{Readers, reading_threads};
 use crate::reading::{Wanted, document, is_searchable, is_telling};
 use crate::survey::{Current, survey};
 
 /// Anchors kept for one page; more of them say nothing new.
 const MAX_ANCHORS: usize = 32;
+/// Sites whose templates are known at a time. When there are more, all are forgotten: a few pages teach them again.
+const MAX_SITES: usize = 1_000;
 /// How long the owner may take to react.
 const OWNER_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -82,7 +86,7 @@ pub(crate) fn rebuild_index(
     generations.wish_done();
     match generations.current() {
         Ok(_) => {}
-        Err(IndexError::Damaged { .. }) => {
+        Err(IndexError::Damaged { .. } | IndexError::OlderFormat { .. }) => {
             generations.start_over(None)?;
         }
         Err(error) => return Err(error.into()),
@@ -101,20 +105,21 @@ fn build_generation(
     generations: &Generations,
     check: &mut dyn FnMut(Progress) -> Result<(), EngineError>,
 ) -> Result<(History, u64), EngineError> {
-    let threads = reading_threads(config);
     let library = DiskLibrary::open_reader(&data.library())?;
     let surveyed = survey(&library, &mut |n| check(Progress::Surveying(n)))?;
     let (current, to) = (surveyed.current, surveyed.to);
     let total = current.len() as u64;
     let derived = DerivedReader::open(&data.library(), pharos_html::VERSION);
-    let pages = Pages { library, derived, pool: reading_pool(threads)?, config, current, to };
+    let pages = Pages { library, derived, readers: Readers::of(config)?, config, current, to };
     let mut anchors = pages.anchors(&mut |n| check(Progress::Linking(n, total)))?;
 
     let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
-    let mut builder = HistoryBuilder::begin(generations, threads, memory, body_limit)?;
+    let mut builder = HistoryBuilder::begin(generations, reading_threads(config), memory, body_limit)?;
+    let mut templates = Templates { share: config.clean.template, known: HashMap::new() };
     pages.each(&mut |n| check(Progress::Indexing(n, total)), &mut |url, at, position, page| {
         if is_searchable(page) {
             let mut document = document(url, at, position, page);
+            templates.strip(url, &mut document.body);
             document.anchors = anchors.remove(&url.id()).unwrap_or_default();
             builder.add(&document)?;
         }
@@ -124,11 +129,35 @@ fn build_generation(
     Ok((builder.finish(to)?, pages))
 }
 
+/// What the pages of each site have in common. Pages come in the order of the library, so that a rebuild finds the
+/// same.
+struct Templates {
+    share: f64,
+    known: HashMap<SiteId, Template>,
+}
+
+impl Templates {
+    /// Takes away what stands on other pages of the site, too.
+    fn strip(&mut self, url: &PageUrl, body: &mut String) {
+        if self.share <= 0.0 {
+            return;
+        }
+        let site = url.id().site();
+        if self.known.len() >= MAX_SITES && !self.known.contains_key(&site) {
+            self.known.clear();
+        }
+        let template = self.known.entry(site).or_default();
+        if let Cow::Owned(own) = template.own_text(url.as_str(), body, self.share) {
+            *body = own;
+        }
+    }
+}
+
 /// The current version of every page, up to a point of the library, and the means to read them.
 struct Pages<'a> {
     library: DiskLibrary,
     derived: DerivedReader,
-    pool: rayon::ThreadPool,
+    readers: Readers,
     config: &'a Config,
     current: Current,
     to: LibraryPosition,
@@ -220,7 +249,7 @@ impl Pages<'_> {
             if group.is_empty() {
                 return Ok(());
             }
-            for read in read_group(&self.pool, group, &self.library, self.config, Wanted::Everything) {
+            for read in self.readers.read(group, &self.library, self.config, Wanted::Everything) {
                 if let Some(facts) = &read.page {
                     each(&read.stored.record.url, read.stored.record.at, read.stored.position, &facts.page)?;
                 }

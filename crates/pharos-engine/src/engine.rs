@@ -13,7 +13,6 @@ use pharos_store::{
     Catalog, Content, CrawlRules, DataDir, DerivedWriter, DiskLibrary, Event, Library, Owner, Record,
     SqliteCatalog, StoreError, StoredRecord, Writing,
 };
-use rayon::prelude::*;
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
@@ -21,7 +20,8 @@ use crate::absorb::{Absorber, open_index};
 use crate::crawl_log::CrawlLog;
 use crate::inbox::Inbox;
 use crate::intake::Intake;
-use crate::reading::{self, Read, Wanted};
+use crate::readers::Readers;
+use crate::reading::Read;
 use crate::shelve::{Shelf, gather};
 use crate::stats::size;
 use crate::{EngineError, space};
@@ -207,7 +207,7 @@ impl Engine {
             catalog: Arc::clone(&self.catalog),
             inbox: Inbox::of(&self.data),
             generations: self.generations.clone(),
-            pool: reading_pool(reading_threads(&self.config))?,
+            readers: Readers::of(&self.config)?,
             absorber,
         };
         intake.replay(go_on)?;
@@ -218,7 +218,7 @@ impl Engine {
     pub async fn run(&self, run: Run) -> Result<CrawlSummary, EngineError> {
         let mut intake = self.intake_that_derives(self.index.is_some(), &mut |_| !*run.stop.borrow())?;
         self.take_seeds(&mut intake, &run.seeds)?;
-        let Intake { pool, mut absorber, .. } = intake;
+        let Intake { readers, mut absorber, .. } = intake;
         let wanted = absorber.wanted();
 
         let (record_in, record_out) = mpsc::channel::<Record>(RECORDS_IN_HAND);
@@ -240,7 +240,7 @@ impl Engine {
             for group in stored_out {
                 log.write(&group);
                 let records = group.len();
-                let read = read_group(&pool, group, &*library, &config, wanted);
+                let read = readers.read(group, &*library, &config, wanted);
                 queue("read").decrement(records as f64);
                 queue("absorb").increment(records as f64);
                 if read_in.send(read).is_err() {
@@ -336,35 +336,9 @@ fn refuse_unrestored(data: &DataDir) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// How many threads read pages.
-pub(crate) fn reading_threads(config: &Config) -> usize {
-    match config.engine.threads {
-        0 => thread::available_parallelism().map_or(1, usize::from),
-        n => n,
-    }
-}
-
 /// How many records wait for a stage or are in its hands.
 pub(crate) fn queue(stage: &'static str) -> metrics::Gauge {
     metrics::gauge!("pharos_crawl_stage_records", "stage" => stage)
-}
-
-/// The threads that read pages.
-pub(crate) fn reading_pool(threads: usize) -> Result<rayon::ThreadPool, EngineError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|n| format!("read-{n}"));
-    pool.build().map_err(|_| EngineError::Stage("reading"))
-}
-
-/// Reads a group of records on all cores, keeping their order.
-pub(crate) fn read_group(
-    pool: &rayon::ThreadPool,
-    group: Vec<StoredRecord>,
-    library: &dyn Library,
-    config: &Config,
-    wanted: Wanted,
-) -> Vec<Read> {
-    let read = |stored| reading::read(stored, library, config, wanted);
-    pool.install(|| group.into_par_iter().map(read).collect())
 }
 
 /// Starts a stage on a thread of its own.

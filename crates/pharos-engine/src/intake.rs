@@ -12,8 +12,8 @@ use tracing::{info, warn};
 
 use crate::EngineError;
 use crate::absorb::Absorber;
-use crate::engine::read_group;
 use crate::inbox::{Inbox, Order};
+use crate::readers::Readers;
 
 /// Records, and bytes of their bodies, that are worked on together, at most.
 const GROUP: usize = 64;
@@ -27,7 +27,7 @@ pub struct Intake {
     pub(crate) catalog: Arc<dyn Catalog>,
     pub(crate) inbox: Inbox,
     pub(crate) generations: Generations,
-    pub(crate) pool: rayon::ThreadPool,
+    pub(crate) readers: Readers,
     pub(crate) absorber: Absorber,
 }
 
@@ -64,7 +64,7 @@ impl Intake {
 
     fn absorb(&mut self, group: Vec<StoredRecord>) -> Result<(), EngineError> {
         let wanted = self.absorber.wanted();
-        self.absorber.absorb(read_group(&self.pool, group, &*self.library, &self.config, wanted))?;
+        self.absorber.absorb(self.readers.read(group, &*self.library, &self.config, wanted))?;
         self.absorber.tick(&self.generations)
     }
 

@@ -43,6 +43,7 @@ mod feed;
 mod import;
 mod inbox;
 mod intake;
+mod readers;
 mod reading;
 mod rebuild;
 mod retention;

@@ -14,6 +14,8 @@ use pharos_store::{Analysed, Content, Event, Library, Record, Removal, Response,
 use tracing::warn;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::readers::Understanding;
+
 /// Anchor texts that say nothing about where they lead.
 const EMPTY_ANCHORS: &[&str] = &[
     "click here",
@@ -68,7 +70,13 @@ pub(crate) struct PageFacts {
 }
 
 /// Reads a record. A revisit takes its content from the record it refers to.
-pub(crate) fn read(mut stored: StoredRecord, library: &dyn Library, config: &Config, wanted: Wanted) -> Read {
+pub(crate) fn read(
+    mut stored: StoredRecord,
+    library: &dyn Library,
+    config: &Config,
+    understanding: &Understanding,
+    wanted: Wanted,
+) -> Read {
     if matches!(stored.record.content, Content::Revisit(_)) {
         match library.with_content(stored.clone()) {
             Ok(response) => stored.record.content = Content::Response(response),
@@ -79,7 +87,8 @@ pub(crate) fn read(mut stored: StoredRecord, library: &dyn Library, config: &Con
     }
     let page = match &stored.record.content {
         Content::Response(response) if is_page(&stored.record, response) => {
-            let outcome = catch_unwind(AssertUnwindSafe(|| facts(&stored, response, config, wanted)));
+            let outcome =
+                catch_unwind(AssertUnwindSafe(|| facts(&stored, response, config, understanding, wanted)));
             outcome.map(|facts| Some(Box::new(facts))).unwrap_or_else(|_| {
                 warn!(url = %stored.record.url, position = %stored.position, "this page cannot be read and is set aside");
                 None
@@ -101,12 +110,23 @@ fn is_page(record: &Record, response: &Response) -> bool {
     (200..300).contains(&response.status) && !is_robots_txt(&record.url)
 }
 
-fn facts(stored: &StoredRecord, response: &Response, config: &Config, wanted: Wanted) -> PageFacts {
+fn facts(
+    stored: &StoredRecord,
+    response: &Response,
+    config: &Config,
+    understanding: &Understanding,
+    wanted: Wanted,
+) -> PageFacts {
     let body = response.content(config.crawl.body_limit.bytes());
     if let Some(feed) = feed(&stored.record.url, response, &body) {
         return list(stored, feed, &body);
     }
-    let page = understand(stored, response, &body, &config.crawl.agent, wanted);
+    let (url, content_type) = (&stored.record.url, response.header("Content-Type"));
+    let mut page = match wanted {
+        Wanted::Links => pharos_html::skim(url, content_type, &body),
+        Wanted::Everything => understanding.page(url, content_type, &body),
+    };
+    join_header(&mut page, response, &config.crawl.agent);
     let follow = page.followed_links().cloned().collect();
     let kind = match PageKind::of(&stored.record.url) {
         PageKind::Page if page.page_type == PageType::Hub => PageKind::Hub,
@@ -143,19 +163,8 @@ fn list(stored: &StoredRecord, feed: Feed, body: &[u8]) -> PageFacts {
     PageFacts { page, follow: Vec::new(), listed, kind, digest, text: digest, sketch: None }
 }
 
-/// The page object, with what the HTTP header says joined to what the page says.
-fn understand(
-    stored: &StoredRecord,
-    response: &Response,
-    body: &[u8],
-    agent: &str,
-    wanted: Wanted,
-) -> PageObject {
-    let (url, content_type) = (&stored.record.url, response.header("Content-Type"));
-    let mut page = match wanted {
-        Wanted::Links => pharos_html::skim(url, content_type, body),
-        Wanted::Everything => pharos_html::understand(url, content_type, body),
-    };
+/// Joins what the HTTP header says to what the page says.
+fn join_header(page: &mut PageObject, response: &Response, agent: &str) {
     let tags = response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("X-Robots-Tag"));
     let header = pharos_html::robots_tag(tags.map(|(_, value)| value.as_str()), agent);
     page.robots = [page.robots.as_str(), &header]
@@ -164,8 +173,7 @@ fn understand(
         .copied()
         .collect::<Vec<_>>()
         .join(", ");
-    page.modified = page.modified.or_else(|| last_modified(response));
-    page
+    page.modified = page.modified.take().or_else(|| last_modified(response));
 }
 
 /// Is the page to be found by searching?
@@ -185,6 +193,8 @@ pub(crate) fn document(
     Document {
         url: url.clone(),
         title: title.clone(),
+        headings: headings(page).cloned().collect(),
+        emphasised: page.emphasised.clone(),
         body: page.text.clone(),
         anchors: Vec::new(),
         lang: page.lang.clone(),
@@ -193,6 +203,12 @@ pub(crate) fn document(
         position,
         archive: !page.no_archive(),
     }
+}
+
+/// The headings of a page; that of its content may stand outside the body.
+fn headings(page: &PageObject) -> impl Iterator<Item = &String> {
+    let content_title = Some(&page.content_title).filter(|title| !title.is_empty());
+    content_title.into_iter().chain(page.headings.iter().filter(|heading| **heading != page.content_title))
 }
 
 /// The day of the `Last-Modified` header.
@@ -273,7 +289,8 @@ mod tests {
 
     fn read_alone(stored: StoredRecord) -> Read {
         let empty = DiskLibrary::open_reader("no such folder".as_ref()).unwrap();
-        read(stored, &empty, &Config::default(), Wanted::Everything)
+        let config = Config::default();
+        read(stored, &empty, &config, &Understanding::of(&config).unwrap(), Wanted::Everything)
     }
 
     fn change(stored: StoredRecord) -> Option<Change> {

@@ -44,7 +44,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         };
         let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<HashSet<char>>();
-        let (wanted, had) = (letters(text("text")), letters(&page.text));
+        let (wanted, had) =
+            (letters(text("text")), letters(&pharos_html::skim(&url, Some("text/html"), &body).text));
         let share = wanted.intersection(&had).count() as f64 / wanted.len().max(1) as f64;
         judge("charset", &format!("{share:.3}"), &page.charset, share > 0.95);
         let found = page.published.unwrap_or_default();

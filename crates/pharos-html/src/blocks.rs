@@ -174,7 +174,7 @@ mod tests {
             lines(
                 "a<script>s</script><style>s</style><noscript>n</noscript><template>t</template><textarea>t</textarea>\
                   <select><option>o</select><p hidden>h<p style='color:red; DISPLAY : none !important'>d<p>b\
-                  <svg><text>v</text></svg><img alt=alt><dialog>x</dialog>"
+                  <svg><text>v</text></svg><img alt=alt><dialog>x</dialog><title>t</title>"
             ),
             ["a", "b"]
         );

@@ -29,6 +29,7 @@ use crate::voting::{RuleSet, Votes};
 use crate::{ABSTRACT_CHARS, Scale, Wish, drop_empty_summary, links, metadata, weights};
 pub use kind::{BlockKind, Noise, Shape};
 pub use report::{Explanation, LineReport};
+pub use tables::Limits;
 
 /// The part of the body's terms that lies in the central region.
 const CENTRE: f32 = 0.9;
@@ -88,8 +89,8 @@ pub(crate) fn explain(html: &str, rules: &RuleSet) -> Explanation {
 }
 
 /// The topic of a page by the table algorithm of the thesis.
-pub(crate) fn topic_by_tables(html: &str) -> String {
-    tables::topic(&Dom::parse(html), &tables::Limits::default()).join("\n")
+pub(crate) fn topic_by_tables(html: &str, limits: &Limits) -> String {
+    tables::topic(&Dom::parse(html), limits).join("\n")
 }
 
 /// Fills a page object from HTML.
@@ -102,7 +103,7 @@ pub(crate) fn page(page: &mut PageObject, url: &PageUrl, html: &str, wish: &Wish
     page.page_type = clean.page_type;
     page.text = clean.text();
     drop_empty_summary(page);
-    weights::fill(page, &dom, &clean.blocks, ABSTRACT_CHARS, |line| clean.is_body(line));
+    weights::fill(page, &dom, &clean.blocks, wish.weighing, ABSTRACT_CHARS, |line| clean.is_body(line));
     if wish.scale == Scale::Related || wish.blocks {
         let related = clean.related_lines();
         if wish.scale == Scale::Related {
@@ -141,7 +142,7 @@ impl Clean {
         let mut body: Vec<bool> = (0..blocks.lines.len()).map(|line| votes.is_body(line)).collect();
         let terms: f32 =
             blocks.lines.iter().zip(&body).filter(|(_, b)| **b).map(|(l, _)| l.measure.terms()).sum();
-        if terms < LEAST_BODY_TERMS {
+        if terms < LEAST_BODY_TERMS || is_plain(&blocks) {
             for (line, is_body) in blocks.lines.iter().zip(&mut body) {
                 *is_body = !is_edge(&blocks, line.container);
             }
@@ -168,6 +169,12 @@ impl Clean {
         }
         text
     }
+}
+
+/// Is it a text and nothing else: without a link, a field, or a name for any of its parts?
+fn is_plain(blocks: &Blocks) -> bool {
+    let page = &blocks.containers[0].counts;
+    page.links == 0 && page.fields == 0 && blocks.containers.iter().all(|c| c.names == 0)
 }
 
 /// The smallest block with [`CENTRE`] of the body.
@@ -285,6 +292,8 @@ mod tests {
         let html = cleaned(&article().replace("<article>", "<article onclick=x><script>x</script>")).html;
         assert!(html.contains("<p>It has <a href=\"http://example.org/keeper\">a keeper</a>"), "{html}");
         assert!(!html.contains("script") && !html.contains("onclick"));
+        let html = cleaned(&article().replace("<article>", "<article><p>&nbsp; </p><p> </p>")).html;
+        assert!(!html.contains("<p></p>") && !html.contains("&nbsp;") && !html.contains("<p> "), "{html}");
     }
 
     #[test]

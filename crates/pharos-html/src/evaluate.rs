@@ -5,11 +5,13 @@
 //! without white space (Chinese). The thesis's own measures stand beside them: was noise left, did cleaning do
 //! anything at all.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
+
+use crate::{BlockKind, Explanation, LineReport};
 
 /// Length of a shingle.
 const SHINGLE: usize = 4;
@@ -153,6 +155,27 @@ fn shingles_of<T: Hash + Eq + Clone, const N: usize>(tokens: &[T]) -> HashMap<Ve
         *bag.entry(window.to_vec()).or_default() += 1;
     }
     bag
+}
+
+/// Which part of a page's lines was judged rightly, body or not (正确识别的内容块). A line is body where most of its
+/// eight-character shingles stand in the gold.
+pub fn verdicts(told: &Explanation, gold: &str) -> f64 {
+    const LENGTH: usize = 8;
+    let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<Vec<char>>();
+    let gold = letters(gold);
+    let known: HashSet<&[char]> = gold.windows(LENGTH).collect();
+    let is_right = |line: &&LineReport| {
+        let text = letters(&line.text);
+        let in_gold = if text.len() < LENGTH {
+            gold.windows(text.len().max(1)).any(|window| window == text)
+        } else {
+            let shingles = text.windows(LENGTH);
+            let (all, found) = (shingles.len(), shingles.filter(|s| known.contains(s)).count());
+            2 * found > all
+        };
+        in_gold == (line.kind == BlockKind::Body)
+    };
+    told.lines.iter().filter(is_right).count() as f64 / told.lines.len().max(1) as f64
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@
 //! and metadata, or the page made harmless for display ([`snapshot::safe_html`]).
 //!
 //! ```text
-//! body ─ media ─▶ charset ─▶ flood ─▶ dom ─┬─▶ blocks ─▶ voting ─▶ clean   what it is about
+//! body ─ media ─▶ charset ─▶ trim  ─▶ dom ─┬─▶ blocks ─▶ voting ─▶ clean   what it is about
 //!        which    bytes to   cut      tree  │      └──▶ weights, summary     which words matter in it, its abstract
-//!        reader   text       hostile        ├─▶ links     where it leads
-//!          │                 tags           ├─▶ metadata  what it says of itself
+//!        reader   text       programs       ├─▶ links     where it leads
+//!          │                                ├─▶ metadata  what it says of itself
 //!          └────▶ formats                   └─▶ snapshot  the page to look at, harmless
 //!                 PDF, Office, RTF, XML
 //! ```
@@ -49,7 +49,6 @@ mod clean;
 mod dom;
 pub mod evaluate;
 mod feed;
-mod flood;
 mod formats;
 mod links;
 mod media;
@@ -59,17 +58,20 @@ mod skim;
 pub mod snapshot;
 mod summary;
 mod tags;
+mod template;
 mod text;
+mod trim;
 mod voting;
 mod weights;
 
 pub use blocks::split::TextBlock;
-pub use clean::{BlockKind, Explanation, LineReport, Noise, Shape};
+pub use clean::{BlockKind, Explanation, Limits as TableLimits, LineReport, Noise, Shape};
 pub use feed::{Entry, Feed, FeedKind, feed};
 pub use robots_tag::robots_tag;
 pub use summary::first_bytes;
+pub use template::Template;
 pub use voting::{RuleSet, RulesError};
-pub use weights::IrrelevantWordLearner;
+pub use weights::{IrrelevantWordLearner, Weighing};
 
 use pharos_core::{PageObject, PageUrl};
 use pharos_text::lang;
@@ -94,7 +96,7 @@ const MAX_MEDIA_TYPE_CHARS: usize = 100;
 const PLAIN_TITLE_CHARS: usize = 80;
 
 /// Bytes of a text that tell its language.
-const LANGUAGE_BYTES: usize = 4_000;
+const LANGUAGE_BYTES: usize = 2_000;
 
 /// From this many characters on, what the text says of its language beats what the page claims.
 const ENOUGH_FOR_LANGUAGE: usize = 100;
@@ -110,11 +112,19 @@ pub struct Wish<'a> {
     pub html: bool,
     /// Are the blocks wanted?
     pub blocks: bool,
+    /// How words are weighed.
+    pub weighing: Weighing,
 }
 
 impl Default for Wish<'_> {
     fn default() -> Self {
-        Wish { rules: RuleSet::pharos(), scale: Scale::Related, html: false, blocks: false }
+        Wish {
+            rules: RuleSet::pharos(),
+            scale: Scale::Related,
+            html: false,
+            blocks: false,
+            weighing: Weighing::default(),
+        }
     }
 }
 
@@ -139,7 +149,7 @@ pub fn understand(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> Pag
 pub fn understand_as(url: &PageUrl, content_type: Option<&str>, body: &[u8], wish: &Wish) -> PageObject {
     let mut page = read(url, content_type, body, |page, url, html| clean::page(page, url, html, wish));
     if page.terms.is_empty() && !page.text.is_empty() {
-        weights::fill_from_text(&mut page, ABSTRACT_CHARS);
+        weights::fill_from_text(&mut page, wish.weighing, ABSTRACT_CHARS);
     }
     settle(&mut page);
     page
@@ -199,8 +209,8 @@ pub fn text_blocks(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> Ve
 }
 
 /// The topic of a page by the table algorithm of the PageClean thesis, to be measured against [`body_text`].
-pub fn topic_by_tables(html: &str) -> String {
-    clean::topic_by_tables(html)
+pub fn topic_by_tables(html: &str, limits: &TableLimits) -> String {
+    clean::topic_by_tables(html, limits)
 }
 
 /// The body of a page whose text is known, and nothing else of it.

@@ -27,16 +27,16 @@ const COLOURS: usize = 10;
 ///
 /// Terms are words as in the query; each is analysed as the query was, so one may stand for several words.
 /// Nothing in the result runs, loads or submits anything; links are absolute and open elsewhere.
-/// What is neither HTML nor plain text gives an empty snapshot.
+/// What is neither HTML nor text gives an empty snapshot.
 pub fn safe_html(url: &PageUrl, content_type: Option<&str>, body: &[u8], terms: &[String]) -> String {
     let kind = media::kind(content_type, body);
-    if kind == MediaKind::Other {
+    if !matches!(kind, MediaKind::Html | MediaKind::PlainText | MediaKind::Xml) {
         return String::new();
     }
     let (text, _) = charset::decode(body, content_type, url.host());
     let mut writer = Writer { out: String::new(), colours: Colours::of(terms) };
     if kind == MediaKind::Html {
-        let dom = Dom::parse(&text);
+        let dom = Dom::parse_whole(&text);
         let base = links::base_url(&dom, url);
         writer.document(&dom, &base);
     } else {
@@ -356,7 +356,7 @@ mod tests {
 
     /// Reads a snapshot as a browser would, and says what is wrong with it.
     fn harm(snapshot: &str) -> Option<String> {
-        let dom = Dom::parse(snapshot);
+        let dom = Dom::parse_whole(snapshot);
         for (_, element) in dom.elements(dom.root()) {
             let tag = element.tag();
             if !matches!(tag, "html" | "head" | "body") && !matches!(fate(element), Fate::Keep | Fate::Style)

@@ -24,10 +24,37 @@ mod keywords;
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
+
 pub(crate) use conclude::{fill, fill_from_text};
 pub use irrelevant::IrrelevantWordLearner;
 use pharos_core::WeightedTerm;
 use pharos_text::Analyser;
+
+/// How words are weighed, and which of them stand for a page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weighing {
+    /// How far emphasis reaches: its block's siblings, then those of the block around them.
+    pub levels: usize,
+    /// A node that weighs more than this stops the expansion.
+    pub cap: f64,
+    /// So many words stand for a page (α).
+    pub keywords: usize,
+    /// Those of them that weigh more than so many times the average (β).
+    pub keyword_factor: f64,
+}
+
+impl Default for Weighing {
+    fn default() -> Self {
+        Self { levels: 2, cap: 50.0, keywords: 10, keyword_factor: 0.0 }
+    }
+}
+
+impl Weighing {
+    pub(crate) fn propagation(&self) -> Propagation {
+        Propagation { levels: self.levels, cap: self.cap }
+    }
+}
 
 /// How far emphasis reaches.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +67,7 @@ pub(crate) struct Propagation {
 
 impl Default for Propagation {
     fn default() -> Self {
-        Self { levels: 2, cap: 50.0 }
+        Weighing::default().propagation()
     }
 }
 
@@ -128,12 +155,12 @@ impl<'a> BlockTree<'a> {
     /// block j.
     pub(crate) fn term_weights(&self, rule: Propagation) -> Vec<WeightedTerm> {
         /// More text tells nothing new about what a page is about.
-        const MAX_TEXT: usize = 64 << 10;
+        const MAX_TEXT: usize = 16 << 10;
         let weights = self.propagate(rule);
         let highest = weights.iter().copied().fold(1.0, f64::max);
         // In the order of their first occurrence, which decides between words alike.
         let mut sums: Vec<(String, f64)> = Vec::new();
-        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut places: HashMap<String, usize, FixedState> = HashMap::default();
         let mut room = MAX_TEXT;
         for (block, weight) in self.nodes.iter().zip(weights) {
             let text = &block.text[..block.text.floor_char_boundary(room)];

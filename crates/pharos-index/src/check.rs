@@ -22,6 +22,8 @@ pub struct GenerationFlaw {
 pub enum GenerationProblem {
     /// It is not as it was written.
     Damaged(String),
+    /// It has other fields than this pharos reads.
+    Older,
     /// It is named, or must have been, and is not there.
     Missing,
     /// Nobody names it: it takes room and nothing else.
@@ -32,6 +34,7 @@ impl fmt::Display for GenerationProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Damaged(detail) => write!(f, "damaged: {detail}"),
+            Self::Older => write!(f, "written by an older pharos"),
             Self::Missing => write!(f, "missing"),
             Self::Leftover => write!(f, "left over: no list of generations names it"),
         }
@@ -47,6 +50,9 @@ pub fn check_generations(dir: &Path) -> Result<Vec<GenerationFlaw>, IndexError> 
         Ok(current) => current,
         Err(IndexError::Damaged { path, detail }) => {
             return Ok(vec![GenerationFlaw { path, problem: GenerationProblem::Damaged(detail) }]);
+        }
+        Err(IndexError::OlderFormat { path }) => {
+            return Ok(vec![GenerationFlaw { path, problem: GenerationProblem::Older }]);
         }
         Err(error) => return Err(error),
     };
@@ -115,6 +121,8 @@ mod tests {
             url: PageUrl::parse("http://example.org/").unwrap(),
             title: "Tower".into(),
             body: "It stands.".into(),
+            headings: Vec::new(),
+            emphasised: Vec::new(),
             anchors: Vec::new(),
             lang: "en".into(),
             date: None,

@@ -18,7 +18,11 @@ pub struct Document {
     pub url: PageUrl,
     /// Its title.
     pub title: String,
-    /// Its text.
+    /// Its headings (标题).
+    pub headings: Vec<String>,
+    /// What else it emphasises: bold, marked, a term that is explained.
+    pub emphasised: Vec<String>,
+    /// Its cleaned text (正文).
     pub body: String,
     /// What other pages call it (锚文本).
     pub anchors: Vec<String>,

@@ -44,6 +44,12 @@ pub enum IndexError {
         /// What we know.
         known: u32,
     },
+    /// Written by an older Pharos, with other fields.
+    #[error("{} was written by an older pharos: `pharos rebuild index` makes it again", path.display())]
+    OlderFormat {
+        /// The file or the generation.
+        path: PathBuf,
+    },
     /// Somebody else is building.
     #[error("another `pharos index build` is at work on {}: wait for it, or stop it", path.display())]
     BuildRunning {

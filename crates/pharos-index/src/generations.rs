@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::IndexError;
 
 /// Format of `CURRENT` and of the generations it names.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The chain: what `CURRENT` says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +111,9 @@ impl Generations {
         let Format { format: found } = serde_json::from_slice(&text).map_err(damaged)?;
         if found > FORMAT {
             return Err(IndexError::NewerFormat { path, found, known: FORMAT });
+        }
+        if found < FORMAT {
+            return Err(IndexError::OlderFormat { path });
         }
         serde_json::from_slice(&text).map_err(damaged)
     }
@@ -322,12 +325,14 @@ mod tests {
     }
 
     #[test]
-    fn damage_and_newer_formats_are_told() {
+    fn damage_and_other_formats_are_told() {
         let dir = tempfile::tempdir().unwrap();
         let generations = Generations::at(dir.path());
         fs::write(dir.path().join("CURRENT"), "rubbish").unwrap();
         assert!(generations.current().unwrap_err().to_string().contains("pharos index build"));
         fs::write(dir.path().join("CURRENT"), "{\"format\":99,\"planets\":9}").unwrap();
         assert!(matches!(generations.current(), Err(IndexError::NewerFormat { found: 99, .. })));
+        fs::write(dir.path().join("CURRENT"), "{\"format\":1}").unwrap();
+        assert!(generations.current().unwrap_err().to_string().contains("pharos rebuild index"));
     }
 }

@@ -112,7 +112,7 @@ pub struct Found {
 pub struct Candidate {
     /// The page.
     pub page: PageId,
-    /// BM25 over title, anchors and body.
+    /// BM25 over title, headings, emphasised words, anchors and body.
     pub score: f32,
     /// Where it stands in this snapshot: member, segment, document.
     place: (u32, u32, u32),

@@ -30,19 +30,23 @@ impl Member {
     /// Opens a generation, creating it where `create` says so. `None` when it is not there.
     pub(crate) fn open(path: &Path, create: bool) -> Result<Option<Self>, IndexError> {
         let failed = IndexError::tantivy(path);
+        let exists = path.join("meta.json").exists();
         if create {
             fs::create_dir_all(path).map_err(IndexError::io("create", path))?;
-        } else if !path.join("meta.json").exists() {
+        } else if !exists {
             return Ok(None);
         }
         let (schema, fields) = schema::schema();
         let directory = MmapDirectory::open(path).map_err(|e| failed(e.into()))?;
-        let index = if create {
-            tantivy::Index::builder().schema(schema).open_or_create(directory)
-        } else {
+        let index = if exists {
             tantivy::Index::open(directory)
+        } else {
+            tantivy::Index::builder().schema(schema.clone()).open_or_create(directory)
         };
         let mut index = index.map_err(&failed)?;
+        if index.schema() != schema {
+            return Err(IndexError::OlderFormat { path: path.to_path_buf() });
+        }
         index.set_tokenizers(schema::tokenizers());
         let reader =
             index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(&failed)?;

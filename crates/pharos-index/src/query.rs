@@ -13,9 +13,9 @@ use crate::schema::Fields;
 pub enum Query {
     /// Every page.
     All,
-    /// A term in title, anchors or body.
+    /// A term in title, headings, emphasised words, anchors or body.
     Word(String),
-    /// Terms at these distances from each other, in one of title, anchors and body.
+    /// Terms at these distances from each other, in one of these.
     Phrase(Vec<(usize, String)>),
     /// Pages of a host and of the hosts below it.
     Site(String),
@@ -27,9 +27,11 @@ pub enum Query {
     Not(Box<Query>),
 }
 
-/// A title says in a few words what the page is about, and anchors say it in the words of others; the weights are
-/// those commonly given to fields of BM25F.
+/// A title says in a few words what the page is about, headings say it of its parts, and anchors say it in the words
+/// of others; the weights are those commonly given to fields of BM25F. What is emphasised is in the body too.
 const TITLE: f32 = 3.0;
+const HEADING: f32 = 1.5;
+const EMPHASIS: f32 = 0.5;
 const ANCHOR: f32 = 1.5;
 const BODY: f32 = 1.0;
 
@@ -74,7 +76,13 @@ fn exact(field: Field, text: &str) -> Box<dyn TantivyQuery> {
 }
 
 fn in_texts(fields: &Fields, make: impl Fn(Field) -> Box<dyn TantivyQuery>) -> Box<dyn TantivyQuery> {
-    let weighted = [(fields.title, TITLE), (fields.anchor, ANCHOR), (fields.body, BODY)];
+    let weighted = [
+        (fields.title, TITLE),
+        (fields.heading, HEADING),
+        (fields.emphasis, EMPHASIS),
+        (fields.anchor, ANCHOR),
+        (fields.body, BODY),
+    ];
     let clauses = weighted.map(|(field, weight)| {
         (Occur::Should, Box::new(BoostQuery::new(make(field), weight)) as Box<dyn TantivyQuery>)
     });

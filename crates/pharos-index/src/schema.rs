@@ -28,6 +28,8 @@ pub(crate) struct Fields {
     /// `page` for pages; marks of gone pages have none, so that nothing finds them.
     pub kind: Field,
     pub title: Field,
+    pub heading: Field,
+    pub emphasis: Field,
     pub anchor: Field,
     pub body: Field,
     /// The host and every host above it.
@@ -52,6 +54,8 @@ pub(crate) fn schema() -> (Schema, Fields) {
         page_half: builder.add_u64_field("page_half", FAST),
         kind: builder.add_text_field("kind", STRING),
         title: builder.add_text_field("title", text.clone() | STORED),
+        heading: builder.add_text_field("heading", text.clone()),
+        emphasis: builder.add_text_field("emphasis", text.clone()),
         anchor: builder.add_text_field("anchor", text.clone()),
         body: builder.add_text_field("body", text | STORED),
         site: builder.add_text_field("site", STRING),
@@ -83,6 +87,12 @@ impl Fields {
         let mut out = self.tombstone(document.url.id());
         out.add_text(self.kind, "page");
         out.add_text(self.title, cut(&document.title, MAX_TITLE));
+        for heading in &document.headings {
+            out.add_text(self.heading, cut(heading, MAX_TITLE));
+        }
+        for emphasised in &document.emphasised {
+            out.add_text(self.emphasis, cut(emphasised, MAX_TITLE));
+        }
         for anchor in &document.anchors {
             out.add_text(self.anchor, anchor);
         }

@@ -20,6 +20,8 @@ fn document(path: &str, title: &str, body: &str) -> Document {
         url: url(path),
         title: title.into(),
         body: body.into(),
+        headings: Vec::new(),
+        emphasised: Vec::new(),
         anchors: vec![],
         lang: "en".into(),
         date: None,

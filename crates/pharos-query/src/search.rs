@@ -178,6 +178,8 @@ mod tests {
                 url: PageUrl::parse(url).unwrap(),
                 title: (*title).into(),
                 body: (*body).into(),
+                headings: Vec::new(),
+                emphasised: Vec::new(),
                 anchors: vec![],
                 lang: "en".into(),
                 date: None,

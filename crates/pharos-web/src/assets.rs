@@ -11,12 +11,17 @@ use pharos_core::PageUrl;
 
 use crate::visitor::Visitor;
 
-const STYLE: &str = concat!(include_str!("../static/style.css"), include_str!("../static/colours.css"));
+const STYLE: &str = concat!(
+    include_str!("../static/style.css"),
+    include_str!("../static/clean.css"),
+    include_str!("../static/colours.css")
+);
 const ICON_SVG: &str = include_str!("../static/favicon.svg");
 const ICON_ICO: &[u8] = include_bytes!("../static/favicon.ico");
 
 /// Result pages and snapshots are made from other sites' pages; crawlers find those there.
-const ROBOTS: &str = "User-agent: *\nDisallow: /search\nDisallow: /snapshot\nDisallow: /api\n";
+const ROBOTS: &str =
+    "User-agent: *\nDisallow: /search\nDisallow: /snapshot\nDisallow: /clean\nDisallow: /api\n";
 
 const A_DAY: &str = "public, max-age=86400";
 const FOR_GOOD: &str = "public, max-age=31536000, immutable";

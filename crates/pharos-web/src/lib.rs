@@ -1,4 +1,4 @@
-//! The web face of Pharos: search page, snapshot, JSON API, health and metrics over HTTP.
+//! The web face of Pharos: search page, snapshot, cleaned view, JSON API, health and metrics over HTTP.
 //!
 //! **In:** requests from people, browsers and programs: none of them trusted.
 //! **Out:** pages that work without JavaScript and ask no third party for anything, in English and Chinese;
@@ -9,6 +9,7 @@
 //! /search?q=…&page=1       results.rs    the result page          paging.rs   which pages it links to
 //! /snapshot/ID?q=…         snapshot.rs   banner around the stored page
 //! /snapshot/ID/content     snapshot.rs   the stored page itself, in a cage
+//! /clean?url=…             clean.rs      the stored page before and after cleaning, side by side
 //! /api/v1/search?q=…       api.rs        the answer as JSON, errors as application/problem+json
 //! /healthz /metrics        health.rs     metrics.rs
 //! /static … /robots.txt    assets.rs     style, icons, robots.txt, OpenSearch description
@@ -43,6 +44,7 @@
 
 mod api;
 mod assets;
+mod clean;
 mod failure;
 mod headers;
 mod health;

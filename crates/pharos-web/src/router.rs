@@ -20,7 +20,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::timeout::TimeoutLayer;
 
 use crate::service::{Rooms, Service};
-use crate::{api, assets, failure, headers, health, home, metrics, results, snapshot};
+use crate::{api, assets, clean, failure, headers, health, home, metrics, results, snapshot};
 
 /// Nothing here takes a body; a little is let through for clients that send one anyway.
 const BODY_LIMIT: usize = 64 << 10;
@@ -69,6 +69,7 @@ fn routes() -> Router<Rooms> {
         .route("/snapshot", get(snapshot::by_address))
         .route("/snapshot/{id}", get(snapshot::banner))
         .route("/snapshot/{id}/content", get(snapshot::content))
+        .route("/clean", get(clean::clean))
         .route("/api/v1/search", get(api::search))
         .route("/api/v1/page", get(api::page))
         .route("/healthz", get(health::healthz))
@@ -121,10 +122,12 @@ mod tests {
         TestPage::new("https://example.cn/c", "灯塔与航海", "灯塔为航海者指引方向。"),
     ];
 
-    const ROUTES: [&str; 11] = [
+    const ROUTES: [&str; 13] = [
         "/",
         "/search?q=lighthouse",
         "/snapshot/00",
+        "/clean",
+        "/clean?url=https://www.example.org/a",
         "/api/v1/search?q=lighthouse",
         "/api/v1/search",
         "/healthz",
@@ -233,6 +236,7 @@ mod tests {
             "q=site:&q=-",
             "q=((((((((((%28%29",
             "q=a&lang=%ff",
+            "url=%ff%00&url=http://[",
             "&&&===",
             "",
         ];
@@ -240,7 +244,7 @@ mod tests {
         queries
             .push(format!("q={}", url::form_urlencoded::byte_serialize(long.as_bytes()).collect::<String>()));
         for query in queries {
-            for path in ["/search", "/api/v1/search", "/", "/snapshot/00"] {
+            for path in ["/search", "/api/v1/search", "/", "/snapshot/00", "/clean"] {
                 let reply = get(&router, &format!("{path}?{query}")).await;
                 assert!(!reply.status.is_server_error(), "{path}?{query}: {}", reply.status);
             }
@@ -293,9 +297,7 @@ mod tests {
         let versioned = get(&router, assets::style_href()).await;
         assert!(versioned.header("cache-control").contains("immutable"));
         assert!(get(&router, "/favicon.ico").await.bytes.starts_with(&[0, 0, 1, 0]));
-        assert!(
-            get(&router, "/robots.txt").await.text().contains("Disallow: /search\nDisallow: /snapshot\n")
-        );
+        assert!(get(&router, "/robots.txt").await.text().contains("Disallow: /snapshot\nDisallow: /clean\n"));
         let description = get_with(&router, "/opensearch.xml", &[("x-forwarded-proto", "https")]).await;
         assert!(
             description

@@ -8,15 +8,22 @@ use std::time::Instant;
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use pharos_core::{Config, PageId, PageUrl};
+use pharos_core::{Config, PageId, PageObject, PageUrl};
+use pharos_html::{Explanation, RuleSet, Wish};
 use pharos_query::{Answer, FoundPage, QueryError, Request, Search};
-use pharos_store::{Library, StoreError};
+use pharos_store::{Library, Response as StoredResponse, StoreError};
 use thiserror::Error;
 use tokio::sync::{AcquireError, Semaphore};
 use tokio::task::JoinError;
 
 use crate::metrics::{Metrics, QUERY_SECONDS};
 use crate::snapshot::allows_copies;
+
+/// Pages with more lines are cleaned without saying why: what there is to say of a line takes 12 KB of memory.
+const MAX_EXPLAINED_LINES: usize = 5_000;
+
+/// The HTML of a cleaned page ends here.
+const MAX_CLEANED_BYTES: usize = 1 << 20;
 
 /// What the web needs to answer requests.
 #[derive(Clone)]
@@ -54,13 +61,30 @@ impl IntoResponse for ServiceError {
 }
 
 /// What the library has of a page.
-pub(crate) enum Stored {
+pub(crate) enum Stored<T> {
     /// Nothing.
     Missing,
     /// A copy that the page's author does not want to be shown.
     Withheld(FoundPage),
     /// A copy.
-    Copy(StoredCopy),
+    Copy(T),
+}
+
+impl<T> Stored<T> {
+    fn map<U>(self, make: impl FnOnce(T) -> U) -> Stored<U> {
+        match self {
+            Stored::Missing => Stored::Missing,
+            Stored::Withheld(found) => Stored::Withheld(found),
+            Stored::Copy(copy) => Stored::Copy(make(copy)),
+        }
+    }
+}
+
+/// A page as its server sent it.
+struct RawCopy {
+    found: FoundPage,
+    url: PageUrl,
+    response: StoredResponse,
 }
 
 /// A stored page made harmless.
@@ -70,6 +94,25 @@ pub(crate) struct StoredCopy {
     pub(crate) words: Vec<String>,
     /// The content of `<body>`, with those words in `<mark class="w0">`, `<mark class="w1">`, ….
     pub(crate) html: String,
+}
+
+/// A stored page and what is left of it after cleaning.
+pub(crate) struct CleanedCopy {
+    pub(crate) found: FoundPage,
+    /// Bytes of the page as it was stored.
+    pub(crate) bytes: usize,
+    /// Nothing where it is no HTML.
+    pub(crate) cleaned: Option<Cleaned>,
+}
+
+/// A page after cleaning.
+pub(crate) struct Cleaned {
+    /// Its `html` is not for showing: that is the next field.
+    pub(crate) page: PageObject,
+    /// What is left of it, made harmless as a snapshot is.
+    pub(crate) html: String,
+    /// Why each line stayed or went; nothing where the page is too large for that.
+    pub(crate) explanation: Option<Explanation>,
 }
 
 /// The service and the gate in front of it, shared by all handlers.
@@ -121,8 +164,16 @@ impl Rooms {
         id: PageId,
         query: String,
         colours: usize,
-    ) -> Result<Stored, ServiceError> {
-        self.blocking(move |service| stored(service, id, &query, colours)).await
+    ) -> Result<Stored<StoredCopy>, ServiceError> {
+        self.blocking(move |service| {
+            Ok(raw_copy(service, id)?.map(|raw| stored_copy(service, raw, &query, colours)))
+        })
+        .await
+    }
+
+    /// The stored copy of a page before and after cleaning.
+    pub(crate) async fn cleaned(&self, id: PageId) -> Result<Stored<CleanedCopy>, ServiceError> {
+        self.blocking(move |service| Ok(raw_copy(service, id)?.map(|raw| cleaned_copy(service, raw)))).await
     }
 
     async fn blocking<T: Send + 'static>(
@@ -140,7 +191,7 @@ impl Rooms {
     }
 }
 
-fn stored(service: &Service, id: PageId, query: &str, colours: usize) -> Result<Stored, ServiceError> {
+fn raw_copy(service: &Service, id: PageId) -> Result<Stored<RawCopy>, ServiceError> {
     let Some(found) = service.search.page(id)? else { return Ok(Stored::Missing) };
     if !found.archive {
         return Ok(Stored::Withheld(found));
@@ -155,6 +206,11 @@ fn stored(service: &Service, id: PageId, query: &str, colours: usize) -> Result<
     if !allowed {
         return Ok(Stored::Withheld(found));
     }
+    Ok(Stored::Copy(RawCopy { found, url, response }))
+}
+
+fn stored_copy(service: &Service, raw: RawCopy, query: &str, colours: usize) -> StoredCopy {
+    let RawCopy { found, url, response } = raw;
     let content_type = response.header("content-type");
     let body = response.content(service.config.crawl.body_limit.bytes());
     let mut words = Vec::new();
@@ -164,5 +220,29 @@ fn stored(service: &Service, id: PageId, query: &str, colours: usize) -> Result<
         }
     }
     let html = pharos_html::snapshot::safe_html(&url, content_type, &body, &words);
-    Ok(Stored::Copy(StoredCopy { found, words, html }))
+    StoredCopy { found, words, html }
+}
+
+/// Documents that are no HTML are not looked at: their readers are not for a process that serves visitors.
+fn cleaned_copy(service: &Service, raw: RawCopy) -> CleanedCopy {
+    let RawCopy { found, url, response } = raw;
+    let content_type = response.header("content-type");
+    let body = response.content(service.config.crawl.body_limit.bytes());
+    let is_html = pharos_html::is_html_like(content_type, &body);
+    let cleaned = is_html.then(|| clean(&url, content_type, &body));
+    CleanedCopy { found, bytes: body.len(), cleaned }
+}
+
+fn clean(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> Cleaned {
+    let wish = Wish { html: true, blocks: true, ..Wish::default() };
+    let page = pharos_html::understand_as(url, content_type, body, &wish);
+    let lines: usize =
+        page.blocks.iter().filter_map(|block| Some(block["text"].as_str()?.lines().count())).sum();
+    let explanation = (lines <= MAX_EXPLAINED_LINES)
+        .then(|| pharos_html::explain(url, content_type, body, RuleSet::pharos()));
+    let shown = &page.html[..page.html.floor_char_boundary(MAX_CLEANED_BYTES)];
+    // Cleaning writes nothing that could do harm; that is read and written once more so that the same list of
+    // elements and attributes as for snapshots, and their manners of links, hold here too.
+    let html = pharos_html::snapshot::safe_html(url, Some("text/html; charset=utf-8"), shown.as_bytes(), &[]);
+    Cleaned { page, html, explanation }
 }

@@ -84,7 +84,7 @@ async fn show(
     })
 }
 
-async fn look_up(rooms: &Rooms, id: &str, query: &str) -> Result<Stored, ServiceError> {
+async fn look_up(rooms: &Rooms, id: &str, query: &str) -> Result<Stored<StoredCopy>, ServiceError> {
     match page_id(id) {
         Some(id) => rooms.stored(id, query.to_string(), COLOURS).await,
         None => Ok(Stored::Missing),
@@ -103,13 +103,15 @@ fn missing(visitor: &Visitor, rooms: &Rooms) -> Response {
     message(visitor, rooms.config(), StatusCode::NOT_FOUND, title, text, None)
 }
 
-fn withheld(visitor: &Visitor, rooms: &Rooms, found: &FoundPage) -> Response {
+/// Says that the page's author wants no copy of it to be shown.
+pub(crate) fn withheld(visitor: &Visitor, rooms: &Rooms, found: &FoundPage) -> Response {
     let words = visitor.words();
     let live = live_link(found).map(|href| Link { text: href.clone(), href });
     message(visitor, rooms.config(), StatusCode::FORBIDDEN, words.withheld_title, words.withheld_text, live)
 }
 
-fn live_link(found: &FoundPage) -> Option<String> {
+/// The page itself, where its address is one to link to.
+pub(crate) fn live_link(found: &FoundPage) -> Option<String> {
     PageUrl::parse(&found.url).ok().map(|url| url.as_str().to_string())
 }
 
@@ -135,6 +137,8 @@ struct SnapshotPage {
     legend: Vec<LegendWord>,
     /// Address of the frame's document.
     content: String,
+    /// Address of the cleaned view.
+    clean: String,
     /// Where the visitor came from.
     back: String,
 }
@@ -165,6 +169,7 @@ impl SnapshotPage {
             stored_on: fill(frame.words.snapshot_stored, &[&frame.lang.date(&found.fetched.date())]),
             url: found.url.clone(),
             live: live_link(found),
+            clean: link("/clean", [("url", found.url.as_str())].into_iter().chain(asked)),
             legend: legend.collect(),
             back: if query.is_empty() { "/".into() } else { link("/search", asked) },
             content,
@@ -246,6 +251,8 @@ mod tests {
             "stored on 31 Jan 2026".to_string(),
             "<a href=\"https://www.example.org/tower\">".to_string(),
             "sandbox=\"allow-popups allow-popups-to-escape-sandbox\"".to_string(),
+            "<a href=\"/clean?url=https%3A%2F%2Fwww.example.org%2Ftower&#38;q=lighthouse+rock+ship\">Cleaned view</a>"
+                .to_string(),
         ] {
             assert!(html.contains(&part), "{part} is missing in {html}");
         }

@@ -49,8 +49,9 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
     for page in pages {
         let html =
             format!("<title>{}</title><script>x()</script><p onclick=x()>{}</p>", page.title, page.text);
-        let mut headers = vec![("Content-Type".to_string(), "text/html; charset=utf-8".to_string())];
-        headers.extend(page.headers.iter().map(|(name, value)| (name.to_string(), value.to_string())));
+        // The first of a name counts, so a page may have a type of its own.
+        let headers = page.headers.iter().chain(&[("Content-Type", "text/html; charset=utf-8")]);
+        let headers = headers.map(|(name, value)| (name.to_string(), value.to_string())).collect();
         let response = Response { status: 200, headers, body: html.into_bytes(), ..Response::default() };
         let record = Record::new(page.url(), at, Content::Response(response));
         let position = library.append(&[record]).unwrap()[0].0;
@@ -58,6 +59,8 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
             url: page.url(),
             title: page.title.into(),
             body: page.text.into(),
+            headings: Vec::new(),
+            emphasised: Vec::new(),
             anchors: Vec::new(),
             lang: if page.title.is_ascii() { "en".into() } else { "zh".into() },
             date: None,

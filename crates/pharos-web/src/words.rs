@@ -137,6 +137,49 @@ words! {
     withheld_title: "This page asks that no copy of it is shown", "这个网页要求不显示其副本";
     withheld_text: "Please look at the page itself:", "请直接查看原网页：";
 
+    clean: "Cleaned view", "净化视图";
+    clean_label: "Address of a stored page", "已保存网页的地址";
+    clean_show: "Show", "查看";
+    clean_ask_title: "A page before and after cleaning", "网页净化前后";
+    clean_ask_text: "Give the address of a page in the library. On the left you see the page as it was, each line in the \
+        colour of what it is for; on the right, what is left of it: that is what is searched.",
+        "请输入网页库中一个网页的地址。左边是原网页，每一行按用途着色；右边是净化后留下的内容，也就是用来搜索的内容。";
+    clean_missing_text: "This has the next crawl, or the one that runs, fetch it:", "用下面的命令，让正在运行或下一次的抓取取回它：";
+    clean_no_html_title: "There is nothing to clean in this file", "这个文件不需要净化";
+    clean_no_html_text: "It is no HTML page.", "它不是 HTML 网页。";
+    clean_original: "The page as it was", "原网页";
+    clean_cleaned: "After cleaning", "净化后";
+    clean_empty: "Nothing is left of it.", "没有留下任何内容。";
+    clean_kept: "Lines kept", "保留的行";
+    clean_removed: "Lines removed", "去除的行";
+    clean_lines_cut: "The page goes on; these are its first {} of {} lines.", "网页较长，这里是前 {} 行，共 {} 行。";
+    clean_unexplained: "The page is too large to say why each line stayed or went.", "网页太大，不逐行说明去留的原因。";
+    kind_body: "Body", "正文";
+    kind_related: "Related links", "相关链接";
+    kind_navigation: "Navigation", "导航";
+    kind_advertisement: "Advertisement", "广告";
+    kind_copyright: "Copyright", "版权";
+    kind_form: "Form", "表单";
+    kind_comment: "Comment", "评论";
+    kind_other: "Other", "其他";
+    why: "The sum of the rules’ scores decides: from {} on a line is body.", "由各规则得分之和决定：达到 {} 的行是正文。";
+    why_rule: "rule {}: {}", "规则 {}：{}";
+    why_more: "and {} more lines", "另有 {} 行";
+    fact_type: "Type", "类型";
+    type_topic: "topic page", "主题型网页";
+    type_hub: "hub page", "枢纽型网页";
+    type_picture: "picture page", "图片型网页";
+    in_english: "English", "英文";
+    in_chinese: "Chinese", "中文";
+    fact_charset: "Charset", "字符集";
+    fact_published: "Published", "发布日期";
+    fact_author: "Author", "作者";
+    fact_keywords: "Keywords", "关键词";
+    fact_bytes: "Bytes", "字节数";
+    bytes_before_after: "{} before, {} after", "净化前 {}，净化后 {}";
+    fact_errors: "HTML errors", "HTML 错误";
+    fact_stored: "Stored", "保存日期";
+
     not_found_title: "There is no such page here", "这里没有这个页面";
     not_found_text: "The address may be mistyped.", "地址可能有误。";
     refused_title: "This request cannot be answered", "无法回应这个请求";

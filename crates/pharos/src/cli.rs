@@ -112,8 +112,9 @@ pub(crate) struct EvalCleanArgs {
     /// Holds html/*.html.gz and gold.json: id → text, set, type
     pub(crate) dir: PathBuf,
     /// pharos, thesis (the two score tables of the literature), tables (its table algorithm), or a file of rules
-    #[arg(long, value_name = "SET|FILE", default_value = "pharos")]
-    pub(crate) rules: String,
+    /// [default: `clean.rules` of the configuration]
+    #[arg(long, value_name = "SET|FILE")]
+    pub(crate) rules: Option<String>,
     /// How many of the worst pages are listed
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) worst: usize,
@@ -410,9 +411,9 @@ pub(crate) struct CleanArgs {
     /// How much is kept
     #[arg(long, value_enum, default_value_t)]
     pub(crate) scale: CleanScale,
-    /// pharos, thesis, or a file of rules
-    #[arg(long, value_name = "SET|FILE", default_value = "pharos")]
-    pub(crate) rules: String,
+    /// pharos, thesis, or a file of rules [default: `clean.rules` of the configuration]
+    #[arg(long, value_name = "SET|FILE")]
+    pub(crate) rules: Option<String>,
     /// The page's address, where the input is not one
     #[arg(long, value_name = "URL", default_value = "http://localhost/")]
     pub(crate) base_url: String,

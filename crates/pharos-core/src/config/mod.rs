@@ -260,6 +260,27 @@ settings! {
         /// How long compaction keeps versions that are not the current one; 0 keeps them for ever.
         keep_for: Duration = Duration::ZERO,
     }
+    /// Cleaning and understanding pages.
+    clean: CleanConfig {
+        /// The rules that find the body: `pharos`, `thesis` (the score tables of the literature), or a file.
+        rules: String = "pharos".into(),
+        /// History leaves out lines that this part of the other pages of a site have, too; 0 keeps them.
+        template: f64 = 0.3,
+        /// How far emphasis reaches: its block's neighbours, then those of the block around them (levels).
+        levels: usize = 2,
+        /// A block that weighs more than this carries emphasis no further (cap).
+        cap: f64 = 50.0,
+        /// Words that stand for a page (α, absolute choice).
+        keywords: usize = 10,
+        /// Of those, only words that weigh more than so many times the average (β, relative choice).
+        keyword_factor: f64 = 0.0,
+        /// The table algorithm of the literature (`eval clean --rules tables`): least width of a topic in pixels (δ1).
+        delta1: f64 = 300.0,
+        /// The same in percent of the page (δ2).
+        delta2: f64 = 50.0,
+        /// Its least height in percent (δ3).
+        delta3: f64 = 50.0,
+    }
     /// The index.
     index: IndexConfig {
         /// Memory of the index writer.

@@ -59,6 +59,25 @@ impl Setting for bool {
     }
 }
 
+impl Setting for f64 {
+    fn expected() -> String {
+        "a number, 0 or more".into()
+    }
+    fn from_text(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0)
+    }
+    fn from_toml(value: &DeValue<'_>) -> Option<Self> {
+        match value {
+            DeValue::Float(number) => Self::from_text(number.as_str()),
+            DeValue::Integer(number) => Self::from_text(number.as_str()),
+            _ => None,
+        }
+    }
+    fn to_toml(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
 macro_rules! whole_number {
     ($($kind:ty),+) => { $(
         impl Setting for $kind {

@@ -54,7 +54,10 @@ pub(super) fn open(data: &DataDir, exam: &mut Exam) -> Result<Option<Indexed>, E
         return Ok(None);
     }
     match open_whole(data) {
-        Err(EngineError::Index(error @ (IndexError::Tantivy { .. } | IndexError::Damaged { .. }))) => {
+        Err(EngineError::Index(
+            error
+            @ (IndexError::Tantivy { .. } | IndexError::Damaged { .. } | IndexError::OlderFormat { .. }),
+        )) => {
             exam.needs.index = true;
             exam.fault(Store::Index, data.index().display(), error, DAMAGE, CURE);
             Ok(None)
@@ -103,7 +106,10 @@ pub(super) fn examine(
     check: Check<'_>,
 ) -> Result<(), EngineError> {
     match compare(indexed, known, facts, shelf, exam, check) {
-        Err(EngineError::Index(error @ (IndexError::Tantivy { .. } | IndexError::Damaged { .. }))) => {
+        Err(EngineError::Index(
+            error
+            @ (IndexError::Tantivy { .. } | IndexError::Damaged { .. } | IndexError::OlderFormat { .. }),
+        )) => {
             exam.needs.index = true;
             exam.fault(Store::Index, &indexed.place, error, DAMAGE, CURE);
             Ok(())

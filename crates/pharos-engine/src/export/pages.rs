@@ -8,14 +8,13 @@ use pharos_core::{LibraryPosition, PageObject, Timestamp};
 use pharos_index::forward;
 use pharos_store::soif::{self, Gathered};
 use pharos_store::{Library as _, Piece, StoreError, StoredPage, StoredRecord};
-use rayon::ThreadPool;
 use serde::Serialize;
 
 use super::select::Shelves;
 use super::{Format, Watch};
 use crate::EngineError;
-use crate::engine::{read_group, reading_pool, reading_threads};
 use crate::intake::next_group;
+use crate::readers::Readers;
 use crate::reading::Wanted;
 
 /// Writes the selected pages.
@@ -27,8 +26,8 @@ pub(super) fn write(
     out: &mut dyn Write,
     path: &Path,
 ) -> Result<(), EngineError> {
-    let pool = reading_pool(reading_threads(config))?;
-    let mut writer = PageWriter { shelves, watch, config, pool, format, out, path };
+    let readers = Readers::of(config)?;
+    let mut writer = PageWriter { shelves, watch, config, readers, format, out, path };
     match shelves.positions()? {
         Some(positions) => positions.into_iter().try_for_each(|position| writer.at(position)),
         None => writer.all(),
@@ -39,7 +38,7 @@ struct PageWriter<'a, 'w> {
     shelves: &'a Shelves<'a>,
     watch: &'a mut Watch<'w>,
     config: &'a Config,
-    pool: ThreadPool,
+    readers: Readers,
     format: Format,
     out: &'a mut dyn Write,
     path: &'a Path,
@@ -116,7 +115,7 @@ impl PageWriter<'_, '_> {
     }
 
     fn understand(&mut self, group: Vec<StoredRecord>) -> Result<(), EngineError> {
-        for read in read_group(&self.pool, group, &*self.shelves.library, self.config, Wanted::Everything) {
+        for read in self.readers.read(group, &*self.shelves.library, self.config, Wanted::Everything) {
             let StoredRecord { position, next, record } = read.stored;
             if let Some(facts) = read.page {
                 self.offer(StoredPage { position, next, at: record.at, url: record.url, page: facts.page })?;

@@ -166,6 +166,7 @@ fn by_name(name: &LocalName) -> Tag {
         | local_name!("tfoot")
         | local_name!("thead") => Tag::Plain,
         local_name!("head")
+        | local_name!("title")
         | local_name!("script")
         | local_name!("style")
         | local_name!("noscript")

@@ -49,15 +49,19 @@ impl Clean {
     /// Text of the body and everything around it, by node.
     fn kept_nodes(&self, dom: &Dom) -> Vec<bool> {
         let mut kept = vec![false; dom.len()];
-        for (line, text) in &self.blocks.texts {
-            if !self.is_body(*line as usize) {
-                continue;
-            }
-            let mut at: Option<NodeId> = Some(*text);
+        let is_blank = |id: NodeId| matches!(dom.data(id), NodeData::Text(t) if t.trim().is_empty());
+        let body = self.blocks.texts.iter().filter(|(line, _)| self.is_body(*line as usize));
+        let (blank, said): (Vec<NodeId>, Vec<NodeId>) = body.map(|(_, id)| *id).partition(|id| is_blank(*id));
+        for text in said {
+            let mut at: Option<NodeId> = Some(text);
             while let Some(id) = at.filter(|id| !kept[id.index()]) {
                 kept[id.index()] = true;
                 at = dom.parent(id);
             }
+        }
+        // A space between two words counts, a paragraph of nothing but spaces does not.
+        for text in blank {
+            kept[text.index()] = dom.parent(text).is_some_and(|parent| kept[parent.index()]);
         }
         kept
     }

@@ -13,19 +13,19 @@ use crate::text::text_inside;
 
 /// The parameters of the algorithm. The thesis names them and gives no values; these are ours.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub struct Limits {
     /// δ1: width in pixels.
-    pub(crate) width_pixels: f32,
+    pub width_pixels: f32,
     /// δ2: width in percent.
-    pub(crate) width_percent: f32,
+    pub width_percent: f32,
     /// δ3: height in percent.
-    pub(crate) height_percent: f32,
+    pub height_percent: f32,
     /// The longer side over the shorter one, at most.
-    pub(crate) ratio: f32,
+    pub ratio: f32,
     /// Part of the page that a table without paragraphs has to cover.
-    pub(crate) large_part: f32,
+    pub large_part: f32,
     /// The window that percentages are of, in pixels.
-    pub(crate) page: (f32, f32),
+    pub page: (f32, f32),
 }
 
 impl Default for Limits {

@@ -1,7 +1,7 @@
 //! From text to tree: html5ever does the parsing, this receives its orders and keeps hostile pages cheap.
 //!
 //! Three limits: [`MAX_NODES`], [`MAX_DEPTH`], and the number of attributes, which is cut before parsing
-//! ([`flood`]).
+//! ([`trim`]).
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -13,7 +13,7 @@ use html5ever::tree_builder::{ElementFlags, NodeOrText, QuirksMode, TreeBuilder,
 use html5ever::{Attribute, ExpandedName, QualName, TokenizerResult, local_name, ns};
 
 use super::{Dom, Element, NodeData, NodeId};
-use crate::flood;
+use crate::trim::{self, MAX_ATTRIBUTES};
 
 /// What comes after this many nodes is not read; the tree then takes some 100 MB.
 const MAX_NODES: usize = 1_000_000;
@@ -26,30 +26,39 @@ const MAX_DEPTH: u32 = 500;
 const MAX_INPUT: usize = 256 << 20;
 
 impl Dom {
-    /// Parses a page; any text gives a tree.
+    /// Parses a page for its contents; any text gives a tree. Programs, style sheets and what only they read are
+    /// left out.
     pub(crate) fn parse(html: &str) -> Dom {
         // Scripting counts as enabled, as in a reader's browser: otherwise a picture inside a `<noscript>` in the
         // head would end the head, and the metadata after it would be taken for content.
-        Self::parse_with(html, true)
+        Self::build(&trim::trim(bounded(html)), true)
     }
 
     /// Parses a page as a browser without scripts does: what stands in `<noscript>` is part of it.
     pub(crate) fn parse_without_scripts(html: &str) -> Dom {
-        Self::parse_with(html, false)
+        Self::build(&trim::trim(bounded(html)), false)
     }
 
-    fn parse_with(html: &str, scripting_enabled: bool) -> Dom {
-        let html = flood::limit_attributes(&html[..html.floor_char_boundary(MAX_INPUT)]);
+    /// Parses a page with everything in it.
+    pub(crate) fn parse_whole(html: &str) -> Dom {
+        Self::build(&trim::limit_attributes(bounded(html)), true)
+    }
+
+    fn build(html: &str, scripting_enabled: bool) -> Dom {
         let options = TreeBuilderOpts { scripting_enabled, ..TreeBuilderOpts::default() };
         let builder = TreeBuilder::new(Sink::new(!scripting_enabled), options);
         let tokenizer = Tokenizer::new(Guard { builder }, TokenizerOpts::default());
         let input = BufferQueue::default();
-        input.push_back(StrTendril::from_slice(&html));
+        input.push_back(StrTendril::from_slice(html));
         // The tokenizer pauses after each script, and where a charset is declared; neither concerns us.
         while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
         tokenizer.end();
         tokenizer.sink.builder.sink.finish()
     }
+}
+
+fn bounded(html: &str) -> &str {
+    &html[..html.floor_char_boundary(MAX_INPUT)]
 }
 
 /// Stands between tokenizer and tree builder and keeps the limits.
@@ -250,7 +259,7 @@ impl TreeSink for Sink {
     fn add_attrs_if_missing(&self, target: &Handle, attributes: Vec<Attribute>) {
         if let NodeData::Element(element) = &mut self.dom.borrow_mut().node(target.id).data {
             for attribute in attributes {
-                if element.attributes.len() < flood::MAX_ATTRIBUTES
+                if element.attributes.len() < MAX_ATTRIBUTES
                     && !element.attributes.iter().any(|a| a.name == attribute.name)
                 {
                     element.attributes.push(attribute);

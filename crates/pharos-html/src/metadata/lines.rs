@@ -1,6 +1,7 @@
 //! The lines a reader sees, with what their elements say they are: where dates and names are looked for that no
 //! declaration gives.
 
+use crate::blocks::Tag;
 use crate::dom::{Dom, Element, NodeData, Step};
 use crate::metadata::date;
 use crate::text::collapse;
@@ -51,12 +52,13 @@ pub(super) fn lines(dom: &Dom) -> Vec<Line> {
             Step::Enter(id) => match dom.data(id) {
                 NodeData::Text(text) => gathered.text(text, open.last().copied().unwrap_or_default()),
                 NodeData::Element(element) => {
+                    let tag = Tag::of(element);
                     open.push(gathered.place(element, open.last().copied().unwrap_or_default()));
-                    if is_block(element.tag()) {
+                    if ends_line(tag) {
                         gathered.end_line();
                     }
                     gathered.datetime(element);
-                    if is_unseen(element) {
+                    if is_unseen(tag) {
                         walk.skip_contents(id);
                     }
                 }
@@ -65,7 +67,7 @@ pub(super) fn lines(dom: &Dom) -> Vec<Line> {
             Step::Leave(id) => {
                 if let Some(element) = dom.element(id) {
                     open.pop();
-                    if is_block(element.tag()) {
+                    if ends_line(Tag::of(element)) {
                         gathered.end_line();
                     }
                 }
@@ -195,6 +197,9 @@ impl Gathered {
     }
 
     fn end_line(&mut self) {
+        if self.text.is_empty() && self.datetime.is_none() {
+            return;
+        }
         let text = collapse(&self.text, MAX_LINE_CHARS);
         self.text.clear();
         let (linked, unlinked) = (std::mem::take(&mut self.linked), std::mem::take(&mut self.unlinked));
@@ -274,73 +279,13 @@ fn classify(word: &str, hints: &mut Hints) {
     }
 }
 
-fn is_unseen(element: &Element) -> bool {
-    matches!(
-        element.tag(),
-        "head"
-            | "title"
-            | "script"
-            | "style"
-            | "noscript"
-            | "template"
-            | "textarea"
-            | "select"
-            | "option"
-            | "iframe"
-            | "object"
-            | "svg"
-            | "button"
-    )
+/// Hidden elements count here: what programs show later is often just the date.
+fn is_unseen(tag: Tag) -> bool {
+    matches!(tag, Tag::Unseen | Tag::Control)
 }
 
-fn is_block(tag: &str) -> bool {
-    matches!(
-        tag,
-        "address"
-            | "article"
-            | "aside"
-            | "blockquote"
-            | "body"
-            | "br"
-            | "caption"
-            | "center"
-            | "dd"
-            | "details"
-            | "div"
-            | "dl"
-            | "dt"
-            | "fieldset"
-            | "figcaption"
-            | "figure"
-            | "footer"
-            | "form"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "header"
-            | "hgroup"
-            | "hr"
-            | "li"
-            | "main"
-            | "menu"
-            | "nav"
-            | "ol"
-            | "p"
-            | "pre"
-            | "section"
-            | "summary"
-            | "table"
-            | "tbody"
-            | "td"
-            | "th"
-            | "tfoot"
-            | "thead"
-            | "tr"
-            | "ul"
-    )
+fn ends_line(tag: Tag) -> bool {
+    tag.is_container() || matches!(tag, Tag::Break | Tag::Rule)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use pharos_core::PageObject;
 
 use super::keywords::{Choice, choose};
-use super::{BlockTree, Propagation, blocks};
+use super::{BlockTree, Weighing, blocks};
 use crate::blocks::Blocks;
 use crate::dom::Dom;
 use crate::metadata::is_page_title;
@@ -13,9 +13,6 @@ use crate::summary;
 
 /// Words of a page that are kept with their weights.
 const KEPT_TERMS: usize = 50;
-
-/// Words that stand for a page (B108).
-const KEYWORDS: Choice = Choice::Absolute(10);
 
 /// Words that stand in for a title (B89).
 const TITLE_WORDS: Choice = Choice::Absolute(3);
@@ -32,16 +29,17 @@ pub(crate) fn fill(
     page: &mut PageObject,
     dom: &Dom,
     blocks: &Blocks,
+    weighing: Weighing,
     abstract_chars: usize,
     is_body: impl Fn(usize) -> bool + Copy,
 ) {
     let found = blocks::emphasis(dom, blocks, is_body);
     (page.headings, page.emphasised) = (found.headings, found.emphasised);
-    conclude(page, &found.tree, abstract_chars);
+    conclude(page, &found.tree, weighing, abstract_chars);
 }
 
 /// The same for a document without markup: its lines are the blocks, its headings are known.
-pub(crate) fn fill_from_text(page: &mut PageObject, abstract_chars: usize) {
+pub(crate) fn fill_from_text(page: &mut PageObject, weighing: Weighing, abstract_chars: usize) {
     let text = std::mem::take(&mut page.text);
     let headings: HashSet<&str> = page.headings.iter().chain([&page.title]).map(String::as_str).collect();
     let mut tree = BlockTree::new();
@@ -49,19 +47,21 @@ pub(crate) fn fill_from_text(page: &mut PageObject, abstract_chars: usize) {
         let factor = if headings.contains(line) { blocks::HEADING_FACTOR } else { 1.0 };
         tree.leaf(0, factor, line);
     }
-    conclude(page, &tree, abstract_chars);
+    conclude(page, &tree, weighing, abstract_chars);
     page.text = text;
 }
 
-fn conclude(page: &mut PageObject, tree: &BlockTree, abstract_chars: usize) {
-    let mut terms = tree.term_weights(Propagation::default());
+fn conclude(page: &mut PageObject, tree: &BlockTree, weighing: Weighing, abstract_chars: usize) {
+    let mut terms = tree.term_weights(weighing.propagation());
+    let keywords = choose(&terms, Choice::Relative(weighing.keyword_factor as f32));
+    let keywords = choose(keywords, Choice::Absolute(weighing.keywords));
     if page.keywords.is_empty() {
-        page.keywords = choose(&terms, KEYWORDS).iter().map(|t| t.term.clone()).collect();
+        page.keywords = keywords.iter().map(|t| t.term.clone()).collect();
     }
     if page.summary.is_empty() {
         let weighty = match choose(&terms, SENTENCE_WORDS) {
             // In a short text all words weigh much the same.
-            [] => choose(&terms, KEYWORDS),
+            [] => keywords,
             weighty => choose(weighty, MOST_SENTENCE_WORDS),
         };
         let mut paragraphs = tree.paragraphs();
@@ -89,7 +89,7 @@ mod tests {
                 format!("<title>{title}</title><p>lighthouse <b>lighthouse</b> harbour harbour wharf<p>x");
             let (dom, mut page) = (Dom::parse(&html), PageObject::default());
             crate::metadata::fill(&mut page, &dom, &url::Url::parse("http://example.org/").unwrap());
-            fill(&mut page, &dom, &Blocks::of(&dom, &Finder::default()), 200, |_| true);
+            fill(&mut page, &dom, &Blocks::of(&dom, &Finder::default()), Weighing::default(), 200, |_| true);
             assert_eq!(page.title, "lighthouse harbour wharf", "{title}");
             assert_eq!(page.keywords, ["lighthouse", "harbour", "wharf"]);
         }

@@ -5,9 +5,10 @@ use std::io::{self, BufWriter, Read as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use pharos_core::config::Config;
 use pharos_core::{PageObject, PageUrl};
 use pharos_crawl::Fetcher;
-use pharos_html::{RuleSet, Scale, Wish};
+use pharos_html::{RuleSet, Scale, Weighing, Wish};
 use serde::Serialize;
 
 use crate::cli::{CleanArgs, CleanScale, Global};
@@ -18,9 +19,16 @@ const MAX_INPUT: u64 = 64 << 20;
 
 pub(crate) fn run(global: &Global, args: CleanArgs) -> anyhow::Result<Outcome> {
     let base = PageUrl::parse(&args.base_url)?;
-    let own_rules = rules(&args.rules)?;
+    let config = settings::load(global)?;
+    let rules = Rules::named(args.rules.as_deref().unwrap_or(&config.clean.rules))?;
     let wish = Wish {
-        rules: own_rules.as_ref().unwrap_or_else(|| built_in(&args.rules)),
+        rules: rules.set(),
+        weighing: Weighing {
+            levels: config.clean.levels,
+            cap: config.clean.cap,
+            keywords: config.clean.keywords,
+            keyword_factor: config.clean.keyword_factor,
+        },
         scale: match args.scale {
             CleanScale::Body => Scale::Body,
             CleanScale::Related => Scale::Related,
@@ -33,7 +41,7 @@ pub(crate) fn run(global: &Global, args: CleanArgs) -> anyhow::Result<Outcome> {
     }
     let input = args.input.as_deref().unwrap_or("-");
     let source = if input.starts_with("http://") || input.starts_with("https://") {
-        fetch(global, &args, input)?
+        fetch(config, &args, input)?
     } else {
         let mut body = Vec::new();
         match input {
@@ -65,18 +73,31 @@ pub(crate) fn run(global: &Global, args: CleanArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Good)
 }
 
-/// The rules of a file; none for the sets that come with the program.
-pub(crate) fn rules(name: &str) -> anyhow::Result<Option<RuleSet>> {
-    if matches!(name, "pharos" | "thesis" | "tables") {
-        return Ok(None);
-    }
-    let text = fs::read_to_string(name).with_context(|| format!("cannot read the rules in {name}"))?;
-    Ok(Some(RuleSet::from_toml(&text)?))
+/// Rules that come with the program, or an operator's own.
+pub(crate) enum Rules {
+    BuiltIn(&'static RuleSet),
+    Own(Box<RuleSet>),
 }
 
-/// A set that comes with the program.
-pub(crate) fn built_in(name: &str) -> &'static RuleSet {
-    if name == "thesis" { RuleSet::thesis() } else { RuleSet::pharos() }
+impl Rules {
+    pub(crate) fn named(name: &str) -> anyhow::Result<Self> {
+        Ok(match name {
+            "pharos" | "tables" => Self::BuiltIn(RuleSet::pharos()),
+            "thesis" => Self::BuiltIn(RuleSet::thesis()),
+            path => {
+                let text =
+                    fs::read_to_string(path).with_context(|| format!("cannot read the rules in {path}"))?;
+                Self::Own(Box::new(RuleSet::from_toml(&text).with_context(|| format!("rules in {path}"))?))
+            }
+        })
+    }
+
+    pub(crate) fn set(&self) -> &RuleSet {
+        match self {
+            Self::BuiltIn(set) => set,
+            Self::Own(set) => set,
+        }
+    }
 }
 
 /// A page as it was read.
@@ -86,9 +107,8 @@ struct Source {
     body: Vec<u8>,
 }
 
-fn fetch(global: &Global, args: &CleanArgs, input: &str) -> anyhow::Result<Source> {
+fn fetch(mut config: Config, args: &CleanArgs, input: &str) -> anyhow::Result<Source> {
     let url = PageUrl::parse(input)?;
-    let mut config = settings::load(global)?;
     config.crawl.allow_private |= args.allow_private;
     let limit = config.crawl.body_limit.bytes();
     let fetcher = Fetcher::new(&config.crawl)?;

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use pharos_core::PageUrl;
-use pharos_html::evaluate::{Metric, Outcome as Effect, Score, outcome};
-use pharos_html::{Scale, Wish};
+use pharos_core::config::CleanConfig;
+use pharos_html::evaluate::{Metric, Outcome as Effect, Score, outcome, verdicts};
+use pharos_html::{Scale, TableLimits, Wish};
 use serde::{Deserialize, Serialize};
 
-use super::clean;
+use super::clean::{self, Rules};
 use crate::cli::{EvalCleanArgs, Global};
-use crate::{Outcome, console};
+use crate::{Outcome, console, settings};
 
 /// What a person marked on a page.
 #[derive(Deserialize)]
@@ -38,6 +39,8 @@ struct Judged {
     score: Score,
     #[serde(skip)]
     effect: Effect,
+    /// Part of the lines that was judged rightly.
+    verdicts: f64,
 }
 
 /// One line of the table.
@@ -51,6 +54,7 @@ struct Line {
     correct: usize,
     wrong: usize,
     no_effect: usize,
+    verdicts: f64,
 }
 
 #[derive(Serialize)]
@@ -70,7 +74,7 @@ pub(crate) fn run(global: &Global, args: &EvalCleanArgs) -> anyhow::Result<Outco
     if gold.is_empty() {
         bail!("{} has no pages", path.display());
     }
-    let report = judge(args, &gold)?;
+    let report = judge(args, &settings::load(global)?.clean, &gold)?;
     if global.json {
         console::print_json(&report)?;
     } else {
@@ -79,10 +83,20 @@ pub(crate) fn run(global: &Global, args: &EvalCleanArgs) -> anyhow::Result<Outco
     Ok(Outcome::Good)
 }
 
-fn judge(args: &EvalCleanArgs, gold: &BTreeMap<String, Gold>) -> anyhow::Result<Report> {
-    let own_rules = clean::rules(&args.rules)?;
-    let rules = own_rules.as_ref().unwrap_or_else(|| clean::built_in(&args.rules));
-    let wish = Wish { rules, scale: Scale::Body, ..Wish::default() };
+fn judge(
+    args: &EvalCleanArgs,
+    config: &CleanConfig,
+    gold: &BTreeMap<String, Gold>,
+) -> anyhow::Result<Report> {
+    let name = args.rules.as_deref().unwrap_or(&config.rules);
+    let rules = Rules::named(name)?;
+    let limits = TableLimits {
+        width_pixels: config.delta1 as f32,
+        width_percent: config.delta2 as f32,
+        height_percent: config.delta3 as f32,
+        ..TableLimits::default()
+    };
+    let wish = Wish { rules: rules.set(), scale: Scale::Body, ..Wish::default() };
     let url = PageUrl::parse("http://localhost/")?;
     let (mut pages, mut took) = (Vec::new(), Duration::ZERO);
     let (mut before, mut after) = (0, 0);
@@ -91,13 +105,14 @@ fn judge(args: &EvalCleanArgs, gold: &BTreeMap<String, Gold>) -> anyhow::Result<
         let mut bytes = Vec::new();
         clean::read_file(&args.dir.join("html").join(format!("{id}.html.gz")), &mut bytes)?;
         let started = Instant::now();
-        let text = match args.rules.as_str() {
-            "tables" => pharos_html::topic_by_tables(&pharos_html::decoded(&bytes)),
+        let text = match name {
+            "tables" => pharos_html::topic_by_tables(&pharos_html::decoded(&bytes), &limits),
             _ => pharos_html::understand_as(&url, Some("text/html"), &bytes, &wish).text,
         };
         took += started.elapsed();
         let visible = pharos_html::skim(&url, Some("text/html"), &bytes).text;
         (before, after) = (before + visible.len(), after + text.len());
+        let told = pharos_html::explain(&url, Some("text/html"), &bytes, wish.rules);
         let metric = metric(&truth.set);
         let score = metric.score(&text, &truth.text);
         let set = if truth.set.is_empty() { "zh".to_string() } else { truth.set.clone() };
@@ -117,6 +132,7 @@ fn judge(args: &EvalCleanArgs, gold: &BTreeMap<String, Gold>) -> anyhow::Result<
             recall: score.recall,
             score,
             effect: outcome(score, text.len(), visible.len()),
+            verdicts: verdicts(&told, &truth.text),
         });
     }
     let sets =
@@ -148,6 +164,7 @@ fn line(set: String, metric: Metric, members: &[usize], pages: &[Judged]) -> Lin
         correct: count(Effect::Correct),
         wrong: count(Effect::Wrong),
         no_effect: count(Effect::NoEffect),
+        verdicts: members.iter().map(|m| pages[*m].verdicts).sum::<f64>() / members.len().max(1) as f64,
     }
 }
 
@@ -155,20 +172,21 @@ fn print(report: &Report, worst: usize) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "{:<20} {:>5} {:>7} {:>16} {:>8} {:>6} {:>10}",
-        "set", "pages", "F1", "95 % interval", "correct", "wrong", "no effect"
+        "{:<20} {:>5} {:>7} {:>16} {:>8} {:>6} {:>10} {:>14}",
+        "set", "pages", "F1", "95 % interval", "correct", "wrong", "no effect", "lines judged"
     )?;
     for l in &report.sets {
         writeln!(
             out,
-            "{:<20} {:>5} {:>7.4} {:>16} {:>8} {:>6} {:>10}",
+            "{:<20} {:>5} {:>7.4} {:>16} {:>8} {:>6} {:>10} {:>12.1} %",
             l.set,
             l.pages,
             l.f1,
             format!("{:.3} to {:.3}", l.low, l.high),
             l.correct,
             l.wrong,
-            l.no_effect
+            l.no_effect,
+            100.0 * l.verdicts
         )?;
     }
     writeln!(

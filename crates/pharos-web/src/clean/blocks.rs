@@ -1,0 +1,235 @@
+//! The page as it was: lines in reading order, those of one kind together, with the reasons for it.
+
+use pharos_core::PageObject;
+use pharos_html::{BlockKind, Explanation, LineReport};
+use serde_json::json;
+
+use super::facts::short;
+use crate::words::{Words, fill, grouped};
+
+/// Lines that are shown, and bytes of their text.
+const MAX_LINES: usize = 2_000;
+const MAX_BYTES: usize = 1 << 20;
+
+/// Lines of a block whose reasons are told.
+const MAX_WHY: usize = 6;
+
+/// Characters of a line that tell which one it is.
+const BEGINNING: usize = 40;
+
+/// What the rules are told of every line, as far as a reader understands it without the others.
+const TELLING: [&str; 7] =
+    ["terms", "link_share", "stops", "in_title", "block_prose", "candidate_levels", "repeats"];
+
+/// A block further up than this many levels has little to say about the line.
+const NEAR: f32 = 3.0;
+
+/// The kinds of blocks in the order of the legend and of the colours in `clean.css`: first what is kept.
+const KINDS: [BlockKind; 8] = [
+    BlockKind::Body,
+    BlockKind::Related,
+    BlockKind::Navigation,
+    BlockKind::Advertisement,
+    BlockKind::Copyright,
+    BlockKind::Form,
+    BlockKind::Comment,
+    BlockKind::Other,
+];
+
+/// Their classes. Spelt out, some would be hidden by the lists that browsers block advertisement with.
+const CLASSES: [&str; KINDS.len()] = ["k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"];
+
+/// The lines of a page as they are shown.
+pub(super) struct Original {
+    pub(super) blocks: Vec<BlockView>,
+    pub(super) legend: Vec<LegendGroup>,
+    /// Said where not all lines are shown.
+    pub(super) cut: Option<String>,
+}
+
+/// Lines of one kind that follow each other.
+pub(super) struct BlockView {
+    pub(super) class: &'static str,
+    pub(super) name: &'static str,
+    /// The first block of each kind is what its entry in the legend leads to.
+    pub(super) id: Option<&'static str>,
+    pub(super) lines: Vec<LineView>,
+    pub(super) why: Vec<Why>,
+    /// Said where the reasons of further lines are not told.
+    pub(super) more: Option<String>,
+}
+
+/// A line.
+pub(super) struct LineView {
+    pub(super) text: String,
+    /// Its score and what the weightiest rules gave.
+    pub(super) rules: String,
+}
+
+/// Why a line is of its kind.
+pub(super) struct Why {
+    pub(super) score: String,
+    pub(super) beginning: String,
+    pub(super) rules: String,
+    /// What the rules were told.
+    pub(super) told: String,
+}
+
+/// What is kept, or what is removed.
+pub(super) struct LegendGroup {
+    pub(super) name: &'static str,
+    pub(super) entries: Vec<LegendEntry>,
+}
+
+/// A kind, its colour and how many lines are of it.
+pub(super) struct LegendEntry {
+    pub(super) class: &'static str,
+    pub(super) name: &'static str,
+    pub(super) count: String,
+    /// The first block of that kind, if it is shown.
+    pub(super) target: Option<&'static str>,
+}
+
+impl Original {
+    /// From the explanation; without one, from the blocks of the page object.
+    pub(super) fn new(words: &'static Words, page: &PageObject, explanation: Option<Explanation>) -> Self {
+        let mut pen = Pen::new(words);
+        match explanation {
+            Some(told) => {
+                for line in &told.lines {
+                    pen.write(line.kind, &line.text, Some(line));
+                }
+            }
+            None => {
+                for block in &page.blocks {
+                    let is_named = |kind: &BlockKind| json!(kind) == block["kind"];
+                    let kind = KINDS.into_iter().find(is_named);
+                    for line in block["text"].as_str().unwrap_or_default().lines() {
+                        pen.write(kind.unwrap_or(BlockKind::Other), line, None);
+                    }
+                }
+            }
+        }
+        pen.finish()
+    }
+}
+
+struct Pen {
+    words: &'static Words,
+    blocks: Vec<BlockView>,
+    /// Lines of each kind on the page, and whether a block of it is shown.
+    counts: [(u64, bool); KINDS.len()],
+    shown: usize,
+    bytes: usize,
+}
+
+impl Pen {
+    fn new(words: &'static Words) -> Self {
+        Self { words, blocks: Vec::new(), counts: Default::default(), shown: 0, bytes: 0 }
+    }
+
+    fn write(&mut self, kind: BlockKind, text: &str, told: Option<&LineReport>) {
+        let (count, is_shown) = &mut self.counts[number(kind)];
+        *count += 1;
+        if self.shown >= MAX_LINES || self.bytes >= MAX_BYTES {
+            return;
+        }
+        let class = class(kind);
+        if self.blocks.last().is_none_or(|block| block.class != class) {
+            let id = (!*is_shown).then_some(class);
+            let name = name(kind, self.words);
+            self.blocks.push(BlockView { class, name, id, lines: Vec::new(), why: Vec::new(), more: None });
+        }
+        *is_shown = true;
+        let Some(block) = self.blocks.last_mut() else { return };
+        let end = text.floor_char_boundary(MAX_BYTES - self.bytes);
+        let dots = if end < text.len() { "…" } else { "" };
+        let rules = told.map(|line| rules(line, self.words)).unwrap_or_default();
+        if let Some(line) = told.filter(|_| block.why.len() < MAX_WHY) {
+            block.why.push(Why {
+                score: signed(line.score),
+                beginning: short(text, BEGINNING),
+                rules: rules.clone(),
+                told: facts_told(line),
+            });
+        }
+        let rules = told.map(|line| format!("{} · {rules}", signed(line.score))).unwrap_or_default();
+        block.lines.push(LineView { text: format!("{}{dots}", &text[..end]), rules });
+        self.shown += 1;
+        self.bytes += end;
+    }
+
+    fn finish(mut self) -> Original {
+        for block in &mut self.blocks {
+            let rest = block.lines.len() - block.why.len();
+            let is_told = !block.why.is_empty() && rest > 0;
+            block.more = is_told.then(|| fill(self.words.why_more, &[&grouped(rest as u64)]));
+        }
+        let all: u64 = self.counts.iter().map(|(count, _)| count).sum();
+        let cut = (all > self.shown as u64)
+            .then(|| fill(self.words.clean_lines_cut, &[&grouped(self.shown as u64), &grouped(all)]));
+        let group = |name, is_kept| {
+            let kinds = KINDS.into_iter().filter(|kind| kind.noise().is_none() == is_kept);
+            let entries = kinds.filter_map(|kind| {
+                let (count, is_shown) = self.counts[number(kind)];
+                let target = is_shown.then_some(class(kind));
+                (count > 0).then(|| LegendEntry {
+                    class: class(kind),
+                    name: self::name(kind, self.words),
+                    count: grouped(count),
+                    target,
+                })
+            });
+            LegendGroup { name, entries: entries.collect() }
+        };
+        let legend = [group(self.words.clean_kept, true), group(self.words.clean_removed, false)];
+        let legend = legend.into_iter().filter(|group| !group.entries.is_empty()).collect();
+        Original { blocks: self.blocks, legend, cut }
+    }
+}
+
+fn rules(line: &LineReport, words: &Words) -> String {
+    // Rules are counted from one, as in the file.
+    let said = line
+        .reasons
+        .iter()
+        .map(|(rule, score)| fill(words.why_rule, &[&(rule + 1).to_string(), &signed(*score)]));
+    said.collect::<Vec<_>>().join(", ")
+}
+
+/// `terms 12, link_share 0.5, name.navigation 1`.
+fn facts_told(line: &LineReport) -> String {
+    let plain = TELLING.iter().filter_map(|name| Some((*name, *line.features.get(*name)?)));
+    let near = line.features.iter().filter(|(name, value)| {
+        (name.starts_with("name.") && **value < NEAR) || (name.starts_with("phrase.") && **value > 0.0)
+    });
+    let near = near.map(|(name, value)| (name.as_str(), *value));
+    let said = plain.chain(near).map(|(name, value)| format!("{name} {}", (value * 100.0).round() / 100.0));
+    said.collect::<Vec<_>>().join(", ")
+}
+
+/// With its sign and two decimals.
+pub(super) fn signed(number: f32) -> String {
+    format!("{number:+.2}").replace('-', "−")
+}
+
+fn number(kind: BlockKind) -> usize {
+    KINDS.iter().position(|known| *known == kind).unwrap_or(KINDS.len() - 1)
+}
+
+fn class(kind: BlockKind) -> &'static str {
+    CLASSES[number(kind)]
+}
+
+fn name(kind: BlockKind, words: &Words) -> &'static str {
+    match kind {
+        BlockKind::Body => words.kind_body,
+        BlockKind::Related => words.kind_related,
+        BlockKind::Navigation => words.kind_navigation,
+        BlockKind::Advertisement => words.kind_advertisement,
+        BlockKind::Copyright => words.kind_copyright,
+        BlockKind::Form => words.kind_form,
+        BlockKind::Comment => words.kind_comment,
+        BlockKind::Other => words.kind_other,
+    }
+}

@@ -1,0 +1,60 @@
+//! Cleaning with everything that can be wished for: the first byte chooses the charset that the server names.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pharos_core::PageUrl;
+use pharos_html::{BlockKind, RuleSet, Wish};
+
+const TYPES: [&str; 4] =
+    ["text/html", "text/html; charset=utf-8", "text/html; charset=gb2312", "application/xhtml+xml"];
+
+/// All that the HTML of a body is written with.
+const TAGS: [&str; 25] = [
+    "p",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "ul",
+    "ol",
+    "li",
+    "dl",
+    "dt",
+    "dd",
+    "table",
+    "tr",
+    "td",
+    "th",
+    "pre",
+    "blockquote",
+    "div",
+    "a",
+    "b",
+    "i",
+    "code",
+    "sub",
+    "sup",
+    "br",
+];
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((first, body)) = bytes.split_first() else { return };
+    let Ok(url) = PageUrl::parse("http://example.org/a/b.html") else { return };
+    let content_type = Some(TYPES[usize::from(*first) % TYPES.len()]);
+
+    let wish = Wish { html: true, blocks: true, ..Wish::default() };
+    let page = pharos_html::understand_as(&url, content_type, body, &wish);
+    for tag in page.html.split('<').skip(1) {
+        let name = tag.trim_start_matches('/').split(['>', ' ']).next().unwrap_or_default();
+        assert!(TAGS.contains(&name), "<{name} in {}", page.html);
+    }
+
+    let told = pharos_html::explain(&url, content_type, body, RuleSet::pharos());
+    assert_eq!(told.page_type, page.page_type);
+    for line in told.lines.iter().filter(|line| line.kind == BlockKind::Body) {
+        assert!(page.text.contains(&line.text), "{:?} is body, and missing in {:?}", line.text, page.text);
+    }
+    let _ = pharos_html::explain(&url, content_type, body, RuleSet::thesis());
+    let _ = pharos_html::text_blocks(&url, content_type, body);
+    let _ = pharos_html::topic_by_tables(&pharos_html::decoded(body));
+});
