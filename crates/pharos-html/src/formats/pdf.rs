@@ -4,6 +4,7 @@
 //! Adobe's character collections and embed nothing.
 
 use std::io::Read as _;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use encoding_rs::{UTF_16BE, WINDOWS_1252};
 use flate2::read::ZlibDecoder;
@@ -27,6 +28,9 @@ const MAX_PAGES: usize = 2_000;
 /// Glyphs that are read, of all pages: a thick book has a million characters.
 const MAX_GLYPHS: usize = 2_000_000;
 
+/// Drawings, clips and pictures of all pages: forms that are made of forms can be many more than the file is long.
+const MAX_STEPS: usize = 1_000_000;
+
 /// Bytes of all streams together, unpacked, and of each picture.
 const MAX_UNPACKED: u64 = 256 << 20;
 
@@ -47,14 +51,15 @@ pub(super) fn read(body: &[u8]) -> Option<Document> {
         InterpreterSettings { render_content: RenderContent::PAGE, ..InterpreterSettings::default() };
     let mut document = Document::default();
     let mut biggest = Line::default();
-    let mut glyphs = 0;
+    let (mut glyphs, mut steps) = (0, 0);
     for (number, page) in pdf.pages().iter().take(MAX_PAGES).enumerate() {
-        let mut device = Collector { glyphs, ..Collector::default() };
+        let mut device = Collector { glyphs, steps, ..Collector::default() };
         let everywhere = Rect::new(-1e6, -1e6, 1e6, 1e6);
         let mut context = Context::new(Affine::IDENTITY, everywhere, &cache, pdf.xref(), settings.clone());
-        interpret_page(page, &mut context, &mut device);
+        // The interpreter has no other way to be stopped than the one a fault would take.
+        let _ = catch_unwind(AssertUnwindSafe(|| interpret_page(page, &mut context, &mut device)));
         device.end_line();
-        glyphs = device.glyphs;
+        (glyphs, steps) = (device.glyphs, device.steps);
         if number == 0 {
             let longer_first = |a: &&Line, b: &&Line| a.size.total_cmp(&b.size);
             // Of lines alike the first.
@@ -63,7 +68,7 @@ pub(super) fn read(body: &[u8]) -> Option<Document> {
         for paragraph in paragraphs(&device.lines) {
             document.push_line(&paragraph);
         }
-        if document.is_full() || glyphs >= MAX_GLYPHS {
+        if document.is_full() || glyphs >= MAX_GLYPHS || steps >= MAX_STEPS {
             break;
         }
     }
@@ -93,9 +98,21 @@ struct Collector {
     lines: Vec<Line>,
     line: Line,
     glyphs: usize,
+    steps: usize,
 }
 
+/// What the interpretation of a page is ended with.
+struct EnoughSteps;
+
 impl Collector {
+    fn step(&mut self) {
+        self.steps += 1;
+        if self.steps >= MAX_STEPS {
+            // No message: nothing is wrong with the program.
+            resume_unwind(Box::new(EnoughSteps));
+        }
+    }
+
     fn glyph(&mut self, text: &str, at: Point, size: f64, width: f64) {
         // Letters of another line, or of another column.
         let is_same_line = (at.y - self.line.height).abs() < size.max(self.line.size) * 0.5;
@@ -130,7 +147,7 @@ impl Device<'_> for Collector {
         for glyph in run.glyphs() {
             self.glyphs += 1;
             if self.glyphs > MAX_GLYPHS {
-                return;
+                resume_unwind(Box::new(EnoughSteps));
             }
             let Some(character) = glyph.as_unicode() else { continue };
             let text = match character {
@@ -151,10 +168,18 @@ impl Device<'_> for Collector {
         }
     }
 
-    fn draw_path(&mut self, _: &BezPath, _: DrawProps<'_>, _: &DrawMode) {}
-    fn push_clip_path(&mut self, _: &ClipPath) {}
-    fn push_transparency_group(&mut self, _: f32, _: Option<SoftMask<'_>>, _: BlendMode) {}
-    fn draw_image(&mut self, _: Image<'_, '_>, _: ImageDrawProps<'_>) {}
+    fn draw_path(&mut self, _: &BezPath, _: DrawProps<'_>, _: &DrawMode) {
+        self.step();
+    }
+    fn push_clip_path(&mut self, _: &ClipPath) {
+        self.step();
+    }
+    fn push_transparency_group(&mut self, _: f32, _: Option<SoftMask<'_>>, _: BlendMode) {
+        self.step();
+    }
+    fn draw_image(&mut self, _: Image<'_, '_>, _: ImageDrawProps<'_>) {
+        self.step();
+    }
     fn pop_clip(&mut self) {}
     fn pop_transparency_group(&mut self) {}
 }
@@ -214,19 +239,24 @@ fn date(at: DateTime) -> Option<String> {
     ))
 }
 
-/// Do the streams, as far as they are packed once, unpack to more than any document is? Pictures are never unpacked
+/// Do the streams unpack to more than any document is? One that is packed twice is meant to. Pictures are never unpacked
 /// here, so that only each of them for itself must be of reasonable size.
 fn is_bomb(body: &[u8]) -> bool {
     /// Nothing is packed better.
     const BEST_RATIO: u64 = 1_032;
-    if (body.len() as u64) * BEST_RATIO <= MAX_UNPACKED {
-        return false;
-    }
+    let is_small = (body.len() as u64) * BEST_RATIO <= MAX_UNPACKED;
     let mut unpacked = 0;
     let mut last_end = 0;
     for at in memchr::memmem::find_iter(body, b"stream") {
         let description = &body[last_end..at];
         last_end = at;
+        let is_description = description.trim_ascii_end().ends_with(b">>");
+        if is_description && memchr::memmem::find_iter(description, b"/FlateDecode").nth(1).is_some() {
+            return true;
+        }
+        if is_small {
+            continue;
+        }
         let data = body[at + b"stream".len()..].trim_ascii_start();
         // What zlib begins with.
         if data.first().is_none_or(|b| b & 0x0F != 8) {
@@ -275,6 +305,38 @@ mod tests {
         let stream =
             [b"1 0 obj <</Filter/FlateDecode>> stream\n".as_slice(), &packed, b"\nendstream"].concat();
         assert!(is_bomb(&stream) && !is_bomb(&stream[..200_000]));
+        assert!(is_bomb(b"1 0 obj <</Filter[/FlateDecode/FlateDecode]>> stream\nx\nendstream"));
+    }
+
+    #[test]
+    fn forms_made_of_forms_end() {
+        let form = |calls: &str, below: usize| {
+            let resources = format!("/Resources<</XObject<</F {below} 0 R>>>>");
+            let length = calls.len();
+            format!(
+                "<</Type/XObject/Subtype/Form/BBox[0 0 1 1]{resources}/Length {length}>>\nstream\n{calls}\nendstream"
+            )
+        };
+        let mut objects = vec![
+            "<</Type/Catalog/Pages 2 0 R>>".to_string(),
+            "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_string(),
+            "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources<</XObject<</F 5 0 R>>>>>>"
+                .to_string(),
+            "<</Length 5>>\nstream\n/F Do\nendstream".to_string(),
+        ];
+        // Ten times ten times ten …
+        objects.extend((0..12).map(|level| form(&"/F Do ".repeat(10), level + 6)));
+        objects.push(form("", 1));
+        let mut file = "%PDF-1.7\n".to_string();
+        let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
+        for (number, object) in (1..).zip(&objects) {
+            table += &format!("{:010} 00000 n \n", file.len());
+            file += &format!("{number} 0 obj\n{object}\nendobj\n");
+        }
+        let start = file.len();
+        file +=
+            &format!("{table}trailer <</Size {}/Root 1 0 R>>\nstartxref\n{start}\n%%EOF", objects.len() + 1);
+        assert!(read(file.as_bytes()).is_some_and(|document| document.text.is_empty()));
     }
 
     #[test]
