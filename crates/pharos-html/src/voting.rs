@@ -8,6 +8,7 @@
 //! clear that is a chance of one half; on a page where nothing is clear, less.
 
 pub(crate) mod features;
+mod prose;
 mod rules;
 mod surroundings;
 pub(crate) mod title;
@@ -19,6 +20,7 @@ use serde::Deserialize;
 
 use crate::blocks::Blocks;
 use features::Features;
+use prose::Telling;
 pub use rules::RulesError;
 use rules::Stage;
 use title::TitleWords;
@@ -35,7 +37,7 @@ pub struct RuleSet {
     pub(crate) names: Finder,
     pub(crate) phrases: Finder,
     pub(crate) kinds: Kinds,
-    holding_body: u32,
+    telling: Telling,
     rules: Stage,
     cut: Cut,
 }
@@ -78,6 +80,9 @@ struct RulesFile {
 struct WordsFile {
     /// Kinds of names that say something on blocks that hold nearly all of the page, too.
     holding_body: Vec<String>,
+    /// Kinds of names of blocks that are never body.
+    #[serde(default)]
+    never_body: Vec<String>,
     names: toml::Table,
     phrases: toml::Table,
 }
@@ -103,6 +108,7 @@ impl RuleSet {
         let (names, phrases) = (words_of(&words.names), words_of(&words.phrases));
         let bit =
             |kind: &String| names.iter().position(|(known, _)| known == kind).map_or(0, |at| 1 << (at % 32));
+        let bits = |kinds: &[String]| kinds.iter().map(bit).fold(0, |all, bit| all | bit);
         let kinds = Kinds {
             names: names.iter().map(|(kind, _)| kind.clone()).collect(),
             phrases: phrases.iter().map(|(kind, _)| kind.clone()).collect(),
@@ -110,7 +116,7 @@ impl RuleSet {
         Ok(RuleSet {
             names: rules::finder(&names)?,
             phrases: rules::finder(&phrases)?,
-            holding_body: words.holding_body.iter().map(bit).fold(0, |all, bit| all | bit),
+            telling: Telling { holding_body: bits(&words.holding_body), never_body: bits(&words.never_body) },
             rules: Stage::new(file.start, &file.rules, &kinds)?,
             kinds,
             cut: file.cut,
@@ -119,7 +125,7 @@ impl RuleSet {
 
     /// Does every line of `blocks` belong to the body?
     pub(crate) fn vote(&self, blocks: &Blocks, title: &TitleWords) -> Votes {
-        let features = features::features(blocks, title, &self.phrases, self.holding_body);
+        let features = features::features(blocks, title, &self.phrases, self.telling);
         let mut left = Vec::new();
         let scores: Vec<f32> = features.iter().map(|f| self.rules.score(&f.values(), &mut left)).collect();
         let threshold = match self.cut {
@@ -153,7 +159,9 @@ static BUILT_IN: LazyLock<(RuleSet, RuleSet)> = LazyLock::new(|| {
 #[derive(Debug)]
 pub(crate) struct Votes {
     pub(crate) features: Vec<Features>,
+    /// The sum of each line.
     pub(crate) scores: Vec<f32>,
+    /// Sums from here on are body.
     pub(crate) threshold: f32,
 }
 

@@ -1,6 +1,9 @@
 //! One walk from document to blocks.
 
-use std::hash::{BuildHasher as _, Hasher as _};
+use std::collections::HashMap;
+use std::hash::BuildHasher as _;
+
+use foldhash::fast::FixedState;
 
 use super::{Blocks, Container, Counts, Line, Tag, emphasis, measure};
 use crate::dom::{Dom, Element, NodeData, NodeId, Step};
@@ -67,7 +70,9 @@ struct Builder<'a> {
     open_strong: u32,
     open_controls: u32,
     open_pre: u32,
-    hasher: foldhash::fast::FixedState,
+    hasher: FixedState,
+    /// What the classes met so far say, by their hashes.
+    class_names: HashMap<u64, u32, FixedState>,
 }
 
 impl<'a> Builder<'a> {
@@ -86,7 +91,8 @@ impl<'a> Builder<'a> {
             open_strong: 0,
             open_controls: 0,
             open_pre: 0,
-            hasher: foldhash::fast::FixedState::with_seed(0),
+            hasher: FixedState::with_seed(0),
+            class_names: HashMap::default(),
         };
         builder.push_container(dom.root(), Tag::Plain, 0, 0);
         builder
@@ -166,24 +172,17 @@ impl<'a> Builder<'a> {
         if tag == Tag::Paragraph {
             self.counts.paragraphs += 1;
         }
-        let (class, own_id) = (element.attribute("class"), element.attribute("id"));
-        let mut names = 0;
-        let mut hasher = self.hasher.build_hasher();
-        hasher.write_u8(tag as u8);
-        if let Some(class) = class {
-            hasher.write(class.as_bytes());
-            names |= self.names.find(class);
-        }
-        for name in [own_id, element.attribute("itemprop")].into_iter().flatten() {
+        let class = element.attribute("class").unwrap_or_default();
+        let class_hash = self.hasher.hash_one(class);
+        // Most classes of a page stand on many of its elements.
+        let mut names = *self.class_names.entry(class_hash).or_insert_with(|| self.names.find(class));
+        for name in [element.attribute("id"), element.attribute("itemprop")].into_iter().flatten() {
             names |= self.names.find(name);
         }
         let parent = self.open.last().map_or(0, |c| self.blocks.containers[*c as usize].signature);
-        hasher.write_u64(parent >> 32);
         // The upper half is the element's own, the lower half knows the parent's own as well.
-        let mut own = self.hasher.build_hasher();
-        own.write_u8(tag as u8);
-        own.write(class.unwrap_or_default().as_bytes());
-        let signature = (own.finish() >> 32 << 32) | (hasher.finish() & 0xFFFF_FFFF);
+        let own = self.hasher.hash_one((tag as u8, class_hash)) >> 32;
+        let signature = (own << 32) | (self.hasher.hash_one((own, parent >> 32)) & 0xFFFF_FFFF);
         self.push_container(id, tag, names, signature);
     }
 

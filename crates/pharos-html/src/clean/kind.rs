@@ -99,7 +99,11 @@ impl Clean {
         const NEAR: f32 = 3.0;
         let position = |list: &[String], kind: &str| list.iter().position(|known| known == kind);
         let named = |kind| position(&rules.kinds.names, kind).is_some_and(|k| features.names[k] < NEAR);
-        let says = |kind| position(&rules.kinds.phrases, kind).is_some_and(|k| features.phrases[k] > 0.0);
+        // The words of its title are what the page is about, and no label.
+        let is_title = features.in_title > 0.5;
+        let says = |kind| {
+            !is_title && position(&rules.kinds.phrases, kind).is_some_and(|k| features.phrases[k] > 0.0)
+        };
         if says("copyright") || features.cookie_words > 0.0 {
             BlockKind::Copyright
         } else if named("advertisement") || says("advertisement") {

@@ -12,6 +12,9 @@ use crate::voting::RuleSet;
 /// Rules named for each line.
 const MAX_REASONS: usize = 5;
 
+/// Lines of which everything is told that the rules were told; there is much to tell.
+const MAX_TOLD: usize = 10_000;
+
 /// Why every line of a page is body or is not.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
@@ -42,7 +45,7 @@ pub struct LineReport {
     pub score: f32,
     /// The weightiest rules: number in the file, and score.
     pub reasons: Vec<(usize, f32)>,
-    /// What the rules were told, by name; what is 0 is left out.
+    /// What the rules were told, by name; what is 0 is left out, and everything far down a very long page.
     pub features: BTreeMap<String, f32>,
 }
 
@@ -57,7 +60,7 @@ impl Clean {
             let mut reasons = rules.reasons(features);
             reasons.truncate(MAX_REASONS);
             let values = features.values();
-            let told = names.iter().zip(values).filter(|(_, value)| *value != 0.0);
+            let told = names.iter().zip(values).filter(|(_, value)| *value != 0.0 && number < MAX_TOLD);
             LineReport {
                 text: self.blocks.text_of(line).to_string(),
                 kind,

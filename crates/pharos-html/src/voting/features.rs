@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use memchr::memmem;
 
 use super::Kinds;
+use super::prose::Telling;
 use super::surroundings::{Surroundings, TAG_KINDS};
 use super::title::TitleWords;
 use super::words::Finder;
@@ -215,21 +216,14 @@ features! {
     depth,
 }
 
-/// Is it prose: long, hardly linked, with punctuation?
-pub(crate) fn is_prose(line: &Line) -> bool {
-    line.measure.terms() >= 12.0
-        && line.counts.link_share() < 0.33
-        && line.measure.commas + line.measure.stops > 0
-}
-
 /// The features of every line.
-pub(crate) fn features(
+pub(super) fn features(
     blocks: &Blocks,
     title: &TitleWords,
     phrases: &Finder,
-    holding_body: u32,
+    names: Telling,
 ) -> Vec<Features> {
-    let around = Surroundings::of(blocks, title, holding_body);
+    let around = Surroundings::of(blocks, title, names);
     let mut all: Vec<Features> = Vec::with_capacity(blocks.lines.len());
     let mut above = Above::default();
     for (number, line) in blocks.lines.iter().enumerate() {

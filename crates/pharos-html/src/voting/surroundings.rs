@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::ops::Range;
 
-use super::features::{Features, NAME_KINDS, is_prose};
+use super::features::{Features, NAME_KINDS};
+use super::prose::{Telling, candidate, prose_lines};
 use super::title::TitleWords;
 use crate::blocks::{Blocks, Line, Tag};
 
@@ -33,8 +34,10 @@ const TITLE_TERMS: f32 = 40.0;
 /// Levels that stand for "nowhere above".
 const NOWHERE: u8 = 20;
 
-/// A name on a block with more than this part of the page's prose says nothing: `<div class=has-sidebar>`.
-const TOO_LARGE: f32 = 0.7;
+/// A name on a block with more than this part of the page's prose, and of all its terms, says nothing:
+/// `<div class=has-sidebar>`. The prose alone does not tell: where the body is short, a sidebar has most of it.
+const TOO_LARGE_PROSE: f32 = 0.7;
+const TOO_LARGE_TERMS: f32 = 0.5;
 
 type Map<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 
@@ -101,7 +104,7 @@ struct Alike {
 }
 
 impl Surroundings {
-    pub(super) fn of(blocks: &Blocks, title: &TitleWords, holding_body: u32) -> Self {
+    pub(super) fn of(blocks: &Blocks, title: &TitleWords, names: Telling) -> Self {
         let mut around = Surroundings {
             blocks: Vec::with_capacity(blocks.containers.len()),
             alike: Map::default(),
@@ -119,13 +122,14 @@ impl Surroundings {
             articles: 0.0,
             items_share: 0.0,
         };
-        around.read_lines(blocks, title);
-        around.candidate = candidate(blocks);
-        around.read_containers(blocks, holding_body);
+        let is_prose = prose_lines(blocks, names);
+        around.read_lines(blocks, title, &is_prose);
+        around.candidate = candidate(blocks, &is_prose);
+        around.read_containers(blocks, names.holding_body);
         around
     }
 
-    fn read_lines(&mut self, blocks: &Blocks, title: &TitleWords) {
+    fn read_lines(&mut self, blocks: &Blocks, title: &TitleWords, is_prose: &[bool]) {
         let (mut prose, mut terms, mut last_prose) = (0.0, 0.0, u32::MAX);
         let mut best_title = 0.5;
         let mut follows_link = false;
@@ -142,7 +146,7 @@ impl Surroundings {
             alike.link_chars += line.counts.link_chars as f32;
             alike.after_link += f32::from(u8::from(follows_link));
             follows_link = line.counts.link_share() > 0.8;
-            if is_prose(line) {
+            if is_prose[number] {
                 prose += line.measure.terms();
                 alike.prose += line.measure.terms();
                 last_prose = number as u32;
@@ -166,9 +170,9 @@ impl Surroundings {
         self.terms.push(terms);
         self.items_share /= blocks.lines.len().max(1) as f32;
         let mut next = u32::MAX;
-        for (number, line) in blocks.lines.iter().enumerate().rev() {
+        for (number, is_prose) in is_prose.iter().enumerate().rev() {
             self.next_prose[number] = next;
-            if is_prose(line) {
+            if *is_prose {
                 next = number as u32;
             }
         }
@@ -199,7 +203,9 @@ impl Surroundings {
             };
             let lines = container.lines();
             let prose = self.prose[lines.end] - self.prose[lines.start];
-            let is_too_large = prose > TOO_LARGE * self.all_prose() || number == 0;
+            let is_too_large = number == 0
+                || (prose > TOO_LARGE_PROSE * self.all_prose()
+                    && container.terms > TOO_LARGE_TERMS * blocks.containers[0].terms);
             for (level, (tag, _)) in place.tags.iter_mut().zip(TAG_KINDS) {
                 if container.tag == tag
                     && (!is_too_large || matches!(tag, Tag::Article | Tag::Main | Tag::Table))
@@ -369,23 +375,4 @@ fn middle_columns(blocks: &Blocks) -> Map<u32, usize> {
     let enough = MIDDLE_COLUMN * blocks.containers[0].terms;
     let cells = blocks.containers.iter().enumerate().filter(|(_, c)| c.tag == Tag::Cell && c.terms > enough);
     cells.map(|(number, cell)| (cell.parent, number)).collect()
-}
-
-/// The block that is most likely the body's, as Readability finds it: every line of prose gives points for its length
-/// and its commas to the block around it, half as many to the next larger one; links cost their share.
-fn candidate(blocks: &Blocks) -> Range<usize> {
-    let mut points = vec![0.0f32; blocks.containers.len()];
-    for line in blocks.lines.iter().filter(|line| is_prose(line)) {
-        let given = 1.0 + line.measure.commas as f32 + (line.measure.terms() / 20.0).min(3.0);
-        let mut at = line.container as usize;
-        // A paragraph is no candidate itself.
-        if matches!(blocks.containers[at].tag, Tag::Paragraph | Tag::Item | Tag::Quote | Tag::Cell) {
-            at = blocks.containers[at].parent as usize;
-        }
-        points[at] += given;
-        points[blocks.containers[at].parent as usize] += given / 2.0;
-    }
-    let weighed = points.iter().zip(&blocks.containers).map(|(p, c)| p * (1.0 - c.counts.link_share()));
-    let best = weighed.enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(number, _)| number);
-    blocks.containers[best].lines()
 }

@@ -1,0 +1,68 @@
+//! What of a page is prose, and the block that most likely holds the body.
+
+use std::ops::Range;
+
+use crate::blocks::{Blocks, Line, Tag};
+
+/// Which kinds of names tell more than the others, one bit each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Telling {
+    /// Those that say something on blocks that hold nearly all of the page, too.
+    pub(crate) holding_body: u32,
+    /// Those of blocks that are never body, however much prose is in them.
+    pub(crate) never_body: u32,
+}
+
+/// Is it prose: long, hardly linked, with punctuation?
+fn is_prose(line: &Line) -> bool {
+    line.measure.terms() >= 12.0
+        && line.counts.link_share() < 0.33
+        && line.measure.commas + line.measure.stops > 0
+}
+
+/// Which lines are prose. What stands in a block that is never body does not count, and what stands beside the body
+/// as a rule (an aside, a footer) only where hardly anything else is there.
+pub(super) fn prose_lines(blocks: &Blocks, names: Telling) -> Vec<bool> {
+    /// A name on a block with more than this part of the page's terms is the page's own.
+    const WHOLE_PAGE: f32 = 0.95;
+    /// Terms of prose that are enough for a body.
+    const ENOUGH: f32 = 100.0;
+    let most = WHOLE_PAGE * blocks.containers[0].terms;
+    let (mut never, mut beside) = (Vec::with_capacity(blocks.containers.len()), Vec::new());
+    for container in &blocks.containers {
+        let around = |of: &[bool]| of.get(container.parent as usize).copied().unwrap_or_default();
+        let is_part = container.terms < most;
+        never.push(around(&never) || (is_part && container.names & names.never_body != 0));
+        let is_beside = matches!(container.tag, Tag::Aside | Tag::Nav | Tag::Footer);
+        beside.push(around(&beside) || (is_part && is_beside));
+    }
+    let mut prose: Vec<bool> =
+        blocks.lines.iter().map(|line| is_prose(line) && !never[line.container as usize]).collect();
+    let is_beside = |line: &Line| beside[line.container as usize];
+    let lines = blocks.lines.iter().zip(&prose).filter(|(line, is_prose)| **is_prose && !is_beside(line));
+    if lines.map(|(line, _)| line.measure.terms()).sum::<f32>() >= ENOUGH {
+        for (line, is_prose) in blocks.lines.iter().zip(&mut prose) {
+            *is_prose &= !is_beside(line);
+        }
+    }
+    prose
+}
+
+/// The block that is most likely the body's, as Readability finds it: every line of prose gives points for its length
+/// and its commas to the block around it, half as many to the next larger one; links cost their share.
+pub(super) fn candidate(blocks: &Blocks, is_prose: &[bool]) -> Range<usize> {
+    let mut points = vec![0.0f32; blocks.containers.len()];
+    for (line, _) in blocks.lines.iter().zip(is_prose).filter(|(_, is_prose)| **is_prose) {
+        let given = 1.0 + line.measure.commas as f32 + (line.measure.terms() / 20.0).min(3.0);
+        let mut at = line.container as usize;
+        // A paragraph is no candidate itself.
+        if matches!(blocks.containers[at].tag, Tag::Paragraph | Tag::Item | Tag::Quote | Tag::Cell) {
+            at = blocks.containers[at].parent as usize;
+        }
+        points[at] += given;
+        points[blocks.containers[at].parent as usize] += given / 2.0;
+    }
+    let weighed = points.iter().zip(&blocks.containers).map(|(p, c)| p * (1.0 - c.counts.link_share()));
+    let best = weighed.enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(number, _)| number);
+    blocks.containers[best].lines()
+}
