@@ -7,10 +7,10 @@ mod common;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufReader, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{Running, describe, fail, pharos, succeed};
+use common::{Desk, Running, describe, fail, succeed};
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use pharos_core::Timestamp;
@@ -18,47 +18,8 @@ use pharos_store::soif::SoifReader;
 use pharos_store::tianwang::{self, TianwangRecord};
 use pharos_store::tianwang_index::TianwangIndex;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-
-/// A folder with data directories and files.
-struct Desk(TempDir);
 
 impl Desk {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, bytes).unwrap();
-        path
-    }
-
-    /// A command on one of the data directories.
-    fn on(&self, data: &str, arguments: &[&str]) -> Command {
-        let mut command = pharos();
-        command.current_dir(self.0.path()).args(["--data", data]).args(arguments);
-        command
-    }
-
-    /// The JSON that a command prints.
-    fn json(&self, data: &str, arguments: &[&str]) -> Value {
-        serde_json::from_str(&succeed(self.on(data, arguments).arg("--json"))).unwrap()
-    }
-
-    fn finds(&self, data: &str, query: &str) -> Vec<String> {
-        let output = self.on(data, &["--json", "search", query]).output().unwrap();
-        let answer: Value =
-            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", describe(&output)));
-        let hits = answer["hits"].as_array().unwrap();
-        hits.iter().map(|hit| hit["url"].as_str().unwrap().to_string()).collect()
-    }
-
     /// Waits until a process owns `data`, or has ended.
     fn wait_until_owned(&self, owner: &mut Running) {
         let pid = owner.0.id().to_string();
@@ -499,7 +460,7 @@ fn an_export_works_beside_an_owner_and_overwrites_nothing() {
     let summary = desk.json("data", &["-q", "export", "--format", "warc", "--out", "rest.warc.gz"]);
     assert_eq!((summary["written"].as_u64(), summary["damaged"].as_u64()), (Some(5), Some(1)), "{summary}");
 
-    let left: Vec<_> = fs::read_dir(desk.0.path()).unwrap().flatten().map(|e| e.file_name()).collect();
+    let left: Vec<_> = fs::read_dir(desk.path("")).unwrap().flatten().map(|e| e.file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".export")), "{left:?}");
 }
 

@@ -5,43 +5,9 @@
 mod common;
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
-use common::{fail, pharos, succeed};
+use common::{Desk, fail, succeed};
 use serde_json::Value;
-use tempfile::TempDir;
-
-/// A folder with pages and a data directory.
-struct Desk(TempDir);
-
-impl Desk {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
-        fs::write(self.path(name), bytes).unwrap();
-    }
-
-    fn pharos(&self, arguments: &[&str]) -> Command {
-        let mut command = pharos();
-        command.current_dir(self.0.path()).args(["--data", "data"]).args(arguments);
-        command
-    }
-
-    fn finds(&self, query: &str) -> Vec<String> {
-        let output = self.pharos(&["--json", "search", query]).output().unwrap();
-        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let hits = answer["hits"].as_array().unwrap();
-        hits.iter().map(|hit| hit["url"].as_str().unwrap().to_string()).collect()
-    }
-}
 
 /// A page as sites make them: menu, advertisement and footer around an article.
 fn article(title: &str, story: &str) -> String {
@@ -70,18 +36,22 @@ fn words_around_the_body_find_nothing() {
         .map(|n| format!("<li><a href=/news/{n}>Harbour news number {n} from the coast of today</a>"))
         .collect();
     desk.file("site/news.html", format!("<title>News</title><h1>News</h1><ul>{headlines}</ul>"));
-    succeed(&mut desk.pharos(&["import", "site", "--base-url", "http://www.example.org/"]));
-    succeed(&mut desk.pharos(&["index", "build"]));
+    succeed(&mut desk.on("data", &["import", "site", "--base-url", "http://www.example.org/"]));
+    succeed(&mut desk.on("data", &["index", "build"]));
     let page = "http://www.example.org/lighthouse.html";
     for word in ["prism", "keeper", "\"lighthouse on the rock\""] {
-        assert_eq!(desk.finds(word), [page], "{word}");
+        assert_eq!(desk.finds("data", word), [page], "{word}");
     }
     for word in ["zebrafish", "wombat", "platypus", "imprint"] {
-        assert_eq!(desk.finds(word), [""; 0], "{word}");
+        assert_eq!(desk.finds("data", word), [""; 0], "{word}");
     }
-    assert_eq!(desk.finds("harbour"), ["http://www.example.org/news.html"], "a hub is found by its links");
+    assert_eq!(
+        desk.finds("data", "harbour"),
+        ["http://www.example.org/news.html"],
+        "a hub is found by its links"
+    );
     let hub: Value =
-        serde_json::from_str(&succeed(&mut desk.pharos(&["--json", "clean", "site/news.html"]))).unwrap();
+        serde_json::from_str(&succeed(&mut desk.on("data", &["--json", "clean", "site/news.html"]))).unwrap();
     assert_eq!(hub["type"], "hub");
     assert_eq!(hub["related_links"].as_array().unwrap().len(), 40);
 }
@@ -90,19 +60,19 @@ fn words_around_the_body_find_nothing() {
 fn an_index_of_an_earlier_format_is_made_again() {
     let desk = Desk::new();
     desk.file("site/lighthouse.html", article("The lighthouse on the rock", LIGHTHOUSE));
-    succeed(&mut desk.pharos(&["import", "site", "--base-url", "http://www.example.org/"]));
+    succeed(&mut desk.on("data", &["import", "site", "--base-url", "http://www.example.org/"]));
     desk.file("data/index/CURRENT", "{\"format\":1,\"history\":null,\"latest\":[{\"number\":1,\"from\":0}]}");
-    let refusal = fail(&mut desk.pharos(&["search", "prism"]));
+    let refusal = fail(&mut desk.on("data", &["search", "prism"]));
     assert!(refusal.contains("pharos rebuild index"), "{refusal}");
-    succeed(&mut desk.pharos(&["rebuild", "index"]));
-    assert_eq!(desk.finds("prism").len(), 1);
+    succeed(&mut desk.on("data", &["rebuild", "index"]));
+    assert_eq!(desk.finds("data", "prism").len(), 1);
 }
 
 #[test]
 fn one_page_in_every_way() {
     let desk = Desk::new();
     desk.file("page.html", article("The lighthouse on the rock", LIGHTHOUSE));
-    let clean = |arguments: &[&str]| succeed(desk.pharos(&["clean", "page.html"]).args(arguments));
+    let clean = |arguments: &[&str]| succeed(desk.on("data", &["clean", "page.html"]).args(arguments));
     let text = clean(&["--text"]);
     assert!(text.contains("keeper") && !text.contains("Zebrafish"), "{text}");
     let view = clean(&["--view"]);
@@ -120,7 +90,7 @@ fn one_page_in_every_way() {
 
     desk.file("pages/a.html", article("A", LIGHTHOUSE));
     desk.file("pages/b.html", article("B", LIGHTHOUSE));
-    succeed(&mut desk.pharos(&["clean", "--batch", "pages", "out.jsonl"]));
+    succeed(&mut desk.on("data", &["clean", "--batch", "pages", "out.jsonl"]));
     let lines = fs::read_to_string(desk.path("out.jsonl")).unwrap();
     let files: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((files.len(), &files[1]["file"]), (2, &Value::from("b.html")));
@@ -132,16 +102,16 @@ fn rules_are_data() {
     desk.file("page.html", article("The lighthouse on the rock", LIGHTHOUSE));
     // Whatever is not a link is body.
     desk.file("own.toml", "cut = { fixed = 0.5 }\nrules = [\"link_share < 0.5 ? 1 : 0\"]\n");
-    let text = succeed(&mut desk.pharos(&["clean", "page.html", "--text", "--rules", "own.toml"]));
+    let text = succeed(&mut desk.on("data", &["clean", "page.html", "--text", "--rules", "own.toml"]));
     assert!(text.contains("Platypus") && !text.contains("Zebrafish"), "{text}");
     desk.file("bad.toml", "cut = { fixed = 0.5 }\nrules = [\"moon_phase < 0.5 ? 1 : 0\"]\n");
-    let refusal = fail(&mut desk.pharos(&["clean", "page.html", "--rules", "bad.toml"]));
+    let refusal = fail(&mut desk.on("data", &["clean", "page.html", "--rules", "bad.toml"]));
     assert!(refusal.contains("bad.toml") && refusal.contains("moon_phase"), "{refusal}");
-    let refusal = fail(&mut desk.pharos(&["clean", "page.html", "--rules", "none.toml"]));
+    let refusal = fail(&mut desk.on("data", &["clean", "page.html", "--rules", "none.toml"]));
     assert!(refusal.contains("none.toml"), "{refusal}");
     desk.file("data/pharos.toml", "[clean]\nrules = \"none.toml\"\n");
     desk.file("site/page.html", article("The lighthouse on the rock", LIGHTHOUSE));
-    let refusal = fail(&mut desk.pharos(&["import", "site", "--base-url", "http://www.example.org/"]));
+    let refusal = fail(&mut desk.on("data", &["import", "site", "--base-url", "http://www.example.org/"]));
     assert!(refusal.contains("clean.rules"), "{refusal}");
 }
 
@@ -155,10 +125,10 @@ fn cleaning_is_measured_against_what_people_marked() {
     let text = LIGHTHOUSE.replace('|', "\n");
     desk.file("gold/gold.json", serde_json::json!({"one": {"text": text, "set": "aeb"}}).to_string());
     let report: Value =
-        serde_json::from_str(&succeed(&mut desk.pharos(&["--json", "eval", "clean", "gold"]))).unwrap();
+        serde_json::from_str(&succeed(&mut desk.on("data", &["--json", "eval", "clean", "gold"]))).unwrap();
     let set = &report["sets"][0];
     assert!(set["f1"].as_f64().unwrap() > 0.9 && set["verdicts"].as_f64().unwrap() > 0.7, "{set}");
     assert_eq!(set["correct"], 1);
-    let refusal = fail(&mut desk.pharos(&["eval", "clean", "nowhere"]));
+    let refusal = fail(&mut desk.on("data", &["eval", "clean", "nowhere"]));
     assert!(refusal.contains("gold.json"), "{refusal}");
 }

@@ -4,11 +4,13 @@
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "tests")]
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
 use pharos_store::{Content, DiskLibrary, Library, LibraryPosition, StoredRecord};
 use pharos_testweb::{ServeOptions, Server, Truth, Web, WebSpec};
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -182,4 +184,48 @@ pub fn encode(text: &str) -> String {
     text.bytes()
         .map(|b| if b.is_ascii_alphanumeric() { char::from(b).to_string() } else { format!("%{b:02X}") })
         .collect()
+}
+
+/// A folder with data directories and files.
+pub struct Desk(TempDir);
+
+impl Desk {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// A file or directory in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file.
+    pub fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// A command on one of the data directories.
+    pub fn on(&self, data: &str, arguments: &[&str]) -> Command {
+        let mut command = pharos();
+        command.current_dir(self.0.path()).args(["--data", data]).args(arguments);
+        command
+    }
+
+    /// The JSON that a command prints.
+    pub fn json(&self, data: &str, arguments: &[&str]) -> Value {
+        serde_json::from_str(&succeed(self.on(data, arguments).arg("--json"))).unwrap()
+    }
+
+    /// The addresses that a query finds.
+    pub fn finds(&self, data: &str, query: &str) -> Vec<String> {
+        let output = self.on(data, &["--json", "search", query]).output().unwrap();
+        let answer: Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", describe(&output)));
+        let hits = answer["hits"].as_array().unwrap();
+        hits.iter().map(|hit| hit["url"].as_str().unwrap().to_string()).collect()
+    }
 }

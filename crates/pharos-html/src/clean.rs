@@ -11,10 +11,11 @@
 //! the whole page but its edges (header, footer, navigation, aside). It decides the page type: more than half of
 //! its terms in link blocks make a hub, more than half of its blocks pictures with hardly a word a picture page,
 //! anything else a topic page (HTML_DocView, 《搜索引擎—原理、技术与系统》, 7.4). On a hub the links *are* the content:
-//! they stay in the body.
+//! they stay in the body. A picture page is about what its pictures are said to show.
 
 mod html;
 mod kind;
+mod picture;
 mod related;
 mod report;
 mod tables;
@@ -102,6 +103,15 @@ pub(crate) fn page(page: &mut PageObject, url: &PageUrl, html: &str, wish: &Wish
     let clean = Clean::new(blocks, &title(&dom), wish.rules);
     page.page_type = clean.page_type;
     page.text = clean.text();
+    if page.page_type == PageType::Picture {
+        for shown in picture::descriptions(&dom) {
+            page.text.extend(["\n", &shown]);
+        }
+        page.text = page.text.trim_start().to_string();
+    }
+    if page.image.is_empty() {
+        page.image = clean.main_picture(&dom, &base).unwrap_or_default();
+    }
     drop_empty_summary(page);
     weights::fill(page, &dom, &clean.blocks, wish.weighing, ABSTRACT_CHARS, |line| clean.is_body(line));
     if wish.scale == Scale::Related || wish.blocks {

@@ -1,0 +1,115 @@
+//! Pictures: the one that stands for a page which names none itself, and what those of a picture page show.
+
+use pharos_core::PageUrl;
+use url::Url;
+
+use super::{Clean, central_region, is_edge_tag};
+use crate::blocks::Tag;
+use crate::dom::{Dom, Element, NodeId};
+use crate::text::{collapse, is_unseen};
+
+/// Smaller pictures, in pixels, are ornaments.
+const LEAST_SIDE: u32 = 100;
+
+/// Pictures that are looked at.
+const MAX_PICTURES: usize = 200;
+
+/// Characters of a description.
+const MAX_DESCRIPTION: usize = 200;
+
+/// How far up it is looked for whether a picture stands at the edge of the page.
+const MAX_LEVELS: usize = 50;
+
+impl Clean {
+    /// The first picture of the central region that is no ornament.
+    pub(crate) fn main_picture(&self, dom: &Dom, base: &Url) -> Option<String> {
+        let region = central_region(&self.blocks, &self.body).element;
+        let pictures = dom.elements(region).filter(|(_, element)| element.tag() == "img").take(MAX_PICTURES);
+        let mut main = pictures.filter(|(id, element)| is_large(element) && !is_at_edge(dom, *id));
+        main.find_map(|(_, element)| {
+            let source = element.attribute("src").filter(|source| !is_ornament(source))?;
+            PageUrl::join_to(base, source).ok().map(|url| url.as_str().to_string())
+        })
+    }
+}
+
+/// What the pictures of a page are said to show, each once: on a picture page that is the body.
+pub(crate) fn descriptions(dom: &Dom) -> Vec<String> {
+    let pictures = dom.elements(dom.root()).filter(|(_, element)| element.tag() == "img").take(MAX_PICTURES);
+    let mut told: Vec<String> = Vec::new();
+    for (id, element) in pictures.filter(|(id, _)| !is_at_edge(dom, *id)) {
+        let text = element.attribute("alt").or_else(|| element.attribute("title")).unwrap_or_default();
+        let text = collapse(text, MAX_DESCRIPTION);
+        if text.chars().any(char::is_alphabetic) && !told.contains(&text) && !is_hidden(dom, id) {
+            told.push(text);
+        }
+    }
+    told
+}
+
+/// As far as it says how large it is.
+fn is_large(picture: &Element) -> bool {
+    ["width", "height"].iter().all(|side| {
+        let pixels = picture.attribute(side).and_then(|value| value.trim().parse::<u32>().ok());
+        pixels.is_none_or(|pixels| pixels >= LEAST_SIDE)
+    })
+}
+
+fn is_at_edge(dom: &Dom, picture: NodeId) -> bool {
+    around(dom, picture).any(|element| is_edge_tag(Tag::of(element)))
+}
+
+fn is_hidden(dom: &Dom, picture: NodeId) -> bool {
+    around(dom, picture).any(is_unseen)
+}
+
+fn around(dom: &Dom, picture: NodeId) -> impl Iterator<Item = &Element> {
+    let above = std::iter::successors(dom.parent(picture), |id| dom.parent(*id)).take(MAX_LEVELS);
+    above.filter_map(|id| dom.element(id))
+}
+
+/// Drawings and animations hardly ever are what a page shows.
+fn is_ornament(source: &str) -> bool {
+    let path = source.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    path.starts_with("data:") || path.ends_with(".svg") || path.ends_with(".gif")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::understand;
+    use pharos_core::{PageType, PageUrl};
+
+    #[test]
+    fn a_picture_page_is_about_what_its_pictures_show() {
+        let html = "<nav><a href=/>Home</a><img src=l alt=Logo></nav><h1>Holiday</h1><img src=1 alt='The red tower'>\
+                    <img src=2 alt='A white boat'><img src=3 alt='The red tower'><img src=4 alt='-'>\
+                    <div hidden><img src=5 alt=Secret></div>";
+        let page = understand(&PageUrl::parse("http://example.org/").unwrap(), None, html.as_bytes());
+        assert_eq!(page.page_type, PageType::Picture);
+        assert_eq!(page.text, "Holiday\nThe red tower\nA white boat");
+    }
+
+    #[test]
+    fn the_first_picture_that_is_no_ornament() {
+        let text =
+            "<p>The lighthouse on the rock was built long ago, and its lamp can be seen from far away.</p>";
+        let page = |pictures: &str| {
+            let html = format!(
+                "<header><img src=logo.png></header><nav><a href=/>Home</a></nav><article>{text}{pictures}{text}</article>"
+            );
+            understand(&PageUrl::parse("http://example.org/a/b").unwrap(), Some("text/html"), html.as_bytes())
+                .image
+        };
+        assert_eq!(
+            page(
+                "<img src=dot.png width=1><img src=x.gif><img src='data:image/png;base64,x'><img src=tower.jpg><img src=c>"
+            ),
+            "http://example.org/a/tower.jpg"
+        );
+        assert_eq!(page(""), "");
+        assert_eq!(
+            page("<meta property=og:image content=/og.png><img src=tower.jpg>"),
+            "http://example.org/og.png"
+        );
+    }
+}
