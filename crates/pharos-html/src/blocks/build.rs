@@ -11,8 +11,8 @@ use crate::text::{Collapsed, is_hidden};
 use crate::voting::words::Finder;
 
 /// Lines and containers beyond these are not read: memory stays bounded whatever the page.
-const MAX_LINES: usize = 100_000;
-const MAX_CONTAINERS: usize = 200_000;
+const MAX_LINES: usize = 50_000;
+const MAX_CONTAINERS: usize = 100_000;
 
 impl Blocks {
     /// The blocks of a page; `names` tells what classes and ids mean.

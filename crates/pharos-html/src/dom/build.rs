@@ -18,6 +18,12 @@ use crate::trim::{self, MAX_ATTRIBUTES};
 /// What comes after this many nodes is not read; the tree then takes some 100 MB.
 const MAX_NODES: usize = 1_000_000;
 
+/// Honest pages have a node for every fifteen bytes or more; formatting that is never closed makes many of one.
+const BYTES_PER_NODE: usize = 4;
+
+/// Small pages may have this many whatever they are made of.
+const SOME_NODES: usize = 20_000;
+
 /// Elements nested deeper are treated as if their tags were not there, as browsers do at about the same depth.
 /// The tree builder looks through all open elements at nearly every tag, so depth costs quadratic time.
 const MAX_DEPTH: u32 = 500;
@@ -46,7 +52,7 @@ impl Dom {
 
     fn build(html: &str, scripting_enabled: bool) -> Dom {
         let options = TreeBuilderOpts { scripting_enabled, ..TreeBuilderOpts::default() };
-        let builder = TreeBuilder::new(Sink::new(!scripting_enabled), options);
+        let builder = TreeBuilder::new(Sink::new(!scripting_enabled, html.len()), options);
         let tokenizer = Tokenizer::new(Guard { builder }, TokenizerOpts::default());
         let input = BufferQueue::default();
         input.push_back(StrTendril::from_slice(html));
@@ -136,18 +142,20 @@ struct Sink {
     dom: RefCell<Dom>,
     /// Depth of the element that content goes into at the moment, as far as insertions tell.
     open_depth: Cell<u32>,
+    max_nodes: usize,
 }
 
 impl Sink {
-    fn new(without_scripts: bool) -> Self {
+    fn new(without_scripts: bool, bytes: usize) -> Self {
         let mut dom = Dom { nodes: Vec::new(), without_scripts, errors: 0 };
         dom.push(NodeData::Other);
         dom.push(NodeData::Other);
-        Sink { dom: RefCell::new(dom), open_depth: Cell::new(0) }
+        let max_nodes = (SOME_NODES + bytes / BYTES_PER_NODE).min(MAX_NODES);
+        Sink { dom: RefCell::new(dom), max_nodes, open_depth: Cell::new(0) }
     }
 
     fn is_full(&self) -> bool {
-        self.dom.borrow().nodes.len() >= MAX_NODES
+        self.dom.borrow().nodes.len() >= self.max_nodes
     }
 
     fn create(&self, data: NodeData) -> Handle {
