@@ -56,5 +56,5 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let _ = pharos_html::explain(&url, content_type, body, RuleSet::thesis());
     let _ = pharos_html::text_blocks(&url, content_type, body);
-    let _ = pharos_html::topic_by_tables(&pharos_html::decoded(body));
+    let _ = pharos_html::topic_by_tables(&pharos_html::decoded(body), &pharos_html::TableLimits::default());
 });

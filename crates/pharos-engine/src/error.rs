@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pharos_crawl::CrawlError;
+use pharos_html::RulesError;
 use pharos_index::IndexError;
 use pharos_store::StoreError;
 use thiserror::Error;
@@ -19,6 +20,9 @@ pub enum EngineError {
     /// The crawl could not go on.
     #[error(transparent)]
     Crawl(#[from] CrawlError),
+    /// Pages cannot be understood by rules that cannot be read.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
     /// There is nothing to start from.
     #[error("nothing to crawl: give at least one address, as in `pharos {command} https://www.example.org/`")]
     NoSeeds {

@@ -1,5 +1,6 @@
 //! The threads that read pages, and the rules they read them by.
 
+use std::borrow::Cow;
 use std::{fs, thread};
 
 use pharos_core::config::Config;
@@ -19,8 +20,7 @@ pub(crate) struct Readers {
 
 /// How pages are understood.
 pub(crate) struct Understanding {
-    /// Rules of the operator's own.
-    rules: Option<RuleSet>,
+    rules: Cow<'static, RuleSet>,
     weighing: Weighing,
 }
 
@@ -48,39 +48,15 @@ impl Readers {
 
 impl Understanding {
     pub(crate) fn of(config: &Config) -> Result<Self, EngineError> {
-        let clean = &config.clean;
-        let rules = match clean.rules.as_str() {
-            "pharos" => None,
-            "thesis" => Some(RuleSet::thesis().clone()),
-            path => Some(own_rules(path)?),
-        };
-        let weighing = Weighing {
-            levels: clean.levels,
-            cap: clean.cap,
-            keywords: clean.keywords,
-            keyword_factor: clean.keyword_factor,
-        };
-        Ok(Self { rules, weighing })
+        let rules = RuleSet::named(&config.clean.rules, |path| fs::read_to_string(path))?;
+        Ok(Self { rules, weighing: Weighing::from(&config.clean) })
     }
 
     /// Understands a page.
     pub(crate) fn page(&self, url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> PageObject {
-        let wish = Wish {
-            rules: self.rules.as_ref().unwrap_or_else(|| RuleSet::pharos()),
-            weighing: self.weighing,
-            ..Wish::default()
-        };
+        let wish = Wish { rules: &self.rules, weighing: self.weighing, ..Wish::default() };
         pharos_html::understand_as(url, content_type, body, &wish)
     }
-}
-
-fn own_rules(path: &str) -> Result<RuleSet, EngineError> {
-    let failed = |problem: String| EngineError::Input {
-        place: format!("the rules of `clean.rules`, {path}"),
-        problem,
-    };
-    let text = fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-    RuleSet::from_toml(&text).map_err(|error| failed(error.to_string()))
 }
 
 /// How many threads read pages.

@@ -9,8 +9,8 @@
 //!
 //! **The central region** of a page is the smallest block that holds [`CENTRE`] of the body's terms; without a body,
 //! the whole page but its edges (header, footer, navigation, aside). It decides the page type: more than half of
-//! its terms in link blocks make a hub, more than half of its blocks pictures with hardly a word a picture page,
-//! anything else a topic page (HTML_DocView, 《搜索引擎—原理、技术与系统》, 7.4). On a hub the links *are* the content:
+//! its terms in link blocks make a hub, pictures with hardly a word to each (those at the edges not counted) a picture
+//! page, anything else a topic page (HTML_DocView, 《搜索引擎—原理、技术与系统》, 7.4). On a hub the links *are* the content:
 //! they stay in the body. A picture page is about what its pictures are said to show.
 
 mod html;

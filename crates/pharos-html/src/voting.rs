@@ -14,6 +14,8 @@ mod surroundings;
 pub(crate) mod title;
 pub(crate) mod words;
 
+use std::borrow::Cow;
+use std::io;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -96,6 +98,23 @@ impl RuleSet {
     /// The two score tables of the literature: length and position.
     pub fn thesis() -> &'static RuleSet {
         &BUILT_IN.1
+    }
+
+    /// The set of this name, as `clean.rules` has it: one that comes with the program, or a file, which `read` gives
+    /// the text of.
+    pub fn named(
+        name: &str,
+        read: impl FnOnce(&str) -> io::Result<String>,
+    ) -> Result<Cow<'static, RuleSet>, RulesError> {
+        let failed = |problem: String| RulesError::File { path: name.into(), problem };
+        match name {
+            "pharos" => Ok(Cow::Borrowed(Self::pharos())),
+            "thesis" => Ok(Cow::Borrowed(Self::thesis())),
+            path => {
+                let text = read(path).map_err(|error| failed(error.to_string()))?;
+                Self::from_toml(&text).map(Cow::Owned).map_err(|error| failed(error.to_string()))
+            }
+        }
     }
 
     /// Reads a set of rules; without words of its own it uses those that come with the program.

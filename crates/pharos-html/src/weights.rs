@@ -29,6 +29,7 @@ use foldhash::fast::FixedState;
 pub(crate) use conclude::{fill, fill_from_text};
 pub use irrelevant::IrrelevantWordLearner;
 use pharos_core::WeightedTerm;
+use pharos_core::config::CleanConfig;
 use pharos_text::Analyser;
 
 /// How words are weighed, and which of them stand for a page.
@@ -46,7 +47,18 @@ pub struct Weighing {
 
 impl Default for Weighing {
     fn default() -> Self {
-        Self { levels: 2, cap: 50.0, keywords: 10, keyword_factor: 0.0 }
+        Self::from(&CleanConfig::default())
+    }
+}
+
+impl From<&CleanConfig> for Weighing {
+    fn from(config: &CleanConfig) -> Self {
+        Self {
+            levels: config.levels,
+            cap: config.cap,
+            keywords: config.keywords,
+            keyword_factor: config.keyword_factor,
+        }
     }
 }
 

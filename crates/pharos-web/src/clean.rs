@@ -264,6 +264,19 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_rules_are_those_of_the_engine() {
+        let rules = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&rules, "cut = { fixed = 0.5 }\nrules = [\"link_share < 0.5 ? 1 : 0\"]\n").unwrap();
+        let mut config = Config::default();
+        config.clean.rules = rules.path().to_str().unwrap().to_string();
+        let page = TestPage::new("https://www.example.org/tower", "The lighthouse on the rock", &ARTICLE);
+        let (_dir, service) = engine(&[page], config);
+        let reply = get(&router(service), "/clean?url=https://www.example.org/tower").await;
+        let (_, cleaned) = reply.text().split_once("<section class=\"cleaned\"").unwrap();
+        assert!(cleaned.contains("Platypus") && !cleaned.contains("Zebrafish"), "{cleaned}");
+    }
+
+    #[tokio::test]
     async fn a_hostile_page_becomes_text() {
         const HOSTILE: &str = "<base href='javascript:x()//'><meta http-equiv=refresh content='0;url=http://evil.example/'>\
             <style>body{background:url(http://evil.example/b.png)}</style><body onload=x()>\

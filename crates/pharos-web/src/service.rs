@@ -2,14 +2,16 @@
 //!
 //! Those calls block and take processor time, so they run on tokio's blocking threads, a bounded number at once.
 
+use std::fs;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use pharos_core::config::CleanConfig;
 use pharos_core::{Config, PageId, PageObject, PageUrl};
-use pharos_html::{Explanation, RuleSet, Wish};
+use pharos_html::{Explanation, RuleSet, RulesError, Weighing, Wish};
 use pharos_query::{Answer, FoundPage, QueryError, Request, Search};
 use pharos_store::{Library, Response as StoredResponse, StoreError};
 use thiserror::Error;
@@ -45,6 +47,8 @@ pub(crate) enum ServiceError {
     Query(#[from] QueryError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Rules(#[from] RulesError),
     #[error("a stored page has the address `{0}`, which is none")]
     Address(String),
     #[error("work stopped half-way: {0}")]
@@ -173,7 +177,12 @@ impl Rooms {
 
     /// The stored copy of a page before and after cleaning.
     pub(crate) async fn cleaned(&self, id: PageId) -> Result<Stored<CleanedCopy>, ServiceError> {
-        self.blocking(move |service| Ok(raw_copy(service, id)?.map(|raw| cleaned_copy(service, raw)))).await
+        self.blocking(move |service| {
+            // Those that the engine reads pages by, so that what is shown is what is searched.
+            let rules = RuleSet::named(&service.config.clean.rules, |path| fs::read_to_string(path))?;
+            Ok(raw_copy(service, id)?.map(|raw| cleaned_copy(service, raw, &rules)))
+        })
+        .await
     }
 
     async fn blocking<T: Send + 'static>(
@@ -224,22 +233,28 @@ fn stored_copy(service: &Service, raw: RawCopy, query: &str, colours: usize) -> 
 }
 
 /// Documents that are no HTML are not looked at: their readers are not for a process that serves visitors.
-fn cleaned_copy(service: &Service, raw: RawCopy) -> CleanedCopy {
+fn cleaned_copy(service: &Service, raw: RawCopy, rules: &RuleSet) -> CleanedCopy {
     let RawCopy { found, url, response } = raw;
     let content_type = response.header("content-type");
     let body = response.content(service.config.crawl.body_limit.bytes());
     let is_html = pharos_html::is_html_like(content_type, &body);
-    let cleaned = is_html.then(|| clean(&url, content_type, &body));
+    let cleaned = is_html.then(|| clean(&url, content_type, &body, rules, &service.config.clean));
     CleanedCopy { found, bytes: body.len(), cleaned }
 }
 
-fn clean(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> Cleaned {
-    let wish = Wish { html: true, blocks: true, ..Wish::default() };
+fn clean(
+    url: &PageUrl,
+    content_type: Option<&str>,
+    body: &[u8],
+    rules: &RuleSet,
+    config: &CleanConfig,
+) -> Cleaned {
+    let wish = Wish { rules, weighing: Weighing::from(config), html: true, blocks: true, ..Wish::default() };
     let page = pharos_html::understand_as(url, content_type, body, &wish);
     let lines: usize =
         page.blocks.iter().filter_map(|block| Some(block["text"].as_str()?.lines().count())).sum();
-    let explanation = (lines <= MAX_EXPLAINED_LINES)
-        .then(|| pharos_html::explain(url, content_type, body, RuleSet::pharos()));
+    let explanation =
+        (lines <= MAX_EXPLAINED_LINES).then(|| pharos_html::explain(url, content_type, body, rules));
     let shown = &page.html[..page.html.floor_char_boundary(MAX_CLEANED_BYTES)];
     // Cleaning writes nothing that could do harm; that is read and written once more so that the same list of
     // elements and attributes as for snapshots, and their manners of links, hold here too.

@@ -35,6 +35,14 @@ pub enum RulesError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A file of rules that cannot be used.
+    #[error("the rules in {path} (`--rules` or `clean.rules`): {problem}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// Words that cannot be searched for.
     #[error("cannot use the words of the rules: {0}")]
     Words(String),

@@ -20,15 +20,11 @@ const MAX_INPUT: u64 = 64 << 20;
 pub(crate) fn run(global: &Global, args: CleanArgs) -> anyhow::Result<Outcome> {
     let base = PageUrl::parse(&args.base_url)?;
     let config = settings::load(global)?;
-    let rules = Rules::named(args.rules.as_deref().unwrap_or(&config.clean.rules))?;
+    let rules = args.rules.as_deref().unwrap_or(&config.clean.rules);
+    let rules = RuleSet::named(rules, |path| fs::read_to_string(path))?;
     let wish = Wish {
-        rules: rules.set(),
-        weighing: Weighing {
-            levels: config.clean.levels,
-            cap: config.clean.cap,
-            keywords: config.clean.keywords,
-            keyword_factor: config.clean.keyword_factor,
-        },
+        rules: &rules,
+        weighing: Weighing::from(&config.clean),
         scale: match args.scale {
             CleanScale::Body => Scale::Body,
             CleanScale::Related => Scale::Related,
@@ -71,33 +67,6 @@ pub(crate) fn run(global: &Global, args: CleanArgs) -> anyhow::Result<Outcome> {
         print(&page)?;
     }
     Ok(Outcome::Good)
-}
-
-/// Rules that come with the program, or an operator's own.
-pub(crate) enum Rules {
-    BuiltIn(&'static RuleSet),
-    Own(Box<RuleSet>),
-}
-
-impl Rules {
-    pub(crate) fn named(name: &str) -> anyhow::Result<Self> {
-        Ok(match name {
-            "pharos" | "tables" => Self::BuiltIn(RuleSet::pharos()),
-            "thesis" => Self::BuiltIn(RuleSet::thesis()),
-            path => {
-                let text =
-                    fs::read_to_string(path).with_context(|| format!("cannot read the rules in {path}"))?;
-                Self::Own(Box::new(RuleSet::from_toml(&text).with_context(|| format!("rules in {path}"))?))
-            }
-        })
-    }
-
-    pub(crate) fn set(&self) -> &RuleSet {
-        match self {
-            Self::BuiltIn(set) => set,
-            Self::Own(set) => set,
-        }
-    }
 }
 
 /// A page as it was read.

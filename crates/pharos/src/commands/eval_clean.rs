@@ -9,10 +9,10 @@ use anyhow::{Context as _, bail};
 use pharos_core::PageUrl;
 use pharos_core::config::CleanConfig;
 use pharos_html::evaluate::{Metric, Outcome as Effect, Score, outcome, verdicts};
-use pharos_html::{Scale, TableLimits, Wish};
+use pharos_html::{RuleSet, Scale, TableLimits, Wish};
 use serde::{Deserialize, Serialize};
 
-use super::clean::{self, Rules};
+use super::clean;
 use crate::cli::{EvalCleanArgs, Global};
 use crate::{Outcome, console, settings};
 
@@ -89,14 +89,15 @@ fn judge(
     gold: &BTreeMap<String, Gold>,
 ) -> anyhow::Result<Report> {
     let name = args.rules.as_deref().unwrap_or(&config.rules);
-    let rules = Rules::named(name)?;
+    let voting = if name == "tables" { "pharos" } else { name };
+    let rules = RuleSet::named(voting, |path| fs::read_to_string(path))?;
     let limits = TableLimits {
         width_pixels: config.delta1 as f32,
         width_percent: config.delta2 as f32,
         height_percent: config.delta3 as f32,
         ..TableLimits::default()
     };
-    let wish = Wish { rules: rules.set(), scale: Scale::Body, ..Wish::default() };
+    let wish = Wish { rules: &rules, scale: Scale::Body, ..Wish::default() };
     let url = PageUrl::parse("http://localhost/")?;
     let (mut pages, mut took) = (Vec::new(), Duration::ZERO);
     let (mut before, mut after) = (0, 0);
