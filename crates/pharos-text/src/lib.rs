@@ -38,5 +38,6 @@
 mod analyser;
 pub mod lang;
 mod normalise;
+pub mod segment;
 
 pub use analyser::{Analyser, MAX_TERM_BYTES, Token, is_han};
