@@ -36,6 +36,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
 mod analyser;
+mod base;
+pub mod dictionary;
 pub mod lang;
 mod normalise;
 pub mod segment;

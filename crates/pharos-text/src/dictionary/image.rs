@@ -1,0 +1,198 @@
+//! The compiled form of a dictionary: numbers in the order of the machine, read where they lie.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use thiserror::Error;
+
+use super::double_array::{self, Symbol};
+use super::{Dictionary, Entry};
+
+const MAGIC: [u8; 8] = *b"PHAROSD1";
+/// Magic, five counts, the sum of frequencies and the longest word.
+const HEADER: usize = 8 + 8 * 7;
+/// Characters of the basic plane.
+const BASIC: usize = 0x1_0000;
+/// Codes must stay below the marks of the double array.
+pub(crate) const MAX_WORDS: usize = 1 << 30;
+
+/// Why bytes are no dictionary.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("not a compiled dictionary of this version: {0}")]
+pub struct ImageError(&'static str);
+
+/// Compiles a list of words.
+pub(crate) fn compile(entries: &[Entry<'_>]) -> Dictionary {
+    let entries = &entries[..entries.len().min(MAX_WORDS)];
+    let living = || entries.iter().filter(|e| e.frequency > 0 && !e.word.is_empty());
+    let (basic, supplementary) = name_characters(living());
+    let mut dictionary = Dictionary {
+        basic: basic.into(),
+        supplementary: supplementary.into(),
+        units: Cow::Borrowed(&[]),
+        frequencies: entries.iter().map(|e| e.frequency).collect(),
+        tags: entries.iter().map(|e| tag_number(e.tag)).collect(),
+        total: living().map(|e| u64::from(e.frequency)).sum(),
+        longest: living().map(|e| e.word.chars().count()).max().unwrap_or_default(),
+    };
+    let mut words: Vec<(Vec<Symbol>, u32)> = Vec::new();
+    let mut seen = HashSet::new();
+    for (code, entry) in entries.iter().enumerate() {
+        let symbols: Vec<Symbol> = entry.word.chars().map(|c| dictionary.symbol(c)).collect();
+        let can_be_found =
+            entry.frequency > 0 && !symbols.is_empty() && !symbols.contains(&double_array::NONE);
+        if can_be_found && seen.insert(entry.word) {
+            words.push((symbols, code as u32));
+        }
+    }
+    words.sort_unstable();
+    dictionary.units = double_array::build(&words).into();
+    dictionary
+}
+
+/// The more words a character begins or continues, the smaller its number: the units lie closer.
+fn name_characters<'a>(entries: impl Iterator<Item = &'a Entry<'a>>) -> (Vec<u16>, Vec<u32>) {
+    let mut uses: HashMap<char, usize> = HashMap::new();
+    for entry in entries {
+        for c in entry.word.chars() {
+            *uses.entry(c).or_default() += 1;
+        }
+    }
+    let (mut by_use, mut supplementary) = (Vec::new(), Vec::new());
+    for (c, n) in uses {
+        if (c as usize) < BASIC {
+            by_use.push((Reverse(n), c));
+        } else {
+            supplementary.push(c as u32);
+        }
+    }
+    by_use.sort_unstable();
+    supplementary.sort_unstable();
+    // All names are needed for the basic plane at most; what is left goes to the others.
+    supplementary.truncate(usize::from(Symbol::MAX) - by_use.len().min(usize::from(Symbol::MAX)));
+    let mut basic = vec![double_array::NONE; if by_use.is_empty() { 0 } else { BASIC }];
+    for (name, (_, c)) in by_use.into_iter().enumerate() {
+        basic[c as usize] = (name + 1).min(usize::from(Symbol::MAX)) as Symbol;
+    }
+    (basic, supplementary)
+}
+
+fn tag_number(tag: &str) -> u16 {
+    let letter = |nth| tag.as_bytes().get(nth).copied().filter(u8::is_ascii).unwrap_or_default();
+    u16::from_le_bytes([letter(0), letter(1)])
+}
+
+impl Dictionary {
+    /// The compiled form.
+    pub fn to_image(&self) -> Vec<u8> {
+        let counts = [
+            self.basic.len(),
+            self.supplementary.len(),
+            self.units.len(),
+            self.frequencies.len(),
+            self.tags.len(),
+            self.total as usize,
+            self.longest,
+        ];
+        let mut out = MAGIC.to_vec();
+        for count in counts {
+            out.extend((count as u64).to_ne_bytes());
+        }
+        for part in [&self.units, &self.frequencies, &self.supplementary] {
+            out.extend(part.iter().flat_map(|n| n.to_ne_bytes()));
+        }
+        for part in [&self.basic, &self.tags] {
+            out.extend(part.iter().flat_map(|n| n.to_ne_bytes()));
+        }
+        out
+    }
+
+    /// A dictionary that reads its compiled form where it lies. Whatever the numbers say, no walk leaves them.
+    pub fn from_image(image: &'static [u8]) -> Result<Self, ImageError> {
+        let header = image.get(..HEADER).ok_or(ImageError("too short"))?;
+        if header[..8] != MAGIC {
+            return Err(ImageError("other magic number"));
+        }
+        let mut counts = [0usize; 7];
+        for (count, bytes) in counts.iter_mut().zip(header[8..].chunks_exact(8)) {
+            let number = u64::from_ne_bytes(bytes.try_into().map_err(|_| ImageError("too short"))?);
+            *count = usize::try_from(number).map_err(|_| ImageError("too long"))?;
+        }
+        let [basic, supplementary, units, frequencies, tags, total, longest] = counts;
+        let mut rest = &image[HEADER..];
+        let mut words = |count: usize| -> Result<&'static [u32], ImageError> {
+            let part = count.checked_mul(4).and_then(|len| rest.split_at_checked(len));
+            let (part, after) = part.ok_or(ImageError("too short"))?;
+            rest = after;
+            bytemuck::try_cast_slice(part).map_err(|_| ImageError("not aligned"))
+        };
+        let (units, frequencies, supplementary) = (words(units)?, words(frequencies)?, words(supplementary)?);
+        let mut halves = |count: usize| -> Result<&'static [u16], ImageError> {
+            let part = count.checked_mul(2).and_then(|len| rest.split_at_checked(len));
+            let (part, after) = part.ok_or(ImageError("too short"))?;
+            rest = after;
+            bytemuck::try_cast_slice(part).map_err(|_| ImageError("not aligned"))
+        };
+        let (basic, tags) = (halves(basic)?, halves(tags)?);
+        if !rest.is_empty() || supplementary.len() > usize::from(Symbol::MAX) {
+            return Err(ImageError("other length than announced"));
+        }
+        Ok(Self {
+            basic: basic.into(),
+            supplementary: supplementary.into(),
+            units: units.into(),
+            frequencies: frequencies.into(),
+            tags: tags.into(),
+            total: total as u64,
+            longest,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_compiled_form_says_the_same() {
+        let entries = [
+            Entry { word: "灯塔", frequency: 7, tag: "n" },
+            Entry { word: "灯", frequency: 3, tag: "nr" },
+            Entry { word: "𠮷", frequency: 1, tag: "" },
+        ];
+        let image = Dictionary::new(&entries).to_image();
+        // Leaked: images live as long as the program.
+        let copy: &'static mut [u64] = vec![0u64; image.len().div_ceil(8)].leak();
+        let bytes: &'static mut [u8] = bytemuck::cast_slice_mut(copy);
+        bytes[..image.len()].copy_from_slice(&image);
+        let bytes: &'static [u8] = bytes;
+        let again = Dictionary::from_image(&bytes[..image.len()]).unwrap();
+        for (code, entry) in entries.iter().enumerate() {
+            let found = again.code(entry.word).unwrap();
+            assert_eq!((found.0 as usize, again.frequency(found)), (code, entry.frequency));
+            assert_eq!(again.tag(found), entry.tag);
+        }
+        assert_eq!((again.total(), again.longest()), (11, 2));
+        for len in 0..image.len().min(4096) {
+            assert!(Dictionary::from_image(&bytes[..len]).is_err(), "{len}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_list_is_found_again(words in prop::collection::vec("[一-十a-c𠀀-𠀂]{0,4}", 0..30), text in "[一-十a-d𠀀-𠀂 ]{0,12}") {
+            let entries: Vec<_> = words.iter().map(|word| Entry { word, frequency: 1, tag: "" }).collect();
+            let dictionary = Dictionary::new(&entries);
+            for word in words.iter().filter(|w| !w.is_empty()) {
+                let first = words.iter().position(|w| w == word).unwrap();
+                prop_assert_eq!(dictionary.code(word).map(|c| c.0 as usize), Some(first));
+            }
+            for (end, code) in dictionary.words_at(&text) {
+                prop_assert_eq!(&words[code.0 as usize], &text[..end]);
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The dictionary (词典): words, how often they are used, and their codes.
+//!
+//! A word's code is the bridge between texts and everything that counts: it is the same in every version of the
+//! base dictionary.
+
+mod double_array;
+mod image;
+
+use std::borrow::Cow;
+
+pub(crate) use double_array::{NONE, Symbol};
+pub use image::ImageError;
+
+/// The number of a word, the same for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WordCode(pub u32);
+
+/// Words with their codes, frequencies and parts of speech, found by walking along a text.
+pub struct Dictionary {
+    /// What the characters of the basic plane are called; the others follow, sorted.
+    basic: Cow<'static, [u16]>,
+    supplementary: Cow<'static, [u32]>,
+    units: Cow<'static, [u32]>,
+    frequencies: Cow<'static, [u32]>,
+    /// Part-of-speech tags, two letters each at most, zero-padded.
+    tags: Cow<'static, [u16]>,
+    total: u64,
+    longest: usize,
+}
+
+/// A word of a dictionary to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// In normalised form.
+    pub word: &'a str,
+    /// How often it was seen.
+    pub frequency: u32,
+    /// Part of speech, as in the People's Daily corpus: `n`, `v`, `nr` …
+    pub tag: &'a str,
+}
+
+impl Dictionary {
+    /// A dictionary of these words; their codes are their places in the list. Of equal words the first counts, and
+    /// frequency 0 marks a word that is gone: it keeps its code and is not found.
+    pub fn new(entries: &[Entry<'_>]) -> Self {
+        image::compile(entries)
+    }
+
+    /// How many codes there are.
+    pub fn len(&self) -> usize {
+        self.frequencies.len()
+    }
+
+    /// Has it no words at all?
+    pub fn is_empty(&self) -> bool {
+        self.frequencies.is_empty()
+    }
+
+    /// The sum of all frequencies.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Characters of the longest word.
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// The code of a word.
+    pub fn code(&self, word: &str) -> Option<WordCode> {
+        let mut state = double_array::ROOT;
+        for c in word.chars() {
+            state = double_array::step(&self.units, state, self.symbol(c))?;
+        }
+        double_array::word(&self.units, state).map(WordCode)
+    }
+
+    /// Is this a word?
+    pub fn contains(&self, word: &str) -> bool {
+        self.code(word).is_some()
+    }
+
+    /// How often the word was seen.
+    pub fn frequency(&self, code: WordCode) -> u32 {
+        self.frequencies.get(code.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// Its part of speech.
+    pub fn tag(&self, code: WordCode) -> String {
+        let [first, second] = self.tags.get(code.0 as usize).copied().unwrap_or_default().to_le_bytes();
+        [first, second].iter().filter(|b| **b != 0).map(|b| char::from(*b)).collect()
+    }
+
+    /// All words that `text` begins with, the shortest first: their ends in bytes and their codes.
+    pub fn words_at<'d>(&'d self, text: &'d str) -> impl Iterator<Item = (usize, WordCode)> + 'd {
+        let mut state = Some(double_array::ROOT);
+        text.char_indices()
+            .map_while(move |(at, c)| {
+                state = double_array::step(&self.units, state?, self.symbol(c));
+                Some((at + c.len_utf8(), double_array::word(&self.units, state?)))
+            })
+            .filter_map(|(end, word)| Some((end, WordCode(word?))))
+    }
+
+    /// What a character is called in [`walk`](Self::walk).
+    #[inline]
+    pub(crate) fn symbol(&self, c: char) -> Symbol {
+        if let Some(symbol) = self.basic.get(c as usize) {
+            return *symbol;
+        }
+        match self.supplementary.binary_search(&(c as u32)) {
+            Ok(nth) => self.supplementary_symbol(nth),
+            Err(_) => NONE,
+        }
+    }
+
+    /// Characters beyond the basic plane are named last, in their order.
+    fn supplementary_symbol(&self, nth: usize) -> Symbol {
+        let names = usize::from(Symbol::MAX);
+        (names - self.supplementary.len() + nth + 1) as Symbol
+    }
+
+    /// [`words_at`](Self::words_at) for a text that was turned into symbols: `f(characters, code)`.
+    #[inline]
+    pub(crate) fn walk(&self, symbols: &[Symbol], mut f: impl FnMut(usize, WordCode)) {
+        let mut state = double_array::ROOT;
+        for (nth, symbol) in symbols.iter().enumerate() {
+            match double_array::step(&self.units, state, *symbol) {
+                Some(next) => state = next,
+                None => return,
+            }
+            if let Some(word) = double_array::word(&self.units, state) {
+                f(nth + 1, WordCode(word));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries<'a>(words: &[(&'a str, u32)]) -> Vec<Entry<'a>> {
+        words.iter().map(|(word, frequency)| Entry { word, frequency: *frequency, tag: "n" }).collect()
+    }
+
+    #[test]
+    fn words_are_found_along_a_text() {
+        let dictionary =
+            Dictionary::new(&entries(&[("中", 5), ("中国", 9), ("中国人", 3), ("gone", 0), ("𠮷野家", 2)]));
+        let found: Vec<_> = dictionary.words_at("中国人民").collect();
+        assert_eq!(found, [(3, WordCode(0)), (6, WordCode(1)), (9, WordCode(2))]);
+        assert_eq!((dictionary.total(), dictionary.longest(), dictionary.len()), (19, 3, 5));
+        assert_eq!(dictionary.code("gone"), None);
+        assert_eq!(dictionary.code("𠮷野家"), Some(WordCode(4)));
+        assert_eq!(dictionary.code("中国人民"), None);
+    }
+}
