@@ -1,7 +1,7 @@
 //! Compiles the base dictionary, so that no one waits for it later.
 
 // The compiler of dictionaries is the crate's own; its reading side is of no use here.
-#[allow(dead_code, unreachable_pub, reason = "a part of the crate, seen from outside")]
+#[allow(dead_code, unreachable_pub, unused_imports, reason = "a part of the crate, seen from outside")]
 #[path = "src/dictionary/mod.rs"]
 mod dictionary;
 

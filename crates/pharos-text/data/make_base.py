@@ -4,7 +4,7 @@
 usage: make_base.py OPENCC_DICTIONARIES JIEBA_DICT
 
 OPENCC_DICTIONARIES is the folder with TSCharacters.txt, TWVariants.txt and HKVariants.txt of OpenCC (Apache-2.0),
-JIEBA_DICT the file dict.txt of jieba (MIT).
+JIEBA_DICT the file dict.txt of jieba (MIT); names.txt, beside this script, adds words of our own.
 
 Codes of words must survive: when base.tsv is there already, its lines stay where they are, words that are gone
 keep their line with frequency 0, and new words are added at the end.
@@ -27,6 +27,9 @@ def pairs(path):
 def main(opencc, jieba):
     opencc = pathlib.Path(opencc)
     entries = [line.split() for line in pathlib.Path(jieba).read_text(encoding="utf-8").splitlines()]
+    known = {word.lower() for word, _, _ in entries}
+    names = [line for line in (HERE / "names.txt").read_text(encoding="utf-8").splitlines() if line[:1] != "#"]
+    entries += [(word, "3", "n") for word in " ".join(names).split() if word not in known]
     usage = collections.Counter()
     for word, frequency, _ in entries:
         for c in word:

@@ -1,11 +1,15 @@
 //! The analyser: text to terms.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use jieba_rs::Jieba;
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::dictionary::Dictionary;
 use crate::normalise::Normalised;
+use crate::stem::{STEM_MARK, stem};
+use crate::tokenise::for_each_word;
 
 /// Longer terms are cut off here: no person types them, and an index refuses terms without bound.
 pub const MAX_TERM_BYTES: usize = 64;
@@ -26,21 +30,25 @@ pub struct Token {
 /// Cuts texts into terms. One for the whole process: [`Analyser::shared`].
 pub struct Analyser {
     jieba: Jieba,
+    dictionary: &'static Dictionary,
 }
 
-/// Which words of a Han run are wanted.
-#[derive(Clone, Copy)]
+/// Which words of a text are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum View {
     /// The most probable cut.
     BestCut,
-    /// Every character and every dictionary word.
+    /// Everything a query could ask for.
     Everything,
+    /// The smallest words: characters and parts.
+    Finest,
 }
 
 impl Analyser {
     /// The analyser; its dictionary is loaded at the first call.
     pub fn shared() -> &'static Analyser {
-        static SHARED: LazyLock<Analyser> = LazyLock::new(|| Analyser { jieba: Jieba::new() });
+        static SHARED: LazyLock<Analyser> =
+            LazyLock::new(|| Analyser { jieba: Jieba::new(), dictionary: Dictionary::base() });
         &SHARED
     }
 
@@ -55,8 +63,6 @@ impl Analyser {
     }
 
     /// Everything that a query for a part of `text` could ask for: what an index stores.
-    ///
-    /// The same as [`tokens`](Self::tokens) outside of Han runs.
     pub fn index_tokens(&self, text: &str) -> Vec<Token> {
         self.collect(text, View::Everything)
     }
@@ -64,6 +70,12 @@ impl Analyser {
     /// [`index_tokens`](Self::index_tokens) without keeping them: `f(term, start, end, position)`.
     pub fn for_each_index_token(&self, text: &str, f: impl FnMut(&str, usize, usize, usize)) {
         self.analyse(text, View::Everything, f);
+    }
+
+    /// The smallest terms of `text`: Han characters and the parts of names. Each of them is in every index,
+    /// whatever words it knows.
+    pub fn smallest_tokens(&self, text: &str) -> Vec<Token> {
+        self.collect(text, View::Finest)
     }
 
     /// The words of a line as they stand, punctuation included, white space left out.
@@ -93,53 +105,179 @@ impl Analyser {
         // No word crosses a line feed, and lines keep the buffers small.
         for line in text.split_inclusive('\n') {
             let normalised = Normalised::of(line);
-            let mut emit = |term: &str, at: usize, position: usize| {
-                let (start, end) = normalised.original_span(at, at + term.len());
+            let mut emit = |term: &str, span: Range<usize>, position: usize| {
+                let (start, end) = normalised.original_span(span.start, span.end);
                 let term = &term[..term.floor_char_boundary(MAX_TERM_BYTES)];
                 f(term, line_start + start, line_start + end, position);
             };
-            let mut at = 0;
-            for (run, is_han) in runs(normalised.text()) {
-                if is_han {
-                    match view {
-                        View::BestCut => self.best_cut(run, |word, offset, place| {
-                            emit(word, at + offset, position + place);
-                        }),
-                        View::Everything => self.every_word(run, |word, offset, place| {
-                            emit(word, at + offset, position + place);
-                        }),
-                    }
-                    position += run.chars().count();
-                } else {
-                    for (offset, word) in words(run) {
-                        emit(word, at + offset, position);
-                        position += 1;
-                    }
-                }
-                at += run.len();
-            }
+            position = self.line(normalised.text(), view, position, &mut emit);
             line_start += line.len();
         }
     }
 
-    /// Without the hidden Markov model for unknown words: its guesses are not in any dictionary, so that
-    /// [`every_word`](Self::every_word) could not promise to contain them.
-    fn best_cut(&self, run: &str, mut f: impl FnMut(&str, usize, usize)) {
-        for token in self.jieba.cut(run, false) {
-            f(token.word, token.byte_start, token.start);
+    /// Cuts a normalised line; gives the position of what follows it.
+    fn line(&self, text: &str, view: View, mut position: usize, emit: &mut impl Emit) -> usize {
+        let mut mixed = if view == View::Finest { Vec::new() } else { self.mixed_words(text) };
+        if view == View::BestCut {
+            keep_longest(&mut mixed);
+            let mut at = 0;
+            for word in mixed {
+                position = self.stretch(text, at..word.start, view, &[], position, emit);
+                emit(&text[word.clone()], word.clone(), position);
+                position = self.stretch(text, word.clone(), View::Finest, &[], position, &mut |_, _, _| {});
+                at = word.end;
+            }
+            return self.stretch(text, at..text.len(), view, &[], position, emit);
         }
+        self.stretch(text, 0..text.len(), view, &mixed, position, emit)
     }
 
-    fn every_word(&self, run: &str, mut f: impl FnMut(&str, usize, usize)) {
-        let mut dictionary_words = self.jieba.cut_all(run).into_iter().peekable();
-        for (place, (offset, c)) in run.char_indices().enumerate() {
-            f(&run[offset..offset + c.len_utf8()], offset, place);
-            while let Some(token) = dictionary_words.next_if(|t| t.byte_start <= offset) {
-                if token.word.len() > c.len_utf8() {
-                    f(token.word, offset, place);
+    /// Cuts a part of a line. `mixed` are words across its runs, emitted where they begin.
+    fn stretch(
+        &self,
+        text: &str,
+        stretch: Range<usize>,
+        view: View,
+        mixed: &[Range<usize>],
+        mut position: usize,
+        emit: &mut impl Emit,
+    ) -> usize {
+        let mut mixed = mixed.iter().peekable();
+        let mut at = stretch.start;
+        for (run, is_han) in runs(&text[stretch]) {
+            let mut emit = |term: &str, span: Range<usize>, position: usize| {
+                let span = at + span.start..at + span.end;
+                while let Some(word) = mixed.next_if(|word| word.start <= span.start) {
+                    emit(&text[word.clone()], word.clone(), position);
+                }
+                emit(term, span, position);
+            };
+            position = if is_han {
+                self.han_run(run, view, position, &mut emit)
+            } else {
+                self.other_run(run, view, position, &mut emit)
+            };
+            at += run.len();
+        }
+        position
+    }
+
+    fn han_run(&self, run: &str, view: View, position: usize, emit: &mut impl Emit) -> usize {
+        match view {
+            // Without the hidden Markov model for unknown words: its guesses are not in any dictionary, so that the
+            // index could not promise to contain them.
+            View::BestCut => {
+                for token in self.jieba.cut(run, false) {
+                    emit(token.word, token.byte_start..token.byte_end, position + token.start);
+                }
+            }
+            View::Everything | View::Finest => {
+                for (place, (offset, c)) in run.char_indices().enumerate() {
+                    let end = offset + c.len_utf8();
+                    emit(&run[offset..end], offset..end, position + place);
+                    if view == View::Everything {
+                        for (len, _) in self.dictionary.words_at(&run[offset..]) {
+                            if offset + len > end {
+                                emit(&run[offset..offset + len], offset..offset + len, position + place);
+                            }
+                        }
+                    }
                 }
             }
         }
+        position + run.chars().count()
+    }
+
+    fn other_run(&self, run: &str, view: View, mut position: usize, emit: &mut impl Emit) -> usize {
+        for_each_word(run, |word| {
+            let whole = word.whole(run).map(|term| (term, word.span.clone()));
+            let parts = word.parts.iter().map(|part| (&run[part.clone()], part.clone())).zip(position..);
+            match (view, whole) {
+                (View::BestCut, Some((term, span))) => emit(term, span, position),
+                // A sign belongs to its name wherever names are asked for by their smallest parts.
+                (View::Finest, Some((term, span))) if word.is_signed() => emit(term, span, position),
+                (View::BestCut | View::Finest, _) => {
+                    parts.for_each(|((term, span), place)| emit(term, span, place))
+                }
+                (View::Everything, whole) => {
+                    if let Some((term, span)) = whole {
+                        emit(term, span, position);
+                    }
+                    for ((term, span), place) in parts {
+                        every_form(run, term, span, place, emit);
+                    }
+                }
+            }
+            position += word.parts.len();
+        });
+        position
+    }
+
+    /// Words of the dictionary in which Han characters and others meet, such as 4S店 and 卡拉OK, in their order.
+    fn mixed_words(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let mut before: Option<&str> = None;
+        let mut border = 0;
+        for (run, is_han) in runs(text) {
+            let meets = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+            if let Some(before) = before.filter(|b| meets(b.chars().next_back()) && meets(run.chars().next()))
+            {
+                let starts = before.char_indices().rev().take(MAX_MIXED_CHARS);
+                let starts = starts.take_while(|(_, c)| !is_han || c.is_ascii_alphanumeric());
+                let starts: Vec<usize> = starts.map(|(at, _)| border - before.len() + at).collect();
+                let first_of_word = |at: usize| !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+                for start in starts.into_iter().rev().filter(|at| !is_han || first_of_word(*at)) {
+                    let words = self.dictionary.words_at(&text[start..]).map(|(len, _)| start..start + len);
+                    found.extend(words.filter(|word| word.end > border && ends_word(text, word.end)));
+                }
+            }
+            border += run.len();
+            before = Some(run);
+        }
+        found.sort_unstable_by_key(|word| (word.start, word.end));
+        found.dedup();
+        found
+    }
+}
+
+/// Takes terms as they are found: the term, its place, its position.
+trait Emit: FnMut(&str, Range<usize>, usize) {}
+
+impl<F: FnMut(&str, Range<usize>, usize)> Emit for F {}
+
+/// How far before the meeting of scripts a word may begin.
+const MAX_MIXED_CHARS: usize = 8;
+
+/// Of words that overlap, the first and longest stays.
+fn keep_longest(words: &mut Vec<Range<usize>>) {
+    words.sort_unstable_by_key(|word| (word.start, usize::MAX - word.end));
+    let mut end = 0;
+    words.retain(|word| {
+        let free = word.start >= end;
+        if free {
+            end = word.end;
+        }
+        free
+    });
+}
+
+/// Letters and digits are not cut where they go on.
+fn ends_word(text: &str, at: usize) -> bool {
+    let letter = |c: char| c.is_alphanumeric() && !is_han(c);
+    !(text[..at].ends_with(letter) && text[at..].starts_with(letter))
+}
+
+/// A part of a name as an index stores it: with the dot before it (for .NET in ASP.NET), and with its stem.
+fn every_form(run: &str, term: &str, span: Range<usize>, position: usize, emit: &mut impl Emit) {
+    if run[..span.start].ends_with('.') && term.bytes().all(|b| b.is_ascii_alphabetic()) {
+        let dotted = span.start - 1..span.end;
+        if run[..dotted.start].ends_with(char::is_alphanumeric) {
+            emit(&run[dotted.clone()], dotted, position);
+        }
+    }
+    emit(term, span.clone(), position);
+    if let Some(stem) = stem(term).filter(|stem| stem != term) {
+        emit(&format!("{STEM_MARK}{stem}"), span, position);
     }
 }
 
@@ -166,21 +304,6 @@ pub fn is_han(c: char) -> bool {
         | '\u{2F800}'..='\u{2FA1F}')
 }
 
-/// Words by UAX #29, cut further at the punctuation it lets stand inside them: `node.js`, `snake_case` and
-/// `l'homme` are two words each, so that either is found; as a phrase they still stand side by side.
-fn words(run: &str) -> impl Iterator<Item = (usize, &str)> {
-    run.unicode_word_indices().flat_map(|(at, word)| {
-        word.split(is_joint)
-            .filter(|part| part.contains(char::is_alphanumeric))
-            .map(move |part| (at + (part.as_ptr() as usize - word.as_ptr() as usize), part))
-    })
-}
-
-fn is_joint(c: char) -> bool {
-    c.is_ascii_punctuation()
-        || matches!(c, '\u{B7}' | '\u{387}' | '\u{55F}' | '\u{5F4}' | '\u{2010}'..='\u{205E}')
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -194,10 +317,7 @@ mod tests {
     #[test]
     fn chinese_and_english_are_cut_into_words() {
         assert_eq!(terms("我来到北京清华大学"), ["我", "来到", "北京", "清华大学"]);
-        assert_eq!(
-            terms("The quick Fox's node.js 3.14"),
-            ["the", "quick", "fox", "s", "node", "js", "3", "14"]
-        );
+        assert_eq!(terms("The quick Fox's node.js 3.14"), ["the", "quick", "fox", "s", "node.js", "3.14"]);
         assert_eq!(terms("搜索引擎Pharos，2026年"), ["搜索引擎", "pharos", "2026", "年"]);
         assert!(terms(" \n… 😀 —").is_empty());
     }

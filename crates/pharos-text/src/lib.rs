@@ -41,5 +41,9 @@ pub mod dictionary;
 pub mod lang;
 mod normalise;
 pub mod segment;
+pub mod stem;
+pub mod stop_words;
+mod tokenise;
+pub mod variants;
 
 pub use analyser::{Analyser, MAX_TERM_BYTES, Token, is_han};

@@ -5,10 +5,13 @@ use std::iter;
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
+use crate::variants::fold;
+
 /// UAX #15's Stream-Safe format allows 30 combining marks after a letter; what piles up more is cut there.
 const MAX_CLUSTER_CHARS: usize = 31;
 
-/// A text in NFKC and lower case, without invisible characters, and the way back to the original.
+/// A text in NFKC and lower case, without invisible characters, Han characters in the form that stands for all
+/// ([`variants`](crate::variants)), and the way back to the original.
 ///
 /// NFKC folds full-width letters and digits (ＡＢＣ → abc), half-width katakana, ligatures and compatibility
 /// ideographs. Lower case is taken character by character: the final sigma of Greek would otherwise depend on
@@ -77,8 +80,9 @@ impl Normalised {
             self.begin_piece(original, true);
             self.text.push(c.to_ascii_lowercase());
         } else if is_common_ideograph(c) {
-            self.begin_piece(original, true);
-            self.text.push(c);
+            let folded = fold(c);
+            self.begin_piece(original, folded.len_utf8() == c.len_utf8());
+            self.text.push(folded);
         } else if is_ignorable(c) {
             self.begin_piece(original, false);
         } else {
@@ -91,7 +95,7 @@ impl Normalised {
         self.begin_piece(original, false);
         let visible = cluster.chars().filter(|c| !is_ignorable(*c));
         for c in visible.nfkc() {
-            self.text.extend(c.to_lowercase());
+            self.text.extend(c.to_lowercase().map(fold));
         }
         let written = &self.text[begin..];
         let one_for_one = written.len() == cluster.len() && written.chars().nth(1).is_none();
@@ -130,7 +134,7 @@ fn joins_previous(c: char) -> bool {
         || matches!(c, '\u{FF9E}' | '\u{FF9F}')
 }
 
-/// The main block of Han characters, which normalisation leaves alone.
+/// The main block of Han characters, which NFKC leaves alone.
 fn is_common_ideograph(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}')
 }
@@ -168,7 +172,8 @@ mod tests {
         assert_eq!(folded("cafe\u{301}"), "café");
         assert_eq!(folded("ｶﾞｷﾞ"), "ガギ");
         assert_eq!(folded("co\u{AD}op\u{200B}era\u{FEFF}te"), "cooperate");
-        assert_eq!(folded("\u{2F00}\u{F900}"), "一豈");
+        assert_eq!(folded("\u{2F00}\u{F900}"), "一岂");
+        assert_eq!(folded("㑮漢語"), "𫝈汉语");
     }
 
     #[test]
@@ -181,6 +186,8 @@ mod tests {
         assert_eq!(span_of("a co\u{AD}op b", "coop"), "co\u{AD}op");
         assert_eq!(span_of("É全文Ü", "全"), "全");
         assert_eq!(span_of("İx", "x"), "x");
+        assert_eq!(span_of("a㑮b", "b"), "b");
+        assert_eq!(span_of("漢語學", "语"), "語");
     }
 
     #[test]

@@ -1,0 +1,240 @@
+//! Words of scripts with spaces, numbers, and names in which punctuation counts.
+//!
+//! Words are those of UAX #29, cut at the punctuation it lets stand inside them: `node.js` and `snake_case` have two
+//! *parts* each, so that either is found. Parts that are joined make a *whole* besides: names (Node.js, AT&T,
+//! state-of-the-art), e-mail and web addresses, dates, times, numbers (3,000 is 3000). And some *signs* belong to a
+//! name and are no joints: the end of C++, C# and Google+, the beginning of .NET and .htaccess.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::MAX_TERM_BYTES;
+
+/// What stands in a text without Han characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// Its place in the text, signs included.
+    pub span: Range<usize>,
+    /// Its parts: at least one. Places in the text.
+    pub parts: Vec<Range<usize>>,
+    /// What the whole is called where that is not what stands there: 3000 for 3,000.
+    pub called: Option<String>,
+}
+
+impl Word {
+    /// Does a sign belong to it, so that its only part says less than the whole?
+    pub(crate) fn is_signed(&self) -> bool {
+        matches!(self.parts.as_slice(), [part] if *part != self.span)
+    }
+
+    /// The term of the whole, if it is more than its only part and not too long for a term.
+    pub(crate) fn whole<'a>(&'a self, text: &'a str) -> Option<&'a str> {
+        let whole = self.called.as_deref().unwrap_or(&text[self.span.clone()]);
+        let more = self.parts.len() > 1 || self.is_signed();
+        (more && whole.len() <= MAX_TERM_BYTES).then_some(whole)
+    }
+}
+
+/// Calls `f` with each word of a text that is normalised and has no Han characters.
+pub(crate) fn for_each_word(text: &str, mut f: impl FnMut(&Word)) {
+    // One word after the other in the same place: most have one part, and nothing is allocated for them.
+    let mut word = Word { span: 0..0, parts: Vec::new(), called: None };
+    for_each_part(text, |part| {
+        if !joins(text, &word, &part) {
+            finish(text, &mut word, &mut f);
+            word.span.start = part.start;
+        }
+        word.span.end = part.end;
+        word.parts.push(part);
+    });
+    finish(text, &mut word, &mut f);
+}
+
+/// The smallest words and their places.
+fn for_each_part(text: &str, mut f: impl FnMut(Range<usize>)) {
+    let bytes = text.as_bytes();
+    let end_of = |from: usize, inside: fn(&u8) -> bool| {
+        bytes[from..].iter().position(|b| !inside(b)).map_or(bytes.len(), |len| from + len)
+    };
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = end_of(at, |b| b.is_ascii() && !b.is_ascii_alphanumeric());
+        at = end_of(start, u8::is_ascii_alphanumeric);
+        if bytes.get(at).is_none_or(u8::is_ascii) {
+            if start < at {
+                f(start..at);
+            }
+            continue;
+        }
+        // What letters beyond ASCII are part of, UAX #29 decides.
+        at = end_of(at, |b| !b.is_ascii() || b.is_ascii_alphanumeric());
+        for (offset, word) in text[start..at].unicode_word_indices() {
+            let mut from = start + offset;
+            for part in word.split_inclusive(is_joint) {
+                let len = part.trim_end_matches(is_joint).len();
+                if part[..len].contains(char::is_alphanumeric) {
+                    f(from..from + len);
+                }
+                from += part.len();
+            }
+        }
+    }
+}
+
+/// Punctuation that UAX #29 lets stand inside a word.
+fn is_joint(c: char) -> bool {
+    c.is_ascii_punctuation()
+        || matches!(c, '\u{B7}' | '\u{387}' | '\u{55F}' | '\u{5F4}' | '\u{2010}'..='\u{205E}')
+}
+
+/// More parts than these are a list, not a name.
+const MAX_PARTS: usize = 16;
+
+/// Does the part go on with the word?
+fn joins(text: &str, word: &Word, next: &Range<usize>) -> bool {
+    let Some(last) = word.parts.last().filter(|_| word.parts.len() < MAX_PARTS) else { return false };
+    let gap = &text[word.span.end..next.start];
+    let digits = |range: &Range<usize>| text[range.clone()].bytes().all(|b| b.is_ascii_digit());
+    match gap {
+        "." | "-" | "_" | "&" | "@" | "·" => true,
+        "," => digits(last) && digits(next) && next.len() == 3 && last.len() <= 3,
+        ":" | "/" if digits(last) && digits(next) => true,
+        "://" => matches!(&text[last.clone()], "http" | "https" | "ftp"),
+        // Inside a web address everything without a space goes on.
+        _ => {
+            is_address(text, word)
+                && gap.chars().all(|c| {
+                    matches!(
+                        c,
+                        '/' | '?' | '=' | '&' | '%' | '#' | '+' | '~' | ':' | '.' | '-' | '_' | ';' | '@'
+                    )
+                })
+        }
+    }
+}
+
+fn is_address(text: &str, word: &Word) -> bool {
+    let so_far = &text[word.span.clone()];
+    so_far.contains("://") || so_far.starts_with("www.")
+}
+
+/// Adds the signs around a word, gives numbers and dates their plain form, hands it over and makes room.
+fn finish(text: &str, word: &mut Word, f: &mut impl FnMut(&Word)) {
+    match word.parts.as_slice() {
+        [] => return,
+        [part] => add_signs(text, part.clone(), &mut word.span),
+        [year, month, day] => {
+            word.called = date(&text[year.clone()], &text[month.clone()], &text[day.clone()]);
+        }
+        _ => {}
+    }
+    let whole = &text[word.span.clone()];
+    if word.called.is_none() && whole.contains(',') && !is_address(text, word) {
+        word.called = Some(whole.replace(',', ""));
+    }
+    f(word);
+    word.parts.clear();
+    word.called = None;
+}
+
+fn add_signs(text: &str, part: Range<usize>, span: &mut Range<usize>) {
+    if !text[part.clone()].bytes().all(|b| b.is_ascii_alphabetic()) {
+        return;
+    }
+    let (before, after) = (&text[..part.start], &text[part.end..]);
+    let sign = ["++", "+", "#"].into_iter().find(|sign| after.starts_with(sign));
+    if let Some(sign) = sign {
+        // C++11 is about C++; a+1 is about a.
+        let goes_on = |c: char| c.is_alphabetic() || (sign == "+" && c.is_alphanumeric()) || c == '+';
+        if !after[sign.len()..].starts_with(goes_on) {
+            span.end += sign.len();
+        }
+    } else if before.ends_with('.')
+        && !before[..before.len() - 1].ends_with(|c: char| c.is_alphanumeric() || c == '.')
+    {
+        span.start -= 1;
+    }
+}
+
+/// 2026/1/5, 2026.01.05 and 2026-1-5 are one day.
+fn date(year: &str, month: &str, day: &str) -> Option<String> {
+    let number = |text: &str, from: u32, to: u32| text.parse().ok().filter(|n| (from..=to).contains(n));
+    let (year, month, day) = (number(year, 1000, 9999)?, number(month, 1, 12)?, number(day, 1, 31)?);
+    Some(format!("{year}-{month:02}-{day:02}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Words as wholes, with their parts where these are others.
+    fn words(text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for_each_word(text, |word| {
+            let parts: Vec<&str> = word.parts.iter().map(|part| &text[part.clone()]).collect();
+            found.push(match word.whole(text) {
+                Some(whole) => format!("{whole}({})", parts.join(" ")),
+                None => parts.join(" "),
+            });
+        });
+        found
+    }
+
+    #[test]
+    fn names_keep_their_signs() {
+        assert_eq!(words("c++, c# at&t!"), ["c++(c)", "c#(c)", "at&t(at t)"]);
+        assert_eq!(
+            words("the .net and asp.net of node.js"),
+            ["the", ".net(net)", "and", "asp.net(asp net)", "of", "node.js(node js)"]
+        );
+        assert_eq!(
+            words("c++11 a+1 x+y google+ c+++"),
+            ["c++(c)", "11", "a", "1", "x", "y", "google+(google)", "c"]
+        );
+        assert_eq!(
+            words("wi-fi snake_case #1 end. next"),
+            ["wi-fi(wi fi)", "snake_case(snake case)", "1", "end", "next"]
+        );
+        assert_eq!(words("fox's l\u{2019}été"), ["fox", "s", "l", "été"]);
+    }
+
+    #[test]
+    fn numbers_dates_and_addresses_are_wholes() {
+        assert_eq!(words("3,000 or 3.14 or 12,5"), ["3000(3 000)", "or", "3.14(3 14)", "or", "12", "5"]);
+        assert_eq!(
+            words("2026/1/5 2026-01-05 10:30"),
+            ["2026-01-05(2026 1 5)", "2026-01-05(2026 01 05)", "10:30(10 30)"]
+        );
+        assert_eq!(words("mail me@example.org."), ["mail", "me@example.org(me example org)"]);
+        assert_eq!(
+            words("see https://a.example/x?y=1&z, www.b.example/c"),
+            ["see", "https://a.example/x?y=1&z(https a example x y 1 z)", "www.b.example/c(www b example c)"]
+        );
+        assert_eq!(words(&format!("{}.js", "a".repeat(100))).len(), 1);
+    }
+
+    #[test]
+    fn other_scripts_are_cut_by_unicode() {
+        assert_eq!(words("маяк на острове"), ["маяк", "на", "острове"]);
+        assert_eq!(words("카페, γάτα 😀"), ["카페", "γάτα"]);
+        assert_eq!(words(" \t… — !?"), [""; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_cut_in_order(text in "\\PC{0,80}|[a-cé.,:/@#+&_' 0-9]{0,60}") {
+            let mut last = 0;
+            for_each_word(&text, |word| {
+                assert!(word.span.start >= last || word.is_signed());
+                for part in &word.parts {
+                    assert!(part.start >= last && !part.is_empty() && text.get(part.clone()).is_some());
+                    last = part.end;
+                }
+                assert!(text.get(word.span.clone()).is_some() && word.span.end >= last);
+            });
+        }
+    }
+}
