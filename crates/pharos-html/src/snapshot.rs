@@ -10,6 +10,7 @@ use std::collections::HashMap;
 
 use pharos_core::PageUrl;
 use pharos_text::Analyser;
+use pharos_text::stem::stem_term;
 use url::Url;
 
 use crate::dom::{Dom, Element, NodeData, NodeId, Step};
@@ -313,6 +314,9 @@ impl Colours {
         let mut colours = HashMap::new();
         for (n, term) in terms.iter().enumerate() {
             for token in Analyser::shared().tokens(term) {
+                if let Some(stem) = stem_term(&token.text) {
+                    colours.entry(stem).or_insert(n % COLOURS);
+                }
                 colours.entry(token.text).or_insert(n % COLOURS);
             }
         }

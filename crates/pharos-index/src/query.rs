@@ -15,6 +15,8 @@ pub enum Query {
     All,
     /// A term in title, headings, emphasised words, anchors or body.
     Word(String),
+    /// One of these terms, each with its weight: the forms of a word.
+    Forms(Vec<(f32, String)>),
     /// Terms at these distances from each other, in one of these.
     Phrase(Vec<(usize, String)>),
     /// Pages of a host and of the hosts below it.
@@ -40,6 +42,13 @@ impl Query {
         match self {
             Query::All => exact(fields.kind, "page"),
             Query::Word(word) => in_texts(fields, |field| exact(field, word)),
+            Query::Forms(forms) => {
+                let clauses = forms.iter().map(|(weight, word)| {
+                    let form = in_texts(fields, |field| exact(field, word));
+                    (Occur::Should, Box::new(BoostQuery::new(form, *weight)) as Box<dyn TantivyQuery>)
+                });
+                Box::new(BooleanQuery::new(clauses.collect()))
+            }
             Query::Phrase(terms) => match terms.as_slice() {
                 [] => Box::new(EmptyQuery),
                 [(_, word)] => in_texts(fields, |field| exact(field, word)),

@@ -1,7 +1,9 @@
 //! The query language: words, `"phrases"`, `-not`, `site:`.
 
 use pharos_index::Query;
-use pharos_text::Analyser;
+use pharos_text::stem::stem_term;
+use pharos_text::stop_words::is_stop_word;
+use pharos_text::{Analyser, Token, is_han};
 
 /// Terms of a query beyond this many are ignored.
 const MAX_TERMS: usize = 64;
@@ -22,10 +24,63 @@ struct Part {
 enum What {
     /// Terms with their distances; a phrase must stand together, the terms of a word need only all be there.
     Terms {
-        terms: Vec<(usize, String)>,
+        terms: Vec<Term>,
         phrase: bool,
     },
     Site(String),
+}
+
+/// A word of a query.
+#[derive(Clone, Debug, PartialEq)]
+struct Term {
+    /// As it was typed.
+    typed: String,
+    /// As the index knows it.
+    text: String,
+    position: usize,
+    /// The smallest terms it consists of, with their positions, where it is a name made of parts: Node.js, 4K电视.
+    parts: Vec<(usize, String)>,
+}
+
+/// A word in its exact form counts this much more than in another; see [`pharos_text::stem`] for the measurement.
+const EXACT_FORM: f32 = 0.25;
+
+impl Term {
+    fn of(token: Token, typed: &str) -> Self {
+        let mut parts = Vec::new();
+        if !token.text.chars().all(is_han) {
+            let smallest = Analyser::shared().smallest_tokens(typed);
+            if smallest.len() > 1 {
+                parts = smallest.into_iter().map(|part| (part.position, part.text)).collect();
+            }
+        }
+        Self { typed: typed.to_string(), text: token.text, position: token.position, parts }
+    }
+
+    /// Where it only has to be somewhere on the page.
+    fn anywhere(&self) -> Query {
+        if self.parts.is_empty() {
+            return match stem_term(&self.text) {
+                Some(stem) => Query::Forms(vec![(1.0, stem), (EXACT_FORM, self.text.clone())]),
+                None => Query::Word(self.text.clone()),
+            };
+        }
+        let apart = if self.text.contains(is_han) {
+            Query::And(self.parts.iter().map(|(_, part)| Query::Word(part.clone())).collect())
+        } else {
+            // What is written Node.js here may be Node JS there.
+            Query::Phrase(self.parts.clone())
+        };
+        Query::Or(vec![Query::Word(self.text.clone()), apart])
+    }
+
+    /// Its exact terms and their positions, for a phrase.
+    fn exactly(&self) -> Vec<(usize, String)> {
+        match self.parts.as_slice() {
+            [] => vec![(self.position, self.text.clone())],
+            parts => parts.iter().map(|(at, part)| (self.position + at, part.clone())).collect(),
+        }
+    }
 }
 
 /// Understands a text. Everything is understood as something.
@@ -70,7 +125,11 @@ fn next_part(text: &str) -> (Option<What>, &str) {
 }
 
 fn terms_of(text: &str, phrase: bool) -> Option<What> {
-    let terms: Vec<_> = Analyser::shared().tokens(text).into_iter().map(|t| (t.position, t.text)).collect();
+    let tokens = Analyser::shared().tokens(text).into_iter();
+    let terms: Vec<Term> = tokens
+        .map(|token| (text[token.start..token.end].to_string(), token))
+        .map(|(typed, token)| Term::of(token, &typed))
+        .collect();
     (!terms.is_empty()).then_some(What::Terms { terms, phrase })
 }
 
@@ -95,33 +154,50 @@ impl Parsed {
 
     /// What to ask the index.
     pub(crate) fn to_query(&self) -> Query {
-        Query::And(
-            self.parts
-                .iter()
-                .map(|part| {
-                    let query = match &part.what {
-                        What::Site(host) => Query::Site(host.clone()),
-                        // What is not wanted is not wanted as it was written: -信息检索 forbids the words together.
-                        What::Terms { terms, phrase } if *phrase || part.negative => phrase_of(terms),
-                        What::Terms { terms, .. } => {
-                            Query::And(terms.iter().map(|(_, term)| Query::Word(term.clone())).collect())
-                        }
-                    };
-                    if part.negative { Query::Not(Box::new(query)) } else { query }
-                })
-                .collect(),
-        )
+        let says_something = self.says_something();
+        let mut queries = Vec::new();
+        for part in &self.parts {
+            let query = match &part.what {
+                What::Site(host) => Query::Site(host.clone()),
+                // What is not wanted is not wanted as it was written: -信息检索 forbids the words together.
+                What::Terms { terms, phrase } if *phrase || part.negative => phrase_of(terms),
+                What::Terms { terms, .. } => {
+                    let counting = terms.iter().filter(|term| !says_something || !is_stop_word(&term.text));
+                    let counting: Vec<Query> = counting.map(Term::anywhere).collect();
+                    if counting.is_empty() {
+                        continue;
+                    }
+                    Query::And(counting)
+                }
+            };
+            queries.push(if part.negative { Query::Not(Box::new(query)) } else { query });
+        }
+        Query::And(queries)
     }
 
-    /// The terms a result contains, for marking them; each once.
+    /// Is there a wanted word besides stop words? Then these need not be on the page.
+    fn says_something(&self) -> bool {
+        self.parts.iter().filter(|part| !part.negative).any(|part| match &part.what {
+            What::Terms { terms, phrase } => *phrase || terms.iter().any(|term| !is_stop_word(&term.text)),
+            What::Site(_) => false,
+        })
+    }
+
+    /// The terms a result may contain, for marking them; each once.
     pub(crate) fn words(&self) -> Vec<String> {
+        let says_something = self.says_something();
         let mut words: Vec<String> = Vec::new();
+        let mut add = |word: String| {
+            if words.len() < MAX_TERMS && !words.contains(&word) {
+                words.push(word);
+            }
+        };
         for part in self.parts.iter().filter(|p| !p.negative) {
-            if let What::Terms { terms, .. } = &part.what {
-                for (_, term) in terms {
-                    if !words.contains(term) {
-                        words.push(term.clone());
-                    }
+            let What::Terms { terms, phrase } = &part.what else { continue };
+            for term in terms {
+                if *phrase || !says_something || !is_stop_word(&term.text) {
+                    add(term.text.clone());
+                    term.parts.iter().for_each(|(_, part)| add(part.clone()));
                 }
             }
         }
@@ -135,7 +211,7 @@ impl Parsed {
             match &part.what {
                 What::Site(host) => format!("{minus}site:{host}"),
                 What::Terms { terms, phrase } => {
-                    let words = terms.iter().map(|(_, t)| t.as_str()).collect::<Vec<_>>().join(" ");
+                    let words = terms.iter().map(|term| term.typed.as_str()).collect::<Vec<_>>().join(" ");
                     if *phrase || (part.negative && terms.len() > 1) {
                         format!("{minus}\"{words}\"")
                     } else {
@@ -148,9 +224,10 @@ impl Parsed {
     }
 }
 
-fn phrase_of(terms: &[(usize, String)]) -> Query {
-    let first = terms.first().map_or(0, |(at, _)| *at);
-    Query::Phrase(terms.iter().map(|(at, term)| (at - first, term.clone())).collect())
+fn phrase_of(terms: &[Term]) -> Query {
+    let first = terms.first().map_or(0, |term| term.position);
+    let exactly = terms.iter().flat_map(Term::exactly);
+    Query::Phrase(exactly.map(|(at, term)| (at - first, term)).collect())
 }
 
 #[cfg(test)]
@@ -169,9 +246,9 @@ mod tests {
 
     #[test]
     fn a_minus_excludes_and_a_space_is_and() {
-        let query = parse("a b -c").to_query();
-        let not_c = Query::Not(Box::new(Query::Phrase(vec![(0, "c".into())])));
-        assert_eq!(query, Query::And(vec![word("a"), word("b"), not_c]));
+        let query = parse("x y -z").to_query();
+        let not_z = Query::Not(Box::new(Query::Phrase(vec![(0, "z".into())])));
+        assert_eq!(query, Query::And(vec![word("x"), word("y"), not_z]));
         assert_eq!(
             understood("搜索 引擎"),
             "搜索 引擎",

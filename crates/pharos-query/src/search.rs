@@ -7,6 +7,7 @@ use std::time::Instant;
 use pharos_core::config::QueryConfig;
 use pharos_core::{LibraryPosition, PageId, PageUrl, Timestamp};
 use pharos_index::{Index, IndexError, Snapshot, StoredPage};
+use pharos_text::stem::stem_term;
 use thiserror::Error;
 
 use crate::answer::{Answer, Hit};
@@ -91,7 +92,8 @@ impl Search {
             let found = snapshot.search(&parsed.to_query(), wanted)?;
             answer.total = found.total;
             let shown = found.candidates.get(first..).unwrap_or_default();
-            let words = parsed.words();
+            let mut words = parsed.words();
+            words.extend(words.iter().filter_map(|word| stem_term(word)).collect::<Vec<_>>());
             let words: HashSet<&str> = words.iter().map(String::as_str).collect();
             let scores: BTreeMap<PageId, f32> = shown.iter().map(|c| (c.page, c.score)).collect();
             for stored in snapshot.stored(shown)? {

@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::dictionary::Dictionary;
 use crate::normalise::Normalised;
-use crate::stem::{STEM_MARK, stem};
+use crate::stem::stem_term;
 use crate::tokenise::for_each_word;
 
 /// Longer terms are cut off here: no person types them, and an index refuses terms without bound.
@@ -276,8 +276,8 @@ fn every_form(run: &str, term: &str, span: Range<usize>, position: usize, emit: 
         }
     }
     emit(term, span.clone(), position);
-    if let Some(stem) = stem(term).filter(|stem| stem != term) {
-        emit(&format!("{STEM_MARK}{stem}"), span, position);
+    if let Some(stem) = stem_term(term) {
+        emit(&stem, span, position);
     }
 }
 
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn chinese_and_english_are_cut_into_words() {
         assert_eq!(terms("我来到北京清华大学"), ["我", "来到", "北京", "清华大学"]);
-        assert_eq!(terms("The quick Fox's node.js 3.14"), ["the", "quick", "fox", "s", "node.js", "3.14"]);
+        assert_eq!(terms("The quick Fox's node.js 3.14"), ["the", "quick", "fox", "s", "nodejs", "3.14"]);
         assert_eq!(terms("搜索引擎Pharos，2026年"), ["搜索引擎", "pharos", "2026", "年"]);
         assert!(terms(" \n… 😀 —").is_empty());
     }

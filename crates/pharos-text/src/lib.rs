@@ -47,3 +47,4 @@ mod tokenise;
 pub mod variants;
 
 pub use analyser::{Analyser, MAX_TERM_BYTES, Token, is_han};
+pub use normalise::normalise;

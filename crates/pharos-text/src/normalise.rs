@@ -14,13 +14,17 @@ const MAX_CLUSTER_CHARS: usize = 31;
 /// ([`variants`](crate::variants)), and the way back to the original.
 ///
 /// NFKC folds full-width letters and digits (ＡＢＣ → abc), half-width katakana, ligatures and compatibility
-/// ideographs. Lower case is taken character by character: the final sigma of Greek would otherwise depend on
-/// what follows, and the same word would have two spellings.
+/// ideographs. Case is folded character by character, so that no spelling depends on what follows.
 #[derive(Default)]
 pub(crate) struct Normalised {
     text: String,
     pieces: Vec<Piece>,
     original_len: usize,
+}
+
+/// A text in the form in which words are compared: NFKC, lower case, one form of each Han character, nothing invisible.
+pub fn normalise(text: &str) -> String {
+    Normalised::of(text).text
 }
 
 /// A stretch of the text, up to where the next one begins.
@@ -95,7 +99,12 @@ impl Normalised {
         self.begin_piece(original, false);
         let visible = cluster.chars().filter(|c| !is_ignorable(*c));
         for c in visible.nfkc() {
-            self.text.extend(c.to_lowercase().map(fold));
+            match c {
+                // Case folding: what is written in capitals has only one form of these.
+                'ς' => self.text.push('σ'),
+                'ß' | 'ẞ' => self.text.push_str("ss"),
+                c => self.text.extend(c.to_lowercase().map(fold)),
+            }
         }
         let written = &self.text[begin..];
         let one_for_one = written.len() == cluster.len() && written.chars().nth(1).is_none();
@@ -168,7 +177,7 @@ mod tests {
     fn widths_ligatures_case_and_marks_are_folded() {
         let folded = |text: &str| Normalised::of(text).text().to_string();
         assert_eq!(folded("ＡＢＣ１２３"), "abc123");
-        assert_eq!(folded("ﬁne ㎏ Straße ΣΑΣ"), "fine kg straße σασ");
+        assert_eq!(folded("ﬁne ㎏ Straße ΣΑΣ φάρος"), "fine kg strasse σασ φάροσ");
         assert_eq!(folded("cafe\u{301}"), "café");
         assert_eq!(folded("ｶﾞｷﾞ"), "ガギ");
         assert_eq!(folded("co\u{AD}op\u{200B}era\u{FEFF}te"), "cooperate");

@@ -2,7 +2,7 @@
 //!
 //! Words are those of UAX #29, cut at the punctuation it lets stand inside them: `node.js` and `snake_case` have two
 //! *parts* each, so that either is found. Parts that are joined make a *whole* besides: names (Node.js, AT&T,
-//! state-of-the-art), e-mail and web addresses, dates, times, numbers (3,000 is 3000). And some *signs* belong to a
+//! state-of-the-art), e-mail and web addresses, dates, times, numbers; each has one plain form (nodejs, 3000). And some *signs* belong to a
 //! name and are no joints: the end of C++, C# and Google+, the beginning of .NET and .htaccess.
 
 use std::ops::Range;
@@ -18,7 +18,7 @@ pub(crate) struct Word {
     pub span: Range<usize>,
     /// Its parts: at least one. Places in the text.
     pub parts: Vec<Range<usize>>,
-    /// What the whole is called where that is not what stands there: 3000 for 3,000.
+    /// What the whole is called where that is not what stands there: 3000 for 3,000, wifi for wi-fi.
     pub called: Option<String>,
 }
 
@@ -129,13 +129,23 @@ fn finish(text: &str, word: &mut Word, f: &mut impl FnMut(&Word)) {
         }
         _ => {}
     }
-    let whole = &text[word.span.clone()];
-    if word.called.is_none() && whole.contains(',') && !is_address(text, word) {
-        word.called = Some(whole.replace(',', ""));
+    if word.called.is_none() && word.parts.len() > 1 {
+        word.called = plain_form(text, word);
     }
     f(word);
     word.parts.clear();
     word.called = None;
+}
+
+/// People write wi-fi and wifi, Node.js and nodejs, U.S. and US, 3,000 and 3000: one name for each.
+fn plain_form(text: &str, word: &Word) -> Option<String> {
+    let whole = &text[word.span.clone()];
+    if is_address(text, word) || whole.contains('@') {
+        return None;
+    }
+    let is_number = !whole.contains(char::is_alphabetic);
+    let is_dropped = |c: char| if is_number { c == ',' } else { matches!(c, '-' | '_' | '.' | '·') };
+    whole.contains(is_dropped).then(|| whole.replace(is_dropped, ""))
 }
 
 fn add_signs(text: &str, part: Range<usize>, span: &mut Range<usize>) {
@@ -188,7 +198,7 @@ mod tests {
         assert_eq!(words("c++, c# at&t!"), ["c++(c)", "c#(c)", "at&t(at t)"]);
         assert_eq!(
             words("the .net and asp.net of node.js"),
-            ["the", ".net(net)", "and", "asp.net(asp net)", "of", "node.js(node js)"]
+            ["the", ".net(net)", "and", "aspnet(asp net)", "of", "nodejs(node js)"]
         );
         assert_eq!(
             words("c++11 a+1 x+y google+ c+++"),
@@ -196,7 +206,7 @@ mod tests {
         );
         assert_eq!(
             words("wi-fi snake_case #1 end. next"),
-            ["wi-fi(wi fi)", "snake_case(snake case)", "1", "end", "next"]
+            ["wifi(wi fi)", "snakecase(snake case)", "1", "end", "next"]
         );
         assert_eq!(words("fox's l\u{2019}été"), ["fox", "s", "l", "été"]);
     }

@@ -1,0 +1,219 @@
+//! What must an index store so that no cut of a page hides it from a query, and what does that cost?
+//!
+//! `cargo run --release -p bench-words -- PAGES.jsonl`
+//!
+//! PAGES.jsonl has one page a line with its `text`, as `pharos clean --batch DIR PAGES.jsonl` writes it. The same pages
+//! are indexed by tantivy in several ways, and the same strings are looked for in each as quoted phrases: words of the
+//! dictionary, strings that begin and end anywhere, single characters. Found must be every page that contains the string.
+
+use std::collections::{BTreeSet, HashSet};
+use std::error::Error;
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use pharos_text::dictionary::Dictionary;
+use pharos_text::{Analyser, Token, is_han, normalise};
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+use tantivy::collector::{DocSetCollector, TopDocs};
+use tantivy::query::{PhraseQuery, Query, TermQuery};
+use tantivy::schema::{Field, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions, Value as _};
+use tantivy::tokenizer::PreTokenizedString;
+use tantivy::{Index, IndexWriter, Searcher, TantivyDocument, Term};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+/// Terms with their positions.
+type Terms = Vec<(usize, String)>;
+
+/// A way of indexing: its name, what of a page is stored, and what of a query is asked for.
+type Way = (&'static str, fn(&str) -> Vec<Token>, fn(&str) -> Terms);
+
+const WAYS: [Way; 6] = [
+    ("words of the best cut", |text| Analyser::shared().tokens(text), best_cut),
+    ("characters", |text| Analyser::shared().smallest_tokens(text), characters),
+    ("words and characters, asked by words", words_and_characters, best_cut),
+    ("words and characters, asked by characters", words_and_characters, characters),
+    ("characters and pairs", characters_and_pairs, pairs),
+    ("characters and every word (ours)", |text| Analyser::shared().index_tokens(text), best_cut),
+];
+
+fn best_cut(query: &str) -> Terms {
+    Analyser::shared().tokens(query).into_iter().map(|t| (t.position, t.text)).collect()
+}
+
+fn characters(query: &str) -> Terms {
+    Analyser::shared().smallest_tokens(query).into_iter().map(|t| (t.position, t.text)).collect()
+}
+
+/// Pairs that cover a string of Han characters, overlapping only at the end.
+fn pairs(query: &str) -> Terms {
+    let chars: Vec<char> = query.chars().collect();
+    if chars.len() < 2 {
+        return characters(query);
+    }
+    let last = chars.len() - 2;
+    let starts: BTreeSet<usize> = (0..=last).step_by(2).chain([last]).collect();
+    starts.into_iter().map(|at| (at, chars[at..at + 2].iter().collect())).collect()
+}
+
+fn words_and_characters(text: &str) -> Vec<Token> {
+    let mut tokens = Analyser::shared().smallest_tokens(text);
+    let known: HashSet<(usize, String)> = tokens.iter().map(|t| (t.position, t.text.clone())).collect();
+    let words = Analyser::shared().tokens(text).into_iter();
+    tokens.extend(words.filter(|t| !known.contains(&(t.position, t.text.clone()))));
+    tokens.sort_by_key(|t| t.position);
+    tokens
+}
+
+fn characters_and_pairs(text: &str) -> Vec<Token> {
+    let single = Analyser::shared().smallest_tokens(text);
+    let mut tokens = Vec::with_capacity(2 * single.len());
+    for (nth, token) in single.iter().enumerate() {
+        tokens.push(token.clone());
+        if let Some(next) = single.get(nth + 1)
+            && next.start == token.end
+            && [token, next].iter().all(|t| t.text.chars().all(is_han))
+        {
+            tokens.push(Token {
+                text: format!("{}{}", token.text, next.text),
+                end: next.end,
+                ..token.clone()
+            });
+        }
+    }
+    tokens
+}
+
+fn main() -> Outcome<()> {
+    let path = env::args().nth(1).ok_or("which pages? give a file that `pharos clean --batch` wrote")?;
+    let mut pages = Vec::new();
+    for line in fs::read_to_string(path)?.lines() {
+        let page: serde_json::Value = serde_json::from_str(line)?;
+        pages.push(page["text"].as_str().unwrap_or_default().to_string());
+    }
+    let folded: Vec<String> = pages.iter().map(|page| normalise(page)).collect();
+    let kinds = [
+        ("words", sample(&folded, 600, &Dictionary::base(), Some(true))),
+        ("strings", sample(&folded, 600, &Dictionary::base(), Some(false))),
+        ("characters", sample(&folded, 200, &Dictionary::base(), None)),
+    ];
+    let bytes: usize = pages.iter().map(String::len).sum();
+    println!(
+        "{} pages, {:.1} MB; quoted: 600 dictionary words, 600 strings across borders, 200 characters\n",
+        pages.len(),
+        bytes as f64 / 1e6
+    );
+    println!("| stored | index | indexing | words | strings | characters | found |");
+    println!("|---|---|---|---|---|---|---|");
+    let mut smallest = 0.0;
+    for (name, store, ask) in WAYS {
+        let started = Instant::now();
+        let (searcher, field, number) = index(&pages, store)?;
+        let indexing = started.elapsed();
+        let size = searcher.space_usage()?.total().get_bytes() as f64;
+        smallest = if smallest == 0.0 { size } else { smallest };
+        let (mut times, mut found, mut wanted) = (Vec::new(), 0, 0);
+        for (_, queries) in &kinds {
+            let mut took = Duration::ZERO;
+            for query in queries {
+                let truth: HashSet<u64> = (0..)
+                    .zip(&folded)
+                    .filter(|(_, page)| page.contains(query.as_str()))
+                    .map(|(n, _)| n)
+                    .collect();
+                let asked = question(field, ask(query));
+                let started = Instant::now();
+                searcher.search(&*asked, &TopDocs::with_limit(10).order_by_score())?;
+                took += started.elapsed();
+                for address in searcher.search(&*asked, &DocSetCollector)? {
+                    let document: TantivyDocument = searcher.doc(address)?;
+                    found += usize::from(
+                        document
+                            .get_first(number)
+                            .and_then(|v| v.as_u64())
+                            .is_some_and(|n| truth.contains(&n)),
+                    );
+                }
+                wanted += truth.len();
+            }
+            times.push(format!("{:.0} µs", took.as_secs_f64() * 1e6 / queries.len() as f64));
+        }
+        println!(
+            "| {name} | {:.1} MB ({:.2} ×) | {:.1} MB/s | {} | {:.2} % |",
+            size / 1e6,
+            size / smallest,
+            bytes as f64 / 1e6 / indexing.as_secs_f64(),
+            times.join(" | "),
+            100.0 * found as f64 / wanted as f64,
+        );
+    }
+    Ok(())
+}
+
+fn index(pages: &[String], store: fn(&str) -> Vec<Token>) -> Outcome<(Searcher, Field, Field)> {
+    let mut schema = Schema::builder();
+    let indexing = TextFieldIndexing::default().set_index_option(IndexRecordOption::WithFreqsAndPositions);
+    let field = schema.add_text_field("body", TextOptions::default().set_indexing_options(indexing));
+    let number = schema.add_u64_field("number", STORED);
+    let index = Index::create_in_ram(schema.build());
+    let mut writer: IndexWriter = index.writer_with_num_threads(1, 256 << 20)?;
+    for (n, page) in (0u64..).zip(pages) {
+        let tokens = store(page).into_iter().map(|t| tantivy::tokenizer::Token {
+            offset_from: t.start,
+            offset_to: t.end,
+            position: t.position,
+            text: t.text,
+            position_length: 1,
+        });
+        let mut document = TantivyDocument::new();
+        document.add_pre_tokenized_text(
+            field,
+            PreTokenizedString { text: page.clone(), tokens: tokens.collect() },
+        );
+        document.add_u64(number, n);
+        writer.add_document(document)?;
+    }
+    writer.commit()?;
+    let segments = index.searchable_segment_ids()?;
+    if segments.len() > 1 {
+        writer.merge(&segments).wait()?;
+    }
+    writer.wait_merging_threads()?;
+    Ok((index.reader()?.searcher(), field, number))
+}
+
+fn question(field: Field, terms: Terms) -> Box<dyn Query> {
+    let first = terms.first().map_or(0, |(at, _)| *at);
+    let mut terms: Vec<(usize, Term)> =
+        terms.into_iter().map(|(at, text)| (at - first, Term::from_field_text(field, &text))).collect();
+    match terms.len() {
+        1 => Box::new(TermQuery::new(terms.remove(0).1, IndexRecordOption::WithFreqs)),
+        _ => Box::new(PhraseQuery::new_with_offset(terms)),
+    }
+}
+
+/// Strings of Han characters that stand in the pages: words, no words, or single characters.
+fn sample(pages: &[String], count: usize, dictionary: &Dictionary, words: Option<bool>) -> Vec<String> {
+    let mut random = StdRng::seed_from_u64(7);
+    let mut found = BTreeSet::new();
+    for _ in 0..count * 1_000 {
+        let page: Vec<char> = pages[random.random_range(0..pages.len())].chars().collect();
+        if page.is_empty() {
+            continue;
+        }
+        let start = random.random_range(0..page.len());
+        let len = if words.is_none() { 1 } else { random.random_range(2..8) };
+        let string: String = page.iter().skip(start).take(len).collect();
+        let is_right = words.is_none_or(|words| dictionary.contains(&string) == words);
+        if is_right && string.chars().count() == len && string.chars().all(is_han) {
+            found.insert(string);
+        }
+        if found.len() == count {
+            break;
+        }
+    }
+    found.into_iter().collect()
+}
