@@ -38,9 +38,12 @@
 mod analyser;
 mod base;
 pub mod dictionary;
+pub mod keywords;
 pub mod lang;
 mod normalise;
+pub mod pinyin;
 pub mod segment;
+pub mod sentences;
 pub mod stem;
 pub mod stop_words;
 mod tokenise;
