@@ -96,9 +96,9 @@ fn main() -> Outcome<()> {
     }
     let folded: Vec<String> = pages.iter().map(|page| normalise(page)).collect();
     let kinds = [
-        ("words", sample(&folded, 600, Dictionary::base(), Some(true))),
-        ("strings", sample(&folded, 600, Dictionary::base(), Some(false))),
-        ("characters", sample(&folded, 200, Dictionary::base(), None)),
+        sample(&folded, 600, Dictionary::base(), Some(true)),
+        sample(&folded, 600, Dictionary::base(), Some(false)),
+        sample(&folded, 200, Dictionary::base(), None),
     ];
     let bytes: usize = pages.iter().map(String::len).sum();
     println!(
@@ -138,7 +138,7 @@ fn main() -> Outcome<()> {
     let smallest = indexes[0].bytes()?;
     for (way, made) in indexes.iter().enumerate() {
         let mean = |kind: usize| {
-            format!("{:.0} µs", times[way][kind].as_secs_f64() * 1e6 / kinds[kind].1.len() as f64)
+            format!("{:.0} µs", times[way][kind].as_secs_f64() * 1e6 / kinds[kind].len() as f64)
         };
         println!(
             "| {} | {:.1} MB ({:.2} ×) | {:.1} MB/s | {} | {} | {} | {:.2} % |",

@@ -4,7 +4,6 @@
 //! copies of a text begin alike whatever surrounds them.
 
 use pharos_core::WeightedTerm;
-use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text::{beginning, collapse};
 
@@ -61,12 +60,9 @@ fn sentences(paragraph: &str) -> impl Iterator<Item = String> {
     /// Of one paragraph; a page without any full stop is one sentence.
     const MAX_BYTES: usize = 16 << 10;
     let paragraph = &paragraph[..paragraph.floor_char_boundary(MAX_BYTES)];
-    paragraph
-        .lines()
-        .flat_map(str::split_sentence_bounds)
+    pharos_text::sentences::sentences(paragraph)
         .take(MAX_SENTENCES)
-        // A quotation mark that opens belongs to what follows.
-        .map(|sentence| collapse(sentence.trim_end().trim_end_matches(['“', '‘', '「', '《']), usize::MAX))
+        .map(|sentence| collapse(&paragraph[sentence], usize::MAX))
         .filter(|sentence| sentence.chars().count() >= MIN_SENTENCE)
 }
 

@@ -30,7 +30,7 @@ pub(crate) use conclude::{fill, fill_from_text};
 pub use irrelevant::IrrelevantWordLearner;
 use pharos_core::WeightedTerm;
 use pharos_core::config::CleanConfig;
-use pharos_text::Analyser;
+use pharos_text::{Analyser, is_han};
 
 /// How words are weighed, and which of them stand for a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -177,13 +177,13 @@ impl<'a> BlockTree<'a> {
         for (block, weight) in self.nodes.iter().zip(weights) {
             let text = &block.text[..block.text.floor_char_boundary(room)];
             room -= text.len();
-            Analyser::shared().for_each_token(text, |term, _, _, _| {
+            Analyser::shared().for_each_token(text, |term, start, end, _| {
                 if tells_something(term) {
                     match places.get(term) {
                         Some(place) => sums[*place].1 += weight / highest,
                         None => {
                             places.insert(term.to_string(), sums.len());
-                            sums.push((term.to_string(), weight / highest));
+                            sums.push((as_written(term, &text[start..end]), weight / highest));
                         }
                     }
                 }
@@ -235,6 +235,12 @@ fn normalised(sums: Vec<(String, f64)>) -> Vec<WeightedTerm> {
         sums.into_iter().map(|(term, sum)| WeightedTerm { term, weight: (sum / length) as f32 }).collect();
     terms.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     terms
+}
+
+/// A word for the eyes: terms are folded so that they compare (漢語 to 汉语, Node.js to nodejs).
+fn as_written(term: &str, written: &str) -> String {
+    let is_folded = written.contains(|c: char| is_han(c) || c.is_ascii_punctuation());
+    if is_folded { written.to_lowercase() } else { term.to_string() }
 }
 
 /// Single characters, numbers and words that stand in every text tell nothing about one.
