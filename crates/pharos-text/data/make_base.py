@@ -36,11 +36,11 @@ def main(opencc, jieba):
             usage[c] += int(frequency)
 
     # A traditional character with several simplified ones goes to the most usual of them, even where it may also
-    # stay (乾, 於, 著): both forms of a word then always meet.
+    # stay (乾, 於, 著): both forms of a word then always meet. What is nearly as usual by itself stays (沈, 像).
     fold = {}
     for source, targets in pairs(opencc / "TSCharacters.txt"):
         best = max(targets, key=lambda c: usage[c])
-        if best != source:
+        if best != source and not (source in targets and 5 * usage[source] > usage[best]):
             fold[source] = best
     for name in ["TWVariants.txt", "HKVariants.txt"]:
         for source, targets in pairs(opencc / name):
