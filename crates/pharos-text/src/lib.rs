@@ -40,6 +40,7 @@ mod base;
 pub mod dictionary;
 pub mod keywords;
 pub mod lang;
+pub mod new_words;
 mod normalise;
 pub mod pinyin;
 pub mod segment;
@@ -48,6 +49,7 @@ pub mod stem;
 pub mod stop_words;
 mod tokenise;
 pub mod variants;
+pub mod vocabulary;
 
 pub use analyser::{Analyser, MAX_TERM_BYTES, Token, is_han};
 pub use normalise::normalise;

@@ -2,6 +2,8 @@
 //!
 //! One trait, many methods; every method answers any text, and the pieces it gives, joined, are the text.
 
+pub mod hybrid;
+
 /// A way of cutting texts into words.
 ///
 /// # Contract
