@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, Lexicon};
 
 /// Aligned so that it can be read as numbers where it lies.
 #[repr(C, align(8))]
@@ -21,6 +21,13 @@ impl Dictionary {
             Dictionary::from_image(&IMAGE.0).unwrap_or_else(|_| Dictionary::new(&[]))
         });
         &SHARED
+    }
+}
+
+impl Default for Lexicon<'_> {
+    /// The words that come with the program, and no others.
+    fn default() -> Self {
+        Lexicon::of(Dictionary::base())
     }
 }
 

@@ -38,6 +38,7 @@
 mod analyser;
 mod base;
 pub mod dictionary;
+pub mod evaluate;
 pub mod keywords;
 pub mod lang;
 pub mod new_words;
@@ -51,5 +52,5 @@ mod tokenise;
 pub mod variants;
 pub mod vocabulary;
 
-pub use analyser::{Analyser, MAX_TERM_BYTES, Token, is_han};
+pub use analyser::{Analyser, MAX_TERM_BYTES, Token, is_han, segment_with};
 pub use normalise::normalise;

@@ -32,7 +32,17 @@ fn stem(word: &str) -> Option<Cow<'_, str>> {
 
 /// The term that all forms of a word share in the index.
 pub fn stem_term(word: &str) -> Option<String> {
-    Some(format!("{STEM_MARK}{}", stem(word)?))
+    let mut term = String::new();
+    write_stem_term(word, &mut term).then_some(term)
+}
+
+/// [`stem_term`] in place of what a string held; tells whether there is one.
+pub(crate) fn write_stem_term(word: &str, term: &mut String) -> bool {
+    term.clear();
+    let Some(stem) = stem(word) else { return false };
+    term.push(STEM_MARK);
+    term.push_str(&stem);
+    true
 }
 
 #[cfg(test)]

@@ -51,6 +51,17 @@ pub(crate) fn for_each_word(text: &str, mut f: impl FnMut(&Word)) {
     finish(text, &mut word, &mut f);
 }
 
+/// The end of the word that a short text begins with, signs included.
+pub(crate) fn first_word(text: &str) -> Option<usize> {
+    let mut first = None;
+    for_each_word(text, |word| {
+        if word.span.start == 0 {
+            first = Some(word.span.end);
+        }
+    });
+    first
+}
+
 /// The smallest words and their places.
 fn for_each_part(text: &str, mut f: impl FnMut(Range<usize>)) {
     let bytes = text.as_bytes();

@@ -4,6 +4,9 @@
 //! `base + s`, which belongs to it if that unit's `check` names the state. A word that ends in a state hangs from
 //! it by the symbol 0, which no character has; a state where nothing goes on holds the word itself.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 /// What a character is called inside a trie. Usual characters have small numbers.
 pub(crate) type Symbol = u16;
 
@@ -15,6 +18,9 @@ const LEAF: u32 = 1 << 31;
 /// `base` with this bit has a word by the symbol [`NONE`].
 const WORD: u32 = 1 << 30;
 const OFFSET: u32 = WORD - 1;
+
+/// So many gaps are tried before the search moves on: room against time.
+const MAX_TRIES: usize = 256;
 
 /// Two numbers a unit: `base`, `check`. `check` is the state it belongs to, plus one.
 pub(crate) type Units = [u32];
@@ -34,6 +40,17 @@ pub(crate) fn step(units: &Units, state: u32, symbol: Symbol) -> Option<u32> {
     (check == state + 1).then_some(next)
 }
 
+/// Follows all symbols from the root.
+pub(crate) fn find(units: &Units, symbols: &[Symbol]) -> Option<u32> {
+    symbols.iter().try_fold(ROOT, |state, symbol| step(units, state, *symbol))
+}
+
+/// Does a word end in a state?
+#[inline]
+pub(crate) fn is_word(units: &Units, state: u32) -> bool {
+    units.get(2 * state as usize).is_some_and(|base| base & (LEAF | WORD) != 0)
+}
+
 /// The word that ends in a state.
 #[inline]
 pub(crate) fn word(units: &Units, state: u32) -> Option<u32> {
@@ -47,94 +64,162 @@ pub(crate) fn word(units: &Units, state: u32) -> Option<u32> {
     }
 }
 
+/// The symbols that lead from the root to a state, the last one first; none for what is no state.
+pub(crate) fn symbols_to(units: &Units, mut state: u32) -> Option<Vec<Symbol>> {
+    let mut symbols = Vec::new();
+    while state != ROOT {
+        let parent = units.get(2 * state as usize + 1)?.checked_sub(1)?;
+        let base = *units.get(2 * parent as usize)?;
+        let symbol = Symbol::try_from(state.checked_sub(base & OFFSET)?).ok()?;
+        if base & LEAF != 0 || symbol == NONE || symbols.len() >= units.len() {
+            return None;
+        }
+        symbols.push(symbol);
+        state = parent;
+    }
+    Some(symbols)
+}
+
 /// Builds the units for words that are sorted by their symbols and different, each with its number.
 pub(crate) fn build(words: &[(Vec<Symbol>, u32)]) -> Vec<u32> {
-    let mut builder = Builder { units: Vec::new(), free: 1, used: Vec::new() };
+    let mut builder = Builder::default();
     builder.grow(1);
-    builder.used[0] = true;
+    builder.take(ROOT as usize);
     builder.fill(words);
-    let end = builder.used.iter().rposition(|used| *used).map_or(0, |last| last + 1);
+    let end = (0..builder.next.len()).rev().find(|at| !builder.is_free(*at)).map_or(0, |last| last + 1);
     builder.units.truncate(2 * end);
     builder.units
 }
 
+#[derive(Default)]
 struct Builder {
     units: Vec<u32>,
-    used: Vec<bool>,
-    /// Before this place nothing is free, or too little to be worth a look.
-    free: usize,
+    /// A free unit names itself, a used one a later unit on the way to the next free one.
+    next: Vec<u32>,
+    /// Where the look for a place begins, and for how many children.
+    from: usize,
+    fan_out: usize,
+}
+
+/// A state whose children have no place yet. Those with most children come first, then the older.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting<'w> {
+    fan_out: usize,
+    age: Reverse<usize>,
+    state: u32,
+    depth: usize,
+    words: &'w [(Vec<Symbol>, u32)],
 }
 
 impl Builder {
-    /// States are filled from a list and not by recursion: a word may be long.
+    /// States with many children find their place while there is room, and the many with a single one fill the
+    /// gaps: hardly a unit stays empty. A list and no recursion: a word may be long.
     fn fill(&mut self, words: &[(Vec<Symbol>, u32)]) {
-        let mut waiting = vec![(ROOT, 0, words)];
-        let mut children: Vec<(Symbol, usize)> = Vec::new();
-        while let Some((state, depth, words)) = waiting.pop() {
-            children.clear();
-            for (at, (symbols, _)) in words.iter().enumerate() {
-                let symbol = symbols.get(depth).copied().unwrap_or(NONE);
-                if children.last().is_none_or(|(last, _)| *last != symbol) {
-                    children.push((symbol, at));
-                }
-            }
-            if let ([(NONE, _)], [(_, number)]) = (children.as_slice(), words) {
-                self.units[2 * state as usize] = LEAF | number;
-                continue;
-            }
+        let mut waiting = BinaryHeap::new();
+        let mut children = Vec::new();
+        let mut born = 0;
+        find_children(words, 0, &mut children);
+        if !children.is_empty() {
+            waiting.push(Waiting { fan_out: children.len(), age: Reverse(0), state: ROOT, depth: 0, words });
+        }
+        let mut grandchildren = Vec::new();
+        while let Some(Waiting { state, depth, words, .. }) = waiting.pop() {
+            find_children(words, depth, &mut children);
             let base = self.place(&children);
             self.units[2 * state as usize] = base as u32;
             for (nth, (symbol, from)) in children.iter().enumerate() {
                 let to = children.get(nth + 1).map_or(words.len(), |(_, next)| *next);
                 let child = base + usize::from(*symbol);
-                self.used[child] = true;
+                let below = &words[*from..to];
+                self.take(child);
                 self.units[2 * child + 1] = state + 1;
                 if *symbol == NONE {
                     self.units[2 * state as usize] |= WORD;
                     self.units[2 * child] = words[*from].1;
-                } else {
-                    waiting.push((child as u32, depth + 1, &words[*from..to]));
+                    continue;
                 }
+                find_children(below, depth + 1, &mut grandchildren);
+                if let ([(NONE, _)], [(_, number)]) = (grandchildren.as_slice(), below) {
+                    self.units[2 * child] = LEAF | number;
+                    continue;
+                }
+                born += 1;
+                waiting.push(Waiting {
+                    fan_out: grandchildren.len(),
+                    age: Reverse(born),
+                    state: child as u32,
+                    depth: depth + 1,
+                    words: below,
+                });
             }
         }
     }
 
     /// The first offset where all children find a free unit.
     fn place(&mut self, children: &[(Symbol, usize)]) -> usize {
-        let (first, last) = match (children.first(), children.last()) {
-            (Some((first, _)), Some((last, _))) => (usize::from(*first), usize::from(*last)),
-            _ => return 1,
-        };
+        let (Some((first, _)), Some((last, _))) = (children.first(), children.last()) else { return 1 };
+        let (first, last) = (usize::from(*first), usize::from(*last));
+        if self.fan_out != children.len() {
+            self.fan_out = children.len();
+            self.from = 1;
+        }
+        self.from = self.free_from(self.from);
         let mut tried = 0;
-        let mut at = self.free.max(first + 1);
+        let mut at = self.free_from(self.from.max(first));
         loop {
             self.grow(at + last - first + 1);
-            if !self.used[at] {
-                let base = at - first;
-                if children.iter().all(|(symbol, _)| !self.used[base + usize::from(*symbol)]) {
-                    break;
-                }
-                tried += 1;
+            let base = at - first;
+            if children.iter().all(|(symbol, _)| self.is_free(base + usize::from(*symbol))) {
+                break;
             }
-            at += 1;
+            tried += 1;
+            at = self.free_from(at + 1);
         }
-        // Where many gaps fitted nothing, the next look begins further on: a little room for much time.
-        if tried > 64 || at == self.free {
-            self.free = self.free.max(at.saturating_sub(4096)).max(self.first_free());
+        // Where many gaps fitted nothing, as many children again begin to look further on.
+        if tried > MAX_TRIES && self.from >= first {
+            self.from = at;
         }
         at - first
     }
 
-    fn first_free(&self) -> usize {
-        let from = self.free.min(self.used.len());
-        self.used[from..].iter().position(|used| !used).map_or(self.used.len(), |gap| from + gap)
+    fn is_free(&self, at: usize) -> bool {
+        self.next[at] as usize == at
+    }
+
+    fn take(&mut self, at: usize) {
+        self.grow(at + 2);
+        self.next[at] = at as u32 + 1;
+    }
+
+    /// The first free unit from here on.
+    fn free_from(&mut self, from: usize) -> usize {
+        self.grow(from + 1);
+        let mut at = from;
+        while !self.is_free(at) {
+            // Ways get shorter as they are gone.
+            self.next[at] = self.next[self.next[at] as usize];
+            at = self.next[at] as usize;
+        }
+        at
     }
 
     fn grow(&mut self, len: usize) {
-        if len > self.used.len() {
+        let old = self.next.len();
+        if len > old {
             let len = len.next_power_of_two();
-            self.used.resize(len, false);
+            self.next.extend(old as u32..len as u32);
             self.units.resize(2 * len, 0);
+        }
+    }
+}
+
+/// The different symbols at one depth, each with the first word that has it.
+fn find_children(words: &[(Vec<Symbol>, u32)], depth: usize, children: &mut Vec<(Symbol, usize)>) {
+    children.clear();
+    for (at, (symbols, _)) in words.iter().enumerate() {
+        let symbol = symbols.get(depth).copied().unwrap_or(NONE);
+        if children.last().is_none_or(|(last, _)| *last != symbol) {
+            children.push((symbol, at));
         }
     }
 }
@@ -147,9 +232,8 @@ mod tests {
 
     use super::*;
 
-    fn find(units: &Units, symbols: &[Symbol]) -> Option<u32> {
-        let state = symbols.iter().try_fold(ROOT, |state, symbol| step(units, state, *symbol))?;
-        word(units, state)
+    fn find_word(units: &Units, symbols: &[Symbol]) -> Option<u32> {
+        word(units, find(units, symbols)?)
     }
 
     proptest! {
@@ -162,16 +246,16 @@ mod tests {
             let sorted: Vec<_> = words.iter().map(|(w, n)| (w.clone(), *n)).collect();
             let units = build(&sorted);
             for (word, number) in &words {
-                prop_assert_eq!(find(&units, word), Some(*number));
+                prop_assert_eq!(find_word(&units, word), Some(*number));
             }
             for other in others {
-                prop_assert_eq!(find(&units, &other), words.get(&other).copied());
+                prop_assert_eq!(find_word(&units, &other), words.get(&other).copied());
             }
         }
 
         #[test]
         fn any_numbers_can_be_walked(units in prop::collection::vec(any::<u32>(), 0..64), symbols in prop::collection::vec(any::<u16>(), 0..9)) {
-            let _ = find(&units, &symbols);
+            let _ = find_word(&units, &symbols);
         }
     }
 }

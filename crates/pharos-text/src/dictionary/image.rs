@@ -7,11 +7,13 @@ use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
 use super::double_array::{self, Symbol};
-use super::{Dictionary, Entry};
+use super::weight::cutting_cost;
+use super::{Dictionary, Entry, cost};
 
-const MAGIC: [u8; 8] = *b"PHAROSD1";
-/// Magic, five counts, the sum of frequencies and the longest word.
-const HEADER: usize = 8 + 8 * 7;
+const MAGIC: [u8; 8] = *b"PHAROSD2";
+/// Magic, five counts, the sum of frequencies, the longest word, two halves of the set of joined characters.
+const HEADER: usize = 8 + 8 * NUMBERS;
+const NUMBERS: usize = 9;
 /// Characters of the basic plane.
 const BASIC: usize = 0x1_0000;
 /// Codes must stay below the marks of the double array.
@@ -27,13 +29,18 @@ pub(crate) fn compile(entries: &[Entry<'_>]) -> Dictionary {
     let entries = &entries[..entries.len().min(MAX_WORDS)];
     let living = || entries.iter().filter(|e| e.frequency > 0 && !e.word.is_empty());
     let (basic, supplementary) = name_characters(living());
+    let total = living().map(|e| u64::from(e.frequency)).sum();
     let mut dictionary = Dictionary {
         basic: basic.into(),
         supplementary: supplementary.into(),
         units: Cow::Borrowed(&[]),
         frequencies: entries.iter().map(|e| e.frequency).collect(),
         tags: entries.iter().map(|e| tag_number(e.tag)).collect(),
-        total: living().map(|e| u64::from(e.frequency)).sum(),
+        costs: entries.iter().map(|e| cutting_cost(e, total)).collect(),
+        unit_costs: Cow::Borrowed(&[]),
+        unknown: cost(1, total).into(),
+        joined_ascii: living().map(|e| joined_ascii(e.word)).fold(0, |all, one| all | one),
+        total,
         longest: living().map(|e| e.word.chars().count()).max().unwrap_or_default(),
     };
     let mut words: Vec<(Vec<Symbol>, u32)> = Vec::new();
@@ -48,6 +55,12 @@ pub(crate) fn compile(entries: &[Entry<'_>]) -> Dictionary {
     }
     words.sort_unstable();
     dictionary.units = double_array::build(&words).into();
+    let mut unit_costs = vec![0; dictionary.units.len() / 2];
+    for (symbols, code) in &words {
+        let state = double_array::find(&dictionary.units, symbols).unwrap_or_default();
+        unit_costs[state as usize] = dictionary.costs[*code as usize].max(1);
+    }
+    dictionary.unit_costs = unit_costs.into();
     dictionary
 }
 
@@ -78,6 +91,11 @@ fn name_characters<'a>(entries: impl Iterator<Item = &'a Entry<'a>>) -> (Vec<u16
     (basic, supplementary)
 }
 
+fn joined_ascii(word: &str) -> u128 {
+    let pairs = word.as_bytes().windows(2);
+    pairs.filter(|pair| !pair[0].is_ascii() && pair[1].is_ascii()).fold(0, |set, pair| set | 1 << pair[1])
+}
+
 fn tag_number(tag: &str) -> u16 {
     let letter = |nth| tag.as_bytes().get(nth).copied().filter(u8::is_ascii).unwrap_or_default();
     u16::from_le_bytes([letter(0), letter(1)])
@@ -94,6 +112,8 @@ impl Dictionary {
             self.tags.len(),
             self.total as usize,
             self.longest,
+            self.joined_ascii as u64 as usize,
+            (self.joined_ascii >> 64) as usize,
         ];
         let mut out = MAGIC.to_vec();
         for count in counts {
@@ -102,7 +122,7 @@ impl Dictionary {
         for part in [&self.units, &self.frequencies, &self.supplementary] {
             out.extend(part.iter().flat_map(|n| n.to_ne_bytes()));
         }
-        for part in [&self.basic, &self.tags] {
+        for part in [&self.basic, &self.tags, &self.costs, &self.unit_costs] {
             out.extend(part.iter().flat_map(|n| n.to_ne_bytes()));
         }
         out
@@ -114,12 +134,13 @@ impl Dictionary {
         if header[..8] != MAGIC {
             return Err(ImageError("other magic number"));
         }
-        let mut counts = [0usize; 7];
+        let mut counts = [0usize; NUMBERS];
         for (count, bytes) in counts.iter_mut().zip(header[8..].chunks_exact(8)) {
             let number = u64::from_ne_bytes(bytes.try_into().map_err(|_| ImageError("too short"))?);
             *count = usize::try_from(number).map_err(|_| ImageError("too long"))?;
         }
-        let [basic, supplementary, units, frequencies, tags, total, longest] = counts;
+        let [basic, supplementary, units, frequencies, tags, total, longest, joined_low, joined_high] =
+            counts;
         let mut rest = &image[HEADER..];
         let mut words = |count: usize| -> Result<&'static [u32], ImageError> {
             let part = count.checked_mul(4).and_then(|len| rest.split_at_checked(len));
@@ -135,6 +156,7 @@ impl Dictionary {
             bytemuck::try_cast_slice(part).map_err(|_| ImageError("not aligned"))
         };
         let (basic, tags) = (halves(basic)?, halves(tags)?);
+        let (costs, unit_costs) = (halves(frequencies.len())?, halves(units.len() / 2)?);
         if !rest.is_empty() || supplementary.len() > usize::from(Symbol::MAX) {
             return Err(ImageError("other length than announced"));
         }
@@ -144,6 +166,10 @@ impl Dictionary {
             units: units.into(),
             frequencies: frequencies.into(),
             tags: tags.into(),
+            costs: costs.into(),
+            unit_costs: unit_costs.into(),
+            unknown: cost(1, total as u64).into(),
+            joined_ascii: joined_low as u128 | (joined_high as u128) << 64,
             total: total as u64,
             longest,
         })
@@ -174,6 +200,7 @@ mod tests {
             let found = again.code(entry.word).unwrap();
             assert_eq!((found.0 as usize, again.frequency(found)), (code, entry.frequency));
             assert_eq!(again.tag(found), entry.tag);
+            assert_eq!(again.cost(found), u32::from(cutting_cost(entry, 11)));
         }
         assert_eq!((again.total(), again.longest()), (11, 2));
         for len in 0..image.len().min(4096) {
@@ -190,9 +217,14 @@ mod tests {
                 let first = words.iter().position(|w| w == word).unwrap();
                 prop_assert_eq!(dictionary.code(word).map(|c| c.0 as usize), Some(first));
             }
+            let mut costs = Vec::new();
+            let symbols: Vec<_> = text.chars().map(|c| dictionary.symbol(c)).collect();
+            dictionary.walk_costs(&symbols, |_, cost| costs.push(cost));
             for (end, code) in dictionary.words_at(&text) {
                 prop_assert_eq!(&words[code.0 as usize], &text[..end]);
+                prop_assert_eq!(costs.remove(0), dictionary.cost(code).max(1));
             }
+            prop_assert!(costs.is_empty());
         }
     }
 }

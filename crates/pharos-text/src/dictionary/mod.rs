@@ -5,11 +5,15 @@
 
 mod double_array;
 mod image;
+mod lexicon;
+mod weight;
 
 use std::borrow::Cow;
 
 pub(crate) use double_array::{NONE, Symbol};
 pub use image::ImageError;
+pub use lexicon::{Found, Lexicon};
+pub(crate) use weight::{NAT, cost};
 
 /// The number of a word, the same for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +28,14 @@ pub struct Dictionary {
     frequencies: Cow<'static, [u32]>,
     /// Part-of-speech tags, two letters each at most, zero-padded.
     tags: Cow<'static, [u16]>,
+    /// What a word costs in a path of words, in parts of [`NAT`].
+    costs: Cow<'static, [u16]>,
+    /// The same by unit of the double array, 0 where no word ends: one look in place of three.
+    unit_costs: Cow<'static, [u16]>,
+    /// What a character costs that is no word.
+    unknown: u32,
+    /// The ASCII characters that stand behind others in a word (卡拉ok), a bit each.
+    joined_ascii: u128,
     total: u64,
     longest: usize,
 }
@@ -61,6 +73,11 @@ impl Dictionary {
         self.total
     }
 
+    /// Does some word go on with this ASCII character after one that is not?
+    pub(crate) fn goes_on_with(&self, ascii: u8) -> bool {
+        ascii.is_ascii() && self.joined_ascii >> ascii & 1 != 0
+    }
+
     /// Characters of the longest word.
     pub fn longest(&self) -> usize {
         self.longest
@@ -85,6 +102,17 @@ impl Dictionary {
         self.frequencies.get(code.0 as usize).copied().unwrap_or_default()
     }
 
+    /// What a word costs in a path of words, in parts of [`NAT`].
+    #[inline]
+    pub(crate) fn cost(&self, code: WordCode) -> u32 {
+        self.costs.get(code.0 as usize).copied().unwrap_or(u16::MAX).into()
+    }
+
+    /// What a character costs that is no word: as much as a word seen once.
+    pub(crate) fn unknown_cost(&self) -> u32 {
+        self.unknown
+    }
+
     /// Its part of speech.
     pub fn tag(&self, code: WordCode) -> String {
         let [first, second] = self.tags.get(code.0 as usize).copied().unwrap_or_default().to_le_bytes();
@@ -100,6 +128,27 @@ impl Dictionary {
                 Some((at + c.len_utf8(), double_array::word(&self.units, state?)))
             })
             .filter_map(|(end, word)| Some((end, WordCode(word?))))
+    }
+
+    /// All words with their codes, in no order worth naming.
+    pub fn words(&self) -> Vec<(String, WordCode)> {
+        let mut names = vec!['\0'; usize::from(Symbol::MAX) + 1];
+        for c in
+            (0..self.basic.len() as u32).chain(self.supplementary.iter().copied()).filter_map(char::from_u32)
+        {
+            names[usize::from(self.symbol(c))] = c;
+        }
+        let mut words = Vec::with_capacity(self.len());
+        for state in 1..(self.units.len() / 2) as u32 {
+            let Some(code) = double_array::word(&self.units, state) else { continue };
+            if let Some(symbols) = double_array::symbols_to(&self.units, state) {
+                words.push((
+                    symbols.iter().rev().map(|symbol| names[usize::from(*symbol)]).collect(),
+                    WordCode(code),
+                ));
+            }
+        }
+        words
     }
 
     /// What a character is called in [`walk`](Self::walk).
@@ -118,6 +167,38 @@ impl Dictionary {
     fn supplementary_symbol(&self, nth: usize) -> Symbol {
         let names = usize::from(Symbol::MAX);
         (names - self.supplementary.len() + nth + 1) as Symbol
+    }
+
+    /// [`walk`](Self::walk) that tells lengths alone.
+    #[inline]
+    pub(crate) fn walk_lengths(&self, symbols: &[Symbol], mut f: impl FnMut(usize)) {
+        let mut state = double_array::ROOT;
+        for (nth, symbol) in symbols.iter().enumerate() {
+            match double_array::step(&self.units, state, *symbol) {
+                Some(next) => state = next,
+                None => return,
+            }
+            if double_array::is_word(&self.units, state) {
+                f(nth + 1);
+            }
+        }
+    }
+
+    /// [`walk`](Self::walk) that tells costs in place of codes.
+    #[inline]
+    pub(crate) fn walk_costs(&self, symbols: &[Symbol], mut f: impl FnMut(usize, u32)) {
+        let mut state = double_array::ROOT;
+        for (nth, symbol) in symbols.iter().enumerate() {
+            match double_array::step(&self.units, state, *symbol) {
+                Some(next) => state = next,
+                None => return,
+            }
+            if let Some(cost) = self.unit_costs.get(state as usize)
+                && *cost > 0
+            {
+                f(nth + 1, u32::from(*cost));
+            }
+        }
     }
 
     /// [`words_at`](Self::words_at) for a text that was turned into symbols: `f(characters, code)`.
@@ -144,6 +225,23 @@ mod tests {
         words.iter().map(|(word, frequency)| Entry { word, frequency: *frequency, tag: "n" }).collect()
     }
 
+    /// What a dictionary in a hash table would cost: chains of that mean length are followed for every word, while
+    /// the double array follows none.
+    #[test]
+    fn chains_of_a_hash_table_have_the_expected_length() {
+        let (terms, slots) = (593_286u32, 1_000_000);
+        let mut taken = vec![false; slots];
+        for term in 0..terms {
+            let hash = xxhash_rust::xxh3::xxh3_64(format!("term {term}").as_bytes());
+            taken[(hash % slots as u64) as usize] = true;
+        }
+        let chains = taken.iter().filter(|taken| **taken).count();
+        let load = f64::from(terms) / slots as f64;
+        let expected = load / (1.0 - (-load).exp());
+        assert!((expected - 1.326).abs() < 0.0005);
+        assert!((f64::from(terms) / chains as f64 - expected).abs() < 0.005);
+    }
+
     #[test]
     fn words_are_found_along_a_text() {
         let dictionary =
@@ -154,5 +252,9 @@ mod tests {
         assert_eq!(dictionary.code("gone"), None);
         assert_eq!(dictionary.code("𠮷野家"), Some(WordCode(4)));
         assert_eq!(dictionary.code("中国人民"), None);
+        let mut words = dictionary.words();
+        words.sort_unstable_by_key(|(_, code)| *code);
+        let words: Vec<_> = words.iter().map(|(word, code)| (word.as_str(), code.0)).collect();
+        assert_eq!(words, [("中", 0), ("中国", 1), ("中国人", 2), ("𠮷野家", 4)]);
     }
 }

@@ -1,0 +1,53 @@
+//! Words in which scripts meet: 4S店, 卡拉OK, 维生素C.
+
+use std::ops::Range;
+
+use super::{is_han, runs};
+use crate::dictionary::Lexicon;
+
+/// How far before the meeting of scripts a word may begin, in characters.
+const MAX_CHARACTERS: usize = 8;
+
+/// Words of the dictionaries in which Han characters and others meet, in their order.
+pub(super) fn mixed_words(text: &str, lexicon: &Lexicon<'_>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut before: Option<&str> = None;
+    let mut border = 0;
+    for (run, is_han) in runs(text) {
+        let meets = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        if let Some(before) = before.filter(|b| meets(b.chars().next_back()) && meets(run.chars().next())) {
+            let starts = before.char_indices().rev().take(MAX_CHARACTERS);
+            let starts = starts.take_while(|(_, c)| !is_han || c.is_alphanumeric());
+            for (at, _) in starts {
+                let start = border - before.len() + at;
+                if begins_word(text, start) {
+                    words_across(text, start, border, lexicon, &mut found);
+                }
+            }
+        }
+        border += run.len();
+        before = Some(run);
+    }
+    found.sort_unstable_by_key(|word| (word.start, word.end));
+    found.dedup();
+    found
+}
+
+fn words_across(
+    text: &str,
+    start: usize,
+    border: usize,
+    lexicon: &Lexicon<'_>,
+    found: &mut Vec<Range<usize>>,
+) {
+    for dictionary in [Some(lexicon.base), lexicon.own].into_iter().flatten() {
+        let words = dictionary.words_at(&text[start..]).map(|(len, _)| start..start + len);
+        found.extend(words.filter(|word| word.end > border && begins_word(text, word.end)));
+    }
+}
+
+/// Letters and digits are not cut where they go on.
+fn begins_word(text: &str, at: usize) -> bool {
+    let letter = |c: char| c.is_alphanumeric() && !is_han(c);
+    !(text[..at].ends_with(letter) && text[at..].starts_with(letter))
+}

@@ -1,0 +1,328 @@
+//! The bigram model: how often words stand alone and in pairs, trained from a text that was cut by hand, and the
+//! probabilities that a [`Smoothing`] makes of the counts.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::bigram_file;
+use super::numerals;
+use super::smoothing::{GoodTuring, KatzDiscounts, Smoothing, counts_of_counts};
+use crate::dictionary::{Dictionary, Entry, NAT, WordCode};
+
+/// Longer words are not learnt.
+pub(crate) const MAX_WORD_BYTES: usize = 255;
+/// What a model may hold; what comes later in a greater corpus is not learnt.
+pub(crate) const MAX_WORDS: usize = 1 << 22;
+pub(crate) const MAX_PAIRS: usize = 1 << 26;
+
+/// A word of a model: its place in the list, which begins with those that stand for many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Word(pub(crate) u32);
+
+impl Word {
+    /// Beginning, end, white space, marks.
+    pub(crate) const BORDER: Word = Word(0);
+    pub(crate) const NUMBER: Word = Word(1);
+    pub(crate) const LETTERS: Word = Word(2);
+    /// A word that the model has not seen.
+    pub(crate) const UNSEEN: Word = Word(u32::MAX);
+
+    /// What stands first in the list of words. No text contains them.
+    const CLASSES: [&'static str; 3] = ["\u{1}", "\u{2}", "\u{3}"];
+}
+
+impl From<WordCode> for Word {
+    fn from(code: WordCode) -> Self {
+        Word(code.0)
+    }
+}
+
+/// What was counted. The same corpus gives the same counts, in the same order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// The classes, then the words, sorted.
+    pub(crate) words: Vec<(String, u32)>,
+    /// First word, second word, count; sorted.
+    pub(crate) pairs: Vec<(Word, Word, u32)>,
+}
+
+/// Words and pairs of words with their probabilities.
+pub struct BigramModel {
+    counts: Counts,
+    dictionary: Dictionary,
+    smoothing: Smoothing,
+    /// By word: the cost of the word alone.
+    alone: Vec<i64>,
+    /// The cost that is added to a base word's own where the model has not seen it.
+    unseen: i64,
+    /// By first word: where its pairs begin.
+    starts: Vec<u32>,
+    /// By pair: its second word, apart from the counts so that the search finds more of them at once.
+    seconds: Vec<Word>,
+    /// By pair: the cost of the second word after the first.
+    pairs: Vec<i64>,
+    /// By first word: the cost of a pair that was not seen; with Katz, what is added to that of the second alone.
+    unseen_pair: Vec<i64>,
+}
+
+impl BigramModel {
+    /// Counts words and pairs in lines of words, which are normalised.
+    pub fn train<'w, L: IntoIterator<Item = &'w str>>(lines: impl IntoIterator<Item = L>) -> Self {
+        let mut names: HashMap<&'w str, u32> = HashMap::new();
+        let mut seen: Vec<(&str, u32)> = Word::CLASSES.iter().map(|class| (*class, 0)).collect();
+        let mut pairs: HashMap<(u32, u32), u32> = HashMap::new();
+        for line in lines {
+            let mut before = Word::BORDER.0;
+            seen[0].1 = seen[0].1.saturating_add(1);
+            for word in line.into_iter().filter(|w| !w.is_empty() && w.len() <= MAX_WORD_BYTES) {
+                let name = match class(word) {
+                    Some(class) => class.0,
+                    None if seen.len() < MAX_WORDS || names.contains_key(word) => {
+                        *names.entry(word).or_insert_with(|| {
+                            seen.push((word, 0));
+                            seen.len() as u32 - 1
+                        })
+                    }
+                    None => continue,
+                };
+                // Borders that follow each other are one.
+                if name == Word::BORDER.0 && before == name {
+                    continue;
+                }
+                seen[name as usize].1 = seen[name as usize].1.saturating_add(1);
+                if pairs.len() < MAX_PAIRS || pairs.contains_key(&(before, name)) {
+                    let count = pairs.entry((before, name)).or_default();
+                    *count = count.saturating_add(1);
+                }
+                before = name;
+            }
+        }
+        Self::from_counts(sorted(&seen, &pairs), Smoothing::default())
+    }
+
+    /// The same counts with other probabilities.
+    pub fn with_smoothing(self, smoothing: Smoothing) -> Self {
+        Self::from_counts(self.counts, smoothing)
+    }
+
+    /// How the probabilities were made.
+    pub fn smoothing(&self) -> Smoothing {
+        self.smoothing
+    }
+
+    /// Different words that were seen, and different pairs.
+    pub fn len(&self) -> (usize, usize) {
+        (self.counts.words.len() - Word::CLASSES.len(), self.counts.pairs.len())
+    }
+
+    /// Was nothing learnt?
+    pub fn is_empty(&self) -> bool {
+        self.counts.pairs.is_empty()
+    }
+
+    /// The model as one file: the same model always gives the same bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        bigram_file::write(&self.counts)
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote; anything else is refused.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, bigram_file::ModelError> {
+        Ok(Self::from_counts(bigram_file::read(bytes)?, Smoothing::default()))
+    }
+
+    fn from_counts(counts: Counts, smoothing: Smoothing) -> Self {
+        let entries: Vec<_> = counts
+            .words
+            .iter()
+            .enumerate()
+            // Classes have codes, but no text is one of them.
+            .map(|(code, (word, count))| Entry {
+                word,
+                frequency: if code < Word::CLASSES.len() { 0 } else { (*count).max(1) },
+                tag: "",
+            })
+            .collect();
+        let dictionary = Dictionary::new(&entries);
+        let mut starts = vec![0; counts.words.len() + 1];
+        for (first, ..) in &counts.pairs {
+            starts[first.0 as usize + 1] += 1;
+        }
+        for nth in 1..starts.len() {
+            starts[nth] += starts[nth - 1];
+        }
+        let mut model = Self {
+            dictionary,
+            smoothing,
+            alone: Vec::new(),
+            unseen: 0,
+            starts,
+            seconds: counts.pairs.iter().map(|(_, second, _)| *second).collect(),
+            pairs: Vec::new(),
+            unseen_pair: Vec::new(),
+            counts,
+        };
+        model.estimate_words();
+        model.estimate_pairs();
+        model
+    }
+
+    fn estimate_words(&mut self) {
+        let total: f64 = self.counts.words.iter().map(|(_, n)| f64::from(*n)).sum::<f64>().max(1.0);
+        let vocabulary = self.vocabulary();
+        let fitted = GoodTuring::fit(&counts_of_counts(self.counts.words.iter().map(|(_, n)| *n)));
+        let probability = |count: u32| match self.smoothing {
+            Smoothing::AddOne => (f64::from(count) + 1.0) / (total + vocabulary),
+            _ => fitted.adjusted(count.max(1)) / total,
+        };
+        self.alone = self.counts.words.iter().map(|(_, count)| in_parts(probability(*count))).collect();
+        // Base words that were not seen share what is left by their own frequency.
+        self.unseen = in_parts(match self.smoothing {
+            Smoothing::AddOne => vocabulary / (total + vocabulary),
+            _ => fitted.unseen(),
+        });
+    }
+
+    fn estimate_pairs(&mut self) {
+        let table = counts_of_counts(self.counts.pairs.iter().map(|(.., n)| *n));
+        let fitted = GoodTuring::fit(&table);
+        let katz = KatzDiscounts::fit(&table);
+        let vocabulary = self.vocabulary();
+        for first in 0..self.counts.words.len() {
+            let pairs = &self.counts.pairs[self.starts[first] as usize..self.starts[first + 1] as usize];
+            let total: f64 = pairs.iter().map(|(.., n)| f64::from(*n)).sum::<f64>().max(1.0);
+            let probability = |count: u32| match self.smoothing {
+                Smoothing::AddOne => (f64::from(count) + 1.0) / (total + vocabulary),
+                Smoothing::GoodTuring => (fitted.adjusted(count) / total).min(1.0),
+                Smoothing::Katz => katz.apply(count) / total,
+            };
+            let seen: f64 = pairs.iter().map(|(.., n)| probability(*n)).sum();
+            // Something is always left: nothing is impossible.
+            let left = (1.0 - seen).max(0.5 / (total + 1.0));
+            self.unseen_pair.push(in_parts(match self.smoothing {
+                Smoothing::AddOne => 1.0 / (total + vocabulary),
+                Smoothing::GoodTuring => left / (vocabulary - pairs.len() as f64).max(1.0),
+                Smoothing::Katz => {
+                    let of_seen: f64 = pairs.iter().map(|(_, second, _)| self.probability(*second)).sum();
+                    left / (1.0 - of_seen).max(0.01)
+                }
+            }));
+            self.pairs.extend(pairs.iter().map(|(.., n)| in_parts(probability(*n))));
+        }
+    }
+
+    /// How many words there may be: those that were seen, and as many again.
+    fn vocabulary(&self) -> f64 {
+        2.0 * self.counts.words.len() as f64
+    }
+
+    fn probability(&self, word: Word) -> f64 {
+        (-(self.alone(word) as f64) / NAT).exp()
+    }
+
+    pub(crate) fn dictionary(&self) -> &Dictionary {
+        &self.dictionary
+    }
+
+    /// The cost of a word that was seen.
+    pub(crate) fn alone(&self, word: Word) -> i64 {
+        self.alone.get(word.0 as usize).copied().unwrap_or(self.unseen)
+    }
+
+    /// The cost of a word that was not, from its cost in the base dictionary.
+    pub(crate) fn alone_unseen(&self, base_cost: u32) -> i64 {
+        self.unseen + i64::from(base_cost)
+    }
+
+    /// The cost of a word after another; `alone` is what it costs on its own.
+    #[inline]
+    pub(crate) fn after(&self, first: Word, second: Word, alone: i64) -> i64 {
+        let first = first.0 as usize;
+        let (Some(from), Some(to)) = (self.starts.get(first), self.starts.get(first.saturating_add(1)))
+        else {
+            return alone;
+        };
+        if second == Word::UNSEEN {
+            return self.unseen_pair[first] + alone;
+        }
+        match self.seconds[*from as usize..*to as usize].binary_search(&second) {
+            Ok(nth) => self.pairs[*from as usize + nth],
+            Err(_) if self.smoothing == Smoothing::Katz => self.unseen_pair[first] + alone,
+            Err(_) => self.unseen_pair[first],
+        }
+    }
+}
+
+fn sorted(seen: &[(&str, u32)], pairs: &HashMap<(u32, u32), u32>) -> Counts {
+    let classes = Word::CLASSES.len();
+    let mut order: Vec<usize> = (classes..seen.len()).collect();
+    order.sort_unstable_by_key(|nth| seen[*nth].0);
+    let mut place: BTreeMap<u32, u32> = (0..classes as u32).map(|nth| (nth, nth)).collect();
+    let mut words: Vec<(String, u32)> = seen[..classes].iter().map(|(w, n)| (w.to_string(), *n)).collect();
+    for nth in order {
+        place.insert(nth as u32, words.len() as u32);
+        words.push((seen[nth].0.to_string(), seen[nth].1));
+    }
+    let named = |name: &u32| Word(place.get(name).copied().unwrap_or_default());
+    let mut pairs: Vec<_> =
+        pairs.iter().map(|((first, second), n)| (named(first), named(second), *n)).collect();
+    pairs.sort_unstable();
+    Counts { words, pairs }
+}
+
+/// What words stand for that no dictionary lists.
+fn class(word: &str) -> Option<Word> {
+    let first = word.chars().next()?;
+    if first.is_ascii_digit() {
+        Some(Word::NUMBER)
+    } else if word.chars().all(super::han::is_han) {
+        numerals::is_number(word).then_some(Word::NUMBER)
+    } else if first.is_alphanumeric() {
+        Some(Word::LETTERS)
+    } else {
+        Some(Word::BORDER)
+    }
+}
+
+fn in_parts(probability: f64) -> i64 {
+    (-probability.max(1e-30).ln() * NAT).round() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINES: [&[&str]; 3] =
+        [&["他", "从", "小学", "毕业", "。"], &["三十一", "个", "人"], &["从", "小学", "到", "中学"]];
+
+    fn model() -> BigramModel {
+        BigramModel::train(LINES.iter().map(|line| line.iter().copied()))
+    }
+
+    #[test]
+    fn pairs_that_were_seen_are_cheaper() {
+        for smoothing in Smoothing::ALL {
+            let model = model().with_smoothing(smoothing);
+            let word = |w: &str| Word::from(model.dictionary().code(w).unwrap());
+            let cost =
+                |first: &str, second: &str| model.after(word(first), word(second), model.alone(word(second)));
+            assert!(cost("从", "小学") < cost("从", "毕业"), "{smoothing}");
+            assert!(cost("小学", "毕业") < cost("个", "毕业"), "{smoothing}");
+            assert_eq!(model.len(), (8, 11));
+        }
+    }
+
+    #[test]
+    fn the_same_corpus_gives_the_same_file() {
+        let bytes = model().to_bytes();
+        assert_eq!(bytes, model().to_bytes());
+        let again = BigramModel::from_bytes(&bytes).unwrap();
+        assert_eq!(again.counts, model().counts);
+        assert_eq!((again.alone, again.pairs), (model().alone, model().pairs));
+    }
+
+    #[test]
+    fn nothing_learnt_is_no_trouble() {
+        let empty = BigramModel::train(std::iter::empty::<std::iter::Empty<&str>>());
+        assert!(empty.is_empty());
+        assert!(BigramModel::from_bytes(&empty.to_bytes()).is_ok());
+    }
+}

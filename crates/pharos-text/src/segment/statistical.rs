@@ -1,0 +1,267 @@
+//! Statistical segmentation: the most probable path through the word graph, P(S) = ∏ P(wᵢ) with words on their own
+//! (unigram), or ∏ P(wᵢ | wᵢ₋₁) with each after the one before it (bigram, which has to be trained).
+
+use super::bigram_model::{BigramModel, Word};
+use super::han::{Edge, Han, NUMBER_COST};
+use super::runs::{self, CutHan, Kind};
+use super::{Buffers, Segmenter, Work};
+use crate::dictionary::{Found, Lexicon, cost};
+
+/// Cuts into the words whose frequencies make the text most probable.
+pub struct Unigram<'a> {
+    lexicon: Lexicon<'a>,
+}
+
+/// The best path from a character to the end of the run. Runs are short enough for the sum.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Best {
+    cost: u32,
+    /// Characters of its first word.
+    pub(crate) first: u32,
+}
+
+impl<'a> Unigram<'a> {
+    /// With the words of a lexicon.
+    pub fn new(lexicon: Lexicon<'a>) -> Self {
+        Self { lexicon }
+    }
+
+    /// Dynamic programming from the end to the beginning.
+    pub(crate) fn best_path(&self, han: &Han, buffers: &mut Buffers) {
+        let Buffers { best, inside, .. } = buffers;
+        let lexicon = &self.lexicon;
+        let unknown = lexicon.base.unknown_cost();
+        best.clear();
+        best.resize(han.len() + 1, Best::default());
+        for at in (0..han.len()).rev() {
+            let mut here = Best { cost: best[at + 1].cost + unknown, first: 1 };
+            let mut relax = |len: usize, cost: u32| {
+                let cost = best[at + len].cost.saturating_add(cost);
+                if cost < here.cost {
+                    here = Best { cost, first: len as u32 };
+                }
+            };
+            han.costs_at(lexicon, at, &mut relax);
+            if lexicon.own.is_some() {
+                own_words(lexicon, han, at, inside, relax);
+            }
+            best[at] = here;
+        }
+    }
+}
+
+impl CutHan for Unigram<'_> {
+    fn lexicon(&self) -> &Lexicon<'_> {
+        &self.lexicon
+    }
+
+    fn cut_han(&self, _: &str, _: Option<Kind>, han: &Han, buffers: &mut Buffers, ends: &mut Vec<usize>) {
+        self.best_path(han, buffers);
+        let mut at = 0;
+        while at < han.len() {
+            at += buffers.best[at].first.max(1) as usize;
+            ends.push(han.end(at));
+        }
+    }
+}
+
+impl Segmenter for Unigram<'_> {
+    fn cut(&self, text: &str, work: &mut Work, ends: &mut Vec<usize>) {
+        runs::cut(text, self, work, ends);
+    }
+}
+
+/// What an edge costs; words of the user's own take more to say: [`own_words`].
+#[inline]
+pub(crate) fn edge_cost(lexicon: &Lexicon<'_>, edge: Edge) -> Option<u32> {
+    match edge {
+        Edge::Word(Found::Base(code)) => Some(lexicon.base.cost(code)),
+        Edge::Word(Found::Own(_)) => None,
+        Edge::Number => Some(NUMBER_COST),
+    }
+}
+
+/// The user's own words at a character with their costs: `f(characters, cost)`. However seldom such a word is said to
+/// be, it is a little cheaper than the best cut of it into other words (jieba's `suggest_freq`), the longer the more.
+pub(crate) fn own_words(
+    lexicon: &Lexicon<'_>,
+    han: &Han,
+    at: usize,
+    inside: &mut Vec<u64>,
+    mut f: impl FnMut(usize, u32),
+) {
+    let mut longest = 0;
+    han.words_at(lexicon, at, |len, edge| {
+        if let Edge::Word(Found::Own(_)) = edge {
+            longest = longest.max(len);
+        }
+    });
+    if longest == 0 {
+        return;
+    }
+    let base_only = Lexicon::of(lexicon.base);
+    let unknown = u64::from(lexicon.base.unknown_cost());
+    inside.clear();
+    inside.resize(longest + 1, u64::MAX);
+    inside[0] = 0;
+    for from in 0..longest {
+        let so_far = inside[from];
+        inside[from + 1] = inside[from + 1].min(so_far + unknown);
+        han.words_at(&base_only, at + from, |len, edge| {
+            if let (Some(cost), Some(place)) = (edge_cost(&base_only, edge), inside.get_mut(from + len)) {
+                *place = (*place).min(so_far + u64::from(cost));
+            }
+        });
+    }
+    han.words_at(lexicon, at, |len, edge| {
+        if let Edge::Word(found @ Found::Own(_)) = edge {
+            let by_frequency = u64::from(cost(lexicon.frequency(found), lexicon.base.total()));
+            let needed = inside[len].saturating_sub(len as u64);
+            f(len, u32::try_from(needed.min(by_frequency)).unwrap_or(u32::MAX));
+        }
+    });
+}
+
+/// Cuts into the words that follow each other most probably.
+pub struct Bigram<'a> {
+    lexicon: Lexicon<'a>,
+    model: &'a BigramModel,
+}
+
+/// An edge of the word graph with the best way to get there.
+#[derive(Clone, Copy)]
+pub(crate) struct Reached {
+    start: u32,
+    len: u32,
+    word: Word,
+    /// Of the word alone.
+    alone: i64,
+    /// Of the best path up to the end of this word.
+    cost: i64,
+    before: u32,
+    /// The next of the edges with the same end.
+    same_end: u32,
+}
+
+/// No edge.
+const NONE: u32 = u32::MAX;
+
+impl<'a> Bigram<'a> {
+    /// With a trained model; words of the lexicon that it has not seen are rare words.
+    pub fn new(lexicon: Lexicon<'a>, model: &'a BigramModel) -> Self {
+        Self { lexicon, model }
+    }
+
+    /// All edges that begin at a character, each once.
+    fn edges_at(&self, han: &Han, at: usize, buffers: &mut Buffers) {
+        let Buffers { symbols, reached, inside, .. } = buffers;
+        let first = reached.len();
+        let mut add = |len: usize, word: Word, alone: i64| {
+            if reached[first..].iter().all(|edge| edge.len as usize != len) {
+                let (start, len) = (at as u32, len as u32);
+                reached.push(Reached {
+                    start,
+                    len,
+                    word,
+                    alone,
+                    cost: i64::MAX,
+                    before: NONE,
+                    same_end: NONE,
+                });
+            }
+        };
+        let model = self.model;
+        if self.lexicon.own.is_some() {
+            // Half of what it needs with words on their own: pairs may be much cheaper than that.
+            own_words(&self.lexicon, han, at, inside, |len, cost| {
+                add(len, Word::UNSEEN, i64::from(cost / 2))
+            });
+        }
+        model.dictionary().walk(&symbols[at..], |len, code| {
+            let word = Word::from(code);
+            add(len, word, model.alone(word));
+        });
+        let lexicon = &self.lexicon;
+        han.words_at(lexicon, at, |len, edge| match edge {
+            Edge::Number => add(len, Word::NUMBER, model.alone(Word::NUMBER)),
+            Edge::Word(Found::Base(code)) => {
+                add(len, Word::UNSEEN, model.alone_unseen(lexicon.base.cost(code)))
+            }
+            Edge::Word(Found::Own(_)) => {}
+        });
+        add(1, Word::UNSEEN, model.alone_unseen(lexicon.base.unknown_cost()));
+    }
+
+    fn reach(&self, before: Option<Kind>, han: &Han, buffers: &mut Buffers) {
+        let first_word = match before {
+            Some(Kind::Number) => Word::NUMBER,
+            Some(Kind::Letters) => Word::LETTERS,
+            _ => Word::BORDER,
+        };
+        buffers.reached.clear();
+        buffers.lens.clear();
+        buffers.lens.resize(han.len() + 1, NONE);
+        for at in 0..han.len() {
+            let first = buffers.reached.len();
+            self.edges_at(han, at, buffers);
+            for nth in first..buffers.reached.len() {
+                let edge = buffers.reached[nth];
+                let (mut cost, mut through) = (i64::MAX, NONE);
+                if at == 0 {
+                    cost = self.model.after(first_word, edge.word, edge.alone);
+                }
+                let mut ending = buffers.lens[at];
+                while let Some(before) = buffers.reached.get(ending as usize) {
+                    let total = before.cost + self.model.after(before.word, edge.word, edge.alone);
+                    if total < cost {
+                        (cost, through) = (total, ending);
+                    }
+                    ending = before.same_end;
+                }
+                let end = at + edge.len as usize;
+                let same_end = std::mem::replace(&mut buffers.lens[end], nth as u32);
+                buffers.reached[nth] = Reached { cost, before: through, same_end, ..edge };
+            }
+        }
+    }
+}
+
+impl CutHan for Bigram<'_> {
+    fn lexicon(&self) -> &Lexicon<'_> {
+        &self.lexicon
+    }
+
+    fn cut_han(
+        &self,
+        text: &str,
+        before: Option<Kind>,
+        han: &Han,
+        buffers: &mut Buffers,
+        ends: &mut Vec<usize>,
+    ) {
+        buffers.symbols.clear();
+        let run = &text[han.end(0)..han.end(han.len())];
+        buffers.symbols.extend(run.chars().map(|c| self.model.dictionary().symbol(c)));
+        self.reach(before, han, buffers);
+        let (mut last, mut best) = (NONE, i64::MAX);
+        let mut ending = buffers.lens[han.len()];
+        while let Some(edge) = buffers.reached.get(ending as usize) {
+            if edge.cost < best {
+                (last, best) = (ending, edge.cost);
+            }
+            ending = edge.same_end;
+        }
+        let first = ends.len();
+        while let Some(edge) = buffers.reached.get(last as usize) {
+            ends.push(han.end((edge.start + edge.len) as usize));
+            last = edge.before;
+        }
+        ends[first..].reverse();
+    }
+}
+
+impl Segmenter for Bigram<'_> {
+    fn cut(&self, text: &str, work: &mut Work, ends: &mut Vec<usize>) {
+        runs::cut(text, self, work, ends);
+    }
+}
