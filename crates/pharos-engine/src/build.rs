@@ -105,12 +105,8 @@ fn build_generation(
     generations: &Generations,
     check: &mut dyn FnMut(Progress) -> Result<(), EngineError>,
 ) -> Result<(History, u64), EngineError> {
-    let library = DiskLibrary::open_reader(&data.library())?;
-    let surveyed = survey(&library, &mut |n| check(Progress::Surveying(n)))?;
-    let (current, to) = (surveyed.current, surveyed.to);
-    let total = current.len() as u64;
-    let derived = DerivedReader::open(&data.library(), pharos_html::VERSION);
-    let pages = Pages { library, derived, readers: Readers::of(config)?, config, current, to };
+    let pages = Pages::of(data, config, &mut |n| check(Progress::Surveying(n)))?;
+    let (total, to) = (pages.current.len() as u64, pages.to);
     let mut anchors = pages.anchors(&mut |n| check(Progress::Linking(n, total)))?;
 
     let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
@@ -154,7 +150,7 @@ impl Templates {
 }
 
 /// The current version of every page, up to a point of the library, and the means to read them.
-struct Pages<'a> {
+pub(crate) struct Pages<'a> {
     library: DiskLibrary,
     derived: DerivedReader,
     readers: Readers,
@@ -164,10 +160,23 @@ struct Pages<'a> {
 }
 
 /// What is to be done with a page: its address, when it was fetched, where it stands, what it says.
-type Each<'a> =
+pub(crate) type Each<'a> =
     &'a mut dyn FnMut(&PageUrl, Timestamp, LibraryPosition, &PageObject) -> Result<(), EngineError>;
 
-impl Pages<'_> {
+impl<'a> Pages<'a> {
+    /// All pages of the library as it is now. `check` is told how many records were looked at.
+    pub(crate) fn of(
+        data: &DataDir,
+        config: &'a Config,
+        check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
+    ) -> Result<Self, EngineError> {
+        let library = DiskLibrary::open_reader(&data.library())?;
+        let surveyed = survey(&library, check)?;
+        let derived = DerivedReader::open(&data.library(), pharos_html::VERSION);
+        let readers = Readers::of(config)?;
+        Ok(Self { library, derived, readers, config, current: surveyed.current, to: surveyed.to })
+    }
+
     /// What other pages call each page.
     fn anchors(
         &self,
@@ -203,7 +212,7 @@ impl Pages<'_> {
     }
 
     /// Gives all pages, in the order of the library.
-    fn each(
+    pub(crate) fn each(
         &self,
         check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
         each: Each<'_>,

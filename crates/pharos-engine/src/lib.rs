@@ -52,6 +52,7 @@ mod space;
 mod stats;
 mod story;
 mod survey;
+mod words;
 
 pub use backup::{BackupSummary, RestoreSummary, backup, restore};
 pub use build::{BuildSummary, Progress, build_history};
@@ -68,3 +69,4 @@ pub use rebuild::{Part, Rebuilding, Rebuilt, rebuild};
 pub use retention::compact;
 pub use stats::{Stats, stats};
 pub use story::{Kept, StoredVersion, Story, story, version};
+pub use words::discover_words;

@@ -9,8 +9,8 @@
 use std::collections::HashMap;
 
 use pharos_core::PageUrl;
-use pharos_text::Analyser;
 use pharos_text::stem::stem_term;
+use pharos_text::{Analyser, normalise};
 use url::Url;
 
 use crate::dom::{Dom, Element, NodeData, NodeId, Step};
@@ -307,31 +307,36 @@ impl Writer {
 }
 
 /// Which words have which colour.
-struct Colours(HashMap<String, usize>);
+struct Colours {
+    analyser: Analyser,
+    terms: HashMap<String, usize>,
+}
 
 impl Colours {
     fn of(terms: &[String]) -> Self {
         let mut colours = HashMap::new();
         for (n, term) in terms.iter().enumerate() {
-            for token in Analyser::shared().tokens(term) {
-                if let Some(stem) = stem_term(&token.text) {
+            let words = Analyser::shared().tokens(term).into_iter().map(|token| token.text);
+            for word in words.chain([normalise(term)]) {
+                if let Some(stem) = stem_term(&word) {
                     colours.entry(stem).or_insert(n % COLOURS);
                 }
-                colours.entry(token.text).or_insert(n % COLOURS);
+                colours.entry(word).or_insert(n % COLOURS);
             }
         }
-        Self(colours)
+        // Words that no dictionary has are found like any other.
+        Self { analyser: Analyser::knowing(terms.iter().map(String::as_str)), terms: colours }
     }
 
     /// The marked spans of a text, in order, not overlapping. Words are found as the index finds them; where two
     /// overlap, the one that begins first wins, and of those the longest.
     fn spans(&self, text: &str) -> Vec<(usize, usize, usize)> {
         let mut spans: Vec<(usize, usize, usize)> = Vec::new();
-        if self.0.is_empty() {
+        if self.terms.is_empty() {
             return spans;
         }
-        Analyser::shared().for_each_index_token(text, |term, start, end, _| {
-            let Some(&colour) = self.0.get(term) else { return };
+        self.analyser.for_each_index_token(text, |term, start, end, _| {
+            let Some(&colour) = self.terms.get(term) else { return };
             match spans.last_mut() {
                 Some(last) if last.0 == start => *last = (start, end.max(last.1), colour),
                 Some(last) if start < last.1 => {}

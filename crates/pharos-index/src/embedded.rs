@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use pharos_core::{LibraryPosition, PageId};
+use pharos_text::vocabulary::{Vocabulary, Watched};
 
 use crate::generations::{Current, Generations, Wish};
 use crate::member::{Member, MemberWriter};
@@ -25,6 +26,8 @@ const TRIES: usize = 10;
 /// writer's comes first.
 pub struct EmbeddedIndex {
     generations: Generations,
+    /// The words of the installation, as their file says now.
+    words: Watched,
     /// The open generation, for whoever owns the data directory; `None` for readers.
     writing: Option<Mutex<Writing>>,
     reading: Mutex<Reading>,
@@ -61,14 +64,15 @@ impl EmbeddedIndex {
     pub fn open_writer(dir: &Path, memory: usize, body_limit: usize) -> Result<Self, IndexError> {
         let generations = Generations::at(dir);
         let number = generations.current()?.open().number;
-        let writer = open_generation(&generations, number, memory)?;
+        let writer = open_generation(&generations, &crate::words(&generations), number, memory)?;
         let chain = Chain::open(&generations, Vec::new())?;
         Ok(Self::over(generations, chain, Some(Writing { writer, memory, body_limit })))
     }
 
     fn over(generations: Generations, chain: Chain, writing: Option<Writing>) -> Self {
         let reading = Reading { chain, snapshot: None, looked: Instant::now() };
-        Self { generations, writing: writing.map(Mutex::new), reading: Mutex::new(reading) }
+        let words = crate::words(&generations);
+        Self { generations, words, writing: writing.map(Mutex::new), reading: Mutex::new(reading) }
     }
 
     /// Where the generations are.
@@ -107,11 +111,12 @@ impl EmbeddedIndex {
 /// Opens a latest generation for writing, creating it.
 fn open_generation(
     generations: &Generations,
+    words: &Watched,
     number: u64,
     memory: usize,
 ) -> Result<MemberWriter, IndexError> {
     let path = generations.latest_dir(number);
-    Member::open(&path, true)?.ok_or(IndexError::ReadOnly)?.writer(1, memory)
+    Member::open_or_create(&path, &words.current())?.writer(1, memory)
 }
 
 impl Chain {
@@ -128,7 +133,7 @@ impl Chain {
                 .iter()
                 .map(|path| match old.iter().position(|member| member.path() == path) {
                     Some(at) => Ok(Some(old.swap_remove(at))),
-                    None => Member::open(path, false),
+                    None => Member::open(path),
                 })
                 .collect();
             // A generation may be dropped between reading its name and opening it: then `CURRENT` has changed.
@@ -168,6 +173,8 @@ impl Chain {
 
     /// The members as they are, each with what the newer ones hide of it.
     fn view(&mut self) -> Result<ChainSnapshot, IndexError> {
+        let words: Vec<Arc<Vocabulary>> =
+            self.members.iter().flatten().map(|member| Arc::clone(member.vocabulary())).collect();
         let mut hidden: Vec<Arc<HashSet<PageId>>> = Vec::new();
         let mut views = Vec::new();
         let mut members = self.members.iter_mut().flatten().rev().peekable();
@@ -182,7 +189,7 @@ impl Chain {
         views.reverse();
         let generation = name(&self.current, &views);
         let (_, fields) = schema::schema();
-        Ok(ChainSnapshot { generation, fields, members: views, pages: OnceLock::new() })
+        Ok(ChainSnapshot { generation, fields, members: views, words, pages: OnceLock::new() })
     }
 }
 
@@ -203,7 +210,7 @@ impl Index for EmbeddedIndex {
     fn absorbed(&self) -> Result<LibraryPosition, IndexError> {
         let current = self.generations.current()?;
         let open = current.open();
-        let committed = match Member::open(&self.generations.latest_dir(open.number), false)? {
+        let committed = match Member::open(&self.generations.latest_dir(open.number))? {
             Some(member) => member.absorbed()?,
             None => None,
         };
@@ -222,11 +229,15 @@ impl Index for EmbeddedIndex {
         Ok(())
     }
 
+    fn vocabulary(&self) -> Arc<Vocabulary> {
+        self.words.current()
+    }
+
     fn seal(&self) -> Result<LibraryPosition, IndexError> {
         let mut writing = self.writing()?;
         let at = self.absorbed()?;
         let number = self.generations.seal(at)?.open().number;
-        let next = open_generation(&self.generations, number, writing.memory)?;
+        let next = open_generation(&self.generations, &self.words, number, writing.memory)?;
         // Merges under way in the sealed generation may end by themselves: it is dropped soon.
         std::mem::replace(&mut writing.writer, next).finish_in_background();
         self.reading().snapshot = None;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::IndexError;
 
 /// Format of `CURRENT` and of the generations it names.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// The chain: what `CURRENT` says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,6 +87,11 @@ impl Generations {
     /// Where a latest generation lives.
     pub fn latest_dir(&self, number: u64) -> PathBuf {
         self.dir.join(format!("latest-{number}"))
+    }
+
+    /// The words of the installation, beside the index in the data directory: `models/words.tsv`.
+    pub fn words_file(&self) -> PathBuf {
+        self.dir.parent().unwrap_or(Path::new("")).join("models").join("words.tsv")
     }
 
     /// The directory itself.

@@ -33,7 +33,7 @@ impl HistoryBuilder {
             }
             _ => {}
         }
-        let member = Member::open(&path, true)?.ok_or(IndexError::ReadOnly)?;
+        let member = Member::open_or_create(&path, &crate::words(generations).current())?;
         let writer = member.writer(threads.max(1), memory)?;
         Ok(Self { number, path, writer, body_limit, pages: 0 })
     }

@@ -47,6 +47,8 @@ mod snapshot;
 use std::sync::Arc;
 
 use pharos_core::{LibraryPosition, PageId};
+use pharos_text::dictionary::Dictionary;
+use pharos_text::vocabulary::{Kind, Vocabulary, Watched};
 
 pub use check::{GenerationFlaw, GenerationProblem, check_generations};
 pub use document::{Change, Document, StoredPage};
@@ -76,6 +78,9 @@ pub trait Index: Send + Sync {
     /// Everything applied must be committed. Gives that point.
     fn seal(&self) -> Result<LibraryPosition, IndexError>;
 
+    /// The words of the installation as they are now. A generation is cut with those it was begun with.
+    fn vocabulary(&self) -> Arc<Vocabulary>;
+
     /// The index as it is now.
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, IndexError>;
 }
@@ -87,6 +92,9 @@ pub trait Snapshot: Send + Sync {
 
     /// How many pages can be found.
     fn pages(&self) -> Result<u64, IndexError>;
+
+    /// Was every page cut with this word of the installation? Only then does its term find all pages that have it.
+    fn knows(&self, word: &str, kind: Kind) -> bool;
 
     /// The best `limit` pages for a query, best first, and how many there are in all.
     fn search(&self, query: &Query, limit: usize) -> Result<Found, IndexError>;
@@ -116,4 +124,9 @@ pub struct Candidate {
     pub score: f32,
     /// Where it stands in this snapshot: member, segment, document.
     place: (u32, u32, u32),
+}
+
+/// The file with the words of the installation.
+fn words(generations: &Generations) -> Watched {
+    Watched::open(generations.words_file(), Dictionary::base(), pharos_text::normalise)
 }

@@ -2,12 +2,16 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use pharos_core::{LibraryPosition, PageId};
+use pharos_text::dictionary::Dictionary;
+use pharos_text::vocabulary::Vocabulary;
+use pharos_text::{Analyser, normalise};
 use tantivy::directory::MmapDirectory;
 use tantivy::index::SegmentId;
 use tantivy::{IndexReader, IndexWriter, ReloadPolicy, Searcher, SegmentReader, TantivyDocument};
@@ -21,21 +25,33 @@ pub(crate) struct Member {
     index: tantivy::Index,
     reader: IndexReader,
     pub(crate) fields: Fields,
+    /// The words of the installation that its pages were cut with.
+    vocabulary: Arc<Vocabulary>,
     stamp: Option<Stamp>,
     /// The pages of each segment; segments never change, so neither do these.
     pages: Vec<(SegmentId, Arc<HashSet<PageId>>)>,
 }
 
 impl Member {
-    /// Opens a generation, creating it where `create` says so. `None` when it is not there.
-    pub(crate) fn open(path: &Path, create: bool) -> Result<Option<Self>, IndexError> {
+    /// Opens a generation for writing. A new one is cut with these words of the installation, for good: what is
+    /// added to them later is not in its pages.
+    pub(crate) fn open_or_create(path: &Path, words: &Vocabulary) -> Result<Self, IndexError> {
+        if !path.join("meta.json").exists() {
+            fs::create_dir_all(path).map_err(IndexError::io("create", path))?;
+            let file = path.join(WORDS);
+            fs::write(&file, words.to_text()).map_err(IndexError::io("write", &file))?;
+        }
+        Self::open_at(path)
+    }
+
+    /// Opens a generation. `None` when it is not there.
+    pub(crate) fn open(path: &Path) -> Result<Option<Self>, IndexError> {
+        if path.join("meta.json").exists() { Self::open_at(path).map(Some) } else { Ok(None) }
+    }
+
+    fn open_at(path: &Path) -> Result<Self, IndexError> {
         let failed = IndexError::tantivy(path);
         let exists = path.join("meta.json").exists();
-        if create {
-            fs::create_dir_all(path).map_err(IndexError::io("create", path))?;
-        } else if !exists {
-            return Ok(None);
-        }
         let (schema, fields) = schema::schema();
         let directory = MmapDirectory::open(path).map_err(|e| failed(e.into()))?;
         let index = if exists {
@@ -47,11 +63,17 @@ impl Member {
         if index.schema() != schema {
             return Err(IndexError::OlderFormat { path: path.to_path_buf() });
         }
-        index.set_tokenizers(schema::tokenizers());
+        let vocabulary = Arc::new(read_words(&path.join(WORDS))?);
+        index.set_tokenizers(schema::tokenizers(Arc::new(Analyser::with(Arc::clone(&vocabulary)))));
         let reader =
             index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(&failed)?;
         let stamp = stamp(path);
-        Ok(Some(Self { path: path.to_path_buf(), index, reader, fields, stamp, pages: Vec::new() }))
+        Ok(Self { path: path.to_path_buf(), index, reader, fields, vocabulary, stamp, pages: Vec::new() })
+    }
+
+    /// The words of the installation that its pages were cut with.
+    pub(crate) fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
     }
 
     /// Sees what was committed since. Gives whether anything was.
@@ -104,6 +126,19 @@ impl Member {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// The words of the installation as they were when the generation was begun, in its folder.
+const WORDS: &str = "words.tsv";
+
+fn read_words(path: &Path) -> Result<Vocabulary, IndexError> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(e) => return Err(IndexError::io("read", path)(e)),
+    };
+    // Written by us: a line that is refused was a word of another version of the base dictionary.
+    Ok(Vocabulary::parse(&text, Dictionary::base(), &normalise).0)
 }
 
 /// Tells one commit's `meta.json` from the next: each is a new file, and clocks are coarse.

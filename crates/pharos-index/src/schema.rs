@@ -1,7 +1,7 @@
 //! The fields of a document, and our analyser as tantivy's tokenizer.
 
-use std::collections::VecDeque;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use pharos_core::{LibraryPosition, PageId, SiteId, Timestamp};
 use pharos_text::Analyser;
@@ -148,44 +148,76 @@ fn cut(text: &str, limit: usize) -> &str {
     &text[..text.floor_char_boundary(limit)]
 }
 
-pub(crate) fn tokenizers() -> TokenizerManager {
+pub(crate) fn tokenizers(analyser: Arc<Analyser>) -> TokenizerManager {
     let manager = TokenizerManager::default();
-    manager.register("pharos", TextAnalyzer::from(PharosTokenizer));
+    manager.register("pharos", TextAnalyzer::from(PharosTokenizer { analyser, terms: Terms::default() }));
     manager
 }
 
-/// Our analyser, as tantivy calls it.
+/// Our analyser, as tantivy calls it, with the terms of the text at hand.
 #[derive(Clone)]
-struct PharosTokenizer;
+struct PharosTokenizer {
+    analyser: Arc<Analyser>,
+    terms: Terms,
+}
 
-struct PharosStream {
-    rest: VecDeque<pharos_text::Token>,
+/// The terms of a text, one after the other in the same string: nothing is allocated for each.
+#[derive(Clone, Default)]
+struct Terms {
+    text: String,
+    places: Vec<Place>,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    /// Where the term ends in the string.
+    end: usize,
+    position: usize,
+    offset_from: usize,
+    offset_to: usize,
+}
+
+struct PharosStream<'a> {
+    terms: &'a Terms,
+    next: usize,
     token: Token,
 }
 
-impl Tokenizer for PharosTokenizer {
-    type TokenStream<'a> = PharosStream;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> PharosStream {
-        // This runs on the index writer's thread, which must survive any text.
-        let tokens = catch_unwind(|| Analyser::shared().index_tokens(text)).unwrap_or_else(|_| {
-            tracing::warn!(bytes = text.len(), "a text cannot be cut into words and is not indexed");
-            Vec::new()
+impl Terms {
+    fn read(&mut self, text: &str, analyser: &Analyser) {
+        self.text.clear();
+        self.places.clear();
+        analyser.for_each_index_token(text, |term, offset_from, offset_to, position| {
+            self.text.push_str(term);
+            self.places.push(Place { end: self.text.len(), position, offset_from, offset_to });
         });
-        PharosStream { rest: tokens.into(), token: Token::default() }
     }
 }
 
-impl TokenStream for PharosStream {
+impl Tokenizer for PharosTokenizer {
+    type TokenStream<'a> = PharosStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> PharosStream<'a> {
+        let Self { analyser, terms } = self;
+        // This runs on the index writer's thread, which must survive any text.
+        if catch_unwind(AssertUnwindSafe(|| terms.read(text, analyser))).is_err() {
+            tracing::warn!(bytes = text.len(), "a text cannot be cut into words and is not indexed");
+            *terms = Terms::default();
+        }
+        PharosStream { terms, next: 0, token: Token::default() }
+    }
+}
+
+impl TokenStream for PharosStream<'_> {
     fn advance(&mut self) -> bool {
-        let Some(next) = self.rest.pop_front() else { return false };
-        self.token = Token {
-            offset_from: next.start,
-            offset_to: next.end,
-            position: next.position,
-            text: next.text,
-            position_length: 1,
-        };
+        let Some(place) = self.terms.places.get(self.next) else { return false };
+        let start = self.next.checked_sub(1).map_or(0, |before| self.terms.places[before].end);
+        self.next += 1;
+        self.token.text.clear();
+        self.token.text.push_str(&self.terms.text[start..place.end]);
+        self.token.position = place.position;
+        self.token.offset_from = place.offset_from;
+        self.token.offset_to = place.offset_to;
         true
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use pharos_core::PageId;
+use pharos_text::vocabulary::{Kind, Vocabulary};
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::Field;
 use tantivy::{DocAddress, Searcher, TantivyDocument, Term};
@@ -26,6 +27,8 @@ pub(crate) struct ChainSnapshot {
     pub(crate) generation: String,
     pub(crate) fields: Fields,
     pub(crate) members: Vec<MemberView>,
+    /// The words of the installation that each member was cut with.
+    pub(crate) words: Vec<Arc<Vocabulary>>,
     pub(crate) pages: OnceLock<u64>,
 }
 
@@ -49,6 +52,10 @@ impl Bm25StatisticsProvider for CommonStatistics<'_> {
 impl Snapshot for ChainSnapshot {
     fn generation(&self) -> &str {
         &self.generation
+    }
+
+    fn knows(&self, word: &str, kind: Kind) -> bool {
+        self.words.iter().all(|words| words.get(word).is_some_and(|known| known.kind == kind))
     }
 
     fn pages(&self) -> Result<u64, IndexError> {

@@ -4,19 +4,36 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use pharos_text::Analyser;
+use pharos_text::stem::stem_term;
 
-/// Where the words stand in a text: byte ranges, in order, overlapping ones joined.
-pub(crate) fn occurrences(text: &str, words: &HashSet<&str>) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
-    Analyser::shared().for_each_index_token(text, |term, start, end, _| {
-        if words.contains(term) {
-            match found.last_mut() {
-                Some(last) if start < last.end => last.end = last.end.max(end),
-                _ => found.push(start..end),
+/// The words to mark.
+pub(crate) struct Marker {
+    analyser: Analyser,
+    terms: HashSet<String>,
+}
+
+impl Marker {
+    /// Marks these words, in all their forms. Words that no dictionary has are found like any other.
+    pub(crate) fn of<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
+        let words: Vec<&str> = words.into_iter().collect();
+        let mut terms: HashSet<String> = words.iter().map(|word| word.to_string()).collect();
+        terms.extend(words.iter().filter_map(|word| stem_term(word)));
+        Self { analyser: Analyser::knowing(words), terms }
+    }
+
+    /// Where the words stand in a text: byte ranges, in order, overlapping ones joined.
+    pub(crate) fn occurrences(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        self.analyser.for_each_index_token(text, |term, start, end, _| {
+            if self.terms.contains(term) {
+                match found.last_mut() {
+                    Some(last) if start < last.end => last.end = last.end.max(end),
+                    _ => found.push(start..end),
+                }
             }
-        }
-    });
-    found
+        });
+        found
+    }
 }
 
 /// The text as HTML, with the ranges in `<mark>`.
@@ -52,7 +69,7 @@ mod tests {
     use super::*;
 
     fn marked(text: &str, words: &[&str]) -> String {
-        mark(text, &occurrences(text, &words.iter().copied().collect()))
+        mark(text, &Marker::of(words.iter().copied()).occurrences(text))
     }
 
     #[test]
@@ -68,5 +85,11 @@ mod tests {
     #[test]
     fn overlapping_words_are_one_mark() {
         assert_eq!(marked("研究生命", &["研究生", "生命"]), "<mark>研究生命</mark>");
+    }
+
+    #[test]
+    fn forms_and_unknown_words_are_marked() {
+        assert_eq!(marked("Runs, ran, running", &["run"]), "<mark>Runs</mark>, ran, <mark>running</mark>");
+        assert_eq!(marked("導演肖驍慕與肖像", &["肖骁慕"]), "導演<mark>肖驍慕</mark>與肖像");
     }
 }

@@ -30,6 +30,7 @@ mod highlight;
 mod parse;
 mod search;
 mod snippet;
+mod term;
 
 pub use answer::{Answer, Hit};
 pub use search::{FoundPage, QueryError, Request, Search};

@@ -1,9 +1,10 @@
 //! The query language: words, `"phrases"`, `-not`, `site:`.
 
 use pharos_index::Query;
-use pharos_text::stem::stem_term;
+use pharos_text::Analyser;
 use pharos_text::stop_words::is_stop_word;
-use pharos_text::{Analyser, Token, is_han};
+
+use crate::term::{Knows, Term};
 
 /// Terms of a query beyond this many are ignored.
 const MAX_TERMS: usize = 64;
@@ -30,61 +31,8 @@ enum What {
     Site(String),
 }
 
-/// A word of a query.
-#[derive(Clone, Debug, PartialEq)]
-struct Term {
-    /// As it was typed.
-    typed: String,
-    /// As the index knows it.
-    text: String,
-    position: usize,
-    /// The smallest terms it consists of, with their positions, where it is a name made of parts: Node.js, 4K电视.
-    parts: Vec<(usize, String)>,
-}
-
-/// A word in its exact form counts this much more than in another; see [`pharos_text::stem`] for the measurement.
-const EXACT_FORM: f32 = 0.25;
-
-impl Term {
-    fn of(token: Token, typed: &str) -> Self {
-        let mut parts = Vec::new();
-        if !token.text.chars().all(is_han) {
-            let smallest = Analyser::shared().smallest_tokens(typed);
-            if smallest.len() > 1 {
-                parts = smallest.into_iter().map(|part| (part.position, part.text)).collect();
-            }
-        }
-        Self { typed: typed.to_string(), text: token.text, position: token.position, parts }
-    }
-
-    /// Where it only has to be somewhere on the page.
-    fn anywhere(&self) -> Query {
-        if self.parts.is_empty() {
-            return match stem_term(&self.text) {
-                Some(stem) => Query::Forms(vec![(1.0, stem), (EXACT_FORM, self.text.clone())]),
-                None => Query::Word(self.text.clone()),
-            };
-        }
-        let apart = if self.text.contains(is_han) {
-            Query::And(self.parts.iter().map(|(_, part)| Query::Word(part.clone())).collect())
-        } else {
-            // What is written Node.js here may be Node JS there.
-            Query::Phrase(self.parts.clone())
-        };
-        Query::Or(vec![Query::Word(self.text.clone()), apart])
-    }
-
-    /// Its exact terms and their positions, for a phrase.
-    fn exactly(&self) -> Vec<(usize, String)> {
-        match self.parts.as_slice() {
-            [] => vec![(self.position, self.text.clone())],
-            parts => parts.iter().map(|(at, part)| (self.position + at, part.clone())).collect(),
-        }
-    }
-}
-
 /// Understands a text. Everything is understood as something.
-pub(crate) fn parse(text: &str) -> Parsed {
+pub(crate) fn parse(text: &str, analyser: &Analyser) -> Parsed {
     let mut parts = Vec::new();
     let mut terms = 0;
     let mut rest = text.trim_start();
@@ -94,7 +42,7 @@ pub(crate) fn parse(text: &str) -> Parsed {
             Some(after) if !after.starts_with(char::is_whitespace) => (true, after),
             _ => (false, rest),
         };
-        let (what, after) = next_part(after);
+        let (what, after) = next_part(after, analyser);
         rest = after.trim_start();
         let Some(mut what) = what else { continue };
         if let What::Terms { terms: found, .. } = &mut what {
@@ -107,12 +55,12 @@ pub(crate) fn parse(text: &str) -> Parsed {
 }
 
 /// Takes one part off the beginning.
-fn next_part(text: &str) -> (Option<What>, &str) {
+fn next_part<'t>(text: &'t str, analyser: &Analyser) -> (Option<What>, &'t str) {
     for (open, close) in [('"', '"'), ('“', '”'), ('「', '」'), ('『', '』')] {
         if let Some(inside) = text.strip_prefix(open) {
             // People mix quotes: “…" ends at whichever comes first. An open end is the end of the text.
             let (phrase, after) = inside.split_once([close, '"', '”']).unwrap_or((inside, ""));
-            return (terms_of(phrase, true), after);
+            return (terms_of(phrase, true, analyser), after);
         }
     }
     let end =
@@ -121,14 +69,16 @@ fn next_part(text: &str) -> (Option<What>, &str) {
     if let Some(host) = site_of(word) {
         return (Some(What::Site(host)), after);
     }
-    (terms_of(word, false), after)
+    (terms_of(word, false, analyser), after)
 }
 
-fn terms_of(text: &str, phrase: bool) -> Option<What> {
-    let tokens = Analyser::shared().tokens(text).into_iter();
+fn terms_of(text: &str, phrase: bool, analyser: &Analyser) -> Option<What> {
+    let tokens = analyser.tokens(text).into_iter();
     let terms: Vec<Term> = tokens
-        .map(|token| (text[token.start..token.end].to_string(), token))
-        .map(|(typed, token)| Term::of(token, &typed))
+        .map(|token| {
+            let typed = token.start..token.end;
+            Term::of(token, &text[typed], analyser)
+        })
         .collect();
     (!terms.is_empty()).then_some(What::Terms { terms, phrase })
 }
@@ -152,18 +102,18 @@ impl Parsed {
         self.parts.is_empty()
     }
 
-    /// What to ask the index.
-    pub(crate) fn to_query(&self) -> Query {
+    /// What to ask an index.
+    pub(crate) fn to_query(&self, knows: Knows<'_>) -> Query {
         let says_something = self.says_something();
         let mut queries = Vec::new();
         for part in &self.parts {
             let query = match &part.what {
                 What::Site(host) => Query::Site(host.clone()),
                 // What is not wanted is not wanted as it was written: -信息检索 forbids the words together.
-                What::Terms { terms, phrase } if *phrase || part.negative => phrase_of(terms),
+                What::Terms { terms, phrase } if *phrase || part.negative => phrase_of(terms, knows),
                 What::Terms { terms, .. } => {
-                    let counting = terms.iter().filter(|term| !says_something || !is_stop_word(&term.text));
-                    let counting: Vec<Query> = counting.map(Term::anywhere).collect();
+                    let counting = terms.iter().filter(|term| !says_something || !is_stop_word(&term.word));
+                    let counting: Vec<Query> = counting.map(|term| term.anywhere(knows)).collect();
                     if counting.is_empty() {
                         continue;
                     }
@@ -178,7 +128,7 @@ impl Parsed {
     /// Is there a wanted word besides stop words? Then these need not be on the page.
     fn says_something(&self) -> bool {
         self.parts.iter().filter(|part| !part.negative).any(|part| match &part.what {
-            What::Terms { terms, phrase } => *phrase || terms.iter().any(|term| !is_stop_word(&term.text)),
+            What::Terms { terms, phrase } => *phrase || terms.iter().any(|term| !is_stop_word(&term.word)),
             What::Site(_) => false,
         })
     }
@@ -195,9 +145,8 @@ impl Parsed {
         for part in self.parts.iter().filter(|p| !p.negative) {
             let What::Terms { terms, phrase } = &part.what else { continue };
             for term in terms {
-                if *phrase || !says_something || !is_stop_word(&term.text) {
-                    add(term.text.clone());
-                    term.parts.iter().for_each(|(_, part)| add(part.clone()));
+                if *phrase || !says_something || !is_stop_word(&term.word) {
+                    term.to_mark().map(String::from).for_each(&mut add);
                 }
             }
         }
@@ -224,9 +173,9 @@ impl Parsed {
     }
 }
 
-fn phrase_of(terms: &[Term]) -> Query {
-    let first = terms.first().map_or(0, |term| term.position);
-    let exactly = terms.iter().flat_map(Term::exactly);
+fn phrase_of(terms: &[Term], knows: Knows<'_>) -> Query {
+    let first = terms.first().map_or(0, Term::position);
+    let exactly = terms.iter().flat_map(|term| term.exactly(knows));
     Query::Phrase(exactly.map(|(at, term)| (at - first, term)).collect())
 }
 
@@ -235,6 +184,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    fn parse(text: &str) -> Parsed {
+        super::parse(text, Analyser::shared())
+    }
 
     fn word(text: &str) -> Query {
         Query::And(vec![Query::Word(text.into())])
@@ -246,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_minus_excludes_and_a_space_is_and() {
-        let query = parse("x y -z").to_query();
+        let query = parse("x y -z").to_query(&|_, _| true);
         let not_z = Query::Not(Box::new(Query::Phrase(vec![(0, "z".into())])));
         assert_eq!(query, Query::And(vec![word("x"), word("y"), not_z]));
         assert_eq!(
@@ -275,7 +228,7 @@ mod tests {
             _ => BTreeSet::from([5, 7]),
         };
         let (d1, d2, d3) = (lists("d1"), lists("d2"), lists("d3"));
-        assert_eq!(pages(&parse("d1 d2 -d3").to_query(), &lists), &d1 & &(&d2 - &(&d2 & &d3)));
+        assert_eq!(pages(&parse("d1 d2 -d3").to_query(&|_, _| true), &lists), &d1 & &(&d2 - &(&d2 & &d3)));
     }
 
     #[test]
@@ -308,7 +261,7 @@ mod tests {
         #[test]
         fn any_text_is_understood_and_bounded(text in "\\PC{0,300}") {
             let parsed = parse(&text);
-            parsed.to_query();
+            parsed.to_query(&|_, _| true);
             prop_assert!(parsed.words().len() <= MAX_TERMS);
             // Understanding what was understood changes nothing for plain words.
             let _ = parse(&parsed.understood());

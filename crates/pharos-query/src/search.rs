@@ -1,18 +1,18 @@
 //! Answering: parse, retrieve, show.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 use pharos_core::config::QueryConfig;
 use pharos_core::{LibraryPosition, PageId, PageUrl, Timestamp};
 use pharos_index::{Index, IndexError, Snapshot, StoredPage};
-use pharos_text::stem::stem_term;
+use pharos_text::Analyser;
 use thiserror::Error;
 
 use crate::answer::{Answer, Hit};
-use crate::highlight::{mark, occurrences};
-use crate::parse::parse;
+use crate::highlight::{Marker, mark};
+use crate::parse::{Parsed, parse};
 use crate::snippet::snippet;
 
 /// What can go wrong with a query.
@@ -76,7 +76,7 @@ impl Search {
         let text: String = request.text.chars().take(self.config.max_length).collect();
         let size = if request.size == 0 { self.config.page_size } else { request.size };
         let page = request.page.max(1);
-        let parsed = parse(&text);
+        let parsed = self.parse(&text);
         let snapshot = self.index.snapshot()?;
         let mut answer = Answer {
             query: text,
@@ -89,12 +89,11 @@ impl Search {
         if !parsed.is_empty() {
             let first = (page - 1).saturating_mul(size);
             let wanted = first.saturating_add(size).min(self.config.max_results);
-            let found = snapshot.search(&parsed.to_query(), wanted)?;
+            let found =
+                snapshot.search(&parsed.to_query(&|word, kind| snapshot.knows(word, kind)), wanted)?;
             answer.total = found.total;
             let shown = found.candidates.get(first..).unwrap_or_default();
-            let mut words = parsed.words();
-            words.extend(words.iter().filter_map(|word| stem_term(word)).collect::<Vec<_>>());
-            let words: HashSet<&str> = words.iter().map(String::as_str).collect();
+            let words = Marker::of(parsed.words().iter().map(String::as_str));
             let scores: BTreeMap<PageId, f32> = shown.iter().map(|c| (c.page, c.score)).collect();
             for stored in snapshot.stored(shown)? {
                 let score = scores.get(&stored.page).copied().unwrap_or_default();
@@ -107,13 +106,14 @@ impl Search {
 
     /// All pages that match a text, best first, for those who want nothing shown.
     pub fn matching(&self, text: &str) -> Result<Vec<PageId>, QueryError> {
-        let parsed = parse(&text.chars().take(self.config.max_length).collect::<String>());
+        let parsed = self.parse(&text.chars().take(self.config.max_length).collect::<String>());
         if parsed.is_empty() {
             return Ok(Vec::new());
         }
         let snapshot = self.index.snapshot()?;
         let all = usize::try_from(snapshot.pages()?).unwrap_or(usize::MAX);
-        let found = snapshot.search(&parsed.to_query(), all.max(1))?;
+        let found =
+            snapshot.search(&parsed.to_query(&|word, kind| snapshot.knows(word, kind)), all.max(1))?;
         Ok(found.candidates.iter().map(|candidate| candidate.page).collect())
     }
 
@@ -141,7 +141,12 @@ impl Search {
 
     /// The words of a query that its results contain.
     pub fn words(&self, text: &str) -> Vec<String> {
-        parse(&text.chars().take(self.config.max_length).collect::<String>()).words()
+        self.parse(&text.chars().take(self.config.max_length).collect::<String>()).words()
+    }
+
+    /// Understands a text with the words of the installation as they are now.
+    fn parse(&self, text: &str) -> Parsed {
+        parse(text, &Analyser::with(self.index.vocabulary()))
     }
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, QueryError> {
@@ -149,11 +154,11 @@ impl Search {
     }
 }
 
-fn hit(stored: &StoredPage, score: f32, words: &HashSet<&str>) -> Hit {
+fn hit(stored: &StoredPage, score: f32, words: &Marker) -> Hit {
     let title = if stored.title.trim().is_empty() { stored.url.clone() } else { stored.title.clone() };
     let snippet = snippet(&stored.body, words);
     Hit {
-        title_html: mark(&title, &occurrences(&title, words)),
+        title_html: mark(&title, &words.occurrences(&title)),
         title,
         snippet: snippet.text,
         snippet_html: snippet.html,
@@ -169,6 +174,8 @@ fn hit(stored: &StoredPage, score: f32, words: &HashSet<&str>) -> Hit {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
     use pharos_index::{Change, Document, EmbeddedIndex};
 

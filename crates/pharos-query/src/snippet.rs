@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use pharos_text::is_han;
 
-use crate::highlight::{mark, occurrences};
+use crate::highlight::{Marker, mark};
 
 /// Texts are searched for the query's words up to here; a word that first comes later is not in the snippet.
 const MAX_TEXT: usize = 128 << 10;
@@ -29,11 +29,11 @@ pub(crate) struct Snippet {
 }
 
 /// The part of `body` that speaks of `words`.
-pub(crate) fn snippet(body: &str, words: &HashSet<&str>) -> Snippet {
+pub(crate) fn snippet(body: &str, words: &Marker) -> Snippet {
     let text = Text::new(&body[..body.floor_char_boundary(MAX_TEXT)]);
     let han = text.chars.iter().take(2_000).filter(|c| is_han(**c)).count();
     let window = if han * 4 > text.chars.len().min(2_000) { WINDOW_HAN } else { WINDOW };
-    let all = occurrences(text.text, words);
+    let all = words.occurrences(text.text);
     let in_prose: Vec<_> =
         all.iter().filter(|at| is_prose(line_around(text.text, at.start))).cloned().collect();
     let said = |marks: &[Range<usize>]| {
@@ -68,13 +68,13 @@ fn is_prose(line: &str) -> bool {
     line.len() >= PROSE_LENGTH && line.contains(ends) && !line.starts_with(['©', '版'])
 }
 
-fn render(text: &Text<'_>, range: Range<usize>, words: &HashSet<&str>) -> Snippet {
+fn render(text: &Text<'_>, range: Range<usize>, words: &Marker) -> Snippet {
     let slice = &text.text[text.byte_at(range.start)..text.byte_at(range.end)];
     // One line: paragraphs are separated by line feeds in the stored text.
     let line = slice.split_whitespace().collect::<Vec<_>>().join(" ");
     let before = if range.start > 0 { "… " } else { "" };
     let after = if range.end < text.chars.len() { " …" } else { "" };
-    let html = mark(&line, &occurrences(&line, words));
+    let html = mark(&line, &words.occurrences(&line));
     Snippet { text: format!("{before}{line}{after}"), html: format!("{before}{html}{after}") }
 }
 
@@ -228,7 +228,7 @@ mod tests {
     }
 
     fn make(body: &str, words: &[&str]) -> Snippet {
-        snippet(body, &words.iter().copied().collect())
+        snippet(body, &Marker::of(words.iter().copied()))
     }
 
     #[test]

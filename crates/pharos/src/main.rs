@@ -60,7 +60,9 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Serve(args) => commands::serve::run(global, args),
         Command::Clean(args) => commands::clean::run(global, args),
         Command::Segment(args) => commands::segment::run(global, args),
+        Command::Words { command } => commands::words::run(global, command),
         Command::Eval { command: EvalCommand::Clean(args) } => commands::eval_clean::run(global, &args),
+        Command::Eval { command: EvalCommand::Segment(args) } => commands::eval_segment::run(global, &args),
         Command::Stats => commands::stats::run(global),
         Command::Config => commands::config::run(global),
     }

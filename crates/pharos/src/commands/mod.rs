@@ -8,6 +8,7 @@ pub(crate) mod crawl;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod eval_clean;
+pub(crate) mod eval_segment;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod index;
@@ -20,6 +21,7 @@ pub(crate) mod segment;
 pub(crate) mod serve;
 pub(crate) mod stats;
 pub(crate) mod up;
+pub(crate) mod words;
 
 /// A runtime for the commands that talk to the network.
 pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {

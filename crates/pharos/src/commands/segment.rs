@@ -1,15 +1,34 @@
-//! `pharos segment`: words separated by two spaces, line by line.
+//! `pharos segment`: words separated by two spaces, line by line; and `pharos segment train`.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write as _};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
-use pharos_text::Analyser;
+use anyhow::{Context as _, bail};
+use pharos_text::dictionary::Dictionary;
+use pharos_text::segment::smoothing::Smoothing;
+use pharos_text::segment::tagger::{Corpus, Tagger, Training};
+use pharos_text::segment::{BigramModel, Explanation, Hmm, Method, Resources, Segmenter, explain, segmenter};
+use pharos_text::{Analyser, normalise, segment_with};
 
-use crate::Outcome;
-use crate::cli::{Global, SegmentArgs};
+use crate::cli::{Global, SegmentArgs, SegmentCommand, SegmentTrainArgs};
+use crate::{Outcome, console};
+
+/// The name of the method that is not one of the dictionary's.
+pub(crate) const TAGGER: &str = "tagger";
+
+/// What the base dictionary says of words that were never counted.
+const NEVER_SEEN: u32 = 3;
+
+/// Models are read whole; a larger file is none.
+const MAX_MODEL_BYTES: u64 = 1 << 30;
 
 pub(crate) fn run(global: &Global, args: SegmentArgs) -> anyhow::Result<Outcome> {
+    if let Some(SegmentCommand::Train(args)) = &args.command {
+        return train(global, args);
+    }
+    let trained = Trained::load(args.model.as_slice(), args.smoothing.as_deref())?;
+    let cut = Cut::of(args.mode.as_deref(), &trained, args.max_len)?;
     let input: Box<dyn BufRead> = match args.input.as_str() {
         "-" => Box::new(io::stdin().lock()),
         path => Box::new(BufReader::new(File::open(path).with_context(|| format!("cannot read {path}"))?)),
@@ -18,7 +37,12 @@ pub(crate) fn run(global: &Global, args: SegmentArgs) -> anyhow::Result<Outcome>
     for line in input.split(b'\n') {
         let line = line?;
         let text = String::from_utf8_lossy(&line);
-        let words = Analyser::shared().segment(text.trim_end_matches('\r'));
+        let text = text.trim_end_matches('\r');
+        if args.explain {
+            cut.explain(text, global.json, &mut out)?;
+            continue;
+        }
+        let words = cut.words(text);
         if global.json {
             serde_json::to_writer(&mut out, &words).map_err(io::Error::from)?;
             writeln!(out)?;
@@ -28,4 +52,193 @@ pub(crate) fn run(global: &Global, args: SegmentArgs) -> anyhow::Result<Outcome>
     }
     out.flush()?;
     Ok(Outcome::Good)
+}
+
+/// What was learnt, from the files of models.
+#[derive(Default)]
+pub(crate) struct Trained {
+    tagger: Option<Tagger>,
+    bigrams: Option<BigramModel>,
+    hmm: Option<Hmm>,
+}
+
+impl Trained {
+    /// Each file says itself what it holds.
+    pub(crate) fn load(paths: &[PathBuf], smoothing: Option<&str>) -> anyhow::Result<Self> {
+        let mut trained = Self::default();
+        for path in paths {
+            trained.take(path).with_context(|| format!("cannot use the model {}", path.display()))?;
+        }
+        if let Some(name) = smoothing {
+            let smoothing: Smoothing = name.parse()?;
+            trained.bigrams = trained.bigrams.map(|bigrams| bigrams.with_smoothing(smoothing));
+        }
+        Ok(trained)
+    }
+
+    fn take(&mut self, path: &Path) -> anyhow::Result<()> {
+        if fs::metadata(path)?.len() > MAX_MODEL_BYTES {
+            bail!("it is too large for a model");
+        }
+        let bytes = fs::read(path)?;
+        if let Ok(text) = std::str::from_utf8(&bytes)
+            && let Ok(hmm) = Hmm::parse(text)
+        {
+            self.hmm = Some(hmm);
+        } else if let Ok(bigrams) = BigramModel::from_bytes(&bytes) {
+            self.bigrams = Some(bigrams);
+        } else {
+            // The usual case, and the one whose reason is told.
+            self.tagger = Some(Tagger::load(&bytes)?);
+        }
+        Ok(())
+    }
+
+    /// The methods that work with what is there.
+    pub(crate) fn methods(&self) -> Vec<&'static str> {
+        let needed = |method: &Method| !method.needs_model() || self.bigrams.is_some();
+        let tagger = self.tagger.as_ref().map(|_| TAGGER);
+        Method::ALL.into_iter().filter(needed).map(Method::name).chain(tagger).collect()
+    }
+}
+
+/// A way of cutting, ready to cut.
+pub(crate) enum Cut<'a> {
+    /// What pages and queries are cut with.
+    Analyser,
+    Dictionary(Method, Resources<'a>, Box<dyn Segmenter + 'a>),
+    Tagger(&'a Tagger),
+}
+
+impl<'a> Cut<'a> {
+    pub(crate) fn of(
+        mode: Option<&str>,
+        trained: &'a Trained,
+        max_len: Option<usize>,
+    ) -> anyhow::Result<Self> {
+        let train = "make one with `pharos segment train` and name it with --model";
+        match mode {
+            None => Ok(Cut::Analyser),
+            Some(TAGGER) => match &trained.tagger {
+                Some(tagger) => Ok(Cut::Tagger(tagger)),
+                None => bail!("the method `{TAGGER}` needs a trained model: {train}"),
+            },
+            Some(name) => {
+                let method: Method = name
+                    .parse()
+                    .with_context(|| format!("unknown method; besides these there is {TAGGER}"))?;
+                let resources = Resources {
+                    max_len,
+                    hmm: trained.hmm.as_ref(),
+                    bigrams: trained.bigrams.as_ref(),
+                    ..Resources::default()
+                };
+                let cut = segmenter(method, &resources).with_context(|| train.to_string())?;
+                Ok(Cut::Dictionary(method, resources, cut))
+            }
+        }
+    }
+
+    pub(crate) fn words<'t>(&self, line: &'t str) -> Vec<&'t str> {
+        match self {
+            Cut::Analyser => Analyser::shared().segment(line),
+            Cut::Dictionary(_, _, method) => segment_with(method.as_ref(), line),
+            Cut::Tagger(tagger) => segment_with(*tagger, line),
+        }
+    }
+
+    fn explain(&self, line: &str, json: bool, out: &mut impl Write) -> anyhow::Result<()> {
+        // The reasons are those of the normalised line, which is what is cut.
+        let line = normalise(line);
+        let explanation = match self {
+            Cut::Analyser => explain(&line, Method::Hmm, &Resources::default())?,
+            Cut::Dictionary(method, resources, _) => explain(&line, *method, resources)?,
+            Cut::Tagger(_) => {
+                bail!("--explain is for dictionary methods: the tagger's reasons are its weights")
+            }
+        };
+        if json {
+            serde_json::to_writer(&mut *out, &explanation).map_err(io::Error::from)?;
+            writeln!(out)?;
+            return Ok(());
+        }
+        Ok(print(&explanation, out)?)
+    }
+}
+
+fn print(explanation: &Explanation<'_>, out: &mut impl Write) -> io::Result<()> {
+    for word in &explanation.words {
+        let what = serde_json::to_value(word.what).map_err(io::Error::from)?;
+        write!(out, "{}\t{}", word.word, what.as_str().unwrap_or_default())?;
+        if let (Some(code), Some(frequency)) = (word.code, word.frequency) {
+            write!(out, "\tcode {code}\tfrequency {frequency}\t{}", word.tag.as_deref().unwrap_or_default())?;
+        }
+        writeln!(out)?;
+    }
+    for graph in &explanation.graphs {
+        writeln!(out, "word graph of {}: {} ways to cut", graph.run, graph.paths)?;
+        for edge in &graph.edges {
+            let taken = if edge.taken { "*" } else { " " };
+            writeln!(out, "{taken} {:>3} → {:<3} {:>6.2}  {}", edge.from, edge.to, edge.cost, edge.word)?;
+        }
+    }
+    for cuts in &explanation.directions {
+        writeln!(out, "from the left   {}", cuts.forward.join("/"))?;
+        writeln!(out, "from the right  {}", cuts.reverse.join("/"))?;
+        if !cuts.differ.is_empty() {
+            writeln!(out, "they differ in  {}", cuts.differ.join(", "))?;
+        }
+    }
+    Ok(())
+}
+
+fn train(global: &Global, args: &SegmentTrainArgs) -> anyhow::Result<Outcome> {
+    let shown = args.corpus.display();
+    let file = File::open(&args.corpus).with_context(|| format!("cannot read {shown}"))?;
+    let mut corpus = Corpus::default();
+    for line in BufReader::new(file).split(b'\n') {
+        let line = line.with_context(|| format!("cannot read {shown}"))?;
+        corpus.add_line(&String::from_utf8_lossy(&line)).with_context(|| format!("{shown} is no corpus"))?;
+    }
+    if corpus.is_empty() {
+        bail!("{shown} has no words: one sentence a line, its words separated by spaces");
+    }
+    let bytes = match args.method.as_str() {
+        "bigram" => BigramModel::train(corpus.sentences()).to_bytes(),
+        "hmm" => Hmm::train(corpus.sentences()).to_text().into_bytes(),
+        _ => train_tagger(args, &corpus)?,
+    };
+    let failed = || format!("cannot write {}", args.out.display());
+    let new = args.out.with_added_extension("new");
+    fs::write(&new, &bytes).with_context(failed)?;
+    fs::rename(&new, &args.out).with_context(failed)?;
+    let message = format!(
+        "{} words learnt: {}, {}",
+        corpus.len(),
+        args.out.display(),
+        console::bytes(bytes.len() as u64)
+    );
+    console::say(global.quiet, &message);
+    Ok(Outcome::Good)
+}
+
+fn train_tagger(args: &SegmentTrainArgs, corpus: &Corpus) -> anyhow::Result<Vec<u8>> {
+    let mut training = Training { seed: args.seed, ..Training::default() };
+    training.epochs = args.epochs.unwrap_or(training.epochs);
+    let base = Dictionary::base();
+    let mut words = base.words();
+    // Hints are words that were seen in texts; the others of the dictionary have this frequency.
+    words.retain(|(_, code)| base.frequency(*code) > NEVER_SEEN);
+    words.sort_unstable_by_key(|(_, code)| *code);
+    let runtime = super::runtime()?;
+    let stop = runtime.block_on(async { console::stop_signal() })?;
+    let line = console::progress();
+    line.set_message(format!("learning from {} words", corpus.len()));
+    let model = training.run(corpus, words.iter().map(|(word, _)| word.as_str()), |progress| {
+        let (done, all) = (progress.epoch, progress.epochs);
+        line.set_message(format!("{done} of {all} times through the corpus, loss {:.4}", progress.loss));
+        !*stop.borrow()
+    });
+    line.finish_and_clear();
+    Ok(model?.to_bytes())
 }

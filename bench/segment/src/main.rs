@@ -1,0 +1,233 @@
+//! How well and how fast are texts cut into words, method by method, beside jieba-rs, in the same run?
+//!
+//! `cargo run --release -p bench-segment -- --gold FILE [--train FILE] [--rounds N]`
+//!
+//! FILE has one sentence a line, words separated by white space, with or without a tag (`word/n`); what is cut is
+//! its normalised text (NFKC, lower case, forms of characters folded). `--train` adds the methods that need a trained
+//! model, and makes its words the known ones; without it the words of the base dictionary are known.
+//!
+//! Every hundred lines go through all methods before the next begin, in turning order, and processor time counts, so
+//! that a busy machine treats all alike. They are cut twice and the second time counts: what the others left in the
+//! caches is no part of it.
+
+mod score;
+
+use std::collections::{HashMap, HashSet};
+use std::error::Error;
+use std::hint::black_box;
+use std::time::Duration;
+use std::{env, fs};
+
+use jieba_rs::Jieba;
+use pharos_text::dictionary::Dictionary;
+use pharos_text::segment::smoothing::Smoothing;
+use pharos_text::segment::{BigramModel, Hmm, Method, Resources, Segmenter, Work, segmenter};
+use rustix::time::ClockId;
+use score::Score;
+use unicode_normalization::UnicodeNormalization as _;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const LINES_A_TURN: usize = 100;
+
+/// A sentence and where its words end.
+struct Line {
+    text: String,
+    gold: Vec<usize>,
+}
+
+/// Gives the ends of the words of a text.
+type Cut<'a> = Box<dyn FnMut(&str, &mut Vec<usize>) + 'a>;
+
+/// A method or a peer, and how it does.
+struct Contestant<'a> {
+    name: String,
+    cut: Cut<'a>,
+    time: Duration,
+    score: Score,
+}
+
+fn main() -> Outcome<()> {
+    let arguments = Arguments::parse()?;
+    let lines = read(&arguments.gold)?;
+    let bytes: usize = lines.iter().map(|line| line.text.len()).sum();
+    println!("{} lines, {:.2} MB, {} rounds", lines.len(), bytes as f64 / 1e6, arguments.rounds);
+
+    // First of all, while nothing was touched yet.
+    let text = "他来到了网易杭研大厦";
+    let (ours, first_word) = timed(|| pharos_text::segment::default_segmenter().words(text).len());
+    let (hmm, _) = timed(Hmm::shipped);
+    let (theirs, jieba) = timed(Jieba::new);
+    black_box((first_word, jieba.cut(text, true).len()));
+    println!("ready: default {ours:?}, its hidden Markov model {hmm:?}, jieba-rs {theirs:?}");
+
+    let training = arguments.train.as_deref().map(read).transpose()?.unwrap_or_default();
+    let words = |line: &'_ Line| -> Vec<String> { line.words().map(str::to_string).collect() };
+    let known: HashSet<String> = training.iter().flat_map(words).collect();
+    let is_known =
+        |word: &str| if known.is_empty() { Dictionary::base().contains(word) } else { known.contains(word) };
+    let models: Vec<BigramModel> = if training.is_empty() {
+        Vec::new()
+    } else {
+        let train = || BigramModel::train(training.iter().map(Line::words));
+        Smoothing::ALL.into_iter().map(|smoothing| train().with_smoothing(smoothing)).collect()
+    };
+
+    let mut contestants = contestants(&models, &jieba)?;
+    let mut ends = Vec::new();
+    for round in 0..arguments.rounds {
+        for (number, lines) in lines.chunks(LINES_A_TURN).enumerate() {
+            for turn in 0..contestants.len() {
+                let which = (turn + number + round) % contestants.len();
+                let Contestant { cut, time, score, .. } = &mut contestants[which];
+                for line in lines {
+                    ends.clear();
+                    cut(&line.text, &mut ends);
+                    if round == 0 {
+                        score.add(&line.text, &line.gold, &ends, is_known);
+                    }
+                }
+                let before = processor_time();
+                for line in lines {
+                    ends.clear();
+                    cut(&line.text, &mut ends);
+                    black_box(&ends);
+                }
+                *time += processor_time() - before;
+            }
+        }
+    }
+    print(&contestants, bytes * arguments.rounds);
+    Ok(())
+}
+
+/// All methods, then the peers. A model of the tagger is to be handed in as an argument and added here.
+fn contestants<'a>(models: &'a [BigramModel], jieba: &'a Jieba) -> Outcome<Vec<Contestant<'a>>> {
+    let mut all = Vec::new();
+    for method in Method::ALL.into_iter().filter(|method| !method.needs_model()) {
+        all.push(ours(method.to_string(), segmenter(method, &Resources::default())?));
+    }
+    for model in models {
+        let resources = Resources { bigrams: Some(model), ..Resources::default() };
+        let name = format!("{} {}", Method::Bigram, model.smoothing());
+        all.push(ours(name, segmenter(Method::Bigram, &resources)?));
+    }
+    for (name, hmm) in [("jieba-rs, hmm", true), ("jieba-rs", false)] {
+        let cut = move |text: &str, ends: &mut Vec<usize>| {
+            ends.extend(jieba.cut(text, hmm).iter().map(|token| token.byte_end));
+        };
+        all.push(Contestant {
+            name: name.to_string(),
+            cut: Box::new(cut),
+            time: Duration::ZERO,
+            score: Score::default(),
+        });
+    }
+    Ok(all)
+}
+
+fn ours<'a>(name: String, segmenter: Box<dyn Segmenter + 'a>) -> Contestant<'a> {
+    let mut work = Work::default();
+    let cut = move |text: &str, ends: &mut Vec<usize>| segmenter.cut(text, &mut work, ends);
+    Contestant { name, cut: Box::new(cut), time: Duration::ZERO, score: Score::default() }
+}
+
+fn print(contestants: &[Contestant<'_>], bytes: usize) {
+    let peer = contestants.iter().find(|c| c.name == "jieba-rs, hmm").map_or(0.0, |c| c.time.as_secs_f64());
+    println!(
+        "{:<20} {:>7} {:>7} {:>7} {:>7} {:>8} {:>10}",
+        "method", "F1", "P", "R", "R oov", "MB/s", "× jieba"
+    );
+    for contestant in contestants {
+        let (time, score) = (contestant.time.as_secs_f64(), &contestant.score);
+        println!(
+            "{:<20} {:>7.4} {:>7.4} {:>7.4} {:>7.4} {:>8.1} {:>10.2}",
+            contestant.name,
+            score.f1(),
+            score.precision(),
+            score.recall(),
+            score.unknown_recall(),
+            bytes as f64 / time / 1e6,
+            peer / time,
+        );
+    }
+}
+
+struct Arguments {
+    gold: String,
+    train: Option<String>,
+    rounds: usize,
+}
+
+impl Arguments {
+    fn parse() -> Outcome<Self> {
+        let (mut gold, mut train, mut rounds) = (None, None, 5);
+        let mut arguments = env::args().skip(1);
+        while let Some(name) = arguments.next() {
+            let value = arguments.next().ok_or_else(|| format!("{name}: a value is missing"))?;
+            match name.as_str() {
+                "--gold" => gold = Some(value),
+                "--train" => train = Some(value),
+                "--rounds" => rounds = value.parse()?,
+                _ => return Err(format!("unknown option {name}").into()),
+            }
+        }
+        Ok(Self { gold: gold.ok_or("--gold FILE is missing")?, train, rounds })
+    }
+}
+
+impl Line {
+    fn words(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.gold.iter().copied());
+        starts.zip(&self.gold).map(|(start, end)| &self.text[start..*end])
+    }
+}
+
+fn read(path: &str) -> Outcome<Vec<Line>> {
+    let file = fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?;
+    let folded = folded();
+    let mut lines = Vec::new();
+    for line in file.lines() {
+        let (mut text, mut gold) = (String::new(), Vec::new());
+        for word in line.split_whitespace() {
+            let tagged = word.rsplit_once('/').filter(|(w, tag)| !w.is_empty() && is_tag(tag));
+            let word = tagged.map_or(word, |(word, _)| word);
+            text.extend(
+                word.nfkc().flat_map(char::to_lowercase).map(|c| folded.get(&c).copied().unwrap_or(c)),
+            );
+            gold.push(text.len());
+        }
+        gold.dedup();
+        if !text.is_empty() {
+            lines.push(Line { text, gold });
+        }
+    }
+    Ok(lines)
+}
+
+/// Forms of characters that the analyser takes for one.
+fn folded() -> HashMap<char, char> {
+    let variants = include_str!("../../../crates/pharos-text/data/variants.tsv");
+    let pairs = variants.lines().filter_map(|line| line.split_once('\t'));
+    pairs.filter_map(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?))).collect()
+}
+
+/// `n`, `vn`, `nr` …, or several where words are joined to a name: `nt]nt`.
+fn is_tag(tag: &str) -> bool {
+    !tag.is_empty() && tag.bytes().all(|b| b.is_ascii_alphabetic() || b == b']')
+}
+
+fn timed<T>(f: impl FnOnce() -> T) -> (Duration, T) {
+    let before = processor_time();
+    let value = f();
+    (processor_time() - before, value)
+}
+
+/// Processor time of this thread.
+fn processor_time() -> Duration {
+    let now = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or_default())
+}

@@ -1,0 +1,126 @@
+//! `pharos eval segment`: how well texts are cut into words, against a cut that people made.
+
+use std::collections::HashSet;
+use std::fs;
+use std::time::Instant;
+
+use anyhow::{Context as _, bail};
+use pharos_text::dictionary::Dictionary;
+use pharos_text::evaluate::Score;
+use pharos_text::normalise;
+use serde::Serialize;
+
+use super::segment::{Cut, Trained};
+use crate::cli::{EvalSegmentArgs, Global};
+use crate::{Outcome, console};
+
+/// How one method did.
+#[derive(Serialize)]
+struct Line {
+    method: String,
+    precision: f64,
+    recall: f64,
+    f1: f64,
+    /// Part of the unknown words that was found.
+    unknown_recall: Option<f64>,
+    known_recall: Option<f64>,
+    megabytes_per_second: f64,
+}
+
+#[derive(Serialize)]
+struct Report {
+    sentences: usize,
+    words: usize,
+    /// Part of the words that is unknown.
+    unknown: Option<f64>,
+    methods: Vec<Line>,
+}
+
+pub(crate) fn run(global: &Global, args: &EvalSegmentArgs) -> anyhow::Result<Outcome> {
+    let shown = args.gold.display();
+    let text = fs::read_to_string(&args.gold).with_context(|| format!("cannot read {shown}"))?;
+    let gold: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    if gold.iter().all(Vec::is_empty) {
+        bail!("{shown} has no words: one sentence a line, its words separated by spaces");
+    }
+    let known = match &args.known {
+        Some(file) => {
+            let words =
+                fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+            Some(words.split_whitespace().map(normalise).collect::<HashSet<String>>())
+        }
+        None => None,
+    };
+    let is_known = |word: &str| match &known {
+        Some(words) => words.contains(&normalise(word)),
+        None => Dictionary::base().contains(&normalise(word)),
+    };
+    let trained = Trained::load(&args.model, None)?;
+    let methods = match &args.mode {
+        Some(mode) => vec![Some(mode.as_str())],
+        None => std::iter::once(None).chain(trained.methods().into_iter().map(Some)).collect(),
+    };
+
+    let mut report = Report { sentences: gold.len(), words: 0, unknown: None, methods: Vec::new() };
+    for mode in methods {
+        let cut = Cut::of(mode, &trained, None)?;
+        let mut score = Score::default();
+        let (mut bytes, mut seconds) = (0, 0.0);
+        for words in &gold {
+            let sentence = words.concat();
+            let started = Instant::now();
+            let found = cut.words(&sentence);
+            seconds += started.elapsed().as_secs_f64();
+            bytes += sentence.len();
+            score
+                .add(words.iter().copied(), found.iter().copied(), is_known)
+                .with_context(|| shown.to_string())?;
+        }
+        (report.words, report.unknown) = (score.gold_words(), score.unknown_rate());
+        report.methods.push(Line {
+            method: mode.unwrap_or("default").to_string(),
+            precision: score.precision(),
+            recall: score.recall(),
+            f1: score.f1(),
+            unknown_recall: score.unknown_recall(),
+            known_recall: score.known_recall(),
+            megabytes_per_second: bytes as f64 / 1e6 / seconds.max(f64::EPSILON),
+        });
+    }
+    if global.json {
+        console::print_json(&report)?;
+    } else {
+        print(&report)?;
+    }
+    Ok(Outcome::Good)
+}
+
+fn print(report: &Report) -> anyhow::Result<()> {
+    let part = |part: Option<f64>| part.map_or("-".into(), |part| format!("{part:.3}"));
+    let unknown =
+        report.unknown.map_or(String::new(), |part| format!(", {:.1} % of them unknown", part * 100.0));
+    console::out!("{} sentences, {} words{unknown}", report.sentences, report.words);
+    console::out!(
+        "{:<14} {:>6} {:>6} {:>6} {:>8} {:>6} {:>7}",
+        "",
+        "P",
+        "R",
+        "F1",
+        "unknown",
+        "known",
+        "MB/s"
+    );
+    for line in &report.methods {
+        console::out!(
+            "{:<14} {:>6.3} {:>6.3} {:>6.3} {:>8} {:>6} {:>7.1}",
+            line.method,
+            line.precision,
+            line.recall,
+            line.f1,
+            part(line.unknown_recall),
+            part(line.known_recall),
+            line.megabytes_per_second
+        );
+    }
+    Ok(())
+}

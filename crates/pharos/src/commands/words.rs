@@ -1,0 +1,326 @@
+//! `pharos words …`: the words of this installation.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+
+use anyhow::{Context as _, bail};
+use pharos_engine::discover_words;
+use pharos_index::{EmbeddedIndex, Generations, Index as _};
+use pharos_text::dictionary::Dictionary;
+use pharos_text::new_words::{Candidate, Forgotten, QueryRules, QueryWord, Rules, from_queries};
+use pharos_text::normalise;
+use pharos_text::vocabulary::{Kind, MAX_FILE_BYTES, Vocabulary};
+use serde::Serialize;
+
+use crate::cli::{DiscoverArgs, Global, WordsAddArgs, WordsCommand, WordsListArgs, WordsRemoveArgs};
+use crate::{Outcome, console, settings};
+
+pub(crate) fn run(global: &Global, command: WordsCommand) -> anyhow::Result<Outcome> {
+    match command {
+        WordsCommand::List(args) => list(global, &args),
+        WordsCommand::Add(args) => add(global, &args),
+        WordsCommand::Remove(args) => remove(global, &args),
+        WordsCommand::Export => export(global),
+        WordsCommand::Discover(args) => discover(global, &args),
+    }
+}
+
+/// A word as `list` shows it.
+#[derive(Serialize)]
+struct Listed<'a> {
+    word: &'a str,
+    kind: String,
+    frequency: u32,
+    source: &'a str,
+    /// Are all pages of the index cut with it?
+    indexed: bool,
+}
+
+fn list(global: &Global, args: &WordsListArgs) -> anyhow::Result<Outcome> {
+    let words = read(global)?;
+    let snapshot = EmbeddedIndex::open_reader(&settings::data_dir(global).index())?.snapshot()?;
+    let wanted = |kind: Kind| args.kind.as_deref().is_none_or(|name| name == kind.to_string());
+    let listed: Vec<Listed<'_>> = words
+        .iter()
+        .filter(|(_, known)| wanted(known.kind))
+        .map(|(word, known)| Listed {
+            word,
+            kind: known.kind.to_string(),
+            frequency: known.frequency,
+            source: &known.source,
+            indexed: snapshot.knows(word, known.kind),
+        })
+        .collect();
+    if global.json {
+        console::print_json(&listed)?;
+    } else {
+        for word in &listed {
+            let state = if word.indexed { "indexed" } else { "new" };
+            console::out!("{}\t{}\t{}\t{state}\t{}", word.word, word.kind, word.frequency, word.source);
+        }
+    }
+    let new = listed.iter().filter(|word| !word.indexed).count();
+    if new > 0 {
+        console::say(global.quiet, &advice(new));
+    }
+    Ok(if listed.is_empty() { Outcome::NothingFound } else { Outcome::Good })
+}
+
+/// What must be indexed again, and what works without.
+fn advice(new: usize) -> String {
+    format!(
+        "{new} words are new to the index: queries use them at once, as phrases of what is indexed; \
+         `pharos index build` indexes all pages with them"
+    )
+}
+
+fn add(global: &Global, args: &WordsAddArgs) -> anyhow::Result<Outcome> {
+    let mut words = read(global)?;
+    let mut lines = args.words.clone();
+    if let Some(file) = &args.file {
+        lines.extend(read_input(file)?.lines().map(String::from));
+    }
+    if lines.is_empty() {
+        bail!("no word given: name words, or a file of words with --file");
+    }
+    let mut added = 0;
+    let mut refused = 0;
+    for line in lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
+        match add_line(&mut words, line, args) {
+            Ok(_) => added += 1,
+            Err(why) => {
+                refused += 1;
+                console::say(global.quiet, &format!("{line}: {why:#}"));
+            }
+        }
+    }
+    if added > 0 {
+        write(global, &words)?;
+        console::say(global.quiet, &format!("{added} words added. {}", advice(added)));
+    }
+    Ok(if refused == 0 { Outcome::Good } else { Outcome::NothingFound })
+}
+
+/// A line is a word, or a word with kind, frequency and source as in the file of words.
+fn add_line(words: &mut Vocabulary, line: &str, args: &WordsAddArgs) -> anyhow::Result<Kind> {
+    let mut columns = line.split('\t').map(str::trim);
+    let word = normalise(columns.next().unwrap_or_default());
+    let kind = columns.next().filter(|kind| !kind.is_empty()).or(args.kind.as_deref());
+    let kind = kind.map(str::parse).transpose()?;
+    let frequency = columns.next().filter(|number| !number.is_empty());
+    let frequency = frequency.map(str::parse).transpose().context("the frequency is no whole number")?;
+    let source = columns.next().unwrap_or(&args.source);
+    Ok(words.add(&word, kind, frequency.or(args.frequency), source)?)
+}
+
+fn remove(global: &Global, args: &WordsRemoveArgs) -> anyhow::Result<Outcome> {
+    let mut words = read(global)?;
+    let mut missing = 0;
+    for word in &args.words {
+        if words.remove(&normalise(word)).is_none() {
+            missing += 1;
+            console::say(global.quiet, &format!("{word}: not a word of this installation"));
+        }
+    }
+    if missing < args.words.len() {
+        write(global, &words)?;
+    }
+    Ok(if missing == 0 { Outcome::Good } else { Outcome::NothingFound })
+}
+
+fn export(global: &Global) -> anyhow::Result<Outcome> {
+    let words = read(global)?;
+    io::stdout().lock().write_all(words.to_text().as_bytes())?;
+    Ok(Outcome::Good)
+}
+
+/// A word that was found, from pages or from queries.
+#[derive(Serialize)]
+struct Discovered {
+    word: String,
+    kind: String,
+    frequency: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pages: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    information: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_entropy: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    right_entropy: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    days: Option<u32>,
+}
+
+impl From<Candidate> for Discovered {
+    fn from(candidate: Candidate) -> Self {
+        Self {
+            word: candidate.word,
+            kind: candidate.kind.to_string(),
+            frequency: candidate.frequency,
+            pages: Some(candidate.pages),
+            information: Some(candidate.information),
+            left_entropy: Some(candidate.left_entropy),
+            right_entropy: Some(candidate.right_entropy),
+            days: None,
+        }
+    }
+}
+
+impl From<QueryWord> for Discovered {
+    fn from(word: QueryWord) -> Self {
+        Self {
+            word: word.word,
+            kind: word.kind.to_string(),
+            frequency: word.frequency,
+            pages: None,
+            information: None,
+            left_entropy: None,
+            right_entropy: None,
+            days: Some(word.days),
+        }
+    }
+}
+
+fn discover(global: &Global, args: &DiscoverArgs) -> anyhow::Result<Outcome> {
+    let mut words = read(global)?;
+    let (mut found, forgotten) = match &args.queries {
+        Some(file) => from_log(file, args, &words)?,
+        None => from_pages(global, args, &words)?,
+    };
+    if let Some(forgotten) = forgotten {
+        let frequency = forgotten.frequency;
+        console::say(
+            global.quiet,
+            &format!("not all could be counted: sequences seen {frequency} times or less were forgotten"),
+        );
+    }
+    found.truncate(args.count);
+    if args.add {
+        let source = if args.queries.is_some() { "queries" } else { "pages" };
+        let mut added = 0;
+        for word in &found {
+            added += usize::from(
+                words.add(&word.word, Some(word.kind.parse()?), Some(word.frequency), source).is_ok(),
+            );
+        }
+        if added > 0 {
+            write(global, &words)?;
+            console::say(global.quiet, &format!("{added} words added. {}", advice(added)));
+        }
+    }
+    if global.json {
+        console::print_json(&found)?;
+    } else {
+        for word in &found {
+            let figures =
+                match (word.pages, word.information, word.left_entropy, word.right_entropy, word.days) {
+                    (Some(pages), Some(information), Some(left), Some(right), _) => {
+                        format!("{pages} pages\tinformation {information:.1}\tfreedom {left:.1} {right:.1}")
+                    }
+                    (.., Some(days)) => format!("{days} days"),
+                    _ => String::new(),
+                };
+            console::out!("{}\t{}\t{}\t{figures}", word.word, word.kind, word.frequency);
+        }
+    }
+    Ok(if found.is_empty() { Outcome::NothingFound } else { Outcome::Good })
+}
+
+type Discoveries = (Vec<Discovered>, Option<Forgotten>);
+
+fn from_pages(global: &Global, args: &DiscoverArgs, words: &Vocabulary) -> anyhow::Result<Discoveries> {
+    let config = settings::load(global)?;
+    let data = settings::data_dir(global);
+    super::search::must_exist(&data)?;
+    let mut rules = Rules::default();
+    rules.min_frequency = args.min_frequency.unwrap_or(rules.min_frequency);
+    rules.min_pages = args.min_pages.unwrap_or(rules.min_pages);
+    rules.min_information = args.min_information.unwrap_or(rules.min_information);
+    rules.min_entropy = args.min_entropy.unwrap_or(rules.min_entropy);
+    rules.weights.body = u32::from(args.bodies);
+    let runtime = super::runtime()?;
+    let stop = runtime.block_on(async { console::stop_signal() })?;
+    let line = console::progress();
+    let found = discover_words(&data, &config, words, rules, |pages| {
+        line.set_message(format!("reading pages: {pages}"));
+        !*stop.borrow()
+    });
+    line.finish_and_clear();
+    let found = found?;
+    Ok((found.candidates.into_iter().map(Discovered::from).collect(), found.forgotten))
+}
+
+/// One query a line: `query`, or `day<TAB>query`, or `day<TAB>query<TAB>count`.
+fn from_log(file: &str, args: &DiscoverArgs, words: &Vocabulary) -> anyhow::Result<Discoveries> {
+    let text = read_input(file)?;
+    let mut days: Vec<&str> = Vec::new();
+    let mut queries = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let (day, query, count) = match columns[..] {
+            [query] => ("", query, "1"),
+            [day, query] => (day, query, "1"),
+            [day, query, count] => (day, query, count),
+            _ => bail!(
+                "{file}, line {}: not `query`, `day<TAB>query` or `day<TAB>query<TAB>count`",
+                number + 1
+            ),
+        };
+        let count: u32 = count
+            .trim()
+            .parse()
+            .with_context(|| format!("{file}, line {}: the count is no number", number + 1))?;
+        let day = days.iter().rposition(|known| *known == day).unwrap_or_else(|| {
+            days.push(day);
+            days.len() - 1
+        });
+        queries.push((query, u32::try_from(day)?, count));
+    }
+    let mut rules = QueryRules::default();
+    rules.min_frequency = args.min_frequency.unwrap_or(rules.min_frequency);
+    let found = from_queries(queries, Dictionary::base(), &|word| words.contains(word), &normalise, &rules);
+    Ok((found.words.into_iter().map(Discovered::from).collect(), found.forgotten))
+}
+
+fn read_input(file: &str) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    let limit = MAX_FILE_BYTES as u64 + 1;
+    match file {
+        "-" => io::stdin().lock().take(limit).read_to_end(&mut bytes),
+        path => fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)),
+    }
+    .with_context(|| format!("cannot read {file}"))?;
+    if bytes.len() > MAX_FILE_BYTES {
+        bail!("{file} is longer than {MAX_FILE_BYTES} bytes: split it");
+    }
+    String::from_utf8(bytes).with_context(|| format!("{file} is not in UTF-8: convert it first"))
+}
+
+/// The words of the installation as their file says; bad lines are told.
+fn read(global: &Global) -> anyhow::Result<Vocabulary> {
+    let path = Generations::at(settings::data_dir(global).index()).words_file();
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(e) => return Err(e).with_context(|| format!("cannot read {}", path.display())),
+    };
+    let (words, problems) = Vocabulary::parse(&text, Dictionary::base(), &normalise);
+    for problem in &problems {
+        console::say(global.quiet, &format!("{}, {problem}", path.display()));
+    }
+    Ok(words)
+}
+
+/// Puts the file in place whole, so that a running engine never reads half of it.
+fn write(global: &Global, words: &Vocabulary) -> anyhow::Result<()> {
+    let path = Generations::at(settings::data_dir(global).index()).words_file();
+    let dir = path.parent().context("the file of words has no folder")?;
+    let failed = || format!("cannot write {}", path.display());
+    fs::create_dir_all(dir).with_context(failed)?;
+    let new = path.with_extension("tsv.new");
+    let mut file = fs::File::create(&new).with_context(failed)?;
+    file.write_all(words.to_text().as_bytes()).and_then(|()| file.sync_all()).with_context(failed)?;
+    fs::rename(&new, &path).with_context(failed)
+}
