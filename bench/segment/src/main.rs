@@ -3,16 +3,14 @@
 //! `cargo run --release -p bench-segment -- --gold FILE [--train FILE] [--rounds N]`
 //!
 //! FILE has one sentence a line, words separated by white space, with or without a tag (`word/n`); what is cut is
-//! its normalised text (NFKC, lower case, forms of characters folded). `--train` adds the methods that need a trained
-//! model, and makes its words the known ones; without it the words of the base dictionary are known.
+//! its normalised text. `--train` adds the methods that need a trained model, and makes its words the known ones; without
+//! it the words of the base dictionary are known.
 //!
 //! Every hundred lines go through all methods before the next begin, in turning order, and processor time counts, so
 //! that a busy machine treats all alike. They are cut twice and the second time counts: what the others left in the
 //! caches is no part of it.
 
-mod score;
-
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::error::Error;
 use std::hint::black_box;
 use std::time::Duration;
@@ -20,11 +18,11 @@ use std::{env, fs};
 
 use jieba_rs::Jieba;
 use pharos_text::dictionary::Dictionary;
+use pharos_text::evaluate::Score;
 use pharos_text::segment::smoothing::Smoothing;
+use pharos_text::segment::tagger::{Corpus, Tagger, Training};
 use pharos_text::segment::{BigramModel, Hmm, Method, Resources, Segmenter, Work, segmenter};
 use rustix::time::ClockId;
-use score::Score;
-use unicode_normalization::UnicodeNormalization as _;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -52,7 +50,7 @@ struct Contestant<'a> {
 
 fn main() -> Outcome<()> {
     let arguments = Arguments::parse()?;
-    let lines = read(&arguments.gold)?;
+    let lines = lines_of(&corpus(&arguments.gold)?);
     let bytes: usize = lines.iter().map(|line| line.text.len()).sum();
     println!("{} lines, {:.2} MB, {} rounds", lines.len(), bytes as f64 / 1e6, arguments.rounds);
 
@@ -64,7 +62,8 @@ fn main() -> Outcome<()> {
     black_box((first_word, jieba.cut(text, true).len()));
     println!("ready: default {ours:?}, its hidden Markov model {hmm:?}, jieba-rs {theirs:?}");
 
-    let training = arguments.train.as_deref().map(read).transpose()?.unwrap_or_default();
+    let corpus = arguments.train.as_deref().map(corpus).transpose()?.unwrap_or_default();
+    let training = lines_of(&corpus);
     let words = |line: &'_ Line| -> Vec<String> { line.words().map(str::to_string).collect() };
     let known: HashSet<String> = training.iter().flat_map(words).collect();
     let is_known =
@@ -76,7 +75,9 @@ fn main() -> Outcome<()> {
         Smoothing::ALL.into_iter().map(|smoothing| train().with_smoothing(smoothing)).collect()
     };
 
-    let mut contestants = contestants(&models, &jieba)?;
+    let tagger = if training.is_empty() { None } else { Some(train_tagger(&corpus)?) };
+
+    let mut contestants = contestants(&models, tagger.as_ref(), &jieba)?;
     let mut ends = Vec::new();
     for round in 0..arguments.rounds {
         for (number, lines) in lines.chunks(LINES_A_TURN).enumerate() {
@@ -87,7 +88,7 @@ fn main() -> Outcome<()> {
                     ends.clear();
                     cut(&line.text, &mut ends);
                     if round == 0 {
-                        score.add(&line.text, &line.gold, &ends, is_known);
+                        score.add(line.words(), cut_at(&line.text, &ends), is_known)?;
                     }
                 }
                 let before = processor_time();
@@ -104,8 +105,27 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// All methods, then the peers. A model of the tagger is to be handed in as an argument and added here.
-fn contestants<'a>(models: &'a [BigramModel], jieba: &'a Jieba) -> Outcome<Vec<Contestant<'a>>> {
+/// Learns what `pharos segment train` learns.
+fn train_tagger(corpus: &Corpus) -> Outcome<Tagger> {
+    let base = Dictionary::base();
+    let mut words = base.words();
+    words.retain(|(_, code)| base.frequency(*code) > 3);
+    words.sort_unstable_by_key(|(_, code)| *code);
+    let before = processor_time();
+    let model =
+        Training::default().run(corpus, words.iter().map(|(word, _)| word.as_str()), |_| true)?.to_bytes();
+    let learnt = processor_time() - before;
+    let (ready, tagger) = timed(|| Tagger::load(&model));
+    println!("tagger: learnt in {learnt:.1?}, {:.2} MB, ready in {ready:.1?}", model.len() as f64 / 1e6);
+    Ok(tagger?)
+}
+
+/// All methods, then the peers.
+fn contestants<'a>(
+    models: &'a [BigramModel],
+    tagger: Option<&'a Tagger>,
+    jieba: &'a Jieba,
+) -> Outcome<Vec<Contestant<'a>>> {
     let mut all = Vec::new();
     for method in Method::ALL.into_iter().filter(|method| !method.needs_model()) {
         all.push(ours(method.to_string(), segmenter(method, &Resources::default())?));
@@ -114,6 +134,16 @@ fn contestants<'a>(models: &'a [BigramModel], jieba: &'a Jieba) -> Outcome<Vec<C
         let resources = Resources { bigrams: Some(model), ..Resources::default() };
         let name = format!("{} {}", Method::Bigram, model.smoothing());
         all.push(ours(name, segmenter(Method::Bigram, &resources)?));
+    }
+    if let Some(tagger) = tagger {
+        let mut work = Work::default();
+        let cut = move |text: &str, ends: &mut Vec<usize>| tagger.cut(text, &mut work, ends);
+        all.push(Contestant {
+            name: "tagger".into(),
+            cut: Box::new(cut),
+            time: Duration::ZERO,
+            score: Score::default(),
+        });
     }
     for (name, hmm) in [("jieba-rs, hmm", true), ("jieba-rs", false)] {
         let cut = move |text: &str, ends: &mut Vec<usize>| {
@@ -149,7 +179,7 @@ fn print(contestants: &[Contestant<'_>], bytes: usize) {
             score.f1(),
             score.precision(),
             score.recall(),
-            score.unknown_recall(),
+            score.unknown_recall().unwrap_or_default(),
             bytes as f64 / time / 1e6,
             peer / time,
         );
@@ -181,43 +211,32 @@ impl Arguments {
 
 impl Line {
     fn words(&self) -> impl Iterator<Item = &str> {
-        let starts = std::iter::once(0).chain(self.gold.iter().copied());
-        starts.zip(&self.gold).map(|(start, end)| &self.text[start..*end])
+        cut_at(&self.text, &self.gold)
     }
 }
 
-fn read(path: &str) -> Outcome<Vec<Line>> {
+fn corpus(path: &str) -> Outcome<Corpus> {
     let file = fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?;
-    let folded = folded();
-    let mut lines = Vec::new();
-    for line in file.lines() {
+    let mut corpus = Corpus::default();
+    file.lines().try_for_each(|line| corpus.add_line(line)).map_err(|e| format!("{path}, {e}"))?;
+    Ok(corpus)
+}
+
+fn lines_of(corpus: &Corpus) -> Vec<Line> {
+    let lines = corpus.sentences().map(|words| {
         let (mut text, mut gold) = (String::new(), Vec::new());
-        for word in line.split_whitespace() {
-            let tagged = word.rsplit_once('/').filter(|(w, tag)| !w.is_empty() && is_tag(tag));
-            let word = tagged.map_or(word, |(word, _)| word);
-            text.extend(
-                word.nfkc().flat_map(char::to_lowercase).map(|c| folded.get(&c).copied().unwrap_or(c)),
-            );
+        for word in words {
+            text.push_str(word);
             gold.push(text.len());
         }
-        gold.dedup();
-        if !text.is_empty() {
-            lines.push(Line { text, gold });
-        }
-    }
-    Ok(lines)
+        Line { text, gold }
+    });
+    lines.collect()
 }
 
-/// Forms of characters that the analyser takes for one.
-fn folded() -> HashMap<char, char> {
-    let variants = include_str!("../../../crates/pharos-text/data/variants.tsv");
-    let pairs = variants.lines().filter_map(|line| line.split_once('\t'));
-    pairs.filter_map(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?))).collect()
-}
-
-/// `n`, `vn`, `nr` …, or several where words are joined to a name: `nt]nt`.
-fn is_tag(tag: &str) -> bool {
-    !tag.is_empty() && tag.bytes().all(|b| b.is_ascii_alphabetic() || b == b']')
+fn cut_at<'t>(text: &'t str, ends: &[usize]) -> impl Iterator<Item = &'t str> {
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    starts.zip(ends).map(|(start, end)| &text[start..*end])
 }
 
 fn timed<T>(f: impl FnOnce() -> T) -> (Duration, T) {

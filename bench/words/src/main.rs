@@ -37,8 +37,22 @@ const WAYS: [Way; 6] = [
     ("words and characters, asked by words", words_and_characters, best_cut),
     ("words and characters, asked by characters", words_and_characters, characters),
     ("characters and pairs", characters_and_pairs, pairs),
-    ("characters and every word (ours)", |text| Analyser::shared().index_tokens(text), best_cut),
+    ("characters and every word (ours)", |text| Analyser::shared().index_tokens(text), known_words),
 ];
+
+/// The best cut, with characters in place of words that no dictionary has.
+fn known_words(query: &str) -> Terms {
+    let mut terms = Terms::new();
+    for token in Analyser::shared().tokens(query) {
+        if Dictionary::base().contains(&token.text) {
+            terms.push((token.position, token.text));
+        } else {
+            let parts = characters(&query[token.start..token.end]).into_iter();
+            terms.extend(parts.map(|(at, part)| (token.position + at, part)));
+        }
+    }
+    terms
+}
 
 fn best_cut(query: &str) -> Terms {
     Analyser::shared().tokens(query).into_iter().map(|t| (t.position, t.text)).collect()

@@ -38,8 +38,9 @@ impl Member {
     pub(crate) fn open_or_create(path: &Path, words: &Vocabulary) -> Result<Self, IndexError> {
         if !path.join("meta.json").exists() {
             fs::create_dir_all(path).map_err(IndexError::io("create", path))?;
+            let text = format!("{ANALYSER}{}\n{}", pharos_text::version(), words.to_text());
             let file = path.join(WORDS);
-            fs::write(&file, words.to_text()).map_err(IndexError::io("write", &file))?;
+            fs::write(&file, text).map_err(IndexError::io("write", &file))?;
         }
         Self::open_at(path)
     }
@@ -130,14 +131,19 @@ impl Member {
 
 /// The words of the installation as they were when the generation was begun, in its folder.
 const WORDS: &str = "words.tsv";
+/// Its first line tells which version of the analyser and its dictionary cut the pages.
+const ANALYSER: &str = "# analyser ";
 
+/// Pages that were cut otherwise than queries are now must be cut again.
 fn read_words(path: &Path) -> Result<Vocabulary, IndexError> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
         Err(e) => return Err(IndexError::io("read", path)(e)),
     };
-    // Written by us: a line that is refused was a word of another version of the base dictionary.
+    if text.lines().next().and_then(|line| line.strip_prefix(ANALYSER)) != Some(&*pharos_text::version()) {
+        return Err(IndexError::OlderFormat { path: path.to_path_buf() });
+    }
     Ok(Vocabulary::parse(&text, Dictionary::base(), &normalise).0)
 }
 

@@ -4,7 +4,7 @@ use pharos_index::Query;
 use pharos_text::dictionary::Dictionary;
 use pharos_text::stem::stem_term;
 use pharos_text::vocabulary::Kind;
-use pharos_text::{Analyser, Token, is_han};
+use pharos_text::{Analyser, Token, is_han, normalise};
 
 /// A word in its exact form counts this much more than in another; see [`pharos_text::stem`] for the measurement.
 const EXACT_FORM: f32 = 0.25;
@@ -37,28 +37,43 @@ enum Whole {
 }
 
 impl Term {
-    /// A word that an analyser found in what was typed.
-    pub(crate) fn of(token: Token, typed: &str, analyser: &Analyser) -> Self {
+    /// The words that an analyser finds in what was typed.
+    pub(crate) fn all(text: &str, analyser: &Analyser) -> Vec<Self> {
+        let tokens = analyser.tokens(text);
+        let spans: Vec<(usize, usize)> = tokens.iter().map(|token| (token.start, token.end)).collect();
+        let mut terms = Vec::with_capacity(tokens.len());
+        for (nth, token) in tokens.into_iter().enumerate() {
+            let (start, end) = spans[nth];
+            // One character may stand for several words (½, ㍿): then none of them is what was typed.
+            let is_shared = spans.iter().filter(|span| span.0 < end && start < span.1).nth(1).is_some();
+            let typed = if is_shared { token.text.clone() } else { text[start..end].to_string() };
+            terms.push(Self::of(token, typed, analyser));
+        }
+        terms
+    }
+
+    fn of(token: Token, typed: String, analyser: &Analyser) -> Self {
         let Token { text: term, position, .. } = token;
-        // `/2国家图书馆`: a name of two base words.
-        let name = term
-            .strip_prefix('/')
-            .map(|name| name.trim_start_matches(|c: char| c.is_ascii_digit()).to_string());
-        let is_name = name.is_some();
-        let word = name.unwrap_or_else(|| term.clone());
-        let parts = if is_name { Analyser::shared().tokens(typed) } else { analyser.smallest_tokens(typed) };
-        let parts: Vec<_> = parts.into_iter().map(|part| (part.position, part.text)).collect();
+        // `/2灯塔图书馆`: a name of two base words. No other term begins so.
+        let is_name = term.starts_with('/');
+        let word = if is_name { normalise(&typed) } else { term.clone() };
+        // The plain form of a name like Node.js is not made of its parts; what was typed is.
+        let whole = if word.contains(is_han) { &word } else { &typed };
+        let parts = analyser.smallest_tokens(whole).into_iter();
+        let mut parts: Vec<_> = parts.map(|part| (part.position, part.text)).collect();
+        if parts.len() <= 1 {
+            parts.clear();
+        }
         let whole = if is_name {
             Whole::Perhaps(Kind::Extension)
-        } else if parts.len() <= 1 || !word.contains(is_han) || Dictionary::base().contains(&word) {
+        } else if parts.is_empty() || !word.contains(is_han) || Dictionary::base().contains(&word) {
             Whole::Always
         } else if analyser.vocabulary().contains(&word) {
             Whole::Perhaps(Kind::Base)
         } else {
             Whole::Never
         };
-        let parts = if parts.len() > 1 { parts } else { Vec::new() };
-        Self { typed: typed.to_string(), word, term, whole, position, parts }
+        Self { typed, word, term, whole, position, parts }
     }
 
     /// Its place in what was typed, as positions count.
@@ -120,6 +135,7 @@ mod tests {
     use std::sync::Arc;
 
     use pharos_text::vocabulary::Vocabulary;
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -128,15 +144,8 @@ mod tests {
         let mut words = Vocabulary::new(Dictionary::base());
         words.add("爱心社", Some(Kind::Base), None, "").unwrap();
         words.add("灯塔图书馆", Some(Kind::Extension), None, "").unwrap();
-        let analyser = Analyser::with(Arc::new(words));
-        analyser
-            .tokens(text)
-            .into_iter()
-            .map(|token| {
-                let typed = text[token.start..token.end].to_string();
-                Term::of(token, &typed, &analyser)
-            })
-            .collect()
+        words.add("360搜索引擎", Some(Kind::Extension), None, "").unwrap();
+        Term::all(text, &Analyser::with(Arc::new(words)))
     }
 
     fn word(text: &str) -> Query {
@@ -171,9 +180,20 @@ mod tests {
         let name = &terms("灯塔图书馆")[0];
         assert_eq!(
             name.anywhere(never),
-            Query::Or(vec![phrase(&["灯塔", "图书馆"]), Query::And(vec![word("灯塔"), word("图书馆")])])
+            Query::Or(vec![
+                phrase(&["灯", "塔", "图", "书", "馆"]),
+                Query::And(["灯", "塔", "图", "书", "馆"].map(word).into())
+            ])
         );
-        assert_eq!(name.exactly(never), [(0, "灯塔".to_string()), (2, "图书馆".to_string())]);
+        assert_eq!(name.exactly(never).len(), 5);
+        let [name] = &terms("360搜索引擎")[..] else { panic!() };
+        assert_eq!(
+            name.anywhere(&|word, _| word == "360搜索引擎"),
+            Query::Or(vec![
+                word("/2360搜索引擎"),
+                Query::And(["360", "搜", "索", "引", "擎"].map(word).into())
+            ])
+        );
         let own = &terms("爱心社")[0];
         assert_eq!(own.exactly(never).len(), 3);
         assert_eq!(own.exactly(&|word, kind| word == "爱心社" && kind == Kind::Base).len(), 1);
@@ -196,5 +216,57 @@ mod tests {
             terms("running")[0].anywhere(all),
             Query::Forms(vec![(1.0, "~run".into()), (0.25, "running".into())])
         );
+    }
+
+    /// Does a page answer a query? As an index of one page would.
+    fn answers(page: &[Token], query: &Query) -> bool {
+        let has = |term: &str| page.iter().any(|token| token.text == term);
+        match query {
+            Query::Word(term) => has(term),
+            Query::Forms(forms) => forms.iter().any(|(_, term)| has(term)),
+            Query::And(all) => all.iter().all(|query| answers(page, query)),
+            Query::Or(some) => some.iter().any(|query| answers(page, query)),
+            Query::Phrase(terms) => page.iter().any(|begin| {
+                terms.iter().all(|(at, term)| {
+                    page.iter().any(|token| token.text == *term && token.position == begin.position + at)
+                })
+            }),
+            _ => false,
+        }
+    }
+
+    proptest! {
+        /// Any part of a text that begins and ends where words may begin and end finds the text: quoted, unquoted, and
+        /// whatever the index knows of the installation's words.
+        #[test]
+        fn any_part_of_a_text_finds_it(
+            text in "[a-c4+#.&½㍿第三十百京大学灯塔图书馆爱心社社 -]{1,16}|[a-c4 灯塔图书馆爱心社]{1,16}", from in 0usize..16, len in 1usize..9
+        ) {
+            let mut words = Vocabulary::new(Dictionary::base());
+            words.add("爱心社", Some(Kind::Base), None, "").unwrap();
+            words.add("灯塔图书馆", Some(Kind::Extension), None, "").unwrap();
+            words.add("a灯塔", None, None, "").unwrap();
+            let knowing = Analyser::with(Arc::new(words));
+            let borders: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+            let (from, to) = (from.min(borders.len() - 1), (from + len).min(borders.len() - 1));
+            let (from, to) = (borders[from], borders[to]);
+            let letter = |c: char| c.is_alphanumeric() && !is_han(c);
+            let is_border = |at: usize| !(text[..at].ends_with(letter) && text[at..].starts_with(letter));
+            if from == to || !is_border(from) || !is_border(to) {
+                return Ok(());
+            }
+            let part = &text[from..to];
+            for (page, knows) in [(knowing.index_tokens(&text), true), (Analyser::shared().index_tokens(&text), false)] {
+                let terms = Term::all(part, &knowing);
+                let first = terms.first().map_or(0, Term::position);
+                let exactly = terms.iter().flat_map(|term| term.exactly(&|_, _| knows));
+                let phrase = Query::Phrase(exactly.map(|(at, term)| (at - first, term)).collect());
+                prop_assert!(terms.is_empty() || answers(&page, &phrase), "\"{}\" in {}: {:?}", part, text, phrase);
+                for term in &terms {
+                    let query = term.anywhere(&|_, _| knows);
+                    prop_assert!(answers(&page, &query), "{} in {}: {:?}", part, text, query);
+                }
+            }
+        }
     }
 }

@@ -148,17 +148,28 @@ fn is_common_ideograph(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}')
 }
 
-/// Characters that no reader sees and no query contains: soft hyphen, zero-width spaces and joiners, byte-order
-/// mark, variation selectors. Left in, they would split or disguise words.
+/// Characters that no reader sees and no query contains (Default_Ignorable_Code_Point): soft hyphen, zero-width spaces and
+/// joiners, marks of direction, variation selectors, tags. Left in, they would split or disguise words.
 fn is_ignorable(c: char) -> bool {
     matches!(
         c,
         '\u{AD}'
+            | '\u{34F}'
+            | '\u{61C}'
+            | '\u{115F}'..='\u{1160}'
+            | '\u{17B4}'..='\u{17B5}'
+            | '\u{180B}'..='\u{180F}'
             | '\u{200B}'..='\u{200F}'
-            | '\u{2060}'
-            | '\u{FEFF}'
+            | '\u{202A}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{3164}'
             | '\u{FE00}'..='\u{FE0F}'
-            | '\u{E0100}'..='\u{E01EF}'
+            | '\u{FEFF}'
+            | '\u{FFA0}'
+            | '\u{FFF0}'..='\u{FFF8}'
+            | '\u{1BCA0}'..='\u{1BCA3}'
+            | '\u{1D173}'..='\u{1D17A}'
+            | '\u{E0000}'..='\u{E0FFF}'
     )
 }
 
@@ -181,6 +192,7 @@ mod tests {
         assert_eq!(folded("cafe\u{301}"), "café");
         assert_eq!(folded("ｶﾞｷﾞ"), "ガギ");
         assert_eq!(folded("co\u{AD}op\u{200B}era\u{FEFF}te"), "cooperate");
+        assert_eq!(folded("\u{2068}Lighthouse\u{2069}\u{E0041}"), "lighthouse");
         assert_eq!(folded("\u{2F00}\u{F900}"), "一岂");
         assert_eq!(folded("㑮漢語"), "𫝈汉语");
     }

@@ -16,14 +16,6 @@ pub fn is_stop_word(term: &str) -> bool {
     STOP_WORDS.contains(term)
 }
 
-/// The terms that count: without stop words, or all where nothing else is there.
-pub fn without_stop_words<T: AsRef<str>>(mut terms: Vec<T>) -> Vec<T> {
-    if terms.iter().any(|term| !is_stop_word(term.as_ref())) {
-        terms.retain(|term| !is_stop_word(term.as_ref()));
-    }
-    terms
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,15 +29,6 @@ mod tests {
         for word in ["网络", "what", "who", "灯塔", "will", ""] {
             assert!(!is_stop_word(word), "{word}");
         }
-    }
-
-    #[test]
-    fn what_is_left_is_what_counts() {
-        assert_eq!(
-            without_stop_words(vec!["网络", "与", "分布式", "系统", "实验室"]),
-            ["网络", "分布式", "系统", "实验室"]
-        );
-        assert_eq!(without_stop_words(vec!["的", "在"]), ["的", "在"]);
     }
 
     #[test]

@@ -5,8 +5,9 @@
 //! state-of-the-art), e-mail and web addresses, dates, times, numbers; each has one plain form (nodejs, 3000). And some *signs* belong to a
 //! name and are no joints: the end of C++, C# and Google+, the beginning of .NET and .htaccess.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
+use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::MAX_TERM_BYTES;
@@ -38,32 +39,39 @@ impl Word {
 
 /// Calls `f` with each word of a text that is normalised and has no Han characters.
 pub(crate) fn for_each_word(text: &str, mut f: impl FnMut(&Word)) {
+    let _ = try_each_word(text, |word| {
+        f(word);
+        ControlFlow::Continue(())
+    });
+}
+
+fn try_each_word(text: &str, mut f: impl FnMut(&Word) -> ControlFlow<()>) -> ControlFlow<()> {
     // One word after the other in the same place: most have one part, and nothing is allocated for them.
     let mut word = Word { span: 0..0, parts: Vec::new(), called: None };
-    for_each_part(text, |part| {
+    try_each_part(text, |part| {
         if !joins(text, &word, &part) {
-            finish(text, &mut word, &mut f);
+            finish(text, &mut word, &mut f)?;
             word.span.start = part.start;
         }
         word.span.end = part.end;
         word.parts.push(part);
-    });
-    finish(text, &mut word, &mut f);
+        ControlFlow::Continue(())
+    })?;
+    finish(text, &mut word, &mut f)
 }
 
 /// The end of the word that a short text begins with, signs included.
 pub(crate) fn first_word(text: &str) -> Option<usize> {
     let mut first = None;
-    for_each_word(text, |word| {
-        if word.span.start == 0 {
-            first = Some(word.span.end);
-        }
+    let _ = try_each_word(text, |word| {
+        first = (word.span.start == 0).then_some(word.span.end);
+        ControlFlow::Break(())
     });
     first
 }
 
 /// The smallest words and their places.
-fn for_each_part(text: &str, mut f: impl FnMut(Range<usize>)) {
+fn try_each_part(text: &str, mut f: impl FnMut(Range<usize>) -> ControlFlow<()>) -> ControlFlow<()> {
     let bytes = text.as_bytes();
     let end_of = |from: usize, inside: fn(&u8) -> bool| {
         bytes[from..].iter().position(|b| !inside(b)).map_or(bytes.len(), |len| from + len)
@@ -74,7 +82,7 @@ fn for_each_part(text: &str, mut f: impl FnMut(Range<usize>)) {
         at = end_of(start, u8::is_ascii_alphanumeric);
         if bytes.get(at).is_none_or(u8::is_ascii) {
             if start < at {
-                f(start..at);
+                f(start..at)?;
             }
             continue;
         }
@@ -85,18 +93,18 @@ fn for_each_part(text: &str, mut f: impl FnMut(Range<usize>)) {
             for part in word.split_inclusive(is_joint) {
                 let len = part.trim_end_matches(is_joint).len();
                 if part[..len].contains(char::is_alphanumeric) {
-                    f(from..from + len);
+                    f(from..from + len)?;
                 }
                 from += part.len();
             }
         }
     }
+    ControlFlow::Continue(())
 }
 
-/// Punctuation that UAX #29 lets stand inside a word.
+/// What UAX #29 lets stand inside a word without being a part of it: 1،2 and l’homme are two words each.
 fn is_joint(c: char) -> bool {
-    c.is_ascii_punctuation()
-        || matches!(c, '\u{B7}' | '\u{387}' | '\u{55F}' | '\u{5F4}' | '\u{2010}'..='\u{205E}')
+    !c.is_alphanumeric() && !is_combining_mark(c)
 }
 
 /// More parts than these are a list, not a name.
@@ -131,9 +139,9 @@ fn is_address(text: &str, word: &Word) -> bool {
 }
 
 /// Adds the signs around a word, gives numbers and dates their plain form, hands it over and makes room.
-fn finish(text: &str, word: &mut Word, f: &mut impl FnMut(&Word)) {
+fn finish(text: &str, word: &mut Word, f: &mut impl FnMut(&Word) -> ControlFlow<()>) -> ControlFlow<()> {
     match word.parts.as_slice() {
-        [] => return,
+        [] => return ControlFlow::Continue(()),
         [part] => add_signs(text, part.clone(), &mut word.span),
         [year, month, day] => {
             word.called = date(&text[year.clone()], &text[month.clone()], &text[day.clone()]);
@@ -143,9 +151,10 @@ fn finish(text: &str, word: &mut Word, f: &mut impl FnMut(&Word)) {
     if word.called.is_none() && word.parts.len() > 1 {
         word.called = plain_form(text, word);
     }
-    f(word);
+    f(word)?;
     word.parts.clear();
     word.called = None;
+    ControlFlow::Continue(())
 }
 
 /// People write wi-fi and wifi, Node.js and nodejs, U.S. and US, 3,000 and 3000: one name for each.
@@ -159,12 +168,15 @@ fn plain_form(text: &str, word: &Word) -> Option<String> {
     whole.contains(is_dropped).then(|| whole.replace(is_dropped, ""))
 }
 
+/// What may end a name. The longer come first.
+pub(crate) const SIGNS: [&str; 3] = ["++", "+", "#"];
+
 fn add_signs(text: &str, part: Range<usize>, span: &mut Range<usize>) {
     if !text[part.clone()].bytes().all(|b| b.is_ascii_alphabetic()) {
         return;
     }
     let (before, after) = (&text[..part.start], &text[part.end..]);
-    let sign = ["++", "+", "#"].into_iter().find(|sign| after.starts_with(sign));
+    let sign = SIGNS.into_iter().find(|sign| after.starts_with(sign));
     if let Some(sign) = sign {
         // C++11 is about C++; a+1 is about a.
         let goes_on = |c: char| c.is_alphabetic() || (sign == "+" && c.is_alphanumeric()) || c == '+';

@@ -9,7 +9,7 @@ use crate::dictionary::Lexicon;
 use crate::segment::hybrid::{Extension, Scoreboard};
 use crate::segment::{Hmm, Segmenter as _, UnigramHmm, Work};
 use crate::stem::write_stem_term;
-use crate::tokenise::for_each_word;
+use crate::tokenise::{SIGNS, for_each_word};
 
 /// What is kept from one line to the next.
 #[derive(Default)]
@@ -88,15 +88,10 @@ impl Line<'_> {
         let after = self.best_cut(position, buffers, &mut |term: &str, span: Range<usize>, position| {
             words.push((term.to_string(), span, position));
         });
-        let mut ends = Vec::with_capacity(2 * words.len());
-        for (_, span, _) in &words {
-            ends.extend(
-                [span.start, span.end]
-                    .into_iter()
-                    .filter(|end| *end > ends.last().copied().unwrap_or(0))
-                    .collect::<Vec<_>>(),
-            );
-        }
+        // What stands between words is a piece of its own.
+        let mut ends: Vec<usize> = words.iter().flat_map(|(_, span, _)| [span.start, span.end]).collect();
+        ends.dedup();
+        ends.retain(|end| *end > 0);
         let mut words = words.into_iter().peekable();
         for piece in self.extension.forward_maximum(self.text, &ends, &mut buffers.board) {
             while let Some((term, span, position)) = words.next_if(|(_, span, _)| span.start < piece.end) {
@@ -196,10 +191,15 @@ fn other_words(run: &str, view: View, mut position: usize, stem: &mut String, em
                 parts.for_each(|((term, span), place)| emit(term, span, place));
             }
             (View::Everything, whole) => {
-                if let Some((term, span)) = whole {
-                    emit(term, span, position);
-                }
+                // What a sign makes of a word comes with its part; a dot before all comes first, as it stands.
+                let mut whole = whole.filter(|_| !word.is_signed());
                 for ((term, span), place) in parts {
+                    if let Some(dotted) = dotted(run, &span) {
+                        emit(&run[dotted.clone()], dotted, place);
+                    }
+                    if let Some((term, span)) = whole.take() {
+                        emit(term, span, place);
+                    }
                     every_form(run, term, span, place, stem, emit);
                 }
             }
@@ -209,7 +209,15 @@ fn other_words(run: &str, view: View, mut position: usize, stem: &mut String, em
     position
 }
 
-/// A part of a name as an index stores it: with the dot before it (for .NET in ASP.NET), and with its stem.
+/// A part of a name with the dot before it: .NET also in ASP.NET.
+fn dotted(run: &str, part: &Range<usize>) -> Option<Range<usize>> {
+    let is_dotted =
+        run[..part.start].ends_with('.') && run[part.clone()].bytes().all(|b| b.is_ascii_alphabetic());
+    is_dotted.then(|| part.start - 1..part.end)
+}
+
+/// A part of a name as an index stores it: with every sign behind it, whatever stands around (for C++ in Objective-C++),
+/// and with its stem.
 fn every_form(
     run: &str,
     term: &str,
@@ -218,13 +226,12 @@ fn every_form(
     stem: &mut String,
     emit: &mut impl Emit,
 ) {
-    if run[..span.start].ends_with('.') && term.bytes().all(|b| b.is_ascii_alphabetic()) {
-        let dotted = span.start - 1..span.end;
-        if run[..dotted.start].ends_with(char::is_alphanumeric) {
-            emit(&run[dotted.clone()], dotted, position);
-        }
-    }
     emit(term, span.clone(), position);
+    let signs = SIGNS.into_iter().filter(|sign| run[span.end..].starts_with(sign));
+    for sign in signs.filter(|_| term.bytes().all(|b| b.is_ascii_alphabetic())) {
+        let signed = span.start..span.end + sign.len();
+        emit(&run[signed.clone()], signed, position);
+    }
     if write_stem_term(term, stem) {
         emit(stem, span, position);
     }

@@ -185,7 +185,7 @@ fn runs(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// Han characters: the unified ideographs and their extensions, the very class the segmenter looks up.
+/// Han characters: the unified ideographs and their extensions.
 pub fn is_han(c: char) -> bool {
     matches!(c,
         '\u{4E00}'..='\u{9FFF}'

@@ -273,7 +273,7 @@ fn class(word: &str) -> Option<Word> {
     let first = word.chars().next()?;
     if first.is_ascii_digit() {
         Some(Word::NUMBER)
-    } else if word.chars().all(super::han::is_han) {
+    } else if word.chars().all(super::han::is_han_or_zero) {
         numerals::is_number(word).then_some(Word::NUMBER)
     } else if first.is_alphanumeric() {
         Some(Word::LETTERS)

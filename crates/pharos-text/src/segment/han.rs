@@ -68,7 +68,7 @@ impl Han {
         let mut end = start;
         let mut numeral_before = false;
         for c in text[start..].chars().take(MAX_CHARACTERS.saturating_sub(self.base.len())) {
-            if !is_han(c) {
+            if !is_han_or_zero(c) {
                 break;
             }
             end += c.len_utf8();
@@ -171,7 +171,7 @@ pub(crate) fn longest_word(text: &str, at: usize, lexicon: &Lexicon<'_>) -> Opti
 
 /// Han characters, and the circle that stands for a zero in dates.
 #[inline]
-pub(crate) fn is_han(c: char) -> bool {
+pub(crate) fn is_han_or_zero(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}') || (c >= '\u{25CB}' && is_rare_han(c))
 }
 

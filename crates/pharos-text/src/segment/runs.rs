@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::han::{Han, is_han, longest_word};
+use super::han::{Han, is_han_or_zero, longest_word};
 use super::{Buffers, Work};
 use crate::dictionary::Lexicon;
 use crate::tokenise;
@@ -80,7 +80,7 @@ pub(crate) fn piece(text: &str, at: usize, ends: &mut Vec<usize>) -> (Kind, usiz
     let rest = &text[at..];
     let Some(first) = rest.chars().next() else { return (Kind::Mark, at) };
     let (kind, len) = match first {
-        c if is_han(c) => return (Kind::Han, at),
+        c if is_han_or_zero(c) => return (Kind::Han, at),
         '0'..='9' => digits(rest),
         'a'..='z' | 'A'..='Z' => (Kind::Letters, alphanumeric(rest.as_bytes())),
         '.' if let Some(len) = first_name(rest) => {
@@ -108,14 +108,16 @@ pub(crate) fn piece(text: &str, at: usize, ends: &mut Vec<usize>) -> (Kind, usiz
 
 /// Words of other scripts, emoji and what else there is, by UAX #29.
 fn other_script(rest: &str, at: usize, ends: &mut Vec<usize>) -> Kind {
-    let len = rest.find(|c: char| c.is_whitespace() || is_han(c) || is_simple_mark(c)).unwrap_or(rest.len());
+    let len = rest
+        .find(|c: char| c.is_whitespace() || is_han_or_zero(c) || is_simple_mark(c))
+        .unwrap_or(rest.len());
     let stretch = &rest[..len];
     ends.extend(stretch.split_word_bound_indices().map(|(start, word)| at + start + word.len()));
     if stretch.contains(char::is_alphanumeric) { Kind::Letters } else { Kind::Mark }
 }
 
 fn is_simple(c: char) -> bool {
-    c.is_ascii() || c.is_whitespace() || is_han(c) || is_simple_mark(c)
+    c.is_ascii() || c.is_whitespace() || is_han_or_zero(c) || is_simple_mark(c)
 }
 
 /// Marks that stand alone whatever follows: ASCII, general punctuation without its joiners, CJK, full width.
@@ -136,7 +138,7 @@ fn alphanumeric(rest: &[u8]) -> usize {
 /// The name that a text begins with: Node.js, c++, .net, me@example.org.
 fn first_name(rest: &str) -> Option<usize> {
     let near = &rest[..rest.floor_char_boundary(MAX_NAME)];
-    let end = near.find(|c: char| c.is_whitespace() || is_han(c)).unwrap_or(near.len());
+    let end = near.find(|c: char| c.is_whitespace() || is_han_or_zero(c)).unwrap_or(near.len());
     tokenise::first_word(&near[..end])
 }
 
@@ -215,7 +217,7 @@ mod tests {
             ends.clear();
             let (kind, _) = piece(text, at, &mut ends);
             if kind == Kind::Han {
-                ends.push(at + text[at..].find(|c| !is_han(c)).unwrap_or(text.len() - at));
+                ends.push(at + text[at..].find(|c| !is_han_or_zero(c)).unwrap_or(text.len() - at));
             }
             for end in &ends {
                 found.push(&text[at..*end]);

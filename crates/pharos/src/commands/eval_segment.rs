@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use pharos_text::dictionary::Dictionary;
 use pharos_text::evaluate::Score;
-use pharos_text::normalise;
+use pharos_text::{is_han, normalise};
 use serde::Serialize;
 
 use super::segment::{Cut, Trained};
@@ -53,7 +53,8 @@ pub(crate) fn run(global: &Global, args: &EvalSegmentArgs) -> anyhow::Result<Out
     };
     let is_known = |word: &str| match &known {
         Some(words) => words.contains(&normalise(word)),
-        None => Dictionary::base().contains(&normalise(word)),
+        // Numbers and punctuation stand in no dictionary and are known all the same.
+        None => !word.contains(is_han) || Dictionary::base().contains(&normalise(word)),
     };
     let trained = Trained::load(&args.model, None)?;
     let methods = match &args.mode {

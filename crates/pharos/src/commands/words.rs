@@ -1,5 +1,6 @@
 //! `pharos words …`: the words of this installation.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 
@@ -78,15 +79,15 @@ fn add(global: &Global, args: &WordsAddArgs) -> anyhow::Result<Outcome> {
     let mut words = read(global)?;
     let mut lines = args.words.clone();
     if let Some(file) = &args.file {
-        lines.extend(read_input(file)?.lines().map(String::from));
+        let text = read_input(file)?;
+        lines.extend(text.lines().filter(|line| !line.starts_with('#')).map(String::from));
     }
     if lines.is_empty() {
         bail!("no word given: name words, or a file of words with --file");
     }
     let mut added = 0;
     let mut refused = 0;
-    for line in lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty() && !line.starts_with('#'))
-    {
+    for line in lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
         match add_line(&mut words, line, args) {
             Ok(_) => added += 1,
             Err(why) => {
@@ -255,7 +256,7 @@ fn from_pages(global: &Global, args: &DiscoverArgs, words: &Vocabulary) -> anyho
 /// One query a line: `query`, or `day<TAB>query`, or `day<TAB>query<TAB>count`.
 fn from_log(file: &str, args: &DiscoverArgs, words: &Vocabulary) -> anyhow::Result<Discoveries> {
     let text = read_input(file)?;
-    let mut days: Vec<&str> = Vec::new();
+    let mut days: HashMap<&str, u32> = HashMap::new();
     let mut queries = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let columns: Vec<&str> = line.split('\t').collect();
@@ -272,11 +273,9 @@ fn from_log(file: &str, args: &DiscoverArgs, words: &Vocabulary) -> anyhow::Resu
             .trim()
             .parse()
             .with_context(|| format!("{file}, line {}: the count is no number", number + 1))?;
-        let day = days.iter().rposition(|known| *known == day).unwrap_or_else(|| {
-            days.push(day);
-            days.len() - 1
-        });
-        queries.push((query, u32::try_from(day)?, count));
+        let next = u32::try_from(days.len()).unwrap_or(u32::MAX);
+        let day = *days.entry(day).or_insert(next);
+        queries.push((query, day, count));
     }
     let mut rules = QueryRules::default();
     rules.min_frequency = args.min_frequency.unwrap_or(rules.min_frequency);
