@@ -17,6 +17,7 @@
 use std::borrow::Cow;
 
 use rust_stemmers::{Algorithm, Stemmer};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What stems begin with in the index.
 const STEM_MARK: char = '~';
@@ -32,17 +33,34 @@ fn stem(word: &str) -> Option<Cow<'_, str>> {
 
 /// The term that all forms of a word share in the index.
 pub fn stem_term(word: &str) -> Option<String> {
-    let mut term = String::new();
-    write_stem_term(word, &mut term).then_some(term)
+    Some(format!("{STEM_MARK}{}", stem(word)?))
 }
 
-/// [`stem_term`] in place of what a string held; tells whether there is one.
-pub(crate) fn write_stem_term(word: &str, term: &mut String) -> bool {
-    term.clear();
-    let Some(stem) = stem(word) else { return false };
-    term.push(STEM_MARK);
-    term.push_str(&stem);
-    true
+/// Stems of the last words, since a text says most of its words again and again.
+#[derive(Default)]
+pub(crate) struct Stems {
+    /// Each word has one place, and whoever comes last has it: the word and its term.
+    places: Vec<(String, String)>,
+}
+
+impl Stems {
+    /// [`stem_term`].
+    pub(crate) fn term(&mut self, word: &str) -> Option<&str> {
+        const PLACES: usize = 4096;
+        if self.places.is_empty() {
+            self.places.resize_with(PLACES, Default::default);
+        }
+        let (known, term) = &mut self.places[xxh3_64(word.as_bytes()) as usize % PLACES];
+        if known != word {
+            let stem = stem(word)?;
+            known.clear();
+            known.push_str(word);
+            term.clear();
+            term.push(STEM_MARK);
+            term.push_str(&stem);
+        }
+        Some(term)
+    }
 }
 
 #[cfg(test)]
@@ -56,6 +74,10 @@ mod tests {
         assert_eq!(stem("lighthouses"), stem("lighthouse"));
         for other in ["c++", "灯塔", "2026", "of", "été", "node.js"] {
             assert_eq!(stem_term(other), None);
+        }
+        let mut stems = Stems::default();
+        for word in ["running", "of", "runs", "running"] {
+            assert_eq!(stems.term(word), stem_term(word).as_deref());
         }
     }
 }

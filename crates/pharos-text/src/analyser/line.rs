@@ -8,7 +8,7 @@ use super::{View, runs};
 use crate::dictionary::Lexicon;
 use crate::segment::hybrid::{Extension, Scoreboard};
 use crate::segment::{Hmm, Segmenter as _, UnigramHmm, Work};
-use crate::stem::write_stem_term;
+use crate::stem::Stems;
 use crate::tokenise::{SIGNS, for_each_word};
 
 /// What is kept from one line to the next.
@@ -17,7 +17,7 @@ pub(super) struct Buffers {
     work: Work,
     ends: Vec<usize>,
     board: Scoreboard,
-    stem: String,
+    stems: Stems,
 }
 
 /// Takes terms as they are found: the term, its place, its position.
@@ -129,7 +129,7 @@ impl Line<'_> {
                 (true, View::BestCut) => self.best_words(run, position, buffers, &mut emit),
                 (true, View::Everything) => self.every_word(run, position, &mut emit),
                 (true, View::Finest) => characters(run, position, &mut emit),
-                (false, _) => other_words(run, view, position, &mut buffers.stem, &mut emit),
+                (false, _) => other_words(run, view, position, &mut buffers.stems, &mut emit),
             };
             at += run.len();
         }
@@ -179,7 +179,7 @@ fn characters(run: &str, mut position: usize, emit: &mut impl Emit) -> usize {
     position
 }
 
-fn other_words(run: &str, view: View, mut position: usize, stem: &mut String, emit: &mut impl Emit) -> usize {
+fn other_words(run: &str, view: View, mut position: usize, stems: &mut Stems, emit: &mut impl Emit) -> usize {
     for_each_word(run, |word| {
         let whole = word.whole(run).map(|term| (term, word.span.clone()));
         let parts = word.parts.iter().map(|part| (&run[part.clone()], part.clone())).zip(position..);
@@ -200,7 +200,7 @@ fn other_words(run: &str, view: View, mut position: usize, stem: &mut String, em
                     if let Some((term, span)) = whole.take() {
                         emit(term, span, place);
                     }
-                    every_form(run, term, span, place, stem, emit);
+                    every_form(run, term, span, place, stems, emit);
                 }
             }
         }
@@ -223,7 +223,7 @@ fn every_form(
     term: &str,
     span: Range<usize>,
     position: usize,
-    stem: &mut String,
+    stems: &mut Stems,
     emit: &mut impl Emit,
 ) {
     emit(term, span.clone(), position);
@@ -232,7 +232,7 @@ fn every_form(
         let signed = span.start..span.end + sign.len();
         emit(&run[signed.clone()], signed, position);
     }
-    if write_stem_term(term, stem) {
+    if let Some(stem) = stems.term(term) {
         emit(stem, span, position);
     }
 }
