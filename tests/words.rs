@@ -215,6 +215,8 @@ fn methods_are_shown_trained_and_measured() {
     assert!(cut(&["--mode", "bidirectional", "--explain"]).contains("they differ in"));
     assert!(cut(&["--mode", "unigram", "--explain"]).contains("ways to cut"));
     assert!(cut(&[]).contains("Node.js"));
+    assert_eq!(cut(&["--pinyin"]).lines().next(), Some("xue li shi zhi shi"));
+    assert!(cut(&["--keywords", "3"]).contains("搜索引擎\t"));
     for (mode, told) in
         [("magic", "bidirectional"), ("tagger", "pharos segment train"), ("bigram", "pharos segment train")]
     {

@@ -572,6 +572,12 @@ pub(crate) struct SegmentArgs {
     /// Say of each word why it is one, and what else was possible
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Only the words that the whole text is about, so many, with their weights
+    #[arg(long, value_name = "N", conflicts_with_all = ["mode", "explain"])]
+    pub(crate) keywords: Option<usize>,
+    /// How the text is read: pinyin without tones
+    #[arg(long, conflicts_with_all = ["mode", "explain", "keywords"])]
+    pub(crate) pinyin: bool,
 }
 
 #[derive(Subcommand)]

@@ -1,15 +1,17 @@
 //! `pharos segment`: words separated by two spaces, line by line; and `pharos segment train`.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use pharos_text::dictionary::Dictionary;
+use pharos_text::keywords::{Options, keywords};
 use pharos_text::segment::smoothing::Smoothing;
 use pharos_text::segment::tagger::{Corpus, Tagger, Training};
 use pharos_text::segment::{BigramModel, Explanation, Hmm, Method, Resources, Segmenter, explain, segmenter};
-use pharos_text::{Analyser, normalise, segment_with};
+use pharos_text::stop_words::is_stop_word;
+use pharos_text::{Analyser, normalise, pinyin, segment_with};
 
 use crate::cli::{Global, SegmentArgs, SegmentCommand, SegmentTrainArgs};
 use crate::{Outcome, console};
@@ -33,11 +35,20 @@ pub(crate) fn run(global: &Global, args: SegmentArgs) -> anyhow::Result<Outcome>
         "-" => Box::new(io::stdin().lock()),
         path => Box::new(BufReader::new(File::open(path).with_context(|| format!("cannot read {path}"))?)),
     };
+    if let Some(count) = args.keywords {
+        return print_keywords(global, input, count);
+    }
     let mut out = io::BufWriter::new(io::stdout().lock());
     for line in input.split(b'\n') {
         let line = line?;
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end_matches('\r');
+        if args.pinyin {
+            let read = pinyin::pinyin(text).map(|syllable| syllable.reading.unwrap_or(syllable.text));
+            let read: Vec<&str> = read.map(str::trim).filter(|syllable| !syllable.is_empty()).collect();
+            writeln!(out, "{}", read.join(" "))?;
+            continue;
+        }
         if args.explain {
             cut.explain(text, global.json, &mut out)?;
             continue;
@@ -52,6 +63,37 @@ pub(crate) fn run(global: &Global, args: SegmentArgs) -> anyhow::Result<Outcome>
     }
     out.flush()?;
     Ok(Outcome::Good)
+}
+
+/// Longer texts are not read to their end: what they are about is clear by then.
+const MAX_TEXT_BYTES: u64 = 16 << 20;
+
+fn print_keywords(global: &Global, input: impl Read, count: usize) -> anyhow::Result<Outcome> {
+    let mut bytes = Vec::new();
+    input.take(MAX_TEXT_BYTES).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let tokens = Analyser::shared().tokens(&text);
+    let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+    let base = Dictionary::base();
+    let idf = |word: &str| {
+        let frequency = base.code(word).map_or(1, |code| base.frequency(code)).max(1);
+        (base.total() as f32 / frequency as f32).ln()
+    };
+    let is_candidate = |word: &str| {
+        word.chars().nth(1).is_some() && !is_stop_word(word) && word.contains(char::is_alphabetic)
+    };
+    let options = Options { count, ..Options::default() };
+    let found = keywords(&words, idf, is_candidate, &options);
+    if global.json {
+        let found: Vec<_> =
+            found.iter().map(|k| serde_json::json!({"word": k.text, "weight": k.weight})).collect();
+        console::print_json(&found)?;
+    } else {
+        for keyword in &found {
+            console::out!("{}\t{:.3}", keyword.text, keyword.weight);
+        }
+    }
+    Ok(if found.is_empty() { Outcome::NothingFound } else { Outcome::Good })
 }
 
 /// What was learnt, from the files of models.
