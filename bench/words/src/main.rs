@@ -8,11 +8,15 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::error::Error;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use jieba_rs::Jieba;
 use pharos_text::dictionary::Dictionary;
+use pharos_text::new_words::{Discovery, Place, Rules, Weights};
+use pharos_text::segment::default_segmenter;
+use pharos_text::vocabulary::{Kind, Vocabulary};
 use pharos_text::{Analyser, Token, is_han, normalise};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -168,6 +172,61 @@ fn main() -> Outcome<()> {
             100.0 * f64::from(u32::try_from(found[way])?) / f64::from(u32::try_from(wanted)?),
         );
     }
+    println!();
+    names(&pages)
+}
+
+/// What names of the installation cost, and what they save: the same pages indexed with and without the names that they
+/// use most, and the names asked for.
+fn names(pages: &[String]) -> Outcome<()> {
+    let rules = Rules {
+        weights: Weights { title: 1, heading: 1, emphasis: 1, short: 1, body: 1 },
+        ..Rules::default()
+    };
+    let mut discovery = Discovery::new(default_segmenter(), Dictionary::base(), &normalise, rules);
+    pages.iter().for_each(|page| discovery.page([(page, Place::Body)]));
+    let found = discovery.finish(&|_| false).candidates;
+    let mut words = Vocabulary::new(Dictionary::base());
+    let names: Vec<String> = found
+        .into_iter()
+        .filter(|found| words.add(&found.word, Some(Kind::Extension), None, "").is_ok())
+        .map(|found| found.word)
+        .take(1_000)
+        .collect();
+    let analyser = Analyser::with(Arc::new(words));
+    let plain = index(pages, |page| Analyser::shared().index_tokens(page))?;
+    let named = index(pages, |page| analyser.index_tokens(page))?;
+    let mut times = [Duration::ZERO; 2];
+    let mut lists = [0usize; 2];
+    for name in &names {
+        let mut best = [Duration::MAX; 2];
+        let phrase = known_words(name);
+        let terms: Terms = analyser.tokens(name).into_iter().map(|t| (t.position, t.text)).collect();
+        lists[0] += phrase.len();
+        lists[1] += terms.len();
+        for _ in 0..ROUNDS {
+            for (nth, ((searcher, field, _), asked)) in
+                [(&plain, &phrase), (&named, &terms)].into_iter().enumerate()
+            {
+                let started = Instant::now();
+                searcher
+                    .search(&*question(*field, asked.clone()), &TopDocs::with_limit(10).order_by_score())?;
+                best[nth] = started.elapsed().min(best[nth]);
+            }
+        }
+        times[0] += best[0];
+        times[1] += best[1];
+    }
+    println!("| {} names of these pages | index | lists a query | query |", names.len());
+    println!("|---|---|---|---|");
+    for (nth, (name, (searcher, ..))) in
+        [("phrases of words", &plain), ("terms of their own", &named)].into_iter().enumerate()
+    {
+        let count = names.len().max(1) as f64;
+        let size = searcher.space_usage()?.total().get_bytes() as f64 / 1e6;
+        let time = times[nth].as_secs_f64() * 1e6 / count;
+        println!("| {name} | {size:.2} MB | {:.1} | {time:.1} µs |", lists[nth] as f64 / count);
+    }
     Ok(())
 }
 
@@ -236,7 +295,7 @@ fn speeds(pages: &[String], bytes: usize) {
     println!();
 }
 
-fn index(pages: &[String], store: fn(&str) -> Vec<Token>) -> Outcome<(Searcher, Field, Field)> {
+fn index(pages: &[String], store: impl Fn(&str) -> Vec<Token>) -> Outcome<(Searcher, Field, Field)> {
     let mut schema = Schema::builder();
     let indexing = TextFieldIndexing::default().set_index_option(IndexRecordOption::WithFreqsAndPositions);
     let field = schema.add_text_field("body", TextOptions::default().set_indexing_options(indexing));
