@@ -17,10 +17,10 @@
 //! (unigram) or in pairs (bigram). What the dictionary leaves, a hidden Markov model can put together.
 //!
 //! On the test set of the SIGHAN bakeoff of 2005 (Peking University), in one run with jieba-rs 0.11
-//! (`cargo run --release -p bench-segment -- --gold GOLD --train CORPUS --rounds 20`). The corpus is the People's Daily
-//! of January 1998, of the same standard: the bigrams and the [tagger] are trained on it, and the handful of constants that correct the
-//! frequencies of the base dictionary (`dictionary/weight.rs`: unigram, hmm) were chosen on its first half. Speed is a
-//! multiple of jieba-rs with its hidden Markov model.
+//! (`cd bench && cargo run --release -p bench-segment -- --gold GOLD --train CORPUS --rounds 20`). The corpus is the
+//! People's Daily of January 1998, of the same standard: the bigrams and the [tagger] are trained on it, and the handful
+//! of constants that correct the frequencies of the base dictionary (`dictionary/weight.rs`: unigram, hmm) were chosen on
+//! its first half. Speed is a multiple of jieba-rs with its hidden Markov model.
 //!
 //! | method | F1 | precision | recall | recall of words not in the corpus | speed |
 //! |---|---|---|---|---|---|
