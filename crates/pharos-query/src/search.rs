@@ -238,6 +238,26 @@ mod tests {
     }
 
     #[test]
+    fn forms_are_found_exact_ones_first_and_quotes_mean_what_they_say() {
+        let (_dir, search) = search(&[
+            ("http://a.example/run", "Notes", "people run along the shore"),
+            ("http://a.example/running", "Notes", "people running along the shore"),
+            ("http://a.example/other", "Notes", "people walk along the shore"),
+        ]);
+        let urls = |text: &str| -> Vec<String> {
+            let answer = search.run(&Request::new(text)).unwrap();
+            answer.hits.into_iter().map(|hit| hit.url.replace("http://a.example/", "")).collect()
+        };
+        assert_eq!(urls("running"), ["running", "run"]);
+        assert_eq!(urls("run"), ["run", "running"]);
+        assert_eq!(urls("\"running\""), ["running"]);
+        assert_eq!(urls("\"people run\""), ["run"]);
+        assert_eq!(urls("the people of a run").len(), 2, "stop words need not be there");
+        assert_eq!(urls("\"of the shore\"").len(), 0, "in quotes they must");
+        assert_eq!(urls("the").len(), 3);
+    }
+
+    #[test]
     fn nothing_asked_nothing_found() {
         let (_dir, search) = search(&[("http://a.example/", "T", "b")]);
         for text in ["", "???", "absent"] {

@@ -166,9 +166,8 @@ impl<'a> Cut<'a> {
                 None => bail!("the method `{TAGGER}` needs a trained model: {train}"),
             },
             Some(name) => {
-                let method: Method = name
-                    .parse()
-                    .with_context(|| format!("unknown method; besides these there is {TAGGER}"))?;
+                let method: Method =
+                    name.parse().map_err(|unknown| anyhow::anyhow!("{unknown}, {TAGGER}"))?;
                 let resources = Resources {
                     max_len,
                     hmm: trained.hmm.as_ref(),
