@@ -58,7 +58,7 @@
 //! * Terms are not empty and at most [`MAX_TERM_BYTES`] long: the rest of a longer word is cut off, on both sides alike,
 //!   and a longer whole is left out.
 //! * If a page contains a query's text, and the text begins and ends at a word boundary of the page (any place beside or
-//!   inside Han characters is one), then the query's words, those unknown to the index taken by their smallest tokens,
+//!   inside Han characters, kana and Hangul is one), then the query's words, those unknown to the index taken by their smallest tokens,
 //!   are among the page's index tokens at the same distances. `pharos-query` has the property test.
 //! * Time is linear in the text, nothing is allocated for a token but what the caller keeps, and nothing panics, whatever
 //!   the text.

@@ -3,7 +3,8 @@
 //! Words are those of UAX #29, cut at the punctuation it lets stand inside them: `node.js` and `snake_case` have two
 //! *parts* each, so that either is found. Parts that are joined make a *whole* besides: names (Node.js, AT&T,
 //! state-of-the-art), e-mail and web addresses, dates, times, numbers; each has one plain form (nodejs, 3000). And some *signs* belong to a
-//! name and are no joints: the end of C++, C# and Google+, the beginning of .NET and .htaccess.
+//! name and are no joints: the end of C++, C# and Google+, the beginning of .NET and .htaccess. The parts of kana and Hangul
+//! are their characters.
 
 use std::ops::{ControlFlow, Range};
 
@@ -48,8 +49,9 @@ pub(crate) fn for_each_word(text: &str, mut f: impl FnMut(&Word)) {
 fn try_each_word(text: &str, mut f: impl FnMut(&Word) -> ControlFlow<()>) -> ControlFlow<()> {
     // One word after the other in the same place: most have one part, and nothing is allocated for them.
     let mut word = Word { span: 0..0, parts: Vec::new(), called: None };
-    try_each_part(text, |part| {
-        if !joins(text, &word, &part) {
+    try_each_part(text, |part, goes_on| {
+        let is_same_word = (goes_on && word.parts.len() < MAX_CHARACTERS) || joins(text, &word, &part);
+        if !is_same_word {
             finish(text, &mut word, &mut f)?;
             word.span.start = part.start;
         }
@@ -70,8 +72,13 @@ pub(crate) fn first_word(text: &str) -> Option<usize> {
     first
 }
 
+/// Takes a part and whether it goes on with the one before it without any joint.
+trait TakePart: FnMut(Range<usize>, bool) -> ControlFlow<()> {}
+
+impl<F: FnMut(Range<usize>, bool) -> ControlFlow<()>> TakePart for F {}
+
 /// The smallest words and their places.
-fn try_each_part(text: &str, mut f: impl FnMut(Range<usize>) -> ControlFlow<()>) -> ControlFlow<()> {
+fn try_each_part(text: &str, mut f: impl TakePart) -> ControlFlow<()> {
     let bytes = text.as_bytes();
     let end_of = |from: usize, inside: fn(&u8) -> bool| {
         bytes[from..].iter().position(|b| !inside(b)).map_or(bytes.len(), |len| from + len)
@@ -82,7 +89,7 @@ fn try_each_part(text: &str, mut f: impl FnMut(Range<usize>) -> ControlFlow<()>)
         at = end_of(start, u8::is_ascii_alphanumeric);
         if bytes.get(at).is_none_or(u8::is_ascii) {
             if start < at {
-                f(start..at)?;
+                f(start..at, false)?;
             }
             continue;
         }
@@ -92,14 +99,36 @@ fn try_each_part(text: &str, mut f: impl FnMut(Range<usize>) -> ControlFlow<()>)
             let mut from = start + offset;
             for part in word.split_inclusive(is_joint) {
                 let len = part.trim_end_matches(is_joint).len();
-                if part[..len].contains(char::is_alphanumeric) {
-                    f(from..from + len)?;
-                }
+                try_each_piece(&part[..len], from, &mut f)?;
                 from += part.len();
             }
         }
     }
     ControlFlow::Continue(())
+}
+
+/// Kana and Hangul run on like Han characters, and any place in them may be a border to somebody: each is a part.
+fn try_each_piece(part: &str, at: usize, f: &mut impl TakePart) -> ControlFlow<()> {
+    let mut goes_on = false;
+    let mut rest = part;
+    while let Some(first) = rest.chars().next() {
+        let len = match first {
+            c if is_kana_or_hangul(c) => c.len_utf8(),
+            _ => rest.find(is_kana_or_hangul).unwrap_or(rest.len()),
+        };
+        let (piece, after) = rest.split_at(len);
+        if piece.contains(char::is_alphanumeric) {
+            let start = at + part.len() - rest.len();
+            f(start..start + len, goes_on)?;
+            goes_on = true;
+        }
+        rest = after;
+    }
+    ControlFlow::Continue(())
+}
+
+fn is_kana_or_hangul(c: char) -> bool {
+    matches!(c, '\u{3041}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}' | '\u{AC00}'..='\u{D7A3}')
 }
 
 /// What UAX #29 lets stand inside a word without being a part of it: 1،2 and l’homme are two words each.
@@ -109,6 +138,8 @@ fn is_joint(c: char) -> bool {
 
 /// More parts than these are a list, not a name.
 const MAX_PARTS: usize = 16;
+/// Kana or Hangul beyond this are no word.
+const MAX_CHARACTERS: usize = 32;
 
 /// Does the part go on with the word?
 fn joins(text: &str, word: &Word, next: &Range<usize>) -> bool {
@@ -252,7 +283,8 @@ mod tests {
     #[test]
     fn other_scripts_are_cut_by_unicode() {
         assert_eq!(words("маяк на острове"), ["маяк", "на", "острове"]);
-        assert_eq!(words("카페, γάτα 😀"), ["카페", "γάτα"]);
+        assert_eq!(words("카페, γάτα 😀"), ["카페(카 페)", "γάτα"]);
+        assert_eq!(words("2호선のゲーム"), ["2호선(2 호 선)", "の", "ゲーム(ゲ ー ム)"]);
         assert_eq!(words(" \t… — !?"), [""; 0]);
     }
 
