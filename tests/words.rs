@@ -161,6 +161,7 @@ fn words_of_ones_own_help_at_once_and_hide_nothing() {
     let told = refused(&["words", "add", "北京", "a b"]);
     assert!(told.contains("already a word of the base dictionary") && told.contains("white space"), "{told}");
     assert_eq!(desk.json("data", &["words", "list"]).as_array().unwrap().len(), 1);
+    succeed(&mut desk.on("data", &["words", "add", "国家图书馆", "--kind", "extension"]));
     check(&address);
 }
 

@@ -264,6 +264,19 @@ mod tests {
     }
 
     #[test]
+    fn a_name_lies_over_its_words() {
+        let mut words = Vocabulary::new(Dictionary::base());
+        words.add("国家图书馆", Some(Kind::Extension), None, "").unwrap();
+        let analyser = Analyser::with(Arc::new(words));
+        let cut: Vec<String> = analyser.tokens("在国家图书馆看书").into_iter().map(|t| t.text).collect();
+        assert_eq!(cut, ["在", "/2国家图书馆", "看书"]);
+        let stored = analyser.index_tokens("在国家图书馆看书");
+        for (term, position) in [("/2国家图书馆", 1), ("国家", 1), ("图书馆", 3), ("馆", 5)] {
+            assert!(stored.iter().any(|t| t.text == term && t.position == position), "{term}");
+        }
+    }
+
+    #[test]
     fn overlong_words_are_cut_off_alike() {
         let long = "a".repeat(1000);
         let tokens = Analyser::shared().tokens(&long);

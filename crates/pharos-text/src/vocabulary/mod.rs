@@ -161,7 +161,8 @@ impl Vocabulary {
         if self.words.contains_key(word) {
             return Err(WordError::Twice);
         }
-        if self.base.contains(word) {
+        // A word of the base dictionary may still be a name: 国家图书馆, of 国家 and 图书馆.
+        if self.base.contains(word) && kind != Some(Kind::Extension) {
             return Err(WordError::Known);
         }
         let kind = kind.unwrap_or_else(|| Kind::fitting(word, self.base));

@@ -61,7 +61,8 @@ fn for_each_piece(base: &Dictionary, text: &str, at: usize, mut f: impl FnMut(us
 }
 
 /// How a name is stored: its fewest base words, of equally many the most frequent; the ends of all pieces, or
-/// nothing where it is longer than any name.
+/// nothing where it is longer than any name. A name that is a long base word itself (国家图书馆) is stored by the words
+/// inside it.
 ///
 /// What is best up to a place does not depend on what follows: the pieces of a name that begins like another are
 /// the same as far as a piece ends there in both.
@@ -75,6 +76,10 @@ pub(crate) fn pieces(base: &Dictionary, name: &str) -> Vec<usize> {
     for at in 0..name.len() {
         let Some((words, cost, _)) = best[at] else { continue };
         for_each_piece(base, name, at, |end, code| {
+            let is_itself = at == 0 && end == name.len() && code.is_some() && name.chars().nth(3).is_some();
+            if is_itself {
+                return;
+            }
             let frequency = code.map_or(0, |code| base.frequency(crate::dictionary::WordCode(code)));
             let new = (words + 1, cost - f64::from(frequency + 1).ln(), at);
             if best[end].is_none_or(|old| (new.0, new.1) < (old.0, old.1)) {
