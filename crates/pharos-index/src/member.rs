@@ -225,3 +225,26 @@ impl MemberWriter {
         self.writer.wait_merging_threads().map_err(IndexError::tantivy(&self.path))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_cut_by_another_dictionary_are_not_searched() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut words = Vocabulary::new(Dictionary::base());
+        words.add("爱心社", None, None, "").unwrap();
+        let member = Member::open_or_create(dir.path(), &words).unwrap();
+        assert!(member.vocabulary().contains("爱心社"));
+        drop(member);
+        // What is added later is not in its pages.
+        words.add("微澜阁", None, None, "").unwrap();
+        let member = Member::open_or_create(dir.path(), &words).unwrap();
+        assert!(!member.vocabulary().contains("微澜阁"));
+        let file = dir.path().join(WORDS);
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replacen(&pharos_text::version(), "0.1.2", 1)).unwrap();
+        assert!(matches!(Member::open(dir.path()), Err(IndexError::OlderFormat { .. })));
+    }
+}

@@ -19,7 +19,9 @@ mod text_rank;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::is_han;
+use crate::dictionary::Dictionary;
+use crate::stop_words::is_stop_word;
+use crate::{Analyser, is_han};
 
 /// Words of a text that are looked at: what a text is about stands at its beginning.
 pub const MAX_WORDS: usize = 50_000;
@@ -82,6 +84,21 @@ struct Found<'t> {
 
 /// In the list of places: no candidate stands here.
 const NONE: u32 = u32::MAX;
+
+/// The keywords of a text, cut by the analyser, with the base dictionary's frequencies for want of a corpus.
+pub fn keywords_of(text: &str, options: &Options) -> Vec<Keyword> {
+    let tokens = Analyser::shared().tokens(text);
+    let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+    let base = Dictionary::base();
+    let idf = |word: &str| {
+        let frequency = base.code(word).map_or(1, |code| base.frequency(code)).max(1);
+        (base.total() as f32 / frequency as f32).ln()
+    };
+    let is_candidate = |word: &str| {
+        word.chars().nth(1).is_some() && !is_stop_word(word) && word.contains(char::is_alphabetic)
+    };
+    keywords(&words, idf, is_candidate, options)
+}
 
 /// The heaviest of `words`, heaviest first; among equals those that stand earlier.
 ///

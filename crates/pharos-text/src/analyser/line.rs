@@ -159,10 +159,8 @@ impl Line<'_> {
         for (start, c) in run.char_indices() {
             let end = start + c.len_utf8();
             emit(&run[start..end], start..end, position);
-            for dictionary in [Some(self.lexicon.base), self.lexicon.own].into_iter().flatten() {
-                for (len, _) in dictionary.words_at(&run[start..]).filter(|(len, _)| start + len > end) {
-                    emit(&run[start..start + len], start..start + len, position);
-                }
+            for len in self.lexicon.ends_at(&run[start..]).filter(|len| start + len > end) {
+                emit(&run[start..start + len], start..start + len, position);
             }
             position += 1;
         }

@@ -21,7 +21,8 @@ pub(super) fn mixed_words(text: &str, lexicon: &Lexicon<'_>) -> Vec<Range<usize>
             for (at, _) in starts {
                 let start = border - before.len() + at;
                 if begins_word(text, start) {
-                    words_across(text, start, border, lexicon, &mut found);
+                    let words = lexicon.ends_at(&text[start..]).map(|len| start..start + len);
+                    found.extend(words.filter(|word| word.end > border && begins_word(text, word.end)));
                 }
             }
         }
@@ -31,19 +32,6 @@ pub(super) fn mixed_words(text: &str, lexicon: &Lexicon<'_>) -> Vec<Range<usize>
     found.sort_unstable_by_key(|word| (word.start, word.end));
     found.dedup();
     found
-}
-
-fn words_across(
-    text: &str,
-    start: usize,
-    border: usize,
-    lexicon: &Lexicon<'_>,
-    found: &mut Vec<Range<usize>>,
-) {
-    for dictionary in [Some(lexicon.base), lexicon.own].into_iter().flatten() {
-        let words = dictionary.words_at(&text[start..]).map(|(len, _)| start..start + len);
-        found.extend(words.filter(|word| word.end > border && begins_word(text, word.end)));
-    }
 }
 
 /// Letters and digits are not cut where they go on.

@@ -38,6 +38,15 @@ impl<'a> Lexicon<'a> {
         self.base.code(word).map(Found::Base).or_else(own)
     }
 
+    /// Where all words end that a text begins with, in bytes; those of the base dictionary first.
+    pub(crate) fn ends_at<'t>(self, text: &'t str) -> impl Iterator<Item = usize>
+    where
+        'a: 't,
+    {
+        let own = self.own.into_iter().flat_map(move |own| own.words_at(text));
+        self.base.words_at(text).chain(own).map(|(end, _)| end)
+    }
+
     /// How often the word was seen.
     pub fn frequency(&self, found: Found) -> u32 {
         match found {

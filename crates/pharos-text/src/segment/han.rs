@@ -162,9 +162,7 @@ impl Han {
 
 /// The end of the longest word at a byte that does not end amid letters and digits.
 pub(crate) fn longest_word(text: &str, at: usize, lexicon: &Lexicon<'_>) -> Option<usize> {
-    let rest = &text[at..];
-    let own = lexicon.own.into_iter().flat_map(|own| own.words_at(rest));
-    let ends = lexicon.base.words_at(rest).chain(own).map(|(len, _)| at + len);
+    let ends = lexicon.ends_at(&text[at..]).map(|len| at + len);
     let is_letter = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_alphanumeric);
     ends.filter(|end| !(is_letter(end - 1) && is_letter(*end))).max()
 }

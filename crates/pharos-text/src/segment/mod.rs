@@ -52,6 +52,7 @@ mod runs;
 pub mod smoothing;
 mod statistical;
 pub mod tagger;
+mod trained;
 mod word_graph;
 
 pub use bigram_file::ModelError;
@@ -63,6 +64,7 @@ pub use maximum_matching::{Direction, MaximumMatching};
 pub use method::{Method, NeedsModel, Resources, UnknownMethod, default_segmenter, segmenter};
 pub use ngram::ngrams;
 pub use statistical::{Bigram, Unigram};
+pub use trained::{NoModel, Trained};
 pub use word_graph::{GraphEdge, WordGraph};
 
 use crate::dictionary::Symbol;

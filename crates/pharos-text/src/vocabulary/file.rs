@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Write};
 
-use super::{MAX_WORD_BYTES, MAX_WORDS, Vocabulary, WordError};
+use super::{MAX_WORD_BYTES, MAX_WORDS, Vocabulary, Word, WordError};
 use crate::dictionary::Dictionary;
 
 /// Bytes of a file at most.
@@ -13,8 +13,8 @@ pub const MAX_FILE_BYTES: usize = 64 << 20;
 /// Bad lines that are told one by one; the others are counted.
 pub const MAX_PROBLEMS: usize = 1000;
 
-const HEAD: &str = "# The words of this installation: word, kind (base or extension), frequency, source; tabs between\n\
-                    # them; the word alone is enough. Lines with this sign are comments and not kept.\n";
+pub(super) const HEAD: &str = "# The words of this installation: word, kind (base or extension), frequency, source; tabs between\n\
+     # them; the word alone is enough. Lines with this sign are comments.\n";
 
 /// A line that could not be taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,17 +114,21 @@ impl Vocabulary {
     pub fn to_text(&self) -> String {
         let mut text = HEAD.to_string();
         for (word, known) in self.iter() {
-            // A word may begin with the sign of comments, which stands for one only at the beginning of a line.
-            let indent = if word.starts_with('#') { " " } else { "" };
-            // Writing into a string cannot fail.
-            let _ = write!(text, "{indent}{word}\t{}\t{}", known.kind, known.frequency);
-            if !known.source.is_empty() {
-                let _ = write!(text, "\t{}", known.source);
-            }
-            text.push('\n');
+            write_line(&mut text, word, known);
         }
         text
     }
+}
+
+pub(super) fn write_line(text: &mut String, word: &str, known: &Word) {
+    // A word may begin with the sign of comments, which stands for one only at the beginning of a line.
+    let indent = if word.starts_with('#') { " " } else { "" };
+    // Writing into a string cannot fail.
+    let _ = write!(text, "{indent}{word}\t{}\t{}", known.kind, known.frequency);
+    if !known.source.is_empty() {
+        let _ = write!(text, "\t{}", known.source);
+    }
+    text.push('\n');
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@
 //! possible. A word of kind `extension` is stored as a sequence of base words and changes no cut (see
 //! [`hybrid`]). Who does not say which gets the kind that fits: [`Kind::fitting`].
 
+mod editor;
 mod file;
 mod watched;
 
@@ -30,6 +31,7 @@ use std::sync::OnceLock;
 use thiserror::Error;
 use xxhash_rust::xxh3::Xxh3;
 
+pub use self::editor::Editor;
 pub use self::file::{MAX_FILE_BYTES, MAX_PROBLEMS, Problem};
 pub use self::watched::{LoadError, Watched};
 use crate::dictionary::{Dictionary, Entry};

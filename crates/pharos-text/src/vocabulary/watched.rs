@@ -1,15 +1,17 @@
 //! The file of words, read again when someone has changed it.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use thiserror::Error;
 use tracing::{info, warn};
 
-use super::{MAX_FILE_BYTES, Problem, Vocabulary};
+use super::editor::read_bytes;
+use super::{Problem, Vocabulary};
 use crate::dictionary::Dictionary;
 
 /// How often the file is looked at, at most.
@@ -38,8 +40,8 @@ pub struct Watched {
 /// What the last look at the file showed.
 struct Look {
     at: Instant,
-    /// When the file was changed, and its length.
-    stamp: Option<(SystemTime, u64)>,
+    /// When the file was changed, its length, and which file it is: clocks are coarse.
+    stamp: Option<(SystemTime, u64, u64)>,
     problems: Vec<Problem>,
     /// Told once and not every second.
     failed: bool,
@@ -58,11 +60,6 @@ impl Watched {
         // Logged; and the next look tries again.
         let _ = watched.reload_if_changed();
         watched
-    }
-
-    /// The file's name.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// The words as the file says now; as it said a second ago, if it was looked at then.
@@ -110,12 +107,11 @@ impl Watched {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file").into());
         }
         // Taken before reading: what is written meanwhile shows at the next look.
-        let stamp = (metadata.modified()?, metadata.len());
+        let stamp = (metadata.modified()?, metadata.len(), metadata.ino());
         if look.stamp == Some(stamp) {
             return Ok(false);
         }
-        let mut bytes = Vec::new();
-        File::open(&self.path)?.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+        let bytes = read_bytes(&self.path)?.unwrap_or_default();
         // A bad file is told once and not at every look.
         look.stamp = Some(stamp);
         let (words, problems) =

@@ -10,7 +10,7 @@ use pharos_text::evaluate::Score;
 use pharos_text::{is_han, normalise};
 use serde::Serialize;
 
-use super::segment::{Cut, Trained};
+use super::segment::{Cut, Models};
 use crate::cli::{EvalSegmentArgs, Global};
 use crate::{Outcome, console};
 
@@ -56,15 +56,15 @@ pub(crate) fn run(global: &Global, args: &EvalSegmentArgs) -> anyhow::Result<Out
         // Numbers and punctuation stand in no dictionary and are known all the same.
         None => !word.contains(is_han) || Dictionary::base().contains(&normalise(word)),
     };
-    let trained = Trained::load(&args.model, None)?;
-    let methods = match &args.mode {
+    let models = Models::load(&args.model, None)?;
+    let modes = match &args.mode {
         Some(mode) => vec![Some(mode.as_str())],
-        None => std::iter::once(None).chain(trained.methods().into_iter().map(Some)).collect(),
+        None => std::iter::once(None).chain(models.methods().into_iter().map(Some)).collect(),
     };
 
     let mut report = Report { sentences: gold.len(), words: 0, unknown: None, methods: Vec::new() };
-    for mode in methods {
-        let cut = Cut::of(mode, &trained, None)?;
+    for mode in modes {
+        let cut = Cut::of(mode, &models, None)?;
         let mut score = Score::default();
         let (mut bytes, mut seconds) = (0, 0.0);
         for words in &gold {

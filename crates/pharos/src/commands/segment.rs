@@ -2,15 +2,16 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use pharos_text::dictionary::Dictionary;
-use pharos_text::keywords::{Options, keywords};
+use pharos_text::keywords::{Options, keywords_of};
 use pharos_text::segment::smoothing::Smoothing;
 use pharos_text::segment::tagger::{Corpus, Tagger, Training};
-use pharos_text::segment::{BigramModel, Explanation, Hmm, Method, Resources, Segmenter, explain, segmenter};
-use pharos_text::stop_words::is_stop_word;
+use pharos_text::segment::{
+    BigramModel, Explanation, Hmm, Method, Resources, Segmenter, Trained, explain, segmenter,
+};
 use pharos_text::{Analyser, normalise, pinyin, segment_with};
 
 use crate::cli::{Global, SegmentArgs, SegmentCommand, SegmentTrainArgs};
@@ -29,8 +30,8 @@ pub(crate) fn run(global: &Global, args: SegmentArgs) -> anyhow::Result<Outcome>
     if let Some(SegmentCommand::Train(args)) = &args.command {
         return train(global, args);
     }
-    let trained = Trained::load(args.model.as_slice(), args.smoothing.as_deref())?;
-    let cut = Cut::of(args.mode.as_deref(), &trained, args.max_len)?;
+    let models = Models::load(args.model.as_slice(), args.smoothing.as_deref())?;
+    let cut = Cut::of(args.mode.as_deref(), &models, args.max_len)?;
     let input: Box<dyn BufRead> = match args.input.as_str() {
         "-" => Box::new(io::stdin().lock()),
         path => Box::new(BufReader::new(File::open(path).with_context(|| format!("cannot read {path}"))?)),
@@ -72,18 +73,7 @@ fn print_keywords(global: &Global, input: impl Read, count: usize) -> anyhow::Re
     let mut bytes = Vec::new();
     input.take(MAX_TEXT_BYTES).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    let tokens = Analyser::shared().tokens(&text);
-    let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
-    let base = Dictionary::base();
-    let idf = |word: &str| {
-        let frequency = base.code(word).map_or(1, |code| base.frequency(code)).max(1);
-        (base.total() as f32 / frequency as f32).ln()
-    };
-    let is_candidate = |word: &str| {
-        word.chars().nth(1).is_some() && !is_stop_word(word) && word.contains(char::is_alphabetic)
-    };
-    let options = Options { count, ..Options::default() };
-    let found = keywords(&words, idf, is_candidate, &options);
+    let found = keywords_of(&text, &Options { count, ..Options::default() });
     if global.json {
         let found: Vec<_> =
             found.iter().map(|k| serde_json::json!({"word": k.text, "weight": k.weight})).collect();
@@ -98,42 +88,32 @@ fn print_keywords(global: &Global, input: impl Read, count: usize) -> anyhow::Re
 
 /// What was learnt, from the files of models.
 #[derive(Default)]
-pub(crate) struct Trained {
+pub(crate) struct Models {
     tagger: Option<Tagger>,
     bigrams: Option<BigramModel>,
     hmm: Option<Hmm>,
 }
 
-impl Trained {
-    /// Each file says itself what it holds.
+impl Models {
     pub(crate) fn load(paths: &[PathBuf], smoothing: Option<&str>) -> anyhow::Result<Self> {
-        let mut trained = Self::default();
+        let mut models = Self::default();
         for path in paths {
-            trained.take(path).with_context(|| format!("cannot use the model {}", path.display()))?;
+            let failed = || format!("cannot use the model {}", path.display());
+            if fs::metadata(path).with_context(failed)?.len() > MAX_MODEL_BYTES {
+                bail!("{}: it is too large for a model", failed());
+            }
+            let bytes = fs::read(path).with_context(failed)?;
+            match Trained::from_bytes(&bytes).with_context(failed)? {
+                Trained::Tagger(tagger) => models.tagger = Some(tagger),
+                Trained::Bigrams(bigrams) => models.bigrams = Some(bigrams),
+                Trained::Hmm(hmm) => models.hmm = Some(hmm),
+            }
         }
         if let Some(name) = smoothing {
             let smoothing: Smoothing = name.parse()?;
-            trained.bigrams = trained.bigrams.map(|bigrams| bigrams.with_smoothing(smoothing));
+            models.bigrams = models.bigrams.map(|bigrams| bigrams.with_smoothing(smoothing));
         }
-        Ok(trained)
-    }
-
-    fn take(&mut self, path: &Path) -> anyhow::Result<()> {
-        if fs::metadata(path)?.len() > MAX_MODEL_BYTES {
-            bail!("it is too large for a model");
-        }
-        let bytes = fs::read(path)?;
-        if let Ok(text) = std::str::from_utf8(&bytes)
-            && let Ok(hmm) = Hmm::parse(text)
-        {
-            self.hmm = Some(hmm);
-        } else if let Ok(bigrams) = BigramModel::from_bytes(&bytes) {
-            self.bigrams = Some(bigrams);
-        } else {
-            // The usual case, and the one whose reason is told.
-            self.tagger = Some(Tagger::load(&bytes)?);
-        }
-        Ok(())
+        Ok(models)
     }
 
     /// The methods that work with what is there.
@@ -153,15 +133,11 @@ pub(crate) enum Cut<'a> {
 }
 
 impl<'a> Cut<'a> {
-    pub(crate) fn of(
-        mode: Option<&str>,
-        trained: &'a Trained,
-        max_len: Option<usize>,
-    ) -> anyhow::Result<Self> {
+    pub(crate) fn of(mode: Option<&str>, models: &'a Models, max_len: Option<usize>) -> anyhow::Result<Self> {
         let train = "make one with `pharos segment train` and name it with --model";
         match mode {
             None => Ok(Cut::Analyser),
-            Some(TAGGER) => match &trained.tagger {
+            Some(TAGGER) => match &models.tagger {
                 Some(tagger) => Ok(Cut::Tagger(tagger)),
                 None => bail!("the method `{TAGGER}` needs a trained model: {train}"),
             },
@@ -170,8 +146,8 @@ impl<'a> Cut<'a> {
                     name.parse().map_err(|unknown| anyhow::anyhow!("{unknown}, {TAGGER}"))?;
                 let resources = Resources {
                     max_len,
-                    hmm: trained.hmm.as_ref(),
-                    bigrams: trained.bigrams.as_ref(),
+                    hmm: models.hmm.as_ref(),
+                    bigrams: models.bigrams.as_ref(),
                     ..Resources::default()
                 };
                 let cut = segmenter(method, &resources).with_context(|| train.to_string())?;

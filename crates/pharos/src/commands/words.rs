@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use pharos_engine::discover_words;
@@ -10,7 +11,7 @@ use pharos_index::{EmbeddedIndex, Generations, Index as _};
 use pharos_text::dictionary::Dictionary;
 use pharos_text::new_words::{Candidate, Forgotten, QueryRules, QueryWord, Rules, from_queries};
 use pharos_text::normalise;
-use pharos_text::vocabulary::{Kind, MAX_FILE_BYTES, Vocabulary};
+use pharos_text::vocabulary::{Editor, Kind, MAX_FILE_BYTES, Problem, Vocabulary};
 use serde::Serialize;
 
 use crate::cli::{DiscoverArgs, Global, WordsAddArgs, WordsCommand, WordsListArgs, WordsRemoveArgs};
@@ -76,7 +77,6 @@ fn advice(new: usize) -> String {
 }
 
 fn add(global: &Global, args: &WordsAddArgs) -> anyhow::Result<Outcome> {
-    let mut words = read(global)?;
     let mut lines = args.words.clone();
     if let Some(file) = &args.file {
         let text = read_input(file)?;
@@ -85,8 +85,8 @@ fn add(global: &Global, args: &WordsAddArgs) -> anyhow::Result<Outcome> {
     if lines.is_empty() {
         bail!("no word given: name words, or a file of words with --file");
     }
-    let mut added = 0;
-    let mut refused = 0;
+    let mut words = edit(global)?;
+    let (mut added, mut refused) = (0, 0);
     for line in lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
         match add_line(&mut words, line, args) {
             Ok(_) => added += 1,
@@ -96,36 +96,33 @@ fn add(global: &Global, args: &WordsAddArgs) -> anyhow::Result<Outcome> {
             }
         }
     }
-    if added > 0 {
-        write(global, &words)?;
-        console::say(global.quiet, &format!("{added} words added. {}", advice(added)));
-    }
+    save(global, words, added)?;
     Ok(if refused == 0 { Outcome::Good } else { Outcome::NothingFound })
 }
 
 /// A line is a word, or a word with kind, frequency and source as in the file of words.
-fn add_line(words: &mut Vocabulary, line: &str, args: &WordsAddArgs) -> anyhow::Result<Kind> {
+fn add_line(words: &mut Editor, line: &str, args: &WordsAddArgs) -> anyhow::Result<Kind> {
     let mut columns = line.split('\t').map(str::trim);
-    let word = normalise(columns.next().unwrap_or_default());
+    let word = columns.next().unwrap_or_default();
     let kind = columns.next().filter(|kind| !kind.is_empty()).or(args.kind.as_deref());
     let kind = kind.map(str::parse).transpose()?;
     let frequency = columns.next().filter(|number| !number.is_empty());
     let frequency = frequency.map(str::parse).transpose().context("the frequency is no whole number")?;
     let source = columns.next().unwrap_or(&args.source);
-    Ok(words.add(&word, kind, frequency.or(args.frequency), source)?)
+    Ok(words.add(word, kind, frequency.or(args.frequency), source)?)
 }
 
 fn remove(global: &Global, args: &WordsRemoveArgs) -> anyhow::Result<Outcome> {
-    let mut words = read(global)?;
+    let mut words = edit(global)?;
     let mut missing = 0;
     for word in &args.words {
-        if words.remove(&normalise(word)).is_none() {
+        if !words.remove(word) {
             missing += 1;
             console::say(global.quiet, &format!("{word}: not a word of this installation"));
         }
     }
     if missing < args.words.len() {
-        write(global, &words)?;
+        words.save().with_context(|| cannot_write(global))?;
     }
     Ok(if missing == 0 { Outcome::Good } else { Outcome::NothingFound })
 }
@@ -185,10 +182,10 @@ impl From<QueryWord> for Discovered {
 }
 
 fn discover(global: &Global, args: &DiscoverArgs) -> anyhow::Result<Outcome> {
-    let mut words = read(global)?;
+    let known = read(global)?;
     let (mut found, forgotten) = match &args.queries {
-        Some(file) => from_log(file, args, &words)?,
-        None => from_pages(global, args, &words)?,
+        Some(file) => from_log(file, args, &known)?,
+        None => from_pages(global, args, &known)?,
     };
     if let Some(forgotten) = forgotten {
         let frequency = forgotten.frequency;
@@ -200,16 +197,14 @@ fn discover(global: &Global, args: &DiscoverArgs) -> anyhow::Result<Outcome> {
     found.truncate(args.count);
     if args.add {
         let source = if args.queries.is_some() { "queries" } else { "pages" };
+        let mut words = edit(global)?;
         let mut added = 0;
         for word in &found {
             added += usize::from(
                 words.add(&word.word, Some(word.kind.parse()?), Some(word.frequency), source).is_ok(),
             );
         }
-        if added > 0 {
-            write(global, &words)?;
-            console::say(global.quiet, &format!("{added} words added. {}", advice(added)));
-        }
+        save(global, words, added)?;
     }
     if global.json {
         console::print_json(&found)?;
@@ -297,29 +292,47 @@ fn read_input(file: &str) -> anyhow::Result<String> {
     String::from_utf8(bytes).with_context(|| format!("{file} is not in UTF-8: convert it first"))
 }
 
+/// The file of words.
+fn path(global: &Global) -> PathBuf {
+    Generations::at(settings::data_dir(global).index()).words_file()
+}
+
 /// The words of the installation as their file says; bad lines are told.
 fn read(global: &Global) -> anyhow::Result<Vocabulary> {
-    let path = Generations::at(settings::data_dir(global).index()).words_file();
+    let path = path(global);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
         Err(e) => return Err(e).with_context(|| format!("cannot read {}", path.display())),
     };
     let (words, problems) = Vocabulary::parse(&text, Dictionary::base(), &normalise);
-    for problem in &problems {
-        console::say(global.quiet, &format!("{}, {problem}", path.display()));
-    }
+    tell(global, &problems);
     Ok(words)
 }
 
-/// Puts the file in place whole, so that a running engine never reads half of it.
-fn write(global: &Global, words: &Vocabulary) -> anyhow::Result<()> {
-    let path = Generations::at(settings::data_dir(global).index()).words_file();
-    let dir = path.parent().context("the file of words has no folder")?;
-    let failed = || format!("cannot write {}", path.display());
-    fs::create_dir_all(dir).with_context(failed)?;
-    let new = path.with_extension("tsv.new");
-    let mut file = fs::File::create(&new).with_context(failed)?;
-    file.write_all(words.to_text().as_bytes()).and_then(|()| file.sync_all()).with_context(failed)?;
-    fs::rename(&new, &path).with_context(failed)
+/// The file of words, to be changed.
+fn edit(global: &Global) -> anyhow::Result<Editor> {
+    let path = path(global);
+    let editor = Editor::open(&path, Dictionary::base(), normalise);
+    let editor = editor.with_context(|| format!("cannot change {}", path.display()))?;
+    tell(global, editor.problems());
+    Ok(editor)
+}
+
+fn tell(global: &Global, problems: &[Problem]) {
+    for problem in problems {
+        console::say(global.quiet, &format!("{}, {problem}", path(global).display()));
+    }
+}
+
+fn save(global: &Global, words: Editor, added: usize) -> anyhow::Result<()> {
+    if added > 0 {
+        words.save().with_context(|| cannot_write(global))?;
+        console::say(global.quiet, &format!("{added} words added. {}", advice(added)));
+    }
+    Ok(())
+}
+
+fn cannot_write(global: &Global) -> String {
+    format!("cannot write {}", path(global).display())
 }
