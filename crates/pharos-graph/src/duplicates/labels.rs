@@ -1,0 +1,118 @@
+//! Groups of copies: who speaks for them, and in what the others differ.
+
+use super::Extent;
+
+/// What is known of a page besides its text.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct PageFacts {
+    /// When it was crawled first, in any unit.
+    pub first_seen: i64,
+    /// The number of its site.
+    pub site: u32,
+    /// A fingerprint of its layout, 0 if unknown.
+    pub layout: u32,
+}
+
+/// Whether two pages look alike.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Layout {
+    /// The same fingerprint of the layout.
+    Same,
+    /// Different fingerprints.
+    Different,
+    /// At least one has none.
+    Unknown,
+}
+
+/// A page of a group beside its representative.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Member {
+    /// Its number.
+    pub page: u32,
+    /// How much it has in common with the representative.
+    pub extent: Extent,
+    /// Whether it looks like the representative.
+    pub layout: Layout,
+}
+
+/// Pages in groups; a page without copies is a group of its own that is not listed.
+#[derive(Clone, Debug, Default)]
+pub struct Groups {
+    /// The representative of each page, itself where it has no copies.
+    representatives: Vec<u32>,
+    /// The pages beside the representatives, those of a group together.
+    members: Vec<Member>,
+    /// Representative and end of the members of each group, by representative.
+    ends: Vec<(u32, u32)>,
+}
+
+impl Groups {
+    /// From the root of each page's set.
+    pub(super) fn new(mut roots: Vec<u32>, facts: &[PageFacts], extent: impl Fn(u32, u32) -> Extent) -> Self {
+        let facts = |page: u32| facts.get(page as usize).copied().unwrap_or_default();
+        let seen = |page: u32| (facts(page).first_seen, page);
+        let mut first: Vec<u32> = (0..roots.len() as u32).collect();
+        for (page, root) in (0_u32..).zip(&roots) {
+            let first = &mut first[*root as usize];
+            if seen(page) < seen(*first) {
+                *first = page;
+            }
+        }
+        for root in &mut roots {
+            *root = first[*root as usize];
+        }
+        drop(first);
+        let mut copies: Vec<(u32, u32)> = Vec::new();
+        copies.extend(
+            (0_u32..).zip(&roots).filter(|(page, root)| page != *root).map(|(page, root)| (*root, page)),
+        );
+        copies.sort_unstable();
+        let mut groups =
+            Self { representatives: roots, members: Vec::with_capacity(copies.len()), ends: Vec::new() };
+        for group in copies.chunk_by(|one, other| one.0 == other.0) {
+            for (representative, page) in group {
+                let layout = match (facts(*representative).layout, facts(*page).layout) {
+                    (0, _) | (_, 0) => Layout::Unknown,
+                    (one, other) if one == other => Layout::Same,
+                    _ => Layout::Different,
+                };
+                let extent = extent(*representative, *page);
+                groups.members.push(Member { page: *page, extent, layout });
+            }
+            groups.ends.push((group[0].0, groups.members.len() as u32));
+        }
+        groups
+    }
+
+    /// How many pages there are, with copies and without.
+    pub fn pages(&self) -> usize {
+        self.representatives.len()
+    }
+
+    /// The page crawled first among the copies of a page, which may be the page itself.
+    pub fn representative(&self, page: u32) -> u32 {
+        self.representatives.get(page as usize).copied().unwrap_or(page)
+    }
+
+    /// Groups of at least two pages: the representative, and the others by their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &[Member])> {
+        (0..self.ends.len()).map(|group| (self.ends[group].0, self.members_of(group)))
+    }
+
+    /// The copies that a page's group has beside its representative; empty if there are none.
+    pub fn members(&self, page: u32) -> &[Member] {
+        let representative = self.representative(page);
+        let group = self.ends.binary_search_by_key(&representative, |(representative, _)| *representative);
+        group.map_or(&[], |group| self.members_of(group))
+    }
+
+    /// Mirror degree (镜像度): how many other pages say the same.
+    pub fn mirror_degree(&self, page: u32) -> usize {
+        self.members(page).len()
+    }
+
+    fn members_of(&self, group: usize) -> &[Member] {
+        let start = if group == 0 { 0 } else { self.ends[group - 1].1 as usize };
+        &self.members[start..self.ends[group].1 as usize]
+    }
+}

@@ -1,0 +1,199 @@
+//! The methods side by side: precision, recall, speed and memory on one labelled set.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Instant;
+
+use super::{
+    BookAlgorithm, Chunk, ExactBytes, ExactText, Grouping, IMatch, Method, MinHash, PageFacts, PageText,
+    Rule, Segments, Shingles, SimHash, WordList, WordStatistics,
+};
+
+/// Words counted for I-Match.
+const MOST_WORDS: usize = 4_000_000;
+
+/// A page of which it is known what it is a copy of.
+#[derive(Clone, Debug, Default)]
+pub struct LabelledPage {
+    /// The page as it was fetched.
+    pub raw: Vec<u8>,
+    /// The title.
+    pub title: String,
+    /// The cleaned body.
+    pub body: String,
+    /// Keywords with their weights.
+    pub keywords: Vec<(String, f32)>,
+    /// The words of the body.
+    pub words: Vec<String>,
+    /// Pages of one content, and only these, are copies of each other.
+    pub content: u32,
+}
+
+/// Pages whose copies are known.
+#[derive(Clone, Debug, Default)]
+pub struct LabelledSet {
+    /// The pages, in the order in which they were crawled.
+    pub pages: Vec<LabelledPage>,
+}
+
+/// What a method did on a set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The method.
+    pub name: String,
+    /// The share of pairs of copies among the pairs that stand in one group; 1 if there are no such pairs.
+    pub precision: f64,
+    /// The share of pairs in one group among the pairs of copies; 1 if there are no copies.
+    pub recall: f64,
+    /// Fingerprints in a second on one core.
+    pub fingerprints_per_second: f64,
+    /// Pages grouped in a second on one core, fingerprints not counted.
+    pub grouped_per_second: f64,
+    /// The mean size of a signature.
+    pub bytes_per_page: f64,
+}
+
+/// A row for each method.
+#[derive(Clone, Debug, Default)]
+pub struct Table(pub Vec<Row>);
+
+/// Texts of a set, borrowed in the form that methods take.
+struct Borrowed<'a> {
+    keywords: Vec<Vec<(&'a str, f32)>>,
+    words: Vec<Vec<&'a str>>,
+}
+
+impl<'a> Borrowed<'a> {
+    fn new(set: &'a LabelledSet) -> Self {
+        let keywords = |page: &'a LabelledPage| {
+            page.keywords.iter().map(|(word, weight)| (word.as_str(), *weight)).collect()
+        };
+        let words = |page: &'a LabelledPage| page.words.iter().map(String::as_str).collect();
+        Self {
+            keywords: set.pages.iter().map(keywords).collect(),
+            words: set.pages.iter().map(words).collect(),
+        }
+    }
+
+    fn texts<'b>(&'b self, set: &'b LabelledSet) -> Vec<PageText<'b>> {
+        let pages = set.pages.iter().zip(&self.keywords).zip(&self.words);
+        let texts = pages.map(|((page, keywords), words)| PageText {
+            raw: &page.raw,
+            title: &page.title,
+            body: &page.body,
+            keywords,
+            words,
+        });
+        texts.collect()
+    }
+}
+
+/// Runs one method over a set.
+pub fn measure<M: Method>(method: &M, set: &LabelledSet) -> Row {
+    measure_texts(method, set, &Borrowed::new(set).texts(set))
+}
+
+fn measure_texts<M: Method>(method: &M, set: &LabelledSet, texts: &[PageText]) -> Row {
+    let per_second = |began: Instant| texts.len() as f64 / began.elapsed().as_secs_f64().max(1e-9);
+    let began = Instant::now();
+    let signatures: Vec<Option<M::Signature>> = texts.iter().map(|text| method.fingerprint(text)).collect();
+    let fingerprints_per_second = per_second(began);
+    let began = Instant::now();
+    let mut grouping = Grouping::new(signatures.len());
+    grouping.join(method, &signatures);
+    let facts: Vec<PageFacts> =
+        (0..).take(texts.len()).map(|first_seen| PageFacts { first_seen, ..PageFacts::default() }).collect();
+    let groups = grouping.finish(method, &signatures, &facts);
+    let grouped_per_second = per_second(began);
+
+    let bytes: usize = signatures.iter().flatten().map(|signature| method.bytes(signature)).sum();
+    let labels: Vec<(u32, u32)> = (0_u32..)
+        .zip(&set.pages)
+        .map(|(page, labelled)| (labelled.content, groups.representative(page)))
+        .collect();
+    let (precision, recall) = pair_scores(&labels);
+    Row {
+        name: method.name(),
+        precision,
+        recall,
+        fingerprints_per_second,
+        grouped_per_second,
+        bytes_per_page: bytes as f64 / signatures.iter().flatten().count().max(1) as f64,
+    }
+}
+
+/// Precision and recall over pairs, from the content and the group of each page, without listing the pairs.
+fn pair_scores(labels: &[(u32, u32)]) -> (f64, f64) {
+    fn pairs<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>) -> u64 {
+        let mut counts: HashMap<K, u64> = HashMap::new();
+        keys.for_each(|key| *counts.entry(key).or_default() += 1);
+        counts.values().map(|count| count * (count - 1) / 2).sum()
+    }
+    let share = |part: u64, whole: u64| if whole == 0 { 1.0 } else { part as f64 / whole as f64 };
+    let right = pairs(labels.iter());
+    let found = pairs(labels.iter().map(|(_, group)| group));
+    let known = pairs(labels.iter().map(|(content, _)| content));
+    (share(right, found), share(right, known))
+}
+
+/// Runs all methods over a set, each with the parameters of its source and, where these differ, with ours.
+pub fn table(set: &LabelledSet) -> Table {
+    let borrowed = Borrowed::new(set);
+    let texts = borrowed.texts(set);
+    let mut statistics = WordStatistics::new(MOST_WORDS);
+    texts.iter().for_each(|text| statistics.add(text.words));
+
+    let mut rows = vec![measure_texts(&ExactBytes, set, &texts), measure_texts(&ExactText, set, &texts)];
+    let rules = [
+        Rule::Abstract,
+        Rule::OrderedKeywords,
+        Rule::OrderedKeywordsAndWeights,
+        Rule::KeywordsAndWeights,
+        Rule::Keywords,
+        Rule::AbstractOrKeywords,
+    ];
+    rows.extend(rules.map(|rule| measure_texts(&BookAlgorithm::new(rule), set, &texts)));
+    rows.push(measure_texts(&WordList::default(), set, &texts));
+    rows.push(measure_texts(&IMatch::new(statistics), set, &texts));
+    for chunk in [Chunk::Whole, Chunk::Lines(4), Chunk::Lines(2)] {
+        rows.push(measure_texts(&Segments { chunk, ..Segments::default() }, set, &texts));
+    }
+    rows.push(measure_texts(&Shingles::of_the_book(), set, &texts));
+    rows.push(measure_texts(&Shingles::default(), set, &texts));
+    rows.push(measure_texts(&SimHash { distance: 3, ..SimHash::default() }, set, &texts));
+    rows.push(measure_texts(&SimHash::default(), set, &texts));
+    rows.push(measure_texts(&MinHash::default(), set, &texts));
+    Table(rows)
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        writeln!(out, "| method | precision | recall | fingerprints/s | grouped/s | bytes a page |")?;
+        writeln!(out, "|---|---|---|---|---|---|")?;
+        for row in &self.0 {
+            writeln!(
+                out,
+                "| {} | {:.4} | {:.4} | {:.0} | {:.0} | {:.0} |",
+                row.name,
+                row.precision,
+                row.recall,
+                row.fingerprints_per_second,
+                row.grouped_per_second,
+                row.bytes_per_page
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_counted_without_being_listed() {
+        // Contents 1 and 2; the groups take two of the three copies of 1 and add a stranger.
+        assert_eq!(pair_scores(&[(1, 0), (1, 0), (1, 2), (2, 0)]), (1.0 / 3.0, 1.0 / 3.0));
+        assert_eq!(pair_scores(&[(1, 0), (2, 1)]), (1.0, 1.0));
+    }
+}

@@ -1,0 +1,117 @@
+//! I-Match (Chowdhury, Frieder, Grossman & McCabe 2002): the set of words that are neither rare nor common, as one digest.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::hash::{digest_key, md5_of_parts, word_hash};
+use super::super::{Digest, Extent, Method, PageText};
+
+/// On how many pages each word stands. Words that come when the table is full are taken for rare.
+#[derive(Clone, Debug)]
+pub struct WordStatistics {
+    pages: u64,
+    pages_with: HashMap<u64, u32>,
+    most_words: usize,
+}
+
+impl WordStatistics {
+    /// An empty table with room for so many words (about 24 bytes each).
+    pub fn new(most_words: usize) -> Self {
+        Self { pages: 0, pages_with: HashMap::new(), most_words }
+    }
+
+    /// Counts the words of one more page.
+    pub fn add(&mut self, words: &[&str]) {
+        self.pages += 1;
+        let distinct: HashSet<u64> = words.iter().map(|word| word_hash(word)).collect();
+        for word in distinct {
+            if let Some(count) = self.pages_with.get_mut(&word) {
+                *count = count.saturating_add(1);
+            } else if self.pages_with.len() < self.most_words {
+                self.pages_with.insert(word, 1);
+            }
+        }
+    }
+
+    /// The inverse document frequency, from 0 (on every page) to 1 (on one page only).
+    pub fn normalised_idf(&self, word: &str) -> f64 {
+        if self.pages < 2 {
+            return 0.5;
+        }
+        let pages_with = self.pages_with.get(&word_hash(word)).copied().unwrap_or(1);
+        let pages = self.pages as f64;
+        (pages / f64::from(pages_with)).ln() / pages.ln()
+    }
+}
+
+/// Pages with the same set of words in the middle of the frequencies.
+#[derive(Clone, Debug)]
+pub struct IMatch {
+    /// Where the frequencies come from.
+    pub statistics: WordStatistics,
+    /// Words of a lower normalised idf are too common.
+    pub lowest_idf: f64,
+    /// Words of a higher normalised idf are too rare.
+    pub highest_idf: f64,
+    /// With fewer words left, a page has no signature.
+    pub least_words: usize,
+}
+
+impl IMatch {
+    /// Keeps the words of idf 0.1 to 0.9. The bounds are ours: the books give none, and every collection has its own.
+    pub fn new(statistics: WordStatistics) -> Self {
+        Self { statistics, lowest_idf: 0.1, highest_idf: 0.9, least_words: 5 }
+    }
+}
+
+impl Method for IMatch {
+    type Signature = Digest;
+
+    fn name(&self) -> String {
+        "I-Match".to_owned()
+    }
+
+    fn fingerprint(&self, page: &PageText) -> Option<Digest> {
+        let mut words = page.words.to_vec();
+        words.sort_unstable();
+        words.dedup();
+        words.retain(|word| {
+            (self.lowest_idf..=self.highest_idf).contains(&self.statistics.normalised_idf(word))
+        });
+        (words.len() >= self.least_words.max(1)).then(|| md5_of_parts(words))
+    }
+
+    fn compare(&self, one: &Digest, other: &Digest) -> Option<Extent> {
+        (one == other).then_some(Extent::Whole)
+    }
+
+    fn bytes(&self, signature: &Digest) -> usize {
+        size_of_val(signature)
+    }
+
+    fn key(&self, signature: &Digest, _band: usize) -> u32 {
+        digest_key(signature)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rare_and_common_words_may_change() {
+        let mut statistics = WordStatistics::new(1000);
+        let middle = ["light", "tower", "ship", "fog", "coast"];
+        let own: Vec<String> = (0..100).map(|number| format!("name{number}")).collect();
+        for (number, name) in own.iter().enumerate() {
+            let mut words = vec!["the", name];
+            words.extend(middle.iter().filter(|_| number % 10 == 0));
+            statistics.add(&words);
+        }
+        let method = IMatch::new(statistics);
+        let sign = |words: &[&str]| method.fingerprint(&PageText { words, ..PageText::default() });
+        let one = sign(&["the", "light", "tower", "ship", "fog", "coast", "name1"]);
+        assert!(one.is_some());
+        assert_eq!(one, sign(&["coast", "fog", "ship", "tower", "light", "name2", "unheard"]));
+        assert_ne!(one, sign(&["the", "light", "tower", "ship", "fog"]));
+    }
+}

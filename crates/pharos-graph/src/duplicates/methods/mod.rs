@@ -1,0 +1,10 @@
+//! One file for each way to recognise copies.
+
+pub(super) mod exact;
+pub(super) mod i_match;
+pub(super) mod keywords;
+pub(super) mod min_hash;
+pub(super) mod segments;
+pub(super) mod shingles;
+pub(super) mod sim_hash;
+pub(super) mod word_list;

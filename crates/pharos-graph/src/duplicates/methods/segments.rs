@@ -1,0 +1,109 @@
+//! Segmented signatures (分段签名; Shivakumar & Garcia-Molina 1998): the page in chunks, a fingerprint for each, copies
+//! share at least M of N. The baseline of the books: a line more at the top moves all that follow into other chunks.
+
+use super::super::hash::{common, smallest, word_hash};
+use super::super::{Extent, Method, PageText};
+
+/// Chunks beyond which nothing is looked at.
+const MOST_CHUNKS: usize = 4096;
+
+/// Share of common chunks from which two pages have the same content on the whole.
+const WHOLE: f64 = 0.9;
+
+/// Keys of a page, each the smallest chunk in another order.
+const BANDS: usize = 16;
+
+/// Where a page is cut.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Chunk {
+    /// Not at all.
+    Whole,
+    /// After so many lines that are not empty; the source takes 4 and 2.
+    Lines(usize),
+}
+
+/// Pages that share enough chunks.
+#[derive(Clone, Copy, Debug)]
+pub struct Segments {
+    /// What a chunk is.
+    pub chunk: Chunk,
+    /// M / N: the share of the chunks of the page with fewer of them that must be equal.
+    pub share: f64,
+}
+
+impl Default for Segments {
+    fn default() -> Self {
+        Self { chunk: Chunk::Lines(2), share: 0.5 }
+    }
+}
+
+impl Method for Segments {
+    type Signature = Box<[u64]>;
+
+    fn name(&self) -> String {
+        match self.chunk {
+            Chunk::Whole => "segments, whole page".to_owned(),
+            Chunk::Lines(lines) => format!("segments of {lines} lines"),
+        }
+    }
+
+    fn fingerprint(&self, page: &PageText) -> Option<Box<[u64]>> {
+        let lines: Vec<u64> = page
+            .body
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .take(MOST_CHUNKS)
+            .map(word_hash)
+            .collect();
+        let lines_in_chunk = match self.chunk {
+            Chunk::Whole => lines.len(),
+            Chunk::Lines(lines) => lines,
+        };
+        let fingerprint = |chunk: &[u64]| {
+            chunk
+                .iter()
+                .fold(0_u64, |sum, line| (sum ^ line).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
+        };
+        let mut chunks: Vec<u64> = lines.chunks(lines_in_chunk.max(1)).map(fingerprint).collect();
+        chunks.sort_unstable();
+        chunks.dedup();
+        (!chunks.is_empty()).then(|| chunks.into_boxed_slice())
+    }
+
+    fn compare(&self, one: &Box<[u64]>, other: &Box<[u64]>) -> Option<Extent> {
+        let common = common(one, other) as f64;
+        if common == 0.0 || common < self.share * one.len().min(other.len()) as f64 {
+            return None;
+        }
+        let is_whole = common >= WHOLE * one.len().max(other.len()) as f64;
+        Some(if is_whole { Extent::Whole } else { Extent::Partial })
+    }
+
+    fn bytes(&self, signature: &Box<[u64]>) -> usize {
+        size_of_val(&signature[..])
+    }
+
+    fn bands(&self) -> usize {
+        if self.chunk == Chunk::Whole { 1 } else { BANDS }
+    }
+
+    fn key(&self, signature: &Box<[u64]>, band: usize) -> u32 {
+        smallest(signature, band)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_more_at_the_end_changes_little_and_at_the_top_everything() {
+        let method = Segments::default();
+        let sign = |body: &str| method.fingerprint(&PageText { body, ..PageText::default() }).unwrap();
+        let page = sign("a\nb\nc\nd\ne\nf\ng\nh");
+        assert_eq!(page.len(), 4);
+        assert_eq!(method.compare(&page, &sign("a\nb\n\nc\nd\ne\nf\ng\nh\nnew")), Some(Extent::Partial));
+        assert_eq!(method.compare(&page, &sign("new\na\nb\nc\nd\ne\nf\ng\nh")), None);
+    }
+}

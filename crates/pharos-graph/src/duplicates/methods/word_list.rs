@@ -1,0 +1,81 @@
+//! The frequency-ordered word list: words by falling frequency, joined, cut at 2,048 bytes, MD5.
+
+use std::collections::HashMap;
+
+use super::super::hash::{digest_key, md5};
+use super::super::{Digest, Extent, Method, PageText};
+
+/// Pages whose frequent words are the same, in the same order of frequency.
+#[derive(Clone, Copy, Debug)]
+pub struct WordList {
+    /// Where the joined list is cut.
+    pub bytes: usize,
+}
+
+impl Default for WordList {
+    fn default() -> Self {
+        Self { bytes: 2048 }
+    }
+}
+
+impl WordList {
+    /// The beginning of the joined list. Words of one frequency stand in lexicographic order: without a fixed order, two
+    /// copies could differ.
+    fn prefix(&self, words: &[&str]) -> Vec<u8> {
+        let mut counts: HashMap<&str, u32> = HashMap::new();
+        for word in words {
+            *counts.entry(word).or_default() += 1;
+        }
+        let mut counts: Vec<(&str, u32)> = counts.into_iter().collect();
+        counts.sort_unstable_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(other.0)));
+        let mut joined = Vec::with_capacity(self.bytes.min(1 << 16));
+        for (word, _) in counts {
+            let room = self.bytes - joined.len();
+            joined.extend_from_slice(&word.as_bytes()[..word.len().min(room)]);
+            if joined.len() == self.bytes {
+                break;
+            }
+        }
+        joined
+    }
+}
+
+impl Method for WordList {
+    type Signature = Digest;
+
+    fn name(&self) -> String {
+        "word list".to_owned()
+    }
+
+    fn fingerprint(&self, page: &PageText) -> Option<Digest> {
+        (!page.words.is_empty()).then(|| md5(&self.prefix(page.words)))
+    }
+
+    fn compare(&self, one: &Digest, other: &Digest) -> Option<Extent> {
+        (one == other).then_some(Extent::Whole)
+    }
+
+    fn bytes(&self, signature: &Digest) -> usize {
+        size_of_val(signature)
+    }
+
+    fn key(&self, signature: &Digest, _band: usize) -> u32 {
+        digest_key(signature)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stand_by_falling_frequency_and_ties_in_their_order() {
+        let list = WordList::default();
+        assert_eq!(list.prefix(&["b", "c", "a", "c"]), b"cab");
+        assert_eq!(list.prefix(&["a", "c", "c", "b"]), b"cab");
+        assert_eq!(WordList { bytes: 4 }.prefix(&["灯塔", "灯塔", "a"]), "灯塔".as_bytes()[..4]);
+        let long: Vec<String> = (0..1000).map(|number| format!("{number:04}")).collect();
+        let words: Vec<&str> = long.iter().map(String::as_str).collect();
+        assert_eq!(list.prefix(&words).len(), 2048);
+    }
+}

@@ -1,0 +1,166 @@
+//! Mirrors of whole sites (镜像站点): two names under which the same pages stand.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use super::{Groups, PageFacts};
+
+/// Sites of one group that are paired with each other. What stands on more sites than that is a press release, not a sign
+/// of mirrors, and pairs would grow with the square.
+const MOST_SITES_OF_A_GROUP: usize = 16;
+
+/// When two sites are mirrors.
+#[derive(Clone, Copy, Debug)]
+pub struct MirrorRule {
+    /// The share of the smaller site's contents that both have.
+    pub share: f64,
+    /// Contents that both have at least: sites of a single page prove little.
+    pub least_contents: u32,
+}
+
+impl Default for MirrorRule {
+    fn default() -> Self {
+        Self { share: 0.8, least_contents: 3 }
+    }
+}
+
+/// Two sites with common contents. Copies within a site count as one content.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MirrorPair {
+    /// The site with the smaller number.
+    pub one: u32,
+    /// The other.
+    pub other: u32,
+    /// Contents that both have.
+    pub common: u32,
+    /// The share of these among the contents of the smaller site.
+    pub share: f64,
+}
+
+/// The pairs of sites that are mirrors, by their numbers.
+pub fn mirror_pairs(groups: &Groups, facts: &[PageFacts], rule: &MirrorRule) -> Vec<MirrorPair> {
+    let site = |page: u32| facts.get(page as usize).map(|facts| facts.site);
+    let mut contents: HashMap<u32, u32> = HashMap::new();
+    let mut common: HashMap<(u32, u32), u32> = HashMap::new();
+    for page in 0..groups.pages() as u32 {
+        if groups.members(page).is_empty()
+            && let Some(site) = site(page)
+        {
+            *contents.entry(site).or_default() += 1;
+        }
+    }
+    for (representative, members) in groups.iter() {
+        let pages = std::iter::once(representative).chain(members.iter().map(|member| member.page));
+        let mut sites: Vec<u32> = pages.filter_map(site).collect();
+        sites.sort_unstable();
+        sites.dedup();
+        for site in &sites {
+            *contents.entry(*site).or_default() += 1;
+        }
+        if sites.len() <= MOST_SITES_OF_A_GROUP {
+            for (index, one) in sites.iter().enumerate() {
+                for other in &sites[index + 1..] {
+                    *common.entry((*one, *other)).or_default() += 1;
+                }
+            }
+        }
+    }
+    let contents = |site: u32| contents.get(&site).copied().unwrap_or(0);
+    let mut pairs: Vec<MirrorPair> = common
+        .into_iter()
+        .map(|((one, other), common)| {
+            let share = f64::from(common) / f64::from(contents(one).min(contents(other)).max(1));
+            MirrorPair { one, other, common, share }
+        })
+        .filter(|pair| pair.common >= rule.least_contents && pair.share >= rule.share)
+        .collect();
+    pairs.sort_unstable_by_key(|pair| (pair.one, pair.other));
+    pairs
+}
+
+/// Sites that are one: each group begins with the name to crawl. A name is preferred over an address, then the site with
+/// the smaller number, which was known first. Sites without a name in `names` are passed over.
+pub fn alias_groups(pairs: &[MirrorPair], names: &[&str]) -> Vec<Vec<u32>> {
+    let mut sites = super::Grouping::new(names.len());
+    for pair in pairs {
+        sites.unite(pair.one, pair.other);
+    }
+    let mut groups: HashMap<u32, Vec<u32>> = HashMap::new();
+    for pair in pairs {
+        for site in [pair.one, pair.other] {
+            if (site as usize) < names.len() {
+                groups.entry(sites.root(site)).or_default().push(site);
+            }
+        }
+    }
+    let mut groups: Vec<Vec<u32>> = groups.into_values().collect();
+    for group in &mut groups {
+        group.sort_unstable();
+        group.dedup();
+        group.sort_by_key(|site| is_address(names[*site as usize]));
+    }
+    groups.retain(|group| group.len() > 1);
+    groups.sort_unstable();
+    groups
+}
+
+/// Whether a site is named by its address, with or without a port.
+fn is_address(name: &str) -> bool {
+    let is_bare = |name: &str| name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
+    is_bare(name) || name.rsplit_once(':').is_some_and(|(host, _)| is_bare(host))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ExactBytes, Grouping, Method, PageText};
+    use super::*;
+
+    /// Pages as (site, content).
+    fn grouped(pages: &[(u32, &str)]) -> (Groups, Vec<PageFacts>) {
+        let sign =
+            |text: &str| ExactBytes.fingerprint(&PageText { raw: text.as_bytes(), ..PageText::default() });
+        let digests: Vec<_> = pages.iter().map(|(_, text)| sign(text)).collect();
+        let facts: Vec<_> =
+            pages.iter().map(|(site, _)| PageFacts { site: *site, ..PageFacts::default() }).collect();
+        let mut grouping = Grouping::new(pages.len());
+        grouping.join(&ExactBytes, &digests);
+        (grouping.finish(&ExactBytes, &digests, &facts), facts)
+    }
+
+    #[test]
+    fn two_names_of_a_university_and_of_its_laboratory_are_two_groups() {
+        let names = ["www.pku.edu.cn", "www.pku.cn", "net.pku.cn", "net.cs.pku.edu.cn", "example.com"];
+        let mut pages = Vec::new();
+        for content in ["home", "news", "schools", "about"] {
+            pages.extend([(1, content), (0, content)]);
+        }
+        for content in ["papers", "people", "courses"] {
+            pages.extend([(2, content), (3, content), (3, content)]);
+        }
+        pages.extend([(4, "home"), (4, "of its own"), (2, "new and not yet there")]);
+        let (groups, facts) = grouped(&pages);
+        let pairs = mirror_pairs(&groups, &facts, &MirrorRule::default());
+        assert_eq!(alias_groups(&pairs, &names), [[0, 1], [2, 3]]);
+        assert_eq!((pairs[0].common, pairs[0].share), (4, 1.0));
+        assert_eq!(alias_groups(&pairs[..1], &["162.105.131.113", "www.pku.cn"]), [[1, 0]]);
+    }
+
+    #[test]
+    fn a_site_that_reprints_a_fifth_is_no_mirror() {
+        let own: Vec<String> = (0..16).map(|number| format!("own {number}")).collect();
+        let mut pages: Vec<(u32, &str)> = own.iter().map(|content| (0, content.as_str())).collect();
+        let other: Vec<String> = (0..16).map(|number| format!("other {number}")).collect();
+        pages.extend(other.iter().map(|content| (1, content.as_str())));
+        pages.extend(["a", "b", "c", "d"].iter().flat_map(|content| [(0, *content), (1, *content)]));
+        let (groups, facts) = grouped(&pages);
+        assert_eq!(mirror_pairs(&groups, &facts, &MirrorRule::default()), []);
+        let reprints = MirrorRule { share: 0.2, least_contents: 3 };
+        assert_eq!(mirror_pairs(&groups, &facts, &reprints).len(), 1);
+    }
+
+    #[test]
+    fn addresses_are_known_with_brackets_and_ports() {
+        let names = ["10.0.0.1", "10.0.0.1:8080", "[::1]", "[::1]:80", "::1", "a.example:80", "10.example"];
+        assert_eq!(names.map(is_address), [true, true, true, true, true, false, false]);
+    }
+}

@@ -1,0 +1,131 @@
+//! Near-duplicates (网页消重): which pages say the same, so that a result list shows them once.
+//!
+//! **In:** pages as [`PageText`]: the cleaned body, its words, its keywords. **Out:** [`Groups`] of copies, each with the
+//! page crawled first as its representative, and from them the [mirrors](mirrors) among sites.
+//!
+//! ```
+//! use pharos_graph::duplicates::{Grouping, Method, MinHash, PageFacts, PageText};
+//!
+//! let text = "a lighthouse is a tower with a strong light at its top that guides ships along the coast at night";
+//! let longer = format!("{text} and in fog");
+//! let method = MinHash { least_words: 10, ..MinHash::default() };
+//! let signatures: Vec<_> = [text, &longer, "something else, and short"]
+//!     .iter()
+//!     .map(|body| {
+//!         let words: Vec<&str> = body.split(' ').collect();
+//!         method.fingerprint(&PageText { body, words: &words, ..PageText::default() })
+//!     })
+//!     .collect();
+//! let mut grouping = Grouping::new(signatures.len());
+//! grouping.join(&method, &signatures);
+//! let groups = grouping.finish(&method, &signatures, &[PageFacts::default(); 3]);
+//! assert_eq!(groups.representative(1), 0);
+//! assert_eq!((groups.mirror_degree(0), groups.mirror_degree(2)), (1, 0));
+//! ```
+//!
+//! # Three steps
+//! Every [`Method`] turns a page into a signature and can say of two signatures whether they belong together. Comparing
+//! all pairs of a million pages would take 10¹² steps, so a method also gives *keys*: pages that share one are
+//! candidates, candidates are verified, and what is verified is [joined](Grouping). Methods whose signature is a digest
+//! have one key, the digest; the others have many (bands), any of which may bring two pages together.
+//!
+//! # Which method
+//! | method | signature | finds |
+//! |---|---|---|
+//! | [`ExactBytes`], [`ExactText`] | 16 bytes | the same file, the same letters |
+//! | [`BookAlgorithm`] | 16 to 56 bytes | the same beginning, the same ten keywords |
+//! | [`WordList`] | 16 bytes | the same frequent words in the same order |
+//! | [`IMatch`] | 16 bytes | the same set of words that are neither rare nor common |
+//! | [`Shingles`] | 8 bytes a character | everything, dearly |
+//! | [`Segments`] | 8 bytes a chunk | the same lines at the same places |
+//! | [`SimHash`] | 8 bytes | light edits of whole pages |
+//! | [`MinHash`] | 132 bytes | edits, reordering and parts of pages |
+//!
+//! [`table`] measures them all on one labelled set.
+//!
+//! # Invariants
+//! * Signatures come from the *cleaned* body. A page with fewer words of its own than a method asks for has no
+//!   signature, so that a few lines left of a template make no group. A long rest of a template with little else would.
+//! * Time is that of sorting the words of a page, and for each key of a page that of sorting the pages: a million
+//!   pages with one key cost no more than with a million keys.
+//! * Grouping with [`MinHash`] or [`SimHash`] takes less than 200 bytes a page, signatures included.
+//! * The same pages in the same order give the same groups, on every machine.
+
+mod group;
+mod hash;
+mod labels;
+mod measure;
+mod methods;
+pub mod mirrors;
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod tests;
+
+pub use group::Grouping;
+pub use labels::{Groups, Layout, Member, PageFacts};
+pub use measure::{LabelledPage, LabelledSet, Row, Table, measure, table};
+pub use methods::exact::{ExactBytes, ExactText};
+pub use methods::i_match::{IMatch, WordStatistics};
+pub use methods::keywords::{BookAlgorithm, KeywordSignature, Rule, weight_distance};
+pub use methods::min_hash::{MinHash, MinHashSignature};
+pub use methods::segments::{Chunk, Segments};
+pub use methods::shingles::{Shingles, jaccard, shingles_of};
+pub use methods::sim_hash::SimHash;
+pub use methods::word_list::WordList;
+
+/// An MD5 digest: two pages cannot be made to share one without holding both.
+pub type Digest = [u8; 16];
+
+/// What a method may look at. What a method does not use may stay empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PageText<'a> {
+    /// The page as it was fetched.
+    pub raw: &'a [u8],
+    /// The title.
+    pub title: &'a str,
+    /// The visible text without navigation, advertisements and other parts of the template; lines are paragraphs.
+    pub body: &'a str,
+    /// Keywords with their weights, in any order.
+    pub keywords: &'a [(&'a str, f32)],
+    /// The body cut into terms, in their order.
+    pub words: &'a [&'a str],
+}
+
+/// How much of two pages is common.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Extent {
+    /// Both say the same, but for small edits.
+    Whole,
+    /// One is a part of the other, or each has much of its own.
+    Partial,
+}
+
+/// A way to recognise copies.
+///
+/// [`compare`](Method::compare) is symmetric, and a signature is always a copy of itself. Two pages that `compare` takes
+/// for copies share a key in at least one band, surely for digests and for [`SimHash`], very likely for the others.
+pub trait Method {
+    /// What is kept of a page.
+    type Signature;
+
+    /// The name in tables.
+    fn name(&self) -> String;
+
+    /// The signature of a page, none if the page has too little of what the method looks at.
+    fn fingerprint(&self, page: &PageText) -> Option<Self::Signature>;
+
+    /// What two pages have in common, none if they are no copies.
+    fn compare(&self, one: &Self::Signature, other: &Self::Signature) -> Option<Extent>;
+
+    /// The memory of a signature.
+    fn bytes(&self, signature: &Self::Signature) -> usize;
+
+    /// How many keys a signature has.
+    fn bands(&self) -> usize {
+        1
+    }
+
+    /// The key in a band: pages with equal keys are candidates.
+    fn key(&self, signature: &Self::Signature, band: usize) -> u32;
+}

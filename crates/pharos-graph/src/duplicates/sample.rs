@@ -1,0 +1,203 @@
+//! A made-up set of pages whose copies are known: the same for a seed, whatever the machine.
+
+use std::collections::HashMap;
+
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom as _;
+use rand::{RngExt as _, SeedableRng as _};
+
+use super::{LabelledPage, LabelledSet};
+
+/// Words of the invented language.
+const VOCABULARY: usize = 30_000;
+
+/// A page before it is written: lines of words, each given by its rank.
+#[derive(Clone)]
+pub(super) struct Article {
+    paragraphs: Vec<Vec<usize>>,
+}
+
+/// What was done to an article before it was printed again.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Edit {
+    None,
+    /// Lines of the other site above and below.
+    HeaderAndFooter,
+    /// One word in forty replaced.
+    Words,
+    /// One word in ten replaced.
+    ManyWords,
+    /// The end left out, a third at most.
+    Cut,
+    /// Half of the paragraphs left out.
+    Half,
+    /// Paragraphs in another order.
+    Reordered,
+    /// Header and footer, replaced words, and a paragraph left out.
+    Several,
+}
+
+pub(super) const EDITS: [Edit; 8] = [
+    Edit::None,
+    Edit::HeaderAndFooter,
+    Edit::Words,
+    Edit::ManyWords,
+    Edit::Cut,
+    Edit::Half,
+    Edit::Reordered,
+    Edit::Several,
+];
+
+pub(super) struct Writer {
+    random: StdRng,
+    titles: u32,
+}
+
+impl Writer {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { random: StdRng::seed_from_u64(seed), titles: 0 }
+    }
+
+    /// A word, the `rank`-th being about `rank` times rarer than the first (Zipf).
+    fn any_word(&mut self) -> usize {
+        (VOCABULARY as f64).powf(self.random.random::<f64>()) as usize - 1
+    }
+
+    fn line(&mut self, length: usize) -> Vec<usize> {
+        (0..length).map(|_| self.any_word()).collect()
+    }
+
+    /// The words of a subject.
+    pub(super) fn subject(&mut self) -> Vec<usize> {
+        (0..80).map(|_| self.random.random_range(100..VOCABULARY)).collect()
+    }
+
+    /// Some 4 KB about a subject.
+    pub(super) fn article(&mut self, subject: &[usize]) -> Article {
+        let paragraphs = (0..self.random.random_range(8..14)).map(|_| {
+            let length = self.random.random_range(40..80);
+            let word = |writer: &mut Self| match writer.random.random_range(0..3) {
+                0 => subject[writer.random.random_range(0..subject.len())],
+                _ => writer.any_word(),
+            };
+            (0..length).map(|_| word(self)).collect()
+        });
+        Article { paragraphs: paragraphs.collect() }
+    }
+
+    pub(super) fn edited(&mut self, article: &Article, edit: Edit) -> Article {
+        let mut edited = article.clone();
+        let paragraphs = &mut edited.paragraphs;
+        if matches!(edit, Edit::Words | Edit::ManyWords | Edit::Several) {
+            let one_in = if matches!(edit, Edit::ManyWords) { 10 } else { 40 };
+            for paragraph in paragraphs.iter_mut() {
+                for word in paragraph {
+                    if self.random.random_range(0..one_in) == 0 {
+                        *word = self.any_word();
+                    }
+                }
+            }
+        }
+        match edit {
+            Edit::Cut => {
+                let least = paragraphs.len() * 2 / 3 + 1;
+                paragraphs.truncate(self.random.random_range(least..=paragraphs.len()));
+            }
+            Edit::Half => paragraphs.truncate(paragraphs.len().div_ceil(2)),
+            Edit::Reordered => paragraphs.shuffle(&mut self.random),
+            Edit::Several => drop(paragraphs.remove(self.random.random_range(0..paragraphs.len()))),
+            Edit::None | Edit::HeaderAndFooter | Edit::Words | Edit::ManyWords => {}
+        }
+        if matches!(edit, Edit::HeaderAndFooter | Edit::Several) {
+            paragraphs.insert(0, self.line(25));
+            paragraphs.push(self.line(25));
+        }
+        edited
+    }
+
+    /// A template: what stands above and below every page of a site.
+    pub(super) fn template(&mut self) -> Article {
+        Article { paragraphs: (0..4).map(|_| self.line(30)).collect() }
+    }
+
+    /// A page whose cleaned body is the article alone; the file has the template, too.
+    pub(super) fn page(&mut self, article: &Article, template: &Article, content: u32) -> LabelledPage {
+        self.titles += 1;
+        let text = |article: &Article| -> Vec<String> {
+            article
+                .paragraphs
+                .iter()
+                .map(|paragraph| paragraph.iter().map(|rank| word(*rank)).collect::<Vec<_>>().join(" "))
+                .collect()
+        };
+        let body = text(article).join("\n");
+        let frame = text(template).join("</div><div>");
+        let raw = format!("<div>{frame}</div><main>{body}</main>").into_bytes();
+        let words = body.split_whitespace().map(str::to_owned).collect();
+        LabelledPage {
+            raw,
+            title: format!("page {}", self.titles),
+            body,
+            keywords: keywords(article),
+            words,
+            content,
+        }
+    }
+}
+
+/// Frequency in the article times rarity in the language, the twenty highest.
+fn keywords(article: &Article) -> Vec<(String, f32)> {
+    let mut counts: HashMap<usize, u32> = HashMap::new();
+    article.paragraphs.iter().flatten().for_each(|rank| *counts.entry(*rank).or_default() += 1);
+    let weight = |rank: usize, count: u32| count as f32 * (rank as f32 + 2.0).ln();
+    let mut keywords: Vec<(String, f32)> =
+        counts.into_iter().map(|(rank, count)| (word(rank), weight(rank, count))).collect();
+    keywords.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+    keywords.truncate(20);
+    keywords
+}
+
+fn word(rank: usize) -> String {
+    const SYLLABLES: [&str; 16] =
+        ["ba", "ke", "lo", "mi", "nu", "pa", "re", "so", "ti", "vu", "za", "fe", "go", "hi", "du", "cho"];
+    let mut rest = rank;
+    let mut word = String::new();
+    loop {
+        word.push_str(SYLLABLES[rest % 16]);
+        rest /= 16;
+        if rest == 0 {
+            return word;
+        }
+    }
+}
+
+/// For each subject: an article with one reprint for each edit in the template of another site, another article of the
+/// same subject, and a page in the template of the first on something else.
+pub(super) fn labelled_set(subjects: u32, seed: u64) -> LabelledSet {
+    let mut writer = Writer::new(seed);
+    let templates: Vec<Article> = (0..10).map(|_| writer.template()).collect();
+    let mut set = LabelledSet::default();
+    for number in 0..subjects {
+        let subject = writer.subject();
+        let template = &templates[number as usize % 5];
+        let original = writer.article(&subject);
+        set.pages.push(writer.page(&original, template, 3 * number));
+        for edit in EDITS {
+            let reprint = writer.edited(&original, edit);
+            let elsewhere = &templates[5 + number as usize % 5];
+            set.pages.push(writer.page(&reprint, elsewhere, 3 * number));
+        }
+        let same_subject = writer.article(&subject);
+        set.pages.push(writer.page(&same_subject, template, 3 * number + 1));
+        let other_subject = writer.subject();
+        let stranger = writer.article(&other_subject);
+        set.pages.push(writer.page(&stranger, template, 3 * number + 2));
+    }
+    set
+}
+
+/// A body with what cleaning left of the template.
+pub(super) fn within(article: &Article, template: &Article) -> Article {
+    let (above, below) = template.paragraphs.split_at(template.paragraphs.len() / 2);
+    Article { paragraphs: [above, &article.paragraphs, below].concat() }
+}

@@ -1,0 +1,220 @@
+//! Whole runs: from texts to groups.
+
+use proptest::prelude::*;
+
+use super::sample::{EDITS, Edit, Writer, labelled_set, within};
+use super::*;
+
+/// Any number of pages, each given by its body.
+fn signatures<M: Method>(method: &M, pages: &[LabelledPage]) -> Vec<Option<M::Signature>> {
+    let sign = |page: &LabelledPage| {
+        let words: Vec<&str> = page.words.iter().map(String::as_str).collect();
+        method.fingerprint(&PageText {
+            raw: &page.raw,
+            body: &page.body,
+            words: &words,
+            ..PageText::default()
+        })
+    };
+    pages.iter().map(sign).collect()
+}
+
+fn grouped(pages: &[LabelledPage], facts: &[PageFacts]) -> Groups {
+    let method = MinHash::default();
+    let signatures = signatures(&method, pages);
+    let mut grouping = Grouping::new(pages.len());
+    grouping.join(&method, &signatures);
+    grouping.finish(&method, &signatures, facts)
+}
+
+#[test]
+fn edited_reprints_are_found_and_other_articles_are_not() {
+    let row = measure(&MinHash::default(), &labelled_set(60, 1));
+    assert!(row.recall >= 0.95, "{row:?}");
+    assert!(row.precision >= 0.99, "{row:?}");
+    assert!(row.bytes_per_page < 200.0);
+}
+
+#[test]
+fn each_method_finds_plain_copies_and_the_table_has_a_row_for_each() {
+    let mut writer = Writer::new(2);
+    let mut set = LabelledSet::default();
+    let template = writer.template();
+    for content in 0..20 {
+        let subject = writer.subject();
+        let article = writer.article(&subject);
+        set.pages.extend([0, 1].map(|_| writer.page(&article, &template, content)));
+    }
+    let table = table(&set);
+    assert_eq!(table.0.len(), 18);
+    for row in &table.0 {
+        assert_eq!(row.recall, 1.0, "{}", row.name);
+        // Five letters are a word or less: at the threshold of the books, all pages of an alphabetic language are alike.
+        let is_for_han = row.name == Shingles::of_the_book().name();
+        assert!(row.precision == 1.0 || is_for_han, "{row:?}");
+    }
+    assert_eq!(table.to_string().lines().count(), 20);
+}
+
+#[test]
+fn reprints_in_other_templates_go_and_other_articles_in_the_same_template_stay() {
+    let mut writer = Writer::new(3);
+    let (home, away) = (writer.template(), writer.template());
+    let mut articles = || {
+        let subject = writer.subject();
+        writer.article(&subject)
+    };
+    let originals: Vec<_> = (0..26).map(|_| articles()).collect();
+    let strangers: Vec<_> = (0..27).map(|_| articles()).collect();
+    let mut pages = Vec::new();
+    pages.extend(originals.iter().map(|article| writer.page(&within(article, &home), &home, 0)));
+    pages.extend(originals.iter().map(|article| writer.page(&within(article, &away), &away, 0)));
+    pages.extend(strangers.iter().map(|article| writer.page(&within(article, &home), &home, 0)));
+    let groups = grouped(&pages, &[]);
+    for page in 0..26 {
+        assert_eq!(groups.representative(26 + page), page);
+        assert_eq!(groups.mirror_degree(page), 1);
+    }
+    assert!((52..79).all(|page| groups.mirror_degree(page) == 0));
+}
+
+#[test]
+fn pages_with_little_but_their_template_are_no_group() {
+    let mut writer = Writer::new(4);
+    let template = writer.template();
+    let mut pages: Vec<_> = (0..10).map(|_| writer.page(&template, &template, 0)).collect();
+    for (number, page) in (0..).zip(&mut pages) {
+        page.words.truncate(20 + number);
+    }
+    let groups = grouped(&pages, &[]);
+    assert!((0..10).all(|page| groups.mirror_degree(page) == 0));
+}
+
+#[test]
+fn the_page_crawled_first_speaks_for_its_copies() {
+    let mut writer = Writer::new(5);
+    let subject = writer.subject();
+    let article = writer.article(&subject);
+    let template = writer.template();
+    let pages = [Edit::HeaderAndFooter, Edit::None, Edit::Cut, Edit::None].map(|edit| {
+        let edited = writer.edited(&article, edit);
+        writer.page(&edited, &template, 0)
+    });
+    let facts = [(30, 7), (20, 7), (10, 0), (20, 9)].map(|(first_seen, layout)| PageFacts {
+        first_seen,
+        layout,
+        ..PageFacts::default()
+    });
+    let groups = grouped(&pages, &facts);
+    assert_eq!([0, 1, 2, 3].map(|page| groups.representative(page)), [2; 4]);
+    assert!(groups.members(3).iter().all(|member| member.layout == Layout::Unknown));
+
+    let groups = grouped(&pages[..2], &facts);
+    let expected = Member { page: 0, extent: Extent::Whole, layout: Layout::Same };
+    assert_eq!(groups.iter().collect::<Vec<_>>(), [(1, &[expected][..])]);
+}
+
+#[test]
+fn what_is_known_from_redirects_is_joined_to_what_is_found() {
+    let mut grouping = Grouping::new(5);
+    grouping.unite(4, 1);
+    grouping.unite(1, 3);
+    grouping.unite(2, 99);
+    let groups = grouping.finish(&ExactBytes, &[], &[]);
+    assert_eq!([0, 1, 2, 3, 4].map(|page| groups.representative(page)), [0, 1, 2, 1, 1]);
+    assert_eq!(groups.mirror_degree(3), 2);
+    assert_eq!(groups.representative(99), 99);
+}
+
+#[test]
+fn a_page_like_two_others_joins_them() {
+    let method = SimHash { distance: 1, ..SimHash::default() };
+    let signatures = [Some(0b000), Some(0b011), Some(0b001)];
+    let mut grouping = Grouping::new(3);
+    grouping.join(&method, &signatures);
+    let groups = grouping.finish(&method, &signatures, &[]);
+    assert_eq!(
+        groups.members(0).iter().map(|member| member.extent).collect::<Vec<_>>(),
+        [Extent::Partial, Extent::Whole]
+    );
+}
+
+#[test]
+fn a_hundred_thousand_pages_of_one_text_and_as_many_strangers_of_one_key_are_no_burden() {
+    /// All pages share the key; equal numbers are copies.
+    struct OneKey;
+    impl Method for OneKey {
+        type Signature = u32;
+        fn name(&self) -> String {
+            "one key".to_owned()
+        }
+        fn fingerprint(&self, _: &PageText) -> Option<u32> {
+            None
+        }
+        fn compare(&self, one: &u32, other: &u32) -> Option<Extent> {
+            (one == other).then_some(Extent::Whole)
+        }
+        fn bytes(&self, _: &u32) -> usize {
+            4
+        }
+        fn key(&self, _: &u32, _: usize) -> u32 {
+            1
+        }
+    }
+    let numbers: Vec<Option<u32>> =
+        (0..200_000).map(|page| Some(if page < 100_000 { 0 } else { page })).collect();
+    let mut grouping = Grouping::new(numbers.len());
+    grouping.join(&OneKey, &numbers);
+    let groups = grouping.finish(&OneKey, &numbers, &[]);
+    assert_eq!(groups.mirror_degree(99_999), 99_999);
+    assert_eq!(groups.mirror_degree(100_000), 0);
+}
+
+#[test]
+#[ignore = "prints a table; to be run in release"]
+fn table_of_all_methods() {
+    let set = labelled_set(1000, 1);
+    let bytes: usize = set.pages.iter().map(|page| page.body.len()).sum();
+    println!("{} pages, {} bytes each", set.pages.len(), bytes / set.pages.len());
+    println!("{}", table(&set));
+    let (pages, kinds) = (set.pages, 3 + EDITS.len());
+    let groups = grouped(&pages, &[]);
+    for (place, edit) in (1..).zip(EDITS) {
+        let found = (0..pages.len()).step_by(kinds).filter(|original| {
+            groups.representative((original + place) as u32) == groups.representative(*original as u32)
+        });
+        println!("{edit:?}: {:.3}", found.count() as f64 * kinds as f64 / pages.len() as f64);
+    }
+}
+
+proptest! {
+    #[test]
+    fn groups_are_the_classes_of_equal_pages(
+        pages in prop::collection::vec((0_u8..6, 0_i64..4), 0..40),
+    ) {
+        let digests: Vec<_> = pages
+            .iter()
+            .map(|(content, _)| ExactBytes.fingerprint(&PageText { raw: &[*content], ..PageText::default() }))
+            .collect();
+        let facts: Vec<_> =
+            pages.iter().map(|(_, first_seen)| PageFacts { first_seen: *first_seen, ..PageFacts::default() }).collect();
+        let mut grouping = Grouping::new(pages.len());
+        grouping.join(&ExactBytes, &digests);
+        let groups = grouping.finish(&ExactBytes, &digests, &facts);
+        for (number, (content, _)) in pages.iter().enumerate() {
+            let copies = pages.iter().enumerate().filter(|(_, page)| page.0 == *content);
+            let first = copies.clone().min_by_key(|(other, page)| (page.1, *other)).map(|(other, _)| other as u32);
+            prop_assert_eq!(Some(groups.representative(number as u32)), first);
+            prop_assert_eq!(groups.mirror_degree(number as u32) + 1, copies.count());
+        }
+    }
+
+    #[test]
+    fn any_text_has_signatures_that_are_like_themselves(body in "(?s).{0,300}") {
+        let words: Vec<String> = body.split(' ').map(str::to_owned).collect();
+        let page = LabelledPage { raw: body.clone().into_bytes(), body, words, ..LabelledPage::default() };
+        for row in table(&LabelledSet { pages: vec![page.clone(), page] }).0 {
+            prop_assert!(row.recall == 1.0 || row.bytes_per_page == 0.0, "{}", row.name);
+        }
+    }
+}

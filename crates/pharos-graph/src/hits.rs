@@ -1,0 +1,215 @@
+//! Hubs and authorities (HITS, Kleinberg 1999) among the results of one query and the pages around them.
+//!
+//! A good hub (目录型) links to good authorities (权威性), a good authority is linked from good hubs: authority
+//! x(p) = Σ y(q) over q → p, hub y(p) = Σ x(q) over p → q. Every round computes both anew from the values of the round
+//! before and brings them to length one; the printed listing of 《走进搜索引擎》 adds to the old values, which diverge.
+
+use std::collections::HashSet;
+
+use crate::GraphError;
+use crate::sum::sum;
+use crate::web::{Graph, Places};
+
+/// How large the neighbourhood is and when rounds end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HitsRules {
+    /// Results of the query that are taken, best first: 200 in the book.
+    pub max_root: usize,
+    /// Pages of the neighbourhood at most: 1,000 to 5,000 in the book.
+    pub max_pages: usize,
+    /// Neighbours that one result brings in each direction, spread over all it has: 50 in Kleinberg's work.
+    pub max_neighbours: usize,
+    /// Rounds end when no value changes by more.
+    pub tolerance: f64,
+    /// Rounds at most.
+    pub max_rounds: u32,
+}
+
+impl Default for HitsRules {
+    fn default() -> Self {
+        Self { max_root: 200, max_pages: 5_000, max_neighbours: 50, tolerance: 1e-9, max_rounds: 100 }
+    }
+}
+
+/// Both values of every page of a neighbourhood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hits {
+    /// The pages, in rising order.
+    pub pages: Vec<u32>,
+    /// Authority of each of them; squares sum to one, or all are 0 where nothing is linked.
+    pub authority: Vec<f64>,
+    /// Hub value of each of them, likewise.
+    pub hub: Vec<f64>,
+    /// Rounds it took.
+    pub rounds: u32,
+}
+
+/// Results of a query (the root set) and their neighbours, in rising order. When there is not room for all, every
+/// result brings its neighbours in turn, so that none crowds out the others. Numbers that are no pages are left out.
+pub fn neighbourhood(graph: &Graph, results: &[u32], rules: HitsRules) -> Vec<u32> {
+    let root = results.iter().copied().filter(|&page| page < graph.pages()).take(rules.max_root);
+    let mut found: HashSet<u32> = HashSet::new();
+    let mut around: Vec<Vec<u32>> = Vec::new();
+    for page in root {
+        if found.len() < rules.max_pages && found.insert(page) {
+            let out = spread(graph.links_from(page), rules.max_neighbours);
+            let into = spread(graph.links_to(page), rules.max_neighbours);
+            around.push(out.chain(into).collect());
+        }
+    }
+    let longest = around.iter().map(Vec::len).max().unwrap_or(0);
+    for turn in 0..longest {
+        for neighbours in &around {
+            if found.len() >= rules.max_pages {
+                break;
+            }
+            found.extend(neighbours.get(turn));
+        }
+    }
+    let mut pages: Vec<u32> = found.into_iter().collect();
+    pages.sort_unstable();
+    pages
+}
+
+/// At most `count` entries of a row at equal distances.
+fn spread(row: &[u32], count: usize) -> impl Iterator<Item = u32> + '_ {
+    let taken = row.len().min(count);
+    (0..taken).map(move |place| row[(place as u128 * row.len() as u128 / taken as u128) as usize])
+}
+
+/// Hubs and authorities around the results of a query. With `places`, links within one domain do not count: they are
+/// for navigation, and a site would recommend itself.
+pub fn hits(
+    graph: &Graph,
+    results: &[u32],
+    places: Option<Places<'_>>,
+    rules: HitsRules,
+) -> Result<Hits, GraphError> {
+    if let Some(places) = places {
+        places.fit(graph)?;
+    }
+    let pages = neighbourhood(graph, results, rules);
+    let links = links_among(graph, &pages, places);
+    let mut authority = vec![1.0; pages.len()];
+    let mut hub = vec![1.0; pages.len()];
+    let mut rounds = 0;
+    while rounds < rules.max_rounds {
+        rounds += 1;
+        let mut next_authority = vec![0.0; pages.len()];
+        for &(from, to) in &links {
+            next_authority[to] += hub[from];
+        }
+        normalise(&mut next_authority);
+        let mut next_hub = vec![0.0; pages.len()];
+        for &(from, to) in &links {
+            next_hub[from] += next_authority[to];
+        }
+        normalise(&mut next_hub);
+        let change = largest_change(&authority, &next_authority).max(largest_change(&hub, &next_hub));
+        (authority, hub) = (next_authority, next_hub);
+        if change <= rules.tolerance {
+            break;
+        }
+    }
+    Ok(Hits { pages, authority, hub, rounds })
+}
+
+/// The links between pages of a sorted list, as places in that list. A row much longer than the list is searched for
+/// the list's pages, not read: a page of a million links costs no more than the list.
+fn links_among(graph: &Graph, pages: &[u32], places: Option<Places<'_>>) -> Vec<(usize, usize)> {
+    let mut links = Vec::new();
+    for (from, &page) in pages.iter().enumerate() {
+        let row = graph.links_from(page);
+        let counts = |to: u32| places.is_none_or(|places| places.domain(page) != places.domain(to));
+        if row.len() > pages.len() {
+            let linked =
+                pages.iter().enumerate().filter(|&(_, to)| row.binary_search(to).is_ok() && counts(*to));
+            links.extend(linked.map(|(place, _)| (from, place)));
+        } else {
+            let linked = row.iter().filter(|&&to| counts(to)).filter_map(|to| pages.binary_search(to).ok());
+            links.extend(linked.map(|place| (from, place)));
+        }
+    }
+    // A graph may keep duplicates; a hub that names a page twice is no better hub.
+    links.dedup();
+    links
+}
+
+fn normalise(values: &mut [f64]) {
+    let length = sum(values.iter().map(|value| value * value)).sqrt();
+    if length > 0.0 {
+        values.iter_mut().for_each(|value| *value /= length);
+    }
+}
+
+fn largest_change(before: &[f64], after: &[f64]) -> f64 {
+    before.iter().zip(after).map(|(b, a)| (b - a).abs()).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::web::BuildRules;
+
+    fn graph(pages: u32, links: &[(u32, u32)]) -> Graph {
+        Graph::from_links(pages, links.iter().copied(), BuildRules::default()).unwrap()
+    }
+
+    #[test]
+    fn hubs_and_authorities_are_told_apart() {
+        // Hubs 0, 1, 2; authorities 3 (linked by all), 4 (by two) and 5 (by one).
+        let graph = graph(7, &[(0, 3), (0, 4), (0, 5), (1, 3), (1, 4), (2, 3)]);
+        let found = hits(&graph, &[3], None, HitsRules::default()).unwrap();
+        assert_eq!(found.pages, [0, 1, 2, 3]);
+        let found = hits(&graph, &[0, 1, 2], None, HitsRules::default()).unwrap();
+        assert_eq!(found.pages, [0, 1, 2, 3, 4, 5]);
+        let (authority, hub) = (&found.authority, &found.hub);
+        assert!(authority[3] > authority[4] && authority[4] > authority[5] && authority[0] == 0.0);
+        assert!(hub[0] > hub[1] && hub[1] > hub[2] && hub[3] == 0.0);
+        // x = AᵀA x: the largest eigenvalue's vector, by multiplying the matrix out.
+        let product = [[3.0, 2.0, 1.0], [2.0, 2.0, 1.0], [1.0, 1.0, 1.0]];
+        let mut vector = [1.0f64; 3];
+        for _ in 0..200 {
+            let next = product.map(|row| (0..3).map(|i| row[i] * vector[i]).sum::<f64>());
+            let length = next.iter().map(|v| v * v).sum::<f64>().sqrt();
+            vector = next.map(|value| value / length);
+        }
+        assert!((0..3).all(|i| (vector[i] - authority[3 + i]).abs() < 1e-8));
+    }
+
+    #[test]
+    fn links_at_home_do_not_count() {
+        let graph = graph(4, &[(0, 1), (2, 1), (2, 3)]);
+        let places = Places::new(&[0, 0, 1, 2], &[0, 1, 2]).unwrap();
+        let found = hits(&graph, &[0, 1, 2, 3], Some(places), HitsRules::default()).unwrap();
+        assert_eq!(found.hub[0], 0.0);
+        assert!((found.authority[1] - found.authority[3]).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_page_of_many_links_crowds_out_nobody() {
+        let links: Vec<(u32, u32)> = (10..50_000).map(|page| (page, 0)).chain([(60_000, 1)]).collect();
+        let graph = graph(60_001, &links);
+        let rules = HitsRules { max_pages: 20, ..HitsRules::default() };
+        let pages = neighbourhood(&graph, &[0, 1, u32::MAX, 0], rules);
+        assert_eq!(pages.len(), 20);
+        assert!(pages.contains(&60_000) && pages.contains(&1));
+    }
+
+    proptest! {
+        #[test]
+        fn values_are_finite_and_of_length_one(
+            links in prop::collection::vec((0u32..15, 0u32..15), 0..80),
+            results in prop::collection::vec(0u32..20, 0..10),
+        ) {
+            let found = hits(&graph(15, &links), &results, None, HitsRules::default()).unwrap();
+            for values in [&found.authority, &found.hub] {
+                let squares: f64 = values.iter().map(|value| value * value).sum();
+                prop_assert!(values.iter().all(|value| value.is_finite() && *value >= 0.0));
+                prop_assert!((squares - 1.0).abs() < 1e-9 || values.iter().all(|&value| value == 0.0));
+            }
+        }
+    }
+}

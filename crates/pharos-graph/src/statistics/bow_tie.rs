@@ -1,0 +1,188 @@
+//! The bow-tie of the web (蝴蝶结; Broder et al. 2000): a core in which every page reaches every other, what leads to it,
+//! what it leads to, and the rest.
+
+use crate::web::{Direction, Graph, reach};
+
+/// Where a page lies in the bow-tie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// In the largest strongly connected component (SCC).
+    Core,
+    /// Leads to the core (IN): seeds of a crawl are best taken here and from the core.
+    In,
+    /// Can be reached from the core (OUT).
+    Out,
+    /// On a way from IN to OUT that goes around the core.
+    Tube,
+    /// Otherwise connected with these.
+    Tendril,
+    /// Not connected with the core at all.
+    Disconnected,
+}
+
+/// The part of every page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BowTie {
+    /// By page.
+    pub parts: Vec<Part>,
+    /// How many strongly connected components there are, single pages included.
+    pub components: u32,
+}
+
+impl BowTie {
+    /// Pages in this part.
+    pub fn pages(&self, part: Part) -> usize {
+        self.parts.iter().filter(|&&of_page| of_page == part).count()
+    }
+}
+
+/// Tells the parts of the bow-tie apart. Of several largest components, the first found is the core.
+pub fn bow_tie(graph: &Graph) -> BowTie {
+    let (component_of, components) = components(graph);
+    let mut sizes = vec![0u32; components as usize];
+    component_of.iter().for_each(|&component| sizes[component as usize] += 1);
+    let largest = sizes.iter().copied().max().unwrap_or(0);
+    let core = sizes.iter().position(|&size| size == largest).map(|component| component as u32);
+
+    let in_core: Vec<bool> = component_of.iter().map(|&component| Some(component) == core).collect();
+    let after = reach(graph, in_core.clone(), Direction::Forward);
+    let before = reach(graph, in_core.clone(), Direction::Backward);
+    let connected = reach(graph, in_core, Direction::Both);
+    // From IN everything that IN reaches, to OUT everything that reaches OUT: a tube is both.
+    let after_in = reach(graph, before.clone(), Direction::Forward);
+    let before_out = reach(graph, after.clone(), Direction::Backward);
+    let part_of = |page: usize| match (before[page], after[page]) {
+        (true, true) => Part::Core,
+        (true, false) => Part::In,
+        (false, true) => Part::Out,
+        (false, false) if after_in[page] && before_out[page] => Part::Tube,
+        (false, false) if connected[page] => Part::Tendril,
+        (false, false) => Part::Disconnected,
+    };
+    BowTie { parts: (0..component_of.len()).map(part_of).collect(), components }
+}
+
+const UNSEEN: u32 = u32::MAX;
+
+/// The strongly connected component of every page, and how many there are (Tarjan 1972, with a stack of its own instead
+/// of recursion: the web has chains longer than a thread's stack). A component has a smaller number than those that
+/// lead to it.
+pub fn components(graph: &Graph) -> (Vec<u32>, u32) {
+    let pages = graph.pages() as usize;
+    let mut component_of = vec![UNSEEN; pages];
+    let mut components = 0;
+    // The order in which pages were first seen, and the earliest page of the open ones that each can go back to.
+    let mut order = vec![UNSEEN; pages];
+    let mut earliest = vec![UNSEEN; pages];
+    let mut seen = 0;
+    let mut open: Vec<u32> = Vec::new();
+    // Where the walk stands: a page and how many of its links have been followed.
+    let mut path: Vec<(u32, usize)> = Vec::new();
+    for start in 0..pages as u32 {
+        if order[start as usize] != UNSEEN {
+            continue;
+        }
+        path.push((start, 0));
+        while let Some((page, followed)) = path.last_mut() {
+            let here = *page as usize;
+            if *followed == 0 && order[here] == UNSEEN {
+                (order[here], earliest[here]) = (seen, seen);
+                seen += 1;
+                open.push(*page);
+            }
+            if let Some(&target) = graph.links_from(*page).get(*followed) {
+                *followed += 1;
+                let there = target as usize;
+                if order[there] == UNSEEN {
+                    path.push((target, 0));
+                } else if component_of[there] == UNSEEN {
+                    earliest[here] = earliest[here].min(order[there]);
+                }
+                continue;
+            }
+            path.pop();
+            if let Some(&(parent, _)) = path.last() {
+                let parent = parent as usize;
+                earliest[parent] = earliest[parent].min(earliest[here]);
+            }
+            if earliest[here] == order[here] {
+                while let Some(member) = open.pop() {
+                    component_of[member as usize] = components;
+                    if member as usize == here {
+                        break;
+                    }
+                }
+                components += 1;
+            }
+        }
+    }
+    (component_of, components)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::web::{BuildRules, UNREACHED, distances};
+
+    fn graph(pages: u32, links: &[(u32, u32)]) -> Graph {
+        Graph::from_links(pages, links.iter().copied(), BuildRules::default()).unwrap()
+    }
+
+    #[test]
+    fn every_part_is_told_apart() {
+        // Core 0–2, in 3, out 4, tube 5, tendrils 6 (from in), 7 (to out) and 8 (to 6), alone 9, a pair 10–11.
+        let links =
+            [(0, 1), (1, 2), (2, 0), (3, 0), (2, 4), (3, 5), (5, 4), (3, 6), (7, 4), (8, 6), (10, 11)];
+        let found = bow_tie(&graph(12, &links));
+        use Part::{Core, Disconnected, In, Out, Tendril, Tube};
+        let expected = [
+            Core,
+            Core,
+            Core,
+            In,
+            Out,
+            Tube,
+            Tendril,
+            Tendril,
+            Tendril,
+            Disconnected,
+            Disconnected,
+            Disconnected,
+        ];
+        assert_eq!(found.parts, expected);
+        assert_eq!((found.components, found.pages(Core)), (10, 3));
+        assert!(bow_tie(&graph(0, &[])).parts.is_empty());
+    }
+
+    #[test]
+    fn a_chain_and_a_ring_of_a_million_pages_do_not_overflow() {
+        let chain =
+            Graph::from_links(1_000_000, (0..999_999).map(|i| (i, i + 1)), BuildRules::default()).unwrap();
+        assert_eq!(components(&chain).1, 1_000_000);
+        let ring = (0..1_000_000).map(|i| (i, (i + 1) % 1_000_000));
+        let ring = Graph::from_links(1_000_000, ring, BuildRules::default()).unwrap();
+        assert_eq!(components(&ring).1, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn a_component_holds_what_reaches_each_other(
+            links in prop::collection::vec((0u32..14, 0u32..14), 0..40),
+        ) {
+            let graph = graph(14, &links);
+            let (component_of, _) = components(&graph);
+            let reached: Vec<Vec<u32>> = (0..14).map(|page| distances(&graph, page, Direction::Forward)).collect();
+            for one in 0..14 {
+                for other in 0..14 {
+                    let mutual = reached[one][other] != UNREACHED && reached[other][one] != UNREACHED;
+                    prop_assert_eq!(component_of[one] == component_of[other], mutual);
+                    if reached[one][other] != UNREACHED {
+                        prop_assert!(component_of[one] >= component_of[other]);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! How many pages have how many links.
+
+use rayon::prelude::*;
+
+use super::PowerLaw;
+use crate::web::{Direction, Graph};
+
+/// A distribution of degrees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Degrees {
+    /// Every degree that occurs and how many pages have it, by rising degree.
+    pub counts: Vec<(u64, u64)>,
+}
+
+impl Degrees {
+    /// Links from (forward), to (backward) or at (both) every page.
+    pub fn of(graph: &Graph, direction: Direction) -> Self {
+        let degree = |page| match direction {
+            Direction::Forward => graph.links_from(page).len(),
+            Direction::Backward => graph.links_to(page).len(),
+            Direction::Both => graph.links_from(page).len() + graph.links_to(page).len(),
+        };
+        let mut degrees: Vec<u64> =
+            (0..graph.pages()).into_par_iter().map(|page| degree(page) as u64).collect();
+        degrees.par_sort_unstable();
+        let counts = degrees.chunk_by(|left, right| left == right).map(|same| (same[0], same.len() as u64));
+        Self { counts: counts.collect() }
+    }
+
+    /// Pages counted.
+    pub fn pages(&self) -> u64 {
+        self.counts.iter().map(|&(_, pages)| pages).sum()
+    }
+
+    /// The mean degree; 0 without pages.
+    pub fn mean(&self) -> f64 {
+        let links: u128 =
+            self.counts.iter().map(|&(degree, pages)| u128::from(degree) * u128::from(pages)).sum();
+        if self.counts.is_empty() { 0.0 } else { links as f64 / self.pages() as f64 }
+    }
+
+    /// The largest degree.
+    pub fn largest(&self) -> u64 {
+        self.counts.last().map_or(0, |&(degree, _)| degree)
+    }
+
+    /// Pages of degree 0.
+    pub fn without_links(&self) -> u64 {
+        self.counts.first().filter(|&&(degree, _)| degree == 0).map_or(0, |&(_, pages)| pages)
+    }
+
+    /// The power law that the tail follows; none if fewer than two degrees occur.
+    pub fn power_law(&self) -> Option<PowerLaw> {
+        PowerLaw::fit(&self.counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::web::BuildRules;
+
+    #[test]
+    fn degrees_of_a_star() {
+        let star = Graph::from_links(5, (1..4).map(|page| (page, 0)), BuildRules::default()).unwrap();
+        let into = Degrees::of(&star, Direction::Backward);
+        assert_eq!(into.counts, [(0, 4), (3, 1)]);
+        assert_eq!((into.pages(), into.largest(), into.without_links()), (5, 3, 4));
+        assert!((into.mean() - 0.6).abs() < 1e-12);
+        assert_eq!(Degrees::of(&star, Direction::Forward).counts, [(0, 2), (1, 3)]);
+        let nothing = Graph::from_links(0, [], BuildRules::default()).unwrap();
+        let nothing = Degrees::of(&nothing, Direction::Both);
+        assert_eq!((nothing.mean(), nothing.largest(), nothing.power_law()), (0.0, 0, None));
+    }
+}
