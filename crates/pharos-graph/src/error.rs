@@ -1,5 +1,7 @@
 //! What can go wrong in this room.
 
+use std::path::PathBuf;
+
 /// Why a graph or a figure of it could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum GraphError {
@@ -59,7 +61,21 @@ pub enum GraphError {
         /// Bytes it may take.
         budget: u64,
     },
-    /// The sorted links on disk could not be written or read.
-    #[error("links could not be sorted on disk")]
+    /// What is kept on disk could not be written or read.
+    #[error("the graph could not be kept on disk")]
     Disk(#[from] std::io::Error),
+    /// There is no graph yet.
+    #[error("there is no graph in {}: `pharos graph build` makes one", path.display())]
+    NotBuilt {
+        /// Where it would be.
+        path: PathBuf,
+    },
+    /// A saved graph cannot be used.
+    #[error("{} {problem}: `pharos graph build` makes it again", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
 }

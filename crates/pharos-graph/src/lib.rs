@@ -27,6 +27,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+pub mod anchors;
 pub mod balls;
 pub mod duplicates;
 mod error;
@@ -34,8 +35,10 @@ pub mod hits;
 pub mod link_counts;
 pub mod link_weight;
 pub mod pagerank;
+pub mod relations;
 pub mod statistics;
 mod sum;
 pub mod web;
 
 pub use error::GraphError;
+pub use relations::Relations;

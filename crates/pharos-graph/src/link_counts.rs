@@ -5,12 +5,13 @@
 //! book leaves open what a site is; here it is the registrable domain, as subdomains cost nothing.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
 use crate::web::{Direction, Graph, Places, split};
 
 /// What is counted for a page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkCounts {
     /// Links from this page.
     pub out_degree: u32,

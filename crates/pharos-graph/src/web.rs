@@ -79,6 +79,20 @@ impl Graph {
         builder.finish(pages)
     }
 
+    /// From the number of links of every page, and the pages they lead to, row by row; nothing if they do not fit.
+    pub(crate) fn from_parts(degrees: &[u32], neighbours: Vec<u32>) -> Option<Self> {
+        let mut starts = Vec::with_capacity(degrees.len() + 1);
+        let mut start = 0;
+        starts.push(start);
+        starts.extend(degrees.iter().map(|degree| {
+            start += u64::from(*degree);
+            start
+        }));
+        let pages = degrees.len();
+        let fits = start == neighbours.len() as u64 && neighbours.iter().all(|page| (*page as usize) < pages);
+        fits.then(|| Self::from_rows(Rows { starts, neighbours }))
+    }
+
     fn from_rows(out: Rows) -> Self {
         let into = out.reversed();
         Self { out, into }

@@ -1,9 +1,11 @@
 //! Groups of copies: who speaks for them, and in what the others differ.
 
+use serde::{Deserialize, Serialize};
+
 use super::Extent;
 
 /// What is known of a page besides its text.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 pub struct PageFacts {
     /// When it was crawled first, in any unit.
     pub first_seen: i64,
@@ -14,7 +16,8 @@ pub struct PageFacts {
 }
 
 /// Whether two pages look alike.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Layout {
     /// The same fingerprint of the layout.
     Same,
@@ -25,7 +28,7 @@ pub enum Layout {
 }
 
 /// A page of a group beside its representative.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub struct Member {
     /// Its number.
     pub page: u32,
@@ -36,7 +39,7 @@ pub struct Member {
 }
 
 /// Pages in groups; a page without copies is a group of its own that is not listed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Groups {
     /// The representative of each page, itself where it has no copies.
     representatives: Vec<u32>,
@@ -82,6 +85,17 @@ impl Groups {
             groups.ends.push((group[0].0, groups.members.len() as u32));
         }
         groups
+    }
+
+    /// Is this what [`new`](Self::new) could have made? What comes from a file may be anything.
+    pub(crate) fn is_sound(&self) -> bool {
+        let pages = self.representatives.len();
+        let ends = self.ends.iter().map(|(_, end)| *end as usize);
+        self.representatives.iter().all(|page| (*page as usize) < pages)
+            && self.members.iter().all(|member| (member.page as usize) < pages)
+            && self.ends.is_sorted_by_key(|(representative, _)| *representative)
+            && ends.clone().is_sorted()
+            && ends.last().unwrap_or(0) == self.members.len()
     }
 
     /// How many pages there are, with copies and without.

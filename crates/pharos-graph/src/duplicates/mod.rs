@@ -51,6 +51,7 @@
 //! * Grouping with [`MinHash`] or [`SimHash`] takes less than 200 bytes a page, signatures included.
 //! * The same pages in the same order give the same groups, on every machine.
 
+mod fingerprint;
 mod group;
 mod hash;
 mod labels;
@@ -62,6 +63,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
+pub use fingerprint::{Fingerprint, signature};
 pub use group::Grouping;
 pub use labels::{Groups, Layout, Member, PageFacts};
 pub use measure::{LabelledPage, LabelledSet, Row, Table, measure, table};
@@ -73,6 +75,8 @@ pub use methods::segments::{Chunk, Segments};
 pub use methods::shingles::{Shingles, jaccard, shingles_of};
 pub use methods::sim_hash::SimHash;
 pub use methods::word_list::WordList;
+
+use serde::{Deserialize, Serialize};
 
 /// An MD5 digest: two pages cannot be made to share one without holding both.
 pub type Digest = [u8; 16];
@@ -93,7 +97,8 @@ pub struct PageText<'a> {
 }
 
 /// How much of two pages is common.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Extent {
     /// Both say the same, but for small edits.
     Whole,

@@ -1,0 +1,251 @@
+//! What other pages call a page (锚文本), collected by target, filtered, weighed and bounded.
+//!
+//! An anchor counts once for each domain that uses it: a template that repeats a link on a thousand pages says it once.
+//! Anchors that fit any page (点击这里, read more) say nothing and are left out; so are bare numbers and addresses.
+//!
+//! Anchors of all pages may take more memory than there is. They are spread over buckets by their target; a bucket
+//! that grows goes to disk, and in the end each is put in order by itself.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek as _, Write as _};
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+/// A longer anchor is cut, in bytes: it is no name any more, but a text.
+pub const MAX_ANCHOR_BYTES: usize = 240;
+
+/// What is weighed with one domain of one's own, compared to ln 2 for the first domain elsewhere.
+const OWN_DOMAIN: f32 = 0.35;
+
+/// Different anchors of one page that are looked at; whoever links first is heard.
+const MAX_DIFFERENT: usize = 1_024;
+/// Domains that are told apart for one anchor: more do not make it truer.
+const MAX_DOMAINS: usize = 64;
+const BUCKETS: usize = 64;
+
+static GENERIC: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    include_str!("../data/generic_anchors.txt").lines().filter(|line| !line.starts_with('#')).collect()
+});
+
+/// An anchor as it is kept, or nothing if it does not tell what its target is about.
+pub fn telling(anchor: &str) -> Option<String> {
+    let mut text = String::new();
+    for word in anchor.split_whitespace() {
+        if text.len() >= MAX_ANCHOR_BYTES {
+            break;
+        }
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+    text.truncate(text.floor_char_boundary(MAX_ANCHOR_BYTES));
+    let plain = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let is_number = plain.len() < 4 && plain.bytes().all(|byte| byte.is_ascii_digit());
+    let is_address =
+        plain.starts_with("http://") || plain.starts_with("https://") || plain.starts_with("www.");
+    let is_letter = text.len() < 2;
+    let says_nothing =
+        plain.is_empty() || is_number || is_address || is_letter || GENERIC.contains(plain.as_str());
+    (!says_nothing).then_some(text)
+}
+
+/// What a page is called, and how much that is worth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Anchor {
+    /// The words.
+    pub text: String,
+    /// ln(1 + domains elsewhere that say it), and a little if its own domain does.
+    pub weight: f32,
+}
+
+/// How many anchors are kept.
+#[derive(Clone, Debug)]
+pub struct AnchorRules {
+    /// For one page.
+    pub max_anchors: usize,
+    /// Bytes of memory; what is more goes to disk.
+    pub memory: usize,
+    /// Where it goes meanwhile, in files without a name.
+    pub directory: PathBuf,
+}
+
+/// Collects anchors.
+pub struct AnchorCollector {
+    rules: AnchorRules,
+    buckets: Vec<Bucket>,
+}
+
+#[derive(Default)]
+struct Bucket {
+    waiting: Vec<u8>,
+    file: Option<File>,
+}
+
+/// One anchor of one link.
+struct Said<'a> {
+    target: u32,
+    domain: u32,
+    own: bool,
+    text: &'a str,
+}
+
+/// Who says one text about one page.
+#[derive(Default)]
+struct Sayers {
+    domains: HashSet<u32>,
+    own: bool,
+}
+
+impl AnchorCollector {
+    /// Without anchors yet.
+    pub fn new(rules: AnchorRules) -> Self {
+        Self { rules, buckets: (0..BUCKETS).map(|_| Bucket::default()).collect() }
+    }
+
+    /// A page of `domain` calls the page `target` so; `own` says that the target is of the same domain.
+    pub fn add(&mut self, target: u32, domain: u32, own: bool, anchor: &str) -> io::Result<()> {
+        let Some(text) = telling(anchor) else { return Ok(()) };
+        let bucket = &mut self.buckets[target as usize % BUCKETS];
+        Said { target, domain, own, text: &text }.write(&mut bucket.waiting);
+        if bucket.waiting.len() > self.rules.memory / BUCKETS {
+            bucket.spill(&self.rules)?;
+        }
+        Ok(())
+    }
+
+    /// Hands out the anchors of every page that has some, the heaviest first. Pages come in no particular order.
+    pub fn finish(self, mut each: impl FnMut(u32, &[Anchor]) -> io::Result<()>) -> io::Result<()> {
+        for bucket in self.buckets {
+            let mut pages: HashMap<u32, HashMap<String, Sayers>> = HashMap::new();
+            bucket.read(|said| {
+                let texts = pages.entry(said.target).or_default();
+                let room = texts.len() < MAX_DIFFERENT;
+                let sayers = match texts.get_mut(said.text) {
+                    Some(sayers) => sayers,
+                    None if room => texts.entry(said.text.to_owned()).or_default(),
+                    None => return,
+                };
+                sayers.own |= said.own;
+                if !said.own && sayers.domains.len() < MAX_DOMAINS {
+                    sayers.domains.insert(said.domain);
+                }
+            })?;
+            for (page, texts) in pages {
+                each(page, &heaviest(texts, self.rules.max_anchors))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn heaviest(texts: HashMap<String, Sayers>, count: usize) -> Vec<Anchor> {
+    let weigh = |(text, sayers): (String, Sayers)| {
+        let own = if sayers.own { OWN_DOMAIN } else { 0.0 };
+        Anchor { text, weight: (sayers.domains.len() as f32).ln_1p() + own }
+    };
+    let mut anchors: Vec<Anchor> = texts.into_iter().map(weigh).collect();
+    anchors.sort_unstable_by(|one, other| {
+        other.weight.total_cmp(&one.weight).then_with(|| one.text.cmp(&other.text))
+    });
+    anchors.truncate(count);
+    anchors
+}
+
+impl Bucket {
+    fn spill(&mut self, rules: &AnchorRules) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(tempfile::tempfile_in(&rules.directory)?),
+        };
+        file.write_all(&self.waiting)?;
+        self.waiting.clear();
+        Ok(())
+    }
+
+    fn read(self, mut each: impl FnMut(Said<'_>)) -> io::Result<()> {
+        if let Some(mut file) = self.file {
+            file.rewind()?;
+            read_all(&mut BufReader::new(file), &mut each)?;
+        }
+        read_all(&mut self.waiting.as_slice(), &mut each)
+    }
+}
+
+impl Said<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend(self.target.to_le_bytes());
+        out.extend(self.domain.to_le_bytes());
+        out.push(u8::from(self.own));
+        out.push(self.text.len() as u8);
+        out.extend(self.text.as_bytes());
+    }
+}
+
+fn read_all(input: &mut impl Read, each: &mut impl FnMut(Said<'_>)) -> io::Result<()> {
+    let mut head = [0; 10];
+    let mut text = [0; MAX_ANCHOR_BYTES];
+    loop {
+        match input.read(&mut head[..1])? {
+            0 => return Ok(()),
+            _ => input.read_exact(&mut head[1..])?,
+        }
+        let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let Some(text) = text.get_mut(..usize::from(head[9])) else {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "an anchor without an end"));
+        };
+        input.read_exact(text)?;
+        let text = str::from_utf8(text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        each(Said { target: number(0), domain: number(4), own: head[8] != 0, text });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collected(memory: usize, said: &[(u32, u32, bool, &str)]) -> HashMap<u32, Vec<Anchor>> {
+        let dir = tempfile::tempdir().unwrap();
+        let rules = AnchorRules { max_anchors: 2, memory, directory: dir.path().to_owned() };
+        let mut collector = AnchorCollector::new(rules);
+        for (target, domain, own, text) in said {
+            collector.add(*target, *domain, *own, text).unwrap();
+        }
+        let mut found = HashMap::new();
+        collector
+            .finish(|page, anchors| {
+                found.insert(page, anchors.to_vec());
+                Ok(())
+            })
+            .unwrap();
+        found
+    }
+
+    #[test]
+    fn anchors_that_fit_any_page_say_nothing() {
+        for nothing in
+            ["", " \n", "Click here", "[更多]", "点击这里>>", "12", "»", "https://a.example/x", "A"]
+        {
+            assert_eq!(telling(nothing), None, "{nothing}");
+        }
+        assert_eq!(telling(" Lighthouses\n of the  coast ").unwrap(), "Lighthouses of the coast");
+        assert_eq!(telling("C++").unwrap(), "C++");
+        assert_eq!(telling("灯").unwrap(), "灯");
+        assert!(telling(&"灯塔 ".repeat(1000)).unwrap().len() <= MAX_ANCHOR_BYTES);
+    }
+
+    #[test]
+    fn what_one_site_repeats_counts_once_and_many_sites_more() {
+        let mut said: Vec<(u32, u32, bool, &str)> = vec![(7, 0, true, "Our best lamps"); 1_000];
+        said.extend((1..4).map(|domain| (7, domain, false, "lamps")));
+        said.extend([(7, 1, false, "lamps"), (7, 1, false, "a shop"), (8, 2, false, "harbour")]);
+        for memory in [0, 1 << 20] {
+            let found = collected(memory, &said);
+            let texts: Vec<&str> = found[&7].iter().map(|anchor| anchor.text.as_str()).collect();
+            assert_eq!(texts, ["lamps", "a shop"]);
+            assert_eq!(found[&7][0].weight, 3f32.ln_1p());
+            assert_eq!(found[&8].len(), 1);
+        }
+    }
+}

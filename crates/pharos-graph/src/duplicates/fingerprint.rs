@@ -1,0 +1,61 @@
+//! What is kept of a page to recognise its copies.
+
+use pharos_text::Analyser;
+
+use super::hash::md5_of_parts;
+use super::{Digest, Method as _, MinHash, MinHashSignature, PageText};
+
+/// A text with fewer words says too little to be recognised elsewhere: "page not found" stands on many sites.
+const FEW_WORDS: usize = 30;
+
+/// The two ways in which pages are compared: letter by letter, and by what they mostly say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// Of title and text, white space aside.
+    pub digest: Digest,
+    /// Of the words; none if there are few.
+    pub signature: Option<MinHashSignature>,
+}
+
+impl Fingerprint {
+    /// The fingerprint of a page with this title and this cleaned text.
+    pub fn of(title: &str, body: &str) -> Self {
+        let [plain_title, plain_body] = [title, body].map(|text| text.split_whitespace().collect::<String>());
+        Self { digest: md5_of_parts([plain_title.as_str(), &plain_body]), signature: signature(body) }
+    }
+
+    /// Is there enough text that pages of different sites with the same one are copies?
+    pub fn is_telling(&self) -> bool {
+        self.signature.is_some()
+    }
+}
+
+/// The signature of a cleaned text, by the method that measures best; none if it has few words.
+pub fn signature(body: &str) -> Option<MinHashSignature> {
+    // One string for all words: nothing is allocated for each.
+    let (mut text, mut ends) = (String::with_capacity(body.len()), Vec::new());
+    Analyser::shared().for_each_token(body, |word, _, _, _| {
+        text.push_str(word);
+        ends.push(text.len());
+    });
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let words: Vec<&str> = starts.zip(&ends).map(|(start, end)| &text[start..*end]).collect();
+    let method = MinHash { least_words: FEW_WORDS, ..MinHash::default() };
+    method.fingerprint(&PageText { words: &words, ..PageText::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_does_not_count_and_titles_do() {
+        let text = "灯塔在夜里为船只指路，海上的人靠它辨认方向。".repeat(4);
+        let page = Fingerprint::of("灯塔", &text);
+        assert!(page.is_telling());
+        assert_eq!(page, Fingerprint::of(" 灯塔 ", &text.replace('，', "， \n")));
+        assert_ne!(page.digest, Fingerprint::of("灯火", &text).digest);
+        assert_eq!(page.signature, Fingerprint::of("灯火", &text).signature);
+        assert!(!Fingerprint::of("Not found", "There is no such page.").is_telling());
+    }
+}

@@ -1,0 +1,356 @@
+//! What the web says about every page, together: numbers, links, ranks, anchors and copies, made from the pages of a
+//! library by a [`RelationsBuilder`], kept in a folder of the data directory, and read back from there.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use pharos_core::{LibraryPosition, PageUrl};
+//! use pharos_graph::Relations;
+//! use pharos_graph::relations::{RelationRules, RelationsBuilder};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let mut builder = RelationsBuilder::begin(folder.path(), RelationRules::default())?;
+//! let [from, to] = ["http://a.example/", "http://b.example/"].map(PageUrl::parse);
+//! builder.link(&from?, &to.clone()?, "a site about lighthouses")?;
+//! builder.finish(LibraryPosition::START, 0, None)?;
+//!
+//! let relations = Relations::open(folder.path())?;
+//! let page = relations.number(to?.id()).ok_or("not linked")?;
+//! assert_eq!(relations.counts(page).link_hits, 1);
+//! assert_eq!(relations.anchors(page)?[0].text, "a site about lighthouses");
+//! # Ok(()) }
+//! ```
+//!
+//! # Invariants
+//! * Every page that was fetched and every page that is linked has a number, in the order in which they were heard of. A
+//!   redirect has none: who links to it links to where it leads.
+//! * A folder holds the newest finished relations; whoever reads them reads on when newer ones come.
+//! * What is read back is checked: no number leads outside its table, whatever the file says.
+
+mod builder;
+mod copies;
+mod numbering;
+mod strings;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pharos_core::{LibraryPosition, PageId, SiteName};
+use serde::Serialize;
+
+pub use self::builder::{PageWords, RelationRules, RelationsBuilder};
+use self::copies::Copies;
+use self::strings::StringReader;
+use crate::GraphError;
+use crate::anchors::Anchor;
+use crate::duplicates::mirrors::{MirrorPair, MirrorRule, alias_groups, mirror_pairs};
+use crate::duplicates::{Member, MinHashSignature};
+use crate::link_counts::LinkCounts;
+use crate::web::{Graph, Places};
+
+const TABLES: &str = "tables.zst";
+const URLS: &str = "urls";
+const ANCHORS: &str = "anchors";
+
+/// What the web says about every page.
+#[derive(Debug)]
+pub struct Relations {
+    to: LibraryPosition,
+    built: i64,
+    pages: PageTable,
+    sites: SiteTable,
+    graph: Graph,
+    copies: Copies,
+}
+
+/// What is known of each page.
+#[derive(Debug)]
+struct PageTable {
+    ids: Vec<PageId>,
+    /// All numbers, by rising id.
+    by_id: Vec<u32>,
+    /// Addresses that lead elsewhere, by rising id.
+    redirects: Vec<(PageId, u32)>,
+    fetched: Vec<bool>,
+    urls: StringReader,
+    anchors: StringReader,
+    /// In the form whose mean is 1.
+    page_rank: Vec<f64>,
+    link_weight: Vec<f32>,
+    counts: Vec<LinkCounts>,
+}
+
+/// Sites and the domains they belong to.
+#[derive(Debug)]
+struct SiteTable {
+    names: Vec<SiteName>,
+    of_page: Vec<u32>,
+    /// The domain of each site.
+    domains: Vec<u32>,
+    /// In the form whose mean is 1.
+    rank: Vec<f64>,
+}
+
+impl SiteTable {
+    fn places(&self) -> Result<Places<'_>, GraphError> {
+        Places::new(&self.of_page, &self.domains)
+    }
+}
+
+/// Sizes at a glance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Sizes {
+    /// Pages with a number.
+    pub pages: u64,
+    /// Of these, pages that were fetched.
+    pub fetched: u64,
+    /// Links between them.
+    pub links: u64,
+    /// Their sites.
+    pub sites: u64,
+    /// Their registrable domains.
+    pub domains: u64,
+}
+
+impl Relations {
+    /// The newest relations in a folder.
+    pub fn open(folder: &Path) -> Result<Self, GraphError> {
+        // Newer ones may take the place of these between looking and opening: then there are others to look at.
+        for _ in 0..8 {
+            let Some(newest) = finished(folder)?.pop() else { break };
+            match Self::open_at(&newest) {
+                Err(GraphError::Disk(error)) if error.kind() == io::ErrorKind::NotFound => {}
+                opened => return opened,
+            }
+        }
+        Err(GraphError::NotBuilt { path: folder.to_owned() })
+    }
+
+    fn open_at(path: &Path) -> Result<Self, GraphError> {
+        let loaded = tables::load(&path.join(TABLES))?;
+        let pages = PageTable {
+            by_id: by_id(&loaded.ids),
+            ids: loaded.ids,
+            redirects: loaded.redirects,
+            fetched: loaded.fetched,
+            urls: StringReader::open(&path.join(URLS), loaded.url_places)?,
+            anchors: StringReader::open(&path.join(ANCHORS), loaded.anchor_places)?,
+            page_rank: loaded.page_rank,
+            link_weight: loaded.link_weight,
+            counts: loaded.counts,
+        };
+        let (sites, graph, copies) = (loaded.sites, loaded.graph, loaded.copies);
+        Ok(Self { to: loaded.to, built: loaded.built, pages, sites, graph, copies })
+    }
+
+    /// Up to where of the library pages are known.
+    pub fn to(&self) -> LibraryPosition {
+        self.to
+    }
+
+    /// When they were built, in seconds since 1970.
+    pub fn built(&self) -> i64 {
+        self.built
+    }
+
+    /// How much there is.
+    pub fn sizes(&self) -> Sizes {
+        Sizes {
+            pages: u64::from(self.graph.pages()),
+            fetched: self.pages.fetched.iter().filter(|fetched| **fetched).count() as u64,
+            links: self.graph.links(),
+            sites: self.sites.names.len() as u64,
+            domains: self.sites.places().map_or(0, |places| u64::from(places.domains())),
+        }
+    }
+
+    /// Who links to whom.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Which page belongs to which site and domain.
+    pub fn places(&self) -> Result<Places<'_>, GraphError> {
+        self.sites.places()
+    }
+
+    /// The names of all sites, by their numbers.
+    pub fn sites(&self) -> &[SiteName] {
+        &self.sites.names
+    }
+
+    /// The number of a page, or of the page that it leads to.
+    pub fn number(&self, id: PageId) -> Option<u32> {
+        let pages = &self.pages;
+        let own = pages.by_id.binary_search_by_key(&id, |number| pages.ids[*number as usize]);
+        let redirect = || pages.redirects.binary_search_by_key(&id, |(from, _)| *from);
+        match own {
+            Ok(place) => Some(pages.by_id[place]),
+            Err(_) => redirect().ok().map(|place| pages.redirects[place].1),
+        }
+    }
+
+    /// The id of a page.
+    pub fn id(&self, page: u32) -> PageId {
+        self.pages.ids[page as usize]
+    }
+
+    /// The address of a page.
+    pub fn url(&self, page: u32) -> Result<String, GraphError> {
+        Ok(self.pages.urls.get(page)?)
+    }
+
+    /// Was the page fetched, or is it only known from links?
+    pub fn is_fetched(&self, page: u32) -> bool {
+        self.pages.fetched[page as usize]
+    }
+
+    /// Links from and to a page.
+    pub fn counts(&self, page: u32) -> LinkCounts {
+        self.pages.counts[page as usize]
+    }
+
+    /// PageRank of every page, in the books' un-normalised form: the mean is 1.
+    pub fn page_ranks(&self) -> &[f64] {
+        &self.pages.page_rank
+    }
+
+    /// Rank of every site among the sites, in the same form.
+    pub fn site_ranks(&self) -> &[f64] {
+        &self.sites.rank
+    }
+
+    /// The site of a page.
+    pub fn site(&self, page: u32) -> u32 {
+        self.sites.of_page[page as usize]
+    }
+
+    /// In-links from elsewhere with compensation for new pages, from 0 to 1; see [`link_weight`](crate::link_weight).
+    pub fn link_weight(&self, page: u32) -> f32 {
+        self.pages.link_weight[page as usize]
+    }
+
+    /// What others call the page, the heaviest first.
+    pub fn anchors(&self, page: u32) -> Result<Vec<Anchor>, GraphError> {
+        let text = self.pages.anchors.get(page)?;
+        let anchor = |line: &str| {
+            let (weight, text) = line.split_once(' ')?;
+            Some(Anchor { text: text.to_owned(), weight: weight.parse().ok()? })
+        };
+        Ok(text.lines().filter_map(anchor).collect())
+    }
+
+    /// The page that speaks for a page and all its copies, exact or near: the first crawled; none without copies.
+    pub fn representative(&self, page: u32) -> Option<u32> {
+        let text = self.copies.text(page)?;
+        let representative = self.copies.groups.representative(text);
+        let alone = self.copies.groups.members(text).is_empty();
+        (!alone).then(|| self.copies.page(representative))
+    }
+
+    /// How many other pages say the same (镜像度).
+    pub fn mirror_degree(&self, page: u32) -> u32 {
+        let text = self.copies.text(page);
+        text.map_or(0, |text| self.copies.groups.mirror_degree(text) as u32)
+    }
+
+    /// The page that stands for all pages with the very same words; mostly itself.
+    pub fn original(&self, page: u32) -> u32 {
+        let text = self.copies.text(page);
+        text.map_or(page, |text| self.copies.page(self.copies.exact[text as usize]))
+    }
+
+    /// The pages with the very same words for which this one stands.
+    pub fn exact_copies(&self, page: u32) -> Vec<u32> {
+        let Some(text) = self.copies.text(page) else { return Vec::new() };
+        let groups = &self.copies.groups;
+        let group =
+            std::iter::once(groups.representative(text)).chain(groups.members(text).iter().map(|m| m.page));
+        let same = group.filter(|other| *other != text && self.copies.exact[*other as usize] == text);
+        same.map(|other| self.copies.page(other)).collect()
+    }
+
+    /// The signature of a page's words, while these relations are new.
+    pub fn signature(&self, page: u32) -> Option<&MinHashSignature> {
+        self.copies.signatures.get(self.copies.text(page)? as usize)?.as_ref()
+    }
+
+    /// Groups of copies, largest first: the representative, and the others with what they have in common with it.
+    pub fn groups(&self) -> Vec<Group> {
+        let copies = &self.copies;
+        let mut groups: Vec<Group> = copies
+            .groups
+            .iter()
+            .map(|(representative, members)| Group {
+                representative: copies.page(representative),
+                members: members.iter().map(|m| Member { page: copies.page(m.page), ..*m }).collect(),
+            })
+            .collect();
+        groups.sort_by_key(|group| std::cmp::Reverse(group.members.len()));
+        groups
+    }
+
+    /// The copies of one page: its group, or nothing.
+    pub fn group(&self, page: u32) -> Option<Group> {
+        let text = self.copies.text(page)?;
+        let members = self.copies.groups.members(text);
+        let member = |m: &Member| Member { page: self.copies.page(m.page), ..*m };
+        (!members.is_empty()).then(|| Group {
+            representative: self.copies.page(self.copies.groups.representative(text)),
+            members: members.iter().map(member).collect(),
+        })
+    }
+
+    /// Pages with a text: those that were looked at for copies.
+    pub fn texts(&self) -> &[u32] {
+        &self.copies.pages
+    }
+
+    /// Sites that show the same pages as another, in pairs.
+    pub fn mirrors(&self, rule: &MirrorRule) -> Vec<MirrorPair> {
+        mirror_pairs(&self.copies.groups, &self.copies.facts, rule)
+    }
+
+    /// Sites that are one, each group beginning with the name to keep.
+    pub fn aliases(&self, rule: &MirrorRule) -> Vec<Vec<u32>> {
+        let names: Vec<&str> = self.sites.names.iter().map(SiteName::as_str).collect();
+        alias_groups(&self.mirrors(rule), &names)
+    }
+}
+
+/// Pages that say the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The one crawled first.
+    pub representative: u32,
+    /// The others.
+    pub members: Vec<Member>,
+}
+
+/// All numbers, by rising id.
+fn by_id(ids: &[PageId]) -> Vec<u32> {
+    let mut numbers: Vec<u32> = (0..ids.len() as u32).collect();
+    numbers.sort_unstable_by_key(|number| ids[*number as usize]);
+    numbers
+}
+
+/// The finished relations in a folder, oldest first.
+fn finished(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let is_number = |name: &str| name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_digit());
+        if entry.file_name().to_str().is_some_and(is_number) {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,210 @@
+//! The tables on disk: one file, packed, that is either whole or not there.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+use pharos_core::{LibraryPosition, NORMALISER_VERSION, PageId, SiteName};
+use serde::de::DeserializeOwned;
+use serde::ser::SerializeSeq as _;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::copies::Copies;
+use super::{Relations, SiteTable};
+use crate::GraphError;
+use crate::duplicates::{Groups, PageFacts};
+use crate::link_counts::LinkCounts;
+use crate::web::Graph;
+
+const MAGIC: &[u8; 16] = b"pharos graph 001";
+
+/// Everything but addresses and anchors, which have files of their own.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    normaliser: u32,
+    to: u64,
+    built: i64,
+    pages: u32,
+}
+
+pub(super) fn save(relations: &Relations, path: &Path) -> Result<(), GraphError> {
+    let mut file = BufWriter::with_capacity(1 << 20, File::create_new(path)?);
+    file.write_all(MAGIC)?;
+    let mut out = zstd::Encoder::new(file, 1)?;
+    out.include_checksum(true)?;
+    let Relations { pages, sites, graph, copies, .. } = relations;
+    let head = Head {
+        normaliser: NORMALISER_VERSION,
+        to: relations.to.to_u64(),
+        built: relations.built,
+        pages: graph.pages(),
+    };
+    write(&mut out, &head)?;
+    let ids: Vec<[u8; 16]> = pages.ids.iter().map(|id| id.to_bytes()).collect();
+    write(&mut out, &ids)?;
+    drop(ids);
+    let redirects: Vec<([u8; 16], u32)> =
+        pages.redirects.iter().map(|(id, to)| (id.to_bytes(), *to)).collect();
+    write(&mut out, &redirects)?;
+    write(&mut out, &(&pages.fetched, pages.urls.places(), pages.anchors.places()))?;
+    write(&mut out, &(&pages.page_rank, &pages.link_weight, &pages.counts))?;
+    write(&mut out, &(&sites.names, &sites.of_page, &sites.domains, &sites.rank))?;
+    let degrees: Vec<u32> = (0..graph.pages()).map(|page| graph.links_from(page).len() as u32).collect();
+    write(&mut out, &degrees)?;
+    write(&mut out, &Gaps(graph))?;
+    write(&mut out, &(&copies.pages, &copies.texts, &copies.facts, &copies.groups, &copies.exact))?;
+    let file = out.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.sync_data()?;
+    Ok(())
+}
+
+/// What [`save`] wrote, all but the two files of texts: places of addresses and of anchors.
+pub(super) struct Loaded {
+    pub(super) to: LibraryPosition,
+    pub(super) built: i64,
+    pub(super) ids: Vec<PageId>,
+    pub(super) redirects: Vec<(PageId, u32)>,
+    pub(super) fetched: Vec<bool>,
+    pub(super) url_places: Vec<u64>,
+    pub(super) anchor_places: Vec<u64>,
+    pub(super) page_rank: Vec<f64>,
+    pub(super) link_weight: Vec<f32>,
+    pub(super) counts: Vec<LinkCounts>,
+    pub(super) sites: SiteTable,
+    pub(super) graph: Graph,
+    pub(super) copies: Copies,
+}
+
+pub(super) fn load(path: &Path) -> Result<Loaded, GraphError> {
+    let unusable = |problem| GraphError::Unusable { path: path.to_owned(), problem };
+    let mut file = BufReader::with_capacity(1 << 20, File::open(path)?);
+    let mut magic = [0; MAGIC.len()];
+    if file.read_exact(&mut magic).is_err() || &magic != MAGIC {
+        return Err(unusable("is of another version"));
+    }
+    let mut input = Input { reader: zstd::Decoder::with_buffer(file)?, scratch: vec![0; 1 << 16] };
+    let damaged = |_: postcard::Error| unusable("is damaged");
+    let head: Head = input.read().map_err(damaged)?;
+    if head.normaliser != NORMALISER_VERSION {
+        return Err(unusable("has pages under other ids"));
+    }
+    let ids: Vec<[u8; 16]> = input.read().map_err(damaged)?;
+    let ids: Vec<PageId> = ids.into_iter().map(PageId::from_bytes).collect();
+    let redirects: Vec<([u8; 16], u32)> = input.read().map_err(damaged)?;
+    let redirects = redirects.into_iter().map(|(id, to)| (PageId::from_bytes(id), to)).collect();
+    let (fetched, url_places, anchor_places) = input.read().map_err(damaged)?;
+    let (page_rank, link_weight, counts) = input.read().map_err(damaged)?;
+    let (names, of_page, domains, rank): (Vec<SiteName>, _, _, _) = input.read().map_err(damaged)?;
+    let degrees: Vec<u32> = input.read().map_err(damaged)?;
+    let mut neighbours: Vec<u32> = input.read().map_err(damaged)?;
+    join_gaps(&degrees, &mut neighbours);
+    let graph = Graph::from_parts(&degrees, neighbours).ok_or_else(|| unusable("is damaged"))?;
+    type Kept = (Vec<u32>, Vec<u32>, Vec<PageFacts>, Groups, Vec<u32>);
+    let (pages, texts, facts, groups, exact): Kept = input.read().map_err(damaged)?;
+    // To the end, where the checksum stands.
+    if !matches!(io::copy(&mut input.reader, &mut io::sink()), Ok(0)) {
+        return Err(unusable("is damaged"));
+    }
+    let loaded = Loaded {
+        to: LibraryPosition::from_u64(head.to),
+        built: head.built,
+        ids,
+        redirects,
+        fetched,
+        url_places,
+        anchor_places,
+        page_rank,
+        link_weight,
+        counts,
+        sites: SiteTable { names, of_page, domains, rank },
+        graph,
+        copies: Copies { pages, texts, facts, groups, exact, signatures: Vec::new() },
+    };
+    if loaded.is_sound(head.pages) { Ok(loaded) } else { Err(unusable("is damaged")) }
+}
+
+impl Loaded {
+    /// Do all tables fit together, so that no number leads outside?
+    fn is_sound(&self, pages: u32) -> bool {
+        let (all, texts) = (pages as usize, self.copies.pages.len());
+        let lengths = [
+            self.graph.pages() as usize,
+            self.ids.len(),
+            self.fetched.len(),
+            self.url_places.len(),
+            self.anchor_places.len(),
+            self.page_rank.len(),
+            self.link_weight.len(),
+            self.counts.len(),
+            self.sites.of_page.len(),
+            self.copies.texts.len(),
+        ];
+        let of_texts = [self.copies.facts.len(), self.copies.exact.len(), self.copies.groups.pages()];
+        let sites = self.sites.names.len();
+        lengths.iter().all(|length| *length == all)
+            && of_texts.iter().all(|length| *length == texts)
+            && self.sites.rank.len() == sites
+            && self.sites.domains.len() == sites
+            && self.sites.places().is_ok()
+            && self.redirects.iter().all(|(_, page)| *page < pages)
+            && self.copies.pages.iter().all(|page| *page < pages)
+            && self
+                .copies
+                .texts
+                .iter()
+                .all(|text| *text == super::copies::NO_TEXT || (*text as usize) < texts)
+            && self.copies.exact.iter().all(|text| (*text as usize) < texts)
+            && self.copies.facts.iter().all(|facts| (facts.site as usize) < sites)
+            && self.copies.groups.is_sound()
+            && self.page_rank.iter().all(|rank| rank.is_finite())
+    }
+}
+
+fn write(out: &mut impl Write, table: &impl Serialize) -> Result<(), GraphError> {
+    let failed = |_| GraphError::Disk(io::Error::new(io::ErrorKind::WriteZero, "the disk may be full"));
+    postcard::to_io(table, out).map(|_| ()).map_err(failed)
+}
+
+struct Input<R> {
+    reader: R,
+    scratch: Vec<u8>,
+}
+
+impl<R: Read> Input<R> {
+    fn read<T: DeserializeOwned>(&mut self) -> postcard::Result<T> {
+        postcard::from_io((&mut self.reader, &mut self.scratch)).map(|(table, _)| table)
+    }
+}
+
+/// The links of a graph, each as the distance from the one before in its row: small numbers take one byte.
+struct Gaps<'a>(&'a Graph);
+
+impl Serialize for Gaps<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_seq(Some(self.0.links() as usize))?;
+        for page in 0..self.0.pages() {
+            let mut last = 0;
+            for &neighbour in self.0.links_from(page) {
+                out.serialize_element(&(neighbour - last))?;
+                last = neighbour;
+            }
+        }
+        out.end()
+    }
+}
+
+/// Distances become numbers again, where they stand.
+fn join_gaps(degrees: &[u32], gaps: &mut [u32]) {
+    let mut rest = gaps;
+    for degree in degrees {
+        let Some((row, others)) = std::mem::take(&mut rest).split_at_mut_checked(*degree as usize) else {
+            return;
+        };
+        let mut last = 0u32;
+        for gap in row {
+            last = last.wrapping_add(*gap);
+            *gap = last;
+        }
+        rest = others;
+    }
+}
