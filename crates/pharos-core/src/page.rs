@@ -68,9 +68,16 @@ pub struct PageObject {
     /// The words that matter most in the page, the weightiest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<WeightedTerm>,
+    /// A fingerprint of the layout, of which few bits differ between pages of one template; 0 where there is none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub layout: u32,
     /// Why there is no text, where the document could not be read: `no reader for image/png`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl PageObject {

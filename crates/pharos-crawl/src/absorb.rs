@@ -404,7 +404,7 @@ fn visited(record: &Record, outcome: Outcome, next_due: Option<Timestamp>) -> Ch
 }
 
 /// Where an answer sends us on to.
-pub(crate) fn redirect_target(url: &PageUrl, response: &Response) -> Option<PageUrl> {
+pub fn redirect_target(url: &PageUrl, response: &Response) -> Option<PageUrl> {
     if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
         return None;
     }

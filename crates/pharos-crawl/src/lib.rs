@@ -69,7 +69,7 @@ mod tls_tests;
 mod twins;
 mod zones;
 
-pub use absorb::{PageFacts, Says, changes};
+pub use absorb::{PageFacts, Says, changes, redirect_target};
 pub use budget::sketch;
 pub use crawl::{Absorbed, Crawl, CrawlError, CrawlSummary, Ended, Shown};
 pub use explain::{Explanation, Line, Ruling, WeightPart, explain};

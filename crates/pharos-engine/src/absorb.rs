@@ -7,13 +7,14 @@ use std::time::Instant;
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteName};
 use pharos_crawl::{Absorbed, PageFacts as Facts, Says, Scoping, Shown, changes};
+use pharos_graph::anchors::telling;
 use pharos_index::{Change, EmbeddedIndex, Index, IndexError, Query, Wish};
 use pharos_store::Change as Known;
 use pharos_store::{Catalog, Content, DerivedWriter, Event, PageState, PageStory, Record, Removal};
 use tracing::{debug, info, warn};
 
 use crate::EngineError;
-use crate::reading::{Read, Wanted, is_searchable, is_telling, settled};
+use crate::reading::{Read, Wanted, is_searchable, settled};
 
 /// Catalog, latest and the derived stores, and how far each has come.
 pub(crate) struct Absorber {
@@ -164,9 +165,9 @@ impl Absorber {
             };
             if let Some(Change::Put(document)) = &mut change
                 && let Some(story) = self.catalog.page(id)?
-                && is_telling(&story.anchor)
+                && let Some(anchor) = telling(&story.anchor)
             {
-                document.anchors.push(story.anchor);
+                document.anchors.push(anchor);
             }
             side.waiting.extend(change);
         }

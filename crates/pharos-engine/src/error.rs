@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pharos_crawl::CrawlError;
+use pharos_graph::GraphError;
 use pharos_html::RulesError;
 use pharos_index::IndexError;
 use pharos_store::StoreError;
@@ -17,6 +18,9 @@ pub enum EngineError {
     /// The index said no.
     #[error(transparent)]
     Index(#[from] IndexError),
+    /// The graph said no.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
     /// The crawl could not go on.
     #[error(transparent)]
     Crawl(#[from] CrawlError),

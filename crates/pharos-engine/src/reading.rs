@@ -16,25 +16,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::readers::Understanding;
 
-/// Anchor texts that say nothing about where they lead.
-const EMPTY_ANCHORS: &[&str] = &[
-    "click here",
-    "here",
-    "more",
-    "read more",
-    "link",
-    "next",
-    "previous",
-    "home",
-    "点击这里",
-    "更多",
-    "阅读全文",
-    "详细",
-    "首页",
-    "上一页",
-    "下一页",
-];
-
 /// How closely pages are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
@@ -239,12 +220,6 @@ pub(crate) fn settled(versions: &[Version]) -> Option<&Version> {
     None
 }
 
-/// Does an anchor say something about its target?
-pub(crate) fn is_telling(anchor: &str) -> bool {
-    let anchor = anchor.trim().to_lowercase();
-    !anchor.is_empty() && !EMPTY_ANCHORS.contains(&anchor.as_str())
-}
-
 impl Read {
     /// What this record means for the index; `None` where it means nothing (robots.txt, a failure that may pass).
     pub(crate) fn index_change(&self) -> Option<Change> {
@@ -339,10 +314,5 @@ mod tests {
         let read = read_alone(stored("/", 200, &[], PAGE));
         assert_eq!(read.page.unwrap().follow[0].url.as_str(), "http://example.org/next");
         assert!(matches!(read.stored.record.content, Content::Response(r) if r.body.is_empty()));
-    }
-
-    #[test]
-    fn anchors_that_say_nothing() {
-        assert!(is_telling("Lighthouses of the coast") && !is_telling(" Click here ") && !is_telling("更多"));
     }
 }

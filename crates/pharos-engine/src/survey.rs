@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pharos_core::{LibraryPosition, PageId, SiteId, Timestamp};
+use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, Timestamp};
+use pharos_crawl::redirect_target;
 use pharos_store::{Content, Event, Library, Removal, StoreError, StoredRecord};
 use tracing::warn;
 
@@ -16,6 +17,10 @@ pub(crate) type Current = HashMap<PageId, (Timestamp, LibraryPosition)>;
 pub(crate) struct Survey {
     /// The current version of every page that is not deleted or removed.
     pub(crate) current: Current,
+    /// When each of them was answered first.
+    pub(crate) first_seen: HashMap<PageId, Timestamp>,
+    /// Of these, the ones that lead elsewhere, and where to.
+    pub(crate) redirects: HashMap<PageId, PageUrl>,
     /// Where the library ended.
     pub(crate) to: LibraryPosition,
 }
@@ -48,6 +53,8 @@ pub(crate) fn survey(
 #[derive(Default)]
 pub(crate) struct Surveyor {
     current: Current,
+    first_seen: HashMap<PageId, Timestamp>,
+    redirects: HashMap<PageId, (LibraryPosition, PageUrl)>,
     deleted: HashMap<PageId, Timestamp>,
     pages: HashSet<PageId>,
     sites: HashSet<SiteId>,
@@ -81,6 +88,13 @@ impl Surveyor {
                 if stored.record.url.is_https() {
                     self.secure.insert(id);
                 }
+                if let Content::Response(response) = &stored.record.content
+                    && let Some(target) = redirect_target(&stored.record.url, response)
+                {
+                    self.redirects.insert(id, (stored.position, target));
+                }
+                let first = self.first_seen.entry(id).or_insert(at);
+                *first = at.min(*first);
                 let version = (at, stored.position);
                 let newest = self.current.entry(id).or_insert(version);
                 *newest = version.max(*newest);
@@ -97,6 +111,13 @@ impl Surveyor {
                     || !self.copies.contains(&(page.site(), self.secure.contains(page))))
                 && self.deleted.get(page).is_none_or(|deleted| deleted < at)
         });
-        Survey { current: self.current, to: self.to }
+        let current = self.current;
+        self.first_seen.retain(|page, _| current.contains_key(page));
+        // A page that leads elsewhere today may have said something yesterday, and the other way round.
+        let redirects = self.redirects.into_iter().filter_map(|(page, (position, target))| {
+            current.get(&page).filter(|(_, now)| *now == position).map(|_| (page, target))
+        });
+        let redirects = redirects.collect();
+        Survey { current, first_seen: self.first_seen, redirects, to: self.to }
     }
 }

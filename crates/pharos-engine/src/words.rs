@@ -9,7 +9,7 @@ use pharos_text::segment::default_segmenter;
 use pharos_text::vocabulary::Vocabulary;
 
 use crate::EngineError;
-use crate::build::Pages;
+use crate::pages::Pages;
 
 /// A line of the body with no more characters stands for itself: an entry of a list, a cell of a table, a label.
 const SHORT_LINE: usize = 12;

@@ -31,6 +31,7 @@ pub mod anchors;
 pub mod balls;
 pub mod duplicates;
 mod error;
+pub mod farm;
 pub mod hits;
 pub mod link_counts;
 pub mod link_weight;

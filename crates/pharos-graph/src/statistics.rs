@@ -6,9 +6,11 @@ mod degrees;
 mod diameter;
 mod locality;
 mod power_law;
+mod summary;
 
 pub use self::bow_tie::{BowTie, Part, bow_tie, components};
 pub use self::degrees::Degrees;
 pub use self::diameter::{books_diameter, longest_shortest_path};
 pub use self::locality::{Locality, MeanSimilarity, topical_locality};
 pub use self::power_law::PowerLaw;
+pub use self::summary::{BowTieSummary, DegreeSummary, Distances, Summary};

@@ -27,7 +27,7 @@ use crate::dom::Dom;
 use crate::text::text_inside;
 use crate::voting::title::TitleWords;
 use crate::voting::{RuleSet, Votes};
-use crate::{ABSTRACT_CHARS, Scale, Wish, drop_empty_summary, links, metadata, weights};
+use crate::{ABSTRACT_CHARS, Scale, Wish, drop_empty_summary, layout, links, metadata, weights};
 pub use kind::{BlockKind, Noise, Shape};
 pub use report::{Explanation, LineReport};
 pub use tables::Limits;
@@ -100,6 +100,7 @@ pub(crate) fn page(page: &mut PageObject, url: &PageUrl, html: &str, wish: &Wish
     let base = links::base_url(&dom, url);
     metadata::fill(page, &dom, &base);
     page.links = links::links(&dom, &base);
+    page.layout = layout::fingerprint(&dom);
     let clean = Clean::new(blocks, &title(&dom), wish.rules);
     page.page_type = clean.page_type;
     page.text = clean.text();

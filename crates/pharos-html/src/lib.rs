@@ -50,6 +50,7 @@ mod dom;
 pub mod evaluate;
 mod feed;
 mod formats;
+mod layout;
 mod links;
 mod media;
 mod metadata;
@@ -81,7 +82,7 @@ use crate::media::MediaKind;
 
 /// The version of what [`understand`] makes of a page. It is counted up whenever the same bytes give another page
 /// object, so that what was derived with an older version is known and made again.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Length of an abstract that the page did not write itself.
 const ABSTRACT_CHARS: usize = 200;

@@ -38,6 +38,11 @@ impl DataDir {
         self.root.join("library")
     }
 
+    /// The folder of what the web says about each page: links, ranks, copies.
+    pub fn graph(&self) -> PathBuf {
+        self.root.join("graph")
+    }
+
     /// The folder of index generations.
     pub fn index(&self) -> PathBuf {
         self.root.join("index")

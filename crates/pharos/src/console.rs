@@ -130,6 +130,17 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
 
+/// A value with as many decimals as it needs: counts have none.
+pub(crate) fn figure(value: f64) -> String {
+    if value.fract() == 0.0 {
+        format!("{value}")
+    } else if value < 0.001 {
+        format!("{value:.3e}")
+    } else {
+        format!("{value:.6}")
+    }
+}
+
 /// `12.3 MB`.
 pub(crate) fn bytes(n: u64) -> String {
     indicatif::HumanBytes(n).to_string()

@@ -61,6 +61,8 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Clean(args) => commands::clean::run(global, args),
         Command::Segment(args) => commands::segment::run(global, args),
         Command::Words { command } => commands::words::run(global, command),
+        Command::Graph { command } => commands::graph::run(global, command),
+        Command::Dedup { command } => commands::dedup::run(global, command),
         Command::Eval { command: EvalCommand::Clean(args) } => commands::eval_clean::run(global, &args),
         Command::Eval { command: EvalCommand::Segment(args) } => commands::eval_segment::run(global, &args),
         Command::Stats => commands::stats::run(global),

@@ -281,6 +281,21 @@ settings! {
         /// Its least height in percent (δ3).
         delta3: f64 = 50.0,
     }
+    /// Links and copies.
+    graph: GraphConfig {
+        /// PageRank: the probability that a reader follows a link rather than jumps to any page (damping).
+        damping: f64 = 0.85,
+        /// PageRank: rounds end when one changes the probabilities of all pages together by no more (epsilon).
+        epsilon: f64 = 1e-10,
+        /// PageRank: rounds at most.
+        max_rounds: usize = 200,
+        /// Memory for sorting links, and as much for anchors; what is more goes to disk.
+        memory: Size = Size(128 << 20),
+        /// Anchors kept for one page; more of them say nothing new.
+        max_anchors: usize = 32,
+        /// Pages younger than this are compensated for links that they cannot have yet.
+        new_page: Duration = Duration::from_secs(30 * 86_400),
+    }
     /// The index.
     index: IndexConfig {
         /// Memory of the index writer.

@@ -11,17 +11,20 @@ pub struct PageFacts {
     pub first_seen: i64,
     /// The number of its site.
     pub site: u32,
-    /// A fingerprint of its layout, 0 if unknown.
+    /// A fingerprint of its layout, of which few bits differ within one template; 0 if unknown.
     pub layout: u32,
 }
+
+/// Bits in which the layouts of two pages of one template differ at most: an element more or less.
+const SAME_LAYOUT: u32 = 4;
 
 /// Whether two pages look alike.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
-    /// The same fingerprint of the layout.
+    /// Nearly the same fingerprint of the layout.
     Same,
-    /// Different fingerprints.
+    /// Fingerprints that have nothing in common.
     Different,
     /// At least one has none.
     Unknown,
@@ -76,7 +79,7 @@ impl Groups {
             for (representative, page) in group {
                 let layout = match (facts(*representative).layout, facts(*page).layout) {
                     (0, _) | (_, 0) => Layout::Unknown,
-                    (one, other) if one == other => Layout::Same,
+                    (one, other) if (one ^ other).count_ones() <= SAME_LAYOUT => Layout::Same,
                     _ => Layout::Different,
                 };
                 let extent = extent(*representative, *page);

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::Instant;
 
+use serde::Serialize;
+
 use super::{
     BookAlgorithm, Chunk, ExactBytes, ExactText, Grouping, IMatch, Method, MinHash, PageFacts, PageText,
     Rule, Segments, Shingles, SimHash, WordList, WordStatistics,
@@ -37,7 +39,7 @@ pub struct LabelledSet {
 }
 
 /// What a method did on a set.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// The method.
     pub name: String,
@@ -54,8 +56,24 @@ pub struct Row {
 }
 
 /// A row for each method.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Table(pub Vec<Row>);
+
+impl Row {
+    /// What groups found elsewhere are worth: for each page of the set, in their order, a number that only its copies
+    /// share, none for a page that was not looked at.
+    pub fn of_groups(name: &str, set: &LabelledSet, groups: &[Option<u32>]) -> Self {
+        // Whoever was not looked at has no copies.
+        let alone = (0..).map(|page| (page, true));
+        let groups =
+            groups.iter().zip(alone).map(|(group, alone)| group.map_or(alone, |group| (group, false)));
+        let labels: Vec<_> = set.pages.iter().map(|page| page.content).zip(groups).collect();
+        let (precision, recall) = pair_scores(&labels);
+        let (fingerprints_per_second, grouped_per_second, bytes_per_page) = (0.0, 0.0, 0.0);
+        let name = name.to_owned();
+        Self { name, precision, recall, fingerprints_per_second, grouped_per_second, bytes_per_page }
+    }
+}
 
 /// Texts of a set, borrowed in the form that methods take.
 struct Borrowed<'a> {
@@ -123,7 +141,7 @@ fn measure_texts<M: Method>(method: &M, set: &LabelledSet, texts: &[PageText]) -
 }
 
 /// Precision and recall over pairs, from the content and the group of each page, without listing the pairs.
-fn pair_scores(labels: &[(u32, u32)]) -> (f64, f64) {
+fn pair_scores<G: Eq + std::hash::Hash>(labels: &[(u32, G)]) -> (f64, f64) {
     fn pairs<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>) -> u64 {
         let mut counts: HashMap<K, u64> = HashMap::new();
         keys.for_each(|key| *counts.entry(key).or_default() += 1);
@@ -171,16 +189,11 @@ impl fmt::Display for Table {
         writeln!(out, "| method | precision | recall | fingerprints/s | grouped/s | bytes a page |")?;
         writeln!(out, "|---|---|---|---|---|---|")?;
         for row in &self.0 {
-            writeln!(
-                out,
-                "| {} | {:.4} | {:.4} | {:.0} | {:.0} | {:.0} |",
-                row.name,
-                row.precision,
-                row.recall,
-                row.fingerprints_per_second,
-                row.grouped_per_second,
-                row.bytes_per_page
-            )?;
+            write!(out, "| {} | {:.4} | {:.4} |", row.name, row.precision, row.recall)?;
+            for figure in [row.fingerprints_per_second, row.grouped_per_second, row.bytes_per_page] {
+                if figure > 0.0 { write!(out, " {figure:.0} |")? } else { write!(out, " |")? }
+            }
+            writeln!(out)?;
         }
         Ok(())
     }

@@ -41,7 +41,7 @@ use std::path::{Path, PathBuf};
 use pharos_core::{LibraryPosition, PageId, SiteName};
 use serde::Serialize;
 
-pub use self::builder::{PageWords, RelationRules, RelationsBuilder};
+pub use self::builder::{Computed, PageWords, RelationRules, RelationsBuilder};
 use self::copies::Copies;
 use self::strings::StringReader;
 use crate::GraphError;
@@ -175,6 +175,11 @@ impl Relations {
     /// Which page belongs to which site and domain.
     pub fn places(&self) -> Result<Places<'_>, GraphError> {
         self.sites.places()
+    }
+
+    /// The domain of every site.
+    pub fn domains_of_sites(&self) -> &[u32] {
+        &self.sites.domains
     }
 
     /// The names of all sites, by their numbers.

@@ -5,12 +5,13 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
+use serde::Serialize;
 
 use crate::GraphError;
 use crate::web::{Graph, Places};
 
 /// The mean similarity of pairs of one kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct MeanSimilarity {
     /// Pairs that were compared.
     pub pairs: u64,
@@ -28,7 +29,7 @@ impl MeanSimilarity {
 }
 
 /// Mean similarities by the kind of pair.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Locality {
     /// A page and one of the same domain that it links to.
     pub same_domain: MeanSimilarity,

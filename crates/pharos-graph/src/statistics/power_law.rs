@@ -1,9 +1,10 @@
 //! The exponent of a power law by maximum likelihood, and from which degree on it holds (Clauset, Shalizi & Newman 2009).
 
 use crate::sum::sum;
+use serde::Serialize;
 
 /// P(x) = x^(−α) / ζ(α, x_min) for whole x ≥ x_min.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PowerLaw {
     /// α, between 1 and [`MAX_EXPONENT`](Self::MAX_EXPONENT). The web's in-degrees are known for 2.1.
     pub exponent: f64,

@@ -1,6 +1,7 @@
 //! Which site and which domain a page belongs to, and the graphs between those.
 
 use rayon::prelude::*;
+use serde::Serialize;
 
 use super::{BuildRules, Direction, Graph, GraphBuilder};
 use crate::GraphError;
@@ -104,7 +105,7 @@ fn collapsed(
 }
 
 /// Where links lead (封闭性: links that stay need not be handed to another crawler).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Closure {
     /// Links within one site.
     pub same_site: u64,

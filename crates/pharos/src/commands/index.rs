@@ -14,12 +14,7 @@ pub(crate) fn build(global: &Global) -> anyhow::Result<Outcome> {
     let stop = runtime.block_on(async { console::stop_signal() })?;
     let line = console::progress();
     let built = build_history(&data, &config, |progress| {
-        line.set_message(match progress {
-            Progress::Surveying(records) => format!("looking through the library: {records} records"),
-            Progress::Linking(done, all) => format!("reading links: {done} of {all} pages"),
-            Progress::Indexing(done, all) => format!("indexing: {done} of {all} pages"),
-            Progress::Switching => "putting the new generation in place".into(),
-        });
+        line.set_message(describe(progress));
         !*stop.borrow()
     });
     line.finish_and_clear();
@@ -53,4 +48,16 @@ pub(crate) fn status(global: &Global) -> anyhow::Result<Outcome> {
     let stats = stats(&data)?;
     console::out!("{} pages searchable, {} on disk", stats.searchable, console::bytes(stats.index_bytes));
     Ok(Outcome::Good)
+}
+
+/// What a build is doing.
+pub(crate) fn describe(progress: Progress) -> String {
+    match progress {
+        Progress::Surveying(records) => format!("looking through the library: {records} records"),
+        Progress::Comparing(done, all) => format!("looking for copies: {done} of {all} pages"),
+        Progress::Ranking => "computing ranks".into(),
+        Progress::Linking(done, all) => format!("reading links: {done} of {all} pages"),
+        Progress::Indexing(done, all) => format!("indexing: {done} of {all} pages"),
+        Progress::Switching => "putting the new generation in place".into(),
+    }
 }

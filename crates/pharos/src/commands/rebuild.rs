@@ -21,6 +21,10 @@ pub(crate) fn run(global: &Global, args: RebuildArgs) -> anyhow::Result<Outcome>
             Rebuilding::Reading(Part::Catalog, records) => format!("catalog: {records} records read"),
             Rebuilding::Reading(_, records) => format!("page objects and links: {records} records read"),
             Rebuilding::Index(Progress::Surveying(records)) => format!("index: {records} records seen"),
+            Rebuilding::Index(Progress::Comparing(done, all)) => {
+                format!("index: looking for copies, {done} of {all} pages")
+            }
+            Rebuilding::Index(Progress::Ranking) => "index: computing ranks".into(),
             Rebuilding::Index(Progress::Linking(done, all)) => {
                 format!("index: links of {done} of {all} pages")
             }

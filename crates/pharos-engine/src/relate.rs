@@ -1,0 +1,234 @@
+//! What the web says about the pages of a library: links, ranks, anchors and copies, made from all of them.
+//!
+//! Two passes: over the page objects, whose texts tell copies apart; over the links. Both come from the derived stores.
+
+use std::collections::{HashMap, HashSet};
+
+use pharos_core::config::{Config, GraphConfig};
+use pharos_core::{Clock as _, Link, LinkKind, PageId, PageObject, PageUrl, SystemClock, Timestamp};
+use pharos_graph::duplicates::{LabelledPage, LabelledSet, Row, Table, table};
+use pharos_graph::link_weight::FreshnessRules;
+use pharos_graph::pagerank::RankRules;
+use pharos_graph::relations::{Computed, PageWords, RelationRules, RelationsBuilder, Sizes};
+use pharos_graph::statistics::{Locality, topical_locality};
+use pharos_graph::{GraphError, Relations};
+use pharos_index::Generations;
+use pharos_store::{DataDir, Library as _};
+use pharos_text::Analyser;
+use serde::Serialize;
+
+use crate::EngineError;
+use crate::build::Progress;
+use crate::pages::{Pages, Templates};
+use crate::reading::is_searchable;
+
+/// Pages whose fingerprints are taken together, on all cores.
+const BATCH: usize = 512;
+
+/// What was built.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct GraphSummary {
+    /// How much there is.
+    #[serde(flatten)]
+    pub sizes: Sizes,
+    /// Pages that have copies, exact or near.
+    pub pages_with_copies: u64,
+    /// Rounds until ranks changed no more.
+    pub rounds: u32,
+    /// How far the ranks of all pages together, as probabilities, may be from the solution.
+    pub error_bound: f64,
+}
+
+/// Builds the relations of all pages anew, without an index.
+pub fn build_graph(
+    data: &DataDir,
+    config: &Config,
+    mut progress: impl FnMut(Progress) -> bool,
+) -> Result<GraphSummary, EngineError> {
+    let _builder = Generations::at(data.index()).lock_builder()?;
+    let mut check = |p: Progress| if progress(p) { Ok(()) } else { Err(EngineError::Stopped) };
+    let pages = Pages::of(data, config, &mut |n| check(Progress::Surveying(n)))?;
+    let (relations, computed) = relate(data, config, &pages, &mut check)?;
+    let groups = relations.groups();
+    Ok(GraphSummary {
+        sizes: relations.sizes(),
+        pages_with_copies: groups.iter().map(|group| 1 + group.members.len() as u64).sum(),
+        rounds: computed.rounds,
+        error_bound: computed.error_bound,
+    })
+}
+
+/// Relates the pages to each other, and keeps what came of it in the data directory.
+pub(crate) fn relate(
+    data: &DataDir,
+    config: &Config,
+    pages: &Pages<'_>,
+    check: &mut dyn FnMut(Progress) -> Result<(), EngineError>,
+) -> Result<(Relations, Computed), EngineError> {
+    let mut builder = RelationsBuilder::begin(&data.graph(), rules(&config.graph))?;
+    for (from, to) in pages.redirects() {
+        builder.redirect(from, to.clone());
+    }
+    let total = pages.count();
+    let mut templates = Templates::new(config);
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut vouch_for_nothing: HashSet<PageId> = HashSet::new();
+    pages.each(&mut |n| check(Progress::Comparing(n, total)), &mut |url, at, _, page| {
+        builder.page(url)?;
+        if page.no_follow() {
+            vouch_for_nothing.insert(url.id());
+        }
+        if is_searchable(page) {
+            batch.push(words(pages, &mut templates, url, at, page));
+        }
+        if batch.len() == BATCH {
+            builder.texts(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)))?;
+        }
+        Ok(())
+    })?;
+    builder.texts(batch)?;
+    pages.links(&mut |n| check(Progress::Linking(n, total)), &mut |url, links| {
+        if !vouch_for_nothing.contains(&url.id()) {
+            for link in links.iter().filter(|link| is_vote(link)) {
+                builder.link(url, &link.url, &link.anchor)?;
+            }
+        }
+        Ok(())
+    })?;
+    check(Progress::Ranking)?;
+    if builder.left_out > 0 {
+        tracing::warn!(links = builder.left_out, "more pages than have numbers: these links are left out");
+    }
+    let before = match Relations::open(&data.graph()) {
+        Ok(before) => Some(before),
+        Err(GraphError::NotBuilt { .. } | GraphError::Unusable { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let now = SystemClock.now().millis() / 1000;
+    Ok(builder.finish(pages.to(), now, before.as_ref())?)
+}
+
+fn rules(config: &GraphConfig) -> RelationRules {
+    let rank = RankRules {
+        damping: config.damping,
+        tolerance: config.epsilon,
+        max_rounds: u32::try_from(config.max_rounds).unwrap_or(u32::MAX),
+        ..RankRules::default()
+    };
+    let window_seconds = i64::try_from(config.new_page.as_secs()).unwrap_or(i64::MAX);
+    RelationRules {
+        memory: config.memory.bytes(),
+        max_anchors: config.max_anchors,
+        rank,
+        freshness: FreshnessRules { window_seconds, ..FreshnessRules::default() },
+        ..RelationRules::default()
+    }
+}
+
+/// Does the link recommend its target? Pictures and styles are parts of a page, and a link may say that it does not.
+fn is_vote(link: &Link) -> bool {
+    link.kind != LinkKind::Resource && !link.is_nofollow()
+}
+
+fn words(
+    pages: &Pages<'_>,
+    templates: &mut Templates,
+    url: &PageUrl,
+    at: Timestamp,
+    page: &PageObject,
+) -> PageWords {
+    let mut body = page.text.clone();
+    templates.strip(url, &mut body);
+    let published = page.published.as_ref().or(page.modified.as_ref());
+    PageWords {
+        url: url.clone(),
+        first_seen: pages.first_seen(url.id()).unwrap_or(at),
+        published: published.and_then(|date| day(date)),
+        title: if page.title.trim().is_empty() { page.content_title.clone() } else { page.title.clone() },
+        body,
+        layout: page.layout,
+        canonical: page.canonical.as_ref().and_then(|address| url.join(address).ok()),
+    }
+}
+
+/// The moment at which the day of a date begins.
+fn day(date: &str) -> Option<Timestamp> {
+    Timestamp::parse(&format!("{}T00:00:00Z", date.get(..10)?))
+}
+
+/// Every method to find copies, measured on pages of the library of which it is known what they are copies of: pages with
+/// the same label are. The first row is what the last build found, by all that it knows.
+pub fn measure_copies(
+    data: &DataDir,
+    config: &Config,
+    labels: &HashMap<PageId, String>,
+    mut progress: impl FnMut(u64) -> bool,
+) -> Result<Table, EngineError> {
+    let mut check = |n: u64| if progress(n) { Ok(()) } else { Err(EngineError::Stopped) };
+    let relations = Relations::open(&data.graph())?;
+    let pages = Pages::of(data, config, &mut |_| check(0))?;
+    let mut templates = Templates::new(config);
+    let mut contents: HashMap<&str, u32> = HashMap::new();
+    let (mut set, mut found) = (LabelledSet::default(), Vec::new());
+    pages.each(&mut check, &mut |url, at, position, page| {
+        if !is_searchable(page) {
+            return Ok(());
+        }
+        let spoken = words(&pages, &mut templates, url, at, page);
+        let Some(label) = labels.get(&url.id()) else { return Ok(()) };
+        let next = contents.len() as u32;
+        let content = *contents.entry(label).or_insert(next);
+        let response = pages.library().response(position)?;
+        let raw = response.content(config.crawl.body_limit.bytes()).into_owned();
+        found.push(relations.number(url.id()).map(|page| relations.representative(page).unwrap_or(page)));
+        let tokens = Analyser::shared().tokens(&spoken.body);
+        set.pages.push(LabelledPage {
+            raw,
+            title: spoken.title,
+            body: spoken.body,
+            keywords: page.terms.iter().map(|term| (term.term.clone(), term.weight)).collect(),
+            words: tokens.into_iter().map(|token| token.text).collect(),
+            content,
+        });
+        Ok(())
+    })?;
+    let mut rows = vec![Row::of_groups("as built", &set, &found)];
+    rows.extend(table(&set).0);
+    Ok(Table(rows))
+}
+
+/// Do linked pages speak of the same things? Compares the words of pages that are linked, of pages that one page links
+/// to, and of any two; `samples` pairs of each kind at most.
+pub fn locality(
+    data: &DataDir,
+    config: &Config,
+    relations: &Relations,
+    samples: u32,
+    mut progress: impl FnMut(u64) -> bool,
+) -> Result<Locality, EngineError> {
+    let mut check = |n: u64| if progress(n) { Ok(()) } else { Err(EngineError::Stopped) };
+    let pages = Pages::of(data, config, &mut check)?;
+    let mut known: HashMap<u32, Option<HashMap<String, f64>>> = HashMap::new();
+    let mut failed = None;
+    let found = topical_locality(relations.graph(), relations.places()?, samples, SEED, |one, other| {
+        for page in [one, other] {
+            if !known.contains_key(&page) {
+                let terms = pages.terms(relations.id(page)).unwrap_or_else(|error| {
+                    failed.get_or_insert(error);
+                    None
+                });
+                known.insert(page, terms);
+            }
+        }
+        Some(cosine(known.get(&one)?.as_ref()?, known.get(&other)?.as_ref()?))
+    })?;
+    failed.map_or(Ok(found), Err)
+}
+
+/// Of the pairs of pages that are compared: the same each time.
+const SEED: u64 = 7;
+
+/// The cosine of two vectors of length one.
+fn cosine(one: &HashMap<String, f64>, other: &HashMap<String, f64>) -> f64 {
+    one.iter().filter_map(|(term, weight)| Some(weight * other.get(term)?)).sum()
+}

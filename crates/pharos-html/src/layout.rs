@@ -1,0 +1,72 @@
+//! A fingerprint of how a page is laid out, whatever it says: pages made from one template have nearly the same.
+
+use std::collections::HashSet;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::dom::{Dom, Step};
+
+/// Elements that are looked at: the frame of a page stands within them.
+const MAX_ELEMENTS: usize = 20_000;
+
+/// Elements that divide a page. Lists and paragraphs are as many as the text needs.
+const DIVIDING: &[&str] = &[
+    "div", "table", "td", "th", "section", "article", "nav", "header", "footer", "aside", "main", "form",
+    "frameset", "frame", "center",
+];
+
+/// 32 bits of which few differ between pages of one template: the SimHash (Charikar 2002) of the ways from the root to
+/// the elements that divide the page, by their tags and classes. 0 for a page that is not divided.
+pub(crate) fn fingerprint(dom: &Dom) -> u32 {
+    let mut ways: HashSet<u64> = HashSet::new();
+    let mut open: Vec<u64> = Vec::new();
+    for step in dom.walk(dom.root()).take(2 * MAX_ELEMENTS) {
+        let (Step::Enter(id) | Step::Leave(id)) = step;
+        let Some(element) = dom.element(id).filter(|element| DIVIDING.contains(&element.tag())) else {
+            continue;
+        };
+        if matches!(step, Step::Leave(_)) {
+            open.pop();
+            continue;
+        }
+        let class = element.attribute("class").unwrap_or_default();
+        let above = open.last().copied().unwrap_or(0);
+        let way = xxh3_64_with_seed(class.as_bytes(), xxh3_64_with_seed(element.tag().as_bytes(), above));
+        ways.insert(way);
+        open.push(way);
+    }
+    if ways.is_empty() {
+        return 0;
+    }
+    let mut votes = [0i32; 32];
+    for way in ways {
+        for (bit, vote) in votes.iter_mut().enumerate() {
+            *vote += if way >> bit & 1 == 1 { 1 } else { -1 };
+        }
+    }
+    let bits = votes.iter().enumerate().fold(0, |bits, (bit, vote)| bits | u32::from(*vote > 0) << bit);
+    bits.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(html: &str) -> u32 {
+        fingerprint(&Dom::parse(html))
+    }
+
+    #[test]
+    fn one_template_has_one_layout_whatever_it_says() {
+        let news = |text: &str| {
+            format!(
+                "<div class=page><div class=top><nav class=menu></nav></div><div class=story>{text}</div><footer></footer></div>"
+            )
+        };
+        let (one, other) = (of(&news("<p>a</p>")), of(&news("<p>b<p>c <b>d</b><ul><li>e</ul>")));
+        assert_eq!(one, other);
+        let tables = of("<table><tr><td class=l><table><tr><td>a</table><td class=r><div>b</div></table>");
+        assert!((one ^ tables).count_ones() > 5);
+        assert_eq!(of("<p>bare"), 0);
+    }
+}
