@@ -105,9 +105,20 @@ impl<'a> Pages<'a> {
     /// The words that matter most in a page, as a vector of length one; none for a page that says nothing.
     pub(crate) fn terms(&self, page: PageId) -> Result<Option<HashMap<String, f64>>, EngineError> {
         let Some((_, position)) = self.version(page) else { return Ok(None) };
-        let Some(kept) = self.derived.page_without_links(position)? else { return Ok(None) };
-        let terms: HashMap<String, f64> =
-            kept.page.terms.into_iter().map(|term| (term.term, f64::from(term.weight))).collect();
+        let mut terms: HashMap<String, f64> = HashMap::new();
+        let mut read = |page: &PageObject| {
+            terms = page.terms.iter().map(|term| (term.term.clone(), f64::from(term.weight))).collect();
+        };
+        match self.derived.page_without_links(position)? {
+            Some(kept) => read(&kept.page),
+            None => {
+                let behind = LibraryPosition { offset: position.offset + 1, ..position };
+                self.read_again(position, behind, &mut |_, _, _, page| {
+                    read(page);
+                    Ok(())
+                })?;
+            }
+        }
         let length = terms.values().map(|weight| weight * weight).sum::<f64>().sqrt();
         Ok((length > 0.0).then(|| terms.into_iter().map(|(term, weight)| (term, weight / length)).collect()))
     }
