@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
+use crate::copies::{self, Series};
 use crate::model::{
     Block, Body, Draft, Lang, Link, Page, PageKind, PageNo, Place, PlannedLink, Span, Target, Web,
 };
 use crate::rng::{Rng, hash};
+use crate::spec::WebSpec;
 use crate::writer::Writer;
 
 /// Purposes of random streams; the planner uses smaller numbers.
@@ -16,12 +18,18 @@ mod stream {
     pub(super) const OUTSIDE: u64 = 104;
 }
 
+/// On average; a short article is one paragraph.
+const WORDS_PER_PARAGRAPH: usize = 70;
+
 /// The content of a page at a moment; redirects and missing pages have none.
 pub(crate) fn compose(web: &Web, number: PageNo, moment: u64) -> Cow<'_, Draft> {
     let page = web.page(number);
     match &page.body {
         Body::Written(draft) => Cow::Borrowed(draft),
-        Body::Generated(links) => Cow::Owned(generate(web, number, page, links, moment)),
+        Body::Generated(links) => Cow::Owned(match page.copy {
+            Some(copy) => copies::compose(web, number, copy, links, moment),
+            None => generate(web, number, page, links, moment),
+        }),
         Body::Redirect { .. } | Body::Nothing => Cow::Owned(Draft::default()),
     }
 }
@@ -85,9 +93,9 @@ fn generate(web: &Web, number: PageNo, page: &Page, planned: &[PlannedLink], mom
     let host = web.host_of(page);
     let writer = Writer::new(page.lang, host.topic);
     let (version, _) = page.version(moment);
-    let mut shape = Rng::of(&[web.seed, stream::SHAPE, u64::from(page.near_duplicate_of.unwrap_or(number))]);
-    let words = shape.log_normal(web.spec.median_words, web.spec.length_sigma).clamp(30.0, 6000.0) as usize;
+    let (mut shape, words) = shape_of(&web.spec, page.near_duplicate_of.unwrap_or(number));
     let words = match page.kind {
+        _ if page.series.is_some() => words.max(copies::LEAST_WORDS),
         PageKind::Article | PageKind::Table => words,
         _ => 40,
     };
@@ -95,11 +103,7 @@ fn generate(web: &Web, number: PageNo, page: &Page, planned: &[PlannedLink], mom
     let mut texts = paragraphs(web, number, page, words, version);
     texts[0].insert_str(0, &lead(page, &mut shape));
     let description = texts[0].chars().take(120).collect();
-    let links = |place: Place| -> Vec<Link> {
-        let chosen = planned.iter().filter(|link| link.place == place);
-        let shown = chosen.filter(|link| place != Place::List || web.page(link.to).is_there(moment));
-        shown.map(|link| written(web, page, link)).collect()
-    };
+    let links = |place: Place| links_at(web, page, planned, place, moment);
     let mut in_text = links(Place::Text);
     in_text.extend(links(Place::Outside));
 
@@ -130,9 +134,43 @@ fn generate(web: &Web, number: PageNo, page: &Page, planned: &[PlannedLink], mom
     if !listed.is_empty() {
         blocks.insert(1, Block::Links(listed));
     }
+    if let Some(series) = page.series {
+        let Series { about, disclaimer, .. } = Series::new(web.seed, series, host);
+        blocks.insert(0, Block::Paragraph(vec![Span::Text(about)]));
+        blocks.push(Block::Paragraph(vec![Span::Text(disclaimer)]));
+    }
     let author =
         writer.name(&mut Rng::of(&[web.seed, stream::AUTHOR, u64::from(number) % 97, u64::from(page.host)]));
     Draft { description, keywords: String::new(), author, blocks, related: links(Place::Related) }
+}
+
+/// The links that stand at one place of a page at a moment.
+pub(crate) fn links_at(
+    web: &Web,
+    page: &Page,
+    planned: &[PlannedLink],
+    place: Place,
+    moment: u64,
+) -> Vec<Link> {
+    let chosen = planned.iter().filter(|link| link.place == place);
+    let shown = chosen.filter(|link| place != Place::List || web.page(link.to).is_there(moment));
+    shown.map(|link| written(web, page, link)).collect()
+}
+
+/// How many paragraphs an article of this number has, if it is no near-duplicate.
+pub(crate) fn paragraph_count(spec: &WebSpec, number: PageNo) -> usize {
+    paragraphs_for(shape_of(spec, number).1)
+}
+
+fn paragraphs_for(words: usize) -> usize {
+    (words / WORDS_PER_PARAGRAPH).max(1)
+}
+
+/// How many words an article has, and the stream from which the rest of its shape is drawn.
+fn shape_of(spec: &WebSpec, number: PageNo) -> (Rng, usize) {
+    let mut shape = Rng::of(&[spec.seed, stream::SHAPE, u64::from(number)]);
+    let words = shape.log_normal(spec.median_words, spec.length_sigma).clamp(30.0, 6000.0) as usize;
+    (shape, words)
 }
 
 /// The first sentence names the title, as first sentences do.
@@ -156,9 +194,8 @@ fn lead(page: &Page, rng: &mut Rng) -> String {
 
 /// Each change rewrites one paragraph. A near-duplicate takes over all but the last of its original.
 fn paragraphs(web: &Web, number: PageNo, page: &Page, words: usize, version: usize) -> Vec<String> {
-    const WORDS: usize = 70;
     let writer = Writer::new(page.lang, web.host_of(page).topic);
-    let count = (words / WORDS).max(1) + usize::from(page.near_duplicate_of.is_some());
+    let count = paragraphs_for(words) + usize::from(page.near_duplicate_of.is_some());
     let mut editions = vec![0u64; count];
     for change in 1..=version as u64 {
         editions[hash(&[u64::from(number), change]) as usize % count] = change;
@@ -168,7 +205,7 @@ fn paragraphs(web: &Web, number: PageNo, page: &Page, words: usize, version: usi
         let source = page.near_duplicate_of.filter(|_| taken_over).unwrap_or(number);
         let topic = web.host_of(web.page(source)).topic;
         let mut rng = Rng::of(&[web.seed, stream::PARAGRAPH, u64::from(source), place as u64, edition]);
-        let length = rng.between(WORDS * 2 / 3, WORDS * 4 / 3).min(words.max(12));
+        let length = rng.between(WORDS_PER_PARAGRAPH * 2 / 3, WORDS_PER_PARAGRAPH * 4 / 3).min(words.max(12));
         if topic == web.host_of(page).topic {
             writer.paragraph(length, &mut rng)
         } else {

@@ -22,7 +22,7 @@
 //!
 //! The flow: `plan/` decides which hosts, pages, links and changes there are ([`Web`]); `compose` says what a page
 //! reads at a moment, with sentences from `writer` and words from `words/`; `render` makes bytes of it; `server`
-//! hands them out; `truth` writes the answer key from the same model.
+//! hands them out; `copies/` says the same twice where a [`CopySpec`] asks for it; `truth` writes the answer key from the same model.
 //!
 //! Beside it stands the [`hostile`] web: every misbehaviour of servers, each on a host of its own.
 //!
@@ -31,11 +31,13 @@
 //! * The same [`WebSpec`] gives the same bytes, on every machine and in every run.
 //! * The truth is computed from the model, never from the rendered HTML, and shares no code with the engine.
 //! * A page is a function of (web, moment): nothing the server does changes it, only the [`TestClock`] does.
-//! * Titles are unique in a web, but for exact duplicates.
+//! * Titles are unique in a web, but for copies.
+//! * Two pages are copies of each other exactly if the truth gives them the same `content`.
 //! * Caches, logs and connections of the server are bounded.
 
 mod clock;
 mod compose;
+mod copies;
 mod demo;
 mod gbk;
 pub mod hostile;
@@ -53,8 +55,9 @@ mod words;
 mod writer;
 
 pub use clock::{START, TestClock};
+pub use copies::{CopyKind, Edit};
 pub use model::{Behaviour, Charset, Declared, Host, Lang, PageKind, Web};
 pub use server::{Counters, Request, ServeOptions, Server};
-pub use spec::WebSpec;
-pub use truth::{TrueLink, TruePage, Truth};
+pub use spec::{CopySpec, WebSpec};
+pub use truth::{TrueCopy, TrueHost, TrueLink, TruePage, Truth};
 pub use words::VOCABULARY;

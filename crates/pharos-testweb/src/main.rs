@@ -5,12 +5,12 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Parser;
 use pharos_testweb::hostile::{HostileOptions, HostileWeb};
-use pharos_testweb::{ServeOptions, Server, TestClock, Web, WebSpec};
+use pharos_testweb::{CopySpec, ServeOptions, Server, TestClock, Truth, Web, WebSpec};
 
 /// A loopback web with known truth.
 #[derive(Parser)]
@@ -58,11 +58,14 @@ struct Args {
     /// Days after the start in which changes happen
     #[arg(long, default_value_t = 30)]
     days: u64,
+    /// Plant copies: reprints=20,excerpts=10,twins=15,mirrors=1,variants=10 (twins only look like copies)
+    #[arg(long, value_name = "KIND=N,…", conflicts_with_all = ["demo", "hostile"])]
+    copies: Option<CopySpec>,
     /// Milliseconds by which every answer is held back
     #[arg(long, default_value_t = 0)]
     latency: u64,
-    /// Write what is true at the start to this file, as JSON
-    #[arg(long, value_name = "FILE.json")]
+    /// Write what is true at the start to this file, as JSON; one page a line if its name ends in .jsonl
+    #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
 }
 
@@ -83,9 +86,7 @@ async fn main() -> io::Result<()> {
     };
     let server = Server::start(web, options).await?;
     if let Some(path) = &args.truth {
-        let mut file = BufWriter::new(File::create(path)?);
-        serde_json::to_writer(&mut file, &server.web().truth(server.port()))?;
-        file.flush()?;
+        write_truth(&server.web().truth(server.port()), path)?;
     }
     print_directions(&server.seeds(), &server.resolve_args(), &[])?;
     eprintln!("serving {} hosts on {}; Ctrl-C stops", server.web().hosts().len(), server.address());
@@ -106,8 +107,22 @@ fn spec_of(args: &Args) -> WebSpec {
         birth_rate: args.births,
         death_rate: args.deaths,
         horizon: Duration::from_secs(args.days * 24 * 3600),
+        copies: args.copies.unwrap_or_default(),
         ..WebSpec::default()
     }
+}
+
+fn write_truth(truth: &Truth, path: &Path) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    if path.extension().is_some_and(|extension| extension == "jsonl") {
+        for page in &truth.pages {
+            serde_json::to_writer(&mut file, page)?;
+            file.write_all(b"\n")?;
+        }
+    } else {
+        serde_json::to_writer(&mut file, truth)?;
+    }
+    file.flush()
 }
 
 async fn serve_hostile(args: &Args) -> io::Result<()> {

@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use serde::Serialize;
 
 use crate::clock::START;
+use crate::copies::PlannedCopy;
 use crate::robots::Rules;
 use crate::spec::WebSpec;
 use crate::truth::Truth;
@@ -90,6 +91,8 @@ pub struct Host {
     pub declared: Declared,
     /// How it treats its visitors.
     pub behaviour: Behaviour,
+    /// The name of the host whose pages it serves, if it is a mirror.
+    pub mirror_of: Option<String>,
     pub(crate) rules: Option<Rules>,
     pub(crate) topic: usize,
     pub(crate) look: Look,
@@ -132,6 +135,12 @@ pub(crate) struct Page {
     pub(crate) near_duplicate_of: Option<PageNo>,
     /// Other URLs serve the same bytes, so links must not depend on where the page stands.
     pub(crate) has_duplicates: bool,
+    /// Says what another page says, but is not served from its bytes.
+    pub(crate) copy: Option<PlannedCopy>,
+    /// The page that the canonical link in the head names.
+    pub(crate) canonical: Option<PageNo>,
+    /// Shares its first and last paragraph with the others of this series.
+    pub(crate) series: Option<u32>,
     pub(crate) body: Body,
 }
 
@@ -158,6 +167,9 @@ impl Page {
             duplicate_of: None,
             near_duplicate_of: None,
             has_duplicates: false,
+            copy: None,
+            canonical: None,
+            series: None,
             body,
         }
     }
@@ -167,6 +179,11 @@ impl Page {
         (self.published <= START || self.published <= moment)
             && self.deleted.is_none_or(|deleted| moment < deleted)
             && self.kind != PageKind::Missing
+    }
+
+    /// The page that this one was copied from, whichever way.
+    pub(crate) fn original(&self) -> Option<PageNo> {
+        self.duplicate_of.or(self.near_duplicate_of).or(self.copy.map(|copy| copy.of))
     }
 
     /// How many changes have happened, and when the last one did.

@@ -9,7 +9,7 @@ use crate::model::{
     Block, Charset, Declared, Draft, Host, Lang, Link, Look, Page, PageKind, PageNo, Span, Web,
 };
 use crate::rng::hash_text;
-use crate::urls::spell;
+use crate::urls::{spell, url_of};
 
 /// The bytes of a page at a moment, in the encoding of its host.
 pub(crate) fn render(web: &Web, number: PageNo, moment: u64, port: u16) -> Vec<u8> {
@@ -147,6 +147,12 @@ impl Sheet<'_> {
         if self.page.kind == PageKind::Article {
             let published = date(self.page.published);
             let _ = writeln!(self.out, "<meta property=\"article:published_time\" content=\"{published}\">");
+        }
+        if let Some(canonical) = self.page.canonical {
+            let url = url_of(self.web, self.web.page(canonical), self.port);
+            self.raw("<link rel=\"canonical\" href=\"");
+            self.text(&url);
+            self.raw("\">\n");
         }
         self.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         self.raw("<link rel=\"stylesheet\" href=\"/style.css\">\n</head>\n");

@@ -1,10 +1,11 @@
 //! What is true about a web at a moment: the answer key of every test.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use serde::Serialize;
 
 use crate::compose::{compose, links_of, text_of};
+use crate::copies::{CopyKind, Edit, content_of};
 use crate::model::{Body, Charset, Lang, Page, PageKind, PageNo, Target, Web};
 use crate::render::head_title;
 use crate::urls::{target_url, url_of};
@@ -14,6 +15,8 @@ use crate::urls::{target_url, url_of};
 pub struct Truth {
     /// Every URL of the web that has ever been or will be linked by the web itself, whether it answers 200 or not.
     pub pages: Vec<TruePage>,
+    /// Every host of the web.
+    pub hosts: Vec<TrueHost>,
 }
 
 impl Truth {
@@ -21,6 +24,29 @@ impl Truth {
     /// robots.txt and finished: pages, redirects and dead links alike.
     pub fn stored(&self) -> impl Iterator<Item = &TruePage> {
         self.pages.iter().filter(|page| page.stored())
+    }
+
+    /// The pages that were copied from another, of every kind.
+    pub fn copies(&self) -> impl Iterator<Item = &TruePage> {
+        self.pages.iter().filter(|page| page.copy.is_some())
+    }
+
+    /// The stored pages that say the same, together: only contents that two pages or more have, in the order in
+    /// which they first appear.
+    pub fn content_groups(&self) -> Vec<Vec<&TruePage>> {
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut groups: Vec<Vec<&TruePage>> = Vec::new();
+        for page in self.stored() {
+            if let Some(content) = &page.content {
+                let place = *places.entry(content).or_insert(groups.len());
+                if place == groups.len() {
+                    groups.push(Vec::new());
+                }
+                groups[place].push(page);
+            }
+        }
+        groups.retain(|group| group.len() > 1);
+        groups
     }
 
     /// The page with this URL.
@@ -42,7 +68,7 @@ pub struct TruePage {
     pub status: u16,
     /// Where a redirect leads: absolute and normalised.
     pub redirect: Option<String>,
-    /// The headline: unique in the web, but for exact duplicates; empty without a page.
+    /// The headline: unique in the web, but for copies; empty without a page.
     pub title: String,
     /// The text of the `title` element: the headline, mostly followed by the name of the site.
     pub html_title: String,
@@ -66,6 +92,15 @@ pub struct TruePage {
     pub duplicate_of: Option<String>,
     /// The page that says nearly the same.
     pub near_duplicate_of: Option<String>,
+    /// What the page says, by the URL that says it first: pages with the same content, and only these, are copies of
+    /// each other. None without a page.
+    pub content: Option<String>,
+    /// What it was copied from, and how; this includes duplicates and near-duplicates.
+    pub copy: Option<TrueCopy>,
+    /// The URL that the canonical link in the head names.
+    pub canonical: Option<String>,
+    /// Pages of one series share two paragraphs of boilerplate, and are no copies of each other.
+    pub series: Option<u32>,
     /// When the page was published, in Unix seconds.
     pub published: u64,
     /// When the bytes were last changed, in Unix seconds: the Last-Modified of the answer.
@@ -85,6 +120,26 @@ impl TruePage {
     }
 }
 
+/// How a page is a copy of another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TrueCopy {
+    /// How it came about.
+    pub kind: CopyKind,
+    /// The page that was copied, which may be a copy itself.
+    pub of: String,
+    /// What was changed.
+    pub edit: Edit,
+}
+
+/// What there is to know about a host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TrueHost {
+    /// Its name, as it stands in URLs.
+    pub name: String,
+    /// The host whose pages it serves, if it is a mirror.
+    pub mirror_of: Option<String>,
+}
+
 /// A link as a parser should see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TrueLink {
@@ -98,7 +153,9 @@ pub(crate) fn truth(web: &Web, port: u16, moment: u64) -> Truth {
     let depths = depths(web, moment);
     let pages =
         (0..web.pages.len()).map(|number| true_page(web, number as PageNo, port, moment, depths[number]));
-    Truth { pages: pages.collect() }
+    let hosts =
+        web.hosts.iter().map(|host| TrueHost { name: host.name.clone(), mirror_of: host.mirror_of.clone() });
+    Truth { pages: pages.collect(), hosts: hosts.collect() }
 }
 
 pub(crate) fn is_allowed(web: &Web, page: &Page) -> bool {
@@ -148,12 +205,27 @@ fn true_page(web: &Web, number: PageNo, port: u16, moment: u64, depth: Option<u3
         depth,
         duplicate_of: page.duplicate_of.map(url),
         near_duplicate_of: page.near_duplicate_of.map(url),
+        content: has_words.then(|| url(content_of(web, number))),
+        copy: true_copy(page).filter(|_| has_words).map(|(kind, of, edit)| TrueCopy {
+            kind,
+            of: url(of),
+            edit,
+        }),
+        canonical: page.canonical.filter(|_| has_words).map(url),
+        series: page.series,
         published: page.published,
         modified: source.version(moment).1,
         change_rate: page.change_rate,
         changes: page.changes.clone(),
         deleted: page.deleted,
     }
+}
+
+fn true_copy(page: &Page) -> Option<(CopyKind, PageNo, Edit)> {
+    let planned = page.copy.map(|copy| (copy.kind, copy.of, copy.edit));
+    planned
+        .or(page.duplicate_of.map(|of| (CopyKind::Duplicate, of, Edit::Nothing)))
+        .or(page.near_duplicate_of.map(|of| (CopyKind::NearDuplicate, of, Edit::Ending)))
 }
 
 /// Breadth-first from the home pages; a redirect costs nothing, so its target goes to the front of the queue.

@@ -109,6 +109,11 @@ impl Writer {
         out
     }
 
+    /// A noun, to stand in the place of another word.
+    pub(crate) fn word(&self, rng: &mut Rng) -> &'static str {
+        self.noun(rng)
+    }
+
     /// A title with at least two rare words.
     pub(crate) fn title(&self, rng: &mut Rng) -> String {
         let template = rng.pick(match self.lang {

@@ -186,6 +186,7 @@ fn host_of(
         charset: site.charset,
         declared: site.declared,
         behaviour: Behaviour::Good,
+        mirror_of: None,
         rules: Some(Rules::disallow(&["/staff/"])),
         topic: 0,
         look: site.look,

@@ -47,6 +47,7 @@ pub(super) fn make(spec: &WebSpec) -> Vec<Host> {
                 charset: if chinese && rng.chance(0.5) { Charset::Gbk } else { Charset::Utf8 },
                 declared: if rng.chance(0.5) { Declared::Header } else { Declared::Meta },
                 behaviour: Behaviour::Good,
+                mirror_of: None,
                 rules: (number % 5 != 4).then(Rules::usual),
                 topic,
                 look: rng.pick(&[Look::Semantic, Look::Divisions, Look::Tables]),
@@ -64,7 +65,7 @@ pub(crate) fn address_of(number: usize) -> Ipv4Addr {
     Ipv4Addr::new(127, 77 + (range / 256) as u8, (range % 256) as u8, (number % PER_RANGE + 1) as u8)
 }
 
-fn domain_name(lang: Lang, topic: usize, rng: &mut Rng) -> String {
+pub(super) fn domain_name(lang: Lang, topic: usize, rng: &mut Rng) -> String {
     match lang {
         Lang::En => format!("{}-{}.test", ENGLISH.nouns.draw_rare(rng), TOPICS[topic].en[0]),
         Lang::Zh => {

@@ -1,8 +1,11 @@
-//! From a recipe to a web: hosts, then the pages of each, then the links, then what changes when.
+//! From a recipe to a web: hosts, then the pages of each, then the links, then what changes when, then what is
+//! copied.
 
 mod changes;
+mod copies;
 mod hosts;
 mod links;
+mod mirrors;
 mod sites;
 
 use std::collections::HashSet;
@@ -20,6 +23,7 @@ mod stream {
     pub(super) const LINKS: u64 = 3;
     pub(super) const CHANGES: u64 = 4;
     pub(super) const BIRTHS: u64 = 5;
+    pub(super) const COPIES: u64 = 6;
 }
 
 /// The web while it is being planned.
@@ -75,6 +79,7 @@ pub(crate) fn generate(spec: &WebSpec) -> Web {
     }
     links::draw(&mut plan);
     changes::schedule(&mut plan);
+    copies::plant(&mut plan);
     let Plan { hosts, pages, .. } = plan;
     Web::assemble(spec, hosts, pages)
 }
@@ -123,5 +128,43 @@ impl Plan<'_> {
         {
             links.push(PlannedLink { to, place, spelling });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::clock::START;
+    use crate::render::render;
+
+    /// One number for all bytes of a web at its start and ten days later (FNV-1a).
+    fn digest(web: &Web) -> u64 {
+        let moments = [START, START + 10 * 24 * 3600];
+        let pages = (0..web.pages.len() as PageNo).flat_map(|page| moments.map(|moment| (page, moment)));
+        pages
+            .flat_map(|(page, moment)| render(web, page, moment, 80))
+            .fold(0xCBF2_9CE4_8422_2325, |state, byte| {
+                (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+            })
+    }
+
+    #[test]
+    fn webs_without_planted_copies_keep_their_very_bytes() {
+        let spec = WebSpec {
+            seed: 7,
+            hosts: 8,
+            pages: 300,
+            change_rate: 0.5,
+            birth_rate: 4.0,
+            death_rate: 0.02,
+            horizon: Duration::from_secs(20 * 24 * 3600),
+            ..WebSpec::default()
+        };
+        assert_eq!(
+            [digest(&generate(&spec)), digest(&Web::demo())],
+            [17_304_612_677_764_009_752, 5_938_075_832_299_453_465]
+        );
     }
 }

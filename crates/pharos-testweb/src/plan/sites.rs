@@ -246,16 +246,20 @@ pub(super) fn add_newcomer(
     published: u64,
     rng: &mut Rng,
 ) -> PageNo {
-    let number = plan.pages.len();
     let lang = page_lang(plan, host, rng);
     let writer = Writer::new(lang, plan.hosts[host].topic);
     let title = plan.new_title(|| writer.title(rng));
-    let slug = slug_of(&title, lang, number, has_chinese_paths(host));
-    let path = format!("/{}/{slug}.html", plan.sites[host].sections[section].slug);
+    let path = article_path(plan, host, section, &title, lang);
     plan.add(Page {
         published,
         ..Page::new(host as u32, path, PageKind::Article, lang, title, Body::Generated(Vec::new()))
     })
+}
+
+/// Where the next article stands, once its host is laid out.
+pub(super) fn article_path(plan: &Plan, host: usize, section: usize, title: &str, lang: Lang) -> String {
+    let slug = slug_of(title, lang, plan.pages.len(), has_chinese_paths(host));
+    format!("/{}/{slug}.html", plan.sites[host].sections[section].slug)
 }
 
 /// One page in ten is in the other language, where the encoding permits it.
@@ -286,7 +290,7 @@ fn slug_of(title: &str, lang: Lang, number: usize, chinese_paths: bool) -> Strin
 }
 
 /// A publication time before the start: months ago, some years.
-fn past(rng: &mut Rng) -> u64 {
+pub(super) fn past(rng: &mut Rng) -> u64 {
     const DAY: f64 = 86_400.0;
     START - (rng.log_normal(120.0, 1.2).clamp(0.1, 3000.0) * DAY) as u64
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
+use crate::copies;
 use crate::visitor::{Client, follow, links};
 use pharos_testweb::{Charset, Declared, PageKind, START, ServeOptions, Server, Web, WebSpec};
 
@@ -16,8 +17,8 @@ async fn serve(web: Web) -> Server {
 
 #[tokio::test]
 async fn following_the_links_finds_exactly_what_the_truth_says() {
-    for web in [Web::generate(&spec()), Web::generate(&WebSpec { pages: 9, hosts: 3, ..spec() }), Web::demo()]
-    {
+    let small = WebSpec { pages: 9, hosts: 3, ..spec() };
+    for web in [spec(), small, copies::spec()].iter().map(Web::generate).chain([Web::demo()]) {
         let server = serve(web).await;
         let seen = follow(&server).await;
         let truth: BTreeMap<String, u16> =
@@ -29,7 +30,7 @@ async fn following_the_links_finds_exactly_what_the_truth_says() {
 
 #[tokio::test]
 async fn every_page_shows_its_title_text_and_links() {
-    for web in [Web::generate(&spec()), Web::demo()] {
+    for web in [spec(), copies::spec()].iter().map(Web::generate).chain([Web::demo()]) {
         let server = serve(web).await;
         let truth = server.truth();
         let mut client = Client::connect(server.address()).await;

@@ -1,0 +1,95 @@
+//! Whole hosts that serve the pages of another under a name of their own.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Plan, hosts};
+use crate::copies::{CopyKind, Edit, PlannedCopy};
+use crate::model::{Body, Host, Link, Page, PageKind, PageNo, Target};
+use crate::rng::Rng;
+
+/// Adds the mirrors; every second one says that it is one.
+pub(super) fn plant(plan: &mut Plan, rng: &mut Rng) {
+    let mirrored_first = rng.below(plan.sites.len());
+    for number in 0..plan.spec.copies.mirrors {
+        let edit = if number % 2 == 1 { Edit::Banner } else { Edit::Nothing };
+        mirror(plan, (mirrored_first + number) % plan.sites.len(), edit, rng);
+    }
+}
+
+fn mirror(plan: &mut Plan, mirrored: usize, edit: Edit, rng: &mut Rng) {
+    let host = plan.hosts.len();
+    let sources: Vec<PageNo> = (0..plan.pages.len() as PageNo)
+        .filter(|&page| plan.pages[page as usize].host as usize == mirrored)
+        .collect();
+    let first = plan.pages.len() as PageNo;
+    let own: HashMap<PageNo, PageNo> = sources.iter().copied().zip(first..).collect();
+    let own_or_same = |page: PageNo| own.get(&page).copied().unwrap_or(page);
+    for source in sources {
+        let page = &plan.pages[source as usize];
+        let body = match page.body {
+            Body::Redirect { status, to } => Body::Redirect { status, to: own_or_same(to) },
+            Body::Generated(_) | Body::Written(_) => Body::Generated(Vec::new()),
+            Body::Nothing => Body::Nothing,
+        };
+        let duplicate_of = page.duplicate_of.map(own_or_same);
+        // Frames have no room for a banner, and the very bytes of another host's page none of ours.
+        let is_plain =
+            page.kind == PageKind::Frameset || duplicate_of.is_some_and(|original| original < first);
+        let edit = if is_plain { Edit::Nothing } else { edit };
+        let mirrored_page = Page {
+            host: host as u32,
+            path: page.path.clone(),
+            kind: page.kind,
+            lang: page.lang,
+            title: page.title.clone(),
+            published: page.published,
+            change_rate: page.change_rate,
+            changes: page.changes.clone(),
+            deleted: page.deleted,
+            duplicate_of,
+            near_duplicate_of: None,
+            has_duplicates: page.has_duplicates,
+            copy: Some(PlannedCopy { of: source, kind: CopyKind::Mirror, edit }),
+            // The head is taken over as it is: the second URLs of a mirror still name the original.
+            canonical: page.canonical,
+            series: page.series,
+            body,
+        };
+        plan.add(mirrored_page);
+    }
+    let lead_home = |link: &Link| {
+        let to = match &link.to {
+            Target::Page(page) => Target::Page(own_or_same(*page)),
+            Target::Outside(url) => Target::Outside(url.clone()),
+        };
+        Link { to, ..link.clone() }
+    };
+    let original = &plan.hosts[mirrored];
+    let (name, address) = (name_of(plan, original, host, rng), hosts::address_of(host));
+    let mirror = Host {
+        name,
+        address,
+        title: original.title.clone(),
+        mirror_of: Some(original.name.clone()),
+        rules: original.rules.clone(),
+        navigation: original.navigation.iter().map(lead_home).collect(),
+        footer: original.footer.iter().map(lead_home).collect(),
+        ..*original
+    };
+    plan.hosts.push(mirror);
+}
+
+/// Beside the original (`mirror.example.test`) or under a domain of its own.
+fn name_of(plan: &Plan, original: &Host, number: usize, rng: &mut Rng) -> String {
+    if plan.spec.addresses_as_names {
+        return hosts::address_of(number).to_string();
+    }
+    let taken: HashSet<&str> = plan.hosts.iter().map(|host| host.name.as_str()).collect();
+    let domain = original.name.split_once('.').map_or(original.name.as_str(), |(_, domain)| domain);
+    let elsewhere = |rng: &mut Rng| format!("www.{}", hosts::domain_name(original.lang, original.topic, rng));
+    let mut name = if rng.chance(0.5) { format!("mirror.{domain}") } else { elsewhere(rng) };
+    while taken.contains(name.as_str()) {
+        name = elsewhere(rng);
+    }
+    name
+}
