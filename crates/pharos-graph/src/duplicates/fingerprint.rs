@@ -1,37 +1,45 @@
 //! What is kept of a page to recognise its copies.
 
 use pharos_text::Analyser;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::hash::md5_of_parts;
-use super::{Digest, Method as _, MinHash, MinHashSignature, PageText};
+use super::{Digest, MinHash, MinHashSignature, PageText, WideSignature};
 
 /// A text with fewer words says too little to be recognised elsewhere: "page not found" stands on many sites.
-const FEW_WORDS: usize = 30;
+const FEW_WORDS: usize = 8;
 
 /// The two ways in which pages are compared: letter by letter, and by what they mostly say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
     /// Of title and text, white space aside.
     pub digest: Digest,
-    /// Of the words; none if there are few.
-    pub signature: Option<MinHashSignature>,
+    /// A hash of the title.
+    pub title: u32,
+    /// Of the words; none if there are too few to tell anything.
+    pub wide: Option<Box<WideSignature>>,
+    /// Is there enough text that pages of different sites with the same one are copies?
+    pub is_telling: bool,
 }
 
 impl Fingerprint {
     /// The fingerprint of a page with this title and this cleaned text.
     pub fn of(title: &str, body: &str) -> Self {
         let [plain_title, plain_body] = [title, body].map(|text| text.split_whitespace().collect::<String>());
-        Self { digest: md5_of_parts([plain_title.as_str(), &plain_body]), signature: signature(body) }
-    }
-
-    /// Is there enough text that pages of different sites with the same one are copies?
-    pub fn is_telling(&self) -> bool {
-        self.signature.is_some()
+        let digest = md5_of_parts([plain_title.as_str(), &plain_body]);
+        let (wide, words) = wide(body);
+        let title = xxh3_64(plain_title.as_bytes()) as u32;
+        Self { digest, title, wide: wide.map(Box::new), is_telling: words >= FEW_WORDS }
     }
 }
 
 /// The signature of a cleaned text, by the method that measures best; none if it has few words.
 pub fn signature(body: &str) -> Option<MinHashSignature> {
+    wide(body).0.map(|wide| wide.narrow(0))
+}
+
+/// The minima of a text, and how many words it has.
+fn wide(body: &str) -> (Option<WideSignature>, usize) {
     // One string for all words: nothing is allocated for each.
     let (mut text, mut ends) = (String::with_capacity(body.len()), Vec::new());
     Analyser::shared().for_each_token(body, |word, _, _, _| {
@@ -40,8 +48,7 @@ pub fn signature(body: &str) -> Option<MinHashSignature> {
     });
     let starts = std::iter::once(0).chain(ends.iter().copied());
     let words: Vec<&str> = starts.zip(&ends).map(|(start, end)| &text[start..*end]).collect();
-    let method = MinHash { least_words: FEW_WORDS, ..MinHash::default() };
-    method.fingerprint(&PageText { words: &words, ..PageText::default() })
+    (MinHash::default().wide(&PageText { words: &words, ..PageText::default() }), words.len())
 }
 
 #[cfg(test)]
@@ -52,10 +59,10 @@ mod tests {
     fn white_space_does_not_count_and_titles_do() {
         let text = "灯塔在夜里为船只指路，海上的人靠它辨认方向。".repeat(4);
         let page = Fingerprint::of("灯塔", &text);
-        assert!(page.is_telling());
+        assert!(page.is_telling && page.wide.is_some());
         assert_eq!(page, Fingerprint::of(" 灯塔 ", &text.replace('，', "， \n")));
         assert_ne!(page.digest, Fingerprint::of("灯火", &text).digest);
-        assert_eq!(page.signature, Fingerprint::of("灯火", &text).signature);
-        assert!(!Fingerprint::of("Not found", "There is no such page.").is_telling());
+        assert_eq!(page.wide, Fingerprint::of("灯火", &text).wide);
+        assert!(!Fingerprint::of("Not found", "There is no such page.").is_telling);
     }
 }

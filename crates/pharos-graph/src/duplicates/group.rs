@@ -44,7 +44,7 @@ impl Grouping {
             candidates.clear();
             let pages = signatures.iter().take(self.parent.len()).enumerate();
             candidates.extend(pages.filter_map(|(page, signature)| {
-                let key = method.key(signature.as_ref()?, band);
+                let key = method.key(signature.as_ref()?, band)?;
                 Some(u64::from(key) << 32 | page as u64)
             }));
             candidates.sort_unstable();

@@ -39,7 +39,7 @@
 //! | [`Shingles`] | 8 bytes a character | everything, dearly |
 //! | [`Segments`] | 8 bytes a chunk | the same lines at the same places |
 //! | [`SimHash`] | 8 bytes | light edits of whole pages |
-//! | [`MinHash`] | 132 bytes | edits, reordering and parts of pages |
+//! | [`MinHash`] | 148 bytes | edits, reordering and parts of pages |
 //!
 //! [`table`] measures them all on one labelled set.
 //!
@@ -51,6 +51,7 @@
 //! * Grouping with [`MinHash`] or [`SimHash`] takes less than 200 bytes a page, signatures included.
 //! * The same pages in the same order give the same groups, on every machine.
 
+mod boilerplate;
 mod fingerprint;
 mod group;
 mod hash;
@@ -63,6 +64,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use boilerplate::{Boilerplate, ENOUGH_PAGES};
 pub use fingerprint::{Fingerprint, signature};
 pub use group::Grouping;
 pub use labels::{Groups, Layout, Member, PageFacts};
@@ -70,7 +72,7 @@ pub use measure::{LabelledPage, LabelledSet, Row, Table, measure, table};
 pub use methods::exact::{ExactBytes, ExactText};
 pub use methods::i_match::{IMatch, WordStatistics};
 pub use methods::keywords::{BookAlgorithm, KeywordSignature, Rule, weight_distance};
-pub use methods::min_hash::{MinHash, MinHashSignature};
+pub use methods::min_hash::{MinHash, MinHashSignature, WideSignature};
 pub use methods::segments::{Chunk, Segments};
 pub use methods::shingles::{Shingles, jaccard, shingles_of};
 pub use methods::sim_hash::SimHash;
@@ -131,6 +133,6 @@ pub trait Method {
         1
     }
 
-    /// The key in a band: pages with equal keys are candidates.
-    fn key(&self, signature: &Self::Signature, band: usize) -> u32;
+    /// The key in a band: pages with equal keys are candidates. None where the signature says nothing in this band.
+    fn key(&self, signature: &Self::Signature, band: usize) -> Option<u32>;
 }

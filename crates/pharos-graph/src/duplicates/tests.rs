@@ -157,8 +157,8 @@ fn a_hundred_thousand_pages_of_one_text_and_as_many_strangers_of_one_key_are_no_
         fn bytes(&self, _: &u32) -> usize {
             4
         }
-        fn key(&self, _: &u32, _: usize) -> u32 {
-            1
+        fn key(&self, _: &u32, _: usize) -> Option<u32> {
+            Some(1)
         }
     }
     let numbers: Vec<Option<u32>> =

@@ -107,16 +107,16 @@ impl RelationsBuilder {
         let collecting = AnchorRules { max_anchors: rules.max_anchors, memory: rules.memory, directory };
         Ok(Self {
             folder: folder.to_owned(),
-            building,
             rules,
             numbering: Numbering::new(urls, rules.max_pages.min(u32::MAX - 1)),
             links: GraphBuilder::new(sorting),
             anchors: AnchorCollector::new(collecting),
-            copies: CopyCollector::default(),
+            copies: CopyCollector::new(building.path())?,
             redirects: HashMap::new(),
             fetched: Vec::new(),
             published: Vec::new(),
             left_out: 0,
+            building,
         })
     }
 
@@ -162,7 +162,7 @@ impl RelationsBuilder {
                 layout: words.layout,
                 canonical: canonical.filter(|other| *other != page),
             };
-            self.copies.add(text, fingerprint);
+            self.copies.add(text, fingerprint)?;
         }
         Ok(())
     }
@@ -222,7 +222,7 @@ impl RelationsBuilder {
         };
         let sites =
             SiteTable { names: site_names, of_page: site_of_page, domains: domain_of_site, rank: site_rank };
-        let copies = self.copies.finish(count as u32);
+        let copies = self.copies.finish(count as u32)?;
         let relations = Relations { to, built: now, pages, sites, graph, copies };
         tables::save(&relations, &directory.join(TABLES))?;
         put_in_place(self.building, &self.folder)?;

@@ -26,8 +26,8 @@ impl Method for ExactBytes {
         size_of_val(signature)
     }
 
-    fn key(&self, signature: &Digest, _band: usize) -> u32 {
-        digest_key(signature)
+    fn key(&self, signature: &Digest, _band: usize) -> Option<u32> {
+        Some(digest_key(signature))
     }
 }
 
@@ -57,8 +57,8 @@ impl Method for ExactText {
         size_of_val(signature)
     }
 
-    fn key(&self, signature: &Digest, _band: usize) -> u32 {
-        digest_key(signature)
+    fn key(&self, signature: &Digest, _band: usize) -> Option<u32> {
+        Some(digest_key(signature))
     }
 }
 

@@ -135,13 +135,13 @@ impl Method for BookAlgorithm {
         if self.rule == Rule::AbstractOrKeywords { 2 } else { 1 }
     }
 
-    fn key(&self, signature: &KeywordSignature, band: usize) -> u32 {
+    fn key(&self, signature: &KeywordSignature, band: usize) -> Option<u32> {
         let digests = match self.rule {
             Rule::Abstract => signature.of_abstract,
             Rule::AbstractOrKeywords if band == 0 => signature.of_abstract,
             _ => signature.of_keywords,
         };
-        digests.as_ref().map_or(0, digest_key)
+        digests.as_ref().map(digest_key)
     }
 }
 

@@ -17,6 +17,12 @@ const MOST_WORDS: usize = 1 << 18;
 /// as good as independent.
 const ROWS: [usize; 4] = [0, 1, 4, 6];
 
+/// Bins without which nothing can be said.
+const LEAST_BINS: u32 = 20;
+
+/// What is added to the thresholds where next to no bins can be looked at.
+const DOUBT: f64 = 0.25;
+
 /// Jaccard from which two pages have the same content on the whole.
 const WHOLE: f64 = 0.7;
 
@@ -54,10 +60,54 @@ impl Default for MinHash {
     }
 }
 
-/// What is kept of a page: 132 bytes.
+/// All that is known of the minima of a page, before most of their bits are left out.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct WideSignature {
+    minima: [u32; BINS],
+    shingles: NonZeroU32,
+}
+
+impl WideSignature {
+    /// Bytes of the minima.
+    pub(crate) const BYTES: usize = 4 * BINS;
+
+    pub(crate) fn minima(&self) -> &[u32; BINS] {
+        &self.minima
+    }
+
+    pub(crate) fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        for (four, minimum) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(self.minima) {
+            *four = minimum.to_le_bytes();
+        }
+        bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8; Self::BYTES], shingles: NonZeroU32) -> Self {
+        let mut minima = [0; BINS];
+        for (minimum, four) in minima.iter_mut().zip(bytes.as_chunks::<4>().0) {
+            *minimum = u32::from_le_bytes(*four);
+        }
+        Self { minima, shingles }
+    }
+
+    pub(crate) fn shingles(&self) -> NonZeroU32 {
+        self.shingles
+    }
+
+    /// What is kept of it, some bins hidden: they say nothing of this page.
+    pub fn narrow(&self, hidden: u128) -> MinHashSignature {
+        let bins = self.minima.map(|minimum| minimum as u8);
+        MinHashSignature { bins, hidden: hidden.to_le_bytes(), shingles: self.shingles }
+    }
+}
+
+/// What is kept of a page: 148 bytes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MinHashSignature {
     bins: [u8; BINS],
+    /// A bit for each bin that is not to be looked at.
+    hidden: [u8; BINS / 8],
     /// Shingles, repetitions included: sequences of words seldom come twice.
     shingles: NonZeroU32,
 }
@@ -65,9 +115,19 @@ pub struct MinHashSignature {
 impl MinHash {
     /// The Jaccard similarity of two pages, estimated from the equal bins, of which one in 256 is equal by chance.
     pub fn similarity(&self, one: &MinHashSignature, other: &MinHashSignature) -> f64 {
-        let equal: u32 = one.bins.iter().zip(&other.bins).map(|(a, b)| u32::from(a == b)).sum();
-        let chance = 1.0 / 256.0;
-        ((f64::from(equal) / BINS as f64 - chance) / (1.0 - chance)).max(0.0)
+        estimate(one, other).0
+    }
+
+    /// The minima of a page; none if it has too few words.
+    pub fn wide(&self, page: &PageText) -> Option<WideSignature> {
+        if page.words.len() < self.least_words.max(1) {
+            return None;
+        }
+        let words: Vec<u64> = page.words.iter().take(MOST_WORDS).map(|word| word_hash(word)).collect();
+        let shingles = NonZeroU32::new(self.shingles(&words).len() as u32)?;
+        let mut minima = self.minima(&words);
+        fill_empty(&mut minima);
+        Some(WideSignature { minima: minima.map(|minimum| minimum as u32), shingles })
     }
 
     /// The hashes of the words in groups of `shingle`; all of them in one if there are fewer.
@@ -106,24 +166,22 @@ impl Method for MinHash {
     }
 
     fn fingerprint(&self, page: &PageText) -> Option<MinHashSignature> {
-        if page.words.len() < self.least_words.max(1) {
-            return None;
-        }
-        let words: Vec<u64> = page.words.iter().take(MOST_WORDS).map(|word| word_hash(word)).collect();
-        let shingles = NonZeroU32::new(self.shingles(&words).len() as u32)?;
-        let mut minima = self.minima(&words);
-        fill_empty(&mut minima);
-        Some(MinHashSignature { bins: minima.map(|minimum| minimum as u8), shingles })
+        self.wide(page).map(|wide| wide.narrow(0))
     }
 
     fn compare(&self, one: &MinHashSignature, other: &MinHashSignature) -> Option<Extent> {
-        let similarity = self.similarity(one, other);
-        if similarity >= self.threshold {
+        let (similarity, seen) = estimate(one, other);
+        if seen < LEAST_BINS {
+            return None;
+        }
+        // The fewer bins, the worse the estimate, and the surer it has to be.
+        let doubt = DOUBT * (BINS as u32 - seen) as f64 / BINS as f64;
+        if similarity >= self.threshold + doubt {
             return Some(if similarity >= WHOLE { Extent::Whole } else { Extent::Partial });
         }
-        let (one, other) = (f64::from(one.shingles.get()), f64::from(other.shingles.get()));
+        let (one, other) = (one.own_shingles(), other.own_shingles());
         let common = similarity * (one + other) / (1.0 + similarity);
-        let is_part = similarity >= self.least_similar && common >= self.containment * one.min(other);
+        let is_part = similarity >= self.least_similar + doubt && common >= self.containment * one.min(other);
         is_part.then_some(Extent::Partial)
     }
 
@@ -135,9 +193,34 @@ impl Method for MinHash {
         self.bands.clamp(1, BINS)
     }
 
-    fn key(&self, signature: &MinHashSignature, band: usize) -> u32 {
-        u32::from_le_bytes(ROWS.map(|row| signature.bins[(band + row) % BINS]))
+    fn key(&self, signature: &MinHashSignature, band: usize) -> Option<u32> {
+        let rows = ROWS.map(|row| (band + row) % BINS);
+        let is_hidden = rows.iter().any(|row| signature.hidden[row / 8] >> (row % 8) & 1 == 1);
+        (!is_hidden).then(|| u32::from_le_bytes(rows.map(|row| signature.bins[row])))
     }
+}
+
+impl MinHashSignature {
+    /// Shingles in the bins that are looked at.
+    fn own_shingles(&self) -> f64 {
+        let hidden = u128::from_le_bytes(self.hidden).count_ones();
+        f64::from(self.shingles.get()) * f64::from(BINS as u32 - hidden) / BINS as f64
+    }
+}
+
+/// The estimated similarity, and by how many bins.
+fn estimate(one: &MinHashSignature, other: &MinHashSignature) -> (f64, u32) {
+    let hidden = u128::from_le_bytes(one.hidden) | u128::from_le_bytes(other.hidden);
+    let bins = one.bins.iter().zip(&other.bins);
+    let (equal, seen) = if hidden == 0 {
+        (bins.map(|(a, b)| u32::from(a == b)).sum(), BINS as u32)
+    } else {
+        let seen = bins.enumerate().filter(|(bin, _)| hidden >> bin & 1 == 0);
+        (seen.map(|(_, (a, b))| u32::from(a == b)).sum::<u32>(), BINS as u32 - hidden.count_ones())
+    };
+    let chance = 1.0 / 256.0;
+    let similarity = (f64::from(equal) / f64::from(seen.max(1)) - chance) / (1.0 - chance);
+    (similarity.max(0.0), seen)
 }
 
 #[cfg(test)]
@@ -156,8 +239,8 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_and_the_place_for_none_take_132_bytes() {
-        assert_eq!(size_of::<Option<MinHashSignature>>(), 132);
+    fn a_signature_and_the_place_for_none_take_148_bytes() {
+        assert_eq!(size_of::<Option<MinHashSignature>>(), 148);
     }
 
     #[test]

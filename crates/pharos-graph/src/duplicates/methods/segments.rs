@@ -88,8 +88,8 @@ impl Method for Segments {
         if self.chunk == Chunk::Whole { 1 } else { BANDS }
     }
 
-    fn key(&self, signature: &Box<[u64]>, band: usize) -> u32 {
-        smallest(signature, band)
+    fn key(&self, signature: &Box<[u64]>, band: usize) -> Option<u32> {
+        Some(smallest(signature, band))
     }
 }
 

@@ -79,8 +79,8 @@ impl Method for Shingles {
         BANDS
     }
 
-    fn key(&self, signature: &Box<[u64]>, band: usize) -> u32 {
-        smallest(signature, band)
+    fn key(&self, signature: &Box<[u64]>, band: usize) -> Option<u32> {
+        Some(smallest(signature, band))
     }
 }
 

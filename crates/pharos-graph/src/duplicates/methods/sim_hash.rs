@@ -113,7 +113,7 @@ impl Method for SimHash {
         combinations(self.distance() + self.together(), self.together())
     }
 
-    fn key(&self, signature: &u64, band: usize) -> u32 {
+    fn key(&self, signature: &u64, band: usize) -> Option<u32> {
         let blocks = self.distance() + self.together();
         let chosen = combination(self.together(), band);
         let mut kept = 0;
@@ -121,7 +121,7 @@ impl Method for SimHash {
             let (start, end) = (64 * block / blocks, 64 * (block + 1) / blocks);
             kept |= signature & (u64::MAX >> (64 - (end - start)) << start);
         }
-        (mix(kept) >> 32) as u32
+        Some((mix(kept) >> 32) as u32)
     }
 }
 

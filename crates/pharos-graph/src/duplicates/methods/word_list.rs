@@ -59,8 +59,8 @@ impl Method for WordList {
         size_of_val(signature)
     }
 
-    fn key(&self, signature: &Digest, _band: usize) -> u32 {
-        digest_key(signature)
+    fn key(&self, signature: &Digest, _band: usize) -> Option<u32> {
+        Some(digest_key(signature))
     }
 }
 
