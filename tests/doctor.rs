@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use common::{Rig, Running, describe, fail, pharos, succeed};
 use pharos_core::config::QueryConfig;
-use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+use pharos_core::{LibraryPosition, PageUrl};
 use pharos_index::{Change, Document, EmbeddedIndex, Index as _, Query};
 use pharos_query::{Request, Search};
 use pharos_store::{Content, DiskLibrary, Library as _, StoredRecord};
@@ -289,17 +289,10 @@ fn every_planted_damage_is_found_and_mended_where_it_can_be() {
             change_index(
                 data,
                 Change::Put(Box::new(Document {
-                    url: PageUrl::parse("http://foreign.example/page").unwrap(),
                     title: "Nobody fetched this".into(),
                     body: "And yet it is found.".into(),
-                    headings: Vec::new(),
-                    emphasised: Vec::new(),
-                    anchors: Vec::new(),
-                    lang: "en".into(),
-                    date: None,
-                    fetched: Timestamp::EPOCH,
                     position,
-                    archive: true,
+                    ..Document::new(PageUrl::parse("http://foreign.example/page").unwrap())
                 })),
             );
         }),

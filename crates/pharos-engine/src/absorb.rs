@@ -15,6 +15,7 @@ use tracing::{debug, info, warn};
 
 use crate::EngineError;
 use crate::reading::{Read, Wanted, is_searchable, settled};
+use crate::relate::depths;
 
 /// Catalog, latest and the derived stores, and how far each has come.
 pub(crate) struct Absorber {
@@ -137,6 +138,7 @@ impl Absorber {
     ) -> Result<(), EngineError> {
         let Some(side) = &mut self.index else { return Ok(()) };
         let at = side.at;
+        let before = side.index.snapshot()?;
         for read in group.iter().filter(|r| r.stored.next > at) {
             let record = &read.stored.record;
             let id = record.url.id();
@@ -163,11 +165,14 @@ impl Absorber {
                 }
                 _ => read.index_change(),
             };
-            if let Some(Change::Put(document)) = &mut change
-                && let Some(story) = self.catalog.page(id)?
-                && let Some(anchor) = telling(&story.anchor)
-            {
-                document.anchors.push(anchor);
+            if let Some(Change::Put(document)) = &mut change {
+                // What the last build found out stays true of a page that has changed, until the next.
+                document.web = before.figures_of(id)?.unwrap_or_else(|| depths(&document.url));
+                if let Some(story) = self.catalog.page(id)?
+                    && let Some(anchor) = telling(&story.anchor)
+                {
+                    document.anchors.push(anchor);
+                }
             }
             side.waiting.extend(change);
         }
@@ -215,13 +220,13 @@ impl IndexSide {
         Ok(self.index.apply(std::mem::take(&mut self.waiting))?)
     }
 
-    /// Takes out every page of a site. The index itself knows best which it holds, once it sees what was applied.
+    /// Takes out every address of a site, those of copies too. The index itself knows best which it holds, once it sees
+    /// what was applied.
     fn remove_site(&mut self, site: &SiteName) -> Result<(), EngineError> {
         self.apply()?;
         self.index.commit(self.at)?;
         let snapshot = self.index.snapshot()?;
-        let all = usize::try_from(snapshot.pages()?).unwrap_or(usize::MAX);
-        let found = snapshot.search(&Query::Site(site.host().to_string()), all.max(1))?;
+        let found = snapshot.search_addresses(&Query::Site(site.host().to_string()), usize::MAX)?;
         // The query takes in the hosts below and other ports too.
         let pages = found.candidates.iter().map(|candidate| candidate.page);
         self.waiting.extend(pages.filter(|page| page.site() == site.id()).map(Change::Gone));
@@ -300,5 +305,50 @@ pub(crate) fn open_index(
             Ok(open()?)
         }
         opened => Ok(opened?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::Timestamp;
+    use pharos_index::{Copy, Document, HistoryBuilder};
+
+    use super::*;
+
+    fn url(address: &str) -> PageUrl {
+        PageUrl::parse(&format!("http://{address}")).unwrap()
+    }
+
+    fn page(address: &str, copies: &[&str]) -> Document {
+        let at = LibraryPosition::START;
+        let copy = |address: &&str| Copy { url: url(address), position: at, fetched: Timestamp::EPOCH };
+        Document { copies: copies.iter().map(copy).collect(), ..Document::new(url(address)) }
+    }
+
+    #[test]
+    fn a_site_that_is_removed_is_gone_from_the_copies_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let index = Arc::new(EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap());
+        let _builder = index.generations().lock_builder().unwrap();
+        let mut history = HistoryBuilder::begin(index.generations(), 1, 16 << 20, 1 << 20).unwrap();
+        history.add(&page("a.example/", &["b.example/1", "b.example/2", "sub.b.example/"])).unwrap();
+        history.add(&page("b.example/3", &["b.example/4", "c.example/"])).unwrap();
+        history.add(&page("b.example/5", &[])).unwrap();
+        index.generations().install(history.finish(LibraryPosition::START).unwrap()).unwrap();
+
+        let at = LibraryPosition { file: 1, offset: 1 };
+        let last_commit = Instant::now();
+        let mut side =
+            IndexSide { index: Arc::clone(&index), waiting: Vec::new(), at, committed: at, last_commit };
+        side.remove_site(&url("b.example/").site()).unwrap();
+        side.apply().unwrap();
+        index.commit(at).unwrap();
+        let snapshot = index.snapshot().unwrap();
+        let left = snapshot.search_addresses(&Query::All, 9).unwrap().candidates;
+        let mut left: Vec<String> =
+            snapshot.stored(&left).unwrap().into_iter().map(|page| page.url).collect();
+        left.sort();
+        assert_eq!(left, ["http://a.example/", "http://c.example/", "http://sub.b.example/"]);
+        assert_eq!(snapshot.pages().unwrap(), 2);
     }
 }

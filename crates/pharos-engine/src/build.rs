@@ -18,7 +18,7 @@ use crate::absorb::open_index;
 use crate::pages::{Pages, Templates};
 use crate::readers::reading_threads;
 use crate::reading::{document, is_searchable};
-use crate::relate::relate;
+use crate::relate::{Related, relate};
 
 /// How long the owner may take to react.
 const OWNER_PATIENCE: Duration = Duration::from_secs(60);
@@ -108,14 +108,14 @@ fn build_generation(
     let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
     let mut builder = HistoryBuilder::begin(generations, reading_threads(config), memory, body_limit)?;
     let mut templates = Templates::new(config);
+    let related = Related::new(&relations, &pages);
     pages.each(&mut |n| check(Progress::Indexing(n, total)), &mut |url, at, position, page| {
         if is_searchable(page) {
             let mut document = document(url, at, position, page);
             templates.strip(url, &mut document.body);
-            if let Some(number) = relations.number(url.id()) {
-                document.anchors = relations.anchors(number)?.into_iter().map(|a| a.text).collect();
+            if related.complete(&mut document)? {
+                builder.add(&document)?;
             }
-            builder.add(&document)?;
         }
         Ok(())
     })?;

@@ -58,6 +58,9 @@ pub(crate) struct Pages<'a> {
 pub(crate) type Each<'a> =
     &'a mut dyn FnMut(&PageUrl, Timestamp, LibraryPosition, &PageObject) -> Result<(), EngineError>;
 
+/// What is to be done with the links of a page.
+pub(crate) type EachLinks<'a> = &'a mut dyn FnMut(&PageUrl, &[Link]) -> Result<(), EngineError>;
+
 impl<'a> Pages<'a> {
     /// All pages of the library as it is now. `check` is told how many records were looked at.
     pub(crate) fn of(
@@ -127,7 +130,7 @@ impl<'a> Pages<'a> {
     pub(crate) fn links(
         &self,
         check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
-        each: &mut dyn FnMut(&PageUrl, &[Link]) -> Result<(), EngineError>,
+        each: EachLinks<'_>,
     ) -> Result<(), EngineError> {
         let mut done = 0;
         for piece in self.derived.links(LibraryPosition::START, self.surveyed.to) {

@@ -8,6 +8,7 @@ use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, Link, PageObject, PageType, PageUrl, Timestamp};
 use pharos_crawl::robots::is_robots_txt;
 use pharos_crawl::{PageKind, sketch};
+use pharos_graph::duplicates::{MinHashSignature, signature};
 use pharos_html::Feed;
 use pharos_index::{Change, Document};
 use pharos_store::{Analysed, Content, Event, Library, Record, Removal, Response, StoredRecord, Version};
@@ -48,6 +49,8 @@ pub(crate) struct PageFacts {
     pub(crate) text: u64,
     /// A sketch of the text, by which traps are known.
     pub(crate) sketch: Option<u64>,
+    /// A signature of the text, by which copies are known.
+    pub(crate) signature: Option<MinHashSignature>,
 }
 
 /// Reads a record. A revisit takes its content from the record it refers to.
@@ -115,7 +118,8 @@ fn facts(
     };
     let text = if page.text.is_empty() { 0 } else { text_hash(&page.text, wanted) };
     let sketch = sketch(&page.text);
-    PageFacts { page, follow, listed: Vec::new(), kind, digest: xxh3_64(&body), text, sketch }
+    let signature = if wanted == Wanted::Everything { signature(&page.text) } else { None };
+    PageFacts { page, follow, listed: Vec::new(), kind, digest: xxh3_64(&body), text, sketch, signature }
 }
 
 /// A hash of a text, never 0. Its lowest bit says how the page was read.
@@ -141,7 +145,7 @@ fn list(stored: &StoredRecord, feed: Feed, body: &[u8]) -> PageFacts {
     };
     let listed = feed.entries.into_iter().map(|entry| (entry.url, entry.modified)).collect();
     let (kind, digest) = (PageKind::Feed, xxh3_64(body));
-    PageFacts { page, follow: Vec::new(), listed, kind, digest, text: digest, sketch: None }
+    PageFacts { page, follow: Vec::new(), listed, kind, digest, text: digest, sketch: None, signature: None }
 }
 
 /// Joins what the HTTP header says to what the page says.
@@ -172,17 +176,16 @@ pub(crate) fn document(
     let title = if page.title.trim().is_empty() { &page.content_title } else { &page.title };
     let date = page.published.as_ref().or(page.modified.as_ref());
     Document {
-        url: url.clone(),
         title: title.clone(),
         headings: headings(page).cloned().collect(),
         emphasised: page.emphasised.clone(),
         body: page.text.clone(),
-        anchors: Vec::new(),
         lang: page.lang.clone(),
         date: date.map(|d| d.chars().take(10).collect()),
         fetched: at,
         position,
         archive: !page.no_archive(),
+        ..Document::new(url.clone())
     }
 }
 
@@ -232,7 +235,8 @@ impl Read {
             _ => return None,
         }
         if let Some(facts) = self.page.as_ref().filter(|facts| is_searchable(&facts.page)) {
-            let document = document(&record.url, record.at, self.stored.position, &facts.page);
+            let mut document = document(&record.url, record.at, self.stored.position, &facts.page);
+            document.signature = facts.signature.as_ref().map(|signature| signature.to_bytes().into());
             return Some(Change::Put(Box::new(document)));
         }
         // Not there, moved, or not to be found: whatever stood there before is not the page any more.

@@ -12,7 +12,7 @@ use pharos_graph::pagerank::RankRules;
 use pharos_graph::relations::{Computed, PageWords, RelationRules, RelationsBuilder, Sizes};
 use pharos_graph::statistics::{Locality, topical_locality};
 use pharos_graph::{GraphError, Relations};
-use pharos_index::Generations;
+use pharos_index::{Copy, Document, Generations, MAX_COPIES, WebFigures};
 use pharos_store::{DataDir, Library as _};
 use pharos_text::Analyser;
 use serde::Serialize;
@@ -24,6 +24,9 @@ use crate::reading::is_searchable;
 
 /// Pages whose fingerprints are taken together, on all cores.
 const BATCH: usize = 512;
+
+/// Copies whose anchors count for the page that stands for them.
+const COPIES_ASKED: usize = 16;
 
 /// What was built.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -108,6 +111,78 @@ pub(crate) fn relate(
     Ok(builder.finish(pages.to(), now, before.as_ref())?)
 }
 
+/// What the index is told of each page.
+pub(crate) struct Related<'a> {
+    relations: &'a Relations,
+    pages: &'a Pages<'a>,
+    /// Pages with the very same words, by the one that stands for them; as many as a document takes.
+    copies: HashMap<u32, Vec<u32>>,
+    /// Those that are listed there and have no document of their own.
+    listed: HashSet<u32>,
+}
+
+impl<'a> Related<'a> {
+    pub(crate) fn new(relations: &'a Relations, pages: &'a Pages<'a>) -> Self {
+        let mut copies = relations.exact_copies();
+        copies.values_mut().for_each(|copies| copies.truncate(MAX_COPIES));
+        let listed = copies.values().flatten().copied().collect();
+        Self { relations, pages, copies, listed }
+    }
+
+    /// Completes a page by what others say of it. False: it is listed with another that has the very same words.
+    pub(crate) fn complete(&self, document: &mut Document) -> Result<bool, EngineError> {
+        let relations = self.relations;
+        let Some(page) = relations.number(document.url.id()) else { return Ok(true) };
+        if self.listed.contains(&page) {
+            return Ok(false);
+        }
+        let copies = self.copies.get(&page).map(Vec::as_slice).unwrap_or_default();
+        for copy in copies {
+            let Some((fetched, position)) = self.pages.version(relations.id(*copy)) else { continue };
+            if let Ok(url) = PageUrl::parse(&relations.url(*copy)?) {
+                document.copies.push(Copy { url, position, fetched });
+            }
+        }
+        let mut known = HashSet::new();
+        for page in std::iter::once(&page).chain(copies.iter().take(COPIES_ASKED)) {
+            for anchor in relations.anchors(*page)? {
+                // What more domains say counts for more.
+                let times = (1.0 + anchor.weight).round().clamp(1.0, 4.0) as usize;
+                if known.insert(anchor.text.clone()) {
+                    document.anchors.extend(std::iter::repeat_n(anchor.text, times));
+                }
+            }
+        }
+        document.web = self.figures(page, &document.url);
+        document.group = Some(relations.id(relations.representative(page).unwrap_or(page)));
+        document.signature = relations.signature(page).map(|signature| signature.to_bytes().into());
+        Ok(true)
+    }
+
+    fn figures(&self, page: u32, url: &PageUrl) -> WebFigures {
+        let counts = self.relations.counts(page);
+        WebFigures {
+            page_rank: self.relations.page_ranks()[page as usize] as f32,
+            site_rank: self.relations.site_ranks()[self.relations.site(page) as usize] as f32,
+            in_degree: counts.raw_link_hits,
+            out_degree: counts.out_degree,
+            link_hits: counts.link_hits,
+            linking_domains: counts.linking_domains,
+            mirror_degree: self.relations.mirror_degree(page),
+            ..depths(url)
+        }
+    }
+}
+
+/// What an address says by itself.
+pub(crate) fn depths(url: &PageUrl) -> WebFigures {
+    WebFigures {
+        domain_depth: url.domain_depth() as u32,
+        directory_depth: url.directory_depth() as u32,
+        ..WebFigures::default()
+    }
+}
+
 fn rules(config: &GraphConfig) -> RelationRules {
     let rank = RankRules {
         damping: config.damping,
@@ -146,6 +221,7 @@ fn words(
         published: published.and_then(|date| day(date)),
         title: if page.title.trim().is_empty() { page.content_title.clone() } else { page.title.clone() },
         body,
+        archive: !page.no_archive(),
         layout: page.layout,
         canonical: page.canonical.as_ref().and_then(|address| url.join(address).ok()),
     }
@@ -212,13 +288,12 @@ pub fn locality(
     let mut failed = None;
     let found = topical_locality(relations.graph(), relations.places()?, samples, SEED, |one, other| {
         for page in [one, other] {
-            if !known.contains_key(&page) {
-                let terms = pages.terms(relations.id(page)).unwrap_or_else(|error| {
+            known.entry(page).or_insert_with(|| {
+                pages.terms(relations.id(page)).unwrap_or_else(|error| {
                     failed.get_or_insert(error);
                     None
-                });
-                known.insert(page, terms);
-            }
+                })
+            });
         }
         Some(cosine(known.get(&one)?.as_ref()?, known.get(&other)?.as_ref()?))
     })?;

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
 
-use pharos_core::{LibraryPosition, PageId, PageUrl, Timestamp};
+use pharos_core::{LibraryPosition, PageId, PageUrl};
 use pharos_index::{Change, Document, EmbeddedIndex, Index, Query};
 use pharos_text::Analyser;
 use pharos_text::stem::stem_term;
@@ -64,17 +64,9 @@ fn index(dir: &std::path::Path) -> Result<Indexed, Box<dyn Error>> {
         let url = PageUrl::parse(&format!("http://collection.example/{}", text("id")))?;
         ids.insert(url.id(), text("id"));
         index.apply(vec![Change::Put(Box::new(Document {
-            url,
-            title: String::new(),
-            headings: Vec::new(),
-            emphasised: Vec::new(),
-            anchors: Vec::new(),
             body: text("body"),
             lang: "en".into(),
-            date: None,
-            fetched: Timestamp::EPOCH,
-            position: LibraryPosition::START,
-            archive: false,
+            ..Document::new(url)
         }))])?;
     }
     index.commit(LibraryPosition { file: 1, offset: 1 })?;

@@ -112,23 +112,16 @@ fn damaged_files(path: &Path) -> Vec<(PathBuf, GenerationProblem)> {
 mod tests {
     use super::*;
     use crate::{Change, Document, EmbeddedIndex, Index as _};
-    use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+    use pharos_core::{LibraryPosition, PageUrl};
     use std::fs;
 
     fn filled(dir: &Path) -> EmbeddedIndex {
         let index = EmbeddedIndex::open_writer(dir, 16 << 20, 1 << 20).unwrap();
         let document = Document {
-            url: PageUrl::parse("http://example.org/").unwrap(),
             title: "Tower".into(),
             body: "It stands.".into(),
-            headings: Vec::new(),
-            emphasised: Vec::new(),
-            anchors: Vec::new(),
-            lang: "en".into(),
-            date: None,
-            fetched: Timestamp::EPOCH,
             position: LibraryPosition { file: 1, offset: 5 },
-            archive: true,
+            ..Document::new(PageUrl::parse("http://example.org/").unwrap())
         };
         index.apply(vec![Change::Put(Box::new(document))]).unwrap();
         index.commit(LibraryPosition { file: 1, offset: 9 }).unwrap();

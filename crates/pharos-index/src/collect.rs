@@ -1,22 +1,22 @@
-//! Collecting the best pages of one member, passing over those that a newer member hides.
+//! Collecting the best pages of one member, passing over addresses that a newer member hides.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet};
-use std::sync::Arc;
+use std::collections::BinaryHeap;
 
-use pharos_core::PageId;
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 
-use crate::member::Columns;
-use crate::{Candidate, Found};
+use crate::address::{Hidden, Shown, SiteRules};
+use crate::{Candidate, Found, Place};
 
 /// The best `limit` pages of a member.
 pub(crate) struct BestPages {
     pub(crate) member: u32,
     pub(crate) limit: usize,
-    /// What newer members speak of.
-    pub(crate) hidden: Vec<Arc<HashSet<PageId>>>,
+    /// Every address that may be shown, instead of the first of each page.
+    pub(crate) every_address: bool,
+    pub(crate) hidden: Hidden,
+    pub(crate) sites: SiteRules,
 }
 
 /// Sorts best first: high score, then small id.
@@ -41,8 +41,8 @@ pub(crate) struct SegmentBest {
     member: u32,
     segment: u32,
     limit: usize,
-    hidden: Vec<Arc<HashSet<PageId>>>,
-    columns: Columns,
+    every_address: bool,
+    shown: Shown,
     total: u64,
     best: BinaryHeap<Reverse<Ranked>>,
 }
@@ -56,8 +56,8 @@ impl Collector for BestPages {
             member: self.member,
             segment,
             limit: self.limit,
-            hidden: self.hidden.clone(),
-            columns: Columns::of(reader)?,
+            every_address: self.every_address,
+            shown: Shown::of(reader, self.hidden.clone(), &self.sites)?,
             total: 0,
             best: BinaryHeap::new(),
         })
@@ -76,25 +76,32 @@ impl SegmentCollector for SegmentBest {
     type Fruit = Found;
 
     fn collect(&mut self, doc: DocId, score: Score) {
-        let page = self.columns.page(doc);
-        if self.hidden.iter().any(|set| set.contains(&page)) {
-            return;
-        }
-        self.total += 1;
-        if self.limit == 0 {
-            return;
-        }
-        let ranked = Reverse(Ranked(Candidate { page, score, place: (self.member, self.segment, doc) }));
-        if self.best.len() < self.limit {
-            self.best.push(ranked);
-        } else if self.best.peek().is_some_and(|worst| ranked.0 > worst.0) {
-            self.best.pop();
-            self.best.push(ranked);
+        let wanted = if self.every_address { usize::MAX } else { 1 };
+        for (address, page) in self.shown.addresses(doc).take(wanted) {
+            self.total += 1;
+            let place = Place { member: self.member, segment: self.segment, doc, address };
+            keep(&mut self.best, self.limit, Candidate { page, score, copies: 0, place });
         }
     }
 
     fn harvest(self) -> Found {
-        Found { total: self.total, candidates: self.best.into_iter().map(|r| r.0.0).collect() }
+        let mut candidates: Vec<Candidate> = self.best.into_iter().map(|ranked| ranked.0.0).collect();
+        if !self.every_address {
+            for candidate in &mut candidates {
+                candidate.copies = self.shown.addresses(candidate.place.doc).skip(1).count() as u32;
+            }
+        }
+        Found { total: self.total, candidates }
+    }
+}
+
+fn keep(best: &mut BinaryHeap<Reverse<Ranked>>, limit: usize, candidate: Candidate) {
+    let ranked = Reverse(Ranked(candidate));
+    if best.len() < limit {
+        best.push(ranked);
+    } else if best.peek().is_some_and(|worst| ranked.0 > worst.0) {
+        best.pop();
+        best.push(ranked);
     }
 }
 

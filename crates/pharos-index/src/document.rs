@@ -2,6 +2,14 @@
 
 use pharos_core::{LibraryPosition, PageId, PageUrl, Timestamp};
 
+use crate::WebFigures;
+
+/// Copies of a document beyond this many are left out; whoever has more begins another document with them.
+pub const MAX_COPIES: usize = 1_000;
+
+/// A longer signature, in bytes, is left out.
+pub const MAX_SIGNATURE: usize = 256;
+
 /// A change to the index.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
@@ -36,9 +44,61 @@ pub struct Document {
     pub position: LibraryPosition,
     /// Whether the stored copy may be shown.
     pub archive: bool,
+    /// Other addresses with the very same content, at most [`MAX_COPIES`]. Only history generations have them: in a
+    /// latest generation every address changes by itself, and what stands here is left out.
+    pub copies: Vec<Copy>,
+    /// What the web says of it.
+    pub web: WebFigures,
+    /// The representative, crawled first, of the near-duplicates (近似网页) it belongs to; may be the page itself.
+    pub group: Option<PageId>,
+    /// By which near-duplicates not yet grouped are known, at most [`MAX_SIGNATURE`] bytes.
+    pub signature: Option<Box<[u8]>>,
 }
 
-/// What a result page needs of a page.
+impl Document {
+    /// A page that says nothing yet.
+    pub fn new(url: PageUrl) -> Self {
+        Self {
+            url,
+            title: String::new(),
+            headings: Vec::new(),
+            emphasised: Vec::new(),
+            body: String::new(),
+            anchors: Vec::new(),
+            lang: String::new(),
+            date: None,
+            fetched: Timestamp::EPOCH,
+            position: LibraryPosition::START,
+            archive: true,
+            copies: Vec::new(),
+            web: WebFigures::default(),
+            group: None,
+            signature: None,
+        }
+    }
+}
+
+/// Another address with the very same content (镜像网页).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Copy {
+    /// The address.
+    pub url: PageUrl,
+    /// Where the answer it gave stands in the library.
+    pub position: LibraryPosition,
+    /// When it was fetched.
+    pub fetched: Timestamp,
+}
+
+/// By what near-duplicates are known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Likeness {
+    /// The representative of the group that the page belongs to.
+    pub group: Option<PageId>,
+    /// The page's signature.
+    pub signature: Option<Box<[u8]>>,
+}
+
+/// What a result page needs of a page, at the address under which it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredPage {
     /// Its id.

@@ -1,14 +1,14 @@
 //! The chain of generations as an [`Index`], on local disk.
 
-use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use pharos_core::{LibraryPosition, PageId};
+use pharos_core::LibraryPosition;
 use pharos_text::vocabulary::{Vocabulary, Watched};
 
+use crate::address::Hidden;
 use crate::generations::{Current, Generations, Wish};
 use crate::member::{Member, MemberWriter};
 use crate::schema;
@@ -175,7 +175,7 @@ impl Chain {
     fn view(&mut self) -> Result<ChainSnapshot, IndexError> {
         let words: Vec<Arc<Vocabulary>> =
             self.members.iter().flatten().map(|member| Arc::clone(member.vocabulary())).collect();
-        let mut hidden: Vec<Arc<HashSet<PageId>>> = Vec::new();
+        let mut hidden = Hidden::new();
         let mut views = Vec::new();
         let mut members = self.members.iter_mut().flatten().rev().peekable();
         while let Some(member) = members.next() {

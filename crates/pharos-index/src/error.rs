@@ -56,6 +56,9 @@ pub enum IndexError {
         /// The index directory.
         path: PathBuf,
     },
+    /// A candidate of one snapshot put to another.
+    #[error("this candidate comes from another snapshot of the index")]
+    ForeignCandidate,
     /// A writer's call on a reader.
     #[error("the index is opened for reading only")]
     ReadOnly,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::IndexError;
 
 /// Format of `CURRENT` and of the generations it names.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// The chain: what `CURRENT` says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

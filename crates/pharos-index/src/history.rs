@@ -38,13 +38,13 @@ impl HistoryBuilder {
         Ok(Self { number, path, writer, body_limit, pages: 0 })
     }
 
-    /// Adds a page; each page once.
+    /// Adds a page with its copies; each address once.
     pub fn add(&mut self, document: &Document) -> Result<(), IndexError> {
         self.pages += 1;
         self.writer.add(document, self.body_limit)
     }
 
-    /// How many pages were added.
+    /// How many pages were added, copies not counted.
     pub fn pages(&self) -> u64 {
         self.pages
     }

@@ -8,6 +8,11 @@
 //! hides the older ones, also where it only says that the page is gone. All members are scored with the statistics
 //! of all, so that a page has the same score whichever of them holds it.
 //!
+//! Exact copies are one [`Document`] with a list of addresses; history knows them, latest has every address by itself.
+//! What is hidden is an address: a document stands at the first of its addresses that is not ([`Copy`]). Near-duplicates
+//! are documents of their own that know their group and their signature ([`Likeness`]); whoever asks may fold them. What
+//! the web says of a page ([`WebFigures`]) stands in columns.
+//!
 //! ```no_run
 //! # fn main() -> Result<(), pharos_index::IndexError> {
 //! use pharos_index::{EmbeddedIndex, Index, Query};
@@ -24,21 +29,26 @@
 //! # Files
 //! [`generations`](Current) the chain and its file; `member` one generation; `embedded` the chain as an [`Index`];
 //! `snapshot` a chain at rest, answering; `schema` fields and what each is for; `history` building a generation;
+//! `address` under which address a document is shown; `figures` and `likeness` its columns;
 //! [`forward`] the words of a document in their order, for people and other programs.
 //!
 //! # Invariants
 //! * What a commit made visible stays visible until a newer commit says otherwise.
 //! * A member that `CURRENT` does not name is not there; a directory it does not name is rubbish and may be removed.
-//! * A snapshot never changes. A page is in it at most once.
+//! * A snapshot never changes. A page is in it at most once, at an address of its own or as a copy.
+//! * An address that a newer member speaks of is never shown from an older one, nor counted.
 
+mod address;
 mod check;
 mod collect;
 mod document;
 mod embedded;
 mod error;
+mod figures;
 pub mod forward;
 mod generations;
 mod history;
+mod likeness;
 mod member;
 mod query;
 mod schema;
@@ -51,9 +61,10 @@ use pharos_text::dictionary::Dictionary;
 use pharos_text::vocabulary::{Kind, Vocabulary, Watched};
 
 pub use check::{GenerationFlaw, GenerationProblem, check_generations};
-pub use document::{Change, Document, StoredPage};
+pub use document::{Change, Copy, Document, Likeness, MAX_COPIES, MAX_SIGNATURE, StoredPage};
 pub use embedded::EmbeddedIndex;
 pub use error::IndexError;
+pub use figures::WebFigures;
 pub use generations::{Current, Generations, History, Latest, Wish};
 pub use history::HistoryBuilder;
 pub use query::Query;
@@ -90,7 +101,7 @@ pub trait Snapshot: Send + Sync {
     /// Names the state: changes whenever an answer could.
     fn generation(&self) -> &str;
 
-    /// How many pages can be found.
+    /// How many pages can be found, each counted once with its copies.
     fn pages(&self) -> Result<u64, IndexError>;
 
     /// Was every page cut with this word of the installation? Only then does its term find all pages that have it.
@@ -99,11 +110,23 @@ pub trait Snapshot: Send + Sync {
     /// The best `limit` pages for a query, best first, and how many there are in all.
     fn search(&self, query: &Query, limit: usize) -> Result<Found, IndexError>;
 
+    /// The same with copies: every address is a candidate of its own, and counted.
+    fn search_addresses(&self, query: &Query, limit: usize) -> Result<Found, IndexError>;
+
     /// What is stored of candidates of this very snapshot, in their order.
     fn stored(&self, candidates: &[Candidate]) -> Result<Vec<StoredPage>, IndexError>;
 
-    /// What is stored of one page.
+    /// What the web says of candidates of this very snapshot, in their order.
+    fn figures(&self, candidates: &[Candidate]) -> Result<Vec<WebFigures>, IndexError>;
+
+    /// By what near-duplicates of candidates of this very snapshot are known, in their order.
+    fn likeness(&self, candidates: &[Candidate]) -> Result<Vec<Likeness>, IndexError>;
+
+    /// What is stored of the page at one address; of a copy, as that copy.
     fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError>;
+
+    /// What the web says of the page at one address: for carrying it over when the page is fetched again.
+    fn figures_of(&self, page: PageId) -> Result<Option<WebFigures>, IndexError>;
 }
 
 /// What a search gives.
@@ -118,12 +141,24 @@ pub struct Found {
 /// A page that matches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
-    /// The page.
+    /// The page, at the address under which it is shown.
     pub page: PageId,
     /// BM25 over title, headings, emphasised words, anchors and body.
     pub score: f32,
-    /// Where it stands in this snapshot: member, segment, document.
-    place: (u32, u32, u32),
+    /// How many other addresses have the very same content and could be shown as well.
+    pub copies: u32,
+    /// Where it stands in this snapshot.
+    place: Place,
+}
+
+/// A place in a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Place {
+    member: u32,
+    segment: u32,
+    doc: u32,
+    /// Which of the document's addresses: 0 is its own.
+    address: u32,
 }
 
 /// The file with the words of the installation.

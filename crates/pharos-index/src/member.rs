@@ -16,7 +16,8 @@ use tantivy::directory::MmapDirectory;
 use tantivy::index::SegmentId;
 use tantivy::{IndexReader, IndexWriter, ReloadPolicy, Searcher, SegmentReader, TantivyDocument};
 
-use crate::schema::{self, Fields, page_id};
+use crate::address::Addresses;
+use crate::schema::{self, Fields};
 use crate::{Change, IndexError};
 
 /// A generation, open for reading.
@@ -156,28 +157,9 @@ fn stamp(path: &Path) -> Option<Stamp> {
 }
 
 fn pages_of(segment: &SegmentReader) -> tantivy::Result<HashSet<PageId>> {
-    let columns = Columns::of(segment)?;
-    Ok((0..segment.max_doc()).map(|doc| columns.page(doc)).collect())
-}
-
-/// The columns that hold a document's id.
-pub(crate) struct Columns {
-    site: Arc<dyn tantivy::columnar::ColumnValues<u64>>,
-    page: Arc<dyn tantivy::columnar::ColumnValues<u64>>,
-}
-
-impl Columns {
-    pub(crate) fn of(segment: &SegmentReader) -> tantivy::Result<Self> {
-        let fast = segment.fast_fields();
-        Ok(Self {
-            site: fast.u64("site_half")?.first_or_default_col(0),
-            page: fast.u64("page_half")?.first_or_default_col(0),
-        })
-    }
-
-    pub(crate) fn page(&self, doc: u32) -> PageId {
-        page_id(self.site.get_val(doc), self.page.get_val(doc))
-    }
+    let addresses = Addresses::of(segment)?;
+    // Copies are in history only, and that is the oldest member, which hides nothing.
+    Ok((0..segment.max_doc()).map(|doc| addresses.own(doc)).collect())
 }
 
 /// A generation, open for writing.
@@ -188,19 +170,19 @@ pub(crate) struct MemberWriter {
 }
 
 impl MemberWriter {
-    /// A page already there is replaced.
+    /// A page already there is replaced. Copies are left out: they would be replaced with it.
     pub(crate) fn apply(&self, change: &Change, body_limit: usize) -> Result<(), IndexError> {
         let (page, document) = match change {
-            Change::Put(document) => (document.url.id(), self.fields.write(document, body_limit)),
+            Change::Put(document) => (document.url.id(), self.fields.write(document, &[], body_limit)),
             Change::Gone(page) => (*page, self.fields.tombstone(*page)),
         };
         self.writer.delete_term(self.fields.page_term(page));
         self.writer.add_document(document).map(|_| ()).map_err(IndexError::tantivy(&self.path))
     }
 
-    /// Adds a page that is known not to be there.
+    /// Adds a page that is known not to be there, with its copies.
     pub(crate) fn add(&self, document: &crate::Document, body_limit: usize) -> Result<(), IndexError> {
-        let document = self.fields.write(document, body_limit);
+        let document = self.fields.write(document, &document.copies, body_limit);
         self.writer.add_document(document).map(|_| ()).map_err(IndexError::tantivy(&self.path))
     }
 

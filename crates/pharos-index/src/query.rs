@@ -6,7 +6,8 @@ use tantivy::query::{
 };
 use tantivy::schema::{Field, IndexRecordOption};
 
-use crate::schema::Fields;
+use crate::address::SiteRules;
+use crate::schema::{COPIED, Fields, PAGE};
 
 /// A question, already analysed into terms.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +20,8 @@ pub enum Query {
     Forms(Vec<(f32, String)>),
     /// Terms at these distances from each other, in one of these.
     Phrase(Vec<(usize, String)>),
-    /// Pages of a host and of the hosts below it.
+    /// Pages of a host and of the hosts below it. Alone and in `And`, wanted or not, this is asked of each address: a
+    /// page with copies is shown at one that fits. Deeper inside it is asked of the page with all its addresses.
     Site(String),
     /// All of these.
     And(Vec<Query>),
@@ -40,7 +42,7 @@ const BODY: f32 = 1.0;
 impl Query {
     pub(crate) fn to_tantivy(&self, fields: &Fields) -> Box<dyn TantivyQuery> {
         match self {
-            Query::All => exact(fields.kind, "page"),
+            Query::All => exact(fields.kind, PAGE),
             Query::Word(word) => in_texts(fields, |field| exact(field, word)),
             Query::Forms(forms) => {
                 let clauses = forms.iter().map(|(weight, word)| {
@@ -63,7 +65,14 @@ impl Query {
                 let mut clauses: Vec<(Occur, Box<dyn TantivyQuery>)> = Vec::new();
                 for part in parts {
                     match part {
-                        Query::Not(not) => clauses.push((Occur::MustNot, not.to_tantivy(fields))),
+                        Query::Not(not) => {
+                            let not = match &**not {
+                                // One with copies may have an address elsewhere: `SiteRules` looks at each.
+                                Query::Site(host) => only_address(fields, host),
+                                not => not.to_tantivy(fields),
+                            };
+                            clauses.push((Occur::MustNot, not));
+                        }
                         part => clauses.push((Occur::Must, part.to_tantivy(fields))),
                     }
                 }
@@ -78,6 +87,32 @@ impl Query {
             Query::Not(_) => Query::And(vec![self.clone()]).to_tantivy(fields),
         }
     }
+
+    /// What it asks of an address.
+    pub(crate) fn site_rules(&self) -> SiteRules {
+        let mut rules = SiteRules::default();
+        self.add_site_rules(&mut rules);
+        rules
+    }
+
+    fn add_site_rules(&self, rules: &mut SiteRules) {
+        match self {
+            Query::Site(host) => rules.wanted.push(host.clone()),
+            Query::Not(not) => {
+                if let Query::Site(host) = &**not {
+                    rules.unwanted.push(host.clone());
+                }
+            }
+            Query::And(parts) => parts.iter().for_each(|part| part.add_site_rules(rules)),
+            _ => {}
+        }
+    }
+}
+
+/// Pages of a host that have no other address.
+fn only_address(fields: &Fields, host: &str) -> Box<dyn TantivyQuery> {
+    let clauses = vec![(Occur::Must, exact(fields.site, host)), (Occur::MustNot, exact(fields.kind, COPIED))];
+    Box::new(BooleanQuery::new(clauses))
 }
 
 fn exact(field: Field, text: &str) -> Box<dyn TantivyQuery> {

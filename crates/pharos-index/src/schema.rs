@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use pharos_core::{LibraryPosition, PageId, SiteId, Timestamp};
+use pharos_core::{LibraryPosition, PageId, PageUrl, Timestamp};
 use pharos_text::Analyser;
 use tantivy::Term;
 use tantivy::schema::{
@@ -12,6 +12,10 @@ use tantivy::schema::{
 };
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager};
 
+use crate::address::{self, reversed};
+use crate::document::{Copy, MAX_COPIES, MAX_SIGNATURE};
+use crate::figures::FigureFields;
+use crate::likeness::LikenessFields;
 use crate::{Document, StoredPage};
 
 /// A title longer than this is cut, in bytes; nobody reads on.
@@ -20,27 +24,41 @@ const MAX_TITLE: usize = 1_000;
 /// The fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
-    /// The whole id, for replacing and looking up.
+    /// The whole id, for replacing and looking up; those of copies too.
     pub page: Field,
     /// Its two halves as columns, for telling which pages a newer member hides.
-    pub site_half: Field,
-    pub page_half: Field,
-    /// `page` for pages; marks of gone pages have none, so that nothing finds them.
+    pub own_halves: [Field; 2],
+    /// The same of its copies.
+    pub copy_halves: [Field; 2],
+    /// [`PAGE`] for pages; marks of gone pages have none, so that nothing finds them. [`COPIED`] where it has copies.
     pub kind: Field,
     pub title: Field,
     pub heading: Field,
     pub emphasis: Field,
     pub anchor: Field,
     pub body: Field,
-    /// The host and every host above it.
+    /// The host and every host above it; those of copies too.
     pub site: Field,
+    /// Which address has which site, as a column, where there is more than one.
+    pub address_site: Field,
     pub lang: Field,
     pub url: Field,
     pub date: Field,
     pub fetched: Field,
     pub position: Field,
     pub archive: Field,
+    /// The same of its copies, in their order.
+    pub copy_url: Field,
+    pub copy_fetched: Field,
+    pub copy_position: Field,
+    pub web: FigureFields,
+    pub likeness: LikenessFields,
 }
+
+/// Every page is of this kind …
+pub(crate) const PAGE: &str = "page";
+/// … and a page with copies of this, too.
+pub(crate) const COPIED: &str = "copied";
 
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
@@ -50,8 +68,8 @@ pub(crate) fn schema() -> (Schema, Fields) {
     let text = TextOptions::default().set_indexing_options(indexing);
     let fields = Fields {
         page: builder.add_bytes_field("page", INDEXED),
-        site_half: builder.add_u64_field("site_half", FAST),
-        page_half: builder.add_u64_field("page_half", FAST),
+        own_halves: address::OWN.map(|name| builder.add_u64_field(name, FAST)),
+        copy_halves: address::COPIES.map(|name| builder.add_u64_field(name, FAST)),
         kind: builder.add_text_field("kind", STRING),
         title: builder.add_text_field("title", text.clone() | STORED),
         heading: builder.add_text_field("heading", text.clone()),
@@ -59,12 +77,18 @@ pub(crate) fn schema() -> (Schema, Fields) {
         anchor: builder.add_text_field("anchor", text.clone()),
         body: builder.add_text_field("body", text | STORED),
         site: builder.add_text_field("site", STRING),
+        address_site: builder.add_text_field(address::SITES, FAST),
         lang: builder.add_text_field("lang", STRING | STORED),
         url: builder.add_text_field("url", STORED),
         date: builder.add_text_field("date", STORED),
         fetched: builder.add_i64_field("fetched", STORED),
         position: builder.add_u64_field("position", STORED),
         archive: builder.add_bool_field("archive", STORED),
+        copy_url: builder.add_text_field("copy_url", STORED),
+        copy_fetched: builder.add_i64_field("copy_fetched", STORED),
+        copy_position: builder.add_u64_field("copy_position", STORED),
+        web: FigureFields::add_to(&mut builder),
+        likeness: LikenessFields::add_to(&mut builder),
     };
     (builder.build(), fields)
 }
@@ -78,14 +102,14 @@ impl Fields {
     pub(crate) fn tombstone(&self, page: PageId) -> TantivyDocument {
         let mut out = TantivyDocument::new();
         out.add_bytes(self.page, &page.to_bytes());
-        out.add_u64(self.site_half, page.site().0);
-        out.add_u64(self.page_half, page.page());
+        add_halves(&mut out, self.own_halves, page);
         out
     }
 
-    pub(crate) fn write(&self, document: &Document, body_limit: usize) -> TantivyDocument {
+    /// A page with these copies of it.
+    pub(crate) fn write(&self, document: &Document, copies: &[Copy], body_limit: usize) -> TantivyDocument {
         let mut out = self.tombstone(document.url.id());
-        out.add_text(self.kind, "page");
+        out.add_text(self.kind, PAGE);
         out.add_text(self.title, cut(&document.title, MAX_TITLE));
         for heading in &document.headings {
             out.add_text(self.heading, cut(heading, MAX_TITLE));
@@ -97,7 +121,42 @@ impl Fields {
             out.add_text(self.anchor, anchor);
         }
         out.add_text(self.body, cut(&document.body, body_limit));
-        let site = document.url.site();
+        self.add_site(&mut out, &document.url);
+        out.add_text(self.lang, &document.lang);
+        out.add_text(self.url, document.url.as_str());
+        if let Some(date) = &document.date {
+            out.add_text(self.date, date);
+        }
+        out.add_i64(self.fetched, document.fetched.millis());
+        out.add_u64(self.position, document.position.to_u64());
+        out.add_bool(self.archive, document.archive);
+        self.web.write(&document.web, &mut out);
+        let signature = document.signature.as_deref().filter(|signature| signature.len() <= MAX_SIGNATURE);
+        self.likeness.write(document.group, signature, &mut out);
+        self.add_copies(&mut out, &document.url, &copies[..copies.len().min(MAX_COPIES)]);
+        out
+    }
+
+    fn add_copies(&self, out: &mut TantivyDocument, own: &PageUrl, copies: &[Copy]) {
+        if copies.is_empty() {
+            return;
+        }
+        out.add_text(self.kind, COPIED);
+        out.add_text(self.address_site, reversed(&own.site()));
+        for copy in copies {
+            let page = copy.url.id();
+            out.add_bytes(self.page, &page.to_bytes());
+            add_halves(out, self.copy_halves, page);
+            self.add_site(out, &copy.url);
+            out.add_text(self.address_site, reversed(&copy.url.site()));
+            out.add_text(self.copy_url, copy.url.as_str());
+            out.add_i64(self.copy_fetched, copy.fetched.millis());
+            out.add_u64(self.copy_position, copy.position.to_u64());
+        }
+    }
+
+    fn add_site(&self, out: &mut TantivyDocument, url: &PageUrl) {
+        let site = url.site();
         let mut host = site.host();
         out.add_text(self.site, host);
         while let Some((_, above)) = host.split_once('.') {
@@ -107,40 +166,36 @@ impl Fields {
         if site.as_str() != site.host() {
             out.add_text(self.site, site.as_str());
         }
-        out.add_text(self.lang, &document.lang);
-        out.add_text(self.url, document.url.as_str());
-        if let Some(date) = &document.date {
-            out.add_text(self.date, date);
-        }
-        out.add_i64(self.fetched, document.fetched.millis());
-        out.add_u64(self.position, document.position.to_u64());
-        out.add_bool(self.archive, document.archive);
-        out
     }
 
-    pub(crate) fn read(&self, page: PageId, document: &TantivyDocument) -> StoredPage {
+    /// The document as it is shown at one of its addresses: the own one is the first, number 0.
+    pub(crate) fn read(&self, page: PageId, address: u32, document: &TantivyDocument) -> StoredPage {
         let text = |field| document.get_first(field).and_then(|v| v.as_str().map(String::from));
+        let copy = (address as usize).checked_sub(1);
+        let at_address = |own, of_copy| match copy {
+            Some(copy) => document.get_all(of_copy).nth(copy),
+            None => document.get_first(own),
+        };
+        let url = at_address(self.url, self.copy_url).and_then(|v| v.as_str().map(String::from));
+        let fetched = at_address(self.fetched, self.copy_fetched).and_then(|v| v.as_i64());
+        let position = at_address(self.position, self.copy_position).and_then(|v| v.as_u64());
         StoredPage {
             page,
-            url: text(self.url).unwrap_or_default(),
+            url: url.unwrap_or_default(),
             title: text(self.title).unwrap_or_default(),
             body: text(self.body).unwrap_or_default(),
             lang: text(self.lang).unwrap_or_default(),
             date: text(self.date),
-            fetched: Timestamp::from_millis(
-                document.get_first(self.fetched).and_then(|v| v.as_i64()).unwrap_or_default(),
-            ),
-            position: LibraryPosition::from_u64(
-                document.get_first(self.position).and_then(|v| v.as_u64()).unwrap_or_default(),
-            ),
+            fetched: Timestamp::from_millis(fetched.unwrap_or_default()),
+            position: LibraryPosition::from_u64(position.unwrap_or_default()),
             archive: document.get_first(self.archive).and_then(|v| v.as_bool()).unwrap_or_default(),
         }
     }
 }
 
-/// The id from its two columns.
-pub(crate) fn page_id(site_half: u64, page_half: u64) -> PageId {
-    PageId::from_parts(SiteId(site_half), page_half)
+fn add_halves(out: &mut TantivyDocument, [site, page]: [Field; 2], id: PageId) {
+    out.add_u64(site, id.site().0);
+    out.add_u64(page, id.page());
 }
 
 /// The beginning of a text, at most `limit` bytes and whole characters.

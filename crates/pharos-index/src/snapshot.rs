@@ -1,6 +1,7 @@
 //! The chain at rest, answering.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -8,18 +9,20 @@ use pharos_core::PageId;
 use pharos_text::vocabulary::{Kind, Vocabulary};
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::Field;
-use tantivy::{DocAddress, Searcher, TantivyDocument, Term};
+use tantivy::{DocAddress, DocSet as _, Searcher, SegmentReader, TantivyDocument, Term};
 
+use crate::address::{Addresses, Hidden};
 use crate::collect::{BestPages, merge};
+use crate::figures::FigureColumns;
+use crate::likeness::LikenessColumns;
 use crate::schema::Fields;
-use crate::{Candidate, Found, IndexError, Query, Snapshot, StoredPage};
+use crate::{Candidate, Found, IndexError, Likeness, Place, Query, Snapshot, StoredPage, WebFigures};
 
 /// One member of the chain.
 pub(crate) struct MemberView {
     pub(crate) path: PathBuf,
     pub(crate) searcher: Searcher,
-    /// What newer members speak of.
-    pub(crate) hidden: Vec<Arc<HashSet<PageId>>>,
+    pub(crate) hidden: Hidden,
 }
 
 /// The chain at one moment, oldest member first.
@@ -67,33 +70,99 @@ impl Snapshot for ChainSnapshot {
     }
 
     fn search(&self, query: &Query, limit: usize) -> Result<Found, IndexError> {
+        self.best(query, limit, false)
+    }
+
+    fn search_addresses(&self, query: &Query, limit: usize) -> Result<Found, IndexError> {
+        self.best(query, limit, true)
+    }
+
+    fn stored(&self, candidates: &[Candidate]) -> Result<Vec<StoredPage>, IndexError> {
+        candidates.iter().map(|candidate| self.stored_at(candidate.page, candidate.place)).collect()
+    }
+
+    fn figures(&self, candidates: &[Candidate]) -> Result<Vec<WebFigures>, IndexError> {
+        self.read_columns(candidates, FigureColumns::of, FigureColumns::read)
+    }
+
+    fn likeness(&self, candidates: &[Candidate]) -> Result<Vec<Likeness>, IndexError> {
+        self.read_columns(candidates, LikenessColumns::of, LikenessColumns::read)
+    }
+
+    fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError> {
+        Ok(self.found(page)?.map(|(stored, _)| stored))
+    }
+
+    fn figures_of(&self, page: PageId) -> Result<Option<WebFigures>, IndexError> {
+        let Some((_, place)) = self.found(page)? else { return Ok(None) };
+        let candidate = Candidate { page, score: 0.0, copies: 0, place };
+        Ok(self.figures(&[candidate])?.pop())
+    }
+}
+
+impl ChainSnapshot {
+    fn best(&self, query: &Query, limit: usize, every_address: bool) -> Result<Found, IndexError> {
+        let sites = query.site_rules();
         let query = query.to_tantivy(&self.fields);
         let statistics = CommonStatistics(&self.members);
         let mut found = Vec::with_capacity(self.members.len());
         for (member, view) in (0..).zip(&self.members) {
-            let best = BestPages { member, limit, hidden: view.hidden.clone() };
+            let (hidden, sites) = (view.hidden.clone(), sites.clone());
+            let best = BestPages { member, limit, every_address, hidden, sites };
             let fruit = view.searcher.search_with_statistics_provider(query.as_ref(), &best, &statistics);
             found.push(fruit.map_err(IndexError::tantivy(&view.path))?);
         }
         Ok(merge(found, limit))
     }
 
-    fn stored(&self, candidates: &[Candidate]) -> Result<Vec<StoredPage>, IndexError> {
-        let mut pages = Vec::with_capacity(candidates.len());
-        for candidate in candidates {
-            let (member, segment, doc) = candidate.place;
-            let Some(view) = self.members.get(member as usize) else { continue };
-            let document: TantivyDocument =
-                view.searcher.doc(DocAddress::new(segment, doc)).map_err(IndexError::tantivy(&view.path))?;
-            pages.push(self.fields.read(candidate.page, &document));
-        }
-        Ok(pages)
+    fn member(&self, place: Place) -> Result<&MemberView, IndexError> {
+        self.members.get(place.member as usize).ok_or(IndexError::ForeignCandidate)
     }
 
-    fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError> {
+    fn stored_at(&self, page: PageId, place: Place) -> Result<StoredPage, IndexError> {
+        let view = self.member(place)?;
+        let document: TantivyDocument = view
+            .searcher
+            .doc(DocAddress::new(place.segment, place.doc))
+            .map_err(IndexError::tantivy(&view.path))?;
+        Ok(self.fields.read(page, place.address, &document))
+    }
+
+    /// Reads columns for candidates, opening those of each segment once.
+    fn read_columns<C, T>(
+        &self,
+        candidates: &[Candidate],
+        open: impl Fn(&SegmentReader) -> tantivy::Result<C>,
+        read: impl Fn(&C, u32) -> T,
+    ) -> Result<Vec<T>, IndexError> {
+        let mut opened: HashMap<(u32, u32), C> = HashMap::new();
+        let mut values = Vec::with_capacity(candidates.len());
+        for Candidate { place, .. } in candidates {
+            let view = self.member(*place)?;
+            let columns = match opened.entry((place.member, place.segment)) {
+                Entry::Occupied(columns) => columns.into_mut(),
+                Entry::Vacant(gap) => {
+                    let segment = view.searcher.segment_readers().get(place.segment as usize);
+                    let columns = open(segment.ok_or(IndexError::ForeignCandidate)?);
+                    gap.insert(columns.map_err(IndexError::tantivy(&view.path))?)
+                }
+            };
+            values.push(read(columns, place.doc));
+        }
+        Ok(values)
+    }
+
+    fn found(&self, page: PageId) -> Result<Option<(StoredPage, Place)>, IndexError> {
+        let Some(place) = self.place(page)? else { return Ok(None) };
+        let stored = self.stored_at(page, place)?;
+        // The mark of a page that is gone has no address.
+        Ok((!stored.url.is_empty()).then_some((stored, place)))
+    }
+
+    /// Where the newest member that speaks of a page has it, or the mark that it is gone.
+    fn place(&self, page: PageId) -> Result<Option<Place>, IndexError> {
         let term = self.fields.page_term(page);
-        // The newest member that speaks of the page decides.
-        for view in self.members.iter().rev() {
+        for (member, view) in self.members.iter().enumerate().rev() {
             let failed = IndexError::tantivy(&view.path);
             for (segment, reader) in (0..).zip(view.searcher.segment_readers()) {
                 let inverted = reader.inverted_index(self.fields.page).map_err(&failed)?;
@@ -101,14 +170,12 @@ impl Snapshot for ChainSnapshot {
                     .read_postings(&term, tantivy::schema::IndexRecordOption::Basic)
                     .map_err(|e| failed(e.into()))?;
                 let Some(mut postings) = postings else { continue };
-                use tantivy::DocSet as _;
                 let mut doc = postings.doc();
                 while doc != tantivy::TERMINATED {
                     if reader.alive_bitset().is_none_or(|alive| alive.is_alive(doc)) {
-                        let document: TantivyDocument =
-                            view.searcher.doc(DocAddress::new(segment, doc)).map_err(&failed)?;
-                        let stored = self.fields.read(page, &document);
-                        return Ok((!stored.url.is_empty()).then_some(stored));
+                        let addresses = Addresses::of(reader).map_err(&failed)?;
+                        let address = addresses.number(doc, page).unwrap_or_default();
+                        return Ok(Some(Place { member: member as u32, segment, doc, address }));
                     }
                     doc = postings.advance();
                 }

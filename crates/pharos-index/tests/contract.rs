@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+use pharos_core::{LibraryPosition, PageUrl};
 use pharos_index::{Change, Document, EmbeddedIndex, HistoryBuilder, Index, Query, Snapshot, Wish};
 
 fn url(path: &str) -> PageUrl {
@@ -17,17 +17,11 @@ fn at(offset: u64) -> LibraryPosition {
 
 fn document(path: &str, title: &str, body: &str) -> Document {
     Document {
-        url: url(path),
         title: title.into(),
         body: body.into(),
-        headings: Vec::new(),
-        emphasised: Vec::new(),
-        anchors: vec![],
         lang: "en".into(),
-        date: None,
-        fetched: Timestamp::EPOCH,
         position: at(1),
-        archive: true,
+        ..Document::new(url(path))
     }
 }
 

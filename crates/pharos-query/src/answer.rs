@@ -19,7 +19,8 @@ pub struct Answer {
     pub partial: bool,
     /// The state of the index that answered.
     pub generation: String,
-    /// How many pages match.
+    /// How many pages match, exact copies counted as one; all of them where all are shown. Results may be fewer, since
+    /// pages that say nearly the same are one.
     pub total: u64,
     /// Whether `total` is exact or at least so many.
     pub total_is_exact: bool,
@@ -27,6 +28,8 @@ pub struct Answer {
     pub took_ms: f64,
     /// Which page of results this is, from 1.
     pub page: usize,
+    /// The last page of results, once it is known: whoever turns that far comes to the end.
+    pub last_page: Option<usize>,
     /// The results.
     pub hits: Vec<Hit>,
     /// Other queries to try.
@@ -56,12 +59,12 @@ pub struct Hit {
     pub lang: String,
     /// Its subject class.
     pub category: String,
-    /// How well it fits.
+    /// How well it fits, or the best of its copies.
     pub score: f32,
     /// The page of ours that shows the stored copy.
     pub cached_url: Option<String>,
     /// How many more results the same site has.
     pub more_from_site: u64,
-    /// How many copies of it are not shown.
+    /// How many pages with the same content are known and not shown.
     pub duplicates: u64,
 }

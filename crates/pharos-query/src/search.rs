@@ -1,16 +1,16 @@
 //! Answering: parse, retrieve, show.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 use pharos_core::config::QueryConfig;
 use pharos_core::{LibraryPosition, PageId, PageUrl, Timestamp};
-use pharos_index::{Index, IndexError, Snapshot, StoredPage};
+use pharos_index::{Index, IndexError, Query, Snapshot, StoredPage};
 use pharos_text::Analyser;
 use thiserror::Error;
 
 use crate::answer::{Answer, Hit};
+use crate::fold::{Fold, Folded};
 use crate::highlight::{Marker, mark};
 use crate::parse::{Parsed, parse};
 use crate::snippet::snippet;
@@ -32,12 +32,14 @@ pub struct Request {
     pub page: usize,
     /// Results a page; 0 means the configured number.
     pub size: usize,
+    /// Show copies and near-duplicates, too, each as a result of its own.
+    pub all: bool,
 }
 
 impl Request {
     /// The first page of results for a text.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), page: 1, size: 0 }
+        Self { text: text.into(), page: 1, ..Self::default() }
     }
 }
 
@@ -88,32 +90,65 @@ impl Search {
         };
         if !parsed.is_empty() {
             let first = (page - 1).saturating_mul(size);
-            let wanted = first.saturating_add(size).min(self.config.max_results);
-            let found =
-                snapshot.search(&parsed.to_query(&|word, kind| snapshot.knows(word, kind)), wanted)?;
+            let end = first.saturating_add(size);
+            let query = parsed.to_query(&|word, kind| snapshot.knows(word, kind));
+            let found = self.results(&*snapshot, &query, end, request.all)?;
             answer.total = found.total;
-            let shown = found.candidates.get(first..).unwrap_or_default();
+            // One more than the page shows is there unless the results end with it.
+            answer.last_page =
+                (found.results.len() <= end).then(|| found.results.len().div_ceil(size.max(1)));
+            let shown = found.results.get(first..).unwrap_or_default();
+            let shown = &shown[..shown.len().min(size)];
             let words = Marker::of(parsed.words().iter().map(String::as_str));
-            let scores: BTreeMap<PageId, f32> = shown.iter().map(|c| (c.page, c.score)).collect();
-            for stored in snapshot.stored(shown)? {
-                let score = scores.get(&stored.page).copied().unwrap_or_default();
-                answer.hits.push(hit(&stored, score, &words));
-            }
+            let speakers: Vec<_> = shown.iter().map(|folded| folded.speaker).collect();
+            let stored = snapshot.stored(&speakers)?;
+            answer.hits = shown.iter().zip(stored).map(|(folded, page)| hit(&page, folded, &words)).collect();
         }
         answer.took_ms = started.elapsed().as_micros() as f64 / 1000.0;
         Ok(answer)
     }
 
-    /// All pages that match a text, best first, for those who want nothing shown.
+    /// The results up to number `end`, and one more where there is one, so that the end is known.
+    ///
+    /// How many candidates fold into one is not known before, so that more are asked for until there are enough. The
+    /// first ones are the same each time, and fold the same.
+    fn results(
+        &self,
+        snapshot: &dyn Snapshot,
+        query: &Query,
+        end: usize,
+        all: bool,
+    ) -> Result<Results, QueryError> {
+        let most = self.config.max_results;
+        let enough = end.saturating_add(1).min(most);
+        if all {
+            let found = snapshot.search_addresses(query, enough)?;
+            let results = found.candidates.into_iter().map(Folded::alone).collect();
+            return Ok(Results { total: found.total, results });
+        }
+        let mut fold = Fold::default();
+        let mut limit = enough.saturating_mul(2).min(most);
+        loop {
+            let found = snapshot.search(query, limit)?;
+            let new = found.candidates.get(fold.candidates()..).unwrap_or_default();
+            fold.add(new, snapshot)?;
+            let no_more = found.candidates.len() < limit || limit == most;
+            if no_more || fold.results().len() >= enough {
+                return Ok(Results { total: found.total, results: fold.finish() });
+            }
+            limit = limit.saturating_mul(2).min(most);
+        }
+    }
+
+    /// All pages that match a text, copies too, best first, for those who want nothing shown.
     pub fn matching(&self, text: &str) -> Result<Vec<PageId>, QueryError> {
         let parsed = self.parse(&text.chars().take(self.config.max_length).collect::<String>());
         if parsed.is_empty() {
             return Ok(Vec::new());
         }
         let snapshot = self.index.snapshot()?;
-        let all = usize::try_from(snapshot.pages()?).unwrap_or(usize::MAX);
-        let found =
-            snapshot.search(&parsed.to_query(&|word, kind| snapshot.knows(word, kind)), all.max(1))?;
+        let query = parsed.to_query(&|word, kind| snapshot.knows(word, kind));
+        let found = snapshot.search_addresses(&query, usize::MAX)?;
         Ok(found.candidates.iter().map(|candidate| candidate.page).collect())
     }
 
@@ -154,7 +189,13 @@ impl Search {
     }
 }
 
-fn hit(stored: &StoredPage, score: f32, words: &Marker) -> Hit {
+/// Results, best first, and how many pages match.
+struct Results {
+    total: u64,
+    results: Vec<Folded>,
+}
+
+fn hit(stored: &StoredPage, folded: &Folded, words: &Marker) -> Hit {
     let title = if stored.title.trim().is_empty() { stored.url.clone() } else { stored.title.clone() };
     let snippet = snippet(&stored.body, words);
     Hit {
@@ -165,7 +206,8 @@ fn hit(stored: &StoredPage, score: f32, words: &Marker) -> Hit {
         site: PageUrl::parse(&stored.url).map(|u| u.site().to_string()).unwrap_or_default(),
         date: stored.date.clone(),
         lang: stored.lang.clone(),
-        score,
+        score: folded.score,
+        duplicates: folded.duplicates(),
         cached_url: stored.archive.then(|| format!("/snapshot/{}", stored.page)),
         url: stored.url.clone(),
         ..Hit::default()
@@ -184,17 +226,10 @@ mod tests {
         let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
         let changes = pages.iter().map(|(url, title, body)| {
             Change::Put(Box::new(Document {
-                url: PageUrl::parse(url).unwrap(),
                 title: (*title).into(),
                 body: (*body).into(),
-                headings: Vec::new(),
-                emphasised: Vec::new(),
-                anchors: vec![],
                 lang: "en".into(),
-                date: None,
-                fetched: Timestamp::EPOCH,
-                position: LibraryPosition::START,
-                archive: true,
+                ..Document::new(PageUrl::parse(url).unwrap())
             }))
         });
         index.apply(changes.collect()).unwrap();
@@ -227,13 +262,14 @@ mod tests {
         let (_dir, search) = search(&pages);
         let mut seen = HashSet::new();
         for page in 1..=3 {
-            let answer = search.run(&Request { text: "same".into(), page, size: 10 }).unwrap();
+            let answer = search.run(&Request { page, size: 10, ..Request::new("same") }).unwrap();
             assert_eq!((answer.total, answer.page), (25, page));
             seen.extend(answer.hits.into_iter().map(|h| h.url));
         }
         assert_eq!(seen.len(), 25);
         for page in [4, 1000, usize::MAX] {
-            assert!(search.run(&Request { text: "same".into(), page, size: 10 }).unwrap().hits.is_empty());
+            let answer = search.run(&Request { page, size: 10, ..Request::new("same") }).unwrap();
+            assert_eq!((answer.hits.len(), answer.last_page), (0, Some(3)));
         }
     }
 

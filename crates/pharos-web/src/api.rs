@@ -6,6 +6,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use pharos_core::PageUrl;
+use pharos_query::Request;
 use serde_json::json;
 
 use crate::paging::MAX_PAGE;
@@ -15,7 +16,7 @@ use crate::visitor::Visitor;
 /// More results than this are not given at once.
 const MAX_SIZE: usize = 100;
 
-/// `/api/v1/search?q=…&page=1&size=10`.
+/// `/api/v1/search?q=…&page=1&size=10`; with `all=1` copies, too.
 pub(crate) async fn search(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, ServiceError> {
     let config = rooms.config();
     let query = visitor.query(config.query.max_length);
@@ -30,7 +31,8 @@ pub(crate) async fn search(State(rooms): State<Rooms>, visitor: Visitor) -> Resu
     let Some(size) = number(visitor.param("size"), config.query.page_size.max(1), MAX_SIZE) else {
         return Ok(bad_request("the parameter `size` must be a whole number from 1 to 100"));
     };
-    let mut response = Json(rooms.run(&query, page, size).await?).into_response();
+    let request = Request { text: query, page, size, all: visitor.wants_all() };
+    let mut response = Json(rooms.run(request).await?).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     Ok(response)
 }

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use percent_encoding::percent_decode_str;
 use pharos_core::{Config, PageUrl};
-use pharos_query::{Answer, Hit};
+use pharos_query::{Answer, Hit, Request};
 
 use crate::page::{Frame, Link, respond};
 use crate::paging::{last_page, page_number, window};
@@ -27,13 +27,30 @@ pub(crate) async fn results(State(rooms): State<Rooms>, visitor: Visitor) -> Res
     let size = config.query.page_size.max(1);
     let reachable = page <= last_page(u64::MAX, size, config.query.max_results);
     // What lies beyond the limit is not asked for; the first page tells how far the results go.
-    let mut answer = rooms.run(&query, if reachable { page } else { 1 }, size).await?;
+    let all = visitor.wants_all();
+    let request = Request { text: query.clone(), page: if reachable { page } else { 1 }, size, all };
+    let mut answer = rooms.run(request).await?;
     if !reachable {
         answer.hits.clear();
     }
     let searchable = if answer.total == 0 { rooms.pages().await? } else { answer.total };
-    let page = ResultsPage::new(&visitor, config, &query, page, &answer, searchable);
+    let page = ResultsPage::new(&visitor, config, &Asked { query, page, all }, &answer, searchable);
     Ok(respond(&visitor, StatusCode::OK, &page))
+}
+
+/// What the visitor asked for.
+struct Asked {
+    query: String,
+    page: usize,
+    /// Copies, too.
+    all: bool,
+}
+
+impl Asked {
+    /// Another page of the same results.
+    fn turn_to(&self, page: usize, text: impl Into<String>) -> Link {
+        Link { href: page_href(&self.query, page, self.all), text: text.into() }
+    }
 }
 
 #[derive(Template)]
@@ -85,7 +102,7 @@ struct HitView {
     lang: String,
     snapshot: Option<String>,
     more: Option<Link>,
-    duplicates: Option<String>,
+    duplicates: Option<Link>,
 }
 
 struct Day {
@@ -107,26 +124,21 @@ struct Number {
 
 impl ResultsPage {
     /// `searchable` is the number of pages in the index, as far as it matters: 0 only when it is empty.
-    fn new(
-        visitor: &Visitor,
-        config: &Config,
-        query: &str,
-        page: usize,
-        answer: &Answer,
-        searchable: u64,
-    ) -> Self {
+    fn new(visitor: &Visitor, config: &Config, asked: &Asked, answer: &Answer, searchable: u64) -> Self {
         let words = visitor.words();
-        let last = last_page(answer.total, config.query.page_size, config.query.max_results);
+        let (query, page) = (asked.query.as_str(), asked.page);
+        // Near-duplicates are one result: how many pages there are is known at the end.
+        let at_most = || last_page(answer.total, config.query.page_size, config.query.max_results);
+        let last = answer.last_page.unwrap_or_else(at_most);
         let outcome = if searchable == 0 {
             Outcome::EmptyIndex
         } else if !answer.hits.is_empty() {
             Outcome::Hits(answer.hits.iter().map(|hit| HitView::new(hit, query, visitor.lang)).collect())
         } else if answer.total > 0 {
-            let to = |number, text: &str| Link { href: page_href(query, number), text: text.to_string() };
             Outcome::Beyond(Beyond {
                 title: fill(words.beyond_title, &[&grouped(page as u64)]),
-                first: to(1, words.first_page),
-                last: (1 < last && last < page).then(|| to(last, words.last_page)),
+                first: asked.turn_to(1, words.first_page),
+                last: (1 < last && last < page).then(|| asked.turn_to(last, words.last_page)),
             })
         } else {
             Outcome::Nothing
@@ -147,9 +159,9 @@ impl ResultsPage {
             corrected: answer
                 .corrected
                 .as_ref()
-                .map(|text| Link { href: page_href(text, 1), text: text.clone() }),
+                .map(|text| Link { href: page_href(text, 1, false), text: text.clone() }),
             notices,
-            paging: Paging::new(query, page, last),
+            paging: Paging::new(asked, last),
             outcome,
             nothing_title: fill(words.nothing_title, &[query]),
         }
@@ -186,10 +198,11 @@ impl HitView {
             lang: hit.lang.clone(),
             snapshot: hit.cached_url.as_ref().filter(is_ours).map(|path| link(path, [("q", query)])),
             more: (hit.more_from_site > 0).then(|| Link {
-                href: page_href(&format!("{query} site:{}", hit.site), 1),
+                href: page_href(&format!("{query} site:{}", hit.site), 1, false),
                 text: fill(words.more_from_site, &[&grouped(hit.more_from_site)]),
             }),
-            duplicates: (hit.duplicates > 0).then(|| words.duplicates(hit.duplicates)),
+            duplicates: (hit.duplicates > 0)
+                .then(|| Link { href: page_href(query, 1, true), text: words.duplicates(hit.duplicates) }),
         }
     }
 
@@ -201,13 +214,14 @@ impl HitView {
 
 impl Paging {
     /// Nothing where there is one page only.
-    fn new(query: &str, page: usize, last: usize) -> Option<Self> {
+    fn new(asked: &Asked, last: usize) -> Option<Self> {
+        let page = asked.page;
         if last < 2 && page < 2 {
             return None;
         }
         let last = last.max(page);
-        let turn = |number| Link { href: page_href(query, number), text: number.to_string() };
-        let number = |number| Number { number, href: page_href(query, number), current: number == page };
+        let turn = |number: usize| asked.turn_to(number, number.to_string());
+        let number = |number| Number { number, href: turn(number).href, current: number == page };
         Some(Self {
             previous: (page > 1).then(|| turn(page - 1)),
             numbers: window(page, last).map(number).collect(),
@@ -216,12 +230,11 @@ impl Paging {
     }
 }
 
-fn page_href(query: &str, page: usize) -> String {
-    if page == 1 {
-        link("/search", [("q", query)])
-    } else {
-        link("/search", [("q", query), ("page", &page.to_string())])
-    }
+fn page_href(query: &str, page: usize, all: bool) -> String {
+    let number = page.to_string();
+    let page = (page > 1).then_some(("page", number.as_str()));
+    let all = all.then_some(("all", "1"));
+    link("/search", [("q", query)].into_iter().chain(page).chain(all))
 }
 
 /// The steps of a path as people read them: escapes undone, what could disturb the line left out.
@@ -270,7 +283,8 @@ mod tests {
 
     fn rendered(query: &str, page: usize, answer: &Answer, searchable: u64) -> String {
         let visitor = Visitor::new(&"/search?q=x".parse().unwrap(), &HeaderMap::new());
-        ResultsPage::new(&visitor, &Config::default(), query, page, answer, searchable).render().unwrap()
+        let asked = Asked { query: query.into(), page, all: false };
+        ResultsPage::new(&visitor, &Config::default(), &asked, answer, searchable).render().unwrap()
     }
 
     #[test]
@@ -288,7 +302,7 @@ mod tests {
             "about <mark>A</mark>",
             "<a href=\"/snapshot/00?q=A%2BB\" rel=\"nofollow\">Snapshot</a>",
             "<a href=\"/search?q=A%2BB+site%3Awww.example.org\" rel=\"nofollow\">4 more from this site</a>",
-            "1 copy not shown",
+            "<a href=\"/search?q=A%2BB&#38;all=1\" rel=\"nofollow\">1 copy not shown</a>",
         ] {
             assert!(html.contains(part), "{part} is missing in {html}");
         }
@@ -338,6 +352,18 @@ mod tests {
             assert!(html.contains(part), "{part} is missing in {html}");
         }
         assert!(!html.contains("page=6"));
+    }
+
+    #[test]
+    fn whoever_wants_copies_turns_pages_with_them_and_comes_to_an_end() {
+        let visitor = Visitor::new(&"/search?q=x&all=1".parse().unwrap(), &HeaderMap::new());
+        assert!(visitor.wants_all());
+        let asked = Asked { query: "x".into(), page: 2, all: true };
+        let answer = Answer { last_page: Some(3), ..answer(vec![hit()], 45) };
+        let html = ResultsPage::new(&visitor, &Config::default(), &asked, &answer, 45).render().unwrap();
+        assert!(html.contains("href=\"/search?q=x&#38;all=1\" rel=\"prev\""), "{html}");
+        assert!(html.contains("href=\"/search?q=x&#38;page=3&#38;all=1\" rel=\"next\""), "{html}");
+        assert!(html.contains("page 2 of 3") && !html.contains("page=4"), "{html}");
     }
 
     #[test]

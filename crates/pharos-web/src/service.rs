@@ -141,8 +141,7 @@ impl Rooms {
     }
 
     /// Answers a query.
-    pub(crate) async fn run(&self, text: &str, page: usize, size: usize) -> Result<Answer, ServiceError> {
-        let request = Request { text: text.to_string(), page, size };
+    pub(crate) async fn run(&self, request: Request) -> Result<Answer, ServiceError> {
         self.blocking(move |service| {
             let start = Instant::now();
             let answer = service.search.run(&request);

@@ -56,17 +56,13 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
         let record = Record::new(page.url(), at, Content::Response(response));
         let position = library.append(&[record]).unwrap()[0].0;
         let document = Document {
-            url: page.url(),
             title: page.title.into(),
             body: page.text.into(),
-            headings: Vec::new(),
-            emphasised: Vec::new(),
-            anchors: Vec::new(),
             lang: if page.title.is_ascii() { "en".into() } else { "zh".into() },
-            date: None,
             fetched: at,
             position,
             archive: page.archive,
+            ..Document::new(page.url())
         };
         index.apply(vec![Change::Put(Box::new(document))]).unwrap();
     }

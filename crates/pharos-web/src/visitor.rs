@@ -64,6 +64,11 @@ impl Visitor {
         text.trim_end().to_string()
     }
 
+    /// Are copies to be shown, too?
+    pub(crate) fn wants_all(&self) -> bool {
+        self.param("all") == Some("1")
+    }
+
     /// The same request in another language.
     pub(crate) fn href_in(&self, lang: Lang) -> String {
         let kept =

@@ -111,8 +111,8 @@ words! {
     partial: "Time ran out: there may be more than is shown.", "时间有限，可能还有更多结果没有列出。";
     snapshot: "Snapshot", "网页快照";
     more_from_site: "{} more from this site", "该网站还有 {} 条结果";
-    duplicates_one: "1 copy not shown", "另有 1 个相同网页";
-    duplicates_many: "{} copies not shown", "另有 {} 个相同网页";
+    duplicates_one: "1 copy not shown", "1 个相同页面未显示";
+    duplicates_many: "{} copies not shown", "{} 个相同页面未显示";
     result_pages: "Result pages", "结果分页";
     previous: "Previous", "上一页";
     next: "Next", "下一页";

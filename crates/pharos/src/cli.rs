@@ -666,6 +666,9 @@ pub(crate) struct SearchArgs {
     /// Which page of results
     #[arg(long, default_value_t = 1)]
     pub(crate) page: usize,
+    /// Show pages that say the same as another, too
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Show how the query was understood and how results were scored
     #[arg(long)]
     pub(crate) explain: bool,

@@ -133,9 +133,9 @@ fn compare(
         return Ok(());
     }
     let snapshot = &indexed.snapshot;
-    let count = snapshot.pages()?;
-    exam.diagnosis.searchable = count;
-    let all = snapshot.search(&Query::All, usize::try_from(count).unwrap_or(usize::MAX).max(1))?;
+    exam.diagnosis.searchable = snapshot.pages()?;
+    // Copies are pages like others: each address has its own version, which must be the current one.
+    let all = snapshot.search_addresses(&Query::All, usize::MAX)?;
     let mut found: HashMap<PageId, LibraryPosition> = HashMap::new();
     for batch in all.candidates.chunks(BATCH) {
         check(Examining::Index(found.len() as u64))?;

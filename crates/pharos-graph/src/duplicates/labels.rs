@@ -98,7 +98,7 @@ impl Groups {
             && self.members.iter().all(|member| (member.page as usize) < pages)
             && self.ends.is_sorted_by_key(|(representative, _)| *representative)
             && ends.clone().is_sorted()
-            && ends.last().unwrap_or(0) == self.members.len()
+            && ends.max().unwrap_or(0) == self.members.len()
     }
 
     /// How many pages there are, with copies and without.

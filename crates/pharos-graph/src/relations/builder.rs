@@ -62,6 +62,8 @@ pub struct PageWords {
     pub title: String,
     /// Its cleaned text.
     pub body: String,
+    /// May its stored copy be shown? Pages that differ in this are not one.
+    pub archive: bool,
     /// A fingerprint of its layout, 0 if unknown.
     pub layout: u32,
     /// The address that it names as the right one.
@@ -160,6 +162,7 @@ impl RelationsBuilder {
                 domain: self.numbering.domain(page),
                 first_seen: words.first_seen,
                 layout: words.layout,
+                archive: words.archive,
                 canonical: canonical.filter(|other| *other != page),
             };
             self.copies.add(text, fingerprint)?;

@@ -30,8 +30,8 @@ pub(super) struct CopyCollector {
     shingles: Vec<Option<NonZeroU32>>,
     /// A row for each text, empty where it has no shingles.
     wide: BufWriter<File>,
-    /// Digest, site (0 where the text says enough to be recognised on any site), and the text's number.
-    digests: Vec<(Digest, u32, u32)>,
+    /// Digest; whether it may be shown, and the site (0 where the text says enough to be recognised on any site); number.
+    digests: Vec<(Digest, (bool, u32), u32)>,
     /// Texts with the page that they name as the right one.
     canonical: Vec<(u32, u32)>,
 }
@@ -43,6 +43,7 @@ pub(super) struct TextOf {
     pub(super) domain: u32,
     pub(super) first_seen: Timestamp,
     pub(super) layout: u32,
+    pub(super) archive: bool,
     /// The page that it names as the right one, if that is another.
     pub(super) canonical: Option<u32>,
 }
@@ -88,7 +89,7 @@ impl CopyCollector {
             layout: text.layout,
         });
         let site = if fingerprint.is_telling { 0 } else { text.site + 1 };
-        self.digests.push((fingerprint.digest, site, number));
+        self.digests.push((fingerprint.digest, (text.archive, site), number));
         self.canonical.extend(text.canonical.map(|page| (number, page)));
         self.titles.push(fingerprint.title);
         self.shingles.push(fingerprint.wide.as_ref().map(|wide| wide.shingles()));

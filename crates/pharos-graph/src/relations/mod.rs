@@ -34,6 +34,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -268,14 +269,13 @@ impl Relations {
         text.map_or(page, |text| self.copies.page(self.copies.exact[text as usize]))
     }
 
-    /// The pages with the very same words for which this one stands.
-    pub fn exact_copies(&self, page: u32) -> Vec<u32> {
-        let Some(text) = self.copies.text(page) else { return Vec::new() };
-        let groups = &self.copies.groups;
-        let group =
-            std::iter::once(groups.representative(text)).chain(groups.members(text).iter().map(|m| m.page));
-        let same = group.filter(|other| *other != text && self.copies.exact[*other as usize] == text);
-        same.map(|other| self.copies.page(other)).collect()
+    /// The pages with the very same words, by the one that stands for them.
+    pub fn exact_copies(&self) -> HashMap<u32, Vec<u32>> {
+        let mut copies: HashMap<u32, Vec<u32>> = HashMap::new();
+        for (text, original) in (0..).zip(&self.copies.exact).filter(|(text, original)| text != *original) {
+            copies.entry(self.copies.page(*original)).or_default().push(self.copies.page(text));
+        }
+        copies
     }
 
     /// The signature of a page's words, while these relations are new.
@@ -310,7 +310,7 @@ impl Relations {
     }
 
     /// Pages with a text: those that were looked at for copies.
-    pub fn texts(&self) -> &[u32] {
+    pub fn pages_with_text(&self) -> &[u32] {
         &self.copies.pages
     }
 

@@ -15,6 +15,7 @@ fn words(address: &str, seen: i64, title: &str, body: &str) -> PageWords {
         published: None,
         title: title.into(),
         body: body.into(),
+        archive: true,
         layout: 0,
         canonical: None,
     }
@@ -91,17 +92,17 @@ fn the_first_crawled_speaks_for_exact_and_near_copies() {
         ["http://a.example/first", "http://b.example/copy", "http://d.example/reprint"].map(number);
     assert_eq!([first, copy, reprint].map(|page| relations.representative(page)), [Some(first); 3]);
     assert_eq!((relations.original(copy), relations.original(reprint)), (first, reprint));
-    assert_eq!(relations.exact_copies(first), [copy]);
+    assert_eq!(relations.exact_copies()[&first], [copy]);
     assert_eq!(relations.mirror_degree(reprint), 2);
     let group = relations.group(copy).unwrap();
     assert_eq!((group.representative, group.members.len()), (first, 2));
     assert!(group.members.iter().all(|m| (m.extent, m.layout) == (Extent::Whole, Layout::Unknown)));
     // Crawled first, but it says itself that the other is the right one.
     let [report, print] = ["http://c.example/report", "http://c.example/report?print"].map(number);
-    assert_eq!((relations.original(print), relations.exact_copies(report)), (report, vec![print]));
+    assert_eq!((relations.original(print), &relations.exact_copies()[&report]), (report, &vec![print]));
     let [short, elsewhere, again] =
         ["http://e.example/1", "http://f.example/1", "http://e.example/2"].map(number);
-    assert_eq!(relations.exact_copies(short), [again]);
+    assert_eq!(relations.exact_copies()[&short], [again]);
     assert_eq!(relations.representative(elsewhere), None);
     assert_eq!(relations.groups().len(), 3);
 }

@@ -114,7 +114,7 @@ fn report(global: &Global, args: &DedupReportArgs) -> anyhow::Result<Outcome> {
     }
     let name = |site: u32| relations.sites()[site as usize].as_str().to_owned();
     let mut shares: HashMap<u32, (u64, u64)> = HashMap::new();
-    for page in relations.texts() {
+    for page in relations.pages_with_text() {
         let share = shares.entry(relations.site(*page)).or_default();
         share.0 += 1;
         share.1 += u64::from(relations.representative(*page).is_some_and(|other| other != *page));
@@ -133,12 +133,15 @@ fn report(global: &Global, args: &DedupReportArgs) -> anyhow::Result<Outcome> {
     mirrors.truncate(args.count);
     let too_many: u64 = groups.iter().map(|group| group.members.len() as u64).sum();
     let report = Report {
-        pages: relations.texts().len() as u64,
+        pages: relations.pages_with_text().len() as u64,
         groups: groups.len() as u64,
         pages_in_groups: too_many + groups.len() as u64,
         pages_too_many: too_many,
-        exact_copies: relations.texts().iter().filter(|page| relations.original(**page) != **page).count()
-            as u64,
+        exact_copies: relations
+            .pages_with_text()
+            .iter()
+            .filter(|page| relations.original(**page) != **page)
+            .count() as u64,
         largest,
         mirrors,
         sites,

@@ -18,7 +18,8 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<Outcome> 
     let index = EmbeddedIndex::open_reader(&data.index())?;
     let search = Search::new(Arc::new(index), config.query);
     let size = args.number.clamp(1, 1000);
-    let answer = search.run(&Request { text: args.query.join(" "), page: args.page, size })?;
+    let request = Request { text: args.query.join(" "), page: args.page, size, all: args.all };
+    let answer = search.run(&request)?;
     if global.json {
         console::print_json(&answer)?;
     } else {
@@ -54,6 +55,11 @@ fn print(answer: &Answer, size: usize, explain: bool) -> io::Result<()> {
         writeln!(out, "     {}  {}", hit.url, hit.date.as_deref().unwrap_or_default())?;
         if !hit.snippet.is_empty() {
             writeln!(out, "     {}", console::printable(&hit.snippet))?;
+        }
+        match hit.duplicates {
+            0 => {}
+            1 => writeln!(out, "     1 copy not shown")?,
+            more => writeln!(out, "     {more} copies not shown")?,
         }
         if explain {
             writeln!(out, "     score {:.3}", hit.score)?;

@@ -112,6 +112,36 @@ pub struct MinHashSignature {
     shingles: NonZeroU32,
 }
 
+impl MinHashSignature {
+    /// Bytes of a signature.
+    pub const BYTES: usize = BINS + BINS / 8 + 4;
+
+    /// Its bytes, for keeping it outside of memory.
+    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        let (bins, rest) = bytes.split_at_mut(BINS);
+        let (hidden, shingles) = rest.split_at_mut(BINS / 8);
+        bins.copy_from_slice(&self.bins);
+        hidden.copy_from_slice(&self.hidden);
+        shingles.copy_from_slice(&self.shingles.get().to_le_bytes());
+        bytes
+    }
+
+    /// The signature with these bytes; none if they are of no signature.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (bins, rest) = bytes.split_first_chunk()?;
+        let (hidden, shingles) = rest.split_first_chunk()?;
+        let shingles = u32::from_le_bytes(shingles.try_into().ok()?);
+        Some(Self { bins: *bins, hidden: *hidden, shingles: NonZeroU32::new(shingles)? })
+    }
+
+    /// Shingles in the bins that are looked at.
+    fn own_shingles(&self) -> f64 {
+        let hidden = u128::from_le_bytes(self.hidden).count_ones();
+        f64::from(self.shingles.get()) * f64::from(BINS as u32 - hidden) / BINS as f64
+    }
+}
+
 impl MinHash {
     /// The Jaccard similarity of two pages, estimated from the equal bins, of which one in 256 is equal by chance.
     pub fn similarity(&self, one: &MinHashSignature, other: &MinHashSignature) -> f64 {
@@ -200,20 +230,14 @@ impl Method for MinHash {
     }
 }
 
-impl MinHashSignature {
-    /// Shingles in the bins that are looked at.
-    fn own_shingles(&self) -> f64 {
-        let hidden = u128::from_le_bytes(self.hidden).count_ones();
-        f64::from(self.shingles.get()) * f64::from(BINS as u32 - hidden) / BINS as f64
-    }
-}
-
 /// The estimated similarity, and by how many bins.
 fn estimate(one: &MinHashSignature, other: &MinHashSignature) -> (f64, u32) {
     let hidden = u128::from_le_bytes(one.hidden) | u128::from_le_bytes(other.hidden);
     let bins = one.bins.iter().zip(&other.bins);
     let (equal, seen) = if hidden == 0 {
-        (bins.map(|(a, b)| u32::from(a == b)).sum(), BINS as u32)
+        // As many as there are bins fit a byte, so that the compiler counts sixteen at once.
+        let equal: u8 = bins.map(|(a, b)| u8::from(a == b)).sum();
+        (u32::from(equal), BINS as u32)
     } else {
         let seen = bins.enumerate().filter(|(bin, _)| hidden >> bin & 1 == 0);
         (seen.map(|(_, (a, b))| u32::from(a == b)).sum::<u32>(), BINS as u32 - hidden.count_ones())
@@ -244,6 +268,16 @@ mod tests {
     }
 
     #[test]
+    fn other_bytes_are_no_signature() {
+        let bytes = sign(&words(0..100)).to_bytes();
+        assert!(MinHashSignature::from_bytes(&bytes).is_some());
+        let none = &[0; MinHashSignature::BYTES][..];
+        for wrong in [&bytes[1..], &[&bytes[..], &[0]].concat(), &[], none] {
+            assert_eq!(MinHashSignature::from_bytes(wrong), None);
+        }
+    }
+
+    #[test]
     fn a_half_is_a_part_and_a_sixth_is_a_quotation() {
         let method = MinHash::default();
         let whole = sign(&words(0..1200));
@@ -263,6 +297,12 @@ mod tests {
             // Five standard deviations.
             let estimate = MinHash::default().similarity(&sign(&one), &sign(&other));
             prop_assert!((estimate - similarity).abs() < 0.23, "{estimate} for {similarity}");
+        }
+
+        #[test]
+        fn bytes_keep_all_of_a_signature(length in 30_u32..500) {
+            let signature = sign(&words(0..length));
+            prop_assert_eq!(MinHashSignature::from_bytes(&signature.to_bytes()), Some(signature));
         }
 
         #[test]

@@ -1,0 +1,73 @@
+//! Group and signature of a page, as columns.
+
+use pharos_core::{PageId, SiteId};
+use tantivy::columnar::Column;
+use tantivy::schema::{FAST, Field, SchemaBuilder, TantivyDocument};
+use tantivy::{DocId, SegmentReader};
+
+use crate::Likeness;
+
+/// The representative's id, its halves apart.
+const GROUP: [&str; 2] = ["group_site_half", "group_page_half"];
+/// The signature's length in bytes, then the bytes, eight to a number. A column of bytes would keep them in a
+/// dictionary, of which a block must be unpacked for each.
+const SIGNATURE: &str = "signature";
+
+/// The fields of group and signature.
+#[derive(Clone, Debug)]
+pub(crate) struct LikenessFields {
+    group: [Field; 2],
+    signature: Field,
+}
+
+impl LikenessFields {
+    pub(crate) fn add_to(builder: &mut SchemaBuilder) -> Self {
+        Self {
+            group: GROUP.map(|name| builder.add_u64_field(name, FAST)),
+            signature: builder.add_u64_field(SIGNATURE, FAST),
+        }
+    }
+
+    pub(crate) fn write(&self, group: Option<PageId>, signature: Option<&[u8]>, out: &mut TantivyDocument) {
+        if let Some(group) = group {
+            out.add_u64(self.group[0], group.site().0);
+            out.add_u64(self.group[1], group.page());
+        }
+        if let Some(signature) = signature {
+            out.add_u64(self.signature, signature.len() as u64);
+            for piece in signature.chunks(8) {
+                let mut bytes = [0; 8];
+                bytes[..piece.len()].copy_from_slice(piece);
+                out.add_u64(self.signature, u64::from_le_bytes(bytes));
+            }
+        }
+    }
+}
+
+/// The columns of one segment; those that no page of it has are not there.
+pub(crate) struct LikenessColumns {
+    group: [Option<Column<u64>>; 2],
+    signature: Option<Column<u64>>,
+}
+
+impl LikenessColumns {
+    pub(crate) fn of(segment: &SegmentReader) -> tantivy::Result<Self> {
+        let fast = segment.fast_fields();
+        let [site, page] = GROUP.map(|name| fast.column_opt(name));
+        Ok(Self { group: [site?, page?], signature: fast.column_opt(SIGNATURE)? })
+    }
+
+    pub(crate) fn read(&self, doc: DocId) -> Likeness {
+        let [site, page] =
+            self.group.each_ref().map(|column| column.as_ref().and_then(|column| column.first(doc)));
+        let group = site.zip(page).map(|(site, page)| PageId::from_parts(SiteId(site), page));
+        let signature = self.signature.as_ref().and_then(|column| {
+            let mut numbers = column.values_for_doc(doc);
+            let length = numbers.next()?.try_into().ok()?;
+            let mut bytes: Vec<u8> = numbers.flat_map(u64::to_le_bytes).collect();
+            bytes.truncate(length);
+            Some(bytes.into_boxed_slice())
+        });
+        Likeness { group, signature }
+    }
+}

@@ -1,0 +1,237 @@
+//! Exact copies: one document with several addresses, each of which may change or go by itself.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+use pharos_index::{
+    Change, Copy, Document, EmbeddedIndex, HistoryBuilder, Index, MAX_COPIES, Query, Snapshot, WebFigures,
+};
+
+fn url(text: &str) -> PageUrl {
+    PageUrl::parse(&format!("http://{text}")).unwrap()
+}
+
+fn at(offset: u64) -> LibraryPosition {
+    LibraryPosition { file: 1, offset }
+}
+
+fn copy(address: &str, offset: u64) -> Copy {
+    Copy { url: url(address), position: at(offset), fetched: Timestamp::from_millis(offset as i64) }
+}
+
+fn page(address: &str, body: &str, copies: Vec<Copy>) -> Document {
+    Document { body: body.into(), position: at(1), copies, ..Document::new(url(address)) }
+}
+
+/// An index whose history has these pages, with an empty latest generation open.
+fn index(dir: &Path, pages: &[Document]) -> EmbeddedIndex {
+    let index = EmbeddedIndex::open_writer(dir, 16 << 20, 1 << 20).unwrap();
+    let _builder = index.generations().lock_builder().unwrap();
+    index.commit(at(1)).unwrap();
+    index.seal().unwrap();
+    let mut history = HistoryBuilder::begin(index.generations(), 1, 16 << 20, 1 << 20).unwrap();
+    pages.iter().for_each(|page| history.add(page).unwrap());
+    let history = history.finish(at(1)).unwrap();
+    index.generations().install(history).unwrap();
+    index.commit(at(2)).unwrap();
+    index
+}
+
+/// Three addresses of one page, and a page of its own.
+fn example(dir: &Path) -> EmbeddedIndex {
+    let copies = vec![copy("www.b.example/copy", 20), copy("c.example:8080/copy", 30)];
+    index(
+        dir,
+        &[page("a.example/", "lighthouse keeper", copies), page("b.example/other", "lighthouse", vec![])],
+    )
+}
+
+fn change(index: &EmbeddedIndex, changes: Vec<Change>) -> Arc<dyn Snapshot> {
+    index.apply(changes).unwrap();
+    index.commit(at(9)).unwrap();
+    index.snapshot().unwrap()
+}
+
+fn gone(address: &str) -> Change {
+    Change::Gone(url(address).id())
+}
+
+/// The addresses that a query shows, with the number of copies not shown, in alphabetical order.
+fn shown(snapshot: &dyn Snapshot, query: &Query) -> Vec<String> {
+    let found = snapshot.search(query, 100).unwrap();
+    assert_eq!(found.total as usize, found.candidates.len());
+    let stored = snapshot.stored(&found.candidates).unwrap();
+    let mut shown: Vec<String> = found
+        .candidates
+        .iter()
+        .zip(stored)
+        .map(|(candidate, page)| {
+            assert_eq!(PageUrl::parse(&page.url).unwrap().id(), candidate.page);
+            format!("{} +{}", page.url.replace("http://", ""), candidate.copies)
+        })
+        .collect();
+    shown.sort();
+    shown
+}
+
+fn keeper() -> Query {
+    Query::Word("keeper".into())
+}
+
+fn site(host: &str) -> Query {
+    Query::And(vec![keeper(), Query::Site(host.into())])
+}
+
+fn not_site(host: &str) -> Query {
+    Query::And(vec![keeper(), Query::Not(Box::new(Query::Site(host.into())))])
+}
+
+#[test]
+fn copies_are_one_page_and_each_address_finds_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let snapshot = example(dir.path()).snapshot().unwrap();
+    assert_eq!(snapshot.pages().unwrap(), 2);
+    assert_eq!(shown(&*snapshot, &keeper()), ["a.example/ +2"]);
+    let stored = snapshot.page(url("c.example:8080/copy").id()).unwrap().unwrap();
+    assert_eq!((stored.url.as_str(), stored.position), ("http://c.example:8080/copy", at(30)));
+    assert_eq!((stored.fetched, stored.body.as_str()), (Timestamp::from_millis(30), "lighthouse keeper"));
+    assert_eq!(snapshot.page(url("c.example/copy").id()).unwrap(), None);
+
+    let all = snapshot.search_addresses(&keeper(), 2).unwrap();
+    assert_eq!((all.total, all.candidates.len()), (3, 2));
+}
+
+#[test]
+fn a_page_is_shown_at_an_address_that_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = example(dir.path());
+    let a_gone = change(&index, vec![gone("a.example/")]);
+    assert_eq!(shown(&*a_gone, &keeper()), ["www.b.example/copy +1"]);
+    assert_eq!(a_gone.page(url("a.example/").id()).unwrap(), None);
+    assert!(a_gone.page(url("www.b.example/copy").id()).unwrap().is_some());
+
+    let changed = page("www.b.example/copy", "keeper of its own now", vec![]);
+    let changed = change(&index, vec![Change::Put(Box::new(changed))]);
+    assert_eq!(shown(&*changed, &keeper()), ["c.example:8080/copy +0", "www.b.example/copy +0"]);
+    assert_eq!(changed.pages().unwrap(), 3);
+    assert_eq!(shown(&*changed, &site("a.example")), [""; 0]);
+
+    let none = change(&index, vec![gone("c.example:8080/copy"), gone("www.b.example/copy")]);
+    assert_eq!(shown(&*none, &keeper()), [""; 0]);
+    assert_eq!((none.pages().unwrap(), none.search_addresses(&Query::All, 9).unwrap().total), (1, 1));
+    assert_eq!(shown(&*a_gone, &keeper()), ["www.b.example/copy +1"], "a snapshot never changes");
+}
+
+#[test]
+fn a_site_is_asked_of_each_address() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = example(dir.path());
+    let snapshot = index.snapshot().unwrap();
+    assert_eq!(shown(&*snapshot, &site("b.example")), ["www.b.example/copy +0"]);
+    assert_eq!(shown(&*snapshot, &site("c.example")), ["c.example:8080/copy +0"]);
+    assert_eq!(shown(&*snapshot, &site("c.example:8080")), ["c.example:8080/copy +0"]);
+    assert_eq!(shown(&*snapshot, &site("example")), ["a.example/ +2"]);
+    assert_eq!(shown(&*snapshot, &site("c.example:80")), [""; 0]);
+    assert_eq!(shown(&*snapshot, &not_site("a.example")), ["www.b.example/copy +1"]);
+    assert_eq!(shown(&*snapshot, &not_site("example")), [""; 0]);
+    let both = Query::And(vec![site("a.example"), Query::Site("www.b.example".into())]);
+    assert_eq!(shown(&*snapshot, &both), [""; 0], "no address is of both");
+    let b_gone = change(&index, vec![gone("www.b.example/copy")]);
+    assert_eq!(shown(&*b_gone, &site("b.example")), [""; 0]);
+    assert_eq!(shown(&*b_gone, &not_site("b.example")), ["a.example/ +1"]);
+    let other = Query::And(vec![Query::Word("lighthouse".into()), Query::Site("b.example".into())]);
+    assert_eq!(shown(&*b_gone, &other), ["b.example/other +0"]);
+}
+
+#[test]
+fn a_thousand_copies_are_kept_and_no_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let copies: Vec<Copy> = (0..1_200).map(|n| copy(&format!("s{n}.example/"), n)).collect();
+    let index = index(dir.path(), &[page("a.example/", "keeper", copies)]);
+    let snapshot = index.snapshot().unwrap();
+    assert_eq!(shown(&*snapshot, &keeper()), [format!("a.example/ +{MAX_COPIES}")]);
+    assert_eq!(snapshot.search_addresses(&keeper(), usize::MAX).unwrap().candidates.len(), MAX_COPIES + 1);
+    let stored = |n: usize| snapshot.page(url(&format!("s{n}.example/")).id()).unwrap();
+    assert_eq!(stored(MAX_COPIES - 1).unwrap().position, at(MAX_COPIES as u64 - 1));
+    assert_eq!(stored(MAX_COPIES), None);
+    assert_eq!(shown(&*snapshot, &site("s998.example")), ["s998.example/ +0"]);
+}
+
+#[test]
+fn latest_has_every_address_by_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+    let with_copy = page("a.example/", "keeper", vec![copy("b.example/", 2)]);
+    let snapshot = change(&index, vec![Change::Put(Box::new(with_copy))]);
+    assert_eq!(shown(&*snapshot, &keeper()), ["a.example/ +0"]);
+    assert_eq!(snapshot.page(url("b.example/").id()).unwrap(), None);
+}
+
+#[test]
+fn figures_and_likeness_come_back_as_they_went_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let web = WebFigures {
+        page_rank: 1.5,
+        site_rank: 0.25,
+        in_degree: 7,
+        out_degree: 6,
+        link_hits: 5,
+        linking_domains: 4,
+        mirror_degree: 3,
+        domain_depth: 2,
+        directory_depth: u32::MAX,
+    };
+    let known = Document {
+        web,
+        group: Some(url("b.example/").id()),
+        signature: Some([7; 132].into()),
+        ..page("a.example/", "keeper", vec![copy("b.example/", 2)])
+    };
+    let too_long = Document { signature: Some([7; 257].into()), ..page("c.example/", "keeper", vec![]) };
+    let index = index(dir.path(), &[known.clone(), too_long]);
+    let snapshot = index.snapshot().unwrap();
+    let mut found = snapshot.search(&keeper(), 9).unwrap().candidates;
+    found.sort_by_key(|candidate| candidate.page != known.url.id());
+    assert_eq!(snapshot.figures(&found).unwrap(), [web, WebFigures::default()]);
+    let likeness = snapshot.likeness(&found).unwrap();
+    assert_eq!((likeness[0].group, &likeness[0].signature), (known.group, &known.signature));
+    assert_eq!(likeness[1], Default::default());
+
+    assert_eq!(
+        snapshot.figures_of(url("b.example/").id()).unwrap(),
+        Some(web),
+        "those of a copy are its page's"
+    );
+    assert_eq!(snapshot.figures_of(url("d.example/").id()).unwrap(), None);
+    let gone = change(&index, vec![gone("a.example/")]);
+    assert_eq!(gone.figures_of(url("a.example/").id()).unwrap(), None);
+}
+
+#[test]
+fn copies_keep_their_order_when_segments_are_merged() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+    let _builder = index.generations().lock_builder().unwrap();
+    // As many threads as it takes segments to be merged.
+    let mut history = HistoryBuilder::begin(index.generations(), 8, 16 << 20, 1 << 20).unwrap();
+    let address = |n: u64, c: u64| format!("s{}.example/{n}-{c}", (n * 7 + c * 5) % 11);
+    for n in 0..400 {
+        let copies = (1..=n % 4).map(|c| copy(&address(n, c), 10 * n + c)).collect();
+        history.add(&page(&address(n, 0), "keeper", copies)).unwrap();
+    }
+    index.generations().install(history.finish(at(1)).unwrap()).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    for (n, c) in (0..400).flat_map(|n| (1..=n % 4).map(move |c| (n, c))) {
+        let stored = snapshot.page(url(&address(n, c)).id()).unwrap().unwrap();
+        assert_eq!((stored.url, stored.position), (url(&address(n, c)).to_string(), at(10 * n + c)));
+    }
+    for host in (0..11).map(|n| format!("s{n}.example")) {
+        let found = snapshot.search(&site(&host), 1_000).unwrap();
+        for page in snapshot.stored(&found.candidates).unwrap() {
+            assert!(page.url.starts_with(&format!("http://{host}/")), "{} is not of {host}", page.url);
+        }
+    }
+}
