@@ -42,7 +42,7 @@ fn a_thousand_pages_are_stored_once_and_found_by_their_titles() {
     let search = Search::new(Arc::new(index), QueryConfig::default());
     let mut missing = Vec::new();
     for page in truth.stored().filter(|p| p.status == 200 && !p.title.is_empty()) {
-        let answer = search.run(&Request::new(&page.title)).unwrap();
+        let answer = search.run(&Request { all: true, ..Request::new(&page.title) }).unwrap();
         if !answer.hits.iter().any(|hit| hit.url == page.url) {
             missing.push(format!("{} {:?}: {} results", page.url, page.title, answer.total));
         }
