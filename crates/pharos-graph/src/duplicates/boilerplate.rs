@@ -3,7 +3,8 @@
 //!
 //! A minimum of a page's shingles that pages of many *titles* on the same site share comes from such a phrase. The bins it
 //! stands in are hidden for pages of that site, so that only what is their own is compared. Copies of one page on its
-//! site (versions, print views) have one title or few, and keep their bins.
+//! site (versions, print views) have one title or few, and keep their bins. Pages that have nothing of their own are
+//! compared as a whole, and must be nearly equal.
 
 use super::WideSignature;
 
@@ -13,8 +14,8 @@ const MANY_TITLES: usize = 6;
 /// Pages of a site that are enough to know its phrases.
 pub(crate) const ENOUGH_PAGES: usize = 50_000;
 
-/// If more bins than this would be hidden, none is: pages that have nothing of their own are copies of each other.
-const MOST_HIDDEN: u32 = 115;
+/// If more bins than this would be hidden, all are: the page has next to nothing of its own.
+const MOST_HIDDEN: u32 = 108;
 
 /// The phrases of one site: for each bin the minima that are nobody's own, rising.
 pub(crate) struct Boilerplate {
@@ -44,7 +45,7 @@ impl Boilerplate {
         let bins = page.minima().iter().zip(&self.common).enumerate();
         let hidden = bins.filter(|(_, (minimum, common))| common.binary_search(minimum).is_ok());
         let hidden = hidden.fold(0u128, |bits, (bin, _)| bits | 1 << bin);
-        if hidden.count_ones() > MOST_HIDDEN { 0 } else { hidden }
+        if hidden.count_ones() > MOST_HIDDEN { u128::MAX } else { hidden }
     }
 }
 
@@ -84,9 +85,14 @@ mod tests {
     }
 
     #[test]
-    fn pages_with_nothing_of_their_own_are_copies() {
+    fn pages_with_nothing_of_their_own_are_copies_only_of_their_likes() {
         let page = |number: usize| wide(&format!("{}photo {number}", words("gallery", 80)));
         let pages: Vec<(u32, WideSignature)> = (0..20).map(|n| (n as u32, page(n))).collect();
-        assert_eq!(Boilerplate::of(&pages).hidden(&pages[3].1), 0);
+        let site = Boilerplate::of(&pages);
+        let [one, other] = [3, 4].map(|n: usize| pages[n].1.narrow(site.hidden(&pages[n].1)));
+        assert!(MinHash::default().compare(&one, &other).is_some());
+        // Half of the gallery is not the gallery.
+        let half = wide(&words("gallery", 40));
+        assert!(MinHash::default().compare(&one, &half.narrow(site.hidden(&half))).is_none());
     }
 }

@@ -20,6 +20,9 @@ const ROWS: [usize; 4] = [0, 1, 4, 6];
 /// Bins without which nothing can be said.
 const LEAST_BINS: u32 = 20;
 
+/// Jaccard from which pages that have nothing of their own are copies.
+const NEARLY_EQUAL: f64 = 0.9;
+
 /// What is added to the thresholds where next to no bins can be looked at.
 const DOUBT: f64 = 0.25;
 
@@ -135,6 +138,11 @@ impl MinHashSignature {
         Some(Self { bins: *bins, hidden: *hidden, shingles: NonZeroU32::new(shingles)? })
     }
 
+    /// Are all bins hidden? Then the page consists of what many pages say.
+    fn is_nobodys_own(&self) -> bool {
+        self.hidden == [u8::MAX; BINS / 8]
+    }
+
     /// Shingles in the bins that are looked at.
     fn own_shingles(&self) -> f64 {
         let hidden = u128::from_le_bytes(self.hidden).count_ones();
@@ -200,6 +208,10 @@ impl Method for MinHash {
     }
 
     fn compare(&self, one: &MinHashSignature, other: &MinHashSignature) -> Option<Extent> {
+        if one.is_nobodys_own() || other.is_nobodys_own() {
+            let similarity = similarity_of_all(one, other);
+            return (similarity >= NEARLY_EQUAL).then_some(Extent::Whole);
+        }
         let (similarity, seen) = estimate(one, other);
         if seen < LEAST_BINS {
             return None;
@@ -226,7 +238,8 @@ impl Method for MinHash {
     fn key(&self, signature: &MinHashSignature, band: usize) -> Option<u32> {
         let rows = ROWS.map(|row| (band + row) % BINS);
         let is_hidden = rows.iter().any(|row| signature.hidden[row / 8] >> (row % 8) & 1 == 1);
-        (!is_hidden).then(|| u32::from_le_bytes(rows.map(|row| signature.bins[row])))
+        (!is_hidden || signature.is_nobodys_own())
+            .then(|| u32::from_le_bytes(rows.map(|row| signature.bins[row])))
     }
 }
 
@@ -234,17 +247,24 @@ impl Method for MinHash {
 fn estimate(one: &MinHashSignature, other: &MinHashSignature) -> (f64, u32) {
     let hidden = u128::from_le_bytes(one.hidden) | u128::from_le_bytes(other.hidden);
     let bins = one.bins.iter().zip(&other.bins);
-    let (equal, seen) = if hidden == 0 {
-        // As many as there are bins fit a byte, so that the compiler counts sixteen at once.
-        let equal: u8 = bins.map(|(a, b)| u8::from(a == b)).sum();
-        (u32::from(equal), BINS as u32)
-    } else {
-        let seen = bins.enumerate().filter(|(bin, _)| hidden >> bin & 1 == 0);
-        (seen.map(|(_, (a, b))| u32::from(a == b)).sum::<u32>(), BINS as u32 - hidden.count_ones())
-    };
+    if hidden == 0 {
+        return (similarity_of_all(one, other), BINS as u32);
+    }
+    let seen = BINS as u32 - hidden.count_ones();
+    let equal = bins.enumerate().filter(|(bin, (a, b))| hidden >> bin & 1 == 0 && a == b).count();
+    (without_chance(equal as f64 / f64::from(seen.max(1))), seen)
+}
+
+fn similarity_of_all(one: &MinHashSignature, other: &MinHashSignature) -> f64 {
+    // As many as there are bins fit a byte, so that the compiler counts sixteen at once.
+    let equal: u8 = one.bins.iter().zip(&other.bins).map(|(a, b)| u8::from(a == b)).sum();
+    without_chance(f64::from(equal) / BINS as f64)
+}
+
+/// One bin in 256 is equal by chance.
+fn without_chance(equal: f64) -> f64 {
     let chance = 1.0 / 256.0;
-    let similarity = (f64::from(equal) / f64::from(seen.max(1)) - chance) / (1.0 - chance);
-    (similarity.max(0.0), seen)
+    ((equal - chance) / (1.0 - chance)).max(0.0)
 }
 
 #[cfg(test)]
