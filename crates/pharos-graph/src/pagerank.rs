@@ -9,13 +9,17 @@
 //! # Errors are bounded
 //! A round brings any two distributions closer by the factor d, in the sum of absolute differences. A round that
 //! changes the ranks by c therefore leaves them at most c · d/(1 − d) away from the solution; together with what
-//! rounding can add, that is [`Ranks::error_bound`]. Rounds stop when c is at most ε, never after a fixed number.
+//! rounding can add, that is [`Ranks::error_bound`]. Rounds stop when c is at most ε, never after a fixed number. Most
+//! rounds move only the last change, in singles; the last round, from which the bound comes, is always exact.
+
+mod walk;
 
 use rayon::prelude::*;
 
+use self::walk::Walk;
 use crate::GraphError;
-use crate::sum::{GATHER_ROUNDINGS, Sum, gather, sum};
-use crate::web::{BuildRules, Direction, Graph, Places, site_graph, split};
+use crate::sum::{GATHER_ROUNDINGS, sum};
+use crate::web::{BuildRules, Graph, Places, site_graph};
 
 /// The scale of the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,11 +112,7 @@ pub fn page_rank(
     }
     let start = start_values(start, &jumps, pages)?;
     let mut walk = Walk::new(graph, jumps, start);
-    let (mut rounds, mut change) = (0, f64::INFINITY);
-    while rounds < rules.max_rounds && change > rules.tolerance {
-        change = walk.round(rules.damping);
-        rounds += 1;
-    }
+    let (rounds, change) = walk.run(rules.damping, rules.tolerance, rules.max_rounds);
     let mut values = walk.ranks;
     let scale = match rules.form {
         Form::Probability => 1.0,
@@ -193,66 +193,6 @@ impl Jumps {
             Self::Uniform(share) => *share,
             Self::ByPage(shares) => shares[page],
         }
-    }
-}
-
-/// The state between two rounds.
-struct Walk<'graph> {
-    graph: &'graph Graph,
-    jumps: Jumps,
-    parts: Vec<std::ops::Range<usize>>,
-    ranks: Vec<f64>,
-    /// What each page gives to every page it links to: its rank by its number of links.
-    shares: Vec<f64>,
-    next_shares: Vec<f64>,
-    /// The rank of all pages without links.
-    dangling: f64,
-}
-
-impl<'graph> Walk<'graph> {
-    fn new(graph: &'graph Graph, jumps: Jumps, ranks: Vec<f64>) -> Self {
-        let share = |(page, &rank): (u32, &f64)| {
-            let links = graph.links_from(page).len();
-            if links == 0 { 0.0 } else { rank / links as f64 }
-        };
-        let shares: Vec<f64> = (0..graph.pages()).zip(&ranks).map(share).collect();
-        let dangling = sum((0..graph.pages())
-            .zip(&ranks)
-            .filter(|&(page, _)| graph.links_from(page).is_empty())
-            .map(|(_, &r)| r));
-        let next_shares = vec![0.0; ranks.len()];
-        Self { graph, jumps, parts: graph.parts(Direction::Backward), ranks, shares, next_shares, dangling }
-    }
-
-    /// One synchronous round. Every page pulls from those that link to it, so that no two threads write to one place,
-    /// and passes over the data are one: new rank, change, and what the next round needs.
-    fn round(&mut self, damping: f64) -> f64 {
-        let Self { graph, jumps, parts, ranks, shares, next_shares, dangling } = self;
-        let jumping = (1.0 - damping) + damping * *dangling;
-        let ranks = split(ranks, parts, 1);
-        let next = split(next_shares, parts, 1);
-        let work: Vec<_> = parts.iter().cloned().zip(ranks).zip(next).collect();
-        let sums: Vec<(f64, f64)> = work
-            .into_par_iter()
-            .map(|((part, ranks), next)| {
-                let (mut change, mut dangling) = (Sum::default(), Sum::default());
-                for (place, page) in part.enumerate() {
-                    let pulled = gather(graph.links_to(page as u32), shares);
-                    let rank = jumping * jumps.to(page) + damping * pulled;
-                    change.add((rank - ranks[place]).abs());
-                    ranks[place] = rank;
-                    let links = graph.links_from(page as u32).len();
-                    if links == 0 {
-                        dangling.add(rank);
-                    }
-                    next[place] = if links == 0 { 0.0 } else { rank / links as f64 };
-                }
-                (change.value(), dangling.value())
-            })
-            .collect();
-        std::mem::swap(&mut self.shares, &mut self.next_shares);
-        self.dangling = sum(sums.iter().map(|&(_, dangling)| dangling));
-        sum(sums.iter().map(|&(change, _)| change))
     }
 }
 

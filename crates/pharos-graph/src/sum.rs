@@ -35,22 +35,22 @@ pub(crate) const GATHER_ROUNDINGS: f64 = (BLOCK / 4 + 8) as f64;
 
 /// The sum of `values` at the places in `row`: four sums side by side in blocks, blocks compensated. As fast as a plain
 /// loop, and the error does not grow with the row.
-pub(crate) fn gather(row: &[u32], values: &[f64]) -> f64 {
+pub(crate) fn gather<V: Copy + Into<f64>>(row: &[u32], values: &[V]) -> f64 {
     if row.len() <= BLOCK {
         return gather_block(row, values);
     }
     sum(row.chunks(BLOCK).map(|block| gather_block(block, values)))
 }
 
-fn gather_block(row: &[u32], values: &[f64]) -> f64 {
+fn gather_block<V: Copy + Into<f64>>(row: &[u32], values: &[V]) -> f64 {
     let (fours, rest) = row.as_chunks::<4>();
     let mut sums = [0.0; 4];
     for four in fours {
         for lane in 0..4 {
-            sums[lane] += values[four[lane] as usize];
+            sums[lane] += values[four[lane] as usize].into();
         }
     }
-    let rest: f64 = rest.iter().map(|&place| values[place as usize]).sum();
+    let rest: f64 = rest.iter().map(|&place| values[place as usize].into()).sum();
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::web::Direction;
 
 fn graph(pages: u32, links: &[(u32, u32)]) -> Graph {
     Graph::from_links(pages, links.iter().copied(), BuildRules::default()).unwrap()
@@ -205,5 +206,19 @@ proptest! {
         let away: f64 = found.values.iter().zip(&expected).map(|(f, e)| (f - e).abs()).sum();
         prop_assert!(away < 1e-9 && away <= found.error_bound + 1e-13, "{} away", away);
         prop_assert!((found.values.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+
+    /// Light rounds take away what the start had too much: no page may end up below zero, however odd the start.
+    #[test]
+    fn any_start_leads_to_the_same_ranks(
+        links in prop::collection::vec((0u32..12, 0u32..12), 0..60),
+        start in prop::collection::vec(prop_oneof![Just(0.0), 0.0..1.0f64, 1e6..1e9f64], 12),
+    ) {
+        let (graph, seeds) = (graph(12, &links), [(0, 1.0)]);
+        let cold = page_rank(&graph, &RankRules::default(), Teleport::Seeds(&seeds), None).unwrap();
+        let warm = page_rank(&graph, &RankRules::default(), Teleport::Seeds(&seeds), Some(&start)).unwrap();
+        let away: f64 = warm.values.iter().zip(&cold.values).map(|(w, c)| (w - c).abs()).sum();
+        prop_assert!(warm.values.iter().all(|value| *value >= 0.0));
+        prop_assert!(warm.converged && away <= warm.error_bound + cold.error_bound, "{} away", away);
     }
 }

@@ -1,0 +1,128 @@
+//! What every method and every peer has to do: sign pages as they come, then group them.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use pharos_graph::duplicates::{Grouping, Method, PageFacts, PageText};
+use rustix::time::ClockId;
+
+pub trait Contestant {
+    fn name(&self) -> String;
+    /// Brings pages into the form that this contestant takes: not counted.
+    fn prepare(&mut self, _texts: &[PageText]) {}
+    /// Keeps the signatures of some more pages, those that were prepared.
+    fn sign(&mut self, texts: &[PageText]);
+    /// For every page, the page that speaks for its group; none if this contestant cannot group.
+    fn group(&mut self) -> Option<Vec<u32>>;
+    /// Of all signatures together.
+    fn bytes(&self) -> usize;
+}
+
+/// One of our methods.
+pub struct Ours<M: Method> {
+    method: M,
+    signatures: Vec<Option<M::Signature>>,
+}
+
+impl<M: Method> Ours<M> {
+    pub fn new(method: M, pages: usize) -> Self {
+        Self { method, signatures: Vec::with_capacity(pages) }
+    }
+}
+
+impl<M: Method> Contestant for Ours<M> {
+    fn name(&self) -> String {
+        self.method.name()
+    }
+
+    fn sign(&mut self, texts: &[PageText]) {
+        self.signatures.extend(texts.iter().map(|text| self.method.fingerprint(text)));
+    }
+
+    fn group(&mut self) -> Option<Vec<u32>> {
+        let mut grouping = Grouping::new(self.signatures.len());
+        grouping.join(&self.method, &self.signatures);
+        let groups = grouping.finish(&self.method, &self.signatures, &[] as &[PageFacts]);
+        Some((0..self.signatures.len() as u32).map(|page| groups.representative(page)).collect())
+    }
+
+    fn bytes(&self) -> usize {
+        self.signatures.iter().flatten().map(|signature| self.method.bytes(signature)).sum()
+    }
+}
+
+/// A contestant and what it took so far.
+pub struct Entry {
+    contestant: Box<dyn Contestant>,
+    /// It signs no more pages than this.
+    limit: usize,
+    pages: usize,
+    signing: Duration,
+}
+
+/// A line of the table.
+pub struct Row {
+    pub name: String,
+    pub pages: usize,
+    pub signed_per_second: f64,
+    pub bytes_per_page: f64,
+    pub grouped: Option<Grouped>,
+}
+
+pub struct Grouped {
+    pub per_second: f64,
+    pub precision: f64,
+    pub recall: f64,
+}
+
+impl Entry {
+    pub fn new(contestant: impl Contestant + 'static, limit: usize) -> Self {
+        Self { contestant: Box::new(contestant), limit, pages: 0, signing: Duration::ZERO }
+    }
+
+    pub fn name(&self) -> String {
+        self.contestant.name()
+    }
+
+    pub fn sign(&mut self, texts: &[PageText]) {
+        let texts = &texts[..texts.len().min(self.limit - self.pages)];
+        self.contestant.prepare(texts);
+        let before = processor_time();
+        self.contestant.sign(texts);
+        self.signing += processor_time() - before;
+        self.pages += texts.len();
+    }
+
+    pub fn finish(mut self, content: impl Fn(usize) -> u32) -> Row {
+        let per_second = |time: Duration| self.pages as f64 / time.as_secs_f64().max(1e-9);
+        let signed_per_second = per_second(self.signing);
+        let bytes_per_page = self.contestant.bytes() as f64 / self.pages.max(1) as f64;
+        let before = processor_time();
+        let groups = self.contestant.group();
+        let grouping = processor_time() - before;
+        let grouped = groups.map(|groups| {
+            let (precision, recall) = pair_scores((0..).map(&content).zip(groups).collect());
+            Grouped { per_second: per_second(grouping), precision, recall }
+        });
+        Row { name: self.contestant.name(), pages: self.pages, signed_per_second, bytes_per_page, grouped }
+    }
+}
+
+/// Precision and recall over pairs, from the content and the group of each page.
+fn pair_scores(labels: Vec<(u32, u32)>) -> (f64, f64) {
+    fn pairs<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>) -> f64 {
+        let mut counts: HashMap<K, u64> = HashMap::new();
+        keys.for_each(|key| *counts.entry(key).or_default() += 1);
+        counts.values().map(|count| count * (count - 1) / 2).sum::<u64>() as f64
+    }
+    let right = pairs(labels.iter());
+    let found = pairs(labels.iter().map(|(_, group)| group));
+    let known = pairs(labels.iter().map(|(content, _)| content));
+    (if found == 0.0 { 1.0 } else { right / found }, if known == 0.0 { 1.0 } else { right / known })
+}
+
+/// Processor time of this thread: what a busy machine gives to others does not count.
+fn processor_time() -> Duration {
+    let now = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or_default())
+}

@@ -1,0 +1,166 @@
+//! How well, how fast and in how little memory are copies of pages found, method by method, beside gaoya, in the same run?
+//!
+//! `cargo run --release -p bench-dedup -- [--pages 100000] [--seed 1] [--only TEXT] [--language English|Chinese]`
+//!
+//! `--only Hash` keeps the methods and peers with that in their name, which a million pages are for. Methods that keep
+//! kilobytes of each page see the first 20,000. Pages are made as they are needed, and words are cut already.
+//!
+//! A hundred pages go through all methods before the next are made, in turning order, and processor time of one core
+//! counts, so that a busy machine treats all alike. What grouping takes beside the signatures is not measured.
+
+mod contest;
+mod pages;
+mod peers;
+
+use std::env;
+use std::error::Error;
+
+use pharos_graph::duplicates::{
+    BookAlgorithm, Chunk, ExactBytes, ExactText, IMatch, MinHash, Rule, Segments, Shingles, SimHash,
+    WordList, WordStatistics,
+};
+use rayon::prelude::*;
+
+use self::contest::{Entry, Ours, Row};
+use self::pages::{Language, Page, Pages};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const PAGES_A_TURN: usize = 100;
+/// Pages for methods that keep kilobytes of each, and for the word statistics of I-Match.
+const FEW_PAGES: usize = 20_000;
+const MOST_WORDS: usize = 1_000_000;
+
+fn main() -> Outcome<()> {
+    let arguments = Arguments::parse()?;
+    for language in [Language::English, Language::Chinese] {
+        if arguments.language.as_ref().is_none_or(|wanted| *wanted == language.to_string()) {
+            let pages = Pages::new(language, arguments.pages, arguments.seed);
+            run(&pages, language, &arguments);
+        }
+    }
+    Ok(())
+}
+
+fn run(pages: &Pages, language: Language, arguments: &Arguments) {
+    let mut entries = entries(pages, |name| name.contains(&arguments.only));
+    let contestants = entries.len().max(1);
+    let mut bytes = 0;
+    for (turn, first) in (0..pages.count()).step_by(PAGES_A_TURN).enumerate() {
+        let some = some_pages(pages, first);
+        bytes += some.iter().map(|page| page.body.len()).sum::<usize>();
+        let cuts: Vec<_> = some.iter().map(|page| pages.cut(page)).collect();
+        let texts: Vec<_> = cuts.iter().map(|cut| cut.text()).collect();
+        for which in 0..contestants {
+            if let Some(entry) = entries.get_mut((which + turn) % contestants) {
+                entry.sign(&texts);
+            }
+        }
+    }
+    println!("\n{language}: {} pages, {} bytes of cleaned text each\n", pages.count(), bytes / pages.count());
+    println!(
+        "| method | pages | precision | recall | fingerprints/s | grouped/s | both/s | bytes a signature |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    let mut rows = Vec::new();
+    for entry in entries {
+        let row = entry.finish(|page| pages.content(page));
+        print(&row);
+        rows.push(row);
+    }
+    for kind in ["MinHash", "SimHash"] {
+        let of = |peer: bool| {
+            let is_meant = |row: &&Row| row.name.contains(kind) && row.name.contains("gaoya") == peer;
+            rows.iter().rfind(is_meant).and_then(both_per_second)
+        };
+        if let (Some(ours), Some(theirs)) = (of(false), of(true)) {
+            println!("\n{kind}: ours does {:.1} times the pages of gaoya in a second.", ours / theirs);
+        }
+    }
+}
+
+/// Every method with the parameters of its source and, where these differ, with ours; then the peers.
+fn entries(pages: &Pages, wanted: impl Fn(&str) -> bool) -> Vec<Entry> {
+    let mut statistics = WordStatistics::new(MOST_WORDS);
+    let counted = if wanted("I-Match") { pages.count().min(FEW_PAGES) } else { 0 };
+    for first in (0..counted).step_by(PAGES_A_TURN) {
+        some_pages(pages, first).iter().for_each(|page| statistics.add(pages.cut(page).text().words));
+    }
+    let (all, count) = (usize::MAX, pages.count());
+    let mut entries =
+        vec![Entry::new(Ours::new(ExactBytes, count), all), Entry::new(Ours::new(ExactText, count), all)];
+    let rules = [
+        Rule::Abstract,
+        Rule::OrderedKeywords,
+        Rule::OrderedKeywordsAndWeights,
+        Rule::KeywordsAndWeights,
+        Rule::Keywords,
+        Rule::AbstractOrKeywords,
+    ];
+    entries.extend(rules.map(|rule| Entry::new(Ours::new(BookAlgorithm::new(rule), count), all)));
+    entries.push(Entry::new(Ours::new(WordList::default(), count), all));
+    entries.push(Entry::new(Ours::new(IMatch::new(statistics), count), all));
+    let chunks = [Chunk::Whole, Chunk::Lines(4), Chunk::Lines(2)];
+    entries.extend(
+        chunks.map(|chunk| Entry::new(Ours::new(Segments { chunk, ..Segments::default() }, count), all)),
+    );
+    entries.push(Entry::new(Ours::new(Shingles::of_the_book(), count), FEW_PAGES));
+    entries.push(Entry::new(Ours::new(Shingles::default(), count), FEW_PAGES));
+    entries.push(Entry::new(Ours::new(SimHash { distance: 3, ..SimHash::default() }, count), all));
+    entries.push(Entry::new(Ours::new(SimHash::default(), count), all));
+    entries.push(Entry::new(Ours::new(MinHash::default(), count), all));
+    entries.push(Entry::new(peers::gaoya_min_hash(), all));
+    entries.push(Entry::new(peers::GaoyaSimHash::default(), all));
+    entries.push(Entry::new(peers::BareSimHash::default(), all));
+    entries.retain(|entry| wanted(&entry.name()));
+    entries
+}
+
+fn some_pages(pages: &Pages, first: usize) -> Vec<Page> {
+    let end = (first + PAGES_A_TURN).min(pages.count());
+    (first..end).into_par_iter().map(|number| pages.page(number)).collect()
+}
+
+/// Pages in a second when each is signed and grouped.
+fn both_per_second(row: &Row) -> Option<f64> {
+    row.grouped.as_ref().map(|grouped| 1.0 / (1.0 / row.signed_per_second + 1.0 / grouped.per_second))
+}
+
+fn print(row: &Row) {
+    let Row { name, pages, signed_per_second, bytes_per_page, grouped } = row;
+    match (grouped, both_per_second(row)) {
+        (Some(grouped), Some(both)) => println!(
+            "| {name} | {pages} | {:.4} | {:.4} | {signed_per_second:.0} | {:.0} | {both:.0} | {bytes_per_page:.0} |",
+            grouped.precision, grouped.recall, grouped.per_second,
+        ),
+        _ => println!("| {name} | {pages} | | | {signed_per_second:.0} | | | {bytes_per_page:.0} |"),
+    }
+}
+
+struct Arguments {
+    pages: usize,
+    seed: u64,
+    only: String,
+    language: Option<String>,
+}
+
+impl Arguments {
+    fn parse() -> Outcome<Self> {
+        let mut parsed = Self { pages: 100_000, seed: 1, only: String::new(), language: None };
+        let mut arguments = env::args().skip(1);
+        while let Some(name) = arguments.next() {
+            let value = arguments.next().ok_or_else(|| format!("{name}: a value is missing"))?;
+            match name.as_str() {
+                "--pages" => parsed.pages = value.parse()?,
+                "--seed" => parsed.seed = value.parse()?,
+                "--only" => parsed.only = value,
+                "--language" => parsed.language = Some(value),
+                _ => return Err(format!("unknown option {name}").into()),
+            }
+        }
+        Ok(parsed)
+    }
+}
