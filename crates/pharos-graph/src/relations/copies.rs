@@ -115,7 +115,7 @@ impl CopyCollector {
         drop(self.digests);
         self.wide.flush()?;
         let wide = Wide { file: self.wide.get_ref(), shingles: &self.shingles };
-        let signatures = own_signatures(&wide, &self.facts, &self.titles, &exact)?;
+        let signatures = own_signatures(&wide, &self.facts, &self.titles)?;
         let mut texts = vec![NO_TEXT; pages as usize];
         for (page, text) in self.pages.iter().zip(0..) {
             texts[*page as usize] = text;
@@ -158,7 +158,6 @@ fn own_signatures(
     wide: &Wide<'_>,
     facts: &[PageFacts],
     titles: &[u32],
-    exact: &[u32],
 ) -> io::Result<Vec<Option<MinHashSignature>>> {
     let site = |text: u32| facts[text as usize].site;
     let mut order: Vec<u32> = (0..facts.len() as u32).collect();
@@ -166,7 +165,7 @@ fn own_signatures(
     let mut signatures = vec![None; facts.len()];
     for of_site in order.chunk_by(|one, other| site(*one) == site(*other)) {
         let mut known = Vec::new();
-        for text in of_site.iter().filter(|text| exact[**text as usize] == **text).take(ENOUGH_PAGES) {
+        for text in of_site.iter().take(ENOUGH_PAGES) {
             known.extend(wide.read(*text)?.map(|wide| (titles[*text as usize], wide)));
         }
         let boilerplate = Boilerplate::of(&known);
