@@ -22,7 +22,7 @@ fn small_web(seed: u64) -> Rig {
 }
 
 fn total(rig: &Rig, query: &str) -> u64 {
-    let output = rig.pharos(&["--json", "search", query]).output().unwrap();
+    let output = rig.pharos(&["--json", "search", "--all", query]).output().unwrap();
     serde_json::from_slice::<Value>(&output.stdout).unwrap()["total"].as_u64().unwrap()
 }
 
@@ -124,7 +124,7 @@ fn an_order_without_an_engine_is_carried_out_at_once() {
     let query = format!("site:{} {}", one.host, one.title);
     assert!(total(&rig, &query) > 0);
     let found = |rig: &Rig| {
-        let output = rig.pharos(&["--json", "search", "-n", "100", &query]).output().unwrap();
+        let output = rig.pharos(&["--json", "search", "--all", "-n", "100", &query]).output().unwrap();
         String::from_utf8(output.stdout).unwrap().contains(&format!("\"{}\"", one.url))
     };
     assert!(found(&rig));

@@ -26,7 +26,7 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
 }
 
 fn total(address: &str, query: &str) -> u64 {
-    let (status, body) = get(address, &format!("/api/v1/search?q={}", encode(query)));
+    let (status, body) = get(address, &format!("/api/v1/search?q={}&all=1", encode(query)));
     assert_eq!(status, 200, "{body}");
     serde_json::from_str::<Value>(&body).unwrap()["total"].as_u64().unwrap()
 }
@@ -78,7 +78,8 @@ fn fetched_pages_are_found_at_once_and_a_build_changes_nothing() {
     up.signal("TERM");
     assert!(up.0.wait().unwrap().success());
     // A reader alone finds the same.
-    let json: Value = serde_json::from_str(&succeed(&mut rig.pharos(&["--json", "search", &site]))).unwrap();
+    let json: Value =
+        serde_json::from_str(&succeed(&mut rig.pharos(&["--json", "search", "--all", &site]))).unwrap();
     assert_eq!(json["total"].as_u64().unwrap(), all);
 }
 

@@ -195,7 +195,7 @@ fn raw_library(rig: &Rig) -> String {
 /// Is the page among the results of a query, with everything stored so far in the index?
 fn is_found(rig: &Rig, query: &str, url: &str) -> bool {
     succeed(&mut rig.pharos(&["index", "build"]));
-    let output = rig.pharos(&["--json", "search", query]).output().unwrap();
+    let output = rig.pharos(&["--json", "search", "--all", query]).output().unwrap();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     answer["hits"].as_array().unwrap().iter().any(|hit| hit["url"] == url)
 }

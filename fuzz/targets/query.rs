@@ -1,63 +1,30 @@
-//! Queries: whatever a person types, asked of an index that holds nothing.
+//! Queries: whatever a person types, asked of an index that holds a few pages.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
-use pharos_core::{LibraryPosition, PageId};
-use pharos_index::{Candidate, Change, Found, Index, IndexError, Query, Snapshot, StoredPage};
+use pharos_core::{LibraryPosition, PageUrl};
+use pharos_index::{Change, Document, EmbeddedIndex, Index as _};
 use pharos_query::{Request, Search};
 
-static SEARCH: LazyLock<Search> = LazyLock::new(|| Search::new(Arc::new(Nothing), Default::default()));
-
-fuzz_target!(|text: &str| {
-    let answer = SEARCH.run(&Request::new(text));
-    assert!(answer.is_ok(), "no text is an error");
-    let _ = SEARCH.words(text);
+static SEARCH: LazyLock<Search> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a place for the index").keep();
+    let index = EmbeddedIndex::open_writer(&folder, 16 << 20, 1 << 20).expect("an index");
+    let page = |number: usize| {
+        let url = PageUrl::parse(&format!("http://s{}.example/{number}", number % 3)).expect("an address");
+        let body = "the lighthouse 灯塔 a b c 1 2 3 ".repeat(number + 1);
+        Change::Put(Box::new(Document { title: "A page 网页".into(), body, ..Document::new(url) }))
+    };
+    index.apply((0..20).map(page).collect()).expect("pages");
+    index.commit(LibraryPosition { file: 1, offset: 1 }).expect("a commit");
+    Search::new(Arc::new(index), Default::default())
 });
 
-struct Nothing;
-
-impl Index for Nothing {
-    fn absorbed(&self) -> Result<LibraryPosition, IndexError> {
-        Ok(LibraryPosition::START)
+fuzz_target!(|text: &str| {
+    for all in [false, true] {
+        let answer = SEARCH.run(&Request { all, ..Request::new(text) });
+        assert!(answer.is_ok(), "no text is an error");
     }
-
-    fn apply(&self, _: Vec<Change>) -> Result<(), IndexError> {
-        Ok(())
-    }
-
-    fn commit(&self, _: LibraryPosition) -> Result<(), IndexError> {
-        Ok(())
-    }
-
-    fn seal(&self) -> Result<LibraryPosition, IndexError> {
-        Ok(LibraryPosition::START)
-    }
-
-    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, IndexError> {
-        Ok(Arc::new(Nothing))
-    }
-}
-
-impl Snapshot for Nothing {
-    fn generation(&self) -> &str {
-        "nothing"
-    }
-
-    fn pages(&self) -> Result<u64, IndexError> {
-        Ok(0)
-    }
-
-    fn search(&self, _: &Query, _: usize) -> Result<Found, IndexError> {
-        Ok(Found::default())
-    }
-
-    fn stored(&self, _: &[Candidate]) -> Result<Vec<StoredPage>, IndexError> {
-        Ok(Vec::new())
-    }
-
-    fn page(&self, _: PageId) -> Result<Option<StoredPage>, IndexError> {
-        Ok(None)
-    }
-}
+    let _ = SEARCH.words(text);
+});

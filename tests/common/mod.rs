@@ -222,7 +222,7 @@ impl Desk {
 
     /// The addresses that a query finds.
     pub fn finds(&self, data: &str, query: &str) -> Vec<String> {
-        let output = self.on(data, &["--json", "search", query]).output().unwrap();
+        let output = self.on(data, &["--json", "search", "--all", query]).output().unwrap();
         let answer: Value =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", describe(&output)));
         let hits = answer["hits"].as_array().unwrap();

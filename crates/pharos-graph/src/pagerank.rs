@@ -114,16 +114,19 @@ pub fn page_rank(
     let mut walk = Walk::new(graph, jumps, start);
     let (rounds, change) = walk.run(rules.damping, rules.tolerance, rules.max_rounds);
     let mut values = walk.ranks;
+    let total = sum(values.iter().copied());
     let scale = match rules.form {
         Form::Probability => 1.0,
         Form::PerPage => pages as f64,
-    } / sum(values.iter().copied());
+    } / total;
     values.par_iter_mut().for_each(|value| *value *= scale);
     // No two distributions are further apart than 2: that is all that is known without a round.
     let change = change.min(2.0);
     let rounding = GATHER_ROUNDINGS * f64::EPSILON / (1.0 - rules.damping);
     let left = if rounds == 0 { 2.0 } else { change * rules.damping / (1.0 - rules.damping) };
-    Ok(Ranks { values, rounds, change, error_bound: left + rounding, converged: change <= rules.tolerance })
+    // Bringing the sum to one moves the ranks once more.
+    let error_bound = left + rounding + (total - 1.0).abs();
+    Ok(Ranks { values, rounds, change, error_bound, converged: change <= rules.tolerance })
 }
 
 /// PageRank of every site over the links between domains, each pair of sites counted once. How many pages a site has,

@@ -13,6 +13,8 @@ const MOST_LEADERS: usize = 8;
 pub struct Grouping {
     /// For each page, another one of its set that is nearer to the root; for the root, itself.
     parent: Vec<u32>,
+    /// The sets before the first method: what is known from elsewhere, and stays whatever a method says.
+    known: Option<Vec<u32>>,
 }
 
 impl Grouping {
@@ -22,7 +24,7 @@ impl Grouping {
     /// If there are 2³² pages or more: pages of a graph have numbers of 32 bits.
     pub fn new(pages: usize) -> Self {
         assert!(u32::try_from(pages).is_ok(), "pages have numbers of 32 bits");
-        Self { parent: (0..pages as u32).collect() }
+        Self { parent: (0..pages as u32).collect(), known: None }
     }
 
     /// Two pages known to be the same. Numbers of no page are passed over.
@@ -39,6 +41,10 @@ impl Grouping {
     ///
     /// A table of candidates is made for one band at a time: 8 bytes a page, whatever the number of bands.
     pub fn join<M: Method>(&mut self, method: &M, signatures: &[Option<M::Signature>]) {
+        for page in 0..self.parent.len() as u32 {
+            self.parent[page as usize] = self.root(page);
+        }
+        self.known.get_or_insert_with(|| self.parent.clone());
         let mut candidates: Vec<u64> = Vec::with_capacity(signatures.len());
         for band in 0..method.bands() {
             candidates.clear();
@@ -95,6 +101,9 @@ impl Grouping {
         for page in 0..self.parent.len() as u32 {
             self.parent[page as usize] = self.root(page);
         }
+        if let Some(known) = &self.known {
+            cut_chains(&mut self.parent, known, method, signatures, facts);
+        }
         Groups::new(self.parent, facts, |one, other| {
             let signature = |page: u32| signatures.get(page as usize)?.as_ref();
             match (signature(one), signature(other)) {
@@ -114,5 +123,59 @@ impl Grouping {
             page = parent;
         }
         page
+    }
+}
+
+/// How often a group is looked at for pages that are no copies of its representative. What is left then is alone.
+const MOST_CUTS: usize = 16;
+
+/// Takes chains apart: A may be like B and B like C, and A and C have nothing in common. A page stays in its group if it
+/// is a copy of the page seen first or of the fullest copy of that, of which others may be parts; those that are neither make
+/// groups among themselves.
+fn cut_chains<M: Method>(
+    roots: &mut [u32],
+    known: &[u32],
+    method: &M,
+    signatures: &[Option<M::Signature>],
+    facts: &[PageFacts],
+) {
+    let seen = |page: u32| (facts.get(page as usize).map_or(0, |facts| facts.first_seen), page);
+    let signature = |page: u32| signatures.get(page as usize)?.as_ref();
+    // Pages known to be the same go together: only one of each such set is looked at.
+    let mut order: Vec<(u32, u32)> = (0..)
+        .zip(known)
+        .filter(|(page, set)| page == *set)
+        .map(|(page, _)| (roots[page as usize], page))
+        .collect();
+    order.sort_unstable_by_key(|(root, page)| (*root, seen(*page)));
+    let mut new_roots: Vec<(u32, u32)> = Vec::new();
+    for group in order.chunk_by(|one, other| one.0 == other.0).filter(|group| group.len() > 2) {
+        let mut left: Vec<u32> = group.iter().map(|(_, page)| *page).collect();
+        for cut in 0.. {
+            let Some(&first) = left.first() else { break };
+            let like = |page: u32, other: u32| match (signature(page), signature(other)) {
+                (Some(one), Some(other)) => method.compare(one, other).is_some(),
+                _ => true,
+            };
+            let size = |page: u32| signature(page).map_or(0, |signature| method.size(signature));
+            let likes = left.iter().copied().filter(|page| like(*page, first));
+            let fullest = likes.max_by_key(|page| size(*page)).unwrap_or(first);
+            let is_copy = |page: u32| page == first || like(page, first) || like(page, fullest);
+            let (stay, go): (Vec<u32>, Vec<u32>) =
+                left.iter().partition(|page| cut < MOST_CUTS && is_copy(**page));
+            let alone = stay.is_empty();
+            new_roots.extend(stay.into_iter().map(|page| (page, first)));
+            left = go;
+            if alone {
+                new_roots.extend(left.iter().map(|page| (*page, *page)));
+                break;
+            }
+        }
+    }
+    for (page, root) in new_roots {
+        roots[page as usize] = root;
+    }
+    for page in 0..roots.len() {
+        roots[page] = roots[known[page] as usize];
     }
 }

@@ -128,6 +128,11 @@ pub trait Method {
     /// The memory of a signature.
     fn bytes(&self, signature: &Self::Signature) -> usize;
 
+    /// How much a page says, by which the fullest of a group is known.
+    fn size(&self, _signature: &Self::Signature) -> u64 {
+        0
+    }
+
     /// How many keys a signature has.
     fn bands(&self) -> usize {
         1

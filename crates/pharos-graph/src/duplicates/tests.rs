@@ -218,3 +218,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_chain_of_likes_is_cut_but_parts_of_one_page_stay_together() {
+    let text = |numbers: std::ops::Range<u32>| -> Vec<String> { numbers.map(|n| format!("w{n}")).collect() };
+    let grouped = |texts: &[Vec<String>]| -> Vec<u32> {
+        let method = MinHash::default();
+        let sign = |text: &Vec<String>| {
+            let words: Vec<&str> = text.iter().map(String::as_str).collect();
+            method.fingerprint(&PageText { words: &words, ..PageText::default() })
+        };
+        let signatures: Vec<_> = texts.iter().map(sign).collect();
+        let mut grouping = Grouping::new(texts.len());
+        grouping.join(&method, &signatures);
+        let groups = grouping.finish(&method, &signatures, &[]);
+        (0..texts.len() as u32).map(|page| groups.representative(page)).collect()
+    };
+    // Each like the next; the third is like the second, which is as full as the first, and the fourth like neither.
+    let chain = [text(0..900), text(200..1_100), text(400..1_300), text(600..1_500)];
+    assert_eq!(grouped(&chain), [0, 0, 0, 3]);
+    // Two excerpts that share nothing, of one page that came last.
+    let parts = [text(0..500), text(500..1_000), text(0..1_000)];
+    assert_eq!(grouped(&parts), [0, 0, 0]);
+}

@@ -231,6 +231,10 @@ impl Method for MinHash {
         size_of_val(signature)
     }
 
+    fn size(&self, signature: &MinHashSignature) -> u64 {
+        u64::from(signature.shingles.get())
+    }
+
     fn bands(&self) -> usize {
         self.bands.clamp(1, BINS)
     }

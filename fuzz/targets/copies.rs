@@ -1,0 +1,30 @@
+//! Copies: two texts, their signatures by every way we have, and whether they are copies of each other.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pharos_graph::anchors::{MAX_ANCHOR_BYTES, telling};
+use pharos_graph::duplicates::{Fingerprint, LabelledPage, LabelledSet, MinHashSignature, signature, table};
+
+fuzz_target!(|texts: (&str, &str, &[u8])| {
+    let (one, other, bytes) = texts;
+    assert_eq!(Fingerprint::of(one, other), Fingerprint::of(one, other));
+    if let Some(kept) = signature(other) {
+        assert_eq!(MinHashSignature::from_bytes(&kept.to_bytes()), Some(kept));
+    }
+    let _ = MinHashSignature::from_bytes(bytes);
+    if let Some(anchor) = telling(one) {
+        assert!(!anchor.is_empty() && anchor.len() <= MAX_ANCHOR_BYTES);
+    }
+    let page = |text: &str| LabelledPage {
+        raw: bytes.to_vec(),
+        title: one.to_owned(),
+        body: text.to_owned(),
+        keywords: text.split(' ').map(|word| (word.to_owned(), word.len() as f32)).collect(),
+        words: text.split(' ').map(str::to_owned).collect(),
+        content: 0,
+    };
+    let set = LabelledSet { pages: vec![page(one), page(other), page(one)] };
+    for row in table(&set).0 {
+        assert!((0.0..=1.0).contains(&row.precision) && (0.0..=1.0).contains(&row.recall));
+    }
+});
