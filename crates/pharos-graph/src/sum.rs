@@ -35,23 +35,46 @@ pub(crate) const GATHER_ROUNDINGS: f64 = (BLOCK / 4 + 8) as f64;
 
 /// The sum of `values` at the places in `row`: four sums side by side in blocks, blocks compensated. As fast as a plain
 /// loop, and the error does not grow with the row.
-pub(crate) fn gather<V: Copy + Into<f64>>(row: &[u32], values: &[V]) -> f64 {
+pub(crate) fn gather(row: &[u32], values: &[f64]) -> f64 {
     if row.len() <= BLOCK {
         return gather_block(row, values);
     }
     sum(row.chunks(BLOCK).map(|block| gather_block(block, values)))
 }
 
-fn gather_block<V: Copy + Into<f64>>(row: &[u32], values: &[V]) -> f64 {
+fn gather_block(row: &[u32], values: &[f64]) -> f64 {
     let (fours, rest) = row.as_chunks::<4>();
     let mut sums = [0.0; 4];
     for four in fours {
         for lane in 0..4 {
-            sums[lane] += values[four[lane] as usize].into();
+            sums[lane] += values[four[lane] as usize];
         }
     }
-    let rest: f64 = rest.iter().map(|&place| values[place as usize].into()).sum();
+    let rest: f64 = rest.iter().map(|&place| values[place as usize]).sum();
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+}
+
+/// Terms of a row that are added in singles.
+const LIGHT_BLOCK: usize = 256;
+
+/// As [`gather`], in singles: off by a few roundings of a single, however long the row.
+pub(crate) fn gather_lightly(row: &[u32], values: &[f32]) -> f64 {
+    let of_block = |block: &[u32]| {
+        let (eights, rest) = block.as_chunks::<8>();
+        let mut sums = [0.0f32; 8];
+        for eight in eights {
+            for lane in 0..8 {
+                sums[lane] += values[eight[lane] as usize];
+            }
+        }
+        let rest: f32 = rest.iter().map(|&place| values[place as usize]).sum();
+        let halves: [f32; 4] = std::array::from_fn(|lane| sums[lane] + sums[lane + 4]);
+        f64::from((halves[0] + halves[1]) + (halves[2] + halves[3]) + rest)
+    };
+    if row.len() <= LIGHT_BLOCK {
+        return of_block(row);
+    }
+    row.chunks(LIGHT_BLOCK).map(of_block).sum()
 }
 
 #[cfg(test)]

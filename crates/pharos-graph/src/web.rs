@@ -35,6 +35,12 @@ impl Rows {
         }
     }
 
+    /// The neighbours of each of these pages: faster than asking for one row after the other.
+    fn rows(&self, pages: Range<usize>) -> impl Iterator<Item = &[u32]> {
+        let ends = self.starts[pages.start..=pages.end].windows(2);
+        ends.map(|row| &self.neighbours[row[0] as usize..row[1] as usize])
+    }
+
     /// The same links seen from the other end. Rows come out sorted because sources are visited in order.
     fn reversed(&self) -> Self {
         let pages = self.starts.len() - 1;
@@ -116,6 +122,11 @@ impl Graph {
     /// The pages that link to this page, in rising order.
     pub fn links_to(&self, page: u32) -> &[u32] {
         self.into.row(page)
+    }
+
+    /// [`links_to`](Self::links_to) of each of these pages.
+    pub(crate) fn rows_to(&self, pages: Range<usize>) -> impl Iterator<Item = &[u32]> {
+        self.into.rows(pages)
     }
 
     /// Does one page link to the other?

@@ -11,11 +11,11 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::Jumps;
-use crate::sum::{Sum, gather, sum};
+use crate::sum::{Sum, gather, gather_lightly, sum};
 use crate::web::{Direction, Graph, split};
 
 /// After light rounds have made the change smaller by this factor, their own errors are about as large.
-const LIGHT_GAIN: f64 = 1e-6;
+const LIGHT_GAIN: f64 = 1e-5;
 
 /// What a round changed in a part of the pages: at all of them, and at those without links. Parts are small enough for
 /// plain sums.
@@ -100,11 +100,11 @@ impl<'graph> Walk<'graph> {
         let dangling = self.share_out();
         let Self { graph, jumps, parts, ranks, shares, inverse_links, next_changed_shares, .. } = self;
         let jumping = (1.0 - damping) + damping * dangling;
-        let totals = each_page(parts, inverse_links, ranks, next_changed_shares, |page, before| {
-            let pulled = gather(graph.links_to(page), shares);
-            let rank = jumping * jumps.to(page as usize) + damping * pulled;
-            (rank, rank - before)
-        });
+        let totals =
+            each_page(graph, parts, inverse_links, ranks, next_changed_shares, |page, row, before| {
+                let rank = jumping * jumps.to(page) + damping * gather(row, shares);
+                (rank, rank - before)
+            });
         self.finish_round(totals)
     }
 
@@ -113,13 +113,13 @@ impl<'graph> Walk<'graph> {
         let Self { graph, jumps, parts, ranks, inverse_links, changed_shares, next_changed_shares, .. } =
             self;
         let jumping = damping * self.changed_dangling;
-        let totals = each_page(parts, inverse_links, ranks, next_changed_shares, |page, before| {
-            let pulled = gather(graph.links_to(page), changed_shares);
-            let change = jumping * jumps.to(page as usize) + damping * pulled;
-            // Rounded changes may take away more than is there.
-            let rank = (before + change).max(0.0);
-            (rank, if rank > 0.0 { change } else { -before })
-        });
+        let totals =
+            each_page(graph, parts, inverse_links, ranks, next_changed_shares, |page, row, before| {
+                let change = jumping * jumps.to(page) + damping * gather_lightly(row, changed_shares);
+                // Rounded changes may take away more than is there.
+                let rank = (before + change).max(0.0);
+                (rank, if rank > 0.0 { change } else { -before })
+            });
         self.finish_round(totals)
     }
 
@@ -151,14 +151,15 @@ impl<'graph> Walk<'graph> {
     }
 }
 
-/// Gives every page the rank that `update` makes of its number and its rank before, and shares out the change that goes
-/// with it.
+/// Gives every page the rank that `update` makes of its number, the pages that link to it and its rank before, and shares
+/// out the change that goes with it.
 fn each_page(
+    graph: &Graph,
     parts: &[Range<usize>],
     inverse_links: &[f32],
     ranks: &mut [f64],
     changed_shares: &mut [f32],
-    update: impl Fn(u32, f64) -> (f64, f64) + Sync,
+    update: impl Fn(usize, &[u32], f64) -> (f64, f64) + Sync,
 ) -> Vec<Totals> {
     let work: Vec<_> =
         parts.iter().cloned().zip(split(ranks, parts, 1)).zip(split(changed_shares, parts, 1)).collect();
@@ -166,11 +167,12 @@ fn each_page(
         .map(|((part, ranks), changed_shares)| {
             let mut totals = Totals::default();
             let inverse_links = &inverse_links[part.clone()];
+            let pages = part.clone().zip(graph.rows_to(part));
             for (((page, rank), changed_share), &inverse) in
-                part.zip(ranks).zip(changed_shares).zip(inverse_links)
+                pages.zip(ranks).zip(changed_shares).zip(inverse_links)
             {
                 let change;
-                (*rank, change) = update(page as u32, *rank);
+                (*rank, change) = update(page.0, page.1, *rank);
                 totals.change += change.abs();
                 totals.dangling += if inverse == 0.0 { change } else { 0.0 };
                 *changed_share = change as f32 * inverse;
