@@ -9,7 +9,7 @@
 //! of all, so that a page has the same score whichever of them holds it.
 //!
 //! Exact copies are one [`Document`] with a list of addresses; history knows them, latest has every address by itself.
-//! What is hidden is an address: a document stands at the first of its addresses that is not ([`Copy`]). Near-duplicates
+//! What is hidden is an address: a document stands at the first of its addresses that is not ([`Copy`](struct@Copy)). Near-duplicates
 //! are documents of their own that know their group and their signature ([`Likeness`]); whoever asks may fold them. What
 //! the web says of a page ([`WebFigures`]) stands in columns.
 //!

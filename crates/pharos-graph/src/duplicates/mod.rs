@@ -1,7 +1,7 @@
 //! Near-duplicates (网页消重): which pages say the same, so that a result list shows them once.
 //!
 //! **In:** pages as [`PageText`]: the cleaned body, its words, its keywords. **Out:** [`Groups`] of copies, each with the
-//! page crawled first as its representative, and from them the [mirrors](mirrors) among sites.
+//! page crawled first as its representative, and from them the [mirrors] among sites.
 //!
 //! ```
 //! use pharos_graph::duplicates::{Grouping, Method, MinHash, PageFacts, PageText};
@@ -30,18 +30,27 @@
 //! have one key, the digest; the others have many (bands), any of which may bring two pages together.
 //!
 //! # Which method
-//! | method | signature | finds |
-//! |---|---|---|
-//! | [`ExactBytes`], [`ExactText`] | 16 bytes | the same file, the same letters |
-//! | [`BookAlgorithm`] | 16 to 56 bytes | the same beginning, the same ten keywords |
-//! | [`WordList`] | 16 bytes | the same frequent words in the same order |
-//! | [`IMatch`] | 16 bytes | the same set of words that are neither rare nor common |
-//! | [`Shingles`] | 8 bytes a character | everything, dearly |
-//! | [`Segments`] | 8 bytes a chunk | the same lines at the same places |
-//! | [`SimHash`] | 8 bytes | light edits of whole pages |
-//! | [`MinHash`] | 148 bytes | edits, reordering and parts of pages |
+//! Precision and recall of pairs, on a test web with planted reprints, excerpts, mirrors and twins of
+//! one template (1,922 pages), and on two versions of a reference manual, whose pages are short and follow few patterns
+//! (7,707 pages); `pharos dedup measure LABELS` prints the table for any labelled pages.
 //!
-//! [`table`] measures them all on one labelled set.
+//! | method | signature | finds | planted | manual |
+//! |---|---|---|---|---|
+//! | [`ExactBytes`] | 16 bytes | the same file | 1.00 0.05 | 1.00 0.30 |
+//! | [`ExactText`] | 16 bytes | the same letters | 1.00 0.42 | 0.23 0.94 |
+//! | [`BookAlgorithm`] | 16 to 56 bytes | the same beginning, the same ten keywords | 1.00 0.74 | 0.15 0.99 |
+//! | [`WordList`] | 16 bytes | the same frequent words in the same order | 1.00 0.49 | 0.23 0.94 |
+//! | [`IMatch`] | 16 bytes | the same set of words that are neither rare nor common | 1.00 0.49 | 0.23 0.95 |
+//! | [`Shingles`] | 8 bytes a character | everything, dearly | 1.00 0.97 | 0.01 1.00 |
+//! | [`Segments`] | 8 bytes a chunk | the same lines at the same places | 0.99 0.60 | 0.00 0.99 |
+//! | [`SimHash`] | 8 bytes | light edits of whole pages | 1.00 0.66 | 0.06 0.76 |
+//! | [`MinHash`] | 148 bytes | edits, reordering and parts of pages | 1.00 0.99 | 0.07 0.68 |
+//! | as built | | by words without the phrases of the site, by title and text, by canonical addresses | 1.00 0.99 | 0.61 0.99 |
+//!
+//! What is [built](crate::relations) is MinHash, with three things around it. Phrases that pages of many titles on one site
+//! share are [hidden](WideSignature::narrow), or every page of a manual would be a copy of the next. Pages with the same
+//! title and text are copies however short they are. And a page stays in a group only if it is like the page that speaks
+//! for it or like the fullest one, or a chain of small edits would tie together what has nothing in common.
 //!
 //! # Invariants
 //! * Signatures come from the *cleaned* body. A page with fewer words of its own than a method asks for has no

@@ -132,6 +132,8 @@ impl CopyCollector {
                 grouping.unite(text, other);
             }
         }
+        // Joining is what takes the most: what is not needed any more goes first.
+        drop((self.titles, self.shingles, self.domains, self.wide));
         grouping.join(&method, &signatures);
         let groups = grouping.finish(&method, &signatures, &self.facts);
         Ok(Copies { pages: self.pages, texts, facts: self.facts, groups, exact, signatures })
