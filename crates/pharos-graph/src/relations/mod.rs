@@ -9,12 +9,12 @@
 //!
 //! let folder = tempfile::tempdir()?;
 //! let mut builder = RelationsBuilder::begin(folder.path(), RelationRules::default())?;
-//! let [from, to] = ["http://a.example/", "http://b.example/"].map(PageUrl::parse);
-//! builder.link(&from?, &to.clone()?, "a site about lighthouses")?;
+//! let (from, to) = (PageUrl::parse("http://a.example/")?, PageUrl::parse("http://b.example/")?);
+//! builder.link(&from, &to, "a site about lighthouses")?;
 //! builder.finish(LibraryPosition::START, 0, None)?;
 //!
 //! let relations = Relations::open(folder.path())?;
-//! let page = relations.number(to?.id()).ok_or("not linked")?;
+//! let page = relations.number(to.id()).ok_or("not linked")?;
 //! assert_eq!(relations.counts(page).link_hits, 1);
 //! assert_eq!(relations.anchors(page)?[0].text, "a site about lighthouses");
 //! # Ok(()) }
