@@ -110,9 +110,8 @@ pub fn page_rank(
     if pages == 0 {
         return Ok(Ranks { values: Vec::new(), rounds: 0, change: 0.0, error_bound: 0.0, converged: true });
     }
-    let is_warm = start.is_some();
     let start = start_values(start, &jumps, pages)?;
-    let mut walk = Walk::new(graph, jumps, start, is_warm);
+    let mut walk = Walk::new(graph, jumps, start);
     let (rounds, change) = walk.run(rules.damping, rules.tolerance, rules.max_rounds);
     let mut values = walk.ranks;
     let total = sum(values.iter().copied());

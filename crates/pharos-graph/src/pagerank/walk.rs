@@ -1,7 +1,7 @@
 //! Rounds over all pages: exact ones, and light ones that carry on what the last one changed.
 //!
 //! A round is linear but for the jumps, which are always the same: two rounds differ by what the links make of the
-//! difference between their starts. So after a first round a *light* one moves only the last change
+//! difference between their starts. So after one *exact* round, in doubles, a *light* one moves only the last change
 //! along the links, in singles, and adds what comes out to the ranks. Half the bytes at random places are nearly half the
 //! time. A light round is off by one rounding of the change, not of the ranks, and the next exact one starts from the
 //! ranks alone, so that nothing of it stays (iterative refinement; Wilkinson 1963).
@@ -40,8 +40,6 @@ pub(super) struct Walk<'graph> {
     next_changed_shares: Vec<f32>,
     /// What the last round changed at pages without links, in all.
     changed_dangling: f64,
-    /// Does the start come from an earlier build, and is near the solution already?
-    is_warm: bool,
     /// What the last two rounds changed, the last one first, and what the last exact one did.
     change: f64,
     change_before: f64,
@@ -49,7 +47,7 @@ pub(super) struct Walk<'graph> {
 }
 
 impl<'graph> Walk<'graph> {
-    pub(super) fn new(graph: &'graph Graph, jumps: Jumps, ranks: Vec<f64>, is_warm: bool) -> Self {
+    pub(super) fn new(graph: &'graph Graph, jumps: Jumps, ranks: Vec<f64>) -> Self {
         let pages = ranks.len();
         let inverse = |page| match graph.links_from(page).len() {
             0 => 0.0,
@@ -65,7 +63,6 @@ impl<'graph> Walk<'graph> {
             changed_shares: vec![0.0; pages],
             next_changed_shares: vec![0.0; pages],
             changed_dangling: 0.0,
-            is_warm,
             change: f64::INFINITY,
             change_before: f64::INFINITY,
             exact_change: f64::INFINITY,
@@ -80,15 +77,10 @@ impl<'graph> Walk<'graph> {
             if is_exact && self.change <= tolerance {
                 return (round, self.change);
             }
-            let is_first = round == 0 && !self.is_warm && max_rounds > 1;
-            is_exact = !is_first && (round + 1 == max_rounds || self.is_exact_due(tolerance));
-            let change = match (is_first, is_exact) {
-                (true, _) => self.first_round(damping),
-                (_, true) => self.exact_round(damping),
-                (_, false) => self.light_round(damping),
-            };
+            is_exact = round + 1 == max_rounds || self.is_exact_due(tolerance);
+            let change = if is_exact { self.exact_round(damping) } else { self.light_round(damping) };
             self.change_before = std::mem::replace(&mut self.change, change);
-            if is_first || is_exact {
+            if is_exact {
                 self.exact_change = change;
             }
         }
@@ -111,25 +103,6 @@ impl<'graph> Walk<'graph> {
         let totals =
             each_page(graph, parts, inverse_links, ranks, next_changed_shares, |page, row, before| {
                 let rank = jumping * jumps.to(page) + damping * gather(row, shares);
-                (rank, rank - before)
-            });
-        self.finish_round(totals)
-    }
-
-    /// The round from a start that is far from the solution: in singles, which are exact enough to begin with.
-    fn first_round(&mut self, damping: f64) -> f64 {
-        let Self { graph, jumps, parts, ranks, inverse_links, changed_shares, next_changed_shares, .. } =
-            self;
-        let pages = ranks.iter().zip(inverse_links.iter());
-        let dangling = sum(pages.clone().filter(|(_, inverse)| **inverse == 0.0).map(|(rank, _)| *rank));
-        changed_shares
-            .iter_mut()
-            .zip(pages)
-            .for_each(|(share, (rank, inverse))| *share = *rank as f32 * inverse);
-        let jumping = (1.0 - damping) + damping * dangling;
-        let totals =
-            each_page(graph, parts, inverse_links, ranks, next_changed_shares, |page, row, before| {
-                let rank = jumping * jumps.to(page) + damping * gather_lightly(row, changed_shares);
                 (rank, rank - before)
             });
         self.finish_round(totals)
