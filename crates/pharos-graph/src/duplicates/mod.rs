@@ -78,6 +78,7 @@ pub use fingerprint::{Fingerprint, signature};
 pub use group::Grouping;
 pub use labels::{Groups, Layout, Member, PageFacts};
 pub use measure::{LabelledPage, LabelledSet, Row, Table, measure, table};
+pub use methods::digest::Digested;
 pub use methods::exact::{ExactBytes, ExactText};
 pub use methods::i_match::{IMatch, WordStatistics};
 pub use methods::keywords::{BookAlgorithm, KeywordSignature, Rule, weight_distance};

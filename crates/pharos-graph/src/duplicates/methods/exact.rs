@@ -1,33 +1,20 @@
 //! Exact copies: the same bytes, or the same letters.
 
-use super::super::hash::{digest_key, md5};
-use super::super::{Digest, Extent, Method, PageText};
+use super::super::hash::md5;
+use super::super::{Digest, PageText};
+use super::digest::Digested;
 
 /// The same bytes as fetched.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactBytes;
 
-impl Method for ExactBytes {
-    type Signature = Digest;
-
-    fn name(&self) -> String {
-        "exact bytes".to_owned()
+impl Digested for ExactBytes {
+    fn title(&self) -> &'static str {
+        "exact bytes"
     }
 
-    fn fingerprint(&self, page: &PageText) -> Option<Digest> {
+    fn digest(&self, page: &PageText) -> Option<Digest> {
         (!page.raw.is_empty()).then(|| md5(page.raw))
-    }
-
-    fn compare(&self, one: &Digest, other: &Digest) -> Option<Extent> {
-        (one == other).then_some(Extent::Whole)
-    }
-
-    fn bytes(&self, signature: &Digest) -> usize {
-        size_of_val(signature)
-    }
-
-    fn key(&self, signature: &Digest, _band: usize) -> Option<u32> {
-        Some(digest_key(signature))
     }
 }
 
@@ -36,34 +23,21 @@ impl Method for ExactBytes {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactText;
 
-impl Method for ExactText {
-    type Signature = Digest;
-
-    fn name(&self) -> String {
-        "exact text".to_owned()
+impl Digested for ExactText {
+    fn title(&self) -> &'static str {
+        "exact text"
     }
 
-    fn fingerprint(&self, page: &PageText) -> Option<Digest> {
+    fn digest(&self, page: &PageText) -> Option<Digest> {
         let mut letters = pharos_text::normalise(page.body);
         letters.retain(char::is_alphanumeric);
         (!letters.is_empty()).then(|| md5(letters.as_bytes()))
-    }
-
-    fn compare(&self, one: &Digest, other: &Digest) -> Option<Extent> {
-        (one == other).then_some(Extent::Whole)
-    }
-
-    fn bytes(&self, signature: &Digest) -> usize {
-        size_of_val(signature)
-    }
-
-    fn key(&self, signature: &Digest, _band: usize) -> Option<u32> {
-        Some(digest_key(signature))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Method as _;
     use super::*;
 
     #[test]

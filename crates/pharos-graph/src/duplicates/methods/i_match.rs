@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::hash::{digest_key, md5_of_parts, word_hash};
-use super::super::{Digest, Extent, Method, PageText};
+use super::super::hash::{md5_of_parts, word_hash};
+use super::super::{Digest, PageText};
+use super::digest::Digested;
 
 /// On how many pages each word stands. Words that come when the table is full are taken for rare.
 #[derive(Clone, Debug)]
@@ -63,14 +64,12 @@ impl IMatch {
     }
 }
 
-impl Method for IMatch {
-    type Signature = Digest;
-
-    fn name(&self) -> String {
-        "I-Match".to_owned()
+impl Digested for IMatch {
+    fn title(&self) -> &'static str {
+        "I-Match"
     }
 
-    fn fingerprint(&self, page: &PageText) -> Option<Digest> {
+    fn digest(&self, page: &PageText) -> Option<Digest> {
         let mut words = page.words.to_vec();
         words.sort_unstable();
         words.dedup();
@@ -79,22 +78,11 @@ impl Method for IMatch {
         });
         (words.len() >= self.least_words.max(1)).then(|| md5_of_parts(words))
     }
-
-    fn compare(&self, one: &Digest, other: &Digest) -> Option<Extent> {
-        (one == other).then_some(Extent::Whole)
-    }
-
-    fn bytes(&self, signature: &Digest) -> usize {
-        size_of_val(signature)
-    }
-
-    fn key(&self, signature: &Digest, _band: usize) -> Option<u32> {
-        Some(digest_key(signature))
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Method as _;
     use super::*;
 
     #[test]

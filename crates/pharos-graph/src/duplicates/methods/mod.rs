@@ -1,5 +1,6 @@
 //! One file for each way to recognise copies.
 
+pub(super) mod digest;
 pub(super) mod exact;
 pub(super) mod i_match;
 pub(super) mod keywords;

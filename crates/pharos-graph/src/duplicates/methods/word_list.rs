@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::super::hash::{digest_key, md5};
-use super::super::{Digest, Extent, Method, PageText};
+use super::super::hash::md5;
+use super::super::{Digest, PageText};
+use super::digest::Digested;
 
 /// Pages whose frequent words are the same, in the same order of frequency.
 #[derive(Clone, Copy, Debug)]
@@ -40,27 +41,13 @@ impl WordList {
     }
 }
 
-impl Method for WordList {
-    type Signature = Digest;
-
-    fn name(&self) -> String {
-        "word list".to_owned()
+impl Digested for WordList {
+    fn title(&self) -> &'static str {
+        "word list"
     }
 
-    fn fingerprint(&self, page: &PageText) -> Option<Digest> {
+    fn digest(&self, page: &PageText) -> Option<Digest> {
         (!page.words.is_empty()).then(|| md5(&self.prefix(page.words)))
-    }
-
-    fn compare(&self, one: &Digest, other: &Digest) -> Option<Extent> {
-        (one == other).then_some(Extent::Whole)
-    }
-
-    fn bytes(&self, signature: &Digest) -> usize {
-        size_of_val(signature)
-    }
-
-    fn key(&self, signature: &Digest, _band: usize) -> Option<u32> {
-        Some(digest_key(signature))
     }
 }
 
