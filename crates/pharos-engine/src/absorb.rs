@@ -171,7 +171,7 @@ impl Absorber {
                 if let Some(story) = self.catalog.page(id)?
                     && let Some(anchor) = telling(&story.anchor)
                 {
-                    document.anchors.push(anchor);
+                    document.anchors.push(anchor.into());
                 }
             }
             side.waiting.extend(change);

@@ -106,9 +106,10 @@ fn build_generation(
     let (relations, _) = relate(data, config, &pages, check)?;
 
     let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
-    let mut builder = HistoryBuilder::begin(generations, reading_threads(config), memory, body_limit)?;
-    let mut templates = Templates::new(config);
     let related = Related::new(&relations, &pages);
+    let builder = HistoryBuilder::begin(generations, reading_threads(config), memory, body_limit)?;
+    let mut builder = builder.measured_by(related.maxima())?;
+    let mut templates = Templates::new(config);
     pages.each(&mut |n| check(Progress::Indexing(n, total)), &mut |url, at, position, page| {
         if is_searchable(page) {
             let mut document = document(url, at, position, page);

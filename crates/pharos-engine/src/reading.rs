@@ -181,6 +181,8 @@ pub(crate) fn document(
         emphasised: page.emphasised.clone(),
         body: page.text.clone(),
         lang: page.lang.clone(),
+        page_type: page.page_type,
+        category: page.category.clone(),
         date: date.map(|d| d.chars().take(10).collect()),
         fetched: at,
         position,

@@ -12,7 +12,7 @@ use pharos_graph::pagerank::RankRules;
 use pharos_graph::relations::{Computed, PageWords, RelationRules, RelationsBuilder, Sizes};
 use pharos_graph::statistics::{Locality, topical_locality};
 use pharos_graph::{GraphError, Relations};
-use pharos_index::{Copy, Document, Generations, MAX_COPIES, WebFigures};
+use pharos_index::{Anchor, Copy, Document, Generations, MAX_COPIES, MAX_VOTES, Maxima, WebFigures};
 use pharos_store::{DataDir, Library as _};
 use pharos_text::Analyser;
 use serde::Serialize;
@@ -147,9 +147,9 @@ impl<'a> Related<'a> {
         for page in std::iter::once(&page).chain(copies.iter().take(COPIES_ASKED)) {
             for anchor in relations.anchors(*page)? {
                 // What more domains say counts for more.
-                let times = (1.0 + anchor.weight).round().clamp(1.0, 4.0) as usize;
+                let votes = (1.0 + anchor.weight).round().clamp(1.0, f32::from(MAX_VOTES)) as u8;
                 if known.insert(anchor.text.clone()) {
-                    document.anchors.extend(std::iter::repeat_n(anchor.text, times));
+                    document.anchors.push(Anchor { text: anchor.text, votes });
                 }
             }
         }
@@ -159,7 +159,21 @@ impl<'a> Related<'a> {
         Ok(true)
     }
 
+    /// The largest figures of all pages.
+    pub(crate) fn maxima(&self) -> Maxima {
+        let mut maxima = Maxima::default();
+        for page in 0..self.relations.page_ranks().len() as u32 {
+            maxima.include(&self.link_figures(page));
+        }
+        maxima
+    }
+
     fn figures(&self, page: u32, url: &PageUrl) -> WebFigures {
+        let WebFigures { domain_depth, directory_depth, .. } = depths(url);
+        WebFigures { domain_depth, directory_depth, ..self.link_figures(page) }
+    }
+
+    fn link_figures(&self, page: u32) -> WebFigures {
         let counts = self.relations.counts(page);
         WebFigures {
             page_rank: self.relations.page_ranks()[page as usize] as f32,
@@ -169,7 +183,7 @@ impl<'a> Related<'a> {
             link_hits: counts.link_hits,
             linking_domains: counts.linking_domains,
             mirror_degree: self.relations.mirror_degree(page),
-            ..depths(url)
+            ..WebFigures::default()
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What goes into the index and what comes out of it.
 
-use pharos_core::{LibraryPosition, PageId, PageUrl, Timestamp};
+use pharos_core::{LibraryPosition, PageId, PageType, PageUrl, Timestamp};
 
-use crate::WebFigures;
+use crate::{Card, WebFigures};
 
 /// Copies of a document beyond this many are left out; whoever has more begins another document with them.
 pub const MAX_COPIES: usize = 1_000;
@@ -32,10 +32,14 @@ pub struct Document {
     pub emphasised: Vec<String>,
     /// Its cleaned text (正文).
     pub body: String,
-    /// What other pages call it (锚文本).
-    pub anchors: Vec<String>,
+    /// What other pages call it (锚文本), the weightiest first.
+    pub anchors: Vec<Anchor>,
     /// Its language.
     pub lang: String,
+    /// What kind of page it is.
+    pub page_type: PageType,
+    /// Its subject class; empty where it has none.
+    pub category: String,
     /// When it was published or last changed, as far as known: `2026-01-31`.
     pub date: Option<String>,
     /// When it was fetched.
@@ -55,6 +59,27 @@ pub struct Document {
     pub signature: Option<Box<[u8]>>,
 }
 
+/// What other pages call a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// The words.
+    pub text: String,
+    /// How much it counts: more, the more domains use it; at most [`MAX_VOTES`](crate::MAX_VOTES).
+    pub votes: u8,
+}
+
+impl From<&str> for Anchor {
+    fn from(text: &str) -> Self {
+        Self { text: text.into(), votes: 1 }
+    }
+}
+
+impl From<String> for Anchor {
+    fn from(text: String) -> Self {
+        Self { text, votes: 1 }
+    }
+}
+
 impl Document {
     /// A page that says nothing yet.
     pub fn new(url: PageUrl) -> Self {
@@ -66,6 +91,8 @@ impl Document {
             body: String::new(),
             anchors: Vec::new(),
             lang: String::new(),
+            page_type: PageType::default(),
+            category: String::new(),
             date: None,
             fetched: Timestamp::EPOCH,
             position: LibraryPosition::START,
@@ -119,4 +146,11 @@ pub struct StoredPage {
     pub position: LibraryPosition,
     /// Whether the stored copy may be shown.
     pub archive: bool,
+}
+
+impl StoredPage {
+    pub(crate) fn new(page: PageId, card: Card, body: String) -> Self {
+        let Card { url, title, lang, date, fetched, position, archive } = card;
+        Self { page, url, title, body, lang, date, fetched, position, archive }
+    }
 }

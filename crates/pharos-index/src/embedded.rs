@@ -13,7 +13,7 @@ use crate::generations::{Current, Generations, Wish};
 use crate::member::{Member, MemberWriter};
 use crate::schema;
 use crate::snapshot::{ChainSnapshot, MemberView};
-use crate::{Change, Index, IndexError, Snapshot};
+use crate::{Change, Index, IndexError, Maxima, Snapshot};
 
 /// A reader looks for changes of other processes at most this often.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -35,6 +35,8 @@ pub struct EmbeddedIndex {
 
 struct Writing {
     writer: MemberWriter,
+    /// What the figures of its pages are measured by: those of the history.
+    maxima: Maxima,
     memory: usize,
     body_limit: usize,
 }
@@ -66,7 +68,8 @@ impl EmbeddedIndex {
         let number = generations.current()?.open().number;
         let writer = open_generation(&generations, &crate::words(&generations), number, memory)?;
         let chain = Chain::open(&generations, Vec::new())?;
-        Ok(Self::over(generations, chain, Some(Writing { writer, memory, body_limit })))
+        let maxima = generations.maxima()?;
+        Ok(Self::over(generations, chain, Some(Writing { writer, maxima, memory, body_limit })))
     }
 
     fn over(generations: Generations, chain: Chain, writing: Option<Writing>) -> Self {
@@ -93,6 +96,9 @@ impl EmbeddedIndex {
         };
         self.generations.wish_done();
         fulfilled?;
+        if let Ok(mut writing) = self.writing() {
+            writing.maxima = self.generations.maxima()?;
+        }
         // Looked at anew by the next query.
         self.reading().snapshot = None;
         Ok(Some(wish))
@@ -180,7 +186,8 @@ impl Chain {
         let mut members = self.members.iter_mut().flatten().rev().peekable();
         while let Some(member) = members.next() {
             let (path, searcher) = (member.path().to_path_buf(), member.searcher());
-            views.push(MemberView { path, searcher, hidden: hidden.clone() });
+            let is_ordered = member.is_ordered();
+            views.push(MemberView { path, searcher, hidden: hidden.clone(), is_ordered });
             // The oldest member hides nothing, and may be large.
             if members.peek().is_some() {
                 hidden.extend(member.pages()?);
@@ -189,7 +196,11 @@ impl Chain {
         views.reverse();
         let generation = name(&self.current, &views);
         let (_, fields) = schema::schema();
-        Ok(ChainSnapshot { generation, fields, members: views, words, pages: OnceLock::new() })
+        let maxima = match &self.current.history {
+            Some(_) => views.first().map_or(Ok(Maxima::default()), |view| Maxima::read(&view.path))?,
+            None => Maxima::default(),
+        };
+        Ok(ChainSnapshot { generation, fields, members: views, words, maxima, pages: OnceLock::new() })
     }
 }
 
@@ -220,7 +231,8 @@ impl Index for EmbeddedIndex {
 
     fn apply(&self, changes: Vec<Change>) -> Result<(), IndexError> {
         let writing = self.writing()?;
-        changes.iter().try_for_each(|change| writing.writer.apply(change, writing.body_limit))
+        let Writing { writer, maxima, body_limit, .. } = &*writing;
+        changes.iter().try_for_each(|change| writer.apply(change, maxima, *body_limit))
     }
 
     fn commit(&self, absorbed: LibraryPosition) -> Result<(), IndexError> {

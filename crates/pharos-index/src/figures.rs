@@ -1,11 +1,12 @@
 //! What the web says of a page, as columns: read for a few hundred candidates of a query without touching the pages.
 
+use serde::{Deserialize, Serialize};
 use tantivy::columnar::Column;
 use tantivy::schema::{FAST, Field, SchemaBuilder, TantivyDocument};
 use tantivy::{DocId, SegmentReader};
 
 /// What the web says of a page. All zero where nothing is known yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WebFigures {
     /// PageRank, un-normalised: 1 on average.
     pub page_rank: f32,
@@ -70,6 +71,16 @@ fn of_parts(ranks: [f32; 2], counts: [u32; 7]) -> WebFigures {
         mirror_degree,
         domain_depth,
         directory_depth,
+    }
+}
+
+impl WebFigures {
+    /// The larger of each figure.
+    pub(crate) fn max(&self, other: &Self) -> Self {
+        let ((mut ranks, mut counts), (other_ranks, other_counts)) = (parts(self), parts(other));
+        ranks.iter_mut().zip(other_ranks).for_each(|(rank, other)| *rank = rank.max(other));
+        counts.iter_mut().zip(other_counts).for_each(|(count, other)| *count = other.max(*count));
+        of_parts(ranks, counts)
     }
 }
 

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use pharos_core::LibraryPosition;
 use serde::{Deserialize, Serialize};
 
-use crate::IndexError;
+use crate::{IndexError, Maxima};
 
 /// Format of `CURRENT` and of the generations it names.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 /// The chain: what `CURRENT` says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,6 +203,14 @@ impl Generations {
     pub fn is_building(&self) -> bool {
         let Ok(file) = File::open(self.dir.join("BUILD")) else { return false };
         matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock))
+    }
+
+    /// What the figures of pages are measured by: those of the history in place.
+    pub(crate) fn maxima(&self) -> Result<Maxima, IndexError> {
+        match self.current()?.history {
+            Some(history) => Maxima::read(&self.history_dir(history.number)),
+            None => Ok(Maxima::default()),
+        }
     }
 
     /// The number that a new history generation gets.

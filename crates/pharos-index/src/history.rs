@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::generations::{Generations, History};
 use crate::member::{Member, MemberWriter};
-use crate::{Document, IndexError};
+use crate::{Document, IndexError, Maxima};
 use pharos_core::LibraryPosition;
 
 /// A history generation under construction. Nobody sees it until it is installed.
@@ -13,6 +13,7 @@ pub struct HistoryBuilder {
     number: u64,
     path: PathBuf,
     writer: MemberWriter,
+    maxima: Maxima,
     body_limit: usize,
     pages: u64,
 }
@@ -33,15 +34,22 @@ impl HistoryBuilder {
             }
             _ => {}
         }
-        let member = Member::open_or_create(&path, &crate::words(generations).current())?;
-        let writer = member.writer(threads.max(1), memory)?;
-        Ok(Self { number, path, writer, body_limit, pages: 0 })
+        let member = Member::open_or_create_ordered(&path, &crate::words(generations).current())?;
+        let writer = member.writer(threads.max(1), memory)?.without_merges();
+        Ok(Self { number, path, writer, maxima: Maxima::default(), body_limit, pages: 0 })
+    }
+
+    /// Tells what the figures of all pages are measured by, before the first is added.
+    pub fn measured_by(mut self, maxima: Maxima) -> Result<Self, IndexError> {
+        maxima.write(&self.path)?;
+        self.maxima = maxima;
+        Ok(self)
     }
 
     /// Adds a page with its copies; each address once.
     pub fn add(&mut self, document: &Document) -> Result<(), IndexError> {
         self.pages += 1;
-        self.writer.add(document, self.body_limit)
+        self.writer.add(document, &self.maxima, self.body_limit)
     }
 
     /// How many pages were added, copies not counted.
@@ -52,6 +60,7 @@ impl HistoryBuilder {
     /// Makes it durable. It knows the library up to `to`.
     pub fn finish(mut self, to: LibraryPosition) -> Result<History, IndexError> {
         self.writer.commit(to)?;
+        self.writer.merge_all()?;
         self.writer.finish()?;
         fs::File::open(&self.path).and_then(|d| d.sync_all()).map_err(IndexError::io("sync", &self.path))?;
         Ok(History { number: self.number, to })

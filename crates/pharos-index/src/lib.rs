@@ -39,20 +39,28 @@
 //! * An address that a newer member speaks of is never shown from an older one, nor counted.
 
 mod address;
+mod card;
 mod check;
-mod collect;
+mod count;
+pub mod day;
 mod document;
 mod embedded;
 mod error;
+mod evidence;
 mod figures;
 pub mod forward;
 mod generations;
 mod history;
 mod likeness;
+mod maxima;
 mod member;
+mod packed;
+mod plan;
 mod query;
+mod retrieve;
 mod schema;
 mod snapshot;
+mod zones;
 
 use std::sync::Arc;
 
@@ -60,14 +68,19 @@ use pharos_core::{LibraryPosition, PageId};
 use pharos_text::dictionary::Dictionary;
 use pharos_text::vocabulary::{Kind, Vocabulary, Watched};
 
+pub use card::Card;
 pub use check::{GenerationFlaw, GenerationProblem, check_generations};
-pub use document::{Change, Copy, Document, Likeness, MAX_COPIES, MAX_SIGNATURE, StoredPage};
+pub use count::{Facet, FacetCount};
+pub use document::{Anchor, Change, Copy, Document, Likeness, MAX_COPIES, MAX_SIGNATURE, StoredPage};
 pub use embedded::EmbeddedIndex;
 pub use error::IndexError;
+pub use evidence::{Evidence, MAX_PLACES, TermEvidence};
 pub use figures::WebFigures;
 pub use generations::{Current, Generations, History, Latest, Wish};
 pub use history::HistoryBuilder;
-pub use query::Query;
+pub use maxima::Maxima;
+pub use query::{Label, Part, Query};
+pub use zones::{CAPITALS, MAX_VOTES, Zone};
 
 /// What every index promises, the embedded one and a cluster alike:
 ///
@@ -107,14 +120,48 @@ pub trait Snapshot: Send + Sync {
     /// Was every page cut with this word of the installation? Only then does its term find all pages that have it.
     fn knows(&self, word: &str, kind: Kind) -> bool;
 
-    /// The best `limit` pages for a query, best first, and how many there are in all.
-    fn search(&self, query: &Query, limit: usize) -> Result<Found, IndexError>;
+    /// The best pages for a query, best first, and how many there are in all.
+    fn retrieve(&self, asked: &Retrieval<'_>) -> Result<Found, IndexError>;
+
+    /// The best `limit` pages for a query.
+    fn search(&self, query: &Query, limit: usize) -> Result<Found, IndexError> {
+        self.retrieve(&Retrieval::new(query, limit))
+    }
 
     /// The same with copies: every address is a candidate of its own, and counted.
-    fn search_addresses(&self, query: &Query, limit: usize) -> Result<Found, IndexError>;
+    fn search_addresses(&self, query: &Query, limit: usize) -> Result<Found, IndexError> {
+        self.retrieve(&Retrieval { every_address: true, ..Retrieval::new(query, limit) })
+    }
 
-    /// What is stored of candidates of this very snapshot, in their order.
-    fn stored(&self, candidates: &[Candidate]) -> Result<Vec<StoredPage>, IndexError>;
+    /// How many pages match, each counted once with its copies; exact up to a number.
+    fn count(&self, query: &Query, up_to: u64) -> Result<Count, IndexError>;
+
+    /// The `most` frequent values of each facet among pages that match, of which so many are looked at.
+    fn facets(
+        &self,
+        query: &Query,
+        facets: &[Facet],
+        most: usize,
+        up_to: u64,
+    ) -> Result<Vec<Vec<FacetCount>>, IndexError>;
+
+    /// What candidates of this very snapshot have of terms, in their order.
+    fn evidence(&self, candidates: &[Candidate], terms: &[String]) -> Result<Vec<Evidence>, IndexError>;
+
+    /// What figures of pages are measured by.
+    fn maxima(&self) -> Maxima;
+
+    /// What a list of results says of candidates of this very snapshot, in their order; no text is read.
+    fn cards(&self, candidates: &[Candidate]) -> Result<Vec<Card>, IndexError>;
+
+    /// The texts of candidates of this very snapshot, in their order.
+    fn bodies(&self, candidates: &[Candidate]) -> Result<Vec<String>, IndexError>;
+
+    /// Both.
+    fn stored(&self, candidates: &[Candidate]) -> Result<Vec<StoredPage>, IndexError> {
+        let pages = candidates.iter().zip(self.cards(candidates)?).zip(self.bodies(candidates)?);
+        Ok(pages.map(|((candidate, card), body)| StoredPage::new(candidate.page, card, body)).collect())
+    }
 
     /// What the web says of candidates of this very snapshot, in their order.
     fn figures(&self, candidates: &[Candidate]) -> Result<Vec<WebFigures>, IndexError>;
@@ -129,11 +176,44 @@ pub trait Snapshot: Send + Sync {
     fn figures_of(&self, page: PageId) -> Result<Option<WebFigures>, IndexError>;
 }
 
+/// What is wanted of a search.
+#[derive(Clone, Copy, Debug)]
+pub struct Retrieval<'a> {
+    /// The question.
+    pub query: &'a Query,
+    /// How many candidates.
+    pub limit: usize,
+    /// What a static rank of 1 adds to a score.
+    pub rank_weight: f32,
+    /// Make every address a candidate of its own, instead of the first of each page.
+    pub every_address: bool,
+    /// Matches are counted up to here, and beyond it only about.
+    pub count_up_to: u64,
+}
+
+impl<'a> Retrieval<'a> {
+    /// The best pages by their words, counted up to 10,000.
+    pub fn new(query: &'a Query, limit: usize) -> Self {
+        Self { query, limit, rank_weight: 0.0, every_address: false, count_up_to: 10_000 }
+    }
+}
+
+/// How many pages there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// So many.
+    pub pages: u64,
+    /// Or about so many.
+    pub is_exact: bool,
+}
+
 /// What a search gives.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     /// How many pages match.
     pub total: u64,
+    /// Whether that is exact.
+    pub total_is_exact: bool,
     /// The best of them, best first; equal scores in the order of their ids.
     pub candidates: Vec<Candidate>,
 }
@@ -143,7 +223,7 @@ pub struct Found {
 pub struct Candidate {
     /// The page, at the address under which it is shown.
     pub page: PageId,
-    /// BM25 over title, headings, emphasised words, anchors and body.
+    /// BM25 over its words, weighted by where they stand, and what its static rank adds.
     pub score: f32,
     /// How many other addresses have the very same content and could be shown as well.
     pub copies: u32,

@@ -5,12 +5,10 @@ use tantivy::columnar::Column;
 use tantivy::schema::{FAST, Field, SchemaBuilder, TantivyDocument};
 use tantivy::{DocId, SegmentReader};
 
-use crate::Likeness;
+use crate::{Likeness, packed};
 
 /// The representative's id, its halves apart.
 const GROUP: [&str; 2] = ["group_site_half", "group_page_half"];
-/// The signature's length in bytes, then the bytes, eight to a number. A column of bytes would keep them in a
-/// dictionary, of which a block must be unpacked for each.
 const SIGNATURE: &str = "signature";
 
 /// The fields of group and signature.
@@ -34,12 +32,7 @@ impl LikenessFields {
             out.add_u64(self.group[1], group.page());
         }
         if let Some(signature) = signature {
-            out.add_u64(self.signature, signature.len() as u64);
-            for piece in signature.chunks(8) {
-                let mut bytes = [0; 8];
-                bytes[..piece.len()].copy_from_slice(piece);
-                out.add_u64(self.signature, u64::from_le_bytes(bytes));
-            }
+            packed::write(self.signature, signature, out);
         }
     }
 }
@@ -61,13 +54,7 @@ impl LikenessColumns {
         let [site, page] =
             self.group.each_ref().map(|column| column.as_ref().and_then(|column| column.first(doc)));
         let group = site.zip(page).map(|(site, page)| PageId::from_parts(SiteId(site), page));
-        let signature = self.signature.as_ref().and_then(|column| {
-            let mut numbers = column.values_for_doc(doc);
-            let length = numbers.next()?.try_into().ok()?;
-            let mut bytes: Vec<u8> = numbers.flat_map(u64::to_le_bytes).collect();
-            bytes.truncate(length);
-            Some(bytes.into_boxed_slice())
-        });
-        Likeness { group, signature }
+        let signature = self.signature.as_ref().and_then(|column| packed::read(column, doc));
+        Likeness { group, signature: signature.map(Vec::into_boxed_slice) }
     }
 }

@@ -14,11 +14,15 @@ use pharos_text::vocabulary::Vocabulary;
 use pharos_text::{Analyser, normalise};
 use tantivy::directory::MmapDirectory;
 use tantivy::index::SegmentId;
-use tantivy::{IndexReader, IndexWriter, ReloadPolicy, Searcher, SegmentReader, TantivyDocument};
+use tantivy::merge_policy::NoMergePolicy;
+use tantivy::{
+    IndexReader, IndexSettings, IndexSortByField, IndexWriter, Order, ReloadPolicy, Searcher, SegmentReader,
+    TantivyDocument,
+};
 
 use crate::address::Addresses;
 use crate::schema::{self, Fields};
-use crate::{Change, IndexError};
+use crate::{Change, Document, IndexError, Maxima};
 
 /// A generation, open for reading.
 pub(crate) struct Member {
@@ -37,21 +41,35 @@ impl Member {
     /// Opens a generation for writing. A new one is cut with these words of the installation, for good: what is
     /// added to them later is not in its pages.
     pub(crate) fn open_or_create(path: &Path, words: &Vocabulary) -> Result<Self, IndexError> {
+        Self::created(path, words, false)
+    }
+
+    /// The same for one whose pages are kept in descending order of static rank.
+    pub(crate) fn open_or_create_ordered(path: &Path, words: &Vocabulary) -> Result<Self, IndexError> {
+        Self::created(path, words, true)
+    }
+
+    fn created(path: &Path, words: &Vocabulary, ordered: bool) -> Result<Self, IndexError> {
         if !path.join("meta.json").exists() {
             fs::create_dir_all(path).map_err(IndexError::io("create", path))?;
             let text = format!("{ANALYSER}{}\n{}", pharos_text::version(), words.to_text());
             let file = path.join(WORDS);
             fs::write(&file, text).map_err(IndexError::io("write", &file))?;
         }
-        Self::open_at(path)
+        Self::open_at(path, ordered)
+    }
+
+    /// Are the pages of each segment in descending order of static rank?
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.index.settings().sort_by_field.is_some()
     }
 
     /// Opens a generation. `None` when it is not there.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>, IndexError> {
-        if path.join("meta.json").exists() { Self::open_at(path).map(Some) } else { Ok(None) }
+        if path.join("meta.json").exists() { Self::open_at(path, false).map(Some) } else { Ok(None) }
     }
 
-    fn open_at(path: &Path) -> Result<Self, IndexError> {
+    fn open_at(path: &Path, ordered: bool) -> Result<Self, IndexError> {
         let failed = IndexError::tantivy(path);
         let exists = path.join("meta.json").exists();
         let (schema, fields) = schema::schema();
@@ -59,7 +77,9 @@ impl Member {
         let index = if exists {
             tantivy::Index::open(directory)
         } else {
-            tantivy::Index::builder().schema(schema.clone()).open_or_create(directory)
+            let by_rank = IndexSortByField { field: schema::RANK.into(), order: Order::Desc };
+            let settings = IndexSettings { sort_by_field: ordered.then_some(by_rank), ..Default::default() };
+            tantivy::Index::builder().schema(schema.clone()).settings(settings).open_or_create(directory)
         };
         let mut index = index.map_err(&failed)?;
         if index.schema() != schema {
@@ -171,9 +191,17 @@ pub(crate) struct MemberWriter {
 
 impl MemberWriter {
     /// A page already there is replaced. Copies are left out: they would be replaced with it.
-    pub(crate) fn apply(&self, change: &Change, body_limit: usize) -> Result<(), IndexError> {
+    pub(crate) fn apply(
+        &self,
+        change: &Change,
+        maxima: &Maxima,
+        body_limit: usize,
+    ) -> Result<(), IndexError> {
         let (page, document) = match change {
-            Change::Put(document) => (document.url.id(), self.fields.write(document, &[], body_limit)),
+            Change::Put(document) => {
+                let rank = maxima.stored_rank(&document.web);
+                (document.url.id(), self.fields.write(document, rank, &[], body_limit))
+            }
             Change::Gone(page) => (*page, self.fields.tombstone(*page)),
         };
         self.writer.delete_term(self.fields.page_term(page));
@@ -181,8 +209,14 @@ impl MemberWriter {
     }
 
     /// Adds a page that is known not to be there, with its copies.
-    pub(crate) fn add(&self, document: &crate::Document, body_limit: usize) -> Result<(), IndexError> {
-        let document = self.fields.write(document, &document.copies, body_limit);
+    pub(crate) fn add(
+        &self,
+        document: &Document,
+        maxima: &Maxima,
+        body_limit: usize,
+    ) -> Result<(), IndexError> {
+        let rank = maxima.stored_rank(&document.web);
+        let document = self.fields.write(document, rank, &document.copies, body_limit);
         self.writer.add_document(document).map(|_| ()).map_err(IndexError::tantivy(&self.path))
     }
 
@@ -191,6 +225,22 @@ impl MemberWriter {
         let mut commit = self.writer.prepare_commit().map_err(&failed)?;
         commit.set_payload(&absorbed.to_u64().to_string());
         commit.commit().map(|_| ()).map_err(&failed)
+    }
+
+    /// Leaves the segments as they are written, until [`merge_all`](Self::merge_all).
+    pub(crate) fn without_merges(self) -> Self {
+        self.writer.set_merge_policy(Box::new(NoMergePolicy));
+        self
+    }
+
+    /// Makes one segment of all, each page of them read and written once.
+    pub(crate) fn merge_all(&mut self) -> Result<(), IndexError> {
+        let failed = IndexError::tantivy(&self.path);
+        let segments = self.writer.index().searchable_segment_ids().map_err(&failed)?;
+        if segments.len() > 1 {
+            self.writer.merge(&segments).wait().map_err(&failed)?;
+        }
+        Ok(())
     }
 
     /// Lets merges under way come to their end, without waiting for them.

@@ -1,28 +1,32 @@
-//! What can be asked of an index, and how it is put to tantivy.
-
-use tantivy::Term;
-use tantivy::query::{
-    BooleanQuery, BoostQuery, EmptyQuery, Occur, PhraseQuery, Query as TantivyQuery, TermQuery,
-};
-use tantivy::schema::{Field, IndexRecordOption};
+//! What can be asked of an index.
 
 use crate::address::SiteRules;
-use crate::schema::{COPIED, Fields, PAGE};
 
 /// A question, already analysed into terms.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Query {
     /// Every page.
     All,
-    /// A term in title, headings, emphasised words, anchors or body.
+    /// A term anywhere on the page: title, address, anchors, headings, emphasised words or body.
     Word(String),
-    /// One of these terms, each with its weight: the forms of a word.
+    /// The forms of a word, each with its weight. A page that has any of them has the first.
     Forms(Vec<(f32, String)>),
-    /// Terms at these distances from each other, in one of these.
+    /// Terms at these distances from each other.
     Phrase(Vec<(usize, String)>),
+    /// Terms at these distances from each other in one part of the page.
+    In(Part, Vec<(usize, String)>),
     /// Pages of a host and of the hosts below it. Alone and in `And`, wanted or not, this is asked of each address: a
     /// page with copies is shown at one that fits. Deeper inside it is asked of the page with all its addresses.
     Site(String),
+    /// Pages with this label.
+    Label(Label, String),
+    /// Pages of these days, the last one included, as [`day`](crate::day) counts them.
+    Days {
+        /// The first day.
+        from: Option<i64>,
+        /// The last day.
+        to: Option<i64>,
+    },
     /// All of these.
     And(Vec<Query>),
     /// One of these.
@@ -31,63 +35,27 @@ pub enum Query {
     Not(Box<Query>),
 }
 
-/// A title says in a few words what the page is about, headings say it of its parts, and anchors say it in the words
-/// of others; the weights are those commonly given to fields of BM25F. What is emphasised is in the body too.
-const TITLE: f32 = 3.0;
-const HEADING: f32 = 1.5;
-const EMPHASIS: f32 = 0.5;
-const ANCHOR: f32 = 1.5;
-const BODY: f32 = 1.0;
+/// A part of a page that can be asked for alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The title.
+    Title,
+    /// The address.
+    Address,
+}
+
+/// What pages are told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Label {
+    /// The language.
+    Lang,
+    /// The kind of page: `topic`, `hub`, `picture`.
+    Type,
+    /// The subject class.
+    Category,
+}
 
 impl Query {
-    pub(crate) fn to_tantivy(&self, fields: &Fields) -> Box<dyn TantivyQuery> {
-        match self {
-            Query::All => exact(fields.kind, PAGE),
-            Query::Word(word) => in_texts(fields, |field| exact(field, word)),
-            Query::Forms(forms) => {
-                let clauses = forms.iter().map(|(weight, word)| {
-                    let form = in_texts(fields, |field| exact(field, word));
-                    (Occur::Should, Box::new(BoostQuery::new(form, *weight)) as Box<dyn TantivyQuery>)
-                });
-                Box::new(BooleanQuery::new(clauses.collect()))
-            }
-            Query::Phrase(terms) => match terms.as_slice() {
-                [] => Box::new(EmptyQuery),
-                [(_, word)] => in_texts(fields, |field| exact(field, word)),
-                terms => in_texts(fields, |field| {
-                    let terms =
-                        terms.iter().map(|(at, word)| (*at, Term::from_field_text(field, word))).collect();
-                    Box::new(PhraseQuery::new_with_offset(terms))
-                }),
-            },
-            Query::Site(host) => Box::new(BoostQuery::new(exact(fields.site, host), 0.0)),
-            Query::And(parts) => {
-                let mut clauses: Vec<(Occur, Box<dyn TantivyQuery>)> = Vec::new();
-                for part in parts {
-                    match part {
-                        Query::Not(not) => {
-                            let not = match &**not {
-                                // One with copies may have an address elsewhere: `SiteRules` looks at each.
-                                Query::Site(host) => only_address(fields, host),
-                                not => not.to_tantivy(fields),
-                            };
-                            clauses.push((Occur::MustNot, not));
-                        }
-                        part => clauses.push((Occur::Must, part.to_tantivy(fields))),
-                    }
-                }
-                if clauses.iter().all(|(occur, _)| *occur == Occur::MustNot) {
-                    clauses.push((Occur::Must, Query::All.to_tantivy(fields)));
-                }
-                Box::new(BooleanQuery::new(clauses))
-            }
-            Query::Or(parts) => Box::new(BooleanQuery::new(
-                parts.iter().map(|p| (Occur::Should, p.to_tantivy(fields))).collect(),
-            )),
-            Query::Not(_) => Query::And(vec![self.clone()]).to_tantivy(fields),
-        }
-    }
-
     /// What it asks of an address.
     pub(crate) fn site_rules(&self) -> SiteRules {
         let mut rules = SiteRules::default();
@@ -107,28 +75,9 @@ impl Query {
             _ => {}
         }
     }
-}
 
-/// Pages of a host that have no other address.
-fn only_address(fields: &Fields, host: &str) -> Box<dyn TantivyQuery> {
-    let clauses = vec![(Occur::Must, exact(fields.site, host)), (Occur::MustNot, exact(fields.kind, COPIED))];
-    Box::new(BooleanQuery::new(clauses))
-}
-
-fn exact(field: Field, text: &str) -> Box<dyn TantivyQuery> {
-    Box::new(TermQuery::new(Term::from_field_text(field, text), IndexRecordOption::WithFreqs))
-}
-
-fn in_texts(fields: &Fields, make: impl Fn(Field) -> Box<dyn TantivyQuery>) -> Box<dyn TantivyQuery> {
-    let weighted = [
-        (fields.title, TITLE),
-        (fields.heading, HEADING),
-        (fields.emphasis, EMPHASIS),
-        (fields.anchor, ANCHOR),
-        (fields.body, BODY),
-    ];
-    let clauses = weighted.map(|(field, weight)| {
-        (Occur::Should, Box::new(BoostQuery::new(make(field), weight)) as Box<dyn TantivyQuery>)
-    });
-    Box::new(BooleanQuery::new(clauses.into()))
+    /// Does it say only which pages may be found, and nothing of how well they fit?
+    pub(crate) fn is_filter(&self) -> bool {
+        matches!(self, Query::Site(_) | Query::Label(..) | Query::Days { .. } | Query::Not(_))
+    }
 }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use pharos_core::{LibraryPosition, PageId, PageUrl, Timestamp};
+use pharos_core::{LibraryPosition, PageId, PageType, PageUrl, Timestamp};
 use pharos_text::Analyser;
 use tantivy::Term;
 use tantivy::schema::{
@@ -13,13 +13,27 @@ use tantivy::schema::{
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager};
 
 use crate::address::{self, reversed};
+use crate::card::CardField;
 use crate::document::{Copy, MAX_COPIES, MAX_SIGNATURE};
 use crate::figures::FigureFields;
 use crate::likeness::LikenessFields;
-use crate::{Document, StoredPage};
+use crate::{Card, Document, day, zones};
 
 /// A title longer than this is cut, in bytes; nobody reads on.
 const MAX_TITLE: usize = 1_000;
+
+/// A label such as a language or a class longer than this, in bytes, is none.
+const MAX_LABEL: usize = 100;
+
+/// The column that a history generation is ordered by.
+pub(crate) const RANK: &str = "rank";
+/// Columns that results are counted by.
+pub(crate) const HOST: &str = "host";
+pub(crate) const LANG: &str = "lang";
+pub(crate) const TYPE: &str = "type";
+pub(crate) const CATEGORY: &str = "category";
+/// Days since 1970.
+pub(crate) const DAY: &str = "day";
 
 /// The fields.
 #[derive(Clone, Debug)]
@@ -32,22 +46,26 @@ pub(crate) struct Fields {
     pub copy_halves: [Field; 2],
     /// [`PAGE`] for pages; marks of gone pages have none, so that nothing finds them. [`COPIED`] where it has copies.
     pub kind: Field,
+    /// All its words, see [`zones`]: what candidates are searched in.
+    pub text: Field,
+    /// Those of the title and of the address once more, for who asks for them alone.
     pub title: Field,
-    pub heading: Field,
-    pub emphasis: Field,
-    pub anchor: Field,
+    pub address: Field,
+    /// The text as it is shown.
     pub body: Field,
     /// The host and every host above it; those of copies too.
     pub site: Field,
     /// Which address has which site, as a column, where there is more than one.
     pub address_site: Field,
+    pub host: Field,
     pub lang: Field,
-    pub url: Field,
-    pub date: Field,
-    pub fetched: Field,
-    pub position: Field,
-    pub archive: Field,
-    /// The same of its copies, in their order.
+    pub page_type: Field,
+    pub category: Field,
+    pub day: Field,
+    /// The static rank, between 0 and [`u16::MAX`].
+    pub rank: Field,
+    pub card: CardField,
+    /// Address, time and place of its copies, in their order.
     pub copy_url: Field,
     pub copy_fetched: Field,
     pub copy_position: Field,
@@ -62,28 +80,30 @@ pub(crate) const COPIED: &str = "copied";
 
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
-    let indexing = TextFieldIndexing::default()
-        .set_tokenizer("pharos")
-        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
-    let text = TextOptions::default().set_indexing_options(indexing);
+    let words = |tokenizer| {
+        let indexing = TextFieldIndexing::default()
+            .set_tokenizer(tokenizer)
+            .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+        TextOptions::default().set_indexing_options(indexing)
+    };
     let fields = Fields {
         page: builder.add_bytes_field("page", INDEXED),
         own_halves: address::OWN.map(|name| builder.add_u64_field(name, FAST)),
         copy_halves: address::COPIES.map(|name| builder.add_u64_field(name, FAST)),
         kind: builder.add_text_field("kind", STRING),
-        title: builder.add_text_field("title", text.clone() | STORED),
-        heading: builder.add_text_field("heading", text.clone()),
-        emphasis: builder.add_text_field("emphasis", text.clone()),
-        anchor: builder.add_text_field("anchor", text.clone()),
-        body: builder.add_text_field("body", text | STORED),
+        text: builder.add_text_field("text", words(ZONES)),
+        title: builder.add_text_field("title", words(PLAIN)),
+        address: builder.add_text_field("address", words(PLAIN)),
+        body: builder.add_text_field("body", STORED),
         site: builder.add_text_field("site", STRING),
         address_site: builder.add_text_field(address::SITES, FAST),
-        lang: builder.add_text_field("lang", STRING | STORED),
-        url: builder.add_text_field("url", STORED),
-        date: builder.add_text_field("date", STORED),
-        fetched: builder.add_i64_field("fetched", STORED),
-        position: builder.add_u64_field("position", STORED),
-        archive: builder.add_bool_field("archive", STORED),
+        host: builder.add_text_field(HOST, FAST),
+        lang: builder.add_text_field(LANG, STRING | FAST),
+        page_type: builder.add_text_field(TYPE, STRING | FAST),
+        category: builder.add_text_field(CATEGORY, STRING | FAST),
+        day: builder.add_i64_field(DAY, FAST),
+        rank: builder.add_u64_field(RANK, FAST),
+        card: CardField::add_to(&mut builder),
         copy_url: builder.add_text_field("copy_url", STORED),
         copy_fetched: builder.add_i64_field("copy_fetched", STORED),
         copy_position: builder.add_u64_field("copy_position", STORED),
@@ -103,33 +123,57 @@ impl Fields {
         let mut out = TantivyDocument::new();
         out.add_bytes(self.page, &page.to_bytes());
         add_halves(&mut out, self.own_halves, page);
+        out.add_u64(self.rank, 0);
         out
     }
 
-    /// A page with these copies of it.
-    pub(crate) fn write(&self, document: &Document, copies: &[Copy], body_limit: usize) -> TantivyDocument {
-        let mut out = self.tombstone(document.url.id());
+    /// A page of this static rank, with these copies of it.
+    pub(crate) fn write(
+        &self,
+        document: &Document,
+        rank: u16,
+        copies: &[Copy],
+        body_limit: usize,
+    ) -> TantivyDocument {
+        let mut out = TantivyDocument::new();
+        let id = document.url.id();
+        out.add_bytes(self.page, &id.to_bytes());
+        add_halves(&mut out, self.own_halves, id);
+        out.add_u64(self.rank, rank.into());
         out.add_text(self.kind, PAGE);
-        out.add_text(self.title, cut(&document.title, MAX_TITLE));
-        for heading in &document.headings {
-            out.add_text(self.heading, cut(heading, MAX_TITLE));
+        let title = cut(&document.title, MAX_TITLE);
+        let body = cut(&document.body, body_limit);
+        if body.len() < document.body.len() {
+            let bytes = document.body.len();
+            tracing::warn!(url = %document.url, bytes, kept = body.len(), "a text is too long and indexed up to the limit");
         }
-        for emphasised in &document.emphasised {
-            out.add_text(self.emphasis, cut(emphasised, MAX_TITLE));
-        }
-        for anchor in &document.anchors {
-            out.add_text(self.anchor, anchor);
-        }
-        out.add_text(self.body, cut(&document.body, body_limit));
+        out.add_text(self.text, zones::write(document, body));
+        out.add_text(self.title, title);
+        out.add_text(self.address, zones::address_words(&document.url));
+        out.add_text(self.body, body);
         self.add_site(&mut out, &document.url);
-        out.add_text(self.lang, &document.lang);
-        out.add_text(self.url, document.url.as_str());
-        if let Some(date) = &document.date {
-            out.add_text(self.date, date);
+        out.add_text(self.host, document.url.site().host());
+        out.add_text(self.page_type, type_name(document.page_type));
+        for (field, label) in [(self.lang, &document.lang), (self.category, &document.category)] {
+            if !label.is_empty() && label.len() <= MAX_LABEL {
+                out.add_text(field, label);
+            }
         }
-        out.add_i64(self.fetched, document.fetched.millis());
-        out.add_u64(self.position, document.position.to_u64());
-        out.add_bool(self.archive, document.archive);
+        if let Some(day) = document.date.as_deref().and_then(day::parse) {
+            out.add_i64(self.day, day);
+        }
+        self.card.write(
+            &Card {
+                url: document.url.as_str().into(),
+                title: title.into(),
+                lang: cut(&document.lang, MAX_LABEL).into(),
+                date: document.date.as_deref().map(|date| cut(date, MAX_LABEL).into()),
+                fetched: document.fetched,
+                position: document.position,
+                archive: document.archive,
+            },
+            &mut out,
+        );
         self.web.write(&document.web, &mut out);
         let signature = document.signature.as_deref().filter(|signature| signature.len() <= MAX_SIGNATURE);
         self.likeness.write(document.group, signature, &mut out);
@@ -168,28 +212,29 @@ impl Fields {
         }
     }
 
-    /// The document as it is shown at one of its addresses: the own one is the first, number 0.
-    pub(crate) fn read(&self, page: PageId, address: u32, document: &TantivyDocument) -> StoredPage {
-        let text = |field| document.get_first(field).and_then(|v| v.as_str().map(String::from));
-        let copy = (address as usize).checked_sub(1);
-        let at_address = |own, of_copy| match copy {
-            Some(copy) => document.get_all(of_copy).nth(copy),
-            None => document.get_first(own),
-        };
-        let url = at_address(self.url, self.copy_url).and_then(|v| v.as_str().map(String::from));
-        let fetched = at_address(self.fetched, self.copy_fetched).and_then(|v| v.as_i64());
-        let position = at_address(self.position, self.copy_position).and_then(|v| v.as_u64());
-        StoredPage {
-            page,
-            url: url.unwrap_or_default(),
-            title: text(self.title).unwrap_or_default(),
-            body: text(self.body).unwrap_or_default(),
-            lang: text(self.lang).unwrap_or_default(),
-            date: text(self.date),
-            fetched: Timestamp::from_millis(fetched.unwrap_or_default()),
-            position: LibraryPosition::from_u64(position.unwrap_or_default()),
-            archive: document.get_first(self.archive).and_then(|v| v.as_bool()).unwrap_or_default(),
-        }
+    /// The text of a stored document.
+    pub(crate) fn body(&self, document: &TantivyDocument) -> String {
+        document.get_first(self.body).and_then(|v| v.as_str()).unwrap_or_default().to_string()
+    }
+
+    /// The card of a document at the address of one of its copies, counted from 1.
+    pub(crate) fn at_copy(&self, card: &mut Card, copy: u32, document: &TantivyDocument) {
+        let Some(copy) = (copy as usize).checked_sub(1) else { return };
+        let of = |field| document.get_all(field).nth(copy);
+        card.url = of(self.copy_url).and_then(|v| v.as_str()).unwrap_or_default().to_string();
+        card.fetched =
+            Timestamp::from_millis(of(self.copy_fetched).and_then(|v| v.as_i64()).unwrap_or_default());
+        let position = of(self.copy_position).and_then(|v| v.as_u64());
+        card.position = LibraryPosition::from_u64(position.unwrap_or_default());
+    }
+}
+
+/// The name of a kind of page, as it is asked for.
+pub(crate) fn type_name(page_type: PageType) -> &'static str {
+    match page_type {
+        PageType::Topic => "topic",
+        PageType::Hub => "hub",
+        PageType::Picture => "picture",
     }
 }
 
@@ -203,9 +248,17 @@ fn cut(text: &str, limit: usize) -> &str {
     &text[..text.floor_char_boundary(limit)]
 }
 
+/// Names of the tokenizers: for the zones of a page, and for one text.
+const ZONES: &str = "pharos-zones";
+const PLAIN: &str = "pharos";
+
 pub(crate) fn tokenizers(analyser: Arc<Analyser>) -> TokenizerManager {
     let manager = TokenizerManager::default();
-    manager.register("pharos", TextAnalyzer::from(PharosTokenizer { analyser, terms: Terms::default() }));
+    for (name, in_zones) in [(PLAIN, false), (ZONES, true)] {
+        let analyser = Arc::clone(&analyser);
+        let tokenizer = PharosTokenizer { analyser, in_zones, terms: Terms::default() };
+        manager.register(name, TextAnalyzer::from(tokenizer));
+    }
     manager
 }
 
@@ -213,6 +266,7 @@ pub(crate) fn tokenizers(analyser: Arc<Analyser>) -> TokenizerManager {
 #[derive(Clone)]
 struct PharosTokenizer {
     analyser: Arc<Analyser>,
+    in_zones: bool,
     terms: Terms,
 }
 
@@ -228,24 +282,33 @@ struct Place {
     /// Where the term ends in the string.
     end: usize,
     position: usize,
-    offset_from: usize,
-    offset_to: usize,
+    /// How often it counts.
+    times: u8,
 }
 
 struct PharosStream<'a> {
     terms: &'a Terms,
     next: usize,
+    /// How often the term at hand is to be given again.
+    again: u8,
     token: Token,
 }
 
 impl Terms {
-    fn read(&mut self, text: &str, analyser: &Analyser) {
+    fn read(&mut self, text: &str, in_zones: bool, analyser: &Analyser) {
         self.text.clear();
         self.places.clear();
-        analyser.for_each_index_token(text, |term, offset_from, offset_to, position| {
+        let mut push = |term: &str, position: usize, times: u8| {
             self.text.push_str(term);
-            self.places.push(Place { end: self.text.len(), position, offset_from, offset_to });
-        });
+            self.places.push(Place { end: self.text.len(), position, times });
+        };
+        if in_zones {
+            zones::for_each_term(text, analyser, |term, position, times| {
+                push(term, position as usize, times)
+            });
+        } else {
+            analyser.for_each_index_token(text, |term, _, _, position| push(term, position, 1));
+        }
     }
 }
 
@@ -253,26 +316,29 @@ impl Tokenizer for PharosTokenizer {
     type TokenStream<'a> = PharosStream<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> PharosStream<'a> {
-        let Self { analyser, terms } = self;
+        let Self { analyser, in_zones, terms } = self;
         // This runs on the index writer's thread, which must survive any text.
-        if catch_unwind(AssertUnwindSafe(|| terms.read(text, analyser))).is_err() {
+        if catch_unwind(AssertUnwindSafe(|| terms.read(text, *in_zones, analyser))).is_err() {
             tracing::warn!(bytes = text.len(), "a text cannot be cut into words and is not indexed");
             *terms = Terms::default();
         }
-        PharosStream { terms, next: 0, token: Token::default() }
+        PharosStream { terms, next: 0, again: 0, token: Token::default() }
     }
 }
 
 impl TokenStream for PharosStream<'_> {
     fn advance(&mut self) -> bool {
+        if self.again > 0 {
+            self.again -= 1;
+            return true;
+        }
         let Some(place) = self.terms.places.get(self.next) else { return false };
         let start = self.next.checked_sub(1).map_or(0, |before| self.terms.places[before].end);
         self.next += 1;
+        self.again = place.times.saturating_sub(1);
         self.token.text.clear();
         self.token.text.push_str(&self.terms.text[start..place.end]);
         self.token.position = place.position;
-        self.token.offset_from = place.offset_from;
-        self.token.offset_to = place.offset_to;
         true
     }
 

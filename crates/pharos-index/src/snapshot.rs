@@ -12,17 +12,24 @@ use tantivy::schema::Field;
 use tantivy::{DocAddress, DocSet as _, Searcher, SegmentReader, TantivyDocument, Term};
 
 use crate::address::{Addresses, Hidden};
-use crate::collect::{BestPages, merge};
+use crate::card::Cards;
+use crate::count::{self, Facet, FacetCount};
+use crate::evidence::{self, Evidence};
 use crate::figures::FigureColumns;
 use crate::likeness::LikenessColumns;
 use crate::schema::Fields;
-use crate::{Candidate, Found, IndexError, Likeness, Place, Query, Snapshot, StoredPage, WebFigures};
+use crate::{
+    Candidate, Card, Count, Found, IndexError, Likeness, Maxima, Place, Query, Retrieval, Snapshot,
+    StoredPage, WebFigures, retrieve,
+};
 
 /// One member of the chain.
 pub(crate) struct MemberView {
     pub(crate) path: PathBuf,
     pub(crate) searcher: Searcher,
     pub(crate) hidden: Hidden,
+    /// Are the pages of each segment in descending order of static rank?
+    pub(crate) is_ordered: bool,
 }
 
 /// The chain at one moment, oldest member first.
@@ -32,11 +39,12 @@ pub(crate) struct ChainSnapshot {
     pub(crate) members: Vec<MemberView>,
     /// The words of the installation that each member was cut with.
     pub(crate) words: Vec<Arc<Vocabulary>>,
+    pub(crate) maxima: Maxima,
     pub(crate) pages: OnceLock<u64>,
 }
 
 /// BM25's statistics over all members, so that scores of different members compare.
-struct CommonStatistics<'a>(&'a [MemberView]);
+pub(crate) struct CommonStatistics<'a>(pub(crate) &'a [MemberView]);
 
 impl Bm25StatisticsProvider for CommonStatistics<'_> {
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
@@ -65,20 +73,57 @@ impl Snapshot for ChainSnapshot {
         if let Some(pages) = self.pages.get() {
             return Ok(*pages);
         }
-        let pages = self.search(&Query::All, 0)?.total;
+        let pages = self.count(&Query::All, u64::MAX)?.pages;
         Ok(*self.pages.get_or_init(|| pages))
     }
 
-    fn search(&self, query: &Query, limit: usize) -> Result<Found, IndexError> {
-        self.best(query, limit, false)
+    fn retrieve(&self, asked: &Retrieval<'_>) -> Result<Found, IndexError> {
+        let candidates = retrieve::best(self, asked, &CommonStatistics(&self.members))?;
+        // Where not all that were wanted are there, all there are were found.
+        let count = if candidates.len() < asked.limit {
+            Count { pages: candidates.len() as u64, is_exact: true }
+        } else {
+            count::count(self, asked.query, asked.every_address, asked.count_up_to)?
+        };
+        Ok(Found { total: count.pages, total_is_exact: count.is_exact, candidates })
     }
 
-    fn search_addresses(&self, query: &Query, limit: usize) -> Result<Found, IndexError> {
-        self.best(query, limit, true)
+    fn count(&self, query: &Query, up_to: u64) -> Result<Count, IndexError> {
+        count::count(self, query, false, up_to)
     }
 
-    fn stored(&self, candidates: &[Candidate]) -> Result<Vec<StoredPage>, IndexError> {
-        candidates.iter().map(|candidate| self.stored_at(candidate.page, candidate.place)).collect()
+    fn facets(
+        &self,
+        query: &Query,
+        facets: &[Facet],
+        most: usize,
+        up_to: u64,
+    ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
+        count::facets(self, query, facets, most, up_to)
+    }
+
+    fn evidence(&self, candidates: &[Candidate], terms: &[String]) -> Result<Vec<Evidence>, IndexError> {
+        evidence::evidence(self, candidates, terms)
+    }
+
+    fn maxima(&self) -> Maxima {
+        self.maxima
+    }
+
+    fn cards(&self, candidates: &[Candidate]) -> Result<Vec<Card>, IndexError> {
+        let cards = self.read_columns(candidates, Cards::of, Cards::read)?;
+        let at_its_address = |(candidate, card): (&Candidate, Option<Card>)| {
+            let mut card = card.ok_or(IndexError::ForeignCandidate)?;
+            if candidate.place.address > 0 {
+                self.fields.at_copy(&mut card, candidate.place.address, &self.document(candidate.place)?);
+            }
+            Ok(card)
+        };
+        candidates.iter().zip(cards).map(at_its_address).collect()
+    }
+
+    fn bodies(&self, candidates: &[Candidate]) -> Result<Vec<String>, IndexError> {
+        candidates.iter().map(|candidate| Ok(self.fields.body(&self.document(candidate.place)?))).collect()
     }
 
     fn figures(&self, candidates: &[Candidate]) -> Result<Vec<WebFigures>, IndexError> {
@@ -90,42 +135,24 @@ impl Snapshot for ChainSnapshot {
     }
 
     fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError> {
-        Ok(self.found(page)?.map(|(stored, _)| stored))
+        let Some(candidate) = self.candidate(page)? else { return Ok(None) };
+        Ok(self.stored(&[candidate])?.pop())
     }
 
     fn figures_of(&self, page: PageId) -> Result<Option<WebFigures>, IndexError> {
-        let Some((_, place)) = self.found(page)? else { return Ok(None) };
-        let candidate = Candidate { page, score: 0.0, copies: 0, place };
+        let Some(candidate) = self.candidate(page)? else { return Ok(None) };
         Ok(self.figures(&[candidate])?.pop())
     }
 }
 
 impl ChainSnapshot {
-    fn best(&self, query: &Query, limit: usize, every_address: bool) -> Result<Found, IndexError> {
-        let sites = query.site_rules();
-        let query = query.to_tantivy(&self.fields);
-        let statistics = CommonStatistics(&self.members);
-        let mut found = Vec::with_capacity(self.members.len());
-        for (member, view) in (0..).zip(&self.members) {
-            let (hidden, sites) = (view.hidden.clone(), sites.clone());
-            let best = BestPages { member, limit, every_address, hidden, sites };
-            let fruit = view.searcher.search_with_statistics_provider(query.as_ref(), &best, &statistics);
-            found.push(fruit.map_err(IndexError::tantivy(&view.path))?);
-        }
-        Ok(merge(found, limit))
-    }
-
-    fn member(&self, place: Place) -> Result<&MemberView, IndexError> {
+    pub(crate) fn member(&self, place: Place) -> Result<&MemberView, IndexError> {
         self.members.get(place.member as usize).ok_or(IndexError::ForeignCandidate)
     }
 
-    fn stored_at(&self, page: PageId, place: Place) -> Result<StoredPage, IndexError> {
+    fn document(&self, place: Place) -> Result<TantivyDocument, IndexError> {
         let view = self.member(place)?;
-        let document: TantivyDocument = view
-            .searcher
-            .doc(DocAddress::new(place.segment, place.doc))
-            .map_err(IndexError::tantivy(&view.path))?;
-        Ok(self.fields.read(page, place.address, &document))
+        view.searcher.doc(DocAddress::new(place.segment, place.doc)).map_err(IndexError::tantivy(&view.path))
     }
 
     /// Reads columns for candidates, opening those of each segment once.
@@ -152,11 +179,13 @@ impl ChainSnapshot {
         Ok(values)
     }
 
-    fn found(&self, page: PageId) -> Result<Option<(StoredPage, Place)>, IndexError> {
+    /// The page at one address; `None` where it is gone.
+    fn candidate(&self, page: PageId) -> Result<Option<Candidate>, IndexError> {
         let Some(place) = self.place(page)? else { return Ok(None) };
-        let stored = self.stored_at(page, place)?;
-        // The mark of a page that is gone has no address.
-        Ok((!stored.url.is_empty()).then_some((stored, place)))
+        let candidate = Candidate { page, score: 0.0, copies: 0, place };
+        // The mark of a page that is gone has no card.
+        let card = self.read_columns(&[candidate], Cards::of, Cards::read)?.pop().flatten();
+        Ok(card.map(|_| candidate))
     }
 
     /// Where the newest member that speaks of a page has it, or the mark that it is gone.

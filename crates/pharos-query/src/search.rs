@@ -94,6 +94,7 @@ impl Search {
             let query = parsed.to_query(&|word, kind| snapshot.knows(word, kind));
             let found = self.results(&*snapshot, &query, end, request.all)?;
             answer.total = found.total;
+            answer.total_is_exact = found.total_is_exact;
             // One more than the page shows is there unless the results end with it.
             answer.last_page =
                 (found.results.len() <= end).then(|| found.results.len().div_ceil(size.max(1)));
@@ -124,7 +125,7 @@ impl Search {
         if all {
             let found = snapshot.search_addresses(query, enough)?;
             let results = found.candidates.into_iter().map(Folded::alone).collect();
-            return Ok(Results { total: found.total, results });
+            return Ok(Results { total: found.total, total_is_exact: found.total_is_exact, results });
         }
         let mut fold = Fold::default();
         let mut limit = enough.saturating_mul(2).min(most);
@@ -134,7 +135,8 @@ impl Search {
             fold.add(new, snapshot)?;
             let no_more = found.candidates.len() < limit || limit == most;
             if no_more || fold.results().len() >= enough {
-                return Ok(Results { total: found.total, results: fold.finish() });
+                let (total, total_is_exact) = (found.total, found.total_is_exact);
+                return Ok(Results { total, total_is_exact, results: fold.finish() });
             }
             limit = limit.saturating_mul(2).min(most);
         }
@@ -192,6 +194,7 @@ impl Search {
 /// Results, best first, and how many pages match.
 struct Results {
     total: u64,
+    total_is_exact: bool,
     results: Vec<Folded>,
 }
 

@@ -1,0 +1,34 @@
+//! Days as numbers: what dates are compared by.
+
+use jiff::civil::{Date, date};
+
+/// The day of a date such as `2026-01-31`, as days since 1970-01-01. `None` for what is no day between the years 1 and
+/// 9999: a page may claim anything.
+pub fn parse(text: &str) -> Option<i64> {
+    let day: Date = text.get(..10)?.parse().ok()?;
+    let is_date = text.as_bytes().get(10).is_none_or(|behind| *behind == b'T');
+    (is_date && day.year() >= 1).then(|| day.duration_since(date(1970, 1, 1)).as_hours() / 24)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_counted_and_nonsense_is_no_day() {
+        assert_eq!(parse("1970-01-01"), Some(0));
+        assert_eq!(parse("2000-02-29"), Some(11_016));
+        assert_eq!(parse("2026-11-16T21:00:00Z"), Some(20_773));
+        let nonsense = [
+            "",
+            "0000-01-01",
+            "99999-01-01",
+            "2026-02-29",
+            "2026-13-01",
+            "2026-1-1",
+            "灯塔灯塔灯塔",
+            "2026-01-311",
+        ];
+        assert!(nonsense.iter().all(|text| parse(text).is_none()));
+    }
+}

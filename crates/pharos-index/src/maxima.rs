@@ -1,0 +1,77 @@
+//! The largest figures of a history generation: what single figures are measured by.
+//!
+//! A build knows them before it adds the first page and keeps them in the folder of the generation. Pages that come later
+//! are measured by the same, so that a static rank means the same in every member.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{IndexError, WebFigures};
+
+/// The file in the folder of a generation.
+const FILE: &str = "maxima.json";
+
+/// The largest figures of all pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Maxima(pub WebFigures);
+
+impl Maxima {
+    /// Takes in the figures of one more page.
+    pub fn include(&mut self, figures: &WebFigures) {
+        self.0 = self.0.max(figures);
+    }
+
+    /// How important a page is whatever is asked (静态排序值), between 0 and 1: its PageRank on a logarithmic scale up to
+    /// the largest. Ranks follow a power law; on a linear scale all but a few pages would have none.
+    pub fn static_rank(&self, figures: &WebFigures) -> f32 {
+        let largest = self.0.page_rank.ln_1p();
+        let rank = figures.page_rank.max(0.0).ln_1p() / largest;
+        if rank.is_finite() { rank.clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// The static rank as it is stored.
+    pub(crate) fn stored_rank(&self, figures: &WebFigures) -> u16 {
+        (self.static_rank(figures) * f32::from(u16::MAX)).round() as u16
+    }
+
+    pub(crate) fn write(&self, generation: &Path) -> Result<(), IndexError> {
+        let path = generation.join(FILE);
+        let text = serde_json::to_vec(self)
+            .map_err(|e| IndexError::Damaged { path: path.clone(), detail: e.to_string() })?;
+        fs::write(&path, text).map_err(IndexError::io("write", &path))
+    }
+
+    /// Those of a generation; all zero where it has none.
+    pub(crate) fn read(generation: &Path) -> Result<Self, IndexError> {
+        let path = generation.join(FILE);
+        match fs::read(&path) {
+            Ok(text) => serde_json::from_slice(&text)
+                .map_err(|e| IndexError::Damaged { path: path.clone(), detail: e.to_string() }),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(e) => Err(IndexError::io("read", &path)(e)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_lie_between_nothing_and_the_largest() {
+        let of = |page_rank| WebFigures { page_rank, ..WebFigures::default() };
+        let mut maxima = Maxima::default();
+        assert_eq!(maxima.static_rank(&of(3.0)), 0.0, "without a build nothing is known");
+        [0.2, 1.0, 90.0].iter().for_each(|rank| maxima.include(&of(*rank)));
+        assert_eq!((maxima.static_rank(&of(0.0)), maxima.static_rank(&of(90.0))), (0.0, 1.0));
+        assert!(maxima.static_rank(&of(1.0)) > 0.1 && maxima.static_rank(&of(1e30)) == 1.0);
+        assert_eq!(maxima.static_rank(&of(f32::NAN)), 0.0);
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(Maxima::read(dir.path()).unwrap(), Maxima::default());
+        maxima.write(dir.path()).unwrap();
+        assert_eq!(Maxima::read(dir.path()).unwrap(), maxima);
+    }
+}

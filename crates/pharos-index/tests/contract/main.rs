@@ -1,0 +1,52 @@
+//! The contract of an index, and the implementations that keep it.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod suite;
+
+/// Generations on local disk.
+mod embedded {
+    use std::cell::RefCell;
+    use std::sync::{Arc, Weak};
+
+    use pharos_core::LibraryPosition;
+    use pharos_index::{Document, EmbeddedIndex, Generations, HistoryBuilder, Index, Maxima, Wish};
+
+    use crate::suite::{BODY_LIMIT, Maker};
+
+    struct OnDisk {
+        dir: tempfile::TempDir,
+        owner: RefCell<Weak<EmbeddedIndex>>,
+    }
+
+    fn on_disk() -> OnDisk {
+        OnDisk { dir: tempfile::tempdir().unwrap(), owner: RefCell::default() }
+    }
+
+    impl Maker for OnDisk {
+        fn open(&self) -> Arc<dyn Index> {
+            let index = EmbeddedIndex::open_writer(self.dir.path(), 16 << 20, BODY_LIMIT);
+            let index = Arc::new(index.unwrap());
+            *self.owner.borrow_mut() = Arc::downgrade(&index);
+            index
+        }
+
+        fn reader(&self) -> Arc<dyn Index> {
+            Arc::new(EmbeddedIndex::open_reader(self.dir.path()).unwrap())
+        }
+
+        fn build(&self, pages: &[Document], to: LibraryPosition) {
+            let generations = Generations::at(self.dir.path());
+            let _builder = generations.lock_builder().unwrap();
+            let mut maxima = Maxima::default();
+            pages.iter().for_each(|page| maxima.include(&page.web));
+            let history = HistoryBuilder::begin(&generations, 2, 32 << 20, BODY_LIMIT).unwrap();
+            let mut history = history.measured_by(maxima).unwrap();
+            pages.iter().for_each(|page| history.add(page).unwrap());
+            generations.wish(Wish::Install(history.finish(to).unwrap())).unwrap();
+            assert!(self.owner.borrow().upgrade().unwrap().fulfil_wish().unwrap().is_some());
+        }
+    }
+
+    crate::contract!(on_disk);
+}

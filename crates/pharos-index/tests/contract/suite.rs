@@ -1,0 +1,437 @@
+//! What every [`Index`] promises. An implementation passes when [`contract!`](crate::contract) does, unchanged.
+
+use std::sync::Arc;
+
+use pharos_core::{LibraryPosition, PageType, PageUrl};
+use pharos_index::{
+    Anchor, Candidate, Change, Document, Facet, Found, Index, Label, Part, Query, Retrieval, Snapshot,
+    WebFigures, Zone, day,
+};
+use proptest::prelude::*;
+
+/// Longer texts are cut by the indexes that a maker makes.
+pub(crate) const BODY_LIMIT: usize = 100_000;
+
+/// Makes an index of one kind, for one test.
+pub(crate) trait Maker {
+    /// Opens it for writing, where it was left.
+    fn open(&self) -> Arc<dyn Index>;
+    /// Opens it for reading, beside the writer.
+    fn reader(&self) -> Arc<dyn Index>;
+    /// Builds a history of these pages, which knows the library up to a point, and puts it in place of the one before,
+    /// beside the writer that was opened last.
+    fn build(&self, pages: &[Document], to: LibraryPosition);
+}
+
+/// Has an implementation keep all promises: `contract!(MyMaker::new)`.
+#[macro_export]
+macro_rules! contract {
+    ($maker:expr; $($promise:ident)*) => {
+        $(#[test]
+        fn $promise() {
+            $crate::suite::$promise(&$maker());
+        })*
+    };
+    ($maker:expr) => {
+        $crate::contract!($maker;
+            changes_are_seen_after_the_commit_and_survive_a_restart
+            the_query_language_means_what_it_says
+            a_build_replaces_history_without_anybody_noticing
+            a_monstrous_page_is_bounded
+            a_word_tells_where_it_stands
+            pages_are_counted_by_what_they_are
+            a_list_of_results_needs_no_text
+            important_pages_come_first_as_far_as_they_may
+            the_best_are_the_best_of_all
+        );
+    };
+}
+
+fn url(path: &str) -> PageUrl {
+    PageUrl::parse(&format!("http://www.example.org{path}")).unwrap()
+}
+
+fn at(offset: u64) -> LibraryPosition {
+    LibraryPosition { file: 1, offset }
+}
+
+fn document(path: &str, title: &str, body: &str) -> Document {
+    Document {
+        title: title.into(),
+        body: body.into(),
+        lang: "en".into(),
+        position: at(1),
+        ..Document::new(url(path))
+    }
+}
+
+fn put(path: &str, title: &str, body: &str) -> Change {
+    Change::Put(Box::new(document(path, title, body)))
+}
+
+fn paths(snapshot: &dyn Snapshot, query: &Query) -> Vec<String> {
+    let found = snapshot.search(query, 100).unwrap();
+    assert_eq!(found.total as usize, found.candidates.len());
+    let stored = snapshot.stored(&found.candidates).unwrap();
+    stored.iter().map(|p| PageUrl::parse(&p.url).unwrap().path_and_query().to_string()).collect()
+}
+
+fn word(word: &str) -> Query {
+    Query::Word(word.into())
+}
+
+pub(crate) fn changes_are_seen_after_the_commit_and_survive_a_restart(maker: &dyn Maker) {
+    let index = maker.open();
+    assert_eq!(index.absorbed().unwrap(), LibraryPosition::START);
+    index.apply(vec![put("/a", "Lighthouse", "on the rock"), put("/b", "Tea", "green tea")]).unwrap();
+    assert!(paths(&*index.snapshot().unwrap(), &word("tea")).is_empty());
+    index.commit(at(50)).unwrap();
+    let old = index.snapshot().unwrap();
+    assert_eq!(paths(&*old, &word("tea")), ["/b"]);
+    assert_eq!(old.pages().unwrap(), 2);
+
+    index.apply(vec![put("/a", "Lighthouse", "tea on the rock"), Change::Gone(url("/b").id())]).unwrap();
+    index.commit(at(90)).unwrap();
+    let new = index.snapshot().unwrap();
+    assert_eq!(paths(&*new, &word("tea")), ["/a"]);
+    assert_eq!(paths(&*old, &word("tea")), ["/b"], "a snapshot never changes");
+    assert_ne!(new.generation(), old.generation());
+
+    index.apply(vec![put("/c", "Never", "committed tea")]).unwrap();
+    drop(index);
+    let index = maker.open();
+    assert_eq!(index.absorbed().unwrap(), at(90));
+    assert_eq!(paths(&*index.snapshot().unwrap(), &word("tea")), ["/a"]);
+    let reader = maker.reader();
+    assert_eq!(paths(&*reader.snapshot().unwrap(), &Query::All), ["/a"]);
+    assert!(reader.apply(vec![]).is_err() && reader.commit(at(1)).is_err());
+}
+
+pub(crate) fn the_query_language_means_what_it_says(maker: &dyn Maker) {
+    let index = maker.open();
+    let mut anchored = document("/d", "Silent", "nothing here");
+    anchored.anchors = vec!["bright beacon".into()];
+    index
+        .apply(vec![
+            put("/a", "Red lighthouse", "the keeper reads books"),
+            put("/b", "Blue lighthouse", "books the keeper reads"),
+            put("/c", "北京大学的灯塔", "研究生命题"),
+            Change::Put(Box::new(anchored)),
+        ])
+        .unwrap();
+    index.commit(at(9)).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let ask = |query: Query| {
+        let mut found = paths(&*snapshot, &query);
+        found.sort();
+        found
+    };
+    let phrase = |words: &[&str]| Query::Phrase((0..).zip(words).map(|(i, w)| (i, w.to_string())).collect());
+    assert_eq!(ask(Query::And(vec![word("lighthouse"), word("books")])), ["/a", "/b"]);
+    assert_eq!(ask(phrase(&["reads", "books"])), ["/a"]);
+    assert_eq!(ask(Query::And(vec![word("lighthouse"), Query::Not(Box::new(word("red")))])), ["/b"]);
+    assert_eq!(ask(Query::Not(Box::new(word("lighthouse")))), ["/c", "/d"]);
+    assert_eq!(ask(Query::Or(vec![word("red"), word("beacon")])), ["/a", "/d"]);
+    assert_eq!(ask(word("生命")), ["/c"], "a word hidden by the best cut is found");
+    assert_eq!(ask(Query::Site("example.org".into())).len(), 4);
+    assert_eq!(ask(Query::Site("ample.org".into())).len(), 0);
+    assert_eq!(ask(Query::And(vec![Query::Site("www.example.org".into()), word("red")])), ["/a"]);
+    assert_eq!(ask(phrase(&[])), Vec::<String>::new());
+    let inside =
+        |part, words: &[&str]| Query::In(part, (0..).zip(words).map(|(i, w)| (i, w.to_string())).collect());
+    assert_eq!(ask(inside(Part::Title, &["lighthouse"])), ["/a", "/b"]);
+    assert_eq!(ask(inside(Part::Title, &["red", "lighthouse"])), ["/a"]);
+    assert_eq!(ask(inside(Part::Title, &["books"])), Vec::<String>::new());
+    assert_eq!(ask(inside(Part::Address, &["example"])).len(), 4);
+    assert_eq!(ask(word("example")).len(), 4, "the address is part of what a page says");
+    assert_eq!(snapshot.page(url("/b").id()).unwrap().unwrap().title, "Blue lighthouse");
+    assert_eq!(snapshot.page(url("/none").id()).unwrap(), None);
+}
+
+/// The whole life of a generation: seal, build, switch, while pages change; nothing twice, nothing lost, and a page
+/// has the same score whichever member holds it.
+pub(crate) fn a_build_replaces_history_without_anybody_noticing(maker: &dyn Maker) {
+    let index = maker.open();
+    let reader = maker.reader();
+    index
+        .apply((0..20).map(|n| put(&format!("/{n}"), &format!("Page {n}"), "common words")).collect())
+        .unwrap();
+    index.commit(at(100)).unwrap();
+    let before = index.snapshot().unwrap().search(&word("common"), 100).unwrap();
+
+    assert_eq!(index.seal().unwrap(), at(100));
+    assert_eq!(index.absorbed().unwrap(), at(100));
+
+    // Meanwhile one page changes, one goes, one comes.
+    index
+        .apply(vec![
+            put("/3", "Page 3", "other words"),
+            Change::Gone(url("/4").id()),
+            put("/99", "Page 99", "common words"),
+        ])
+        .unwrap();
+    index.commit(at(200)).unwrap();
+    let expected = paths(&*index.snapshot().unwrap(), &word("common"));
+    assert_eq!(expected.len(), 19);
+
+    let pages: Vec<Document> =
+        (0..20).map(|n| document(&format!("/{n}"), &format!("Page {n}"), "common words")).collect();
+    maker.build(&pages, at(100));
+
+    for index in [&index, &reader] {
+        std::thread::sleep(std::time::Duration::from_millis(250));
+        let snapshot = index.snapshot().unwrap();
+        let mut now = paths(&*snapshot, &word("common"));
+        let mut then = expected.clone();
+        now.sort();
+        then.sort();
+        assert_eq!(now, then);
+        assert_eq!(snapshot.pages().unwrap(), 20);
+        assert_eq!(snapshot.page(url("/4").id()).unwrap(), None, "gone, although history has it");
+        assert_eq!(snapshot.page(url("/3").id()).unwrap().unwrap().body, "other words");
+    }
+    drop(index);
+    let index = maker.open();
+    assert_eq!(index.absorbed().unwrap(), at(200));
+    let score = |found: &pharos_index::Found, path: &str| {
+        found.candidates.iter().find(|c| c.page == url(path).id()).map(|c| c.score)
+    };
+    let after = index.snapshot().unwrap().search(&word("common"), 100).unwrap();
+    assert_eq!(score(&after, "/7"), score(&after, "/8"));
+    assert!(score(&before, "/7").is_some());
+    let (old, new) = (score(&after, "/7").unwrap(), score(&after, "/99").unwrap());
+    assert!((old - new).abs() < 1e-6, "history scores {old}, latest {new} for the same text");
+}
+
+pub(crate) fn a_monstrous_page_is_bounded(maker: &dyn Maker) {
+    let index = maker.open();
+    index.apply(vec![put("/", &"灯塔".repeat(9000), &format!("{} lost", "x".repeat(BODY_LIMIT)))]).unwrap();
+    index.commit(at(1)).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let stored = snapshot.page(url("/").id()).unwrap().unwrap();
+    assert!(stored.title.len() <= 1000 && stored.body.len() <= BODY_LIMIT);
+    assert!(paths(&*snapshot, &word("lost")).is_empty());
+}
+
+pub(crate) fn a_word_tells_where_it_stands(maker: &dyn Maker) {
+    let index = maker.open();
+    let page = Document {
+        headings: vec!["The lamp".into()],
+        emphasised: vec!["lamp".into()],
+        anchors: vec![Anchor { text: "the old lamp".into(), votes: 3 }],
+        ..document("/lamp", "Lamp, LAMP", "A lamp burns. The WHO knows the lamp; who knows the rock?")
+    };
+    index.apply(vec![Change::Put(Box::new(page)), put("/b", "Rock", "a rock and no more")]).unwrap();
+    index.commit(at(9)).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let found = snapshot.search(&Query::Or(vec![word("lamp"), word("rock")]), 9).unwrap().candidates;
+    let asked: Vec<String> = ["lamp", "rock", "^who", "absent"].map(String::from).into();
+    let evidence = snapshot.evidence(&found, &asked).unwrap();
+    assert_eq!(evidence.len(), 2);
+    let lamp = evidence.iter().find(|evidence| evidence.page == url("/lamp").id()).unwrap();
+    let [lamps, rocks, who, absent] = &lamp.terms[..] else { panic!("one for each term") };
+    // Title, address, anchor, heading, emphasis, body.
+    assert_eq!(lamps.times, [2, 1, 1, 1, 1, 2]);
+    let weights: u32 =
+        Zone::ALL.iter().map(|zone| u32::from(zone.weight()) * lamps.times[*zone as usize]).sum();
+    assert_eq!(lamps.weight, weights + 2, "the anchor has three votes");
+    assert_eq!((rocks.times, who.times, absent.times), ([0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 1], [0; 6]));
+    assert!(lamps.places.is_sorted() && lamps.places.len() == 8);
+    let body: Vec<u32> =
+        lamps.places.iter().copied().filter(|place| Zone::of(*place) == Zone::Body).collect();
+    assert_eq!(body[1] - body[0], 6, "positions tell distances");
+    assert!(lamp.scores[Zone::Title as usize] > lamp.scores[Zone::Heading as usize]);
+    assert!(lamp.scores.iter().all(|score| *score > 0.0));
+}
+
+pub(crate) fn pages_are_counted_by_what_they_are(maker: &dyn Maker) {
+    let index = maker.open();
+    let page = |n: usize| {
+        let host = if n.is_multiple_of(3) { "a.example" } else { "b.example" };
+        Document {
+            body: "lamp".into(),
+            lang: if n.is_multiple_of(2) { "en" } else { "zh" }.into(),
+            page_type: if n < 5 { PageType::Hub } else { PageType::Topic },
+            category: if n == 7 { "history" } else { "" }.into(),
+            date: Some(["2026-01-05", "2025-12-31", "0000-00-00", "99999-01-01"][n % 4].into()),
+            ..Document::new(PageUrl::parse(&format!("http://{host}/{n}")).unwrap())
+        }
+    };
+    let pages: Vec<Document> = (0..12).map(page).collect();
+    index.commit(at(1)).unwrap();
+    index.seal().unwrap();
+    maker.build(&pages[..8], at(1));
+    // Some of the same again, and new ones.
+    index.apply(pages[6..].iter().map(|page| Change::Put(Box::new(page.clone()))).collect()).unwrap();
+    index.commit(at(9)).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let january = day::parse("2026-01-01").unwrap();
+    let facets = [
+        Facet::Host,
+        Facet::Label(Label::Lang),
+        Facet::Label(Label::Type),
+        Facet::Label(Label::Category),
+        Facet::Since(january),
+    ];
+    let counted = snapshot.facets(&word("lamp"), &facets, 10, 1_000).unwrap();
+    let read = |nth: usize| -> Vec<(&str, u64)> {
+        counted[nth].iter().map(|count| (count.value.as_str(), count.pages)).collect()
+    };
+    assert_eq!(read(0), [("b.example", 8), ("a.example", 4)]);
+    assert_eq!(read(1), [("en", 6), ("zh", 6)]);
+    assert_eq!(read(2), [("topic", 7), ("hub", 5)]);
+    assert_eq!(read(3), [("history", 1)]);
+    assert_eq!(read(4), [(january.to_string().as_str(), 3)]);
+    assert_eq!(snapshot.facets(&word("lamp"), &facets[..1], 1, 1_000).unwrap()[0].len(), 1);
+
+    let count = |query: &Query| {
+        let count = snapshot.count(query, 1_000).unwrap();
+        assert!(count.is_exact);
+        count.pages
+    };
+    let label = |label, name: &str| Query::Label(label, name.into());
+    assert_eq!(count(&label(Label::Lang, "zh")), 6);
+    assert_eq!(
+        count(&Query::And(vec![word("lamp"), label(Label::Type, "hub"), label(Label::Lang, "en")])),
+        3
+    );
+    assert_eq!(count(&Query::Days { from: Some(january), to: None }), 3);
+    assert_eq!(count(&Query::Days { from: None, to: Some(january - 1) }), 3);
+    assert_eq!(count(&Query::And(vec![word("lamp"), Query::Not(Box::new(label(Label::Lang, "zh")))])), 6);
+    let about = snapshot.count(&word("lamp"), 3).unwrap();
+    assert!(!about.is_exact && about.pages >= 4, "{about:?}");
+    let found = snapshot.search(&Query::And(vec![word("lamp"), label(Label::Type, "hub")]), 3).unwrap();
+    assert_eq!((found.candidates.len(), found.total, found.total_is_exact), (3, 5, true));
+}
+
+pub(crate) fn a_list_of_results_needs_no_text(maker: &dyn Maker) {
+    let index = maker.open();
+    let page =
+        Document { date: Some("2026-01-31".into()), archive: false, ..document("/a", "灯塔", "text") };
+    index.apply(vec![Change::Put(Box::new(page))]).unwrap();
+    index.commit(at(9)).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let found = snapshot.search(&word("text"), 1).unwrap().candidates;
+    let (card, stored) = (&snapshot.cards(&found).unwrap()[0], &snapshot.stored(&found).unwrap()[0]);
+    assert_eq!(
+        (card.title.as_str(), card.date.as_deref(), card.archive),
+        ("灯塔", Some("2026-01-31"), false)
+    );
+    assert_eq!((&card.url, &card.title, card.position), (&stored.url, &stored.title, stored.position));
+    assert_eq!(snapshot.bodies(&found).unwrap(), ["text"]);
+}
+
+fn ranked(path: &str, title: &str, body: &str, page_rank: f32) -> Document {
+    Document { web: WebFigures { page_rank, ..WebFigures::default() }, ..document(path, title, body) }
+}
+
+pub(crate) fn important_pages_come_first_as_far_as_they_may(maker: &dyn Maker) {
+    let index = maker.open();
+    index.commit(at(1)).unwrap();
+    index.seal().unwrap();
+    let pages = [
+        ranked("/1", "Rock", "a lamp on a rock", 0.2),
+        ranked("/2", "Rock", "a lamp on a rock", 50.0),
+        ranked("/3", "Lamp", "lamp lamp lamp", 1.0),
+    ];
+    maker.build(&pages, at(1));
+    // It comes later, and its rank means the same.
+    index.apply(vec![Change::Put(Box::new(ranked("/4", "Rock", "a lamp on a rock", 50.0)))]).unwrap();
+    index.commit(at(9)).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    assert_eq!(snapshot.maxima().0.page_rank, 50.0);
+    let lamp = word("lamp");
+    let ask = |rank_weight: f32| -> Vec<(String, f32)> {
+        let found = snapshot.retrieve(&Retrieval { rank_weight, ..Retrieval::new(&lamp, 9) }).unwrap();
+        let cards = snapshot.cards(&found.candidates).unwrap();
+        found
+            .candidates
+            .iter()
+            .zip(cards)
+            .map(|(c, card)| (card.url.replace("http://www.example.org", ""), c.score))
+            .collect()
+    };
+    assert_eq!(ask(0.0)[0].0, "/3");
+    let heavy = ask(10.0);
+    assert_eq!(heavy[3].0, "/1");
+    let score = |path: &str| heavy.iter().find(|(found, _)| found == path).unwrap().1;
+    assert!((score("/2") - score("/4")).abs() < 1e-4, "{heavy:?}");
+    assert!((score("/2") - score("/1") - 10.0 * (1.0 - 1.2f32.ln() / 51f32.ln())).abs() < 1e-2, "{heavy:?}");
+}
+
+/// Passing over what cannot be among the best changes nothing: any number of the best are the first of all, in history
+/// and latest, with and without static rank, for every form of a query.
+pub(crate) fn the_best_are_the_best_of_all(maker: &dyn Maker) {
+    let index = maker.open();
+    index.commit(at(1)).unwrap();
+    index.seal().unwrap();
+    // Some words are frequent, some rare; lengths and ranks differ.
+    let mut random = 7u64;
+    let mut next = |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    let mut page = |n: usize| {
+        let length = 3 + next(60);
+        let mut word = |_| {
+            let among = 1 + next(30);
+            format!("w{}", next(among))
+        };
+        let words: Vec<String> = (0..length).map(&mut word).collect();
+        let rank = (next(1000) as f32 / 100.0).exp2() / 100.0;
+        let lang = if next(20) == 0 { "zh" } else { "en" };
+        let page = ranked(&format!("/{n}"), &format!("w{}", next(30)), &words.join(" "), rank);
+        Document { lang: lang.into(), ..page }
+    };
+    let pages: Vec<Document> = (0..3_000).map(&mut page).collect();
+    maker.build(&pages, at(1));
+    let later: Vec<Document> = (2_900..3_300).map(&mut page).collect();
+    index.apply(later.into_iter().map(|page| Change::Put(Box::new(page))).collect()).unwrap();
+    index.commit(at(9)).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let word = |n: u8| format!("w{n}");
+    let term = (0u8..30).prop_map(word).prop_map(Query::Word).boxed();
+    // Of a word and its stem a page has both or none here; the first need only be on all pages that have the second.
+    let forms = (0u8..30, 0u8..100).prop_map(move |(n, weight)| {
+        Query::Forms(vec![(1.0, word(n)), (f32::from(weight) / 100.0, word(n))])
+    });
+    let piece = prop_oneof![3 => term.clone(), 1 => forms];
+    let phrase = (0u8..9, 0u8..9).prop_map(move |(a, b)| Query::Phrase(vec![(0, word(a)), (1, word(b))]));
+    let filter = prop_oneof![
+        Just(Query::Label(Label::Lang, "zh".into())),
+        Just(Query::Label(Label::Lang, "en".into())),
+        Just(Query::Not(Box::new(Query::Label(Label::Lang, "zh".into())))),
+        (0u8..30).prop_map(move |n| Query::Not(Box::new(Query::Word(word(n))))),
+        Just(Query::Site("example.org".into())),
+        Just(Query::Site("absent.org".into())),
+    ];
+    let query = prop_oneof![
+        4 => prop::collection::vec(piece.clone(), 1..4).prop_map(Query::And),
+        4 => prop::collection::vec(piece.clone(), 1..4).prop_map(Query::Or),
+        3 => (prop::collection::vec(piece.clone(), 1..3), filter)
+            .prop_map(|(mut parts, filter)| { parts.push(filter); Query::And(parts) }),
+        1 => phrase,
+        1 => piece,
+    ];
+    let rank_weight = prop_oneof![Just(0.0f32), Just(0.5), Just(5.0)];
+    let mut runner =
+        proptest::test_runner::TestRunner::new(ProptestConfig { cases: 200, ..ProptestConfig::default() });
+    let outcome = runner.run(&(query, 1usize..40, rank_weight), |(query, limit, rank_weight)| {
+        let ask = |limit: usize| -> Found {
+            let asked = Retrieval { rank_weight, count_up_to: u64::MAX, ..Retrieval::new(&query, limit) };
+            snapshot.retrieve(&asked).unwrap()
+        };
+        let (all, best) = (ask(usize::MAX), ask(limit));
+        prop_assert_eq!(best.total, all.candidates.len() as u64);
+        prop_assert_eq!(best.candidates.len(), limit.min(all.candidates.len()));
+        let close = |a: &Candidate, b: &Candidate| (a.score - b.score).abs() <= 1e-4 * (1.0 + a.score.abs());
+        for (found, wanted) in best.candidates.iter().zip(&all.candidates) {
+            // Sums in another order may change places.
+            prop_assert!(close(found, wanted), "{:?} instead of {:?}", found, wanted);
+            let same = all.candidates.iter().find(|candidate| candidate.page == found.page);
+            prop_assert!(same.is_some_and(|same| close(found, same)));
+        }
+        Ok(())
+    });
+    outcome.unwrap();
+}
