@@ -1,0 +1,289 @@
+//! The index beside raw tantivy, on the same pages and queries in the same run.
+//!
+//! `cargo run --release -p bench-index -- [PAGES.jsonl] [--pages N] [--orders] [--build-only]`
+//!
+//! Without a file, N pages are made up (50,000). Prints what indexing takes, the sizes, and the time to the best ten for
+//! queries of two to four words that stand together on a page: plain BM25, and BM25 with a share of the static rank.
+
+mod pages;
+mod raw;
+
+use std::error::Error;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use pharos_core::LibraryPosition;
+use pharos_index::{
+    Document, EmbeddedIndex, Generations, HistoryBuilder, Index as _, Maxima, Query, Retrieval, Snapshot,
+};
+use pharos_text::Analyser;
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+use raw::{Order_, Raw, Shape};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const THREADS: usize = 2;
+const MEMORY: usize = 256 << 20;
+const QUERIES: usize = 500;
+const ROUNDS: usize = 7;
+/// What a static rank of 1 adds: about as much as a rare word.
+const RANK_WEIGHT: f32 = 5.0;
+
+/// The pages, made or read.
+enum Pages {
+    Made(pages::Made),
+    Read(Vec<Document>),
+}
+
+impl Pages {
+    fn count(&self) -> usize {
+        match self {
+            Pages::Made(made) => made.count,
+            Pages::Read(pages) => pages.len(),
+        }
+    }
+
+    fn page(&self, n: usize) -> Document {
+        match self {
+            Pages::Made(made) => made.page(n),
+            Pages::Read(pages) => pages[n].clone(),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = Document> + '_ {
+        (0..self.count()).map(|n| self.page(n))
+    }
+}
+
+fn main() -> Outcome<()> {
+    let mut arguments = env::args().skip(1);
+    let (mut file, mut count, mut orders, mut build_only) = (None, 50_000, false, false);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--pages" => count = arguments.next().ok_or("--pages wants a number")?.parse()?,
+            "--orders" => orders = true,
+            "--build-only" => build_only = true,
+            path => file = Some(path.to_string()),
+        }
+    }
+    let pages = match file {
+        Some(path) => Pages::Read(pages::read(&path)?),
+        None => Pages::Made(pages::Made::new(count)),
+    };
+    let (mut maxima, mut bytes) = (Maxima::default(), 0);
+    for page in pages.all() {
+        maxima.include(&page.web);
+        bytes += page.title.len() + page.body.len();
+    }
+    println!("{} pages of {:.1} KB of text\n", pages.count(), bytes as f64 / 1e3 / pages.count() as f64);
+    let place = tempfile::tempdir()?;
+    if build_only {
+        let took = ours(place.path(), &pages, &maxima)?.0;
+        println!("{:.0} pages/s, {:.0} MB at most", pages.count() as f64 / took.as_secs_f64(), peak_megabytes());
+        return Ok(());
+    }
+    if orders {
+        return compare_orders(&pages, &maxima);
+    }
+    compare(place.path(), &pages, &maxima)
+}
+
+fn ours(dir: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<(Duration, EmbeddedIndex)> {
+    let generations = Generations::at(dir);
+    let _builder = generations.lock_builder()?;
+    let started = Instant::now();
+    let mut history = HistoryBuilder::begin(&generations, THREADS, MEMORY, 1 << 20)?.measured_by(*maxima)?;
+    for page in pages.all() {
+        history.add(&page)?;
+    }
+    let history = history.finish(LibraryPosition::START)?;
+    let took = started.elapsed();
+    generations.install(history)?;
+    Ok((took, EmbeddedIndex::open_reader(dir)?))
+}
+
+fn compare(place: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<()> {
+    let generating = time(|| Ok(pages.all().for_each(|page| drop(black_box(page)))))?;
+    let dirs = ["two", "one", "ours"].map(|name| place.join(name));
+    dirs.iter().try_for_each(fs::create_dir)?;
+    let mut raws = Vec::new();
+    println!("| | pages/s | | KB a page | |\n|---|---|---|---|---|");
+    let mut first: Option<(f64, f64)> = None;
+    let mut row = |name: &str, took: Duration, dir: &Path| -> Outcome<()> {
+        let rate = pages.count() as f64 / (took - generating.min(took / 2)).as_secs_f64();
+        let size = bytes_of(dir)? as f64 / 1e3 / pages.count() as f64;
+        let (rate_of, size_of) = *first.get_or_insert((rate, size));
+        println!("| {name} | {rate:.0} | {:.2} × | {size:.2} | {:.2} × |", rate / rate_of, size / size_of);
+        Ok(())
+    };
+    let shapes = [("tantivy, title and body", Shape::TwoFields), ("tantivy, one field", Shape::OneField)];
+    for ((name, shape), dir) in shapes.iter().zip(&dirs) {
+        let started = Instant::now();
+        let raw = Raw::build(dir, *shape, &mut pages.all(), maxima, &Order_::AsTheyCome, (THREADS, MEMORY))?;
+        row(name, started.elapsed(), dir)?;
+        raws.push(raw);
+    }
+    let (took, index) = ours(&dirs[2], pages, maxima)?;
+    row("ours", took, &dirs[2])?;
+    let snapshot = index.snapshot()?;
+
+    println!("\nThe best ten of {QUERIES} queries, one thread, µs: mean (99th of 100)\n");
+    println!("| | AND | | OR | |\n|---|---|---|---|---|");
+    let queries = queries(pages);
+    let [two, one] = &raws[..] else { return Err("two raw indexes".into()) };
+    let ask = |words: &[String], all: bool, rank_weight: f32, count_up_to: u64| {
+        let query = question(words, all);
+        let asked = Retrieval { rank_weight, count_up_to, ..Retrieval::new(&query, 10) };
+        snapshot.retrieve(&asked)
+    };
+    let list = |words: &[String], all: bool| -> Outcome<usize> {
+        let found = ask(words, all, 0.0, 0)?;
+        Ok(snapshot.cards(&found.candidates)?.iter().map(|card| card.url.len()).sum())
+    };
+    type Work<'a> = Box<dyn Fn(&[String], bool) -> Outcome<usize> + 'a>;
+    let groups: Vec<Vec<(&str, Work<'_>)>> = vec![
+        vec![
+            ("BM25: tantivy, two fields", Box::new(|w, all| Ok(two.best(w, all)?.len()))),
+            ("BM25: tantivy, one field", Box::new(|w, all| Ok(one.best(w, all)?.len()))),
+            ("BM25: ours", Box::new(|w, all| Ok(ask(w, all, 0.0, 0)?.candidates.len()))),
+        ],
+        vec![
+            ("BM25 + rank: tantivy, one field", Box::new(|w, all| Ok(one.best_ranked(w, all, RANK_WEIGHT)?.len()))),
+            ("BM25 + rank: ours", Box::new(|w, all| Ok(ask(w, all, RANK_WEIGHT, 0)?.candidates.len()))),
+        ],
+        vec![
+            ("and counted: tantivy, one field", Box::new(|w, all| one.best_and_count(w, all))),
+            ("and counted up to 10,000: ours", Box::new(|w, all| Ok(ask(w, all, 0.0, 10_000)?.candidates.len()))),
+        ],
+        vec![
+            ("and their addresses: tantivy, one field", Box::new(|w, all| one.addresses(w, all))),
+            ("and their addresses: ours", Box::new(list)),
+        ],
+    ];
+    for group in groups {
+        let mut means = vec![Vec::new(); group.len()];
+        for all in [true, false] {
+            let mut best = vec![vec![Duration::MAX; queries.len()]; group.len()];
+            for _ in 0..ROUNDS {
+                for (nth, words) in queries.iter().enumerate() {
+                    for ((_, work), best) in group.iter().zip(&mut best) {
+                        best[nth] = best[nth].min(time(|| Ok(drop(black_box(work(words, all)?))))?);
+                    }
+                }
+            }
+            for (means, mut times) in means.iter_mut().zip(best) {
+                times.sort_unstable();
+                let mean = times.iter().sum::<Duration>().as_secs_f64() * 1e6 / times.len() as f64;
+                means.push((mean, times[times.len() * 99 / 100].as_secs_f64() * 1e6));
+            }
+        }
+        for ((name, _), times) in group.iter().zip(&means) {
+            let cell = |of: usize| format!("{:.0} ({:.0}) | {:.2} ×", times[of].0, times[of].1, means[0][of].0 / times[of].0);
+            println!("| {name} | {} | {} |", cell(0), cell(1));
+        }
+    }
+    Ok(())
+}
+
+/// Orders of documents: what each costs in bytes and time.
+fn compare_orders(pages: &Pages, maxima: &Maxima) -> Outcome<()> {
+    let queries = queries(pages);
+    let mut addresses: Vec<(String, usize)> = (0..pages.count()).map(|n| (pages.page(n).url.to_string(), n)).collect();
+    addresses.sort_unstable();
+    let mut by_address = vec![0u64; pages.count()];
+    addresses.iter().zip(0..).for_each(|((_, n), place)| by_address[*n] = place);
+    let rank = |page: &Document| (maxima.static_rank(&page.web) * 65_535.0).round() as u64;
+    // Pages whose titles begin alike say the same kind of thing.
+    let cluster = |page: &Document| {
+        let word = page.title.split_whitespace().min().unwrap_or_default();
+        word.bytes().fold(0u64, |hash, byte| (hash * 31 + u64::from(byte)) % 1_000_000)
+    };
+    let by_url = |n: usize, _: &Document| by_address[n];
+    let by_rank = |_: usize, page: &Document| 65_535 - rank(page);
+    let by_tier = |n: usize, page: &Document| ((65_535 - rank(page)) / 8_192) << 40 | by_address[n];
+    let by_cluster = |_: usize, page: &Document| cluster(page);
+    let orders: [(&str, Order_<'_>); 5] = [
+        ("crawl", Order_::AsTheyCome),
+        ("address", Order_::By(&by_url)),
+        ("static rank", Order_::By(&by_rank)),
+        ("tiers of rank, by address in each", Order_::By(&by_tier)),
+        ("clustered by title", Order_::By(&by_cluster)),
+    ];
+    println!("| order | KB a page | AND, µs | OR, µs |\n|---|---|---|---|");
+    let mut made = Vec::new();
+    for (name, order) in &orders {
+        let dir = tempfile::tempdir()?;
+        let raw = Raw::build(dir.path(), Shape::OneField, &mut pages.all(), maxima, order, (1, MEMORY))?;
+        let size = bytes_of(dir.path())? as f64 / 1e3 / pages.count() as f64;
+        made.push((name, raw, size, dir));
+    }
+    let mut means = vec![[0.0f64; 2]; made.len()];
+    for (column, all) in [true, false].into_iter().enumerate() {
+        for words in &queries {
+            let mut best = vec![Duration::MAX; made.len()];
+            for _ in 0..ROUNDS {
+                for ((_, raw, ..), best) in made.iter().zip(&mut best) {
+                    *best = (*best).min(time(|| Ok(drop(black_box(raw.best(words, all)?))))?);
+                }
+            }
+            best.iter().zip(&mut means).for_each(|(t, means)| means[column] += t.as_secs_f64() * 1e6 / queries.len() as f64);
+        }
+    }
+    for ((name, _, size, _), [and, or]) in made.iter().zip(means) {
+        println!("| {name} | {size:.2} | {and:.0} | {or:.0} |");
+    }
+    Ok(())
+}
+
+/// Words that stand on one page, two to four of them, as the analyser cuts them.
+fn queries(pages: &Pages) -> Vec<Vec<String>> {
+    let mut random = StdRng::seed_from_u64(3);
+    let mut queries = Vec::new();
+    while queries.len() < QUERIES {
+        let page = pages.page(random.random_range(0..pages.count()));
+        let words: Vec<String> = Analyser::shared().tokens(&page.body).into_iter().map(|token| token.text).collect();
+        if words.len() < 10 {
+            continue;
+        }
+        let wanted = 2 + queries.len() % 3;
+        let mut chosen: Vec<String> = (0..wanted).map(|_| words[random.random_range(0..words.len())].clone()).collect();
+        chosen.sort();
+        chosen.dedup();
+        if chosen.len() == wanted {
+            queries.push(chosen);
+        }
+    }
+    queries
+}
+
+fn question(words: &[String], all: bool) -> Query {
+    let words = words.iter().cloned().map(Query::Word).collect();
+    if all { Query::And(words) } else { Query::Or(words) }
+}
+
+fn time(work: impl FnOnce() -> Outcome<()>) -> Outcome<Duration> {
+    let started = Instant::now();
+    work()?;
+    Ok(started.elapsed())
+}
+
+fn bytes_of(dir: &Path) -> Outcome<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        bytes += if entry.file_type()?.is_dir() { bytes_of(&entry.path())? } else { entry.metadata()?.len() };
+    }
+    Ok(bytes)
+}
+
+fn peak_megabytes() -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(f64::NAN) * 1024.0 / 1e6
+}

@@ -1,0 +1,111 @@
+//! Pages to index: those of a file, or made up with the frequencies of words and ranks that real ones have.
+
+use std::error::Error;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+
+use pharos_core::PageUrl;
+use pharos_index::{Document, WebFigures};
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+
+/// Words of all pages together.
+const VOCABULARY: usize = 300_000;
+const TOPICS: usize = 2_000;
+const TOPIC_WORDS: usize = 300;
+/// The mean length of a page, in words: 5.3 KB.
+const MEAN_WORDS: f64 = 850.0;
+
+/// Pages that are made when they are asked for, each time the same.
+pub struct Made {
+    words: Vec<String>,
+    /// Where in the order of frequencies each topic has its words.
+    topics: Vec<Vec<usize>>,
+    pub count: usize,
+}
+
+impl Made {
+    pub fn new(count: usize) -> Self {
+        let mut random = StdRng::seed_from_u64(1);
+        let words = (0..VOCABULARY).map(|n| word(n, &mut random)).collect();
+        let mut topic = || (0..TOPIC_WORDS).map(|_| random.random_range(200..VOCABULARY)).collect();
+        let topics = (0..TOPICS).map(|_| topic()).collect();
+        Self { words, topics, count }
+    }
+
+    /// Page number `n`. Words follow Zipf's law, some of them that of the page's topic; ranks follow a power law.
+    pub fn page(&self, n: usize) -> Document {
+        let mut random = StdRng::seed_from_u64(n as u64 + 7);
+        let topic = &self.topics[random.random_range(0..TOPICS)];
+        let any = |random: &mut StdRng| {
+            if random.random_bool(0.3) {
+                &self.words[topic[zipf(TOPIC_WORDS, random)]]
+            } else {
+                &self.words[zipf(VOCABULARY, random)]
+            }
+        };
+        let uniform = |random: &mut StdRng| random.random_range(1e-9..1.0f64);
+        // Lengths are lognormal: the sum of twelve uniform numbers is nearly normal.
+        let normal = (0..12).map(|_| uniform(&mut random)).sum::<f64>() - 6.0;
+        let length = (MEAN_WORDS * (0.8 * normal - 0.32).exp()).clamp(20.0, 20_000.0) as usize;
+        let mut body = String::with_capacity(length * 7);
+        for nth in 0..length {
+            body.push_str(any(&mut random));
+            body.push(if nth % 15 == 14 { '\n' } else { ' ' });
+        }
+        let title: Vec<&str> =
+            (0..6).map(|_| self.words[topic[zipf(TOPIC_WORDS, &mut random)]].as_str()).collect();
+        let site = zipf(1 + self.count / 100, &mut random);
+        let url = format!("http://site{site}.example/{}/{n}", self.words[topic[0]]);
+        Document {
+            title: title.join(" "),
+            body,
+            lang: "en".into(),
+            web: WebFigures {
+                page_rank: (0.15 / uniform(&mut random).powf(0.7)) as f32,
+                ..WebFigures::default()
+            },
+            ..Document::new(PageUrl::parse(&url).expect("an address made here"))
+        }
+    }
+}
+
+/// A number below `count`, the first ones most often.
+fn zipf(count: usize, random: &mut StdRng) -> usize {
+    let most = (count as f64).ln();
+    ((random.random_range(0.0..1.0f64) * most).exp() as usize).min(count - 1)
+}
+
+/// A word of letters that no other number has, the frequent ones short.
+fn word(mut number: usize, random: &mut StdRng) -> String {
+    let mut word = String::new();
+    loop {
+        word.push(char::from(b"bcdfghjklmnprstvwz"[number % 18]));
+        word.push(char::from(b"aeiou"[random.random_range(0..5)]));
+        number /= 18;
+        if number == 0 {
+            break word;
+        }
+    }
+}
+
+/// The pages of a file with one page object a line, as `pharos export --format jsonl` or `pharos clean --batch` writes it.
+pub fn read(path: &str) -> Result<Vec<Document>, Box<dyn Error>> {
+    let mut pages = Vec::new();
+    for (nth, line) in BufReader::new(fs::File::open(path)?).lines().enumerate() {
+        let page: serde_json::Value = serde_json::from_str(&line?)?;
+        let text = |name: &str| page[name].as_str().unwrap_or_default().to_string();
+        let url = PageUrl::parse(&text("url"))
+            .or_else(|_| PageUrl::parse(&format!("http://file{}.example/{nth}", nth % 50)))?;
+        // Nobody told who links to these: ranks are made up.
+        let page_rank = (0.15 / StdRng::seed_from_u64(nth as u64).random_range(1e-9..1.0f64).powf(0.7)) as f32;
+        pages.push(Document {
+            title: text("title"),
+            body: text("text"),
+            lang: text("lang"),
+            web: WebFigures { page_rank, ..WebFigures::default() },
+            ..Document::new(url)
+        });
+    }
+    Ok(pages)
+}
