@@ -304,8 +304,24 @@ pub(crate) fn open_index(
             generations.start_over(None)?;
             Ok(open()?)
         }
-        opened => Ok(opened?),
+        opened => {
+            let index = opened?;
+            go_back_from_damage(&index)?;
+            Ok(index)
+        }
     }
+}
+
+/// A history that is damaged is left for the one before, for good. Where that leaves a gap, the owner replays the library
+/// from there: it must not have begun to absorb.
+pub(crate) fn go_back_from_damage(index: &EmbeddedIndex) -> Result<(), EngineError> {
+    if let Some(damaged) = index.refused()? {
+        index.close_gap()?;
+        let back = index.roll_back()?;
+        let before = back.history.map_or(0, |history| history.number);
+        warn!(damaged = damaged.number, before, "went back to the history before the last build");
+    }
+    Ok(())
 }
 
 #[cfg(test)]

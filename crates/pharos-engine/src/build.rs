@@ -2,7 +2,9 @@
 //!
 //! Three steps: over the library, which record of each page is the current one ([`Pages`]); what pages say about each
 //! other ([`relate`]: an anchor belongs to its target, a copy to its original, so all pages must be read before the first
-//! is indexed); the pages themselves.
+//! is indexed); the pages themselves. What came of it is verified, and asked some queries, before it is put in place.
+//!
+//! A build that was killed goes on where it was ([`build_plan`](crate::build_plan)).
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,15 +12,18 @@ use std::time::{Duration, Instant};
 use pharos_core::LibraryPosition;
 use pharos_core::config::Config;
 use pharos_index::{Generations, History, HistoryBuilder, IndexError, Wish};
-use pharos_store::{DataDir, StoreError};
-use tracing::info;
+use pharos_store::{DataDir, DiskLibrary, Library as _, StoreError};
+use tokio::sync::watch;
+use tracing::{info, warn};
 
-use crate::EngineError;
 use crate::absorb::open_index;
+use crate::build_plan::{self, Begun};
 use crate::pages::{Pages, Templates};
 use crate::readers::reading_threads;
 use crate::reading::{document, is_searchable};
 use crate::relate::{Related, relate};
+use crate::warm::warm;
+use crate::{Engine, EngineError};
 
 /// How long the owner may take to react.
 const OWNER_PATIENCE: Duration = Duration::from_secs(60);
@@ -26,6 +31,8 @@ const OWNER_PATIENCE: Duration = Duration::from_secs(60);
 /// How far a build has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
+    /// Having the open generation sealed.
+    Sealing,
     /// Looking for the newest record of each page; so many records seen.
     Surveying(u64),
     /// Looking for copies; so many of so many pages.
@@ -36,6 +43,10 @@ pub enum Progress {
     Ranking,
     /// Indexing; so many of so many pages.
     Indexing(u64, u64),
+    /// Being made durable and verified.
+    Verifying,
+    /// Answering its first queries; so many.
+    Warming(u64),
     /// Being put in place.
     Switching,
 }
@@ -49,9 +60,29 @@ pub struct BuildSummary {
     pub pages: u64,
     /// Library position it was built up to.
     pub to: LibraryPosition,
+    /// Pages that a build before, which was cut short, had saved.
+    pub saved: u64,
 }
 
-/// Builds a history generation and puts it in place. `progress` is told how far it is and says whether to go on.
+/// Is told how far a build is, and says whether to go on.
+pub(crate) type Check<'a> = &'a mut dyn FnMut(Progress) -> Result<(), EngineError>;
+
+/// What came of building a generation.
+struct Built {
+    history: History,
+    pages: u64,
+    saved: u64,
+}
+
+impl Built {
+    fn summary(&self) -> BuildSummary {
+        let Self { history, pages, saved } = *self;
+        BuildSummary { generation: history.number, pages, to: history.to, saved }
+    }
+}
+
+/// Builds a history generation and puts it in place, or goes on with one that was begun. `progress` is told how far it is
+/// and says whether to go on.
 pub fn build_history(
     data: &DataDir,
     config: &Config,
@@ -61,13 +92,21 @@ pub fn build_history(
     let _builder = generations.lock_builder()?;
     let mut check = |p: Progress| if progress(p) { Ok(()) } else { Err(EngineError::Stopped) };
 
-    let open = generations.current()?.open().number;
-    ask_owner(data, config, &generations, Wish::Seal(open))?;
-    let (history, pages) = build_generation(data, config, &generations, &mut check)?;
-    check(Progress::Switching)?;
-    ask_owner(data, config, &generations, Wish::Install(history))?;
-    info!(generation = history.number, pages, "a new history generation is in place");
-    Ok(BuildSummary { generation: history.number, pages, to: history.to })
+    let begun = build_plan::begun(data, config, &generations)?;
+    let goes_on = begun.is_some();
+    if !goes_on {
+        let open = generations.current()?.open().number;
+        let seal = Wish::Seal(open);
+        ask_owner(data, config, &generations, seal, &mut || check(Progress::Sealing))?;
+    }
+    let built = build_generation(data, config, &generations, begun, &mut check)?;
+    let install = Wish::Install(built.history);
+    ask_owner(data, config, &generations, install, &mut || check(Progress::Switching))?;
+    info!(generation = built.history.number, pages = built.pages, "a new history generation is in place");
+    if goes_on {
+        absorb_the_rest(data, config, built.history.to)?;
+    }
+    Ok(built.summary())
 }
 
 /// Drops every generation but a new one, built from the library alone, for whoever owns the data directory. The old
@@ -75,7 +114,7 @@ pub fn build_history(
 pub(crate) fn rebuild_index(
     data: &DataDir,
     config: &Config,
-    check: &mut dyn FnMut(Progress) -> Result<(), EngineError>,
+    check: Check<'_>,
 ) -> Result<BuildSummary, EngineError> {
     let generations = Generations::at(data.index());
     let _builder = generations.lock_builder()?;
@@ -87,54 +126,130 @@ pub(crate) fn rebuild_index(
         }
         Err(error) => return Err(error.into()),
     }
-    let (history, pages) = build_generation(data, config, &generations, check)?;
+    let built = build_generation(data, config, &generations, None, check)?;
     check(Progress::Switching)?;
-    generations.start_over(Some(history))?;
-    info!(generation = history.number, pages, "the index was made again");
-    Ok(BuildSummary { generation: history.number, pages, to: history.to })
+    generations.start_over(Some(built.history))?;
+    info!(generation = built.history.number, pages = built.pages, "the index was made again");
+    Ok(built.summary())
 }
 
-/// Builds a generation up to the end of the library. Nobody sees it yet.
+/// Builds a generation up to the end of the library, or goes on with one. Nobody sees it yet.
 fn build_generation(
     data: &DataDir,
     config: &Config,
     generations: &Generations,
-    check: &mut dyn FnMut(Progress) -> Result<(), EngineError>,
-) -> Result<(History, u64), EngineError> {
-    let pages = Pages::of(data, config, &mut |n| check(Progress::Surveying(n)))?;
+    begun: Option<Begun>,
+    check: Check<'_>,
+) -> Result<Built, EngineError> {
+    let to = begun.as_ref().map(|begun| begun.plan.to);
+    let pages = Pages::up_to(to, data, config, &mut |n| check(Progress::Surveying(n)))?;
     let (total, to) = (pages.count(), pages.to());
-    let (relations, _) = relate(data, config, &pages, check)?;
+    let mut begun = match begun {
+        Some(begun) => begun,
+        None => build_plan::begin(config, generations, to)?,
+    };
+    let relations = match begun.relations.take() {
+        Some(relations) => relations,
+        None => relate(data, config, &pages, check)?.0,
+    };
+    build_plan::related(generations, &mut begun, &relations)?;
 
-    let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
     let related = Related::new(&relations, &pages);
-    let builder = HistoryBuilder::begin(generations, reading_threads(config), memory, body_limit)?;
-    let mut builder = builder.measured_by(related.maxima())?;
+    let mut builder = open_builder(config, generations, &begun)?.measured_by(related.maxima())?;
+    let (reached, saved) = (builder.reached(), builder.pages());
+    if reached.is_some() {
+        info!(pages = saved, "going on with a build that was cut short");
+    }
     let mut templates = Templates::new(config);
-    pages.each(&mut |n| check(Progress::Indexing(n, total)), &mut |url, at, position, page| {
+    let (mut unsaved, mut last) = (0, reached);
+    let walked = pages.each(&mut |n| check(Progress::Indexing(n, total)), &mut |url, at, position, page| {
         if is_searchable(page) {
             let mut document = document(url, at, position, page);
+            // What pages have in common is learnt from those that are there already, too.
             templates.strip(url, &mut document.body);
-            if related.complete(&mut document)? {
+            if reached.is_none_or(|reached| position > reached) && related.complete(&mut document)? {
                 builder.add(&document)?;
+                (unsaved, last) = (unsaved + 1, Some(position));
+                if unsaved >= config.index.save_every.max(1) {
+                    builder.save(position)?;
+                    unsaved = 0;
+                }
             }
         }
         Ok(())
-    })?;
+    });
+    if let Err(error) = walked {
+        // Whoever stops it on purpose may wait a moment for what is not saved yet.
+        if let (EngineError::Stopped, Some(last), 1..) = (&error, last, unsaved) {
+            builder.save(last)?;
+        }
+        return Err(error);
+    }
+    check(Progress::Verifying)?;
     let pages = builder.pages();
-    Ok((builder.finish(to)?, pages))
+    let history = builder.finish(to)?;
+    if let Err(error) = warm(data, generations, history, &relations, check) {
+        if matches!(error, EngineError::Stopped) {
+            return Err(error);
+        }
+        warn!(%error, "the new generation could not be asked anything before it is put in place");
+    }
+    Ok(Built { history, pages, saved })
 }
 
-/// Has the owner change the chain of generations; without an owner, owns the directory for that moment.
-fn ask_owner(
+/// Goes on with what is there, or begins where that cannot be used.
+fn open_builder(
+    config: &Config,
+    generations: &Generations,
+    begun: &Begun,
+) -> Result<HistoryBuilder, EngineError> {
+    let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
+    let threads = reading_threads(config);
+    match HistoryBuilder::go_on(generations, threads, memory, body_limit) {
+        Err(
+            error @ (IndexError::DamagedGeneration { .. }
+            | IndexError::Tantivy { .. }
+            | IndexError::OlderFormat { .. }),
+        ) => {
+            warn!(%error, "what a build before left cannot be used: building from the beginning");
+            generations.discard_build()?;
+            generations.set_plan(&begun.plan)?;
+            Ok(HistoryBuilder::go_on(generations, threads, memory, body_limit)?)
+        }
+        opened => Ok(opened?),
+    }
+}
+
+/// What came after a build that was cut short is in latest, where an owner indexes. Where there is none, this takes its
+/// place for the moment; one that crawls only leaves it to the next build.
+fn absorb_the_rest(data: &DataDir, config: &Config, to: LibraryPosition) -> Result<(), EngineError> {
+    if DiskLibrary::open_reader(&data.library())?.end()? <= to {
+        return Ok(());
+    }
+    let owner = match data.own("index build") {
+        Ok(owner) => owner,
+        Err(StoreError::InUse { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let engine = Engine::open_owned(owner, data.clone(), config.clone(), "index build", true)?;
+    let (_stop, never) = watch::channel(false);
+    engine.intake(&never)?.finish()
+}
+
+/// Has the owner change the chain of generations; without an owner, owns the directory for that moment. `go_on` is asked
+/// while the owner is waited for.
+pub(crate) fn ask_owner(
     data: &DataDir,
     config: &Config,
     generations: &Generations,
     wish: Wish,
+    go_on: &mut dyn FnMut() -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let patience = Instant::now() + OWNER_PATIENCE;
+    go_on()?;
     generations.wish(wish)?;
     loop {
-        match data.own("index build") {
+        match data.own(if matches!(wish, Wish::Rollback(_)) { "index rollback" } else { "index build" }) {
             Ok(_owner) => {
                 if !is_fulfilled(generations, wish)? {
                     open_index(generations, config)?.fulfil_wish()?;
@@ -153,6 +268,13 @@ fn ask_owner(
                     // The wish stays: a finished generation is put in place as soon as the owner looks.
                     return Err(EngineError::OwnerSilent { owner });
                 }
+                if let Err(stopped) = go_on() {
+                    // Nobody waits for a seal any more; what is finished may still be put in place.
+                    if matches!(wish, Wish::Seal(_)) {
+                        generations.wish_done();
+                    }
+                    return Err(stopped);
+                }
                 thread::sleep(Duration::from_millis(50));
             }
             Err(error) => return Err(error.into()),
@@ -165,5 +287,98 @@ fn is_fulfilled(generations: &Generations, wish: Wish) -> Result<bool, EngineErr
     Ok(match wish {
         Wish::Seal(number) => current.open().number > number,
         Wish::Install(history) => current.history == Some(history),
+        Wish::Rollback(number) => current.history.is_none_or(|history| history.number != number),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::{PageUrl, Timestamp};
+    use pharos_index::{EmbeddedIndex, Index as _, Query};
+    use pharos_store::{Content, Record, Response};
+
+    use super::*;
+
+    fn page(n: u64) -> Record {
+        let url = PageUrl::parse(&format!("http://www.example.org/{n}")).unwrap();
+        let text = format!("Lighthouse number {n} stands on rock {} of coast {}.", n % 17, n % 5);
+        let foot = "All lighthouses of this country are open on Sundays, says the ministry.";
+        let body = format!(
+            "<title>Lighthouse {n}</title><h1>Lighthouse {n}</h1><p>{text}</p><p>{foot}</p><a href=/{}>next</a>",
+            n * 7 % 600
+        );
+        let response = Response { status: 200, body: body.into_bytes(), ..Response::default() };
+        Record::new(url, Timestamp::EPOCH, Content::Response(response))
+    }
+
+    fn take_in(data: &DataDir, pages: std::ops::Range<u64>, indexing: bool) {
+        let engine = Engine::open(data.clone(), Config::default(), "test", indexing).unwrap();
+        let (_stop, never) = watch::channel(false);
+        let mut intake = engine.intake(&never).unwrap();
+        intake.take(pages.map(page).collect()).unwrap();
+        intake.finish().unwrap();
+    }
+
+    /// Addresses, scores and figures.
+    fn answers(data: &DataDir) -> Vec<String> {
+        let snapshot = EmbeddedIndex::open_reader(&data.index()).unwrap().snapshot().unwrap();
+        let mut answers = Vec::new();
+        for word in ["lighthouse", "rock", "ministry", "599"] {
+            let found = snapshot.search(&Query::Word(word.into()), 1000).unwrap();
+            let figures = snapshot.figures(&found.candidates).unwrap();
+            answers.push(format!("{word} {}", found.total));
+            let mut lines: Vec<String> = found
+                .candidates
+                .iter()
+                .zip(figures)
+                .map(|(found, web)| format!("{:?} {} {:.5} {web:?}", found.page, found.copies, found.score))
+                .collect();
+            lines.sort();
+            answers.extend(lines);
+        }
+        answers
+    }
+
+    #[test]
+    fn a_build_that_was_stopped_goes_on_and_answers_as_if_it_had_not_been() {
+        let dir = tempfile::tempdir().unwrap();
+        let [whole, cut] = ["whole", "cut"].map(|name| DataDir::at(dir.path().join(name)));
+        let mut config = Config::default();
+        config.index.save_every = 100;
+        for data in [&whole, &cut] {
+            take_in(data, 0..600, false);
+        }
+        let built = build_history(&whole, &config, |_| true).unwrap();
+        assert_eq!(built.saved, 0);
+
+        let stopped = |data: &DataDir| {
+            let stop = |progress| !matches!(progress, Progress::Indexing(done, _) if done >= 256);
+            assert!(matches!(build_history(data, &config, stop), Err(EngineError::Stopped)));
+            Generations::at(data.index()).saved().unwrap().1
+        };
+        assert_eq!(stopped(&cut), 256, "what was not saved yet is saved when it stops");
+        // Nothing is related again, and nothing added twice.
+        let mut steps = Vec::new();
+        let again = build_history(&cut, &config, |progress| {
+            steps.push(progress);
+            true
+        });
+        let again = again.unwrap();
+        let end = DiskLibrary::open_reader(&cut.library()).unwrap().end().unwrap();
+        assert_eq!((again.saved, again.pages, again.to), (256, built.pages, end));
+        assert!(!steps.iter().any(|step| matches!(step, Progress::Comparing(..) | Progress::Sealing)));
+        assert_eq!(answers(&cut), answers(&whole));
+
+        // Other settings: from the beginning. A library that has grown: up to where it was, and the rest in latest.
+        stopped(&cut);
+        config.clean.template = 0.5;
+        assert_eq!(build_history(&cut, &config, |_| true).unwrap().saved, 0);
+        let stop = |progress| !matches!(progress, Progress::Indexing(done, _) if done >= 512);
+        assert!(build_history(&cut, &config, stop).is_err());
+        take_in(&cut, 600..610, false);
+        let last = build_history(&cut, &config, |_| true).unwrap();
+        assert_eq!((last.to, last.saved), (end, 512));
+        let snapshot = EmbeddedIndex::open_reader(&cut.index()).unwrap().snapshot().unwrap();
+        assert_eq!(snapshot.pages().unwrap(), 610);
+    }
 }

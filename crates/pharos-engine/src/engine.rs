@@ -16,12 +16,13 @@ use pharos_store::{
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
-use crate::absorb::{Absorber, open_index};
+use crate::absorb::{Absorber, go_back_from_damage, open_index};
 use crate::crawl_log::CrawlLog;
 use crate::inbox::Inbox;
 use crate::intake::Intake;
 use crate::readers::Readers;
 use crate::reading::Read;
+use crate::schedule::Schedule;
 use crate::shelve::{Shelf, gather};
 use crate::stats::size;
 use crate::{EngineError, space};
@@ -127,6 +128,22 @@ impl Engine {
     /// The index, where this engine keeps it up to date.
     pub fn index(&self) -> Option<Arc<EmbeddedIndex>> {
         self.index.clone()
+    }
+
+    /// For an owner that answers queries, before it runs: the history in place is read once, and left for the one before
+    /// where it is damaged.
+    pub fn serve(&self) -> Result<(), EngineError> {
+        if let Some(index) = &self.index {
+            index.serve()?;
+            go_back_from_damage(index)?;
+        }
+        Ok(())
+    }
+
+    /// Starts building a new history whenever one is due, beside everything else, until told to stop.
+    pub fn build_by_schedule(&self, stop: watch::Receiver<bool>) -> Result<Schedule, EngineError> {
+        let index = self.index.clone();
+        Schedule::start(self.data.clone(), &self.config, Arc::clone(&self.clock), index, stop)
     }
 
     /// The library.
@@ -355,7 +372,7 @@ fn own(data: &DataDir, command: &str) -> Result<Owner, StoreError> {
     loop {
         match data.own(command) {
             Err(StoreError::InUse { owner, .. })
-                if owner.contains("index build") && Instant::now() < patience =>
+                if owner.contains("pharos index ") && Instant::now() < patience =>
             {
                 thread::sleep(Duration::from_millis(50));
             }

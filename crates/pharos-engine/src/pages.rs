@@ -68,8 +68,18 @@ impl<'a> Pages<'a> {
         config: &'a Config,
         check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
     ) -> Result<Self, EngineError> {
+        Self::up_to(None, data, config, check)
+    }
+
+    /// All pages as they were at a point of the library, or as they are now.
+    pub(crate) fn up_to(
+        to: Option<LibraryPosition>,
+        data: &DataDir,
+        config: &'a Config,
+        check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
+    ) -> Result<Self, EngineError> {
         let library = DiskLibrary::open_reader(&data.library())?;
-        let surveyed = survey(&library, check)?;
+        let surveyed = survey(&library, to, check)?;
         let derived = DerivedReader::open(&data.library(), pharos_html::VERSION);
         let readers = Readers::of(config)?;
         Ok(Self { library, derived, readers, config, surveyed })

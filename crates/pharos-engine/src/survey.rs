@@ -25,14 +25,16 @@ pub(crate) struct Survey {
     pub(crate) to: LibraryPosition,
 }
 
-/// Looks through the library; `check` hears of every thousand records. Damage is told, and costs no more than it hits.
+/// Looks through the library, up to its end or to `to`; `check` hears of every thousand records. Damage is told, and
+/// costs no more than it hits.
 pub(crate) fn survey(
     library: &dyn Library,
+    to: Option<LibraryPosition>,
     check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
 ) -> Result<Survey, EngineError> {
     let mut surveyor = Surveyor::default();
     let mut records = 0;
-    for stored in library.scan(LibraryPosition::START, None)? {
+    for stored in library.scan(LibraryPosition::START, to)? {
         let stored = match stored {
             Err(damage @ StoreError::Damaged { .. }) => {
                 warn!("{damage}");
@@ -46,7 +48,9 @@ pub(crate) fn survey(
             check(records)?;
         }
     }
-    Ok(surveyor.finish())
+    let mut surveyed = surveyor.finish();
+    surveyed.to = to.unwrap_or(surveyed.to);
+    Ok(surveyed)
 }
 
 /// Hears of every record, in the order of the library.

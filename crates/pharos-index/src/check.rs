@@ -2,11 +2,22 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use tantivy::directory::MmapDirectory;
 
 use crate::IndexError;
-use crate::generations::{Current, Generations};
+use crate::current::{Current, Latest};
+use crate::generations::Generations;
+use crate::guard::shielded;
+use crate::manifest::{self, Proof};
+use crate::member::Member;
+
+const CURRENT: &str = "CURRENT";
+/// How long and how often a second look is taken.
+const PAUSE: Duration = Duration::from_millis(200);
+const LOOKS: usize = 5;
 
 /// Something a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,60 +52,119 @@ impl fmt::Display for GenerationProblem {
     }
 }
 
+/// What a check found about one generation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GenerationReport {
+    /// Its kind and number, as in `history 7`; `CURRENT` for the list of all.
+    pub name: String,
+    /// Is it kept for going back only?
+    pub previous: bool,
+    /// Its folder.
+    pub path: PathBuf,
+    /// What is wrong with it; nothing, where it is good.
+    pub flaws: Vec<GenerationFlaw>,
+}
+
+/// Checks every generation that `CURRENT` names, one by one, reading each file once. What is only passing, beside an
+/// owner that commits or a build that switches, is not told: it is looked at again.
+pub fn verify_generations(dir: &Path) -> Result<Vec<GenerationReport>, IndexError> {
+    let mut reports = reports(dir)?;
+    for _ in 0..LOOKS {
+        if reports.iter().all(|report| report.flaws.is_empty()) {
+            break;
+        }
+        thread::sleep(PAUSE);
+        let before: Vec<GenerationFlaw> = reports.into_iter().flat_map(|report| report.flaws).collect();
+        reports = self::reports(dir)?;
+        reports.iter_mut().for_each(|report| report.flaws.retain(|flaw| before.contains(flaw)));
+    }
+    Ok(reports)
+}
+
 /// Checks the chain and the checksums of all its files, reading each once. Beside an owner that commits, or a build
 /// that switches, a second look tells what is only passing.
 pub fn check_generations(dir: &Path) -> Result<Vec<GenerationFlaw>, IndexError> {
     let generations = Generations::at(dir);
-    let named = dir.join("CURRENT");
-    let current = match generations.current() {
-        Ok(current) => current,
-        Err(IndexError::Damaged { path, detail }) => {
-            return Ok(vec![GenerationFlaw { path, problem: GenerationProblem::Damaged(detail) }]);
-        }
-        Err(IndexError::OlderFormat { path }) => {
-            return Ok(vec![GenerationFlaw { path, problem: GenerationProblem::Older }]);
-        }
-        Err(error) => return Err(error),
-    };
-    // Before the first build there is no list, and one generation.
-    if !named.exists() && !generations.unnamed(&Current::default())?.is_empty() {
-        return Ok(vec![GenerationFlaw { path: named, problem: GenerationProblem::Missing }]);
-    }
-    let mut flaws = Vec::new();
-    let mut flaw = |path: PathBuf, problem| flaws.push(GenerationFlaw { path, problem });
-    if let Some(history) = current.history {
-        let path = generations.history_dir(history.number);
-        if path.join("meta.json").exists() {
-            damaged_files(&path).into_iter().for_each(|(path, problem)| flaw(path, problem));
-        } else {
-            flaw(path, GenerationProblem::Missing);
-        }
-    }
-    for (place, latest) in current.latest.iter().enumerate() {
-        let path = generations.latest_dir(latest.number);
-        let next = current.latest.get(place + 1);
-        if path.join("meta.json").exists() {
-            damaged_files(&path).into_iter().for_each(|(path, problem)| flaw(path, problem));
-        } else if next.is_some_and(|next| next.from > latest.from) {
-            // One that is open and not there yet is filled by replaying.
-            flaw(path, GenerationProblem::Missing);
-        }
-    }
-    if !generations.is_building() {
-        for path in generations.unnamed(&current)? {
-            flaw(path, GenerationProblem::Leftover);
-        }
+    let reports = reports(dir)?;
+    let is_list = |report: &GenerationReport| report.name == CURRENT;
+    let unreadable = reports.iter().any(|report| is_list(report) && !report.flaws.is_empty());
+    let mut flaws: Vec<GenerationFlaw> = reports.into_iter().flat_map(|report| report.flaws).collect();
+    if !unreadable && !generations.is_building() {
+        let unnamed = generations.unnamed(&generations.current()?)?;
+        let leftover = |path| GenerationFlaw { path, problem: GenerationProblem::Leftover };
+        flaws.extend(unnamed.into_iter().map(leftover));
     }
     Ok(flaws)
 }
 
+/// One look at everything that `CURRENT` names.
+fn reports(dir: &Path) -> Result<Vec<GenerationReport>, IndexError> {
+    let generations = Generations::at(dir);
+    let named = dir.join(CURRENT);
+    let list = |path: PathBuf, problem| {
+        let flaws = vec![GenerationFlaw { path: path.clone(), problem }];
+        vec![GenerationReport { name: CURRENT.into(), previous: false, path, flaws }]
+    };
+    let current = match generations.current() {
+        Ok(current) => current,
+        Err(IndexError::Damaged { path, detail }) => {
+            return Ok(list(path, GenerationProblem::Damaged(detail)));
+        }
+        Err(IndexError::OlderFormat { path }) => return Ok(list(path, GenerationProblem::Older)),
+        Err(error) => return Err(error),
+    };
+    // Before the first build there is no list, and one generation.
+    if !named.exists() && !generations.unnamed(&Current::default())?.is_empty() {
+        return Ok(list(named, GenerationProblem::Missing));
+    }
+    let mut reports = Vec::new();
+    let mut report =
+        |name: String, previous: bool, path: PathBuf, flaws: Vec<(PathBuf, GenerationProblem)>| {
+            let flaws = flaws.into_iter().map(|(path, problem)| GenerationFlaw { path, problem }).collect();
+            reports.push(GenerationReport { name, previous, path, flaws });
+        };
+    for history in current.named_histories() {
+        let path = generations.history_dir(history.number);
+        let previous = current.history != Some(history);
+        report(format!("history {}", history.number), previous, path.clone(), damage_of_history(&path));
+    }
+    let latest: Vec<Latest> = current.named_latest().collect();
+    for (place, one) in latest.iter().enumerate() {
+        let path = generations.latest_dir(one.number);
+        let flaws = if path.join("meta.json").exists() {
+            damaged_files(&path)
+        } else if latest.get(place + 1).is_some_and(|next| next.from > one.from) {
+            // One that is open and not there yet is filled by replaying.
+            vec![(path.clone(), GenerationProblem::Missing)]
+        } else {
+            Vec::new()
+        };
+        report(format!("latest {}", one.number), !current.latest.contains(one), path, flaws);
+    }
+    Ok(reports)
+}
+
+fn damage_of_history(path: &Path) -> Vec<(PathBuf, GenerationProblem)> {
+    if !path.is_dir() {
+        return vec![(path.to_path_buf(), GenerationProblem::Missing)];
+    }
+    let damaged = manifest::damage(path, Proof::Whole).into_iter();
+    let damaged: Vec<_> = damaged.map(|(path, detail)| (path, GenerationProblem::Damaged(detail))).collect();
+    // All is as it was written; was it written so that we can read it?
+    if damaged.is_empty() { unreadable(path) } else { damaged }
+}
+
 /// The files of a generation whose checksums are wrong. No reader is opened before they are known to be right.
-fn damaged_files(path: &Path) -> Vec<(PathBuf, GenerationProblem)> {
-    let checked = MmapDirectory::open(path)
-        .map_err(tantivy::TantivyError::from)
-        .and_then(tantivy::Index::open)
-        .and_then(|index| index.validate_checksum());
+pub(crate) fn damaged_files(path: &Path) -> Vec<(PathBuf, GenerationProblem)> {
+    let checked = shielded(path, || {
+        MmapDirectory::open(path)
+            .map_err(tantivy::TantivyError::from)
+            .and_then(tantivy::Index::open)
+            .and_then(|index| index.validate_checksum())
+            .map_err(IndexError::tantivy(path))
+    });
     match checked {
+        Ok(damaged) if damaged.is_empty() => unreadable(path),
         Ok(damaged) => {
             let detail = "its checksum is wrong".to_string();
             let mut files: Vec<_> = damaged
@@ -104,8 +174,21 @@ fn damaged_files(path: &Path) -> Vec<(PathBuf, GenerationProblem)> {
             files.sort_by(|a, b| a.0.cmp(&b.0));
             files
         }
+        Err(IndexError::Tantivy { source, .. }) => {
+            vec![(path.to_path_buf(), GenerationProblem::Damaged(source.to_string()))]
+        }
         Err(error) => vec![(path.to_path_buf(), GenerationProblem::Damaged(error.to_string()))],
     }
+}
+
+fn unreadable(path: &Path) -> Vec<(PathBuf, GenerationProblem)> {
+    let problem = match Member::open(path) {
+        Ok(Some(_)) => return Vec::new(),
+        Ok(None) => GenerationProblem::Missing,
+        Err(IndexError::OlderFormat { .. }) => GenerationProblem::Older,
+        Err(error) => GenerationProblem::Damaged(error.to_string()),
+    };
+    vec![(path.to_path_buf(), problem)]
 }
 
 #[cfg(test)]

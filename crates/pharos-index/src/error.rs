@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pharos_core::LibraryPosition;
 use thiserror::Error;
 
 /// What can go wrong with an index.
@@ -33,6 +34,40 @@ pub enum IndexError {
         path: PathBuf,
         /// What is wrong with it.
         detail: String,
+    },
+    /// A generation is not as it was written.
+    #[error("{} is damaged ({detail}): `pharos index verify` tells more, `pharos rebuild index` makes it again", path.display())]
+    DamagedGeneration {
+        /// Its folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A generation that was just built is not as it was written.
+    #[error(
+        "the new generation is not as it was written ({detail}) and was thrown away; searches go on as before: look for trouble with disk or memory and build again"
+    )]
+    BadBuild {
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// There is nothing to go back to.
+    #[error(
+        "{} has no history from before the last build, so that there is nothing to go back to: `pharos index build` makes a new one", path.display()
+    )]
+    NoPrevious {
+        /// The index directory.
+        path: PathBuf,
+    },
+    /// Going back would lose pages for the moment.
+    #[error(
+        "what the library has from {from} to {to} is known to the history in place only: stop whoever owns the data directory, then run `pharos index rollback` again"
+    )]
+    Gap {
+        /// The first position that would be missing.
+        from: LibraryPosition,
+        /// The first that would not.
+        to: LibraryPosition,
     },
     /// Written by a newer Pharos.
     #[error("{} has format {found}, this pharos knows formats up to {known}: use a newer pharos", path.display())]

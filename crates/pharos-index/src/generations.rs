@@ -1,7 +1,13 @@
-//! The chain of generations and `CURRENT`, the small file that names them.
+//! The index directory: `CURRENT`, the small file that names the chain, and the folders of the generations.
 //!
 //! Whoever changes the chain owns the data directory. A builder that does not own it leaves a [`Wish`] in the index
 //! directory; the owner fulfils it and removes it.
+//!
+//! ```text
+//! index/CURRENT         the chain                index/WISH    what the owner is asked for
+//! index/history-7/      built in one go          index/BUILD   the builder's lock
+//! index/latest-12/ …    follow the library       index/building/   a history that nobody sees yet
+//! ```
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -10,62 +16,8 @@ use std::path::{Path, PathBuf};
 use pharos_core::LibraryPosition;
 use serde::{Deserialize, Serialize};
 
-use crate::{IndexError, Maxima};
-
-/// Format of `CURRENT` and of the generations it names.
-const FORMAT: u32 = 5;
-
-/// The chain: what `CURRENT` says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Current {
-    format: u32,
-    /// The generation built in one go, once there is one.
-    pub history: Option<History>,
-    /// The generations that follow the library, oldest first; the last one is written to, the others are sealed.
-    pub latest: Vec<Latest>,
-}
-
-/// The history generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct History {
-    /// Its number.
-    pub number: u64,
-    /// It knows the library up to here.
-    pub to: LibraryPosition,
-}
-
-/// A latest generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Latest {
-    /// Its number.
-    pub number: u64,
-    /// It knows the library from here on.
-    pub from: LibraryPosition,
-}
-
-impl Default for Current {
-    fn default() -> Self {
-        let first = Latest { number: 1, from: LibraryPosition::START };
-        Self { format: FORMAT, history: None, latest: vec![first] }
-    }
-}
-
-impl Current {
-    /// The generation that is written to.
-    pub fn open(&self) -> Latest {
-        self.latest.last().copied().unwrap_or(Latest { number: 1, from: LibraryPosition::START })
-    }
-}
-
-/// What a builder asks of the owner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Wish {
-    /// Seal this latest generation.
-    Seal(u64),
-    /// Put this history generation in place.
-    Install(History),
-}
+use crate::current::{Current, FORMAT, History, Wish};
+use crate::{IndexError, Maxima, manifest};
 
 /// The index directory.
 #[derive(Clone, Debug)]
@@ -87,6 +39,11 @@ impl Generations {
     /// Where a latest generation lives.
     pub fn latest_dir(&self, number: u64) -> PathBuf {
         self.dir.join(format!("latest-{number}"))
+    }
+
+    /// Where a history generation lives while it is being built.
+    pub(crate) fn building_dir(&self) -> PathBuf {
+        self.dir.join("building")
     }
 
     /// The words of the installation, beside the index in the data directory: `models/words.tsv`.
@@ -125,39 +82,56 @@ impl Generations {
 
     /// Ends the open latest generation at `at` and opens the next.
     pub fn seal(&self, at: LibraryPosition) -> Result<Current, IndexError> {
-        let mut current = self.current()?;
-        let number = current.open().number + 1;
-        current.latest.push(Latest { number, from: at });
-        self.replace(&current)?;
-        Ok(current)
+        self.change(|current| Ok(current.sealed(at)))
     }
 
-    /// Puts a finished history generation in place and drops what it replaces.
+    /// Puts a finished history generation in place. The one before is kept for going back, with what belonged to it;
+    /// what was kept until now is dropped.
     pub fn install(&self, history: History) -> Result<Current, IndexError> {
         let path = self.history_dir(history.number);
-        if !path.join("meta.json").exists() {
+        if !manifest::exists(&path) {
             let missing = io::Error::new(io::ErrorKind::NotFound, "it is not finished, or was removed");
             return Err(IndexError::io("put in place", &path)(missing));
         }
-        let mut current = self.current()?;
-        current.history = Some(history);
-        let open = current.open();
-        current.latest.retain(|l| l.from >= history.to || l.number == open.number);
-        self.replace(&current)?;
-        self.sweep(&current);
-        Ok(current)
+        let installed = self.change(|current| {
+            Ok(if current.history == Some(history) { current.clone() } else { current.installed(history) })
+        })?;
+        self.sweep(&installed);
+        Ok(installed)
+    }
+
+    /// Puts the history before the last build in its place again, and drops the one that it goes back from.
+    pub fn roll_back(&self) -> Result<Current, IndexError> {
+        let back = self.change(|current| {
+            if let Some((from, to)) = current.gap() {
+                return Err(IndexError::Gap { from, to });
+            }
+            current.rolled_back().ok_or_else(|| IndexError::NoPrevious { path: self.dir.clone() })
+        })?;
+        self.sweep(&back);
+        Ok(back)
+    }
+
+    /// The latest generations have, or are about to get, what lies between them and the history before the last build.
+    pub(crate) fn close_gap(&self, from: LibraryPosition) -> Result<Current, IndexError> {
+        self.change(|current| Ok(current.widened(from)))
+    }
+
+    /// The open generation, which has nothing yet, goes on from where history ends.
+    pub(crate) fn catch_up(&self) -> Result<Current, IndexError> {
+        self.change(|current| Ok(current.caught_up()))
     }
 
     /// Begins a new chain: this history, if any, and one empty latest generation behind it. Every other generation is
     /// dropped. The caller owns the data directory and is the one builder. `CURRENT` need not be readable.
     pub fn start_over(&self, history: Option<History>) -> Result<Current, IndexError> {
-        let last = self.members()?.into_iter().filter(|(kind, ..)| kind == "latest").map(|(_, n, _)| n).max();
-        let known = self.current().map(|current| current.open().number).unwrap_or_default();
-        let number = last.unwrap_or_default().max(known) + 1;
-        let from = history.map_or(LibraryPosition::START, |h| h.to);
-        let current = Current { format: FORMAT, history, latest: vec![Latest { number, from }] };
+        let (last, histories) = (self.last("latest")?, self.last("history")?);
+        let known = self.current().unwrap_or_default();
+        let latest = last.max(known.open().number) + 1;
+        let current = Current::beginning(history, latest, histories.max(known.histories()));
         self.replace(&current)?;
         self.remove_unnamed(&current)?;
+        self.discard_build()?;
         Ok(current)
     }
 
@@ -171,12 +145,11 @@ impl Generations {
 
     /// The generations that `current` does not name.
     pub(crate) fn unnamed(&self, current: &Current) -> Result<Vec<PathBuf>, IndexError> {
-        let named = |kind: &str, number: u64| match kind {
-            "history" => current.history.is_some_and(|h| h.number == number),
-            _ => current.latest.iter().any(|l| l.number == number),
-        };
         let members = self.members()?.into_iter();
-        Ok(members.filter(|(kind, number, _)| !named(kind, *number)).map(|(.., path)| path).collect())
+        Ok(members
+            .filter(|(kind, number, _)| !names(current, kind, *number))
+            .map(|(.., path)| path)
+            .collect())
     }
 
     /// Every directory that is named like a generation.
@@ -199,6 +172,17 @@ impl Generations {
         Ok(members)
     }
 
+    /// The highest number of a directory of this kind.
+    fn last(&self, kind: &str) -> Result<u64, IndexError> {
+        Ok(self
+            .members()?
+            .into_iter()
+            .filter(|member| member.0 == kind)
+            .map(|(_, n, _)| n)
+            .max()
+            .unwrap_or(0))
+    }
+
     /// Is a builder at work?
     pub fn is_building(&self) -> bool {
         let Ok(file) = File::open(self.dir.join("BUILD")) else { return false };
@@ -213,9 +197,10 @@ impl Generations {
         }
     }
 
-    /// The number that a new history generation gets.
+    /// The number that a new history generation gets: one that none had before, whether it is still there or somebody
+    /// has it open.
     pub fn next_history(&self) -> Result<u64, IndexError> {
-        Ok(self.current()?.history.map_or(1, |h| h.number + 1))
+        Ok(self.current()?.histories().max(self.last("history")?) + 1)
     }
 
     /// Leaves a wish for the owner.
@@ -250,6 +235,18 @@ impl Generations {
         }
     }
 
+    fn change(
+        &self,
+        change: impl FnOnce(&Current) -> Result<Current, IndexError>,
+    ) -> Result<Current, IndexError> {
+        let current = self.current()?;
+        let next = change(&current)?;
+        if next != current {
+            self.replace(&next)?;
+        }
+        Ok(next)
+    }
+
     fn replace(&self, current: &Current) -> Result<(), IndexError> {
         self.write_atomically("CURRENT", current)
     }
@@ -267,22 +264,23 @@ impl Generations {
             .map_err(IndexError::io("write", &path))
     }
 
-    /// Removes generations that `current` does not name. Readers that have them open keep them open.
+    /// Removes generations that `current` does not name, but for a history that waits to be put in place. Readers that
+    /// have them open keep them open.
     fn sweep(&self, current: &Current) {
-        let Ok(entries) = fs::read_dir(&self.dir) else { return };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            let Some((kind, number)) = name.to_str().and_then(|n| n.split_once('-')) else { continue };
-            let Ok(number) = number.parse::<u64>() else { continue };
-            let named = match kind {
-                "history" => current.history.is_none_or(|h| number >= h.number),
-                "latest" => current.latest.iter().any(|l| l.number == number),
-                _ => true,
-            };
-            if !named {
-                let _ = fs::remove_dir_all(entry.path());
+        let Ok(unnamed) = self.members() else { return };
+        for (kind, number, path) in unnamed {
+            let waits = kind == "history" && number > current.histories();
+            if !waits && !names(current, &kind, number) {
+                let _ = fs::remove_dir_all(path);
             }
         }
+    }
+}
+
+fn names(current: &Current, kind: &str, number: u64) -> bool {
+    match kind {
+        "history" => current.named_histories().any(|history| history.number == number),
+        _ => current.named_latest().any(|latest| latest.number == number),
     }
 }
 
@@ -292,6 +290,19 @@ mod tests {
 
     fn at(offset: u64) -> LibraryPosition {
         LibraryPosition { file: 1, offset }
+    }
+
+    /// A finished generation, as far as its folder shows.
+    fn finish(generations: &Generations, to: u64) -> History {
+        let number = generations.next_history().unwrap();
+        fs::create_dir(generations.history_dir(number)).unwrap();
+        manifest::write(&generations.history_dir(number), 0).unwrap();
+        History { number, to: at(to) }
+    }
+
+    fn folders(generations: &Generations) -> Vec<String> {
+        let members = generations.members().unwrap();
+        members.into_iter().map(|(kind, number, _)| format!("{kind}-{number}")).collect()
     }
 
     #[test]
@@ -306,14 +317,34 @@ mod tests {
         }
         let unfinished = generations.install(History { number: 1, to: at(100) }).unwrap_err();
         assert!(unfinished.to_string().contains("not finished"), "{unfinished}");
-        fs::write(dir.path().join("history-1/meta.json"), "{}").unwrap();
-        let history = History { number: generations.next_history().unwrap(), to: at(100) };
+        let history = finish(&generations, 100);
         let switched = generations.install(history).unwrap();
-        assert_eq!(switched.history, Some(history));
-        assert_eq!(switched.latest, [Latest { number: 2, from: at(100) }]);
+        assert_eq!((history.number, switched.history), (2, Some(history)));
         assert_eq!(generations.current().unwrap(), switched);
-        assert!(!dir.path().join("latest-1").exists() && dir.path().join("latest-2").exists());
-        assert_eq!(generations.next_history().unwrap(), 2);
+        assert_eq!(folders(&generations), ["history-2", "latest-2"]);
+        assert_eq!(generations.next_history().unwrap(), 3);
+        assert_eq!(generations.install(history).unwrap(), switched, "it is in place already");
+    }
+
+    #[test]
+    fn the_one_before_is_kept_until_the_next_and_can_be_put_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let generations = Generations::at(dir.path());
+        for (round, to) in [100, 200, 300].into_iter().enumerate() {
+            fs::create_dir(generations.latest_dir(round as u64 + 1)).unwrap();
+            generations.seal(at(to)).unwrap();
+            generations.install(finish(&generations, to)).unwrap();
+        }
+        fs::create_dir(generations.latest_dir(4)).unwrap();
+        assert_eq!(folders(&generations), ["history-2", "history-3", "latest-3", "latest-4"]);
+        let waiting = finish(&generations, 400);
+        let back = generations.roll_back().unwrap();
+        assert_eq!(back.history.map(|h| h.number), Some(2));
+        assert_eq!(folders(&generations), ["history-2", "history-4", "latest-3", "latest-4"]);
+        let error = generations.roll_back().unwrap_err().to_string();
+        assert!(error.contains("pharos index build"), "{error}");
+        fs::remove_dir_all(generations.history_dir(waiting.number)).unwrap();
+        assert_eq!(generations.next_history().unwrap(), 4, "3 was in use");
     }
 
     #[test]
@@ -321,8 +352,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let generations = Generations::at(dir.path());
         assert_eq!(generations.waiting(), None);
-        generations.wish(Wish::Seal(3)).unwrap();
-        assert_eq!(generations.waiting(), Some(Wish::Seal(3)));
+        for wish in [Wish::Seal(3), Wish::Rollback(2)] {
+            generations.wish(wish).unwrap();
+            assert_eq!(generations.waiting(), Some(wish));
+        }
         generations.wish_done();
         assert_eq!(generations.waiting(), None);
     }

@@ -26,8 +26,18 @@
 //! # Ok(()) }
 //! ```
 //!
+//! # The life of a generation
+//! A history is built beside the one that serves ([`HistoryBuilder`]), saved now and then so that a build that is killed
+//! goes on where it was ([`BuildPlan`]), verified, listed file by file, and put in place. The one before is kept until the
+//! next build, with the latest generations that belonged to it ([`Previous`]): going back is one rename, and what was
+//! removed or has changed since stays so. A history that is damaged is refused and the chain before it answers; processes
+//! that stay read every byte of it first ([`EmbeddedIndex::serve`]), others open it in no time. [`verify_generations`]
+//! checks everything that is named.
+//!
 //! # Files
-//! [`generations`](Current) the chain and its file; `member` one generation; `embedded` the chain as an [`Index`];
+//! [`current`](Current) the chain and what may become of it; [`generations`](Generations) its directory; `manifest` the
+//! files of a finished history; `check` are they as they were written; `guard` damage must not panic; `member` one
+//! generation; `chain` the members, open; `embedded` the chain as an [`Index`]; `inventory` sizes;
 //! `snapshot` a chain at rest, answering; `schema` fields and what each is for; `history` building a generation;
 //! `address` under which address a document is shown; `figures` and `likeness` its columns;
 //! [`forward`] the words of a document in their order, for people and other programs.
@@ -36,12 +46,16 @@
 //! * What a commit made visible stays visible until a newer commit says otherwise.
 //! * A member that `CURRENT` does not name is not there; a directory it does not name is rubbish and may be removed.
 //! * A snapshot never changes. A page is in it at most once, at an address of its own or as a copy.
+//! * A history never changes once it is finished; its number is never given to another.
+//! * Readers never write. Whatever moment a builder is killed at, what serves is untouched.
 //! * An address that a newer member speaks of is never shown from an older one, nor counted.
 
 mod address;
 mod card;
+mod chain;
 mod check;
 mod count;
+mod current;
 pub mod day;
 mod document;
 mod embedded;
@@ -50,8 +64,11 @@ mod evidence;
 mod figures;
 pub mod forward;
 mod generations;
+mod guard;
 mod history;
+mod inventory;
 mod likeness;
+mod manifest;
 mod maxima;
 mod member;
 mod packed;
@@ -69,15 +86,17 @@ use pharos_text::dictionary::Dictionary;
 use pharos_text::vocabulary::{Kind, Vocabulary, Watched};
 
 pub use card::Card;
-pub use check::{GenerationFlaw, GenerationProblem, check_generations};
+pub use check::{GenerationFlaw, GenerationProblem, GenerationReport, check_generations, verify_generations};
 pub use count::{Facet, FacetCount};
+pub use current::{Current, History, Latest, Previous, Wish};
 pub use document::{Anchor, Change, Copy, Document, Likeness, MAX_COPIES, MAX_SIGNATURE, StoredPage};
 pub use embedded::EmbeddedIndex;
 pub use error::IndexError;
 pub use evidence::{Evidence, MAX_PLACES, TermEvidence};
 pub use figures::WebFigures;
-pub use generations::{Current, Generations, History, Latest, Wish};
-pub use history::HistoryBuilder;
+pub use generations::Generations;
+pub use history::{BuildPlan, HistoryBuilder};
+pub use inventory::Inventory;
 pub use maxima::Maxima;
 pub use query::{Label, Part, Query};
 pub use zones::{CAPITALS, MAX_VOTES, Zone};
@@ -187,7 +206,7 @@ pub struct Retrieval<'a> {
     pub rank_weight: f32,
     /// Make every address a candidate of its own, instead of the first of each page.
     pub every_address: bool,
-    /// Matches are counted up to here, and beyond it only about.
+    /// Matches are counted up to here, and beyond it only about; 0: not at all.
     pub count_up_to: u64,
 }
 

@@ -21,6 +21,8 @@ use tantivy::{
 };
 
 use crate::address::Addresses;
+use crate::guard::shielded;
+use crate::manifest::{self, Proof};
 use crate::schema::{self, Fields};
 use crate::{Change, Document, IndexError, Maxima};
 
@@ -69,7 +71,27 @@ impl Member {
         if path.join("meta.json").exists() { Self::open_at(path, false).map(Some) } else { Ok(None) }
     }
 
+    /// Opens a finished history generation that was proved to be as it was written.
+    pub(crate) fn open_history(path: &Path, proof: Proof) -> Result<Self, IndexError> {
+        let damaged = |detail: String| IndexError::DamagedGeneration { path: path.to_path_buf(), detail };
+        if !path.is_dir() {
+            return Err(damaged("it is not there".into()));
+        }
+        if !manifest::exists(path) {
+            return Err(IndexError::OlderFormat { path: path.to_path_buf() });
+        }
+        if let Some((file, problem)) = manifest::damage(path, proof).into_iter().next() {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            return Err(damaged(format!("{name}: {problem}")));
+        }
+        Self::open_at(path, false)
+    }
+
     fn open_at(path: &Path, ordered: bool) -> Result<Self, IndexError> {
+        shielded(path, || Self::open_unshielded(path, ordered))
+    }
+
+    fn open_unshielded(path: &Path, ordered: bool) -> Result<Self, IndexError> {
         let failed = IndexError::tantivy(path);
         let exists = path.join("meta.json").exists();
         let (schema, fields) = schema::schema();
@@ -101,18 +123,23 @@ impl Member {
     /// Sees what was committed since. Gives whether anything was.
     pub(crate) fn reload(&mut self) -> Result<bool, IndexError> {
         let stamp = stamp(&self.path);
-        if stamp == self.stamp {
+        // One that was dropped goes on answering as it was until it is let go.
+        if stamp == self.stamp || stamp.is_none() {
             return Ok(false);
         }
-        self.reader.reload().map_err(IndexError::tantivy(&self.path))?;
+        shielded(&self.path, || self.reader.reload().map_err(IndexError::tantivy(&self.path)))?;
         self.stamp = stamp;
         Ok(true)
     }
 
     /// The library position of the last commit.
     pub(crate) fn absorbed(&self) -> Result<Option<LibraryPosition>, IndexError> {
-        let metas = self.index.load_metas().map_err(IndexError::tantivy(&self.path))?;
-        Ok(metas.payload.and_then(|p| p.parse().ok()).map(LibraryPosition::from_u64))
+        Ok(self.payload()?.and_then(|p| p.parse().ok()).map(LibraryPosition::from_u64))
+    }
+
+    /// What the last commit says of itself.
+    pub(crate) fn payload(&self) -> Result<Option<String>, IndexError> {
+        Ok(self.index.load_metas().map_err(IndexError::tantivy(&self.path))?.payload)
     }
 
     pub(crate) fn searcher(&self) -> Searcher {
@@ -121,6 +148,11 @@ impl Member {
 
     /// The pages this member speaks of, gone ones too.
     pub(crate) fn pages(&mut self) -> Result<Vec<Arc<HashSet<PageId>>>, IndexError> {
+        let path = self.path.clone();
+        shielded(&path, || self.pages_unshielded())
+    }
+
+    fn pages_unshielded(&mut self) -> Result<Vec<Arc<HashSet<PageId>>>, IndexError> {
         let searcher = self.searcher();
         let mut pages = Vec::new();
         for segment in searcher.segment_readers() {
@@ -221,9 +253,14 @@ impl MemberWriter {
     }
 
     pub(crate) fn commit(&mut self, absorbed: LibraryPosition) -> Result<(), IndexError> {
+        self.commit_with(&absorbed.to_u64().to_string())
+    }
+
+    /// Commits, and says so much about it.
+    pub(crate) fn commit_with(&mut self, payload: &str) -> Result<(), IndexError> {
         let failed = IndexError::tantivy(&self.path);
         let mut commit = self.writer.prepare_commit().map_err(&failed)?;
-        commit.set_payload(&absorbed.to_u64().to_string());
+        commit.set_payload(payload);
         commit.commit().map(|_| ()).map_err(&failed)
     }
 

@@ -80,8 +80,8 @@ impl Snapshot for ChainSnapshot {
     fn retrieve(&self, asked: &Retrieval<'_>) -> Result<Found, IndexError> {
         let candidates = retrieve::best(self, asked, &CommonStatistics(&self.members))?;
         // Where not all that were wanted are there, all there are were found.
-        let count = if candidates.len() < asked.limit {
-            Count { pages: candidates.len() as u64, is_exact: true }
+        let count = if candidates.len() < asked.limit || asked.count_up_to == 0 {
+            Count { pages: candidates.len() as u64, is_exact: candidates.len() < asked.limit }
         } else {
             count::count(self, asked.query, asked.every_address, asked.count_up_to)?
         };

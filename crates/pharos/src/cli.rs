@@ -69,7 +69,7 @@ pub(crate) enum Command {
     Backup(BackupArgs),
     /// Bring a backup back into a new data directory
     Restore(RestoreArgs),
-    /// Build the index, or tell its state
+    /// Build the index, check it, go back to the one before, or tell its state
     Index {
         #[command(subcommand)]
         command: IndexCommand,
@@ -110,10 +110,14 @@ pub(crate) enum Command {
 
 #[derive(Subcommand)]
 pub(crate) enum IndexCommand {
-    /// Build a new history generation from the library and put it in place
+    /// Build a new history generation from the library and put it in place; goes on where it was cut short
     Build,
-    /// The generations and how far they have come
+    /// The generations, how far they have come, and when the next is built
     Status,
+    /// Check every file of every generation, those kept for going back too; exit code 1 where one is damaged
+    Verify,
+    /// Go back to the history before the last build, with all that came since
+    Rollback,
 }
 
 #[derive(Subcommand)]

@@ -304,6 +304,12 @@ settings! {
         commit_every: Duration = Duration::from_millis(1000),
         /// Longer texts are indexed up to here.
         body_limit: Size = Size(1 << 20),
+        /// `up` builds a new history when the last one is this old, so that latest spans no more; 0 is never.
+        build_every: Duration = Duration::from_secs(86_400),
+        /// And when latest holds more than this part of the pages of history (and at least 10,000); 0 is never.
+        latest_share: f64 = 0.25,
+        /// A build saves what it has after so many pages: one that is killed goes on from there. A save costs a second.
+        save_every: u64 = 20_000,
     }
     /// Searching.
     query: QueryConfig {

@@ -55,8 +55,10 @@ pub(super) fn open(data: &DataDir, exam: &mut Exam) -> Result<Option<Indexed>, E
     }
     match open_whole(data) {
         Err(EngineError::Index(
-            error
-            @ (IndexError::Tantivy { .. } | IndexError::Damaged { .. } | IndexError::OlderFormat { .. }),
+            error @ (IndexError::Tantivy { .. }
+            | IndexError::Damaged { .. }
+            | IndexError::DamagedGeneration { .. }
+            | IndexError::OlderFormat { .. }),
         )) => {
             exam.needs.index = true;
             exam.fault(Store::Index, data.index().display(), error, DAMAGE, CURE);
@@ -107,8 +109,10 @@ pub(super) fn examine(
 ) -> Result<(), EngineError> {
     match compare(indexed, known, facts, shelf, exam, check) {
         Err(EngineError::Index(
-            error
-            @ (IndexError::Tantivy { .. } | IndexError::Damaged { .. } | IndexError::OlderFormat { .. }),
+            error @ (IndexError::Tantivy { .. }
+            | IndexError::Damaged { .. }
+            | IndexError::DamagedGeneration { .. }
+            | IndexError::OlderFormat { .. }),
         )) => {
             exam.needs.index = true;
             exam.fault(Store::Index, &indexed.place, error, DAMAGE, CURE);

@@ -29,7 +29,9 @@ pub(crate) fn run(global: &Global, args: RebuildArgs) -> anyhow::Result<Outcome>
                 format!("index: links of {done} of {all} pages")
             }
             Rebuilding::Index(Progress::Indexing(done, all)) => format!("index: {done} of {all} pages"),
-            Rebuilding::Index(Progress::Switching) => "index: putting it in place".into(),
+            Rebuilding::Index(Progress::Verifying) => "index: verifying".into(),
+            Rebuilding::Index(Progress::Warming(_)) => "index: first queries".into(),
+            Rebuilding::Index(Progress::Sealing | Progress::Switching) => "index: putting it in place".into(),
         });
         !*stop.borrow()
     });

@@ -15,9 +15,10 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> 
     settings::apply_listen(&mut config, &args);
     let data = settings::data_dir(global);
     super::search::must_exist(&data)?;
-    let index = EmbeddedIndex::open_reader(&data.index())?;
+    let index = Arc::new(EmbeddedIndex::open_reader(&data.index())?);
+    index.serve()?;
     let service = Service {
-        search: Arc::new(Search::new(Arc::new(index), config.query.clone())),
+        search: Arc::new(Search::new(index, config.query.clone())),
         library: Arc::new(DiskLibrary::open_reader(&data.library())?),
         config: Arc::new(config.clone()),
         metrics: pharos_web::install_metrics()?,

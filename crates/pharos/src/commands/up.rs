@@ -36,7 +36,11 @@ pub(crate) async fn up(
 ) -> anyhow::Result<Outcome> {
     let listener = listen(&config.web.listen).await?;
     let address = listener.local_addr()?;
-    let engine = tokio::task::block_in_place(|| Engine::open(data, config.clone(), "up", true))?;
+    let engine = tokio::task::block_in_place(|| {
+        let engine = Engine::open(data, config.clone(), "up", true)?;
+        engine.serve()?;
+        Ok::<_, EngineError>(engine)
+    })?;
     let index = engine.index().context("the engine runs without an index")?;
     let service = Service {
         search: Arc::new(Search::new(index, config.query.clone())),
@@ -48,6 +52,7 @@ pub(crate) async fn up(
     settings::reload_on_hangup(global, engine.status())?;
     let progress = console::crawl_progress(engine.status());
     console::say(global.quiet, &format!("searching at http://{address}/  (Ctrl-C stops)"));
+    let builds = engine.build_by_schedule(stop.clone())?;
     let ran = engine.run(Run { seeds, keep_going: true, stop: stop.clone() }).await;
     progress.abort();
     if let Err(error) = ran
@@ -58,6 +63,7 @@ pub(crate) async fn up(
     }
     // A limit ends the crawl, not the service.
     engine.attend(stop).await;
+    tokio::task::block_in_place(|| builds.end());
     serving.await.context("the web page broke down")??;
     Ok(Outcome::Good)
 }

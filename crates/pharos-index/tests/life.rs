@@ -1,0 +1,302 @@
+//! The life of generations: going back, damage, letting go.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pharos_core::{LibraryPosition, PageUrl};
+use pharos_index::{
+    Change, Document, EmbeddedIndex, Generations, HistoryBuilder, Index, IndexError, Query, Snapshot, Wish,
+    check_generations, verify_generations,
+};
+
+fn url(path: &str) -> PageUrl {
+    PageUrl::parse(&format!("http://www.example.org{path}")).unwrap()
+}
+
+fn at(offset: u64) -> LibraryPosition {
+    LibraryPosition { file: 1, offset }
+}
+
+fn document(path: &str, body: &str) -> Document {
+    let (title, body) = (format!("Page {path}"), body.to_string());
+    Document { title, body, position: at(1), ..Document::new(url(path)) }
+}
+
+fn put(path: &str, body: &str) -> Change {
+    Change::Put(Box::new(document(path, body)))
+}
+
+fn gone(path: &str) -> Change {
+    Change::Gone(url(path).id())
+}
+
+fn open(dir: &Path) -> EmbeddedIndex {
+    EmbeddedIndex::open_writer(dir, 16 << 20, 1 << 20).unwrap()
+}
+
+/// Takes in changes, up to a point of the library.
+fn change(index: &EmbeddedIndex, to: u64, changes: Vec<Change>) {
+    index.apply(changes).unwrap();
+    index.commit(at(to)).unwrap();
+}
+
+/// Builds what the index has now into a history, as `index build` does, up to this point of the library.
+fn build(index: &EmbeddedIndex, to: u64) -> u64 {
+    let generations = index.generations();
+    let _builder = generations.lock_builder().unwrap();
+    index.seal().unwrap();
+    let mut history = HistoryBuilder::begin(generations, 1, 16 << 20, 1 << 20).unwrap();
+    for (path, body) in texts(&*index.snapshot().unwrap()) {
+        history.add(&document(&path, &body)).unwrap();
+    }
+    let history = history.finish(at(to)).unwrap();
+    generations.wish(Wish::Install(history)).unwrap();
+    assert_eq!(index.fulfil_wish().unwrap(), Some(Wish::Install(history)));
+    history.number
+}
+
+/// Every page there is, by its path. None is there twice.
+fn texts(snapshot: &dyn Snapshot) -> BTreeMap<String, String> {
+    try_texts(snapshot).unwrap()
+}
+
+fn try_texts(snapshot: &dyn Snapshot) -> Result<BTreeMap<String, String>, IndexError> {
+    let found = snapshot.search(&Query::All, 1000)?;
+    let stored = snapshot.stored(&found.candidates)?;
+    let path = |url: &str| PageUrl::parse(url).unwrap().path_and_query().to_string();
+    let texts: BTreeMap<String, String> =
+        stored.into_iter().map(|page| (path(&page.url), page.body)).collect();
+    assert_eq!(texts.len() as u64, found.total, "one is there twice");
+    Ok(texts)
+}
+
+fn now(index: &EmbeddedIndex) -> BTreeMap<String, String> {
+    // A reader looks every 200 ms.
+    std::thread::sleep(Duration::from_millis(250));
+    texts(&*index.snapshot().unwrap())
+}
+
+/// Two builds, with changes before, between and after them.
+fn lived(dir: &Path) -> (EmbeddedIndex, BTreeMap<String, String>) {
+    let index = open(dir);
+    change(&index, 100, (0..20).map(|n| put(&format!("/{n}"), "first words")).collect());
+    assert_eq!(build(&index, 100), 1);
+    change(&index, 200, vec![put("/1", "second words"), put("/2", "second words"), gone("/3"), gone("/4")]);
+    change(&index, 210, vec![put("/new", "second words")]);
+    assert_eq!(build(&index, 210), 2);
+    change(&index, 300, vec![put("/2", "third words"), put("/4", "third words"), gone("/5"), gone("/new")]);
+    let expected = now(&index);
+    assert_eq!(expected.len(), 18);
+    (index, expected)
+}
+
+#[test]
+fn going_back_shows_nothing_that_is_gone_and_nothing_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    let (index, expected) = lived(dir.path());
+    let reader = EmbeddedIndex::open_reader(dir.path()).unwrap();
+    assert_eq!(now(&reader), expected);
+    let before = index.snapshot().unwrap().generation().to_string();
+    index.generations().wish(Wish::Rollback(2)).unwrap();
+    assert_eq!(index.fulfil_wish().unwrap(), Some(Wish::Rollback(2)));
+    for index in [&index, &reader] {
+        assert_eq!(now(index), expected);
+        assert_ne!(index.snapshot().unwrap().generation(), before);
+    }
+    assert!(dir.path().join("history-1").exists() && !dir.path().join("history-2").exists());
+    assert!(matches!(index.roll_back(), Err(IndexError::NoPrevious { .. })));
+    assert_eq!(index.absorbed().unwrap(), at(300));
+    assert!(verify_generations(dir.path()).unwrap().iter().all(|report| report.flaws.is_empty()));
+    // The next one has a number of its own, and the one before it is kept.
+    change(&index, 310, vec![put("/late", "fourth words")]);
+    assert_eq!(build(&index, 310), 3);
+    let current = index.generations().current().unwrap();
+    assert_eq!(current.previous.map(|previous| previous.history.number), Some(1));
+    assert_eq!(now(&reader).len(), 19);
+    assert_eq!(now(&open_again(index, dir.path())).len(), 19);
+}
+
+fn open_again(index: EmbeddedIndex, dir: &Path) -> EmbeddedIndex {
+    drop(index);
+    open(dir)
+}
+
+/// A crawl that does not index, and a build after it: what the build found is in no latest generation.
+#[test]
+fn what_only_the_dropped_history_knows_is_replayed_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = open(dir.path());
+    change(&index, 100, vec![put("/a", "first words")]);
+    build(&index, 100);
+    let generations = index.generations().clone();
+    let mut history = HistoryBuilder::begin(&generations, 1, 16 << 20, 1 << 20).unwrap();
+    history.add(&document("/a", "second words")).unwrap();
+    history.add(&document("/b", "second words")).unwrap();
+    index.seal().unwrap();
+    generations.install(history.finish(at(200)).unwrap()).unwrap();
+    let index = open_again(index, dir.path());
+    assert_eq!(index.absorbed().unwrap(), at(200));
+    change(&index, 300, vec![put("/c", "third words")]);
+
+    generations.wish(Wish::Rollback(2)).unwrap();
+    let refused = index.fulfil_wish().unwrap_err().to_string();
+    assert!(refused.contains("00000001:100 to 00000001:200"), "{refused}");
+    assert_eq!((generations.waiting(), now(&index).len()), (None, 3));
+    assert!(index.close_gap().unwrap());
+    assert_eq!(index.absorbed().unwrap(), at(100), "whoever replays begins here");
+    change(&index, 300, vec![put("/a", "second words"), put("/b", "second words"), put("/c", "third words")]);
+    let expected = now(&index);
+    index.roll_back().unwrap();
+    assert_eq!((now(&index), expected.len()), (expected, 3));
+}
+
+/// Deterministic disorder.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit.max(1) as u64) as usize
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_none_or(|extension| extension != "lock"));
+    files.sort();
+    files
+}
+
+/// Damages each file of a folder in many ways, one at a time.
+fn damage_each(folder: &Path, rounds: usize, mut look: impl FnMut(&Path)) {
+    let mut dice = Dice(7);
+    for path in files(folder) {
+        let whole = fs::read(&path).unwrap();
+        for round in 0..rounds {
+            let mut bytes = whole.clone();
+            match round % 4 {
+                0 => bytes.truncate(dice.below(whole.len())),
+                1 => bytes.extend(b"rubbish"),
+                _ if bytes.is_empty() => bytes.push(1),
+                _ => {
+                    let place = dice.below(bytes.len());
+                    bytes[place] ^= 1 << dice.below(8);
+                }
+            }
+            fs::write(&path, &bytes).unwrap();
+            look(&path);
+        }
+        fs::remove_file(&path).unwrap();
+        look(&path);
+        fs::write(&path, whole).unwrap();
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() { copy(&path, &target) } else { fs::copy(&path, &target).map(|_| ()).unwrap() }
+    }
+}
+
+#[test]
+fn a_damaged_history_is_refused_and_the_one_before_answers() {
+    let dir = tempfile::tempdir().unwrap();
+    let (index, expected) = lived(dir.path());
+    drop(index);
+    let list = fs::read(dir.path().join("CURRENT")).unwrap();
+    damage_each(&dir.path().join("history-2"), 12, |path| {
+        let reader = Arc::new(EmbeddedIndex::open_reader(dir.path()).unwrap());
+        assert_eq!(texts(&*reader.snapshot().unwrap()), expected, "{}", path.display());
+        assert_eq!(reader.refused().unwrap().map(|history| history.number), Some(2), "{}", path.display());
+        reader.serve().unwrap();
+        assert_eq!(texts(&*reader.snapshot().unwrap()), expected);
+        let flaws = check_generations(dir.path()).unwrap();
+        assert!(
+            matches!(&flaws[..], [flaw] if flaw.path.starts_with(dir.path().join("history-2"))),
+            "{flaws:?}"
+        );
+    });
+    assert_eq!(fs::read(dir.path().join("CURRENT")).unwrap(), list, "readers change nothing");
+    // Its owner goes back for good.
+    let meta = dir.path().join("history-2/meta.json");
+    fs::write(&meta, "{}").unwrap();
+    let owner = open(dir.path());
+    assert!(owner.refused().unwrap().is_some() && !owner.close_gap().unwrap());
+    owner.roll_back().unwrap();
+    assert_eq!((owner.refused().unwrap(), now(&owner)), (None, expected));
+}
+
+#[test]
+fn a_damaged_history_with_none_before_it_is_an_error_that_names_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = open(dir.path());
+    change(&index, 100, (0..20).map(|n| put(&format!("/{n}"), "first words")).collect());
+    build(&index, 100);
+    drop(index);
+    damage_each(&dir.path().join("history-1"), 8, |path| {
+        let error = EmbeddedIndex::open_reader(dir.path()).err().unwrap().to_string();
+        assert!(error.contains("history-1") && error.contains("pharos rebuild index"), "{error}");
+        let error = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).err().unwrap().to_string();
+        assert!(error.contains("history-1"), "{}: {error}", path.display());
+    });
+    assert_eq!(now(&EmbeddedIndex::open_reader(dir.path()).unwrap()).len(), 20);
+}
+
+/// Latest generations change all the time and have tantivy's checksums only; whatever is wrong with them, an answer or
+/// an error comes of it.
+#[test]
+fn damaged_latest_generations_never_panic() {
+    let whole = tempfile::tempdir().unwrap();
+    let (index, expected) = lived(whole.path());
+    drop(index);
+    let dir = tempfile::tempdir().unwrap();
+    copy(whole.path(), dir.path());
+    let (mut answers, mut errors) = (0, 0);
+    damage_each(&dir.path().join("latest-3"), 12, |_| {
+        let answer = EmbeddedIndex::open_reader(dir.path()).and_then(|index| try_texts(&*index.snapshot()?));
+        match answer {
+            Ok(_) => answers += 1,
+            Err(error) => {
+                errors += 1;
+                assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
+            }
+        }
+        let _ = check_generations(dir.path());
+    });
+    assert!(answers > 0 && errors > 0);
+    assert_eq!(now(&EmbeddedIndex::open_reader(dir.path()).unwrap()), expected);
+}
+
+/// A process that nobody asks anything lets go of a history that was replaced, and opens the new one.
+#[test]
+fn a_replaced_history_is_let_go_without_a_query() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = open(dir.path());
+    change(&index, 100, (0..20).map(|n| put(&format!("/{n}"), "first words")).collect());
+    build(&index, 100);
+    let reader = Arc::new(EmbeddedIndex::open_reader(dir.path()).unwrap());
+    reader.serve().unwrap();
+    reader.snapshot().unwrap();
+    change(&index, 200, vec![put("/new", "second words")]);
+    let folder = |number: u64| Generations::at(dir.path()).history_dir(number).display().to_string();
+    let is_mapped = |number| fs::read_to_string("/proc/self/maps").unwrap().contains(&folder(number));
+    assert!(is_mapped(1));
+    build(&index, 200);
+    drop(index);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while is_mapped(1) || !is_mapped(2) {
+        assert!(Instant::now() < deadline, "the old generation is still open");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(now(&reader).len(), 21);
+}
