@@ -18,7 +18,7 @@ use crate::absorb::open_index;
 use crate::pages::{Pages, Templates};
 use crate::readers::reading_threads;
 use crate::reading::{document, is_searchable};
-use crate::relate::{Related, relate};
+use crate::relate::{Related, check_rules, relate};
 
 /// How long the owner may take to react.
 const OWNER_PATIENCE: Duration = Duration::from_secs(60);
@@ -57,6 +57,7 @@ pub fn build_history(
     config: &Config,
     mut progress: impl FnMut(Progress) -> bool,
 ) -> Result<BuildSummary, EngineError> {
+    check_rules(config)?;
     let generations = Generations::at(data.index());
     let _builder = generations.lock_builder()?;
     let mut check = |p: Progress| if progress(p) { Ok(()) } else { Err(EngineError::Stopped) };
@@ -77,6 +78,7 @@ pub(crate) fn rebuild_index(
     config: &Config,
     check: &mut dyn FnMut(Progress) -> Result<(), EngineError>,
 ) -> Result<BuildSummary, EngineError> {
+    check_rules(config)?;
     let generations = Generations::at(data.index());
     let _builder = generations.lock_builder()?;
     generations.wish_done();

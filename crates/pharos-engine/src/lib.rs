@@ -34,6 +34,7 @@
 mod absorb;
 mod backup;
 mod build;
+mod carry;
 mod crawl_log;
 mod doctor;
 mod engine;
@@ -68,7 +69,7 @@ pub use inbox::{Order, carry_out};
 pub use intake::Intake;
 pub use pharos_crawl::{CrawlStatus, CrawlSummary, Ended};
 pub use rebuild::{Part, Rebuilding, Rebuilt, rebuild};
-pub use relate::{GraphSummary, build_graph, locality, measure_copies};
+pub use relate::{GraphSummary, Measured, build_graph, locality, measure_copies, open_relations, rank_rules};
 pub use retention::compact;
 pub use stats::{Stats, stats};
 pub use story::{Kept, StoredVersion, Story, story, version};
