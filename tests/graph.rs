@@ -7,7 +7,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use common::{Desk, Rig, fail, succeed};
+use common::{Desk, Rig, describe, fail, succeed};
 use pharos_testweb::{CopySpec, ServeOptions, Truth, WebSpec};
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn json_of(rig: &Rig, arguments: &[&str]) -> Value {
 #[test]
 fn planted_copies_are_found_and_nothing_else() {
     let copies =
-        CopySpec { reprints: 60, excerpts: 20, template_twins: 40, mirrors: 1, canonical_variants: 20 };
+        CopySpec { reprints: 60, excerpts: 20, template_twins: 40, mirrors: 2, canonical_variants: 20 };
     let spec = WebSpec { seed: 21, hosts: 8, pages: 600, copies, ..WebSpec::default() };
     let rig = Rig::new(spec, ServeOptions::default());
     succeed(&mut rig.crawl("crawl"));
@@ -35,21 +35,98 @@ fn planted_copies_are_found_and_nothing_else() {
     std::fs::write(&labels, lines).unwrap();
     let table = json_of(&rig, &["dedup", "measure", labels.to_str().unwrap()]);
     let of = |name: &str| {
-        let row =
-            table.as_array().unwrap().iter().find(|row| row["name"].as_str().unwrap().starts_with(name));
-        let row = row.unwrap();
+        let rows = table["rows"].as_array().unwrap().iter();
+        let row = rows.into_iter().find(|row| row["name"].as_str().unwrap().starts_with(name)).unwrap();
         (row["precision"].as_f64().unwrap(), row["recall"].as_f64().unwrap())
     };
+    let text = succeed(&mut rig.pharos(&["dedup", "measure", labels.to_str().unwrap()]));
     let (precision, recall) = of("as built");
-    assert!(
-        precision >= 0.99 && recall >= 0.95,
-        "{}",
-        succeed(&mut rig.pharos(&["dedup", "measure", labels.to_str().unwrap()]))
-    );
+    assert!(precision >= 0.99 && recall >= 0.95, "{text}");
     assert!(of("exact bytes").0 == 1.0);
+    assert!(text.lines().any(|line| line.starts_with("| as built |") && line.ends_with("| – | – | – |")));
+    let measured = |what: &str| table[what].as_u64().unwrap();
+    assert!(
+        measured("pages") > 600 && measured("pairs") > 200 && measured("labels_not_found") == 0,
+        "{text}"
+    );
+    std::fs::write(&labels, "http://nowhere.example/\tx\n").unwrap();
+    let nothing = rig.pharos(&["dedup", "measure", labels.to_str().unwrap()]).output().unwrap();
+    assert_eq!((nothing.status.code(), nothing.stdout.len()), (Some(1), 0), "{}", describe(&nothing));
 
+    each_kind_of_copy_is_found(&rig, &truth);
     let report = json_of(&rig, &["dedup", "report"]);
     assert!(report["exact_copies"].as_u64().unwrap() > 10 && report["groups"].as_u64().unwrap() > 60);
+    assert_eq!(mirrors(&report), true_mirrors(&truth));
+    let text = succeed(&mut rig.pharos(&["dedup", "report"]));
+    for title in ["largest groups", "mirrors of whole sites", "sites with copies"] {
+        assert!(text.contains(title), "{text}");
+    }
+    let site = report["sites"][0]["site"].as_str().unwrap();
+    let of_site = succeed(&mut rig.pharos(&["dedup", "groups", "--site", site, "-n", "2"]));
+    assert!(of_site.contains(site) && of_site.contains("same words"), "{of_site}");
+}
+
+/// Recall of each kind of copy and edit by itself; pages of one series share boilerplate, and no group.
+fn each_kind_of_copy_is_found(rig: &Rig, truth: &Truth) {
+    let groups = json_of(rig, &["dedup", "groups"]);
+    let mut group_of: HashMap<&str, usize> = HashMap::new();
+    for (number, group) in groups.as_array().unwrap().iter().enumerate() {
+        let copies = group["copies"].as_array().unwrap().iter().map(|copy| &copy["url"]);
+        group_of.extend(copies.chain([&group["representative"]]).map(|url| (url.as_str().unwrap(), number)));
+    }
+    let stored: BTreeSet<&str> =
+        truth.stored().filter(|page| page.status == 200).map(|page| page.url.as_str()).collect();
+    let mut found: BTreeMap<String, (u32, u32)> = BTreeMap::new();
+    for page in truth.stored().filter(|page| stored.contains(page.url.as_str())) {
+        let Some(copy) = page.copy.as_ref().filter(|copy| stored.contains(copy.of.as_str())) else {
+            continue;
+        };
+        let edit = format!("{:?}", copy.edit);
+        let kind = format!("{:?}, {}", copy.kind, edit.split(' ').next().unwrap());
+        let is_found = group_of
+            .get(page.url.as_str())
+            .is_some_and(|group| group_of.get(copy.of.as_str()) == Some(group));
+        let (right, all) = found.entry(kind).or_default();
+        (*right, *all) = (*right + u32::from(is_found), *all + 1);
+    }
+    assert!(found.len() >= 8, "{found:?}");
+    for (kind, (right, all)) in &found {
+        // One of a few may be missed.
+        assert!(*right + 1 >= *all || f64::from(*right) >= 0.95 * f64::from(*all), "{kind}: {found:?}");
+    }
+    let mut series: HashMap<(u32, usize), &str> = HashMap::new();
+    for page in truth.stored() {
+        let (Some(number), Some(group)) = (page.series, group_of.get(page.url.as_str())) else { continue };
+        let content = page.content.as_deref().unwrap();
+        let known = *series.entry((number, *group)).or_insert(content);
+        assert_eq!(known, content, "two articles of one series in one group");
+    }
+}
+
+fn without_port(site: &str) -> String {
+    site.split(':').next().unwrap().to_string()
+}
+
+/// The groups of sites that are one, as they are reported.
+fn mirrors(report: &Value) -> BTreeSet<BTreeSet<String>> {
+    let groups = report["mirrors"].as_array().unwrap().iter();
+    let sites = |group: &Value| {
+        group["sites"].as_array().unwrap().iter().map(|site| without_port(site.as_str().unwrap())).collect()
+    };
+    groups.map(sites).collect()
+}
+
+/// The groups of sites that are one.
+fn true_mirrors(truth: &Truth) -> BTreeSet<BTreeSet<String>> {
+    let mut groups: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for host in &truth.hosts {
+        if let Some(original) = &host.mirror_of {
+            let [host, original] = [&host.name, original].map(|name| without_port(name));
+            groups.entry(original.clone()).or_default().extend([host, original]);
+        }
+    }
+    assert!(!groups.is_empty());
+    groups.into_values().collect()
 }
 
 /// The true graph: pages that answered and all they link to, through redirects.
@@ -133,13 +210,66 @@ fn ranks_are_those_of_the_true_links() {
     let gained = value("page_rank", "after") - value("page_rank", "before");
     assert!(gained > 0.0 && gained <= farm["bound"].as_f64().unwrap());
 
+    ranks_are_shown_as_wished(&rig, &top[0], best);
     let title = &truth.stored().find(|page| page.url == best).unwrap().title;
     let hits = json_of(&rig, &["graph", "hits", title, "--own-links"]);
     assert!(!hits["authorities"].as_array().unwrap().is_empty());
+    let one_round = json_of(&rig, &["graph", "hits", title, "--own-links", "--rounds", "1"]);
+    assert_eq!(one_round["rounds"], 1);
+    let text = succeed(&mut rig.pharos(&["graph", "hits", title, "--root", "3"]));
+    assert!(text.contains("authorities") && text.contains("hubs"), "{text}");
+    let elsewhere = json_of(&rig, &["graph", "hits", title, "--root", "3"]);
+    assert!(elsewhere["root"].as_u64().unwrap() <= 3);
     assert!(
         fail(&mut rig.pharos(&["graph", "neighbours", "http://nowhere.example/"]))
             .contains("nowhere.example")
     );
+}
+
+/// The options of `graph top`, and what people see of the others.
+fn ranks_are_shown_as_wished(rig: &Rig, highest: &Value, best: &str) {
+    let top = |options: &[&str]| -> Vec<(String, f64)> {
+        let shown = json_of(rig, &[&["graph", "top"], options].concat());
+        let shown = shown.as_array().unwrap().iter();
+        shown.map(|page| (page["url"].as_str().unwrap().into(), page["value"].as_f64().unwrap())).collect()
+    };
+    let near = |one: f64, other: f64| (one - other).abs() <= 1e-9 * one.abs().max(1.0);
+    for by in ["link-hits", "domains", "in-degree", "out-degree", "link-weight", "harmonic", "mirrors"] {
+        let shown = top(&["--by", by, "-n", "3"]);
+        assert!(shown.len() == 3 && shown.is_sorted_by(|one, other| one.1 >= other.1), "{by}: {shown:?}");
+        let refused = fail(&mut rig.pharos(&["graph", "top", "--by", by, "--seed", best]));
+        assert!(refused.contains("--by page-rank"), "{refused}");
+    }
+    let by_jump = top(&["--probability", "--jump", "0.15", "-n", "1"]);
+    assert!(near(by_jump[0].1, highest["value"].as_f64().unwrap()), "{by_jump:?}");
+    assert!(top(&["--damping", "0.5", "-n", "1"])[0].1 < top(&["-n", "1"])[0].1);
+    let trusted = top(&["--by", "trust", "--seed", best, "--probability", "-n", "1"]);
+    assert_eq!(trusted[0].0, best);
+    assert!(trusted[0].1 > by_jump[0].1);
+    assert!(fail(&mut rig.pharos(&["graph", "top", "--by", "trust"])).contains("--seed"));
+    assert!(top(&["--fetched", "-n", "100000"]).len() < top(&["-n", "100000"]).len());
+
+    let sites = top(&["--sites"]);
+    assert!(sites.len() >= 5 && sites.iter().all(|(name, _)| !name.contains("/")), "{sites:?}");
+    let mean = sites.iter().map(|(_, rank)| rank).sum::<f64>() / sites.len() as f64;
+    assert!(sites.len() < 20 && near(mean, 1.0), "{sites:?}");
+    let total: f64 = top(&["--sites", "--probability"]).iter().map(|(_, rank)| rank).sum();
+    assert!(near(total, 1.0));
+    for ignored in [["--sites", "--seed", best], ["--sites", "--by", "in-degree"]] {
+        let refused = rig.pharos(&[&["graph", "top"][..], &ignored].concat()).output().unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{}", describe(&refused));
+    }
+    let text = succeed(&mut rig.pharos(&["graph", "top", "-n", "2"]));
+    assert!(text.lines().count() == 2 && text.contains(best), "{text}");
+    let text = succeed(&mut rig.pharos(&["graph", "neighbours", best]));
+    assert!(
+        text.contains("page rank") && text.contains("\ncalled\n") && text.contains("\nlinked from\n"),
+        "{text}"
+    );
+    let text = succeed(&mut rig.pharos(&["graph", "farm", best, "--pages", "10"]));
+    assert!(text.contains("10 pages of its own"), "{text}");
+    let text = succeed(&mut rig.pharos(&["graph", "stats", "--samples", "0"]));
+    assert!(text.contains("bow-tie") && !text.contains("cosine"), "{text}");
 }
 
 /// A feed of pages as `pharos load` takes it.
@@ -187,8 +317,15 @@ fn copies_are_one_result_until_the_original_goes() {
     assert_eq!(hits(&desk, &["lamp", "site:reprint.example"]), [(reprint.into(), 0)]);
     succeed(&mut desk.on("data", &["doctor"]));
 
-    // The copy is still there.
+    // The copy is still there, and nothing of the first is told any more, before any build.
     succeed(&mut desk.on("data", &["remove", first]));
+    assert!(fail(&mut desk.on("data", &["graph", "neighbours", first])).contains("removed"));
+    assert!(fail(&mut desk.on("data", &["dedup", "of", first])).contains("removed"));
+    assert_eq!(desk.json("data", &["dedup", "of", reprint])["representative"], copy);
+    for command in [&["graph", "top"][..], &["dedup", "groups"], &["dedup", "report"]] {
+        let told = succeed(&mut desk.on("data", command));
+        assert!(!told.contains("first.example/lamps"), "{told}");
+    }
     let found = hits(&desk, &["--all", "keeper", "lamp"]);
     let left: BTreeSet<&str> = found.iter().map(|(url, _)| url.as_str()).collect();
     assert_eq!(left, BTreeSet::from([copy, reprint, other]));
@@ -198,4 +335,48 @@ fn copies_are_one_result_until_the_original_goes() {
     assert_eq!(group["representative"], copy);
     assert_eq!(group["copies"][0]["extent"], "whole");
     assert!(fail(&mut desk.on("data", &["dedup", "measure", "absent.tsv"])).contains("absent.tsv"));
+}
+
+#[test]
+fn links_and_copies_are_examined_mended_and_backed_up() {
+    let desk = Desk::new();
+    let text: String = (0..80).map(|n| format!("Keeper {n} lit lamp {} at dusk. ", n * 7)).collect();
+    let pages = feed(&[("http://a.example/", "Lamps", &text), ("http://b.example/", "Lamps", &text)]);
+    let pages = desk.file("pages.jsonl", pages);
+    succeed(&mut desk.on("data", &["load", pages.to_str().unwrap()]));
+    succeed(&mut desk.on("data", &["graph", "build"]));
+    succeed(&mut desk.on("data", &["doctor"]));
+    succeed(&mut desk.on("data", &["backup", desk.path("copy").to_str().unwrap()]));
+    succeed(&mut desk.on("back", &["restore", desk.path("copy").to_str().unwrap()]));
+    succeed(&mut desk.on("back", &["doctor"]));
+    assert_eq!(
+        desk.json("back", &["dedup", "of", "http://b.example/"])["representative"],
+        "http://a.example/"
+    );
+
+    // A build that was killed, and a table that was cut short.
+    std::fs::create_dir(desk.path("data/graph/building-dead")).unwrap();
+    let tables = desk.path("data/graph/00000001/tables.zst");
+    let whole = std::fs::read(&tables).unwrap();
+    std::fs::write(&tables, &whole[..whole.len() - 4]).unwrap();
+    let told = desk.on("data", &["doctor"]).output().unwrap();
+    assert_eq!(told.status.code(), Some(1), "{}", describe(&told));
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.contains("building-dead") && told.contains("it is damaged"), "{told}");
+    succeed(&mut desk.on("data", &["doctor", "--repair"]));
+    succeed(&mut desk.on("data", &["doctor"]));
+    assert!(!desk.path("data/graph/building-dead").exists());
+    assert!(fail(&mut desk.on("data", &["graph", "top"])).contains("pharos graph build"));
+
+    // It must not know more than the library.
+    let library = desk.path("data/library/00000001.warc.gz");
+    succeed(&mut desk.on("data", &["graph", "build"]));
+    std::fs::remove_dir_all(desk.path("back/library")).unwrap();
+    let ahead = desk.on("back", &["doctor"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&ahead.stdout).contains("graph: "), "{}", describe(&ahead));
+    assert!(library.exists());
+
+    let settings = "[graph]\ndamping = 1.5\n";
+    std::fs::write(desk.path("data/pharos.toml"), settings).unwrap();
+    assert!(fail(&mut desk.on("data", &["graph", "build"])).contains("damping is 1.5"));
 }

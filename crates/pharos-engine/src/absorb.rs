@@ -14,8 +14,8 @@ use pharos_store::{Catalog, Content, DerivedWriter, Event, PageState, PageStory,
 use tracing::{debug, info, warn};
 
 use crate::EngineError;
+use crate::carry::CarryOver;
 use crate::reading::{Read, Wanted, is_searchable, settled};
-use crate::relate::depths;
 
 /// Catalog, latest and the derived stores, and how far each has come.
 pub(crate) struct Absorber {
@@ -26,6 +26,7 @@ pub(crate) struct Absorber {
     /// `None` where that is left to whoever needs it: reading the library again from there on gives the same.
     derived: Option<DerivedWriter>,
     index: Option<IndexSide>,
+    carry: CarryOver,
 }
 
 struct IndexSide {
@@ -44,6 +45,7 @@ impl Absorber {
         catalog: Arc<dyn Catalog>,
         derived: Option<DerivedWriter>,
         index: Option<Arc<EmbeddedIndex>>,
+        carry: CarryOver,
     ) -> Result<Self, EngineError> {
         let index = match index {
             None => None,
@@ -54,7 +56,7 @@ impl Absorber {
         };
         let scoping = Scoping::load(&*catalog, &config.crawl)?;
         let catalog_at = catalog.absorbed()?;
-        Ok(Self { config, catalog, scoping, catalog_at, derived, index })
+        Ok(Self { config, catalog, scoping, catalog_at, derived, index, carry })
     }
 
     /// Where the library must be read from for all to catch up.
@@ -139,6 +141,7 @@ impl Absorber {
         let Some(side) = &mut self.index else { return Ok(()) };
         let at = side.at;
         let before = side.index.snapshot()?;
+        self.carry.refresh();
         for read in group.iter().filter(|r| r.stored.next > at) {
             let record = &read.stored.record;
             let id = record.url.id();
@@ -166,10 +169,11 @@ impl Absorber {
                 _ => read.index_change(),
             };
             if let Some(Change::Put(document)) = &mut change {
-                // What the last build found out stays true of a page that has changed, until the next.
-                document.web = before.figures_of(id)?.unwrap_or_else(|| depths(&document.url));
+                let text = read.page.as_ref().map_or(0, |facts| facts.text);
+                self.carry.complete(document, text, before.figures_of(id)?);
                 if let Some(story) = self.catalog.page(id)?
                     && let Some(anchor) = telling(&story.anchor)
+                    && !document.anchors.iter().any(|known| known.text == anchor)
                 {
                     document.anchors.push(anchor.into());
                 }

@@ -2,8 +2,8 @@
 //!
 //! The copy needs no lock. The library only grows, so its files are copied as they are, the last one up to the end of
 //! its last whole record; the catalog is copied in one transaction; both derived folders consist of blocks that prove
-//! themselves; a history generation never changes. What follows the library (catalog, derived stores, latest) is copied
-//! before it and so never knows more than it; what it does not know yet is replayed when it is restored.
+//! themselves; a history generation and what was found about links and copies never change. What follows the library
+//! (catalog, derived stores, latest, graph) is copied before it and so never knows more than it; what it does not know yet is replayed when it is restored.
 //!
 //! `MANIFEST.json` is written last, by a rename, and names every file with its length and checksum. A file that was
 //! copied by an earlier backup and only grew is continued; any other change makes a new copy beside the old one, which
@@ -17,6 +17,7 @@ use std::path::{Component, Path, PathBuf};
 
 use pharos_core::config::Config;
 use pharos_core::{Clock as _, LibraryPosition, SystemClock};
+use pharos_graph::relations::newest;
 use pharos_index::{EmbeddedIndex, Generations, History, Index as _};
 use pharos_store::{Catalog as _, DataDir, DiskLibrary, SqliteCatalog, StoreError};
 use serde::{Deserialize, Serialize};
@@ -224,7 +225,7 @@ impl Copy<'_> {
         let files = library.files()?;
         self.file(&self.data.config(), Extent::Whole)?;
         let absorbed = self.catalog(round)?;
-        if !self.history()? || !self.derived()? || !self.library(&library, absorbed)? {
+        if !self.history()? || !self.graph()? || !self.derived()? || !self.library(&library, absorbed)? {
             return Ok(None);
         }
         for folder in FOLDERS {
@@ -271,6 +272,15 @@ impl Copy<'_> {
         let copied = self.folder(&generations.history_dir(history.number))?;
         self.manifest.history = Some(history);
         Ok(copied && generations.current()?.history == Some(history))
+    }
+
+    /// What the web says about pages, which never changes but for being replaced as a whole.
+    fn graph(&mut self) -> Result<bool, EngineError> {
+        let folder = self.data.graph();
+        match newest(&folder).map_err(StoreError::io("read", &folder))? {
+            Some(newest) => self.folder(&newest),
+            None => Ok(true),
+        }
     }
 
     /// Blocks prove themselves, and a torn one is cut off when the file is opened.

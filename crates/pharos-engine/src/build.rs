@@ -21,7 +21,7 @@ use crate::build_plan::{self, Begun};
 use crate::pages::{Pages, Templates};
 use crate::readers::reading_threads;
 use crate::reading::{document, is_searchable};
-use crate::relate::{Related, relate};
+use crate::relate::{Related, check_rules, relate};
 use crate::warm::warm;
 use crate::{Engine, EngineError};
 
@@ -88,6 +88,7 @@ pub fn build_history(
     config: &Config,
     mut progress: impl FnMut(Progress) -> bool,
 ) -> Result<BuildSummary, EngineError> {
+    check_rules(config)?;
     let generations = Generations::at(data.index());
     let _builder = generations.lock_builder()?;
     let mut check = |p: Progress| if progress(p) { Ok(()) } else { Err(EngineError::Stopped) };
@@ -116,6 +117,7 @@ pub(crate) fn rebuild_index(
     config: &Config,
     check: Check<'_>,
 ) -> Result<BuildSummary, EngineError> {
+    check_rules(config)?;
     let generations = Generations::at(data.index());
     let _builder = generations.lock_builder()?;
     generations.wish_done();

@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
 use crate::absorb::{Absorber, go_back_from_damage, open_index};
+use crate::carry::CarryOver;
 use crate::crawl_log::CrawlLog;
 use crate::inbox::Inbox;
 use crate::intake::Intake;
@@ -216,7 +217,8 @@ impl Engine {
         }
         let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.catalog));
         let derived = deriving.then_some(derived);
-        let absorber = Absorber::new(Arc::clone(&config), catalog, derived, self.index.clone())?;
+        let carry = CarryOver::from(self.data.graph());
+        let absorber = Absorber::new(Arc::clone(&config), catalog, derived, self.index.clone(), carry)?;
         let mut intake = Intake {
             config,
             clock: Arc::clone(&self.clock),

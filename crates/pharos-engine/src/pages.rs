@@ -100,7 +100,13 @@ impl<'a> Pages<'a> {
         self.surveyed.redirects.iter().map(|(page, target)| (*page, target))
     }
 
-    /// When the library first heard of a page.
+    /// Did operators take this page or its site out?
+    pub(crate) fn is_removed(&self, url: &PageUrl) -> bool {
+        let id = url.id();
+        self.surveyed.removed_pages.contains(&id) || self.surveyed.removed_sites.contains(&id.site())
+    }
+
+    /// When a page was there for the first time.
     pub(crate) fn first_seen(&self, page: PageId) -> Option<Timestamp> {
         self.surveyed.first_seen.get(&page).copied()
     }

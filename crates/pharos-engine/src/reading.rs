@@ -116,14 +116,17 @@ fn facts(
         PageKind::Page if page.page_type == PageType::Hub => PageKind::Hub,
         kind => kind,
     };
-    let text = if page.text.is_empty() { 0 } else { text_hash(&page.text, wanted) };
+    let text = text_hash(&page.text, wanted);
     let sketch = sketch(&page.text);
     let signature = if wanted == Wanted::Everything { signature(&page.text) } else { None };
     PageFacts { page, follow, listed: Vec::new(), kind, digest: xxh3_64(&body), text, sketch, signature }
 }
 
-/// A hash of a text, never 0. Its lowest bit says how the page was read.
-fn text_hash(text: &str, wanted: Wanted) -> u64 {
+/// A hash of a text, 0 only where there is none. Its lowest bit says how the page was read.
+pub(crate) fn text_hash(text: &str, wanted: Wanted) -> u64 {
+    if text.is_empty() {
+        return 0;
+    }
     (xxh3_64(text.as_bytes()) & !1).max(2) | u64::from(wanted == Wanted::Everything)
 }
 

@@ -6,21 +6,24 @@ use std::collections::{HashMap, HashSet};
 
 use pharos_core::config::{Config, GraphConfig};
 use pharos_core::{Clock as _, Link, LinkKind, PageId, PageObject, PageUrl, SystemClock, Timestamp};
+use pharos_graph::Relations;
+use pharos_graph::anchors::Anchor;
 use pharos_graph::duplicates::{LabelledPage, LabelledSet, Row, Table, table};
 use pharos_graph::link_weight::FreshnessRules;
 use pharos_graph::pagerank::RankRules;
-use pharos_graph::relations::{Computed, PageWords, RelationRules, RelationsBuilder, Sizes};
+use pharos_graph::relations::{
+    Computed, Lookup, PageWords, RelationRules, RelationsBuilder, Sizes, Together,
+};
 use pharos_graph::statistics::{Locality, topical_locality};
-use pharos_graph::{GraphError, Relations};
-use pharos_index::{Anchor, Copy, Document, Generations, MAX_COPIES, MAX_VOTES, Maxima, WebFigures};
-use pharos_store::{DataDir, Library as _};
+use pharos_index::{Copy, Document, Generations, MAX_COPIES, MAX_VOTES, Maxima, WebFigures};
+use pharos_store::{Catalog as _, DataDir, Library as _, Removal, SqliteCatalog};
 use pharos_text::Analyser;
 use serde::Serialize;
 
 use crate::EngineError;
 use crate::build::Progress;
 use crate::pages::{Pages, Templates};
-use crate::reading::is_searchable;
+use crate::reading::{Wanted, is_searchable, text_hash};
 
 /// Pages whose fingerprints are taken together, on all cores.
 const BATCH: usize = 512;
@@ -48,6 +51,7 @@ pub fn build_graph(
     config: &Config,
     mut progress: impl FnMut(Progress) -> bool,
 ) -> Result<GraphSummary, EngineError> {
+    check_rules(config)?;
     let _builder = Generations::at(data.index()).lock_builder()?;
     let mut check = |p: Progress| if progress(p) { Ok(()) } else { Err(EngineError::Stopped) };
     let pages = Pages::of(data, config, &mut |n| check(Progress::Surveying(n)))?;
@@ -61,6 +65,40 @@ pub fn build_graph(
     })
 }
 
+/// Can pages be related by these settings? Whoever reads the whole library for it asks first.
+pub(crate) fn check_rules(config: &Config) -> Result<(), EngineError> {
+    Ok(rules(&config.graph).check()?)
+}
+
+/// What the last build found, without what operators have taken out since.
+pub fn open_relations(data: &DataDir) -> Result<Relations, EngineError> {
+    let mut relations = Relations::open(&data.graph())?;
+    if let Some(catalog) = SqliteCatalog::open_reader(&data.catalog())? {
+        for removal in catalog.removed()? {
+            match removal {
+                Removal::Page(url) => relations.hide_page(url.id()),
+                Removal::Site(site) => relations.hide_site(site.id()),
+            }
+        }
+    }
+    Ok(relations)
+}
+
+/// Does what the last build found name something that operators have taken out since?
+pub(crate) fn knows_removed(data: &DataDir, removed: &[Removal]) -> Result<bool, EngineError> {
+    let Some(lookup) = Lookup::open(&data.graph())? else { return Ok(false) };
+    for removal in removed {
+        let is_known = match removal {
+            Removal::Page(url) => lookup.page(url.id())?.is_some(),
+            Removal::Site(site) => lookup.knows_site(site.id())?,
+        };
+        if is_known {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Relates the pages to each other, and keeps what came of it in the data directory.
 pub(crate) fn relate(
     data: &DataDir,
@@ -69,7 +107,7 @@ pub(crate) fn relate(
     check: &mut dyn FnMut(Progress) -> Result<(), EngineError>,
 ) -> Result<(Relations, Computed), EngineError> {
     let mut builder = RelationsBuilder::begin(&data.graph(), rules(&config.graph))?;
-    for (from, to) in pages.redirects() {
+    for (from, to) in pages.redirects().filter(|(_, to)| !pages.is_removed(to)) {
         builder.redirect(from, to.clone());
     }
     let total = pages.count();
@@ -92,7 +130,7 @@ pub(crate) fn relate(
     builder.texts(batch)?;
     pages.links(&mut |n| check(Progress::Linking(n, total)), &mut |url, links| {
         if !vouch_for_nothing.contains(&url.id()) {
-            for link in links.iter().filter(|link| is_vote(link)) {
+            for link in links.iter().filter(|link| is_vote(link) && !pages.is_removed(&link.url)) {
                 builder.link(url, &link.url, &link.anchor)?;
             }
         }
@@ -102,13 +140,8 @@ pub(crate) fn relate(
     if builder.left_out > 0 {
         tracing::warn!(links = builder.left_out, "more pages than have numbers: these links are left out");
     }
-    let before = match Relations::open(&data.graph()) {
-        Ok(before) => Some(before),
-        Err(GraphError::NotBuilt { .. } | GraphError::Unusable { .. }) => None,
-        Err(error) => return Err(error.into()),
-    };
     let now = SystemClock.now().millis() / 1000;
-    Ok(builder.finish(pages.to(), now, before.as_ref())?)
+    Ok(builder.finish(pages.to(), now)?)
 }
 
 /// What the index is told of each page.
@@ -136,7 +169,7 @@ impl<'a> Related<'a> {
         if self.listed.contains(&page) {
             return Ok(false);
         }
-        let copies = self.copies.get(&page).map(Vec::as_slice).unwrap_or_default();
+        let copies = self.copies_of(page);
         for copy in copies {
             let Some((fetched, position)) = self.pages.version(relations.id(*copy)) else { continue };
             if let Ok(url) = PageUrl::parse(&relations.url(*copy)?) {
@@ -145,39 +178,38 @@ impl<'a> Related<'a> {
         }
         let mut known = HashSet::new();
         for page in std::iter::once(&page).chain(copies.iter().take(COPIES_ASKED)) {
-            for anchor in relations.anchors(*page)? {
-                // What more domains say counts for more.
-                let votes = (1.0 + anchor.weight).round().clamp(1.0, f32::from(MAX_VOTES)) as u8;
-                if known.insert(anchor.text.clone()) {
-                    document.anchors.push(Anchor { text: anchor.text, votes });
-                }
-            }
+            let mut anchors = relations.anchors(*page)?;
+            anchors.retain(|anchor| known.insert(anchor.text.clone()));
+            document.anchors.extend(spoken(anchors));
         }
-        document.web = self.figures(page, &document.url);
+        let WebFigures { domain_depth, directory_depth, .. } = depths(&document.url);
+        document.web = WebFigures { domain_depth, directory_depth, ..self.figures(page, copies) };
         document.group = Some(relations.id(relations.representative(page).unwrap_or(page)));
         document.signature = relations.signature(page).map(|signature| signature.to_bytes().into());
         Ok(true)
     }
 
-    /// The largest figures of all pages.
+    /// The largest figures of all documents.
     pub(crate) fn maxima(&self) -> Maxima {
         let mut maxima = Maxima::default();
-        for page in 0..self.relations.page_ranks().len() as u32 {
-            maxima.include(&self.link_figures(page));
+        for page in (0..self.relations.page_ranks().len() as u32).filter(|page| !self.listed.contains(page)) {
+            maxima.include(&self.figures(page, self.copies_of(page)));
         }
         maxima
     }
 
-    fn figures(&self, page: u32, url: &PageUrl) -> WebFigures {
-        let WebFigures { domain_depth, directory_depth, .. } = depths(url);
-        WebFigures { domain_depth, directory_depth, ..self.link_figures(page) }
+    fn copies_of(&self, page: u32) -> &[u32] {
+        self.copies.get(&page).map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn link_figures(&self, page: u32) -> WebFigures {
-        let counts = self.relations.counts(page);
+    /// Figures of a document, which is found for all its addresses: what they receive counts together.
+    fn figures(&self, page: u32, copies: &[u32]) -> WebFigures {
+        let addresses: Vec<u32> = std::iter::once(page).chain(copies.iter().copied()).collect();
+        let Together { page_rank, counts, link_weight } = self.relations.together(&addresses);
         WebFigures {
-            page_rank: self.relations.page_ranks()[page as usize] as f32,
+            page_rank: page_rank as f32,
             site_rank: self.relations.site_ranks()[self.relations.site(page) as usize] as f32,
+            link_weight,
             in_degree: counts.raw_link_hits,
             out_degree: counts.out_degree,
             link_hits: counts.link_hits,
@@ -188,8 +220,16 @@ impl<'a> Related<'a> {
     }
 }
 
+/// Anchors as a document has them: what more domains say counts for more.
+pub(crate) fn spoken(anchors: Vec<Anchor>) -> impl Iterator<Item = pharos_index::Anchor> {
+    let votes = |weight: f32| (1.0 + weight).round().clamp(1.0, f32::from(MAX_VOTES)) as u8;
+    anchors
+        .into_iter()
+        .map(move |Anchor { text, weight, .. }| pharos_index::Anchor { text, votes: votes(weight) })
+}
+
 /// What an address says by itself.
-pub(crate) fn depths(url: &PageUrl) -> WebFigures {
+fn depths(url: &PageUrl) -> WebFigures {
     WebFigures {
         domain_depth: url.domain_depth() as u32,
         directory_depth: url.directory_depth() as u32,
@@ -197,13 +237,25 @@ pub(crate) fn depths(url: &PageUrl) -> WebFigures {
     }
 }
 
-fn rules(config: &GraphConfig) -> RelationRules {
-    let rank = RankRules {
+/// The figures of a page that is fetched again: what the last build found out of it, or of the page it was a copy of,
+/// stays true until the next. Its depths are those of its own address.
+pub(crate) fn carried(url: &PageUrl, before: Option<WebFigures>) -> WebFigures {
+    let WebFigures { domain_depth, directory_depth, .. } = depths(url);
+    WebFigures { domain_depth, directory_depth, ..before.unwrap_or_default() }
+}
+
+/// How ranks are computed by these settings.
+pub fn rank_rules(config: &GraphConfig) -> RankRules {
+    RankRules {
         damping: config.damping,
         tolerance: config.epsilon,
         max_rounds: u32::try_from(config.max_rounds).unwrap_or(u32::MAX),
         ..RankRules::default()
-    };
+    }
+}
+
+fn rules(config: &GraphConfig) -> RelationRules {
+    let rank = rank_rules(config);
     let window_seconds = i64::try_from(config.new_page.as_secs()).unwrap_or(i64::MAX);
     RelationRules {
         memory: config.memory.bytes(),
@@ -235,15 +287,33 @@ fn words(
         published: published.and_then(|date| day(date)),
         title: if page.title.trim().is_empty() { page.content_title.clone() } else { page.title.clone() },
         body,
+        hash: text_hash(&page.text, Wanted::Everything),
         archive: !page.no_archive(),
         layout: page.layout,
-        canonical: page.canonical.as_ref().and_then(|address| url.join(address).ok()),
+        canonical: page
+            .canonical
+            .as_ref()
+            .and_then(|address| url.join(address).ok())
+            .filter(|canonical| !pages.is_removed(canonical)),
     }
 }
 
 /// The moment at which the day of a date begins.
 fn day(date: &str) -> Option<Timestamp> {
     Timestamp::parse(&format!("{}T00:00:00Z", date.get(..10)?))
+}
+
+/// What came of measuring.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measured {
+    /// Pages of the library that have a label.
+    pub pages: u64,
+    /// Pairs among them that are copies.
+    pub pairs: u64,
+    /// Labels of pages that the library does not have, or that have no text.
+    pub labels_not_found: u64,
+    /// A row for each method.
+    pub rows: Table,
 }
 
 /// Every method to find copies, measured on pages of the library of which it is known what they are copies of: pages with
@@ -253,9 +323,9 @@ pub fn measure_copies(
     config: &Config,
     labels: &HashMap<PageId, String>,
     mut progress: impl FnMut(u64) -> bool,
-) -> Result<Table, EngineError> {
+) -> Result<Measured, EngineError> {
     let mut check = |n: u64| if progress(n) { Ok(()) } else { Err(EngineError::Stopped) };
-    let relations = Relations::open(&data.graph())?;
+    let relations = open_relations(data)?;
     let pages = Pages::of(data, config, &mut |_| check(0))?;
     let mut templates = Templates::new(config);
     let mut contents: HashMap<&str, u32> = HashMap::new();
@@ -282,9 +352,14 @@ pub fn measure_copies(
         });
         Ok(())
     })?;
-    let mut rows = vec![Row::of_groups("as built", &set, &found)];
-    rows.extend(table(&set).0);
-    Ok(Table(rows))
+    let pages = set.pages.len() as u64;
+    let rows = if set.pages.is_empty() {
+        Vec::new()
+    } else {
+        [vec![Row::of_groups("as built", &set, &found)], table(&set).0].concat()
+    };
+    let labels_not_found = (labels.len() as u64).saturating_sub(pages);
+    Ok(Measured { pages, pairs: set.pairs(), labels_not_found, rows: Table(rows) })
 }
 
 /// Do linked pages speak of the same things? Compares the words of pages that are linked, of pages that one page links
@@ -321,3 +396,6 @@ const SEED: u64 = 7;
 fn cosine(one: &HashMap<String, f64>, other: &HashMap<String, f64>) -> f64 {
     one.iter().filter_map(|(term, weight)| Some(weight * other.get(term)?)).sum()
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,8 @@
 
 use pharos_core::config::{Config, LibraryConfig};
 use pharos_core::{Clock as _, LibraryPosition, SystemClock, Timestamp};
+use pharos_graph::relations::discard;
+use pharos_index::Generations;
 use pharos_store::{
     Catalog, Compacted, Content, DataDir, DerivedWriter, DiskLibrary, Event, Fate, Library, Revisit,
     StoreError, StoredRecord, Version,
@@ -10,6 +12,7 @@ use tokio::sync::watch;
 use tracing::info;
 
 use crate::reading::settled;
+use crate::relate::knows_removed;
 use crate::{Engine, EngineError};
 
 /// Writes the files of the library again without what was removed and what the retention rule no longer wants
@@ -51,7 +54,19 @@ pub fn compact(
         total += one;
     }
     engine.intake(&never)?.finish()?;
+    forget_removed(data, &*catalog)?;
     Ok(total)
+}
+
+/// What the web says about pages goes as a whole if it names something that was removed: addresses, what others call
+/// them, copies. The next build makes it again without that.
+fn forget_removed(data: &DataDir, catalog: &dyn Catalog) -> Result<(), EngineError> {
+    if knows_removed(data, &catalog.removed()?)? {
+        let _builder = Generations::at(data.index()).lock_builder()?;
+        discard(&data.graph()).map_err(StoreError::io("remove", &data.graph()))?;
+        info!("links and copies named what was removed: the next build finds them again");
+    }
+    Ok(())
 }
 
 /// What becomes of a record.

@@ -17,10 +17,13 @@ pub(crate) type Current = HashMap<PageId, (Timestamp, LibraryPosition)>;
 pub(crate) struct Survey {
     /// The current version of every page that is not deleted or removed.
     pub(crate) current: Current,
-    /// When each of them was answered first.
+    /// When each of them was there for the first time, versions that are not kept any more included.
     pub(crate) first_seen: HashMap<PageId, Timestamp>,
     /// Of these, the ones that lead elsewhere, and where to.
     pub(crate) redirects: HashMap<PageId, PageUrl>,
+    /// What operators took out for good.
+    pub(crate) removed_pages: HashSet<PageId>,
+    pub(crate) removed_sites: HashSet<SiteId>,
     /// Where the library ended.
     pub(crate) to: LibraryPosition,
 }
@@ -73,6 +76,10 @@ impl Surveyor {
     pub(crate) fn see(&mut self, stored: &StoredRecord) {
         self.to = stored.next;
         let (id, at) = (stored.record.url.id(), stored.record.at);
+        if was_there(&stored.record.content) {
+            let first = self.first_seen.entry(id).or_insert(at);
+            *first = at.min(*first);
+        }
         match &stored.record.content {
             Content::Event(Event::Removed { what: Removal::Page(url) }) => {
                 self.pages.insert(url.id());
@@ -97,8 +104,6 @@ impl Surveyor {
                 {
                     self.redirects.insert(id, (stored.position, target));
                 }
-                let first = self.first_seen.entry(id).or_insert(at);
-                *first = at.min(*first);
                 let version = (at, stored.position);
                 let newest = self.current.entry(id).or_insert(version);
                 *newest = version.max(*newest);
@@ -122,6 +127,73 @@ impl Surveyor {
             current.get(&page).filter(|(_, now)| *now == position).map(|_| (page, target))
         });
         let redirects = redirects.collect();
-        Survey { current, first_seen: self.first_seen, redirects, to: self.to }
+        Survey {
+            current,
+            first_seen: self.first_seen,
+            redirects,
+            removed_pages: self.pages,
+            removed_sites: self.sites,
+            to: self.to,
+        }
+    }
+}
+
+/// Does a record tell that there was a page? A redirect or "not found" is an answer, but no page; a version that the
+/// retention rule let go was one.
+fn was_there(content: &Content) -> bool {
+    let status = match content {
+        Content::Response(response) => response.status,
+        // Its content is that of an earlier page.
+        Content::Revisit(revisit) if revisit.status == 304 => return true,
+        Content::Revisit(revisit) => revisit.status,
+        Content::Event(Event::Dropped { status, .. }) => *status,
+        Content::Event(_) => return false,
+    };
+    (200..300).contains(&status)
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_store::{Record, Response, Revisit};
+
+    use super::*;
+
+    fn answer(status: u16) -> Content {
+        Content::Response(Response { status, ..Response::default() })
+    }
+
+    fn dropped(status: u16) -> Content {
+        Content::Event(Event::Dropped { status, digest: 1 })
+    }
+
+    fn unchanged() -> Content {
+        Content::Revisit(Revisit {
+            status: 304,
+            headers: Vec::new(),
+            address: None,
+            of: LibraryPosition::START,
+            of_at: Timestamp::EPOCH,
+            digest: String::new(),
+        })
+    }
+
+    /// When a page was first seen whose records tell this, one a second.
+    fn first_seen(contents: impl IntoIterator<Item = Content>) -> Option<i64> {
+        let url = PageUrl::parse("http://example.org/").unwrap();
+        let mut surveyor = Surveyor::default();
+        for (second, content) in (1..).zip(contents) {
+            let record = Record::new(url.clone(), Timestamp::from_millis(second * 1000), content);
+            let position = LibraryPosition { file: 1, offset: second as u64 };
+            surveyor.see(&StoredRecord { position, next: position, record });
+        }
+        surveyor.finish().first_seen.get(&url.id()).map(|at| at.millis() / 1000)
+    }
+
+    #[test]
+    fn a_page_is_first_seen_when_it_is_first_there() {
+        assert_eq!(first_seen([answer(404), answer(301), answer(410), answer(200), answer(200)]), Some(4));
+        assert_eq!(first_seen([dropped(404), dropped(200), dropped(200), answer(200)]), Some(2));
+        assert_eq!(first_seen([answer(503), unchanged(), answer(200)]), Some(2));
+        assert_eq!(first_seen([answer(404)]), None);
     }
 }

@@ -4,7 +4,7 @@
 //! Anchors that fit any page (点击这里, read more) say nothing and are left out; so are bare numbers and addresses.
 //!
 //! Anchors of all pages may take more memory than there is. They are spread over buckets by their target; a bucket
-//! that grows goes to disk, and in the end each is put in order by itself.
+//! that grows goes to disk, and in the end each is put in order by itself, in as many parts as its bytes ask for.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -23,6 +23,10 @@ const MAX_DIFFERENT: usize = 1_024;
 /// Domains that are told apart for one anchor: more do not make it truer.
 const MAX_DOMAINS: usize = 64;
 const BUCKETS: usize = 64;
+/// Parts of one bucket at most: each may be an open file.
+const MOST_PARTS: usize = 256;
+/// Memory that an anchor takes while it is put in order, compared to its bytes in a bucket.
+const IN_ORDER: usize = 6;
 
 static GENERIC: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     include_str!("../data/generic_anchors.txt").lines().filter(|line| !line.starts_with('#')).collect()
@@ -81,6 +85,8 @@ pub struct AnchorCollector {
 struct Bucket {
     waiting: Vec<u8>,
     file: Option<File>,
+    /// Of both.
+    bytes: usize,
 }
 
 /// One anchor of one link.
@@ -108,36 +114,45 @@ impl AnchorCollector {
     pub fn add(&mut self, target: u32, domain: u32, own: bool, anchor: &str) -> io::Result<()> {
         let Some(text) = telling(anchor) else { return Ok(()) };
         let bucket = &mut self.buckets[target as usize % BUCKETS];
-        Said { target, domain, own, text: &text }.write(&mut bucket.waiting);
-        if bucket.waiting.len() > self.rules.memory / BUCKETS {
-            bucket.spill(&self.rules)?;
-        }
-        Ok(())
+        bucket.add(&Said { target, domain, own, text: &text }, &self.rules, BUCKETS)
     }
 
     /// Hands out the anchors of every page that has some, the heaviest first. Pages come in no particular order.
     pub fn finish(self, mut each: impl FnMut(u32, &[Anchor]) -> io::Result<()>) -> io::Result<()> {
         for bucket in self.buckets {
-            let mut pages: HashMap<u32, HashMap<String, Sayers>> = HashMap::new();
-            bucket.read(|said| {
-                let texts = pages.entry(said.target).or_default();
-                let room = texts.len() < MAX_DIFFERENT;
-                let sayers = match texts.get_mut(said.text) {
-                    Some(sayers) => sayers,
-                    None if room => texts.entry(said.text.to_owned()).or_default(),
-                    None => return,
-                };
-                sayers.own |= said.own;
-                if !said.own && sayers.domains.len() < MAX_DOMAINS {
-                    sayers.domains.insert(said.domain);
-                }
-            })?;
-            for (page, texts) in pages {
-                each(page, &heaviest(texts, self.rules.max_anchors))?;
+            for part in bucket.in_parts(&self.rules)? {
+                put_in_order(part, self.rules.max_anchors, &mut each)?;
             }
         }
         Ok(())
     }
+}
+
+/// Hands out what is called so in one part of a bucket.
+fn put_in_order(
+    part: Bucket,
+    max_anchors: usize,
+    each: &mut impl FnMut(u32, &[Anchor]) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut pages: HashMap<u32, HashMap<String, Sayers>> = HashMap::new();
+    part.read(|said| {
+        let texts = pages.entry(said.target).or_default();
+        let room = texts.len() < MAX_DIFFERENT;
+        let sayers = match texts.get_mut(said.text) {
+            Some(sayers) => sayers,
+            None if room => texts.entry(said.text.to_owned()).or_default(),
+            None => return Ok(()),
+        };
+        sayers.own |= said.own;
+        if !said.own && sayers.domains.len() < MAX_DOMAINS {
+            sayers.domains.insert(said.domain);
+        }
+        Ok(())
+    })?;
+    for (page, texts) in pages {
+        each(page, &heaviest(texts, max_anchors))?;
+    }
+    Ok(())
 }
 
 fn heaviest(texts: HashMap<String, Sayers>, count: usize) -> Vec<Anchor> {
@@ -154,6 +169,28 @@ fn heaviest(texts: HashMap<String, Sayers>, count: usize) -> Vec<Anchor> {
 }
 
 impl Bucket {
+    /// Takes an anchor in. So many buckets share the memory.
+    fn add(&mut self, said: &Said<'_>, rules: &AnchorRules, buckets: usize) -> io::Result<()> {
+        let before = self.waiting.len();
+        said.write(&mut self.waiting);
+        self.bytes += self.waiting.len() - before;
+        if self.waiting.len() > rules.memory / buckets { self.spill(rules) } else { Ok(()) }
+    }
+
+    /// The same anchors in parts by target, each small enough to be put in order within the memory.
+    fn in_parts(self, rules: &AnchorRules) -> io::Result<Vec<Bucket>> {
+        let count = (self.bytes.saturating_mul(IN_ORDER) / rules.memory.max(1) + 1).min(MOST_PARTS);
+        if count == 1 {
+            return Ok(vec![self]);
+        }
+        let mut parts: Vec<Bucket> = (0..count).map(|_| Bucket::default()).collect();
+        self.read(|said| {
+            let part = &mut parts[said.target as usize / BUCKETS % count];
+            part.add(&said, rules, count)
+        })?;
+        Ok(parts)
+    }
+
     fn spill(&mut self, rules: &AnchorRules) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -164,7 +201,7 @@ impl Bucket {
         Ok(())
     }
 
-    fn read(self, mut each: impl FnMut(Said<'_>)) -> io::Result<()> {
+    fn read(self, mut each: impl FnMut(Said<'_>) -> io::Result<()>) -> io::Result<()> {
         if let Some(mut file) = self.file {
             file.rewind()?;
             read_all(&mut BufReader::new(file), &mut each)?;
@@ -183,7 +220,7 @@ impl Said<'_> {
     }
 }
 
-fn read_all(input: &mut impl Read, each: &mut impl FnMut(Said<'_>)) -> io::Result<()> {
+fn read_all(input: &mut impl Read, each: &mut impl FnMut(Said<'_>) -> io::Result<()>) -> io::Result<()> {
     let mut head = [0; 10];
     let mut text = [0; MAX_ANCHOR_BYTES];
     loop {
@@ -197,7 +234,7 @@ fn read_all(input: &mut impl Read, each: &mut impl FnMut(Said<'_>)) -> io::Resul
         };
         input.read_exact(text)?;
         let text = str::from_utf8(text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-        each(Said { target: number(0), domain: number(4), own: head[8] != 0, text });
+        each(Said { target: number(0), domain: number(4), own: head[8] != 0, text })?;
     }
 }
 
@@ -233,6 +270,23 @@ mod tests {
         assert_eq!(telling("C++").unwrap(), "C++");
         assert_eq!(telling("灯").unwrap(), "灯");
         assert!(telling(&"灯塔 ".repeat(1000)).unwrap().len() <= MAX_ANCHOR_BYTES);
+    }
+
+    #[test]
+    fn a_bucket_is_put_in_order_in_as_many_parts_as_its_bytes_ask_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let rules = AnchorRules { max_anchors: 2, memory: 10_000, directory: dir.path().to_owned() };
+        let mut bucket = Bucket::default();
+        for number in 0..1_000 {
+            let said =
+                Said { target: number * BUCKETS as u32, domain: 1, own: false, text: "harbour lights" };
+            bucket.add(&said, &rules, BUCKETS).unwrap();
+        }
+        assert_eq!(bucket.bytes, 24_000);
+        let parts = bucket.in_parts(&rules).unwrap();
+        assert_eq!(parts.len(), 15);
+        assert!(parts.iter().all(|part| part.bytes * IN_ORDER <= rules.memory), "none is larger than that");
+        assert_eq!(parts.iter().map(|part| part.bytes).sum::<usize>(), 24_000);
     }
 
     #[test]

@@ -61,6 +61,9 @@ pub enum GraphError {
         /// Bytes it may take.
         budget: u64,
     },
+    /// Texts came after the first link, when copies were told apart already.
+    #[error("all texts must be told before the first link")]
+    TextsAfterLinks,
     /// What is kept on disk could not be written or read.
     #[error("the graph could not be kept on disk")]
     Disk(#[from] std::io::Error),

@@ -42,8 +42,25 @@ pub struct Farm {
 }
 
 /// Plants `pages` new pages on the site of `home`, all of which link to it and to nothing else, and tells what changes.
-pub fn plant(relations: &Relations, home: u32, pages: u32, rank: &RankRules) -> Result<Farm, GraphError> {
-    let graph = relations.graph();
+pub fn plant(
+    relations: &Relations,
+    home: u32,
+    pages: u32,
+    rank: &RankRules,
+    sorting: &BuildRules,
+) -> Result<Farm, GraphError> {
+    plant_in(relations.graph(), relations.places()?, home, pages, rank, sorting)
+}
+
+/// The same in any web.
+pub fn plant_in(
+    graph: &Graph,
+    places: Places<'_>,
+    home: u32,
+    pages: u32,
+    rank: &RankRules,
+    sorting: &BuildRules,
+) -> Result<Farm, GraphError> {
     let count = graph.pages();
     if home >= count {
         return Err(GraphError::NoSuchPage { page: home, pages: count });
@@ -51,22 +68,24 @@ pub fn plant(relations: &Relations, home: u32, pages: u32, rank: &RankRules) -> 
     let Some(all) = count.checked_add(pages).filter(|all| *all < u32::MAX) else {
         return Err(GraphError::TooManyLinks { limit: u64::from(u32::MAX) });
     };
-    let places = relations.places()?;
+    places.fit(graph)?;
     let site = places.site(home);
     let links = (0..count).flat_map(|from| graph.links_from(from).iter().map(move |to| (from, *to)));
-    let farmed =
-        Graph::from_links(all, links.chain((count..all).map(|from| (from, home))), BuildRules::default())?;
+    let farmed = Graph::from_links(all, links.chain((count..all).map(|from| (from, home))), sorting.clone())?;
     let sites: Vec<u32> =
         (0..count).map(|page| places.site(page)).chain((count..all).map(|_| site)).collect();
-    let domains = relations.domains_of_sites();
-    let farmed_places = Places::new(&sites, domains)?;
+    let farmed_places = Places::new(&sites, places.domains_of_sites())?;
 
     let rules = RankRules { form: Form::PerPage, ..*rank };
-    let ranks = page_rank(&farmed, &rules, Teleport::Everywhere, None)?.values;
-    let counts = link_counts(&farmed, farmed_places)?[home as usize];
-    let site_ranks = site_rank(&farmed, farmed_places, &rules, BuildRules::default())?.values;
-    let before = relations.counts(home);
     let ranks_before = page_rank(graph, &rules, Teleport::Everywhere, None)?.values;
+    let mut start = ranks_before.clone();
+    start.resize(all as usize, 1.0);
+    let ranks = page_rank(&farmed, &rules, Teleport::Everywhere, Some(&start))?.values;
+    let counts = |graph: &Graph, places| Ok::<_, GraphError>(link_counts(graph, places)?[home as usize]);
+    let (before, after) = (counts(graph, places)?, counts(&farmed, farmed_places)?);
+    let of_site = |graph: &Graph, places| {
+        Ok::<_, GraphError>(site_rank(graph, places, &rules, sorting.clone())?.values[site as usize])
+    };
     let d = rules.damping;
     let own = own_jump(&farmed, &ranks, d);
     let own_before = own_jump(graph, &ranks_before, d);
@@ -74,12 +93,9 @@ pub fn plant(relations: &Relations, home: u32, pages: u32, rank: &RankRules) -> 
     let grown = (own / own_before - 1.0).max(0.0) * before_farm;
     Ok(Farm {
         pages,
-        in_degree: BeforeAfter { before: before.raw_link_hits, after: counts.raw_link_hits },
-        link_hits: BeforeAfter { before: before.link_hits, after: counts.link_hits },
-        site_rank: BeforeAfter {
-            before: relations.site_ranks()[site as usize],
-            after: site_ranks[site as usize],
-        },
+        in_degree: BeforeAfter { before: before.raw_link_hits, after: after.raw_link_hits },
+        link_hits: BeforeAfter { before: before.link_hits, after: after.link_hits },
+        site_rank: BeforeAfter { before: of_site(graph, places)?, after: of_site(&farmed, farmed_places)? },
         page_rank: BeforeAfter { before: before_farm, after: ranks[home as usize] },
         bound: f64::from(pages) * own * d / (1.0 - d * d) + grown,
     })
@@ -112,8 +128,8 @@ mod tests {
             for (from, to) in links {
                 builder.link(&url(from), &url(to), "").unwrap();
             }
-            let (relations, _) = builder.finish(LibraryPosition::START, 0, None).unwrap();
-            let farm = plant(&relations, home, pages, &RankRules::default()).unwrap();
+            let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
+            let farm = plant(&relations, home, pages, &RankRules::default(), &BuildRules::default()).unwrap();
             prop_assert_eq!(farm.in_degree.after, farm.in_degree.before + pages);
             prop_assert_eq!(farm.link_hits.after, farm.link_hits.before);
             prop_assert!((farm.site_rank.after - farm.site_rank.before).abs() < 1e-9);

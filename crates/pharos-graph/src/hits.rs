@@ -45,16 +45,26 @@ pub struct Hits {
 }
 
 /// Results of a query (the root set) and their neighbours, in rising order. When there is not room for all, every
-/// result brings its neighbours in turn, so that none crowds out the others. Numbers that are no pages are left out.
-pub fn neighbourhood(graph: &Graph, results: &[u32], rules: HitsRules) -> Vec<u32> {
+/// result brings its neighbours in turn, so that none crowds out the others. With `places`, neighbours of the same domain,
+/// whose links do not count, take nobody's room. Numbers that are no pages are left out.
+pub fn neighbourhood(
+    graph: &Graph,
+    results: &[u32],
+    places: Option<Places<'_>>,
+    rules: HitsRules,
+) -> Vec<u32> {
     let root = results.iter().copied().filter(|&page| page < graph.pages()).take(rules.max_root);
     let mut found: HashSet<u32> = HashSet::new();
     let mut around: Vec<Vec<u32>> = Vec::new();
     for page in root {
         if found.len() < rules.max_pages && found.insert(page) {
-            let out = spread(graph.links_from(page), rules.max_neighbours);
-            let into = spread(graph.links_to(page), rules.max_neighbours);
-            around.push(out.chain(into).collect());
+            let mut neighbours = Vec::new();
+            for row in [graph.links_from(page), graph.links_to(page)] {
+                let counts = |other: u32| places.is_none_or(|at| at.domain(page) != at.domain(other));
+                let row: Vec<u32> = row.iter().copied().filter(|other| counts(*other)).collect();
+                neighbours.extend(spread(&row, rules.max_neighbours));
+            }
+            around.push(neighbours);
         }
     }
     let longest = around.iter().map(Vec::len).max().unwrap_or(0);
@@ -88,7 +98,7 @@ pub fn hits(
     if let Some(places) = places {
         places.fit(graph)?;
     }
-    let pages = neighbourhood(graph, results, rules);
+    let pages = neighbourhood(graph, results, places, rules);
     let links = links_among(graph, &pages, places);
     let mut authority = vec![1.0; pages.len()];
     let mut hub = vec![1.0; pages.len()];
@@ -193,9 +203,23 @@ mod tests {
         let links: Vec<(u32, u32)> = (10..50_000).map(|page| (page, 0)).chain([(60_000, 1)]).collect();
         let graph = graph(60_001, &links);
         let rules = HitsRules { max_pages: 20, ..HitsRules::default() };
-        let pages = neighbourhood(&graph, &[0, 1, u32::MAX, 0], rules);
+        let pages = neighbourhood(&graph, &[0, 1, u32::MAX, 0], None, rules);
         assert_eq!(pages.len(), 20);
         assert!(pages.contains(&60_000) && pages.contains(&1));
+    }
+
+    #[test]
+    fn neighbours_at_home_take_no_room_where_their_links_do_not_count() {
+        // Page 0 is linked from a hundred pages of its own domain, and from two of others.
+        let links: Vec<(u32, u32)> = (1..103).map(|page| (page, 0)).collect();
+        let graph = graph(103, &links);
+        let sites: Vec<u32> = (0..103).map(|page| if page < 101 { 0 } else { page - 100 }).collect();
+        let places = Places::new(&sites, &[0, 1, 2]).unwrap();
+        let rules = HitsRules { max_pages: 5, max_neighbours: 4, ..HitsRules::default() };
+        assert_eq!(neighbourhood(&graph, &[0], Some(places), rules), [0, 101, 102]);
+        let found = hits(&graph, &[0], Some(places), HitsRules { max_rounds: 1, ..rules }).unwrap();
+        assert_eq!((found.authority[0], found.rounds), (1.0, 1));
+        assert_eq!(neighbourhood(&graph, &[0], None, rules).len(), 5);
     }
 
     proptest! {

@@ -56,7 +56,8 @@ impl RankRules {
         Self { damping: 1.0 - alpha, ..self }
     }
 
-    fn check(self) -> Result<(), GraphError> {
+    /// Can ranks be computed by these rules?
+    pub(crate) fn check(self) -> Result<(), GraphError> {
         if !(0.0..1.0).contains(&self.damping) {
             let allowed = "at least 0 and below 1";
             return Err(GraphError::Rule { rule: "damping", value: self.damping, allowed });

@@ -14,7 +14,7 @@ mod walk;
 use std::ops::Range;
 
 pub use self::builder::{BuildRules, GraphBuilder};
-pub use self::places::{Closure, Places, closure, domain_graph, site_graph};
+pub use self::places::{Closure, Places, closure, site_graph};
 pub(crate) use self::walk::reach;
 pub use self::walk::{Direction, UNREACHED, distances};
 use crate::GraphError;

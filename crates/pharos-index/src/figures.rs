@@ -12,6 +12,8 @@ pub struct WebFigures {
     pub page_rank: f32,
     /// The same of its site.
     pub site_rank: f32,
+    /// In-links from elsewhere with compensation for new pages, from 0 to 1 (链接权重).
+    pub link_weight: f32,
     /// Pages that link to it (入度).
     pub in_degree: u32,
     /// Pages it links to (出度).
@@ -29,7 +31,7 @@ pub struct WebFigures {
 }
 
 /// Columns of fractions and of counts, in the order of [`parts`].
-const RANKS: [&str; 2] = ["page_rank", "site_rank"];
+const RANKS: [&str; 3] = ["page_rank", "site_rank", "link_weight"];
 const COUNTS: [&str; 7] = [
     "in_degree",
     "out_degree",
@@ -40,10 +42,11 @@ const COUNTS: [&str; 7] = [
     "directory_depth",
 ];
 
-fn parts(figures: &WebFigures) -> ([f32; 2], [u32; 7]) {
+fn parts(figures: &WebFigures) -> ([f32; 3], [u32; 7]) {
     let WebFigures {
         page_rank,
         site_rank,
+        link_weight,
         in_degree,
         out_degree,
         link_hits,
@@ -54,16 +57,17 @@ fn parts(figures: &WebFigures) -> ([f32; 2], [u32; 7]) {
     } = *figures;
     let counts =
         [in_degree, out_degree, link_hits, linking_domains, mirror_degree, domain_depth, directory_depth];
-    ([page_rank, site_rank], counts)
+    ([page_rank, site_rank, link_weight], counts)
 }
 
-fn of_parts(ranks: [f32; 2], counts: [u32; 7]) -> WebFigures {
-    let [page_rank, site_rank] = ranks;
+fn of_parts(ranks: [f32; 3], counts: [u32; 7]) -> WebFigures {
+    let [page_rank, site_rank, link_weight] = ranks;
     let [in_degree, out_degree, link_hits, linking_domains, mirror_degree, domain_depth, directory_depth] =
         counts;
     WebFigures {
         page_rank,
         site_rank,
+        link_weight,
         in_degree,
         out_degree,
         link_hits,
@@ -87,7 +91,7 @@ impl WebFigures {
 /// The fields of the figures.
 #[derive(Clone, Debug)]
 pub(crate) struct FigureFields {
-    ranks: [Field; 2],
+    ranks: [Field; 3],
     counts: [Field; 7],
 }
 
@@ -113,7 +117,7 @@ impl FigureFields {
 
 /// The columns of the figures of one segment; those that no page of it has are not there.
 pub(crate) struct FigureColumns {
-    ranks: [Option<Column<f64>>; 2],
+    ranks: [Option<Column<f64>>; 3],
     counts: [Option<Column<u64>>; 7],
 }
 

@@ -176,6 +176,7 @@ fn figures_and_likeness_come_back_as_they_went_in() {
     let web = WebFigures {
         page_rank: 1.5,
         site_rank: 0.25,
+        link_weight: 0.125,
         in_degree: 7,
         out_degree: 6,
         link_hits: 5,

@@ -144,13 +144,18 @@ impl Search {
 
     /// All pages that match a text, copies too, best first, for those who want nothing shown.
     pub fn matching(&self, text: &str) -> Result<Vec<PageId>, QueryError> {
+        self.best(text, usize::MAX)
+    }
+
+    /// The best `count` of them.
+    pub fn best(&self, text: &str, count: usize) -> Result<Vec<PageId>, QueryError> {
         let parsed = self.parse(&text.chars().take(self.config.max_length).collect::<String>());
         if parsed.is_empty() {
             return Ok(Vec::new());
         }
         let snapshot = self.index.snapshot()?;
         let query = parsed.to_query(&|word, kind| snapshot.knows(word, kind));
-        let found = snapshot.search_addresses(&query, usize::MAX)?;
+        let found = snapshot.search_addresses(&query, count)?;
         Ok(found.candidates.iter().map(|candidate| candidate.page).collect())
     }
 

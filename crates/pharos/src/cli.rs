@@ -177,9 +177,9 @@ pub(crate) struct GraphTopArgs {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub(crate) count: usize,
     /// Sites instead of pages, by their rank among sites
-    #[arg(long, conflicts_with = "by")]
+    #[arg(long, conflicts_with_all = ["by", "seed", "fetched"])]
     pub(crate) sites: bool,
-    /// Pages that are trusted, or that a reader likes: ranks are seen from there
+    /// Pages that are trusted, or that a reader likes: ranks are seen from there (with --by page-rank or trust)
     #[arg(long, value_name = "URL")]
     pub(crate) seed: Vec<String>,
     /// The probability to follow a link [default: `graph.damping` of the configuration]
@@ -220,6 +220,9 @@ pub(crate) struct GraphHitsArgs {
     /// Pages that the root grows to at most
     #[arg(long, value_name = "N", default_value_t = 5_000)]
     pub(crate) pages: usize,
+    /// Rounds at most; they end before that when no value changes any more
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) rounds: u32,
     /// Links within one domain count, too
     #[arg(long)]
     pub(crate) own_links: bool,
@@ -274,7 +277,7 @@ pub(crate) struct DedupGroupsArgs {
 #[derive(Args)]
 #[command(after_help = "\
 LABELS has a line for each page: its address, a tab, and a label that it shares with its copies and with nothing else; or a \
-JSON object with `url` and `content`. Addresses that the library does not have are passed over.")]
+JSON object with `url` and `content`. Addresses that the library does not have are passed over, and counted.")]
 pub(crate) struct DedupMeasureArgs {
     /// What is known (- for standard input)
     #[arg(value_name = "LABELS")]

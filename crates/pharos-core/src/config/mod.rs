@@ -289,7 +289,8 @@ settings! {
         epsilon: f64 = 1e-10,
         /// PageRank: rounds at most.
         max_rounds: usize = 200,
-        /// Memory for sorting links, and as much for anchors; what is more goes to disk.
+        /// Memory for sorting links, and as much for putting anchors in order; what is more goes to disk. It does not bound
+        /// the graph itself, which takes about 8 bytes for each link and 400 for each page beside it.
         memory: Size = Size(128 << 20),
         /// Anchors kept for one page; more of them say nothing new.
         max_anchors: usize = 32,

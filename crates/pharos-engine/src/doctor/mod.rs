@@ -1,7 +1,8 @@
 //! The doctor: is every store whole, and do they agree with the library and with each other?
 //!
 //! One look through the library gives a small table of what stands where; catalog, derived stores and index are compared
-//! with it. All that is held in memory is some 200 bytes for each page and 40 for each further version. Beside an
+//! with it. All that is held in memory is some 200 bytes for each page and 40 for each further version, and before that
+//! for a moment the graph, whose tables prove themselves only as a whole. Beside an
 //! owner nothing is locked: every comparison goes only as far as the stores had come when the examination began, and
 //! what looks wrong is looked at again.
 //!
@@ -10,6 +11,7 @@
 
 mod catalog;
 mod derived;
+mod graph;
 mod index;
 mod library;
 mod repair;
@@ -42,6 +44,8 @@ pub enum Store {
     Derived,
     /// The index.
     Index,
+    /// What the web says about pages: links, ranks, copies.
+    Graph,
 }
 
 impl Store {
@@ -52,6 +56,7 @@ impl Store {
             Self::Catalog => "catalog",
             Self::Derived => "derived",
             Self::Index => "index",
+            Self::Graph => "graph",
         }
     }
 }
@@ -187,6 +192,10 @@ struct Needs {
     index: bool,
     /// Generations that nobody names.
     sweep: bool,
+    /// What the web says about pages, which then goes: the next build makes it again.
+    graph: bool,
+    /// What a build of that left behind.
+    unfinished_graph: bool,
 }
 
 /// A stretch of the library that cannot be read any more.
@@ -219,6 +228,7 @@ impl Exam {
         // The library is written first: what a store has absorbed now is in it when it is read afterwards.
         let known = catalog::open(data, &mut exam)?;
         let indexed = index::open(data, &mut exam)?;
+        let related = graph::open(data, &mut exam);
         let index_at = indexed.as_ref().map_or(LibraryPosition::START, |indexed| indexed.at);
         let library = DiskLibrary::open_reader(&data.library())?;
         let shelf = library::examine(&library, owned, index_at, &mut exam, check)?;
@@ -233,6 +243,7 @@ impl Exam {
         if let Some(indexed) = indexed {
             index::examine(&indexed, known.as_ref(), &facts, &shelf, &mut exam, check)?;
         }
+        graph::examine(data, related, shelf.end, &mut exam)?;
         exam.tell_lost();
         exam.tell_more();
         Ok(exam)

@@ -1,11 +1,15 @@
 //! Mending: what was derived from the library is made again from it; what the library lost is fetched again.
 
+use std::fs;
+
 use pharos_core::config::Config;
 use pharos_core::{Clock as _, LibraryPosition, SystemClock};
 use pharos_crawl::Scoping;
+use pharos_graph::relations::{newest, unfinished};
 use pharos_index::Generations;
 use pharos_store::{
-    Catalog, Content, DataDir, DerivedWriter, DiskLibrary, Event, Owner, PageState, Record, Writing,
+    Catalog, Content, DataDir, DerivedWriter, DiskLibrary, Event, Owner, PageState, Record, StoreError,
+    Writing,
 };
 
 use super::{Check, Exam, Examining, Lost, Store};
@@ -49,6 +53,18 @@ pub(super) fn mend(
     intake.finish()?;
     drop(intake);
     owner = engine.close();
+    if needs.graph || needs.unfinished_graph {
+        check(Examining::Mending(Store::Graph))?;
+        let _builder = Generations::at(data.index()).lock_builder()?;
+        let folder = data.graph();
+        let mut left = unfinished(&folder).map_err(StoreError::io("read", &folder))?;
+        if needs.graph {
+            left.extend(newest(&folder).map_err(StoreError::io("read", &folder))?);
+        }
+        for path in left {
+            fs::remove_dir_all(&path).map_err(StoreError::io("remove", &path))?;
+        }
+    }
     if needs.index {
         rebuild_index(data, config, &mut |_| check(Examining::Mending(Store::Index)))?;
     } else if needs.sweep {

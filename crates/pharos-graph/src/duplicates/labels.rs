@@ -96,6 +96,7 @@ impl Groups {
         let ends = self.ends.iter().map(|(_, end)| *end as usize);
         self.representatives.iter().all(|page| (*page as usize) < pages)
             && self.members.iter().all(|member| (member.page as usize) < pages)
+            && self.ends.iter().all(|(representative, _)| (*representative as usize) < pages)
             && self.ends.is_sorted_by_key(|(representative, _)| *representative)
             && ends.clone().is_sorted()
             && ends.max().unwrap_or(0) == self.members.len()
@@ -131,5 +132,24 @@ impl Groups {
     fn members_of(&self, group: usize) -> &[Member] {
         let start = if group == 0 { 0 } else { self.ends[group - 1].1 as usize };
         &self.members[start..self.ends[group].1 as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_no_page_are_unsound() {
+        let member = Member { page: 1, extent: Extent::Whole, layout: Layout::Unknown };
+        let good = Groups { representatives: vec![0, 0], members: vec![member], ends: vec![(0, 1)] };
+        assert!(good.is_sound());
+        let bad = [
+            Groups { ends: vec![(2, 1)], ..good.clone() },
+            Groups { ends: vec![(0, 2)], ..good.clone() },
+            Groups { representatives: vec![0, 2], ..good.clone() },
+            Groups { members: vec![Member { page: 2, ..member }], ..good },
+        ];
+        assert!(bad.iter().all(|groups| !groups.is_sound()));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::Hash;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -38,6 +39,13 @@ pub struct LabelledSet {
     pub pages: Vec<LabelledPage>,
 }
 
+impl LabelledSet {
+    /// How many pairs of copies there are.
+    pub fn pairs(&self) -> u64 {
+        pairs(self.pages.iter().map(|page| page.content))
+    }
+}
+
 /// What a method did on a set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
@@ -47,12 +55,12 @@ pub struct Row {
     pub precision: f64,
     /// The share of pairs in one group among the pairs of copies; 1 if there are no copies.
     pub recall: f64,
-    /// Fingerprints in a second on one core.
-    pub fingerprints_per_second: f64,
+    /// Fingerprints in a second on one core; none where that was not measured.
+    pub fingerprints_per_second: Option<f64>,
     /// Pages grouped in a second on one core, fingerprints not counted.
-    pub grouped_per_second: f64,
+    pub grouped_per_second: Option<f64>,
     /// The mean size of a signature.
-    pub bytes_per_page: f64,
+    pub bytes_per_page: Option<f64>,
 }
 
 /// A row for each method.
@@ -69,9 +77,14 @@ impl Row {
             groups.iter().zip(alone).map(|(group, alone)| group.map_or(alone, |group| (group, false)));
         let labels: Vec<_> = set.pages.iter().map(|page| page.content).zip(groups).collect();
         let (precision, recall) = pair_scores(&labels);
-        let (fingerprints_per_second, grouped_per_second, bytes_per_page) = (0.0, 0.0, 0.0);
-        let name = name.to_owned();
-        Self { name, precision, recall, fingerprints_per_second, grouped_per_second, bytes_per_page }
+        Self {
+            name: name.to_owned(),
+            precision,
+            recall,
+            fingerprints_per_second: None,
+            grouped_per_second: None,
+            bytes_per_page: None,
+        }
     }
 }
 
@@ -134,24 +147,27 @@ fn measure_texts<M: Method>(method: &M, set: &LabelledSet, texts: &[PageText]) -
         name: method.name(),
         precision,
         recall,
-        fingerprints_per_second,
-        grouped_per_second,
-        bytes_per_page: bytes as f64 / signatures.iter().flatten().count().max(1) as f64,
+        fingerprints_per_second: Some(fingerprints_per_second),
+        grouped_per_second: Some(grouped_per_second),
+        bytes_per_page: Some(bytes as f64 / signatures.iter().flatten().count().max(1) as f64),
     }
 }
 
-/// Precision and recall over pairs, from the content and the group of each page, without listing the pairs.
-fn pair_scores<G: Eq + std::hash::Hash>(labels: &[(u32, G)]) -> (f64, f64) {
-    fn pairs<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>) -> u64 {
-        let mut counts: HashMap<K, u64> = HashMap::new();
-        keys.for_each(|key| *counts.entry(key).or_default() += 1);
-        counts.values().map(|count| count * (count - 1) / 2).sum()
-    }
+/// Precision and recall over pairs, from the content and the group of each page, without listing the pairs. Without pairs to
+/// be found, or found, both are 1.
+pub fn pair_scores<G: Eq + Hash>(labels: &[(u32, G)]) -> (f64, f64) {
     let share = |part: u64, whole: u64| if whole == 0 { 1.0 } else { part as f64 / whole as f64 };
     let right = pairs(labels.iter());
     let found = pairs(labels.iter().map(|(_, group)| group));
     let known = pairs(labels.iter().map(|(content, _)| content));
     (share(right, found), share(right, known))
+}
+
+/// How many pairs of equal keys there are.
+fn pairs<K: Eq + Hash>(keys: impl Iterator<Item = K>) -> u64 {
+    let mut counts: HashMap<K, u64> = HashMap::new();
+    keys.for_each(|key| *counts.entry(key).or_default() += 1);
+    counts.values().map(|count| count * (count - 1) / 2).sum()
 }
 
 /// Runs all methods over a set, each with the parameters of its source and, where these differ, with ours.
@@ -191,7 +207,10 @@ impl fmt::Display for Table {
         for row in &self.0 {
             write!(out, "| {} | {:.4} | {:.4} |", row.name, row.precision, row.recall)?;
             for figure in [row.fingerprints_per_second, row.grouped_per_second, row.bytes_per_page] {
-                if figure > 0.0 { write!(out, " {figure:.0} |")? } else { write!(out, " |")? }
+                match figure {
+                    Some(figure) => write!(out, " {figure:.0} |")?,
+                    None => write!(out, " – |")?,
+                }
             }
             writeln!(out)?;
         }

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 
 use super::{Groups, PageFacts};
 
-/// Sites of one group that are paired with each other. What stands on more sites than that is a press release, not a sign
-/// of mirrors, and pairs would grow with the square.
-const MOST_SITES_OF_A_GROUP: usize = 16;
+/// Sites of one group, those known longest, that all others are paired with, beside the one that had the content first:
+/// pairs of all with all would grow with the square, and mirrors of one site find each other through these.
+const PAIRED_WITH_ALL: usize = 16;
 
 /// When two sites are mirrors.
 #[derive(Clone, Copy, Debug)]
@@ -57,12 +57,15 @@ pub fn mirror_pairs(groups: &Groups, facts: &[PageFacts], rule: &MirrorRule) -> 
         for site in &sites {
             *contents.entry(*site).or_default() += 1;
         }
-        if sites.len() <= MOST_SITES_OF_A_GROUP {
-            for (index, one) in sites.iter().enumerate() {
-                for other in &sites[index + 1..] {
-                    *common.entry((*one, *other)).or_default() += 1;
-                }
-            }
+        let mut pair =
+            |one: u32, other: u32| *common.entry((one.min(other), one.max(other))).or_default() += 1;
+        for (index, one) in sites.iter().enumerate().take(PAIRED_WITH_ALL) {
+            sites[index + 1..].iter().for_each(|other| pair(*one, *other));
+        }
+        if let Some(later) = sites.get(PAIRED_WITH_ALL..)
+            && let Some(first) = site(representative).filter(|first| later.contains(first))
+        {
+            later.iter().filter(|other| **other != first).for_each(|other| pair(first, *other));
         }
     }
     let contents = |site: u32| contents.get(&site).copied().unwrap_or(0);
@@ -143,6 +146,26 @@ mod tests {
         assert_eq!(alias_groups(&pairs, &names), [[0, 1], [2, 3]]);
         assert_eq!((pairs[0].common, pairs[0].share), (4, 1.0));
         assert_eq!(alias_groups(&pairs[..1], &["162.105.131.113", "www.pku.cn"]), [[1, 0]]);
+    }
+
+    #[test]
+    fn a_site_with_twenty_mirrors_is_found_and_a_press_release_is_no_sign_of_any() {
+        let names: Vec<String> = (0..60).map(|site| format!("s{site}.example")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        // Sites 0 to 20 show the same four pages, each crawled first on another site; those from 30 on have three press
+        // releases in common and four pages of their own.
+        let own: Vec<String> = (0..240).map(|number| format!("own {number}")).collect();
+        let mut pages = Vec::new();
+        for (turn, content) in (5..).step_by(5).zip(["home", "news", "schools", "about"]) {
+            pages.extend((0..21).map(|site| ((site + turn) % 21, content)));
+        }
+        for site in 30..60 {
+            pages.extend(["one", "two", "three"].map(|content| (site, content)));
+            pages.extend((0..4).map(|page| (site, own[(4 * site + page) as usize].as_str())));
+        }
+        let (groups, facts) = grouped(&pages);
+        let aliases = alias_groups(&mirror_pairs(&groups, &facts, &MirrorRule::default()), &names);
+        assert_eq!(aliases, [(0..21).collect::<Vec<u32>>()]);
     }
 
     #[test]

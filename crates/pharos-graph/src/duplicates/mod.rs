@@ -45,7 +45,7 @@
 //! | [`Segments`] | 8 bytes a chunk | the same lines at the same places | 0.99 0.60 | 0.00 0.99 |
 //! | [`SimHash`] | 8 bytes | light edits of whole pages | 1.00 0.66 | 0.06 0.76 |
 //! | [`MinHash`] | 148 bytes | edits, reordering and parts of pages | 1.00 0.99 | 0.07 0.68 |
-//! | as built | | by words without the phrases of the site, by title and text, by canonical addresses | 1.00 0.99 | 0.61 0.99 |
+//! | as built | – | by words without the phrases of the site, by title and text, by canonical addresses | 1.00 0.99 | 0.61 0.99 |
 //!
 //! What is [built](crate::relations) is MinHash, with three things around it. Phrases that pages of many titles on one site
 //! share are [hidden](WideSignature::narrow), or every page of a manual would be a copy of the next. Pages with the same
@@ -68,6 +68,7 @@ mod labels;
 mod measure;
 mod methods;
 pub mod mirrors;
+mod report;
 #[cfg(test)]
 mod sample;
 #[cfg(test)]
@@ -77,7 +78,7 @@ pub(crate) use boilerplate::{Boilerplate, ENOUGH_PAGES};
 pub use fingerprint::{Fingerprint, signature};
 pub use group::Grouping;
 pub use labels::{Groups, Layout, Member, PageFacts};
-pub use measure::{LabelledPage, LabelledSet, Row, Table, measure, table};
+pub use measure::{LabelledPage, LabelledSet, Row, Table, measure, pair_scores, table};
 pub use methods::digest::Digested;
 pub use methods::exact::{ExactBytes, ExactText};
 pub use methods::i_match::{IMatch, WordStatistics};
@@ -87,6 +88,7 @@ pub use methods::segments::{Chunk, Segments};
 pub use methods::shingles::{Shingles, jaccard, shingles_of};
 pub use methods::sim_hash::SimHash;
 pub use methods::word_list::WordList;
+pub use report::{Mirror, Report, ReportedCopy, ReportedGroup, SiteShare};
 
 use serde::{Deserialize, Serialize};
 

@@ -7,10 +7,13 @@ use std::path::{Path, PathBuf};
 use pharos_core::{LibraryPosition, PageId, PageUrl, Timestamp};
 use rayon::prelude::*;
 
-use super::copies::{CopyCollector, TextOf};
+use super::copies::{Copies, CopyCollector, TextOf};
 use super::numbering::Numbering;
 use super::strings::{StringReader, StringWriter};
-use super::{ANCHORS, PageTable, Relations, SiteTable, TABLES, URLS, by_id, finished, tables};
+use super::{
+    ANCHORS, Hidden, MAX_HOPS, PageTable, ROWS, Relations, SiteTable, TABLES, URLS, by_id, finished, rows,
+    tables, unfinished,
+};
 use crate::GraphError;
 use crate::anchors::{AnchorCollector, AnchorRules};
 use crate::duplicates::Fingerprint;
@@ -19,13 +22,11 @@ use crate::link_weight::{FreshnessRules, link_weights};
 use crate::pagerank::{Form, RankRules, Ranks, Teleport, page_rank, site_rank};
 use crate::web::{BuildRules, GraphBuilder, Places};
 
-/// Redirects followed in a row.
-const MAX_HOPS: usize = 16;
-
 /// How relations are made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RelationRules {
-    /// Bytes of memory for sorting links, and as many for collecting anchors. What is more goes to disk.
+    /// Bytes of memory for sorting links, and as many for collecting anchors. What is more goes to disk. The finished
+    /// tables are not bounded by it: 8 bytes a link, some 400 a page with a text.
     pub memory: usize,
     /// Pages that get a number; links to others are left out and counted.
     pub max_pages: u32,
@@ -49,6 +50,13 @@ impl Default for RelationRules {
     }
 }
 
+impl RelationRules {
+    /// Can relations be made by these rules? Asked again when they are begun; whoever reads much first asks before.
+    pub fn check(&self) -> Result<(), GraphError> {
+        self.rank.check()
+    }
+}
+
 /// What a page says, to those who look for its copies.
 #[derive(Clone, Debug)]
 pub struct PageWords {
@@ -62,6 +70,8 @@ pub struct PageWords {
     pub title: String,
     /// Its cleaned text.
     pub body: String,
+    /// A hash of what it says, by which it is known again when it is fetched again; 0 if unknown.
+    pub hash: u64,
     /// May its stored copy be shown? Pages that differ in this are not one.
     pub archive: bool,
     /// A fingerprint of its layout, 0 if unknown.
@@ -79,7 +89,11 @@ pub struct RelationsBuilder {
     numbering: Numbering,
     links: GraphBuilder,
     anchors: AnchorCollector,
-    copies: CopyCollector,
+    /// Until the first link comes.
+    texts: Option<CopyCollector>,
+    /// From then on.
+    copies: Copies,
+    hashes: Vec<(u32, u64)>,
     redirects: HashMap<PageId, PageUrl>,
     fetched: Vec<u32>,
     published: Vec<(u32, i64)>,
@@ -99,6 +113,7 @@ pub struct Computed {
 impl RelationsBuilder {
     /// Begins new relations in a folder, beside those that are there.
     pub fn begin(folder: &Path, rules: RelationRules) -> Result<Self, GraphError> {
+        rules.check()?;
         fs::create_dir_all(folder)?;
         remove_unfinished(folder)?;
         let building = tempfile::Builder::new().prefix("building-").tempdir_in(folder)?;
@@ -113,7 +128,9 @@ impl RelationsBuilder {
             numbering: Numbering::new(urls, rules.max_pages.min(u32::MAX - 1)),
             links: GraphBuilder::new(sorting),
             anchors: AnchorCollector::new(collecting),
-            copies: CopyCollector::new(building.path())?,
+            texts: Some(CopyCollector::new(building.path())?),
+            copies: Copies::default(),
+            hashes: Vec::new(),
             redirects: HashMap::new(),
             fetched: Vec::new(),
             published: Vec::new(),
@@ -136,11 +153,13 @@ impl RelationsBuilder {
 
     /// A page links to another and calls it so.
     pub fn link(&mut self, from: &PageUrl, to: &PageUrl, anchor: &str) -> Result<(), GraphError> {
-        let (Some(from), Some(to)) = (self.number(from)?, self.number(to)?) else {
+        self.compare_texts()?;
+        let (Some(from), Some(named)) = (self.number(from)?, self.number(to)?) else {
             self.left_out += 1;
             return Ok(());
         };
-        if from != to {
+        let to = self.copies.variants.get(&named).copied().unwrap_or(named);
+        if from != named && from != to {
             self.links.add(from, to)?;
             let [source, target] = [from, to].map(|page| self.numbering.domain(page));
             self.anchors.add(to, source, source == target, anchor)?;
@@ -148,8 +167,20 @@ impl RelationsBuilder {
         Ok(())
     }
 
-    /// Some pages speak. Fingerprints are taken on all cores.
+    /// Tells copies apart, once all texts are there.
+    fn compare_texts(&mut self) -> Result<(), GraphError> {
+        if let Some(texts) = self.texts.take() {
+            self.copies = texts.finish(self.numbering.ids.len() as u32)?;
+        }
+        Ok(())
+    }
+
+    /// Some pages speak. Fingerprints are taken on all cores. All texts must be told before the first link, so that a link
+    /// to a copy can count for its original.
     pub fn texts(&mut self, pages: Vec<PageWords>) -> Result<(), GraphError> {
+        if self.texts.is_none() {
+            return Err(GraphError::TextsAfterLinks);
+        }
         let fingerprints: Vec<Fingerprint> =
             pages.par_iter().map(|page| Fingerprint::of(&page.title, &page.body)).collect();
         for (words, fingerprint) in pages.into_iter().zip(fingerprints) {
@@ -165,19 +196,18 @@ impl RelationsBuilder {
                 archive: words.archive,
                 canonical: canonical.filter(|other| *other != page),
             };
-            self.copies.add(text, fingerprint)?;
+            self.hashes.push((page, words.hash));
+            if let Some(texts) = &mut self.texts {
+                texts.add(text, fingerprint)?;
+            }
         }
         Ok(())
     }
 
     /// Puts everything in order, computes ranks and groups, and puts the new relations in the place of the old, whose ranks
     /// are a good guess to begin with. `to` says how far the library was read, `now` is in seconds since 1970.
-    pub fn finish(
-        self,
-        to: LibraryPosition,
-        now: i64,
-        before: Option<&Relations>,
-    ) -> Result<(Relations, Computed), GraphError> {
+    pub fn finish(mut self, to: LibraryPosition, now: i64) -> Result<(Relations, Computed), GraphError> {
+        self.compare_texts()?;
         let Numbering { ids, urls, site_of_page, site_names, domain_of_site, .. } = self.numbering;
         let count = ids.len();
         let graph = self.links.finish(count as u32)?;
@@ -187,7 +217,8 @@ impl RelationsBuilder {
 
         let places = Places::new(&site_of_page, &domain_of_site)?;
         let rules = RankRules { form: Form::PerPage, ..self.rules.rank };
-        let start = before.map(|before| start_ranks(&ids, before));
+        let by_id = by_id(&ids);
+        let start = rows::start_ranks(&self.folder, &ids, &by_id);
         let Ranks { values: page_rank, rounds, error_bound, .. } =
             page_rank(&graph, &rules, Teleport::Everywhere, start.as_deref())?;
         drop(start);
@@ -210,7 +241,6 @@ impl RelationsBuilder {
         for page in self.fetched {
             fetched[page as usize] = true;
         }
-        let by_id = by_id(&ids);
         let redirects = numbered(&self.redirects, &ids, &by_id);
         let pages = PageTable {
             ids,
@@ -225,8 +255,15 @@ impl RelationsBuilder {
         };
         let sites =
             SiteTable { names: site_names, of_page: site_of_page, domains: domain_of_site, rank: site_rank };
-        let copies = self.copies.finish(count as u32)?;
-        let relations = Relations { to, built: now, pages, sites, graph, copies };
+        let mut copies = self.copies;
+        copies.cover(count);
+        let relations = Relations { to, built: now, pages, sites, graph, copies, hidden: Hidden::default() };
+        let mut texts = vec![0; count];
+        for (page, hash) in self.hashes {
+            texts[page as usize] = hash;
+        }
+        rows::write(&relations, &texts, &directory.join(ROWS))?;
+        drop(texts);
         tables::save(&relations, &directory.join(TABLES))?;
         put_in_place(self.building, &self.folder)?;
         Ok((relations, Computed { rounds, error_bound }))
@@ -261,13 +298,6 @@ fn write_anchors(anchors: AnchorCollector, path: &Path, count: usize) -> Result<
         writer.put(page, &lines.concat())
     })?;
     Ok(writer.finish(path, count)?)
-}
-
-/// The ranks of before; a page that is new begins with the mean.
-fn start_ranks(ids: &[PageId], before: &Relations) -> Vec<f64> {
-    ids.iter()
-        .map(|id| before.number(*id).map_or(1.0, |page| before.pages.page_rank[page as usize]))
-        .collect()
 }
 
 /// Redirects that end at a page with a number.
@@ -311,11 +341,6 @@ fn put_in_place(building: tempfile::TempDir, folder: &Path) -> Result<(), GraphE
 
 /// Removes what a process that died left behind. Only one builds at a time.
 fn remove_unfinished(folder: &Path) -> Result<(), GraphError> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with("building-") {
-            fs::remove_dir_all(entry.path())?;
-        }
-    }
+    unfinished(folder)?.into_iter().try_for_each(fs::remove_dir_all)?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Which pages are copies of which, gathered from the fingerprints of all of them.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::num::NonZeroU32;
@@ -16,9 +17,13 @@ use crate::duplicates::{
 /// The number of no text.
 pub(super) const NO_TEXT: u32 = u32::MAX;
 
-/// Added to the time at which a page was first seen if it names another address as the right one, so that it speaks
-/// for a group only if nobody else does.
+/// Added to the time at which a page was first seen if it names another address as the right one, and is not seen to be
+/// mistaken, so that it speaks for a group only if nobody else does.
 const NOT_CANONICAL: i64 = 1 << 60;
+
+/// Pages that one may collect because they name it as the right one and are somewhat like it. Those that are copies by
+/// themselves do not count.
+const MOST_BY_NAME: u32 = 100;
 
 /// Collects fingerprints. The wide ones wait in a file without a name.
 pub(super) struct CopyCollector {
@@ -62,6 +67,9 @@ pub(super) struct Copies {
     pub(super) exact: Vec<u32>,
     /// Empty once saved: only the index that is being built wants them.
     pub(super) signatures: Vec<Option<MinHashSignature>>,
+    /// Pages that are variants of another of their domain by their own word, which proved true, with that page. Empty
+    /// once saved: links have been led there.
+    pub(super) variants: HashMap<u32, u32>,
 }
 
 impl CopyCollector {
@@ -80,11 +88,10 @@ impl CopyCollector {
 
     pub(super) fn add(&mut self, text: TextOf, fingerprint: Fingerprint) -> io::Result<()> {
         let number = self.pages.len() as u32;
-        let later = if text.canonical.is_some() { NOT_CANONICAL } else { 0 };
         self.pages.push(text.page);
         self.domains.push(text.domain);
         self.facts.push(PageFacts {
-            first_seen: text.first_seen.millis().saturating_add(later),
+            first_seen: text.first_seen.millis(),
             site: text.site,
             layout: text.layout,
         });
@@ -100,43 +107,112 @@ impl CopyCollector {
     /// The copies among the texts of `pages` pages.
     pub(super) fn finish(mut self, pages: u32) -> io::Result<Copies> {
         let method = MinHash::default();
-        let mut grouping = Grouping::new(self.pages.len());
-        let first = |facts: &[PageFacts], text: u32| (facts[text as usize].first_seen, text);
-        let mut exact: Vec<u32> = (0..self.pages.len() as u32).collect();
-        self.digests.sort_unstable();
-        for same in self.digests.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1)) {
-            let texts = same.iter().map(|(_, _, text)| *text);
-            let Some(speaker) = texts.clone().min_by_key(|text| first(&self.facts, *text)) else { continue };
-            for text in texts {
-                exact[text as usize] = speaker;
-                grouping.unite(speaker, text);
-            }
-        }
-        drop(self.digests);
-        self.wide.flush()?;
-        let wide = Wide { file: self.wide.get_ref(), shingles: &self.shingles };
-        let signatures = own_signatures(&wide, &self.facts, &self.titles)?;
         let mut texts = vec![NO_TEXT; pages as usize];
         for (page, text) in self.pages.iter().zip(0..) {
             texts[*page as usize] = text;
         }
-        for (text, page) in self.canonical {
-            let other = texts[page as usize];
-            if other == NO_TEXT {
-                continue;
-            }
-            // A page may speak for its own domain; of others it must be seen to be true.
-            let [one, two] = [text, other].map(|text| signatures[text as usize].as_ref());
-            let is_copy = one.zip(two).is_some_and(|(one, two)| method.compare(one, two).is_some());
-            if self.domains[text as usize] == self.domains[other as usize] || is_copy {
-                grouping.unite(text, other);
+        let named = self.named(&texts);
+        let mut grouping = Grouping::new(self.pages.len());
+        let mut exact: Vec<u32> = (0..self.pages.len() as u32).collect();
+        self.digests.sort_unstable();
+        for same in self.digests.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1)) {
+            for (_, _, text) in same {
+                exact[*text as usize] = same[0].2;
+                grouping.unite(same[0].2, *text);
             }
         }
+        self.digests = Vec::new();
+        self.wide.flush()?;
+        let wide = Wide { file: self.wide.get_ref(), shingles: &self.shingles };
+        let signatures = own_signatures(&wide, &self.facts, &self.titles)?;
+
+        let (mut variants, mut by_name) = (HashMap::new(), HashMap::<u32, u32>::new());
+        for Named { text, other, same_words } in named {
+            let Some(other) = other else {
+                self.yields(text);
+                continue;
+            };
+            // Whatever a page says of itself must be seen to be true: a site whose every page names its home page as the
+            // right one is not one page. Within a domain, which knows its own variants, less is enough.
+            let [one, two] = [text, other].map(|text| signatures[text as usize].as_ref());
+            let both = one.zip(two);
+            let is_copy = same_words || both.is_some_and(|(one, two)| method.compare(one, two).is_some());
+            let is_home = self.domains[text as usize] == self.domains[other as usize];
+            let is_variant = is_copy || {
+                let collected = by_name.entry(other).or_default();
+                let is_like = is_home && both.is_some_and(|(one, two)| method.is_somewhat_like(one, two));
+                *collected += u32::from(is_like);
+                is_like && *collected <= MOST_BY_NAME
+            };
+            if is_variant {
+                self.yields(text);
+                grouping.unite(text, other);
+                if is_home {
+                    variants.insert(self.pages[text as usize], self.pages[other as usize]);
+                }
+            }
+        }
+        let variants = ends(&variants);
+        choose_speakers(&mut exact, &self.facts);
         // Joining is what takes the most: what is not needed any more goes first.
         drop((self.titles, self.shingles, self.domains, self.wide));
         grouping.join(&method, &signatures);
         let groups = grouping.finish(&method, &signatures, &self.facts);
-        Ok(Copies { pages: self.pages, texts, facts: self.facts, groups, exact, signatures })
+        Ok(Copies { pages: self.pages, texts, facts: self.facts, groups, exact, signatures, variants })
+    }
+
+    /// A page says itself that another is the right one.
+    fn yields(&mut self, text: u32) {
+        let seen = &mut self.facts[text as usize].first_seen;
+        *seen = seen.saturating_add(NOT_CANONICAL);
+    }
+
+    /// What pages say of themselves. Digests must stand in the order of the texts.
+    fn named(&mut self, texts: &[u32]) -> Vec<Named> {
+        let digest = |text: u32| self.digests[text as usize].0;
+        let named = std::mem::take(&mut self.canonical).into_iter().map(|(text, page)| {
+            let other = texts.get(page as usize).copied().filter(|other| *other != NO_TEXT);
+            Named { text, other, same_words: other.is_some_and(|other| digest(text) == digest(other)) }
+        });
+        named.collect()
+    }
+}
+
+/// A text that names another as the right one.
+struct Named {
+    text: u32,
+    /// None where that is no page with a text.
+    other: Option<u32>,
+    same_words: bool,
+}
+
+/// Where each variant leads in the end; those that run in a circle lead nowhere.
+fn ends(variants: &HashMap<u32, u32>) -> HashMap<u32, u32> {
+    let end = |page: u32| {
+        let mut end = page;
+        for _ in 0..super::MAX_HOPS {
+            match variants.get(&end) {
+                Some(next) => end = *next,
+                None => return Some((page, end)),
+            }
+        }
+        None
+    };
+    variants.keys().filter_map(|page| end(*page)).collect()
+}
+
+/// Has the first seen of each set of equal texts speak for it.
+fn choose_speakers(exact: &mut [u32], facts: &[PageFacts]) {
+    let seen = |text: u32| (facts[text as usize].first_seen, text);
+    let mut speakers: Vec<u32> = (0..exact.len() as u32).collect();
+    for (text, set) in (0..).zip(&*exact) {
+        let speaker = &mut speakers[*set as usize];
+        if seen(text) < seen(*speaker) {
+            *speaker = text;
+        }
+    }
+    for set in exact {
+        *set = speakers[*set as usize];
     }
 }
 
@@ -180,6 +256,11 @@ fn own_signatures(
 }
 
 impl Copies {
+    /// Makes room for pages that have a number by now, and no text.
+    pub(super) fn cover(&mut self, pages: usize) {
+        self.texts.resize(pages, NO_TEXT);
+    }
+
     /// The number of a page's text.
     pub(super) fn text(&self, page: u32) -> Option<u32> {
         self.texts.get(page as usize).copied().filter(|text| *text != NO_TEXT)

@@ -11,7 +11,7 @@
 //! let mut builder = RelationsBuilder::begin(folder.path(), RelationRules::default())?;
 //! let (from, to) = (PageUrl::parse("http://a.example/")?, PageUrl::parse("http://b.example/")?);
 //! builder.link(&from, &to, "a site about lighthouses")?;
-//! builder.finish(LibraryPosition::START, 0, None)?;
+//! builder.finish(LibraryPosition::START, 0)?;
 //!
 //! let relations = Relations::open(folder.path())?;
 //! let page = relations.number(to.id()).ok_or("not linked")?;
@@ -22,39 +22,48 @@
 //!
 //! # Invariants
 //! * Every page that was fetched and every page that is linked has a number, in the order in which they were heard of. A
-//!   redirect has none: who links to it links to where it leads.
+//!   redirect has none: who links to it links to where it leads. Who links to a page that names another of its domain
+//!   as the right one, and is seen to be its copy, links to that.
 //! * A folder holds the newest finished relations; whoever reads them reads on when newer ones come.
 //! * What is read back is checked: no number leads outside its table, whatever the file says.
 
 mod builder;
 mod copies;
+mod groups;
 mod numbering;
+mod rows;
 mod strings;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod together;
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pharos_core::{LibraryPosition, PageId, SiteName};
+use pharos_core::{LibraryPosition, PageId, SiteId, SiteName};
 use serde::Serialize;
 
 pub use self::builder::{Computed, PageWords, RelationRules, RelationsBuilder};
 use self::copies::Copies;
+pub use self::groups::Group;
+pub use self::rows::{Known, Lookup};
 use self::strings::StringReader;
+pub use self::together::Together;
 use crate::GraphError;
 use crate::anchors::Anchor;
-use crate::duplicates::mirrors::{MirrorPair, MirrorRule, alias_groups, mirror_pairs};
-use crate::duplicates::{Member, MinHashSignature};
 use crate::link_counts::LinkCounts;
 use crate::web::{Graph, Places};
 
 const TABLES: &str = "tables.zst";
 const URLS: &str = "urls";
 const ANCHORS: &str = "anchors";
+const ROWS: &str = "rows";
+
+/// Redirects, and canonical addresses, that are followed in a row.
+const MAX_HOPS: usize = 16;
 
 /// What the web says about every page.
 #[derive(Debug)]
@@ -65,6 +74,24 @@ pub struct Relations {
     sites: SiteTable,
     graph: Graph,
     copies: Copies,
+    hidden: Hidden,
+}
+
+/// What operators took out since: nothing of it is told, although it still stands in the tables.
+#[derive(Debug, Default)]
+struct Hidden {
+    pages: HashSet<PageId>,
+    sites: HashSet<SiteId>,
+}
+
+impl Hidden {
+    fn contains(&self, id: PageId) -> bool {
+        self.pages.contains(&id) || self.sites.contains(&id.site())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.pages.is_empty() && self.sites.is_empty()
+    }
 }
 
 /// What is known of each page.
@@ -144,7 +171,15 @@ impl Relations {
             counts: loaded.counts,
         };
         let (sites, graph, copies) = (loaded.sites, loaded.graph, loaded.copies);
-        Ok(Self { to: loaded.to, built: loaded.built, pages, sites, graph, copies })
+        Ok(Self {
+            to: loaded.to,
+            built: loaded.built,
+            pages,
+            sites,
+            graph,
+            copies,
+            hidden: Hidden::default(),
+        })
     }
 
     /// Up to where of the library pages are known.
@@ -178,25 +213,44 @@ impl Relations {
         self.sites.places()
     }
 
-    /// The domain of every site.
-    pub fn domains_of_sites(&self) -> &[u32] {
-        &self.sites.domains
-    }
-
     /// The names of all sites, by their numbers.
     pub fn sites(&self) -> &[SiteName] {
         &self.sites.names
     }
 
-    /// The number of a page, or of the page that it leads to.
+    /// Tells nothing of this page any more.
+    pub fn hide_page(&mut self, id: PageId) {
+        self.hidden.pages.insert(id);
+    }
+
+    /// Tells nothing of the pages of this site any more.
+    pub fn hide_site(&mut self, site: SiteId) {
+        self.hidden.sites.insert(site);
+    }
+
+    /// Was the page, or its site, hidden? The graph and the tables by number have it all the same.
+    pub fn is_hidden(&self, page: u32) -> bool {
+        !self.hidden.is_empty() && self.hidden.contains(self.id(page))
+    }
+
+    /// Was the site hidden?
+    pub fn is_site_hidden(&self, site: u32) -> bool {
+        self.hidden.sites.contains(&self.sites.names[site as usize].id())
+    }
+
+    /// The number of a page, or of the page that it leads to; none of what is hidden.
     pub fn number(&self, id: PageId) -> Option<u32> {
+        if self.hidden.contains(id) {
+            return None;
+        }
         let pages = &self.pages;
         let own = pages.by_id.binary_search_by_key(&id, |number| pages.ids[*number as usize]);
         let redirect = || pages.redirects.binary_search_by_key(&id, |(from, _)| *from);
-        match own {
+        let number = match own {
             Ok(place) => Some(pages.by_id[place]),
             Err(_) => redirect().ok().map(|place| pages.redirects[place].1),
-        }
+        };
+        number.filter(|page| !self.is_hidden(*page))
     }
 
     /// The id of a page.
@@ -241,98 +295,35 @@ impl Relations {
 
     /// What others call the page, the heaviest first.
     pub fn anchors(&self, page: u32) -> Result<Vec<Anchor>, GraphError> {
-        let text = self.pages.anchors.get(page)?;
-        let anchor = |line: &str| {
-            let (weight, text) = line.split_once(' ')?;
-            Some(Anchor { text: text.to_owned(), weight: weight.parse().ok()? })
-        };
-        Ok(text.lines().filter_map(anchor).collect())
-    }
-
-    /// The page that speaks for a page and all its copies, exact or near: the first crawled; none without copies.
-    pub fn representative(&self, page: u32) -> Option<u32> {
-        let text = self.copies.text(page)?;
-        let representative = self.copies.groups.representative(text);
-        let alone = self.copies.groups.members(text).is_empty();
-        (!alone).then(|| self.copies.page(representative))
-    }
-
-    /// How many other pages say the same (镜像度).
-    pub fn mirror_degree(&self, page: u32) -> u32 {
-        let text = self.copies.text(page);
-        text.map_or(0, |text| self.copies.groups.mirror_degree(text) as u32)
-    }
-
-    /// The page that stands for all pages with the very same words; mostly itself.
-    pub fn original(&self, page: u32) -> u32 {
-        let text = self.copies.text(page);
-        text.map_or(page, |text| self.copies.page(self.copies.exact[text as usize]))
-    }
-
-    /// The pages with the very same words, by the one that stands for them.
-    pub fn exact_copies(&self) -> HashMap<u32, Vec<u32>> {
-        let mut copies: HashMap<u32, Vec<u32>> = HashMap::new();
-        for (text, original) in (0..).zip(&self.copies.exact).filter(|(text, original)| text != *original) {
-            copies.entry(self.copies.page(*original)).or_default().push(self.copies.page(text));
-        }
-        copies
-    }
-
-    /// The signature of a page's words, while these relations are new.
-    pub fn signature(&self, page: u32) -> Option<&MinHashSignature> {
-        self.copies.signatures.get(self.copies.text(page)? as usize)?.as_ref()
-    }
-
-    /// Groups of copies, largest first: the representative, and the others with what they have in common with it.
-    pub fn groups(&self) -> Vec<Group> {
-        let copies = &self.copies;
-        let mut groups: Vec<Group> = copies
-            .groups
-            .iter()
-            .map(|(representative, members)| Group {
-                representative: copies.page(representative),
-                members: members.iter().map(|m| Member { page: copies.page(m.page), ..*m }).collect(),
-            })
-            .collect();
-        groups.sort_by_key(|group| std::cmp::Reverse(group.members.len()));
-        groups
-    }
-
-    /// The copies of one page: its group, or nothing.
-    pub fn group(&self, page: u32) -> Option<Group> {
-        let text = self.copies.text(page)?;
-        let members = self.copies.groups.members(text);
-        let member = |m: &Member| Member { page: self.copies.page(m.page), ..*m };
-        (!members.is_empty()).then(|| Group {
-            representative: self.copies.page(self.copies.groups.representative(text)),
-            members: members.iter().map(member).collect(),
-        })
-    }
-
-    /// Pages with a text: those that were looked at for copies.
-    pub fn pages_with_text(&self) -> &[u32] {
-        &self.copies.pages
-    }
-
-    /// Sites that show the same pages as another, in pairs.
-    pub fn mirrors(&self, rule: &MirrorRule) -> Vec<MirrorPair> {
-        mirror_pairs(&self.copies.groups, &self.copies.facts, rule)
-    }
-
-    /// Sites that are one, each group beginning with the name to keep.
-    pub fn aliases(&self, rule: &MirrorRule) -> Vec<Vec<u32>> {
-        let names: Vec<&str> = self.sites.names.iter().map(SiteName::as_str).collect();
-        alias_groups(&self.mirrors(rule), &names)
+        Ok(parse_anchors(&self.pages.anchors.get(page)?))
     }
 }
 
-/// Pages that say the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// The one crawled first.
-    pub representative: u32,
-    /// The others.
-    pub members: Vec<Member>,
+/// Anchors as they stand in their file: a line for each.
+fn parse_anchors(text: &str) -> Vec<Anchor> {
+    let anchor = |line: &str| {
+        let (weight, text) = line.split_once(' ')?;
+        Some(Anchor { text: text.to_owned(), weight: weight.parse().ok()? })
+    };
+    text.lines().filter_map(anchor).collect()
+}
+
+/// The folder of the newest finished relations; it never changes, but newer ones take its place.
+pub fn newest(folder: &Path) -> io::Result<Option<PathBuf>> {
+    Ok(finished(folder)?.pop())
+}
+
+/// Folders that a build which did not end left behind, or which is at work now.
+pub fn unfinished(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    folders(folder, |name| name.starts_with("building-"))
+}
+
+/// Removes all that stands in a folder of relations. Who has them open reads on.
+pub fn discard(folder: &Path) -> io::Result<()> {
+    for path in finished(folder)?.into_iter().chain(unfinished(folder)?) {
+        fs::remove_dir_all(path)?;
+    }
+    Ok(())
 }
 
 /// All numbers, by rising id.
@@ -344,6 +335,11 @@ fn by_id(ids: &[PageId]) -> Vec<u32> {
 
 /// The finished relations in a folder, oldest first.
 fn finished(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    folders(folder, |name| name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Folders with such a name, in their order.
+fn folders(folder: &Path, is_meant: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -351,8 +347,7 @@ fn finished(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in entries {
         let entry = entry?;
-        let is_number = |name: &str| name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_digit());
-        if entry.file_name().to_str().is_some_and(is_number) {
+        if entry.file_name().to_str().is_some_and(&is_meant) {
             found.push(entry.path());
         }
     }

@@ -64,19 +64,24 @@ impl StringReader {
 
     /// The text of a number, empty if it has none.
     pub(super) fn get(&self, number: u32) -> io::Result<String> {
-        let Some(&place) = self.places.get(number as usize).filter(|place| **place != NOTHING) else {
-            return Ok(String::new());
-        };
-        let mut length = [0; 4];
-        self.file.read_exact_at(&mut length, place)?;
-        let length = u32::from_le_bytes(length) as usize;
-        if length > MAX_BYTES {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "a text without an end"));
-        }
-        let mut text = vec![0; length];
-        self.file.read_exact_at(&mut text, place.saturating_add(4))?;
-        String::from_utf8(text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        read_at(&self.file, self.places.get(number as usize).copied().unwrap_or(NOTHING))
     }
+}
+
+/// The text that begins at a place; empty where that is none.
+pub(super) fn read_at(file: &File, place: u64) -> io::Result<String> {
+    if place == NOTHING {
+        return Ok(String::new());
+    }
+    let mut length = [0; 4];
+    file.read_exact_at(&mut length, place)?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > MAX_BYTES {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "a text without an end"));
+    }
+    let mut text = vec![0; length];
+    file.read_exact_at(&mut text, place.saturating_add(4))?;
+    String::from_utf8(text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::duplicates::{Groups, PageFacts};
 use crate::link_counts::LinkCounts;
 use crate::web::Graph;
 
-const MAGIC: &[u8; 16] = b"pharos graph 001";
+const MAGIC: &[u8; 16] = b"pharos graph 002";
 
 /// Everything but addresses and anchors, which have files of their own.
 #[derive(Serialize, Deserialize)]
@@ -118,7 +118,7 @@ pub(super) fn load(path: &Path) -> Result<Loaded, GraphError> {
         counts,
         sites: SiteTable { names, of_page, domains, rank },
         graph,
-        copies: Copies { pages, texts, facts, groups, exact, signatures: Vec::new() },
+        copies: Copies { pages, texts, facts, groups, exact, ..Copies::default() },
     };
     if loaded.is_sound(head.pages) { Ok(loaded) } else { Err(unusable("is damaged")) }
 }

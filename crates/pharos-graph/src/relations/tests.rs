@@ -15,6 +15,7 @@ fn words(address: &str, seen: i64, title: &str, body: &str) -> PageWords {
         published: None,
         title: title.into(),
         body: body.into(),
+        hash: seen as u64,
         archive: true,
         layout: 0,
         canonical: None,
@@ -45,7 +46,7 @@ fn links_lead_through_redirects_and_pages_never_fetched_have_numbers() {
     ] {
         builder.link(&url("http://a.example/"), &url(to), anchor).unwrap();
     }
-    builder.finish(LibraryPosition { file: 3, offset: 7 }, 0, None).unwrap();
+    builder.finish(LibraryPosition { file: 3, offset: 7 }, 0).unwrap();
 
     let relations = Relations::open(folder.path()).unwrap();
     assert_eq!(relations.to(), LibraryPosition { file: 3, offset: 7 });
@@ -84,7 +85,7 @@ fn the_first_crawled_speaks_for_exact_and_near_copies() {
             words("http://e.example/2", 62, "Gone", "Nothing here."),
         ])
         .unwrap();
-    let (new, _) = builder.finish(LibraryPosition::START, 0, None).unwrap();
+    let (new, _) = builder.finish(LibraryPosition::START, 0).unwrap();
     assert!(new.signature(0).is_some());
     let relations = Relations::open(folder.path()).unwrap();
     let number = |address: &str| relations.number(url(address).id()).unwrap();
@@ -108,25 +109,166 @@ fn the_first_crawled_speaks_for_exact_and_near_copies() {
 }
 
 #[test]
+fn a_page_that_is_unlike_the_one_it_names_is_no_variant_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut builder = builder(folder.path());
+    let naming = |number: i64, body: String, home: &str| PageWords {
+        canonical: Some(url(home)),
+        ..words(&format!("{home}{number}"), number, "Report", &body)
+    };
+    // Every page of this site names its home page as the right one.
+    let mut pages = vec![words("http://a.example/", 9, "Home", &prose("welcome"))];
+    pages.extend((0..30).map(|n| naming(n, prose(&format!("a{n}x")), "http://a.example/")));
+    // Of these, half stands in the page that they name: so many may be variants of one page, and no more.
+    let target = prose("common");
+    let half = &target[..target.len() / 2];
+    pages.push(words("http://b.example/", 999, "Report", &target));
+    pages.extend((0..130).map(|n| {
+        naming(n, format!("{half}{}", &prose(&format!("b{n}x"))[..half.len()]), "http://b.example/")
+    }));
+    builder.texts(pages).unwrap();
+    let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
+    let number = |address: &str| relations.number(url(address).id()).unwrap();
+    assert_eq!(relations.representative(number("http://a.example/")), None);
+    assert_eq!(relations.representative(number("http://a.example/7")), None);
+    let group = relations.group(number("http://b.example/")).unwrap();
+    assert_eq!((group.representative, group.members.len()), (number("http://b.example/"), 100));
+    assert_eq!(relations.groups().len(), 1);
+}
+
+#[test]
+fn links_to_a_variant_are_links_to_the_page_it_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut builder = builder(folder.path());
+    let text = prose("lamp");
+    let naming = |address: &str, other: &str| PageWords {
+        canonical: Some(url(other)),
+        ..words(address, 1, "Lamps", &text)
+    };
+    let [lamps, print, mail] =
+        ["http://a.example/lamps", "http://a.example/lamps?print", "http://a.example/mail"];
+    builder
+        .texts(vec![
+            words(lamps, 5, "Lamps", &text),
+            naming(print, lamps),
+            naming(mail, print),
+            // In a circle, and on another domain: each speaks for itself.
+            naming("http://a.example/1", "http://a.example/2"),
+            naming("http://a.example/2", "http://a.example/1"),
+            naming("http://b.example/lamps", lamps),
+        ])
+        .unwrap();
+    for (from, to) in [
+        ("http://c.example/1", print),
+        ("http://c.example/2", mail),
+        ("http://c.example/2", lamps),
+        ("http://c.example/3", "http://b.example/lamps"),
+        ("http://c.example/4", "http://a.example/1"),
+        (print, print),
+        (print, lamps),
+    ] {
+        builder.link(&url(from), &url(to), "lamps").unwrap();
+    }
+    assert!(matches!(builder.texts(Vec::new()), Err(GraphError::TextsAfterLinks)));
+    let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
+    let counts = |address: &str| relations.counts(relations.number(url(address).id()).unwrap());
+    assert_eq!((counts(lamps).raw_link_hits, counts(lamps).link_hits), (3, 2));
+    assert_eq!((counts(print).raw_link_hits, counts(mail).raw_link_hits), (0, 0));
+    assert_eq!(counts("http://b.example/lamps").raw_link_hits, 1);
+    assert_eq!(counts("http://a.example/1").raw_link_hits, 1);
+}
+
+#[test]
+fn addresses_of_one_document_are_counted_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut builder = builder(folder.path());
+    let text = prose("lamp");
+    let [first, copy] = ["http://a.example/lamps", "http://b.example/lamps"];
+    builder.texts(vec![words(first, 1, "Lamps", &text), words(copy, 2, "Lamps", &text)]).unwrap();
+    for (from, to) in [
+        ("http://a.example/", first),
+        // From the domain of one, and from elsewhere to the other: both count, the page once.
+        ("http://a.example/", copy),
+        ("http://c.example/1", first),
+        ("http://c.example/2", copy),
+        ("http://d.example/", first),
+        ("http://d.example/", copy),
+        (first, copy),
+        (copy, first),
+    ] {
+        builder.link(&url(from), &url(to), "").unwrap();
+    }
+    let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
+    let [first, copy] = [first, copy].map(|address| relations.number(url(address).id()).unwrap());
+    let both = relations.together(&[first, copy]);
+    let rank = |page: u32| relations.page_ranks()[page as usize];
+    assert_eq!(both.page_rank, rank(first) + rank(copy));
+    let LinkCounts { out_degree, raw_link_hits, link_hits, linking_domains } = both.counts;
+    assert_eq!((out_degree, raw_link_hits, link_hits, linking_domains), (1, 4, 4, 3));
+    assert_eq!(relations.together(&[first]).counts, relations.counts(first));
+    assert_eq!(both.link_weight, relations.link_weight(first).max(relations.link_weight(copy)));
+}
+
+#[test]
 fn newer_relations_take_the_place_of_older_ones_and_begin_with_their_ranks() {
     let folder = tempfile::tempdir().unwrap();
-    let build = |before: Option<&Relations>| {
+    let build = || {
         let mut builder = builder(folder.path());
         for page in 0..50 {
             let from = url(&format!("http://a.example/{page}"));
             builder.link(&from, &url(&format!("http://a.example/{}", page * 7 % 50)), "").unwrap();
             builder.link(&from, &url("http://b.example/"), "").unwrap();
         }
-        builder.finish(LibraryPosition::START, 0, before).unwrap().1
+        builder.finish(LibraryPosition::START, 0).unwrap().1
     };
     // What a killed process left behind.
     fs::create_dir(folder.path().join("building-dead")).unwrap();
-    let first = build(None);
+    let first = build();
     let old = Relations::open(folder.path()).unwrap();
-    let second = build(Some(&old));
+    let second = build();
     assert!(second.rounds < first.rounds);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     assert_eq!(old.url(0).unwrap(), "http://a.example/0", "who reads the old ones reads on");
+}
+
+#[test]
+fn single_pages_are_looked_up_without_the_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(Lookup::open(folder.path()).unwrap().is_none());
+    let mut builder = builder(folder.path());
+    let text = prose("lamp");
+    builder
+        .texts(vec![
+            words("http://a.example/lamps", 7, "Lamps", &text),
+            words("http://b.example/lamps", 8, "Lamps", &text),
+        ])
+        .unwrap();
+    builder.link(&url("http://c.example/"), &url("http://b.example/lamps"), "where keepers sleep").unwrap();
+    builder.finish(LibraryPosition::START, 0).unwrap();
+    let lookup = Lookup::open(folder.path()).unwrap().unwrap();
+    let known = lookup.page(url("http://b.example/lamps").id()).unwrap().unwrap();
+    assert_eq!((known.group, known.text), (url("http://a.example/lamps").id(), 8));
+    assert_eq!(known.anchors[0].text, "where keepers sleep");
+    let alone = lookup.page(url("http://c.example/").id()).unwrap().unwrap();
+    assert_eq!(alone, Known { group: url("http://c.example/").id(), text: 0, anchors: Vec::new() });
+    assert_eq!(lookup.page(url("http://d.example/").id()).unwrap(), None);
+    assert!(lookup.is_newest(folder.path()));
+    RelationsBuilder::begin(folder.path(), RelationRules::default())
+        .unwrap()
+        .finish(LibraryPosition::START, 0)
+        .unwrap();
+    assert!(!lookup.is_newest(folder.path()));
+    assert_eq!(lookup.page(url("http://b.example/lamps").id()).unwrap(), Some(known), "who reads reads on");
+}
+
+#[test]
+fn rules_with_which_nothing_can_be_computed_are_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for damping in [1.0, -0.1, f64::NAN] {
+        let rank = crate::pagerank::RankRules { damping, ..Default::default() };
+        let rules = RelationRules { rank, ..RelationRules::default() };
+        assert!(matches!(RelationsBuilder::begin(folder.path(), rules), Err(GraphError::Rule { .. })));
+    }
 }
 
 #[test]
@@ -139,7 +281,7 @@ fn what_is_missing_or_damaged_is_told() {
         .texts((0..4).map(|n| words(&format!("http://a.example/{n}"), n, "T", &prose("x"))).collect())
         .unwrap();
     builder.link(&url("http://a.example/1"), &url("http://a.example/2"), "two").unwrap();
-    builder.finish(LibraryPosition::START, 0, None).unwrap();
+    builder.finish(LibraryPosition::START, 0).unwrap();
     let file = folder.path().join("00000001").join(TABLES);
     let good = fs::read(&file).unwrap();
     for place in 0..good.len() {

@@ -15,13 +15,18 @@ pub struct Degrees {
 impl Degrees {
     /// Links from (forward), to (backward) or at (both) every page.
     pub fn of(graph: &Graph, direction: Direction) -> Self {
+        Self::among(graph, direction, |_| true)
+    }
+
+    /// The same of some pages only.
+    pub fn among(graph: &Graph, direction: Direction, counts: impl Fn(u32) -> bool + Sync) -> Self {
         let degree = |page| match direction {
             Direction::Forward => graph.links_from(page).len(),
             Direction::Backward => graph.links_to(page).len(),
             Direction::Both => graph.links_from(page).len() + graph.links_to(page).len(),
         };
-        let mut degrees: Vec<u64> =
-            (0..graph.pages()).into_par_iter().map(|page| degree(page) as u64).collect();
+        let pages = (0..graph.pages()).into_par_iter().filter(|page| counts(*page));
+        let mut degrees: Vec<u64> = pages.map(|page| degree(page) as u64).collect();
         degrees.par_sort_unstable();
         let counts = degrees.chunk_by(|left, right| left == right).map(|same| (same[0], same.len() as u64));
         Self { counts: counts.collect() }
@@ -68,6 +73,8 @@ mod tests {
         assert_eq!((into.pages(), into.largest(), into.without_links()), (5, 3, 4));
         assert!((into.mean() - 0.6).abs() < 1e-12);
         assert_eq!(Degrees::of(&star, Direction::Forward).counts, [(0, 2), (1, 3)]);
+        let two = Degrees::among(&star, Direction::Forward, |page| page > 2);
+        assert_eq!(two.counts, [(0, 1), (1, 1)]);
         let nothing = Graph::from_links(0, [], BuildRules::default()).unwrap();
         let nothing = Degrees::of(&nothing, Direction::Both);
         assert_eq!((nothing.mean(), nothing.largest(), nothing.power_law()), (0.0, 0, None));

@@ -108,7 +108,10 @@ impl Summary {
         Ok(Self {
             sizes: relations.sizes(),
             in_degree: degrees(&Degrees::of(graph, Direction::Backward)),
-            out_degree: degrees(&Degrees::of(graph, Direction::Forward)),
+            // What a page that was never fetched links to is not known.
+            out_degree: degrees(&Degrees::among(graph, Direction::Forward, |page| {
+                relations.is_fetched(page)
+            })),
             bow_tie,
             distances,
             closure: closure(graph, relations.places()?)?,
@@ -123,5 +126,28 @@ fn degrees(degrees: &Degrees) -> DegreeSummary {
         largest: degrees.largest(),
         without: degrees.without_links(),
         power_law: degrees.power_law(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::{LibraryPosition, PageUrl};
+
+    use super::*;
+    use crate::relations::{RelationRules, RelationsBuilder};
+
+    #[test]
+    fn links_from_pages_never_fetched_are_not_counted_as_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut builder = RelationsBuilder::begin(folder.path(), RelationRules::default()).unwrap();
+        let url = |name: &str| PageUrl::parse(&format!("http://a.example/{name}")).unwrap();
+        ["hub", "leaf"].iter().for_each(|page| builder.page(&url(page)).unwrap());
+        for target in ["leaf", "unseen", "unseen2"] {
+            builder.link(&url("hub"), &url(target), "").unwrap();
+        }
+        let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
+        let summary = Summary::of(&relations, 1 << 20).unwrap();
+        assert_eq!((summary.out_degree.mean, summary.out_degree.without), (1.5, 1));
+        assert_eq!((summary.in_degree.mean, summary.in_degree.without), (0.75, 1));
     }
 }

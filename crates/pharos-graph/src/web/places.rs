@@ -1,4 +1,4 @@
-//! Which site and which domain a page belongs to, and the graphs between those.
+//! Which site and which domain a page belongs to, and the graph between sites.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -41,6 +41,11 @@ impl<'table> Places<'table> {
         self.domain_of_site.iter().max().map_or(0, |&largest| largest + 1)
     }
 
+    /// The domain of every site.
+    pub(crate) fn domains_of_sites(self) -> &'table [u32] {
+        self.domain_of_site
+    }
+
     /// The site of a page.
     ///
     /// # Panics
@@ -70,38 +75,21 @@ fn check(table: &'static str, entries: &[u32], limit: usize) -> Result<(), Graph
 /// than one of a single page.
 pub fn site_graph(graph: &Graph, places: Places<'_>, rules: BuildRules) -> Result<Graph, GraphError> {
     places.fit(graph)?;
-    let other_domain = |from, to| places.domain(from) != places.domain(to);
-    collapsed(graph, places.sites(), |page| places.site(page), other_domain, rules)
-}
-
-/// The graph of domains: one link from a domain to another however many of their pages are linked.
-pub fn domain_graph(graph: &Graph, places: Places<'_>, rules: BuildRules) -> Result<Graph, GraphError> {
-    places.fit(graph)?;
-    collapsed(graph, places.domains(), |page| places.domain(page), |_, _| true, rules)
-}
-
-fn collapsed(
-    graph: &Graph,
-    groups: u32,
-    group_of: impl Fn(u32) -> u32,
-    counts: impl Fn(u32, u32) -> bool,
-    rules: BuildRules,
-) -> Result<Graph, GraphError> {
     let rules = BuildRules { keep_duplicates: false, keep_self_links: false, ..rules };
     let mut builder = GraphBuilder::new(rules);
     for from in 0..graph.pages() {
-        let source = group_of(from);
+        let source = places.site(from);
         let mut last = source;
         for &to in graph.links_from(from) {
-            let target = group_of(to);
+            let target = places.site(to);
             // Neighbours in number are mostly neighbours in place: most repetitions end here.
-            if target != last && counts(from, to) {
+            if target != last && places.domain(from) != places.domain(to) {
                 builder.add(source, target)?;
                 last = target;
             }
         }
     }
-    builder.finish(groups)
+    builder.finish(places.sites())
 }
 
 /// Where links lead (封闭性: links that stay need not be handed to another crawler).
@@ -155,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sites_and_domains_are_linked_once() {
+    fn sites_are_linked_once() {
         // Pages 0–2 on site 0, 3 on site 1 of the same domain, 4 on site 2 of another.
         let links = [(0, 1), (0, 3), (0, 4), (1, 4), (2, 4), (4, 3)];
         let graph = Graph::from_links(5, links, BuildRules::default()).unwrap();
@@ -165,8 +153,6 @@ mod tests {
             (sites.links_from(0), sites.links_from(2), sites.links()),
             ([2].as_slice(), [1].as_slice(), 2)
         );
-        let domains = domain_graph(&graph, places, BuildRules::default()).unwrap();
-        assert_eq!((domains.pages(), domains.links()), (2, 2));
         let closure = closure(&graph, places).unwrap();
         assert_eq!(closure, Closure { same_site: 1, same_domain: 1, elsewhere: 4 });
         assert!((closure.share_inside() - 1.0 / 3.0).abs() < 1e-12);

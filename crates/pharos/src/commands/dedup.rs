@@ -5,12 +5,10 @@ use std::io::{self, Read as _};
 
 use anyhow::{Context as _, bail};
 use pharos_core::{PageId, PageUrl};
-use pharos_engine::measure_copies;
-use pharos_graph::Relations;
-use pharos_graph::duplicates::mirrors::MirrorRule;
-use pharos_graph::duplicates::{Extent, Layout};
+use pharos_engine::{Measured, measure_copies};
+use pharos_graph::duplicates::{Extent, Layout, Report, ReportedGroup};
 use pharos_graph::relations::Group;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::graph::{number, open};
 use crate::cli::{DedupCommand, DedupGroupsArgs, DedupMeasureArgs, DedupOfArgs, DedupReportArgs, Global};
@@ -28,36 +26,7 @@ pub(crate) fn run(global: &Global, command: DedupCommand) -> anyhow::Result<Outc
     }
 }
 
-/// A group as it is printed.
-#[derive(Serialize)]
-struct ShownGroup {
-    representative: String,
-    copies: Vec<ShownCopy>,
-}
-
-#[derive(Serialize)]
-struct ShownCopy {
-    url: String,
-    /// The very same words as the representative, or another copy.
-    exact: bool,
-    extent: Extent,
-    layout: Layout,
-}
-
-fn shown(relations: &Relations, group: &Group) -> anyhow::Result<ShownGroup> {
-    let copy = |member: &pharos_graph::duplicates::Member| -> anyhow::Result<ShownCopy> {
-        Ok(ShownCopy {
-            url: relations.url(member.page)?,
-            exact: relations.original(member.page) == group.representative,
-            extent: member.extent,
-            layout: member.layout,
-        })
-    };
-    let copies = group.members.iter().map(copy).collect::<anyhow::Result<_>>()?;
-    Ok(ShownGroup { representative: relations.url(group.representative)?, copies })
-}
-
-fn print_group(group: &ShownGroup) -> anyhow::Result<()> {
+fn print_group(group: &ReportedGroup) -> anyhow::Result<()> {
     console::out!("{}", group.representative);
     for copy in &group.copies {
         let label = match (copy.exact, copy.extent) {
@@ -75,77 +44,8 @@ fn print_group(group: &ShownGroup) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What `report` prints.
-#[derive(Serialize)]
-struct Report {
-    pages: u64,
-    groups: u64,
-    /// Pages that stand in a group.
-    pages_in_groups: u64,
-    /// Pages that a result list need not show.
-    pages_too_many: u64,
-    /// Of these, pages with the very same words as another.
-    exact_copies: u64,
-    largest: Vec<ShownGroup>,
-    mirrors: Vec<Mirror>,
-    sites: Vec<SiteShare>,
-}
-
-/// Sites that show the same pages.
-#[derive(Serialize)]
-struct Mirror {
-    sites: Vec<String>,
-}
-
-/// How much of a site is copied from elsewhere or from itself.
-#[derive(Serialize)]
-struct SiteShare {
-    site: String,
-    pages: u64,
-    copies: u64,
-}
-
 fn report(global: &Global, args: &DedupReportArgs) -> anyhow::Result<Outcome> {
-    let relations = open(global)?;
-    let groups = relations.groups();
-    let mut largest = Vec::new();
-    for group in groups.iter().take(args.count) {
-        largest.push(shown(&relations, group)?);
-    }
-    let name = |site: u32| relations.sites()[site as usize].as_str().to_owned();
-    let mut shares: HashMap<u32, (u64, u64)> = HashMap::new();
-    for page in relations.pages_with_text() {
-        let share = shares.entry(relations.site(*page)).or_default();
-        share.0 += 1;
-        share.1 += u64::from(relations.representative(*page).is_some_and(|other| other != *page));
-    }
-    let mut sites: Vec<SiteShare> = shares
-        .into_iter()
-        .filter(|(_, (_, copies))| *copies > 0)
-        .map(|(site, (pages, copies))| SiteShare { site: name(site), pages, copies })
-        .collect();
-    sites.sort_by(|one, other| other.copies.cmp(&one.copies).then_with(|| one.site.cmp(&other.site)));
-    sites.truncate(args.count);
-    let aliases = relations.aliases(&MirrorRule::default());
-    let mut mirrors: Vec<Mirror> =
-        aliases.into_iter().map(|sites| Mirror { sites: sites.into_iter().map(name).collect() }).collect();
-    mirrors.sort_by_key(|mirror| std::cmp::Reverse(mirror.sites.len()));
-    mirrors.truncate(args.count);
-    let too_many: u64 = groups.iter().map(|group| group.members.len() as u64).sum();
-    let report = Report {
-        pages: relations.pages_with_text().len() as u64,
-        groups: groups.len() as u64,
-        pages_in_groups: too_many + groups.len() as u64,
-        pages_too_many: too_many,
-        exact_copies: relations
-            .pages_with_text()
-            .iter()
-            .filter(|page| relations.original(**page) != **page)
-            .count() as u64,
-        largest,
-        mirrors,
-        sites,
-    };
+    let report = Report::of(&open(global)?, args.count)?;
     if global.json {
         console::print_json(&report)?;
         return Ok(Outcome::Good);
@@ -184,7 +84,7 @@ fn report(global: &Global, args: &DedupReportArgs) -> anyhow::Result<Outcome> {
 fn of(global: &Global, args: &DedupOfArgs) -> anyhow::Result<Outcome> {
     let relations = open(global)?;
     let page = number(&relations, &args.url)?;
-    let group = relations.group(page).map(|group| shown(&relations, &group)).transpose()?;
+    let group = relations.group(page).map(|group| ReportedGroup::of(&relations, &group)).transpose()?;
     if global.json {
         console::print_json(&group)?;
     } else if let Some(group) = &group {
@@ -205,7 +105,7 @@ fn groups(global: &Global, args: &DedupGroupsArgs) -> anyhow::Result<Outcome> {
     };
     let all = relations.groups();
     let found = all.iter().filter(|group| wanted(group)).take(args.count.unwrap_or(usize::MAX));
-    let found = found.map(|group| shown(&relations, group)).collect::<anyhow::Result<Vec<_>>>()?;
+    let found = found.map(|group| ReportedGroup::of(&relations, group)).collect::<Result<Vec<_>, _>>()?;
     if global.json {
         console::print_json(&found)?;
     } else {
@@ -232,17 +132,25 @@ fn measure(global: &Global, args: &DedupMeasureArgs) -> anyhow::Result<Outcome> 
     let runtime = super::runtime()?;
     let stop = runtime.block_on(async { console::stop_signal() })?;
     let line = console::progress();
-    let table = measure_copies(&data, &config, &labels, |pages| {
+    let measured = measure_copies(&data, &config, &labels, |pages| {
         line.set_message(format!("reading pages: {pages}"));
         !*stop.borrow()
     });
     line.finish_and_clear();
-    let table = table?;
-    if global.json {
-        console::print_json(&table)?;
-    } else {
-        console::out!("{}", table.to_string().trim_end());
+    let measured = measured?;
+    if measured.pages == 0 {
+        console::say(global.quiet, "none of the labels is of a page with a text in the library");
+        return Ok(Outcome::NothingFound);
     }
+    if global.json {
+        console::print_json(&measured)?;
+        return Ok(Outcome::Good);
+    }
+    let Measured { pages, pairs, labels_not_found, rows } = measured;
+    console::out!(
+        "{pages} pages with {pairs} pairs of copies; {labels_not_found} labels are of no page here\n"
+    );
+    console::out!("{}", rows.to_string().trim_end());
     Ok(Outcome::Good)
 }
 

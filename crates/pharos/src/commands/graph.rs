@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use pharos_core::PageUrl;
 use pharos_core::config::Config;
-use pharos_engine::{build_graph, locality};
+use pharos_engine::{build_graph, locality, open_relations, rank_rules};
 use pharos_graph::Relations;
 use pharos_graph::balls::{BallRules, balls};
 use pharos_graph::farm::plant;
@@ -41,7 +41,7 @@ pub(crate) fn run(global: &Global, command: GraphCommand) -> anyhow::Result<Outc
 pub(crate) fn open(global: &Global) -> anyhow::Result<Relations> {
     let data = settings::data_dir(global);
     super::search::must_exist(&data)?;
-    Ok(Relations::open(&data.graph())?)
+    Ok(open_relations(&data)?)
 }
 
 /// The number of a page by its address.
@@ -49,7 +49,7 @@ pub(crate) fn number(relations: &Relations, address: &str) -> anyhow::Result<u32
     let url = PageUrl::parse(address).with_context(|| format!("{address} is no address of a page"))?;
     match relations.number(url.id()) {
         Some(page) => Ok(page),
-        None => bail!("{url} was neither fetched nor linked when the graph was built"),
+        None => bail!("{url} was neither fetched nor linked when the graph was built, or it was removed"),
     }
 }
 
@@ -180,6 +180,13 @@ struct Ranked {
 }
 
 fn top(global: &Global, args: &GraphTopArgs) -> anyhow::Result<Outcome> {
+    let is_rank = args.sites || matches!(args.by, RankBy::PageRank | RankBy::Trust);
+    let is_computed = args.damping.is_some() || args.jump.is_some() || args.probability;
+    if !is_rank && (is_computed || !args.seed.is_empty()) {
+        bail!(
+            "--seed, --damping, --jump and --probability are of ranks: use them with --by page-rank or trust"
+        );
+    }
     let config = settings::load(global)?;
     let relations = open(global)?;
     let values = if args.sites {
@@ -188,9 +195,10 @@ fn top(global: &Global, args: &GraphTopArgs) -> anyhow::Result<Outcome> {
         page_values(&relations, args, &config)?
     };
     let mut order: Vec<u32> = (0..values.len() as u32).collect();
-    if args.fetched && !args.sites {
-        order.retain(|page| relations.is_fetched(*page));
-    }
+    order.retain(|number| match args.sites {
+        true => !relations.is_site_hidden(*number),
+        false => !relations.is_hidden(*number) && (!args.fetched || relations.is_fetched(*number)),
+    });
     order.sort_by(|one, other| values[*other as usize].total_cmp(&values[*one as usize]));
     let name = |number: u32| match args.sites {
         true => Ok(relations.sites()[number as usize].as_str().to_owned()),
@@ -245,15 +253,20 @@ fn site_values(relations: &Relations, args: &GraphTopArgs, config: &Config) -> a
         return Ok(relations.site_ranks().to_vec());
     }
     let rules = rules(args, config);
-    Ok(site_rank(relations.graph(), relations.places()?, &rules, BuildRules::default())?.values)
+    Ok(site_rank(relations.graph(), relations.places()?, &rules, sorting(config))?.values)
+}
+
+/// Links are sorted within the memory for that.
+fn sorting(config: &Config) -> BuildRules {
+    BuildRules { memory: config.graph.memory.bytes(), ..BuildRules::default() }
 }
 
 fn rules(args: &GraphTopArgs, config: &Config) -> RankRules {
+    let of_config = rank_rules(&config.graph);
     let rules = RankRules {
-        damping: args.damping.unwrap_or(config.graph.damping),
-        tolerance: config.graph.epsilon,
-        max_rounds: u32::try_from(config.graph.max_rounds).unwrap_or(u32::MAX),
+        damping: args.damping.unwrap_or(of_config.damping),
         form: if args.probability { Form::Probability } else { Form::PerPage },
+        ..of_config
     };
     args.jump.map_or(rules, |alpha| rules.jump_probability(alpha))
 }
@@ -367,7 +380,7 @@ fn neighbours(global: &Global, args: &GraphNeighboursArgs) -> anyhow::Result<Out
 /// The pages of highest rank among these.
 fn highest(relations: &Relations, pages: &[u32], count: usize) -> anyhow::Result<Vec<Neighbour>> {
     let rank = |page: u32| relations.page_ranks()[page as usize];
-    let mut pages = pages.to_vec();
+    let mut pages: Vec<u32> = pages.iter().copied().filter(|page| !relations.is_hidden(*page)).collect();
     pages.sort_by(|one, other| rank(*other).total_cmp(&rank(*one)));
     let shown = pages.into_iter().take(count);
     shown.map(|page| Ok(Neighbour { url: relations.url(page)?, page_rank: rank(page) })).collect()
@@ -388,18 +401,34 @@ fn hubs(global: &Global, args: &GraphHitsArgs) -> anyhow::Result<Outcome> {
     let relations = open(global)?;
     let index = EmbeddedIndex::open_reader(&settings::data_dir(global).index())?;
     let search = Search::new(Arc::new(index), config.query);
-    let results = search.matching(&args.query.join(" "))?;
-    let root: Vec<u32> = results.into_iter().filter_map(|id| relations.number(id)).take(args.root).collect();
+    let query = args.query.join(" ");
+    let mut asked = args.root.max(1);
+    // The graph need not know all that is found: more is asked for only where that is so.
+    let root = loop {
+        let results = search.best(&query, asked)?;
+        let is_all = results.len() < asked;
+        let known = results.into_iter().filter_map(|id| relations.number(id));
+        let root: Vec<u32> = known.take(args.root).collect();
+        if is_all || root.len() >= args.root {
+            break root;
+        }
+        asked = asked.saturating_mul(2);
+    };
     if root.is_empty() {
         console::say(global.quiet, "no page that the graph knows was found");
         return Ok(Outcome::NothingFound);
     }
     let places = if args.own_links { None } else { Some(relations.places()?) };
-    let rules = HitsRules { max_root: args.root, max_pages: args.pages, ..HitsRules::default() };
+    let rules = HitsRules {
+        max_root: args.root,
+        max_pages: args.pages,
+        max_rounds: args.rounds,
+        ..HitsRules::default()
+    };
     let found = hits(relations.graph(), &root, places, rules)?;
     let best = |values: &[f64]| -> anyhow::Result<Vec<Ranked>> {
         let mut order: Vec<(f64, u32)> = values.iter().copied().zip(found.pages.iter().copied()).collect();
-        order.retain(|(value, _)| *value > 0.0);
+        order.retain(|(value, page)| *value > 0.0 && !relations.is_hidden(*page));
         order.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
         order.truncate(args.count);
         order.into_iter().map(|(value, page)| Ok(Ranked { value, url: relations.url(page)? })).collect()
@@ -437,9 +466,7 @@ fn farm(global: &Global, args: &GraphFarmArgs) -> anyhow::Result<Outcome> {
     let config = settings::load(global)?;
     let relations = open(global)?;
     let home = number(&relations, &args.url)?;
-    let rules =
-        RankRules { damping: config.graph.damping, tolerance: config.graph.epsilon, ..RankRules::default() };
-    let farm = plant(&relations, home, args.pages, &rules)?;
+    let farm = plant(&relations, home, args.pages, &rank_rules(&config.graph), &sorting(&config))?;
     if global.json {
         console::print_json(&farm)?;
         return Ok(Outcome::Good);

@@ -156,6 +156,12 @@ impl MinHash {
         estimate(one, other).0
     }
 
+    /// Are two pages as similar as a part of a page and the whole may be? Less than [`compare`](Method::compare) asks for.
+    pub(crate) fn is_somewhat_like(&self, one: &MinHashSignature, other: &MinHashSignature) -> bool {
+        let (similarity, seen) = estimate(one, other);
+        seen >= LEAST_BINS && similarity >= self.least_similar
+    }
+
     /// The minima of a page; none if it has too few words.
     pub fn wide(&self, page: &PageText) -> Option<WideSignature> {
         if page.words.len() < self.least_words.max(1) {
