@@ -1,8 +1,9 @@
 //! The index beside raw tantivy, on the same pages and queries in the same run.
 //!
-//! `cargo run --release -p bench-index -- [PAGES.jsonl] [--pages N] [--orders] [--build-only]`
+//! `cargo run --release -p bench-index -- [PAGES.jsonl] [--pages N] [--orders | --tier | --build-only]`
 //!
-//! Without a file, N pages are made up (50,000). Prints what indexing takes, the sizes, and the time to the best ten for
+//! Without a file, N pages are made up (50,000). `--orders` compares orders of documents, `--tier` a small index of
+//! important words that is asked first, `--build-only` tells the memory of a build. Else prints what indexing takes, the sizes, and the time to the best ten for
 //! queries of two to four words that stand together on a page: plain BM25, and BM25 with a share of the static rank.
 
 mod pages;
@@ -21,7 +22,7 @@ use pharos_index::{
 use pharos_text::Analyser;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
-use raw::{Order_, Raw, Shape};
+use raw::{Raw, Sequence, Shape};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -63,12 +64,11 @@ impl Pages {
 
 fn main() -> Outcome<()> {
     let mut arguments = env::args().skip(1);
-    let (mut file, mut count, mut orders, mut build_only) = (None, 50_000, false, false);
+    let (mut file, mut count, mut what) = (None, 50_000, String::new());
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--pages" => count = arguments.next().ok_or("--pages wants a number")?.parse()?,
-            "--orders" => orders = true,
-            "--build-only" => build_only = true,
+            "--orders" | "--tier" | "--build-only" => what = argument,
             path => file = Some(path.to_string()),
         }
     }
@@ -83,15 +83,17 @@ fn main() -> Outcome<()> {
     }
     println!("{} pages of {:.1} KB of text\n", pages.count(), bytes as f64 / 1e3 / pages.count() as f64);
     let place = tempfile::tempdir()?;
-    if build_only {
-        let took = ours(place.path(), &pages, &maxima)?.0;
-        println!("{:.0} pages/s, {:.0} MB at most", pages.count() as f64 / took.as_secs_f64(), peak_megabytes());
-        return Ok(());
+    match what.as_str() {
+        "--orders" => compare_orders(&pages, &maxima),
+        "--tier" => compare_tier(&pages, &maxima),
+        "--build-only" => {
+            let took = ours(place.path(), &pages, &maxima)?.0;
+            let rate = pages.count() as f64 / took.as_secs_f64();
+            println!("{rate:.0} pages/s, {:.0} MB at most", peak_megabytes());
+            Ok(())
+        }
+        _ => compare(place.path(), &pages, &maxima),
     }
-    if orders {
-        return compare_orders(&pages, &maxima);
-    }
-    compare(place.path(), &pages, &maxima)
 }
 
 fn ours(dir: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<(Duration, EmbeddedIndex)> {
@@ -125,7 +127,8 @@ fn compare(place: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<()> {
     let shapes = [("tantivy, title and body", Shape::TwoFields), ("tantivy, one field", Shape::OneField)];
     for ((name, shape), dir) in shapes.iter().zip(&dirs) {
         let started = Instant::now();
-        let raw = Raw::build(dir, *shape, &mut pages.all(), maxima, &Order_::AsTheyCome, (THREADS, MEMORY))?;
+        let raw =
+            Raw::build(dir, *shape, &mut pages.all(), maxima, &Sequence::AsTheyCome, (THREADS, MEMORY))?;
         row(name, started.elapsed(), dir)?;
         raws.push(raw);
     }
@@ -154,15 +157,21 @@ fn compare(place: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<()> {
             ("BM25: ours", Box::new(|w, all| Ok(ask(w, all, 0.0, 0)?.candidates.len()))),
         ],
         vec![
-            ("BM25 + rank: tantivy, one field", Box::new(|w, all| Ok(one.best_ranked(w, all, RANK_WEIGHT)?.len()))),
+            (
+                "BM25 + rank: tantivy, one field",
+                Box::new(|w, all| Ok(one.best_ranked(w, all, RANK_WEIGHT)?.len())),
+            ),
             ("BM25 + rank: ours", Box::new(|w, all| Ok(ask(w, all, RANK_WEIGHT, 0)?.candidates.len()))),
         ],
         vec![
             ("and counted: tantivy, one field", Box::new(|w, all| one.best_and_count(w, all))),
-            ("and counted up to 10,000: ours", Box::new(|w, all| Ok(ask(w, all, 0.0, 10_000)?.candidates.len()))),
+            (
+                "and counted up to 10,000: ours",
+                Box::new(|w, all| Ok(ask(w, all, 0.0, 10_000)?.candidates.len())),
+            ),
         ],
         vec![
-            ("and their addresses: tantivy, one field", Box::new(|w, all| one.addresses(w, all))),
+            ("and their addresses: tantivy, one field", Box::new(|w, all| Ok(one.addresses(w, all)?.len()))),
             ("and their addresses: ours", Box::new(list)),
         ],
     ];
@@ -184,7 +193,9 @@ fn compare(place: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<()> {
             }
         }
         for ((name, _), times) in group.iter().zip(&means) {
-            let cell = |of: usize| format!("{:.0} ({:.0}) | {:.2} ×", times[of].0, times[of].1, means[0][of].0 / times[of].0);
+            let cell = |of: usize| {
+                format!("{:.0} ({:.0}) | {:.2} ×", times[of].0, times[of].1, means[0][of].0 / times[of].0)
+            };
             println!("| {name} | {} | {} |", cell(0), cell(1));
         }
     }
@@ -194,7 +205,8 @@ fn compare(place: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<()> {
 /// Orders of documents: what each costs in bytes and time.
 fn compare_orders(pages: &Pages, maxima: &Maxima) -> Outcome<()> {
     let queries = queries(pages);
-    let mut addresses: Vec<(String, usize)> = (0..pages.count()).map(|n| (pages.page(n).url.to_string(), n)).collect();
+    let mut addresses: Vec<(String, usize)> =
+        (0..pages.count()).map(|n| (pages.page(n).url.to_string(), n)).collect();
     addresses.sort_unstable();
     let mut by_address = vec![0u64; pages.count()];
     addresses.iter().zip(0..).for_each(|((_, n), place)| by_address[*n] = place);
@@ -208,12 +220,12 @@ fn compare_orders(pages: &Pages, maxima: &Maxima) -> Outcome<()> {
     let by_rank = |_: usize, page: &Document| 65_535 - rank(page);
     let by_tier = |n: usize, page: &Document| ((65_535 - rank(page)) / 8_192) << 40 | by_address[n];
     let by_cluster = |_: usize, page: &Document| cluster(page);
-    let orders: [(&str, Order_<'_>); 5] = [
-        ("crawl", Order_::AsTheyCome),
-        ("address", Order_::By(&by_url)),
-        ("static rank", Order_::By(&by_rank)),
-        ("tiers of rank, by address in each", Order_::By(&by_tier)),
-        ("clustered by title", Order_::By(&by_cluster)),
+    let orders: [(&str, Sequence<'_>); 5] = [
+        ("crawl", Sequence::AsTheyCome),
+        ("address", Sequence::By(&by_url)),
+        ("static rank", Sequence::By(&by_rank)),
+        ("tiers of rank, by address in each", Sequence::By(&by_tier)),
+        ("clustered by title", Sequence::By(&by_cluster)),
     ];
     println!("| order | KB a page | AND, µs | OR, µs |\n|---|---|---|---|");
     let mut made = Vec::new();
@@ -232,11 +244,51 @@ fn compare_orders(pages: &Pages, maxima: &Maxima) -> Outcome<()> {
                     *best = (*best).min(time(|| Ok(drop(black_box(raw.best(words, all)?))))?);
                 }
             }
-            best.iter().zip(&mut means).for_each(|(t, means)| means[column] += t.as_secs_f64() * 1e6 / queries.len() as f64);
+            best.iter()
+                .zip(&mut means)
+                .for_each(|(t, means)| means[column] += t.as_secs_f64() * 1e6 / queries.len() as f64);
         }
     }
     for ((name, _, size, _), [and, or]) in made.iter().zip(means) {
         println!("| {name} | {size:.2} | {and:.0} | {or:.0} |");
+    }
+    Ok(())
+}
+
+/// A small index of important words, asked first: how often is it enough, and are its ten the ten?
+fn compare_tier(pages: &Pages, maxima: &Maxima) -> Outcome<()> {
+    let dirs = [tempfile::tempdir()?, tempfile::tempdir()?];
+    let build = |dir: &tempfile::TempDir, shape| {
+        Raw::build(dir.path(), shape, &mut pages.all(), maxima, &Sequence::AsTheyCome, (THREADS, MEMORY))
+    };
+    let (small, whole) = (build(&dirs[0], Shape::Important)?, build(&dirs[1], Shape::OneField)?);
+    println!("| | enough by itself | the same ten | small, µs | whole, µs | small, then whole, µs |");
+    println!("|---|---|---|---|---|---|");
+    for (name, all) in [("AND", true), ("OR", false)] {
+        let (mut enough, mut same) = (0, 0);
+        let mut means = [0.0f64; 2];
+        let queries = queries(pages);
+        for words in &queries {
+            let (few, ten) = (small.addresses(words, all)?, whole.addresses(words, all)?);
+            enough += usize::from(few.len() == 10);
+            same += usize::from(few.len() == 10 && few == ten);
+            for (raw, mean) in [&small, &whole].into_iter().zip(&mut means) {
+                let mut best = Duration::MAX;
+                for _ in 0..ROUNDS {
+                    best = best.min(time(|| Ok(drop(black_box(raw.best(words, all)?))))?);
+                }
+                *mean += best.as_secs_f64() * 1e6 / queries.len() as f64;
+            }
+        }
+        let share = enough as f64 / queries.len() as f64;
+        println!(
+            "| {name} | {:.1} % | {:.1} % | {:.0} | {:.0} | {:.0} |",
+            100.0 * share,
+            100.0 * same as f64 / queries.len() as f64,
+            means[0],
+            means[1],
+            means[0] + (1.0 - share) * means[1]
+        );
     }
     Ok(())
 }
@@ -247,12 +299,14 @@ fn queries(pages: &Pages) -> Vec<Vec<String>> {
     let mut queries = Vec::new();
     while queries.len() < QUERIES {
         let page = pages.page(random.random_range(0..pages.count()));
-        let words: Vec<String> = Analyser::shared().tokens(&page.body).into_iter().map(|token| token.text).collect();
+        let words: Vec<String> =
+            Analyser::shared().tokens(&page.body).into_iter().map(|token| token.text).collect();
         if words.len() < 10 {
             continue;
         }
         let wanted = 2 + queries.len() % 3;
-        let mut chosen: Vec<String> = (0..wanted).map(|_| words[random.random_range(0..words.len())].clone()).collect();
+        let mut chosen: Vec<String> =
+            (0..wanted).map(|_| words[random.random_range(0..words.len())].clone()).collect();
         chosen.sort();
         chosen.dedup();
         if chosen.len() == wanted {
@@ -285,5 +339,6 @@ fn bytes_of(dir: &Path) -> Outcome<u64> {
 fn peak_megabytes() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(f64::NAN) * 1024.0 / 1e6
+    peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(f64::NAN) * 1024.0
+        / 1e6
 }

@@ -98,7 +98,8 @@ pub fn read(path: &str) -> Result<Vec<Document>, Box<dyn Error>> {
         let url = PageUrl::parse(&text("url"))
             .or_else(|_| PageUrl::parse(&format!("http://file{}.example/{nth}", nth % 50)))?;
         // Nobody told who links to these: ranks are made up.
-        let page_rank = (0.15 / StdRng::seed_from_u64(nth as u64).random_range(1e-9..1.0f64).powf(0.7)) as f32;
+        let page_rank =
+            (0.15 / StdRng::seed_from_u64(nth as u64).random_range(1e-9..1.0f64).powf(0.7)) as f32;
         pages.push(Document {
             title: text("title"),
             body: text("text"),

@@ -33,10 +33,15 @@ pub enum Shape {
     TwoFields,
     /// Both as one field.
     OneField,
+    /// The title and the beginning of the body as one field, and nothing else of the body.
+    Important,
 }
 
+/// How much of the beginning of a body stands for an abstract, in bytes.
+const ABSTRACT: usize = 300;
+
 /// In which order pages stand.
-pub enum Order_<'a> {
+pub enum Sequence<'a> {
     AsTheyCome,
     By(&'a dyn Fn(usize, &Document) -> u64),
 }
@@ -47,7 +52,7 @@ impl Raw {
         shape: Shape,
         pages: &mut dyn Iterator<Item = Document>,
         maxima: &Maxima,
-        order: &Order_<'_>,
+        order: &Sequence<'_>,
         (threads, memory): (usize, usize),
     ) -> Outcome<Self> {
         let mut schema = Schema::builder();
@@ -64,23 +69,26 @@ impl Raw {
                 schema.add_text_field("body", words | STORED),
                 None,
             ),
-            Shape::OneField => (
+            Shape::OneField | Shape::Important => (
                 schema.add_text_field("title", STORED),
                 schema.add_text_field("body", STORED),
                 Some(schema.add_text_field("text", words)),
             ),
         };
         let by_place = IndexSortByField { field: "place".into(), order: Order::Asc };
-        let sort_by_field = matches!(order, Order_::By(_)).then_some(by_place);
+        let sort_by_field = matches!(order, Sequence::By(_)).then_some(by_place);
         let settings = IndexSettings { sort_by_field, ..IndexSettings::default() };
         let index = Index::builder().schema(schema.build()).settings(settings).create_in_dir(dir)?;
         index.tokenizers().register("pharos", TextAnalyzer::from(Terms::default()));
         let mut writer: IndexWriter = index.writer_with_num_threads(threads, memory)?;
-        for (nth, page) in pages.enumerate() {
+        for (nth, mut page) in pages.enumerate() {
+            if shape == Shape::Important {
+                page.body.truncate(page.body.floor_char_boundary(ABSTRACT));
+            }
             let mut document = TantivyDocument::new();
             document.add_text(url, page.url.as_str());
             document.add_u64(rank, (maxima.static_rank(&page.web) * 65_535.0).round() as u64);
-            if let Order_::By(place_of) = order {
+            if let Sequence::By(place_of) = order {
                 document.add_u64(place, place_of(nth, &page));
             }
             if let Some(text) = text {
@@ -129,7 +137,8 @@ impl Raw {
     }
 
     pub fn best(&self, words: &[String], all: bool) -> Outcome<Vec<f32>> {
-        let found = self.searcher.search(&*self.query(words, all), &TopDocs::with_limit(10).order_by_score())?;
+        let found =
+            self.searcher.search(&*self.query(words, all), &TopDocs::with_limit(10).order_by_score())?;
         Ok(found.into_iter().map(|(score, _)| score).collect())
     }
 
@@ -150,14 +159,14 @@ impl Raw {
     }
 
     /// The addresses of the best ten, from where they are stored.
-    pub fn addresses(&self, words: &[String], all: bool) -> Outcome<usize> {
+    pub fn addresses(&self, words: &[String], all: bool) -> Outcome<Vec<String>> {
         let query = self.query(words, all);
-        let mut bytes = 0;
+        let mut addresses = Vec::new();
         for (_, address) in self.searcher.search(&*query, &TopDocs::with_limit(10).order_by_score())? {
             let document: TantivyDocument = self.searcher.doc(address)?;
-            bytes += document.get_first(self.url).and_then(|url| url.as_str()).map_or(0, str::len);
+            addresses.extend(document.get_first(self.url).and_then(|url| url.as_str().map(String::from)));
         }
-        Ok(bytes)
+        Ok(addresses)
     }
 }
 

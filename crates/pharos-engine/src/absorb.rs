@@ -166,6 +166,11 @@ impl Absorber {
                     let versions = self.catalog.versions(id)?;
                     settled(&versions).is_none_or(|v| v.at <= record.at).then_some(Change::Gone(id))
                 }
+                // What may not be asked for any more is not shown any more.
+                Content::Event(Event::Refused { .. }) => {
+                    let versions = self.catalog.versions(id)?;
+                    settled(&versions).is_some_and(|v| v.at <= record.at).then_some(Change::Gone(id))
+                }
                 _ => read.index_change(),
             };
             if let Some(Change::Put(document)) = &mut change {

@@ -91,7 +91,8 @@ impl Surveyor {
             Content::Event(Event::Alias { .. }) => {
                 self.copies.insert((id.site(), stored.record.url.is_https()));
             }
-            Content::Event(Event::Deleted) => {
+            // What may not be asked for any more is not shown any more.
+            Content::Event(Event::Deleted | Event::Refused { .. }) => {
                 let last = self.deleted.entry(id).or_insert(at);
                 *last = at.max(*last);
             }
@@ -177,8 +178,9 @@ mod tests {
         })
     }
 
-    /// When a page was first seen whose records tell this, one a second.
-    fn first_seen(contents: impl IntoIterator<Item = Content>) -> Option<i64> {
+    /// What is known of a page whose records tell this, one a second: when it was first seen, and when it said what it
+    /// says now.
+    fn seen(contents: impl IntoIterator<Item = Content>) -> (Option<i64>, Option<i64>) {
         let url = PageUrl::parse("http://example.org/").unwrap();
         let mut surveyor = Surveyor::default();
         for (second, content) in (1..).zip(contents) {
@@ -186,7 +188,22 @@ mod tests {
             let position = LibraryPosition { file: 1, offset: second as u64 };
             surveyor.see(&StoredRecord { position, next: position, record });
         }
-        surveyor.finish().first_seen.get(&url.id()).map(|at| at.millis() / 1000)
+        let Survey { first_seen, current, .. } = surveyor.finish();
+        let seconds = |at: &Timestamp| at.millis() / 1000;
+        (first_seen.get(&url.id()).map(seconds), current.get(&url.id()).map(|(at, _)| seconds(at)))
+    }
+
+    fn first_seen(contents: impl IntoIterator<Item = Content>) -> Option<i64> {
+        seen(contents).0
+    }
+
+    #[test]
+    fn a_page_that_may_not_be_asked_for_is_not_shown_until_it_may() {
+        let refused = || Content::Event(Event::Refused { reason: "robots.txt: /".into() });
+        assert_eq!(seen([answer(200), refused()]).1, None);
+        assert_eq!(seen([answer(200), refused(), answer(200)]).1, Some(3));
+        let failed = Content::Event(Event::Failed { reason: "timed out".into() });
+        assert_eq!(seen([answer(200), failed]).1, Some(1));
     }
 
     #[test]

@@ -26,6 +26,22 @@
 //! # Ok(()) }
 //! ```
 //!
+//! # Words, and where they stand
+//! All words of a page are terms of one field, with positions ([`Zone`]): title, address, anchors, headings, emphasised
+//! words and body each begin at a position of their own, so that a position tells what the word was marked with (索引词载体信息).
+//! What counts for more is written several times at one position: the frequency of a term is its summed weight. A word
+//! in capitals is a second term, `^who`. Beside the words the schema has: title and address once more (for who asks for
+//! them alone), site, language, type, category and day (filters and [`Facet`]s), the [static rank](Maxima::static_rank),
+//! [`WebFigures`], group and signature, all of them columns; and a [`Card`] with what a list of results says of a page.
+//! Texts are stored apart and read for snippets only.
+//!
+//! # Two stages
+//! [`Snapshot::retrieve`] gives candidates by BM25 over the one field plus a share of the static rank. Where a query is an
+//! AND or OR of words, tantivy passes over blocks of postings that cannot reach the best so far; history stands in
+//! descending order of static rank, so that less and less can be added to what the words score. Exact forms beside
+//! stems, filters and words that must not be there do not stop that (`plan`). [`Snapshot::evidence`] then tells of each
+//! candidate where it has which word, and how well each zone fits by itself.
+//!
 //! # The life of a generation
 //! A history is built beside the one that serves ([`HistoryBuilder`]), saved now and then so that a build that is killed
 //! goes on where it was ([`BuildPlan`]), verified, listed file by file, and put in place. The one before is kept until the
@@ -39,7 +55,8 @@
 //! files of a finished history; `check` are they as they were written; `guard` damage must not panic; `member` one
 //! generation; `chain` the members, open; `embedded` the chain as an [`Index`]; `inventory` sizes;
 //! `snapshot` a chain at rest, answering; `schema` fields and what each is for; `history` building a generation;
-//! `address` under which address a document is shown; `figures` and `likeness` its columns;
+//! `address` under which address a document is shown; `card`, `figures` and `likeness` its columns; `zones` its words;
+//! `plan` how a query is put to tantivy; `retrieve` the best pages; `count` how many there are; `evidence` what they have;
 //! [`forward`] the words of a document in their order, for people and other programs.
 //!
 //! # Invariants

@@ -212,7 +212,8 @@ fn foreign(
     let is_settled = match &story {
         None => true,
         Some(story) => {
-            matches!(story.state, PageState::Deleted | PageState::Removed) || story.position == current
+            matches!(story.state, PageState::Deleted | PageState::Removed | PageState::Refused)
+                || story.position == current
         }
     };
     let is_there = indexed.index.snapshot()?.page(page.page)?.is_some_and(|now| now.position == position);
