@@ -289,7 +289,7 @@ fn a_second_builder_is_told_of_the_first() {
     succeed(&mut rig.pharos(&["index", "verify"]));
 }
 
-/// `up` builds by itself when it is time, and once.
+/// `up` builds by itself when it is time.
 #[test]
 fn up_builds_by_schedule() {
     let rig = web(79, 100);
