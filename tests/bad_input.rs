@@ -74,7 +74,15 @@ fn settings_that_are_none() {
 #[test]
 fn readers_of_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    for command in [&["search", "x"][..], &["stats"], &["serve"], &["index", "build"], &["index", "status"]] {
+    for command in [
+        &["search", "x"][..],
+        &["stats"],
+        &["serve"],
+        &["index", "build"],
+        &["index", "status"],
+        &["index", "verify"],
+        &["index", "rollback"],
+    ] {
         let error = fail(pharos().arg("--data").arg(dir.path().join("none")).args(command));
         assert!(error.contains("there is no data directory"), "{error}");
     }

@@ -262,6 +262,7 @@ fn a_full_disk_during_a_build_leaves_what_serves_as_it_was() {
         assert_eq!(output.status.code(), Some(2), "{blocks} blocks: {}", describe(&output));
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(error.to_lowercase().contains("file too large") && !error.contains("panicked"), "{error}");
+        assert!(error.contains("searches go on as before"), "{error}");
         assert_eq!(answers(&rig), before);
         succeed(&mut rig.pharos(&["index", "verify"]));
     }
@@ -288,7 +289,7 @@ fn a_second_builder_is_told_of_the_first() {
     succeed(&mut rig.pharos(&["index", "verify"]));
 }
 
-/// `up` builds by itself when it is time, and once.
+/// `up` builds by itself when it is time.
 #[test]
 fn up_builds_by_schedule() {
     let rig = web(79, 100);

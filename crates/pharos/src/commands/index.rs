@@ -1,11 +1,14 @@
 //! `pharos index …`.
 
-use pharos_engine::{GenerationStatus, Progress, build_history, index_status, roll_back};
-use pharos_index::{GenerationFlaw, GenerationReport, verify_generations};
+use pharos_engine::{EngineError, GenerationStatus, Progress, build_history, index_status, roll_back};
+use pharos_index::{GenerationFlaw, GenerationReport, IndexError, verify_generations};
 use serde_json::{Value, json};
 
 use crate::cli::Global;
 use crate::{Outcome, console, settings};
+
+const CUT_SHORT: &str =
+    "the build was cut short; searches go on as before, and the next build goes on where this one was";
 
 pub(crate) fn build(global: &Global) -> anyhow::Result<Outcome> {
     let config = settings::load(global)?;
@@ -19,7 +22,14 @@ pub(crate) fn build(global: &Global) -> anyhow::Result<Outcome> {
         !*stop.borrow()
     });
     line.finish_and_clear();
-    let summary = built?;
+    let summary = built.map_err(|error| {
+        let is_disk = matches!(
+            error,
+            EngineError::Graph(_) | EngineError::Index(IndexError::Tantivy { .. } | IndexError::Io { .. })
+        );
+        let error = anyhow::Error::from(error);
+        if is_disk { error.context(CUT_SHORT) } else { error }
+    })?;
     if global.json {
         console::print_json(&summary)?;
     } else {
