@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pharos_core::{LibraryPosition, PageType, PageUrl};
 use pharos_index::{
     Anchor, Candidate, Change, Document, Facet, Found, Index, Label, Part, Query, Retrieval, Snapshot,
-    WebFigures, Zone, day,
+    StoredPage, WebFigures, Zone, day,
 };
 use proptest::prelude::*;
 
@@ -211,6 +211,35 @@ pub(crate) fn a_monstrous_page_is_bounded(maker: &dyn Maker) {
     let stored = snapshot.page(url("/").id()).unwrap().unwrap();
     assert!(stored.title.len() <= 1000 && stored.body.len() <= BODY_LIMIT);
     assert!(paths(&*snapshot, &word("lost")).is_empty());
+
+    // Ten megabytes of words that no other page has, one word without an end, and dates that are none.
+    let words: String = (0..1_500_000).map(|n| format!("{n:x} ")).collect();
+    let odd = ["0000-00-00", "99999-12-31", "-1", "2026-02-30", &"9".repeat(5000)];
+    let pages = odd.iter().enumerate().map(|(n, date)| {
+        let page = document(&format!("/odd/{n}"), &words, &words);
+        Change::Put(Box::new(Document {
+            date: Some((*date).into()),
+            headings: vec![words.clone()],
+            anchors: vec![words.as_str().into()],
+            lang: words.clone(),
+            category: "x".repeat(100_000),
+            ..page
+        }))
+    });
+    index.apply(pages.collect()).unwrap();
+    index.commit(at(2)).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let found = snapshot.search(&Query::Site("www.example.org".into()), 100).unwrap();
+    assert_eq!(found.total, 6);
+    let stored = snapshot.stored(&found.candidates).unwrap();
+    let small = |page: &StoredPage| {
+        page.body.len() <= BODY_LIMIT
+            && page.title.len() <= 1000
+            && page.lang.len() <= 1000
+            && page.date.as_ref().is_none_or(|date| date.len() <= 1000)
+    };
+    assert!(stored.iter().all(small));
+    assert_eq!(snapshot.count(&Query::Days { from: None, to: None }, 100).unwrap().pages, 0);
 }
 
 pub(crate) fn a_word_tells_where_it_stands(maker: &dyn Maker) {
