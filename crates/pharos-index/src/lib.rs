@@ -26,11 +26,30 @@
 //! # Ok(()) }
 //! ```
 //!
+//! # Figures
+//! [`EmbeddedIndex::statistics`] counts N, M, α and T_N, frequencies by rank, and bytes by field and component, of all
+//! generations together and of each; [`EmbeddedIndex::explain`] tells the story of one term. Both work on the fields that
+//! the schema has, count what can be found, and read lists block by block: a vocabulary of any size takes the memory of
+//! its different frequencies, at most √(2·T_N) of them. Beside what is measured stand the [`estimate`]s of the literature.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), pharos_index::IndexError> {
+//! use pharos_index::{EmbeddedIndex, StatisticsRules};
+//!
+//! let index = EmbeddedIndex::open_reader("data/index".as_ref())?;
+//! let figures = index.statistics(&StatisticsRules::default(), |_| true)?;
+//! for field in &figures.chain.fields {
+//!     println!("{}: {} terms, lists of {:.1}", field.field, field.terms, field.mean_list);
+//! }
+//! # Ok(()) }
+//! ```
+//!
 //! # Files
 //! [`generations`](Current) the chain and its file; `member` one generation; `embedded` the chain as an [`Index`];
 //! `snapshot` a chain at rest, answering; `schema` fields and what each is for; `history` building a generation;
 //! `address` under which address a document is shown; `figures` and `likeness` its columns;
-//! [`forward`] the words of a document in their order, for people and other programs.
+//! [`forward`] the words of a document in their order, for people and other programs; `statistics` and `explain` figures,
+//! `live` which documents they count, [`estimate`] what the literature expects of them.
 //!
 //! # Invariants
 //! * What a commit made visible stays visible until a newer commit says otherwise.
@@ -44,15 +63,19 @@ mod collect;
 mod document;
 mod embedded;
 mod error;
+pub mod estimate;
+mod explain;
 mod figures;
 pub mod forward;
 mod generations;
 mod history;
 mod likeness;
+mod live;
 mod member;
 mod query;
 mod schema;
 mod snapshot;
+mod statistics;
 
 use std::sync::Arc;
 
@@ -64,10 +87,16 @@ pub use check::{GenerationFlaw, GenerationProblem, check_generations};
 pub use document::{Change, Copy, Document, Likeness, MAX_COPIES, MAX_SIGNATURE, StoredPage};
 pub use embedded::EmbeddedIndex;
 pub use error::IndexError;
+pub use explain::{SeenToken, TermFigures, TermInField, TermInGeneration, TermOnPage, TermStory};
 pub use figures::WebFigures;
 pub use generations::{Current, Generations, History, Latest, Wish};
 pub use history::HistoryBuilder;
 pub use query::Query;
+pub use statistics::{
+    Counting, EstimateParameters, Estimates, FieldFigures, FieldSpace, Figures, FrequencyClass,
+    GenerationFigures, IndexStatistics, ListEstimate, Rank, ReadingEstimate, SizeEstimate, Space,
+    StatisticsRules, ThroughputEstimate, ZipfEstimate, ZipfFit,
+};
 
 /// What every index promises, the embedded one and a cluster alike:
 ///
