@@ -17,7 +17,7 @@ use std::{env, fs};
 
 use pharos_core::LibraryPosition;
 use pharos_index::{
-    Document, EmbeddedIndex, Generations, HistoryBuilder, Index as _, Maxima, Query, Retrieval, Snapshot,
+    Document, EmbeddedIndex, Generations, HistoryBuilder, Index as _, Maxima, Query, Retrieval,
 };
 use pharos_text::Analyser;
 use rand::rngs::StdRng;

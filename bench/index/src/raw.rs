@@ -113,27 +113,25 @@ impl Raw {
     }
 
     fn query(&self, words: &[String], all: bool) -> Box<dyn Query> {
-        let term = |field, word: &String| -> Box<dyn Query> {
-            Box::new(TermQuery::new(Term::from_field_text(field, word), IndexRecordOption::WithFreqs))
-        };
-        let in_fields = |word: &String| {
-            let fields = self.searched.iter();
-            fields.map(|(field, weight)| -> (Occur, Box<dyn Query>) {
-                let term = term(*field, word);
-                (Occur::Should, if *weight == 1.0 { term } else { Box::new(BoostQuery::new(term, *weight)) })
-            })
-        };
         let clauses = if !all {
-            words.iter().flat_map(in_fields).collect()
+            words.iter().flat_map(|word| self.in_fields(word)).collect()
         } else if let [(field, _)] = self.searched[..] {
             words.iter().map(|word| (Occur::Must, term(field, word))).collect()
         } else {
-            let word = |word| -> (Occur, Box<dyn Query>) {
-                (Occur::Must, Box::new(BooleanQuery::new(in_fields(word).collect())))
+            let word = |word: &String| -> (Occur, Box<dyn Query>) {
+                (Occur::Must, Box::new(BooleanQuery::new(self.in_fields(word))))
             };
             words.iter().map(word).collect()
         };
         Box::new(BooleanQuery::new(clauses))
+    }
+
+    fn in_fields(&self, word: &str) -> Vec<(Occur, Box<dyn Query>)> {
+        let in_field = |(field, weight): &(Field, f32)| -> (Occur, Box<dyn Query>) {
+            let term = term(*field, word);
+            (Occur::Should, if *weight == 1.0 { term } else { Box::new(BoostQuery::new(term, *weight)) })
+        };
+        self.searched.iter().map(in_field).collect()
     }
 
     pub fn best(&self, words: &[String], all: bool) -> Outcome<Vec<f32>> {
@@ -168,6 +166,10 @@ impl Raw {
         }
         Ok(addresses)
     }
+}
+
+fn term(field: Field, word: &str) -> Box<dyn Query> {
+    Box::new(TermQuery::new(Term::from_field_text(field, word), IndexRecordOption::WithFreqs))
 }
 
 /// The terms of our analyser.

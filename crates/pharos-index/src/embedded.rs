@@ -325,11 +325,18 @@ impl Index for EmbeddedIndex {
     }
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, IndexError> {
+        Ok(self.at_rest()?)
+    }
+}
+
+impl EmbeddedIndex {
+    /// The chain as it is now.
+    pub(crate) fn at_rest(&self) -> Result<Arc<Shielded>, IndexError> {
         let mut reading = self.reading();
         if let Some(snapshot) = &reading.snapshot
             && reading.looked.elapsed() < LOOK_EVERY
         {
-            return Ok(Arc::clone(snapshot) as Arc<dyn Snapshot>);
+            return Ok(Arc::clone(snapshot));
         }
         let in_service = self.in_service.load(Ordering::SeqCst);
         let mut tries = 0;

@@ -94,6 +94,17 @@ pub enum IndexError {
     /// A candidate of one snapshot put to another.
     #[error("this candidate comes from another snapshot of the index")]
     ForeignCandidate,
+    /// No list is kept of this field.
+    #[error("no field {field:?} has lists of terms: choose one of {known}")]
+    UnknownField {
+        /// What was asked for.
+        field: String,
+        /// Those that have.
+        known: String,
+    },
+    /// The person stopped it.
+    #[error("stopped")]
+    Stopped,
     /// A writer's call on a reader.
     #[error("the index is opened for reading only")]
     ReadOnly,

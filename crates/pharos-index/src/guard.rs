@@ -56,7 +56,10 @@ pub(crate) struct Shielded {
 }
 
 impl Shielded {
-    fn ask<T>(&self, ask: impl FnOnce(&ChainSnapshot) -> Result<T, IndexError>) -> Result<T, IndexError> {
+    pub(crate) fn ask<T>(
+        &self,
+        ask: impl FnOnce(&ChainSnapshot) -> Result<T, IndexError>,
+    ) -> Result<T, IndexError> {
         shielded(&self.dir, || ask(&self.chain))
     }
 }

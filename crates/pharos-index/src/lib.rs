@@ -50,6 +50,24 @@
 //! that stay read every byte of it first ([`EmbeddedIndex::serve`]), others open it in no time. [`verify_generations`]
 //! checks everything that is named.
 //!
+//! # Figures
+//! [`EmbeddedIndex::statistics`] counts N, M, α and T_N, frequencies by rank, and bytes by field and component, of all
+//! generations together and of each; [`EmbeddedIndex::explain`] tells the story of one term. Both work on the fields that
+//! the schema has, count what can be found, and read lists block by block: a vocabulary of any size takes the memory of
+//! its different frequencies, at most √(2·T_N) of them. Beside what is measured stand the [`estimate`]s of the literature.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), pharos_index::IndexError> {
+//! use pharos_index::{EmbeddedIndex, StatisticsRules};
+//!
+//! let index = EmbeddedIndex::open_reader("data/index".as_ref())?;
+//! let figures = index.statistics(&StatisticsRules::default(), |_| true)?;
+//! for field in &figures.chain.fields {
+//!     println!("{}: {} terms, lists of {:.1}", field.field, field.terms, field.mean_list);
+//! }
+//! # Ok(()) }
+//! ```
+//!
 //! # Files
 //! [`current`](Current) the chain and what may become of it; [`generations`](Generations) its directory; `manifest` the
 //! files of a finished history; `check` are they as they were written; `guard` damage must not panic; `member` one
@@ -57,7 +75,8 @@
 //! `snapshot` a chain at rest, answering; `schema` fields and what each is for; `history` building a generation;
 //! `address` under which address a document is shown; `card`, `figures` and `likeness` its columns; `zones` its words;
 //! `plan` how a query is put to tantivy; `retrieve` the best pages; `count` how many there are; `evidence` what they have;
-//! [`forward`] the words of a document in their order, for people and other programs.
+//! [`forward`] the words of a document in their order, for people and other programs; `statistics` and `explain` figures,
+//! `live` which documents they count, [`estimate`] what the literature expects of them.
 //!
 //! # Invariants
 //! * What a commit made visible stays visible until a newer commit says otherwise.
@@ -77,7 +96,9 @@ pub mod day;
 mod document;
 mod embedded;
 mod error;
+pub mod estimate;
 mod evidence;
+mod explain;
 mod figures;
 pub mod forward;
 mod generations;
@@ -85,6 +106,7 @@ mod guard;
 mod history;
 mod inventory;
 mod likeness;
+mod live;
 mod manifest;
 mod maxima;
 mod member;
@@ -94,6 +116,7 @@ mod query;
 mod retrieve;
 mod schema;
 mod snapshot;
+mod statistics;
 mod zones;
 
 use std::sync::Arc;
@@ -110,12 +133,18 @@ pub use document::{Anchor, Change, Copy, Document, Likeness, MAX_COPIES, MAX_SIG
 pub use embedded::EmbeddedIndex;
 pub use error::IndexError;
 pub use evidence::{Evidence, MAX_PLACES, TermEvidence};
+pub use explain::{SeenToken, TermFigures, TermInField, TermInGeneration, TermOnPage, TermStory};
 pub use figures::WebFigures;
 pub use generations::Generations;
 pub use history::{BuildPlan, HistoryBuilder};
 pub use inventory::Inventory;
 pub use maxima::Maxima;
 pub use query::{Label, Part, Query};
+pub use statistics::{
+    Counting, EstimateParameters, Estimates, FieldFigures, FieldSpace, Figures, FrequencyClass,
+    GenerationFigures, IndexStatistics, ListEstimate, Rank, ReadingEstimate, SizeEstimate, Space,
+    StatisticsRules, ThroughputEstimate, ZipfEstimate, ZipfFit,
+};
 pub use zones::{CAPITALS, MAX_VOTES, Zone};
 
 /// What every index promises, the embedded one and a cluster alike:

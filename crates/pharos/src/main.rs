@@ -58,6 +58,10 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Index { command: IndexCommand::Status } => commands::index::status(global),
         Command::Index { command: IndexCommand::Verify } => commands::index::verify(global),
         Command::Index { command: IndexCommand::Rollback } => commands::index::rollback(global),
+        Command::Index { command: IndexCommand::Stats(args) } => commands::index_stats::run(global, &args),
+        Command::Index { command: IndexCommand::Explain(args) } => {
+            commands::index_explain::run(global, &args)
+        }
         Command::Search(args) => commands::search::run(global, args),
         Command::Serve(args) => commands::serve::run(global, args),
         Command::Clean(args) => commands::clean::run(global, args),

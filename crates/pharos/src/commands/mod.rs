@@ -14,6 +14,8 @@ pub(crate) mod export;
 pub(crate) mod graph;
 pub(crate) mod import;
 pub(crate) mod index;
+pub(crate) mod index_explain;
+pub(crate) mod index_stats;
 pub(crate) mod load;
 pub(crate) mod orders;
 pub(crate) mod page;

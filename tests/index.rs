@@ -1,0 +1,131 @@
+//! Figures of the index, through the real binary.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{Desk, fail, succeed};
+use serde_json::{Value, json};
+
+/// The field that holds the text of a page. Words of two letters have no stems, so that each is one term.
+const TEXT: &str = "body";
+
+fn feed(operations: &[(&str, &str, &str)]) -> String {
+    let line = |(op, url, text): &(&str, &str, &str)| match *op {
+        "delete" => json!({"op": op, "url": url}).to_string() + "\n",
+        _ => json!({"op": op, "url": url, "title": "Mu", "text": text}).to_string() + "\n",
+    };
+    operations.iter().map(line).collect()
+}
+
+fn load(desk: &Desk, name: &str, operations: &[(&str, &str, &str)]) {
+    let file = desk.file(name, feed(operations));
+    succeed(&mut desk.on("data", &["load", file.to_str().unwrap()]));
+}
+
+fn field<'a>(figures: &'a Value, name: &str) -> &'a Value {
+    figures["fields"].as_array().unwrap().iter().find(|field| field["field"] == name).unwrap()
+}
+
+/// Three pages in history; one of them changed and another gone since, in latest.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    load(
+        &desk,
+        "first.jsonl",
+        &[
+            ("add", "http://a.example/", "ox ox mu"),
+            ("add", "http://b.example/", "ox pi"),
+            ("add", "http://c.example/", "mu nu"),
+        ],
+    );
+    succeed(&mut desk.on("data", &["index", "build"]));
+    load(
+        &desk,
+        "second.jsonl",
+        &[("modify", "http://b.example/", "pi pi pi xi"), ("delete", "http://c.example/", "")],
+    );
+    desk
+}
+
+#[test]
+fn figures_of_the_lists() {
+    let desk = desk();
+    let statistics = desk.json("data", &["index", "stats"]);
+    let chain = &statistics["chain"];
+    assert_eq!(chain["documents"], 2, "{chain}");
+    let text = field(chain, TEXT);
+    // ox 2, mu 1 on one page; pi 3, xi 1 on the other.
+    assert_eq!((&text["terms"], &text["postings"], &text["occurrences"]), (&json!(4), &json!(4), &json!(7)));
+    assert_eq!((&text["mean_list"], &text["single_document_terms"]), (&json!(1.0), &json!(4)));
+    // ox and pi of b, mu and nu of c; nothing else has nu.
+    assert_eq!((&text["stale_postings"], &text["stale_terms"]), (&json!(4), &json!(1)));
+    let ranks: Vec<_> =
+        text["tf"].as_array().unwrap().iter().map(|r| (&r["term"], &r["frequency"])).collect();
+    assert_eq!(ranks, [(&json!("pi"), &json!(3)), (&json!("ox"), &json!(2))]);
+    assert!((text["tf"][0]["share"].as_f64().unwrap() - 3.0 / 7.0).abs() < 1e-12);
+    assert_eq!((&text["df"][0]["term"], &text["df"][0]["share"]), (&json!("mu"), &json!(0.5)));
+    let title = field(chain, "title");
+    assert_eq!((&title["terms"], &title["occurrences"]), (&json!(1), &json!(2)));
+
+    let generations = statistics["generations"].as_array().unwrap();
+    let of =
+        |prefix: &str| generations.iter().find(|g| g["name"].as_str().unwrap().starts_with(prefix)).unwrap();
+    let (history, latest) = (of("history-"), of("latest-"));
+    assert_eq!((&history["documents"], &history["stale_documents"]), (&json!(1), &json!(2)));
+    assert_eq!((&latest["documents"], &latest["stale_documents"]), (&json!(1), &json!(1)));
+    assert_eq!(field(history, TEXT)["occurrences"], 3);
+    assert_eq!(field(latest, TEXT)["occurrences"], 4);
+    let bytes = |figures: &Value| figures["space"]["total"].as_u64().unwrap();
+    assert_eq!(bytes(chain), generations.iter().map(bytes).sum::<u64>());
+    assert_eq!(chain["bytes_per_document"].as_f64().unwrap(), bytes(chain) as f64 / 2.0);
+
+    let estimates = &statistics["estimates"];
+    assert_eq!(estimates["field"], TEXT);
+    assert_eq!(estimates["size"]["book"]["blocks"], 6_850);
+    assert_eq!(estimates["list"]["bytes"], 10.0);
+    assert_eq!(estimates["list"]["full_text_bytes"], 10.0 * (1.0 + 7.0 / 4.0));
+    let most = |stats: &Value| stats["estimates"]["throughput"]["most_queries"].as_f64().unwrap();
+    assert!((most(&statistics) - 20.0).abs() < 1e-9);
+    let other =
+        desk.json("data", &["index", "stats", "--latency", "5", "--query-terms", "2", "--ranks", "1"]);
+    assert!((most(&other) - 100.0).abs() < 1e-9);
+    assert_eq!(field(&other["chain"], TEXT)["tf"].as_array().unwrap().len(), 1);
+
+    let words = succeed(&mut desk.on("data", &["index", "stats"]));
+    for part in ["documents", "Zipf", "history-1", "positions", "estimates for field", "queries a second"] {
+        assert!(words.contains(part), "{part} in {words}");
+    }
+    let only = desk.json("data", &["index", "stats", "--field", "site"]);
+    assert_eq!(only["chain"]["fields"].as_array().unwrap().len(), 1);
+    assert!(fail(&mut desk.on("data", &["index", "stats", "--field", "colour"])).contains("colour"));
+    assert!(fail(&mut desk.on("elsewhere", &["index", "stats"])).contains("elsewhere"));
+}
+
+#[test]
+fn the_story_of_a_term() {
+    let desk = desk();
+    let story = desk.json("data", &["index", "explain", "Ox"]);
+    assert_eq!((&story["documents"], &story["tokens"][0]["term"]), (&json!(2), &json!("ox")));
+    let found = field(&story["terms"][0], TEXT);
+    assert_eq!((&found["documents"], &found["occurrences"]), (&json!(1), &json!(2)));
+    assert_eq!((&found["df"], &found["list_length"]), (&json!(0.5), &json!(2)));
+    assert!((found["idf"].as_f64().unwrap() - 2f64.log10()).abs() < 1e-12);
+    // Kept in the index: 7 of history and 4 of latest.
+    assert!((found["tf"].as_f64().unwrap() - 2.0 / 11.0).abs() < 1e-12);
+    assert_eq!(found["pages"], json!([{"url": "http://a.example/", "occurrences": 2, "positions": 2}]));
+    let pi = desk.json("data", &["index", "explain", "pi", "--field", TEXT]);
+    let generations = pi["terms"][0]["fields"][0]["generations"].as_array().unwrap();
+    let documents: Vec<_> = generations.iter().map(|here| here["documents"].as_u64().unwrap()).collect();
+    assert_eq!(documents, [0, 1]);
+
+    let words = succeed(&mut desk.on("data", &["index", "explain", "ox"]));
+    assert!(words.contains("most often in") && words.contains("http://a.example/"), "{words}");
+    for unknown in ["dragon", "nu", "…"] {
+        let output = desk.on("data", &["index", "explain", unknown]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{unknown}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("no page that can be found has it"));
+    }
+    let long = "ox ".repeat(1_000);
+    assert!(fail(&mut desk.on("data", &["index", "explain", &long])).contains("3000 bytes"));
+}
