@@ -1,7 +1,7 @@
 //! From pages in a library to what the index holds of them.
 
 use pharos_core::LibraryPosition;
-use pharos_index::{EmbeddedIndex, Index as _, Query, Snapshot};
+use pharos_index::{EmbeddedIndex, Index as _, Query};
 use pharos_store::{Content, Event, Record, Response};
 use tokio::sync::watch;
 
