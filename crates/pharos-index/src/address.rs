@@ -9,6 +9,7 @@ use std::io;
 use std::ops::{Bound, RangeBounds as _};
 use std::sync::Arc;
 
+use foldhash::fast::FixedState;
 use pharos_core::{PageId, SiteId, SiteName};
 use tantivy::columnar::{Column, ColumnValues, StrColumn};
 use tantivy::{DocId, SegmentReader};
@@ -58,7 +59,10 @@ fn page_id(site_half: u64, page_half: u64) -> PageId {
 }
 
 /// What newer members speak of, gone pages too.
-pub(crate) type Hidden = Vec<Arc<HashSet<PageId>>>;
+pub(crate) type Hidden = Vec<Arc<PageSet>>;
+
+/// Ids are hashes already: hashing them must be quick, not hard to foresee.
+pub(crate) type PageSet = HashSet<PageId, FixedState>;
 
 /// The sites that a query wants addresses of, and those it wants none of.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,18 +72,27 @@ pub(crate) struct SiteRules {
 }
 
 /// The addresses of the documents of one segment that may be shown.
-pub(crate) struct Shown {
-    addresses: Addresses,
-    hidden: Hidden,
+pub(crate) struct Shown<'a> {
+    addresses: &'a Addresses,
+    hidden: &'a Hidden,
     sites: Option<SegmentSites>,
 }
 
-impl Shown {
-    pub(crate) fn of(segment: &SegmentReader, hidden: Hidden, rules: &SiteRules) -> tantivy::Result<Self> {
-        let addresses = Addresses::of(segment)?;
+impl<'a> Shown<'a> {
+    pub(crate) fn of(
+        segment: &SegmentReader,
+        addresses: &'a Addresses,
+        hidden: &'a Hidden,
+        rules: &SiteRules,
+    ) -> tantivy::Result<Self> {
         let column = if rules == &SiteRules::default() { None } else { segment.fast_fields().str(SITES)? };
         let sites = column.map(|column| SegmentSites::of(&column, rules)).transpose()?;
         Ok(Self { addresses, hidden, sites })
+    }
+
+    /// May every document be shown, at its first address?
+    pub(crate) fn all(&self) -> bool {
+        self.hidden.is_empty() && self.sites.is_none()
     }
 
     /// The addresses of a document that may be shown, with their numbers, the best first.

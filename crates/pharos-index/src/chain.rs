@@ -170,7 +170,7 @@ impl Chain {
         while let Some(member) = members.next() {
             let (path, searcher) = (member.path().to_path_buf(), member.searcher());
             let is_ordered = member.is_ordered();
-            views.push(MemberView { path, searcher, hidden: hidden.clone(), is_ordered });
+            views.push(MemberView::new(path, searcher, hidden.clone(), is_ordered));
             // The oldest member hides nothing, and may be large.
             if members.peek().is_some() {
                 hidden.extend(member.pages()?);

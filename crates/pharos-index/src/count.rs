@@ -8,7 +8,6 @@ use tantivy::columnar::{Column, StrColumn};
 use tantivy::query::{EnableScoring, Query as TantivyQuery};
 use tantivy::{DocId, SegmentReader, TERMINATED};
 
-use crate::address::Shown;
 use crate::plan::Plan;
 use crate::query::{Label, Query};
 use crate::schema::{CATEGORY, DAY, HOST, LANG, TYPE};
@@ -66,19 +65,21 @@ fn show(
     for view in &chain.members {
         let mut run = || -> tantivy::Result<()> {
             let weight = whole.weight(EnableScoring::disabled_from_searcher(&view.searcher))?;
-            for reader in view.searcher.segment_readers() {
+            for (segment, reader) in (0..).zip(view.searcher.segment_readers()) {
                 let all = reader.max_doc();
                 if enough {
                     unseen += u64::from(all);
                     continue;
                 }
                 visitor.begin(reader)?;
-                let shown = Shown::of(reader, view.hidden.clone(), &sites)?;
+                let shown = view.shown(segment, &sites)?;
+                let only_first = wanted == 1 && shown.all();
                 let mut matching = weight.scorer(reader, 1.0)?;
                 let mut doc = matching.doc();
                 while doc != TERMINATED {
                     if reader.alive_bitset().is_none_or(|alive| alive.is_alive(doc)) {
-                        let addresses = shown.addresses(doc).take(wanted).count() as u64;
+                        let addresses =
+                            if only_first { 1 } else { shown.addresses(doc).take(wanted).count() as u64 };
                         found += addresses;
                         if addresses > 0 && !visitor.see(doc, addresses) {
                             enough = true;

@@ -9,7 +9,7 @@ use tantivy::postings::Postings as _;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet as _, SegmentReader, TERMINATED, Term};
 
-use crate::address::{Shown, SiteRules};
+use crate::address::SiteRules;
 use crate::live::Live;
 use crate::snapshot::{ChainSnapshot, MemberView};
 use crate::statistics::{ListedField, name, share};
@@ -253,7 +253,7 @@ impl ChainSnapshot {
         let view = self.members.get(member).ok_or(IndexError::ForeignCandidate)?;
         let reader = view.searcher.segment_readers().get(segment).ok_or(IndexError::ForeignCandidate)?;
         let failed = IndexError::tantivy(&view.path);
-        let shown = Shown::of(reader, view.hidden.clone(), &SiteRules::default()).map_err(&failed)?;
+        let shown = view.shown(segment as u32, &SiteRules::default()).map_err(&failed)?;
         let (address, page) = shown.addresses(doc).next().ok_or(IndexError::ForeignCandidate)?;
         let place = Place { member: member as u32, segment: segment as u32, doc, address };
         let candidate = Candidate { page, score: 0.0, copies: 0, place };

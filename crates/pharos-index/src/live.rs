@@ -4,7 +4,7 @@ use tantivy::query::EnableScoring;
 use tantivy::{BitSet, DocId, DocSet as _, SegmentReader, TERMINATED};
 
 use crate::Query;
-use crate::address::{Shown, SiteRules};
+use crate::address::SiteRules;
 use crate::plan::Plan;
 use crate::schema::Fields;
 use crate::snapshot::MemberView;
@@ -18,7 +18,8 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    pub(crate) fn of(view: &MemberView, fields: &Fields, segment: &SegmentReader) -> tantivy::Result<Self> {
+    pub(crate) fn of(view: &MemberView, fields: &Fields, number: u32) -> tantivy::Result<Self> {
+        let segment = view.searcher.segment_reader(number);
         let all = Plan::whole(&Query::All, fields)
             .base
             .weight(EnableScoring::disabled_from_searcher(&view.searcher))?;
@@ -29,7 +30,7 @@ impl Live {
                 return Ok(Self { documents: documents.into(), some: None });
             }
         }
-        let shown = Shown::of(segment, view.hidden.clone(), &SiteRules::default())?;
+        let shown = view.shown(number, &SiteRules::default())?;
         let mut some = BitSet::with_max_value(segment.max_doc());
         let mut pages = all.scorer(segment, 1.0)?;
         let mut doc = pages.doc();

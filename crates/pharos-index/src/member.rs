@@ -1,6 +1,5 @@
 //! One generation: a tantivy index with our schema, and the library position it has absorbed.
 
-use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -8,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use pharos_core::{LibraryPosition, PageId};
+use pharos_core::LibraryPosition;
 use pharos_text::dictionary::Dictionary;
 use pharos_text::vocabulary::Vocabulary;
 use pharos_text::{Analyser, normalise};
@@ -20,7 +19,7 @@ use tantivy::{
     TantivyDocument,
 };
 
-use crate::address::Addresses;
+use crate::address::{Addresses, PageSet};
 use crate::guard::shielded;
 use crate::manifest::{self, Proof};
 use crate::schema::{self, Fields};
@@ -36,7 +35,7 @@ pub(crate) struct Member {
     vocabulary: Arc<Vocabulary>,
     stamp: Option<Stamp>,
     /// The pages of each segment; segments never change, so neither do these.
-    pages: Vec<(SegmentId, Arc<HashSet<PageId>>)>,
+    pages: Vec<(SegmentId, Arc<PageSet>)>,
 }
 
 impl Member {
@@ -147,12 +146,12 @@ impl Member {
     }
 
     /// The pages this member speaks of, gone ones too.
-    pub(crate) fn pages(&mut self) -> Result<Vec<Arc<HashSet<PageId>>>, IndexError> {
+    pub(crate) fn pages(&mut self) -> Result<Vec<Arc<PageSet>>, IndexError> {
         let path = self.path.clone();
         shielded(&path, || self.pages_unshielded())
     }
 
-    fn pages_unshielded(&mut self) -> Result<Vec<Arc<HashSet<PageId>>>, IndexError> {
+    fn pages_unshielded(&mut self) -> Result<Vec<Arc<PageSet>>, IndexError> {
         let searcher = self.searcher();
         let mut pages = Vec::new();
         for segment in searcher.segment_readers() {
@@ -208,7 +207,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((meta.modified().ok()?, meta.ino(), meta.len()))
 }
 
-fn pages_of(segment: &SegmentReader) -> tantivy::Result<HashSet<PageId>> {
+fn pages_of(segment: &SegmentReader) -> tantivy::Result<PageSet> {
     let addresses = Addresses::of(segment)?;
     // Copies are in history only, and that is the oldest member, which hides nothing.
     Ok((0..segment.max_doc()).map(|doc| addresses.own(doc)).collect())

@@ -17,7 +17,6 @@ use tantivy::{DocId, Score, SegmentReader};
 
 use crate::address::Shown;
 use crate::plan::Plan;
-use crate::schema::RANK;
 use crate::snapshot::{ChainSnapshot, MemberView};
 use crate::{Candidate, IndexError, Place, Retrieval};
 
@@ -94,7 +93,7 @@ pub(crate) fn best(
     if asked.limit == 0 {
         return Ok(Vec::new());
     }
-    let (split, whole) = (Plan::of(asked.query, &chain.fields), Plan::whole(asked.query, &chain.fields));
+    let split = Plan::of(asked.query, &chain.fields);
     let sites = asked.query.site_rules();
     for (member, view) in (0..).zip(&chain.members) {
         let failed = IndexError::tantivy(&view.path);
@@ -102,12 +101,16 @@ pub(crate) fn best(
             let split_weights = weights(&split, view, statistics)?;
             let mut whole_weights = None;
             for (segment, reader) in (0..).zip(view.searcher.segment_readers()) {
-                let shown = Shown::of(reader, view.hidden.clone(), &sites)?;
-                let scan = Scan { member, segment, reader, shown, asked, is_ordered: view.is_ordered };
+                let shown = view.shown(segment, &sites)?;
+                let ranks = Ranks::of(view.columns(segment)?.ranks.as_ref(), asked.rank_weight);
+                let scan = Scan { member, segment, reader, shown, ranks, asked, is_ordered: view.is_ordered };
                 if is_selective(&split, &split_weights, reader)? {
                     let weights = match &mut whole_weights {
                         Some(weights) => weights,
-                        gap => gap.insert(weights(&whole, view, statistics)?),
+                        gap => {
+                            let whole = Plan::whole(asked.query, &chain.fields);
+                            gap.insert(self::weights(&whole, view, statistics)?)
+                        }
                     };
                     scan.run(weights, &mut best)?;
                 } else {
@@ -166,15 +169,15 @@ struct Scan<'a> {
     member: u32,
     segment: u32,
     reader: &'a SegmentReader,
-    shown: Shown,
+    shown: Shown<'a>,
+    ranks: Ranks<'a>,
     asked: &'a Retrieval<'a>,
     is_ordered: bool,
 }
 
 impl Scan<'_> {
     fn run(self, weights: &Weights, best: &mut Best) -> tantivy::Result<()> {
-        let Self { member, segment, reader, shown, asked, is_ordered } = self;
-        let ranks = Ranks::of(reader, asked.rank_weight)?;
+        let Self { member, segment, reader, shown, ranks, asked, is_ordered } = self;
         let mut extras = open(weights.extras.iter(), reader)?;
         let mut filters = weights
             .filters
@@ -235,26 +238,22 @@ fn has(scorer: &mut dyn Scorer, doc: DocId) -> bool {
 }
 
 /// What static ranks add to scores.
-struct Ranks {
-    column: Option<Column<u64>>,
+struct Ranks<'a> {
+    column: Option<&'a Column<u64>>,
     /// For the stored rank of 1.
     unit: Score,
     /// The most that any page of the segment has.
     most: Score,
 }
 
-impl Ranks {
-    fn of(reader: &SegmentReader, weight: Score) -> tantivy::Result<Self> {
-        if weight == 0.0 {
-            return Ok(Self { column: None, unit: 0.0, most: 0.0 });
-        }
-        let column: Option<Column<u64>> = reader.fast_fields().column_opt(RANK)?;
+impl<'a> Ranks<'a> {
+    fn of(column: Option<&'a Column<u64>>, weight: Score) -> Self {
+        let column = column.filter(|_| weight != 0.0);
         let unit = weight / Score::from(u16::MAX);
-        let most = column.as_ref().map_or(0, |column| column.max_value()) as Score * unit;
-        Ok(Self { column, unit, most })
+        Self { column, unit, most: column.map_or(0, |column| column.max_value()) as Score * unit }
     }
 
     fn of_doc(&self, doc: DocId) -> Score {
-        self.column.as_ref().and_then(|column| column.first(doc)).unwrap_or_default() as Score * self.unit
+        self.column.and_then(|column| column.first(doc)).unwrap_or_default() as Score * self.unit
     }
 }

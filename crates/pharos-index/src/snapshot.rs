@@ -7,17 +7,18 @@ use std::sync::{Arc, OnceLock};
 
 use pharos_core::PageId;
 use pharos_text::vocabulary::{Kind, Vocabulary};
+use tantivy::columnar::Column;
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::Field;
 use tantivy::{DocAddress, DocSet as _, Searcher, SegmentReader, TantivyDocument, Term};
 
-use crate::address::{Addresses, Hidden};
+use crate::address::{Addresses, Hidden, Shown, SiteRules};
 use crate::card::Cards;
 use crate::count::{self, Facet, FacetCount};
 use crate::evidence::{self, Evidence};
 use crate::figures::FigureColumns;
 use crate::likeness::LikenessColumns;
-use crate::schema::Fields;
+use crate::schema::{Fields, RANK};
 use crate::{
     Candidate, Card, Count, Found, IndexError, Likeness, Maxima, Place, Query, Retrieval, Snapshot,
     StoredPage, WebFigures, retrieve,
@@ -30,6 +31,40 @@ pub(crate) struct MemberView {
     pub(crate) hidden: Hidden,
     /// Are the pages of each segment in descending order of static rank?
     pub(crate) is_ordered: bool,
+    columns: Vec<OnceLock<Columns>>,
+}
+
+/// The columns of a segment that every query reads. Finding them takes longer than many a query.
+pub(crate) struct Columns {
+    pub(crate) addresses: Addresses,
+    pub(crate) ranks: Option<Column<u64>>,
+    cards: Cards,
+}
+
+impl MemberView {
+    pub(crate) fn new(path: PathBuf, searcher: Searcher, hidden: Hidden, is_ordered: bool) -> Self {
+        let columns = searcher.segment_readers().iter().map(|_| OnceLock::new()).collect();
+        Self { path, searcher, hidden, is_ordered, columns }
+    }
+
+    /// The columns of one of its segments.
+    pub(crate) fn columns(&self, segment: u32) -> tantivy::Result<&Columns> {
+        let known = &self.columns[segment as usize];
+        if let Some(columns) = known.get() {
+            return Ok(columns);
+        }
+        let reader = self.searcher.segment_reader(segment);
+        let addresses = Addresses::of(reader)?;
+        let ranks = reader.fast_fields().column_opt(RANK)?;
+        let cards = Cards::of(reader)?;
+        Ok(known.get_or_init(|| Columns { addresses, ranks, cards }))
+    }
+
+    /// The addresses of one of its segments that may be shown.
+    pub(crate) fn shown(&self, segment: u32, rules: &SiteRules) -> tantivy::Result<Shown<'_>> {
+        let reader = self.searcher.segment_reader(segment);
+        Shown::of(reader, &self.columns(segment)?.addresses, &self.hidden, rules)
+    }
 }
 
 /// The chain at one moment, oldest member first.
@@ -111,9 +146,9 @@ impl Snapshot for ChainSnapshot {
     }
 
     fn cards(&self, candidates: &[Candidate]) -> Result<Vec<Card>, IndexError> {
-        let cards = self.read_columns(candidates, Cards::of, Cards::read)?;
-        let at_its_address = |(candidate, card): (&Candidate, Option<Card>)| {
-            let mut card = card.ok_or(IndexError::ForeignCandidate)?;
+        let cards = candidates.iter().map(|candidate| self.card(candidate.place));
+        let at_its_address = |(candidate, card): (&Candidate, Result<Option<Card>, IndexError>)| {
+            let mut card = card?.ok_or(IndexError::ForeignCandidate)?;
             if candidate.place.address > 0 {
                 self.fields.at_copy(&mut card, candidate.place.address, &self.document(candidate.place)?);
             }
@@ -150,6 +185,15 @@ impl ChainSnapshot {
         self.members.get(place.member as usize).ok_or(IndexError::ForeignCandidate)
     }
 
+    fn card(&self, place: Place) -> Result<Option<Card>, IndexError> {
+        let view = self.member(place)?;
+        if place.segment as usize >= view.columns.len() {
+            return Err(IndexError::ForeignCandidate);
+        }
+        let columns = view.columns(place.segment).map_err(IndexError::tantivy(&view.path))?;
+        Ok(columns.cards.read(place.doc))
+    }
+
     fn document(&self, place: Place) -> Result<TantivyDocument, IndexError> {
         let view = self.member(place)?;
         view.searcher.doc(DocAddress::new(place.segment, place.doc)).map_err(IndexError::tantivy(&view.path))
@@ -184,8 +228,7 @@ impl ChainSnapshot {
         let Some(place) = self.place(page)? else { return Ok(None) };
         let candidate = Candidate { page, score: 0.0, copies: 0, place };
         // The mark of a page that is gone has no card.
-        let card = self.read_columns(&[candidate], Cards::of, Cards::read)?.pop().flatten();
-        Ok(card.map(|_| candidate))
+        Ok(self.card(place)?.map(|_| candidate))
     }
 
     /// Where the newest member that speaks of a page has it, or the mark that it is gone.
@@ -202,8 +245,8 @@ impl ChainSnapshot {
                 let mut doc = postings.doc();
                 while doc != tantivy::TERMINATED {
                     if reader.alive_bitset().is_none_or(|alive| alive.is_alive(doc)) {
-                        let addresses = Addresses::of(reader).map_err(&failed)?;
-                        let address = addresses.number(doc, page).unwrap_or_default();
+                        let columns = view.columns(segment).map_err(&failed)?;
+                        let address = columns.addresses.number(doc, page).unwrap_or_default();
                         return Ok(Some(Place { member: member as u32, segment, doc, address }));
                     }
                     doc = postings.advance();

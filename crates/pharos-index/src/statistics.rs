@@ -205,7 +205,7 @@ impl ChainSnapshot {
     /// Which documents of each segment of each member can be found.
     pub(crate) fn live(&self) -> Result<Vec<Vec<Live>>, IndexError> {
         let of_member = |view: &MemberView| {
-            let segments = view.searcher.segment_readers().iter();
+            let segments = 0..view.searcher.segment_readers().len() as u32;
             let live: tantivy::Result<_> = segments.map(|s| Live::of(view, &self.fields, s)).collect();
             live.map_err(IndexError::tantivy(&view.path))
         };
