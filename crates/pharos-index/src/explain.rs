@@ -165,7 +165,7 @@ impl ChainSnapshot {
         for listed in listed.iter().filter(|listed| listed.text) {
             fields.extend(self.term_in(term, listed, live, pages)?);
         }
-        fields.sort_by(|a, b| b.occurrences.cmp(&a.occurrences));
+        fields.sort_by_key(|field| Reverse(field.occurrences));
         Ok(TermFigures { term: term.to_string(), fields })
     }
 

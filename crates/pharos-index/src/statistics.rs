@@ -15,6 +15,8 @@ mod frequencies;
 mod lists;
 mod space;
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 use tantivy::schema::{FieldType, IndexRecordOption, Schema};
 
@@ -258,7 +260,7 @@ impl Figures {
 
     fn finish(&mut self) {
         self.bytes_per_document = share(self.space.total, self.documents);
-        self.fields.sort_by(|a, b| b.occurrences.cmp(&a.occurrences));
+        self.fields.sort_by_key(|field| Reverse(field.occurrences));
     }
 }
 

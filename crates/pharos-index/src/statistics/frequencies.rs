@@ -65,10 +65,13 @@ pub struct FrequencyClass {
 #[derive(Default)]
 pub(crate) struct Frequencies {
     groups: HashMap<u64, Group>,
-    top: BinaryHeap<Reverse<(u64, Reverse<Box<[u8]>>)>>,
+    top: BinaryHeap<Reverse<Ranked>>,
     pub(crate) terms: u64,
     pub(crate) total: u64,
 }
+
+/// A frequency and its term; of equal frequencies, the term that comes first is the greater one.
+type Ranked = (u64, Reverse<Box<[u8]>>);
 
 /// The terms of one frequency.
 struct Group {
