@@ -1,7 +1,7 @@
 //! Which documents of a segment can be found: neither replaced, nor hidden by a newer generation, nor marks of gone pages.
 
 use tantivy::query::EnableScoring;
-use tantivy::{BitSet, DocId, DocSet as _, SegmentReader, TERMINATED};
+use tantivy::{BitSet, DocId, DocSet as _, TERMINATED};
 
 use crate::Query;
 use crate::address::SiteRules;
