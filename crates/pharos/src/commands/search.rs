@@ -66,6 +66,6 @@ fn print(answer: &Answer, size: usize, explain: bool) -> io::Result<()> {
         }
         writeln!(out)?;
     }
-    let least = if answer.total_is_exact { "" } else { "at least " };
-    writeln!(out, "{least}{} results, {:.1} ms", answer.total, answer.took_ms)
+    let about = if answer.total_is_exact { "" } else { "about " };
+    writeln!(out, "{about}{} results, {:.1} ms", answer.total, answer.took_ms)
 }
