@@ -1,9 +1,8 @@
 //! What every method and every peer has to do: sign pages as they come, then group them.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
-use pharos_graph::duplicates::{Grouping, Method, PageFacts, PageText};
+use pharos_graph::duplicates::{Grouping, Method, PageFacts, PageText, pair_scores};
 use rustix::time::ClockId;
 
 pub trait Contestant {
@@ -101,24 +100,11 @@ impl Entry {
         let groups = self.contestant.group();
         let grouping = processor_time() - before;
         let grouped = groups.map(|groups| {
-            let (precision, recall) = pair_scores((0..).map(&content).zip(groups).collect());
+            let (precision, recall) = pair_scores(&(0..).map(&content).zip(groups).collect::<Vec<_>>());
             Grouped { per_second: per_second(grouping), precision, recall }
         });
         Row { name: self.contestant.name(), pages: self.pages, signed_per_second, bytes_per_page, grouped }
     }
-}
-
-/// Precision and recall over pairs, from the content and the group of each page.
-fn pair_scores(labels: Vec<(u32, u32)>) -> (f64, f64) {
-    fn pairs<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>) -> f64 {
-        let mut counts: HashMap<K, u64> = HashMap::new();
-        keys.for_each(|key| *counts.entry(key).or_default() += 1);
-        counts.values().map(|count| count * (count - 1) / 2).sum::<u64>() as f64
-    }
-    let right = pairs(labels.iter());
-    let found = pairs(labels.iter().map(|(_, group)| group));
-    let known = pairs(labels.iter().map(|(content, _)| content));
-    (if found == 0.0 { 1.0 } else { right / found }, if known == 0.0 { 1.0 } else { right / known })
 }
 
 /// Processor time of this thread: what a busy machine gives to others does not count.

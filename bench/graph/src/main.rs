@@ -72,7 +72,7 @@ fn main() -> Outcome<()> {
     let (taken, again) = measured(|| page_rank(&graph, &rules, Teleport::Everywhere, None));
     Line { name: "ours, after the peers".to_string(), taken, rounds: again?.rounds }.print(&ours, None);
     small(arguments.seed)?;
-    farm::print(&web, &graph, &ranks, &rules)
+    farm::print(&web, &graph, &rules)
 }
 
 /// Builds the graph and prints what it took, with the making of the links subtracted.

@@ -1,0 +1,56 @@
+//! What a build takes in memory to tell the copies of a library apart: not the signatures alone, but all that is held
+//! beside them, at its most.
+
+use std::fs;
+
+use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+use pharos_graph::relations::{PageWords, RelationRules, RelationsBuilder};
+use rayon::prelude::*;
+
+use crate::Outcome;
+use crate::pages::Pages;
+
+/// Pages whose fingerprints are taken together.
+const BATCH: usize = 512;
+const PAGES_OF_A_SITE: usize = 500;
+
+/// Relates the pages, without links, and prints the highest memory per page.
+pub fn print(pages: &Pages) -> Outcome<()> {
+    let folder = tempfile::tempdir()?;
+    let few = relate(pages, 2 * BATCH, folder.path())?;
+    let many = relate(pages, pages.count(), folder.path())?;
+    let bytes = (many - few) / (pages.count() - 2 * BATCH) as f64;
+    println!("\nAs a build does it, {} pages take {bytes:.0} bytes each at most.", pages.count());
+    Ok(())
+}
+
+/// The highest memory while so many pages are related.
+fn relate(pages: &Pages, count: usize, folder: &std::path::Path) -> Outcome<f64> {
+    // "5" sets the highest memory back to that of now (proc(5)).
+    let _ = fs::write("/proc/self/clear_refs", "5");
+    let mut builder = RelationsBuilder::begin(folder, RelationRules::default())?;
+    for first in (0..count).step_by(BATCH) {
+        let numbers = first..(first + BATCH).min(count);
+        let words: Result<Vec<_>, _> = numbers.into_par_iter().map(|number| words(pages, number)).collect();
+        builder.texts(words?)?;
+    }
+    builder.finish(LibraryPosition::START, 0)?;
+    let status = fs::read_to_string("/proc/self/status")?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no peak of memory")?;
+    Ok(peak.trim().trim_end_matches(" kB").parse::<f64>()? * 1024.0)
+}
+
+fn words(pages: &Pages, number: usize) -> Result<PageWords, pharos_core::UrlError> {
+    let address = format!("http://s{}.example/{number}", number / PAGES_OF_A_SITE);
+    Ok(PageWords {
+        url: PageUrl::parse(&address)?,
+        first_seen: Timestamp::from_millis(number as i64),
+        published: None,
+        title: format!("page {number}"),
+        body: pages.page(number).body,
+        hash: 0,
+        archive: true,
+        layout: 0,
+        canonical: None,
+    })
+}
