@@ -69,12 +69,11 @@ pub(super) fn examine(
     };
     for path in left()? {
         exam.needs.unfinished_graph = true;
-        exam.fault(
+        // A build may be killed at any time: nobody reads this, and the next one removes it.
+        exam.note(
             Store::Graph,
             path.display(),
-            "it was left behind by a build that did not end",
-            "disk space only",
-            "pharos doctor --repair, or the next build, removes it",
+            "left behind by a build that did not end; the next one removes it",
         );
     }
     Ok(())
