@@ -53,7 +53,8 @@
 //! | ours | 1,187 | 9.96 | 19 | 59 | 16 | 34 | 24 | 72 |
 //!
 //! *+ rank* adds a share of the static rank, which tantivy alone must compute for every match; *+ addresses* reads those
-//! of the ten. Zones cost a bit for each position, the rest of the schema half a kilobyte a page, most of it the card.
+//! of the ten. Zones cost a bit for each position; signature, card, title and address take about half a kilobyte a page, as
+//! `pharos index stats` tells of any index. The pages of the table have no signatures.
 //!
 //! Orders of documents (`-- --orders`) differ by less than a hundredth in size on such pages and not in time for plain
 //! BM25, so that history stands in the order that lets ranks prune. A small index of title and abstract, asked first
