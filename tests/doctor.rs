@@ -74,7 +74,7 @@ fn queries(data: &Path, count: usize) -> Vec<String> {
     (0..count)
         .map(|n| {
             let page = &pages[n * 7 % pages.len()];
-            let text = if n % 3 == 0 { &page.title } else { &page.body };
+            let text = if n % 3 == 0 { &page.card.title } else { &page.text.body };
             // Chinese has no spaces: a word is a few characters of the text.
             let words: Vec<String> = text
                 .split(|c: char| !c.is_alphanumeric())

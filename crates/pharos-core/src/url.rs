@@ -160,6 +160,14 @@ impl PageUrl {
         below.bytes().filter(|b| *b == b'.').count()
     }
 
+    /// Is it the home page of its site (主页), by its address? `/`, `/index.html` and the like.
+    pub fn is_home(&self) -> bool {
+        let path = self.0.path().trim_start_matches('/');
+        let name = path.split_once('.').map_or(path, |(name, _)| name);
+        let is_usual = || ["index", "default", "home", "main"].iter().any(|n| name.eq_ignore_ascii_case(n));
+        self.0.query().is_none() && (path.is_empty() || (!path.contains('/') && is_usual()))
+    }
+
     /// The directories above this page, the nearest first and the home page last. A page whose address is known
     /// suggests them (000 part 1, C14: `/a/` suggests `/`).
     pub fn parents(&self) -> impl Iterator<Item = PageUrl> + '_ {

@@ -370,8 +370,7 @@ mod tests {
         index.commit(at).unwrap();
         let snapshot = index.snapshot().unwrap();
         let left = snapshot.search_addresses(&Query::All, 9).unwrap().candidates;
-        let mut left: Vec<String> =
-            snapshot.stored(&left).unwrap().into_iter().map(|page| page.url).collect();
+        let mut left: Vec<String> = snapshot.cards(&left).unwrap().into_iter().map(|card| card.url).collect();
         left.sort();
         assert_eq!(left, ["http://a.example/", "http://c.example/", "http://sub.b.example/"]);
         assert_eq!(snapshot.pages().unwrap(), 2);

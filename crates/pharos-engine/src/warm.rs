@@ -118,10 +118,10 @@ fn titles(snapshot: &dyn Snapshot, relations: &Relations) -> Result<Vec<String>,
             break;
         }
         if let Some(stored) = snapshot.page(relations.id(page))?
-            && !stored.title.trim().is_empty()
-            && known.insert(stored.title.clone())
+            && !stored.card.title.trim().is_empty()
+            && known.insert(stored.card.title.clone())
         {
-            titles.push(stored.title);
+            titles.push(stored.card.title);
         }
     }
     Ok(titles)

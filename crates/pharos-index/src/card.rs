@@ -19,8 +19,14 @@ pub struct Card {
     pub title: String,
     /// Its language.
     pub lang: String,
+    /// What kind of file it is.
+    pub format: String,
+    /// Its subject class.
+    pub category: String,
     /// When it was published, as far as known.
     pub date: Option<String>,
+    /// How many characters of its text may be quoted; `None` is as many as one likes.
+    pub max_snippet: Option<u32>,
     /// When it was fetched.
     pub fetched: Timestamp,
     /// Where the stored answer stands in the library.

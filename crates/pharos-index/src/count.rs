@@ -3,6 +3,7 @@
 //! Counting needs every match, so it stops where a person would: beyond a number it is enough to know about how many.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::query::{EnableScoring, Query as TantivyQuery};
@@ -10,7 +11,8 @@ use tantivy::{DocId, SegmentReader, TERMINATED};
 
 use crate::plan::Plan;
 use crate::query::{Label, Query};
-use crate::schema::{CATEGORY, DAY, HOST, LANG, TYPE};
+use crate::retrieve::Time;
+use crate::schema::{CATEGORY, DAY, FORMAT, HOST, LANG, TYPE};
 use crate::snapshot::ChainSnapshot;
 use crate::{Count, IndexError};
 
@@ -55,6 +57,7 @@ fn show(
     chain: &ChainSnapshot,
     query: &Query,
     every_address: bool,
+    until: Option<Instant>,
     visitor: &mut dyn Visitor,
 ) -> Result<Count, IndexError> {
     let whole = Plan::whole(query, &chain.fields).base;
@@ -76,7 +79,12 @@ fn show(
                 let only_first = wanted == 1 && shown.all();
                 let mut matching = weight.scorer(reader, 1.0)?;
                 let mut doc = matching.doc();
+                let mut time = Time::until(until);
                 while doc != TERMINATED {
+                    if time.is_over() {
+                        enough = true;
+                        break;
+                    }
                     if reader.alive_bitset().is_none_or(|alive| alive.is_alive(doc)) {
                         let addresses =
                             if only_first { 1 } else { shown.addresses(doc).take(wanted).count() as u64 };
@@ -106,6 +114,7 @@ pub(crate) fn count(
     query: &Query,
     every_address: bool,
     up_to: u64,
+    until: Option<Instant>,
 ) -> Result<Count, IndexError> {
     struct UpTo(u64);
     impl Visitor for UpTo {
@@ -115,7 +124,7 @@ pub(crate) fn count(
             was_there
         }
     }
-    show(chain, query, every_address, &mut UpTo(up_to))
+    show(chain, query, every_address, until, &mut UpTo(up_to))
 }
 
 /// The `most` frequent values of each facet among the first `up_to` pages that match, the most frequent first.
@@ -125,10 +134,11 @@ pub(crate) fn facets(
     facets: &[Facet],
     most: usize,
     up_to: u64,
+    until: Option<Instant>,
 ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
     let counters = facets.iter().map(|facet| Counter { facet: *facet, column: None, counts: HashMap::new() });
     let mut tally = Tally { counters: counters.collect(), left: up_to };
-    show(chain, query, false, &mut tally)?;
+    show(chain, query, false, until, &mut tally)?;
     let sorted = |counter: Counter| {
         let counts = counter.counts.into_iter();
         let mut counts: Vec<FacetCount> = counts.map(|(value, pages)| FacetCount { value, pages }).collect();
@@ -168,6 +178,7 @@ impl Visitor for Tally {
                 Facet::Host => names(HOST)?,
                 Facet::Label(Label::Lang) => names(LANG)?,
                 Facet::Label(Label::Type) => names(TYPE)?,
+                Facet::Label(Label::Format) => names(FORMAT)?,
                 Facet::Label(Label::Category) => names(CATEGORY)?,
             };
         }

@@ -4,7 +4,7 @@ use pharos_core::LibraryPosition;
 use serde::{Deserialize, Serialize};
 
 /// Format of `CURRENT` and of the generations it names.
-pub(crate) const FORMAT: u32 = 5;
+pub(crate) const FORMAT: u32 = 6;
 
 /// The chain: what `CURRENT` says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

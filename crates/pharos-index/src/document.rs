@@ -10,6 +10,9 @@ pub const MAX_COPIES: usize = 1_000;
 /// A longer signature, in bytes, is left out.
 pub const MAX_SIGNATURE: usize = 256;
 
+/// Links of a document beyond this many cannot be asked for.
+pub const MAX_LINKS: usize = 128;
+
 /// A change to the index.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
@@ -32,12 +35,22 @@ pub struct Document {
     pub emphasised: Vec<String>,
     /// Its cleaned text (正文).
     pub body: String,
+    /// The text that may be quoted, where that is not all of the body.
+    pub quotable: Option<String>,
+    /// How many characters may be quoted in a list of results; `None` is as many as one likes.
+    pub max_snippet: Option<u32>,
+    /// What it is about in a few sentences (摘要).
+    pub summary: String,
     /// What other pages call it (锚文本), the weightiest first.
     pub anchors: Vec<Anchor>,
+    /// Pages it links to, at most [`MAX_LINKS`].
+    pub links: Vec<PageUrl>,
     /// Its language.
     pub lang: String,
     /// What kind of page it is.
     pub page_type: PageType,
+    /// What kind of file it is: `html`, `pdf`, `docx`; empty where nobody can tell.
+    pub format: String,
     /// Its subject class; empty where it has none.
     pub category: String,
     /// When it was published or last changed, as far as known: `2026-01-31`.
@@ -89,9 +102,14 @@ impl Document {
             headings: Vec::new(),
             emphasised: Vec::new(),
             body: String::new(),
+            quotable: None,
+            max_snippet: None,
+            summary: String::new(),
             anchors: Vec::new(),
+            links: Vec::new(),
             lang: String::new(),
             page_type: PageType::default(),
+            format: String::new(),
             category: String::new(),
             date: None,
             fetched: Timestamp::EPOCH,
@@ -125,32 +143,22 @@ pub struct Likeness {
     pub signature: Option<Box<[u8]>>,
 }
 
+/// The text of a page, for snippets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Text {
+    /// What may be quoted of its text.
+    pub body: String,
+    /// What it is about in a few sentences (摘要); empty where nobody can tell.
+    pub summary: String,
+}
+
 /// What a result page needs of a page, at the address under which it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredPage {
     /// Its id.
     pub page: PageId,
-    /// Its address.
-    pub url: String,
-    /// Its title.
-    pub title: String,
+    /// What a list of results says of it.
+    pub card: Card,
     /// Its text.
-    pub body: String,
-    /// Its language.
-    pub lang: String,
-    /// When it was published, as far as known.
-    pub date: Option<String>,
-    /// When it was fetched.
-    pub fetched: Timestamp,
-    /// Where the stored answer stands in the library.
-    pub position: LibraryPosition,
-    /// Whether the stored copy may be shown.
-    pub archive: bool,
-}
-
-impl StoredPage {
-    pub(crate) fn new(page: PageId, card: Card, body: String) -> Self {
-        let Card { url, title, lang, date, fetched, position, archive } = card;
-        Self { page, url, title, body, lang, date, fetched, position, archive }
-    }
+    pub text: Text,
 }

@@ -1,29 +1,40 @@
 //! What candidates have of the words of a query: where, how often, how near each other. Stage two of ranking asks this of
 //! some hundred pages, not of all.
 
-use pharos_core::PageId;
-use tantivy::postings::Postings as _;
-use tantivy::query::{Bm25StatisticsProvider, Bm25Weight};
+use tantivy::postings::{Postings as _, SegmentPostings};
+use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet as _, Term};
 
-use crate::snapshot::{ChainSnapshot, CommonStatistics};
+use crate::snapshot::ChainSnapshot;
 use crate::zones::Zone;
 use crate::{Candidate, IndexError};
 
 /// Positions of a word beyond this many are counted, not kept.
 pub const MAX_PLACES: usize = 256;
 
+/// How frequent terms are, and how long pages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Frequencies {
+    /// Pages in all (N), those that newer ones hide included.
+    pub pages: u64,
+    /// The mean length of a page, in terms (avdl).
+    pub mean_length: f32,
+    /// Pages that each term stands in (n).
+    pub with_term: Vec<u64>,
+}
+
 /// What one candidate has of the terms asked for, in their order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// The page.
-    pub page: PageId,
+    /// How long it is, in terms (dl), as far as a byte can tell.
+    pub length: u32,
+    /// How long its title is, in positions.
+    pub title_length: u32,
+    /// Its day, as [`day`](crate::day) counts.
+    pub day: Option<i64>,
     /// One for each term.
     pub terms: Vec<TermEvidence>,
-    /// How well each zone fits by itself, in the order of [`Zone::ALL`]: BM25 with the frequencies of the zone. The
-    /// length of a text counts for the body alone; the other zones are short by nature.
-    pub scores: [f32; 6],
 }
 
 /// What a page has of a term.
@@ -37,8 +48,23 @@ pub struct TermEvidence {
     pub places: Vec<u32>,
 }
 
-/// The saturation of frequencies in BM25, as tantivy has it.
-const K1: f32 = 1.2;
+pub(crate) fn frequencies(chain: &ChainSnapshot, words: &[String]) -> Result<Frequencies, IndexError> {
+    let (mut found, mut length) = (Frequencies { with_term: vec![0; words.len()], ..Default::default() }, 0);
+    for view in &chain.members {
+        let mut run = || -> tantivy::Result<()> {
+            found.pages += view.searcher.total_num_docs()?;
+            length += view.searcher.total_num_tokens(chain.fields.text)?;
+            for (word, pages) in words.iter().zip(&mut found.with_term) {
+                let term = Term::from_field_text(chain.fields.text, word);
+                *pages += Bm25StatisticsProvider::doc_freq(&view.searcher, &term)?;
+            }
+            Ok(())
+        };
+        run().map_err(IndexError::tantivy(&view.path))?;
+    }
+    found.mean_length = length as f32 / found.pages.max(1) as f32;
+    Ok(found)
+}
 
 pub(crate) fn evidence(
     chain: &ChainSnapshot,
@@ -46,12 +72,8 @@ pub(crate) fn evidence(
     words: &[String],
 ) -> Result<Vec<Evidence>, IndexError> {
     let terms: Vec<Term> = words.iter().map(|word| Term::from_field_text(chain.fields.text, word)).collect();
-    let statistics = CommonStatistics(&chain.members);
-    let none = |candidate: &Candidate| {
-        let terms = vec![TermEvidence::default(); words.len()];
-        Evidence { page: candidate.page, terms, scores: [0.0; 6] }
-    };
-    let mut found: Vec<Evidence> = candidates.iter().map(none).collect();
+    let none = Evidence { terms: vec![TermEvidence::default(); words.len()], ..Evidence::default() };
+    let mut found = vec![none; candidates.len()];
     // Postings are read in one direction: candidates of a segment by their numbers.
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_unstable_by_key(|nth| {
@@ -70,37 +92,25 @@ pub(crate) fn evidence(
         let mut run = || -> tantivy::Result<()> {
             let inverted = reader.inverted_index(chain.fields.text)?;
             let lengths = reader.get_fieldnorms_reader(chain.fields.text)?;
-            let mut places = Vec::new();
+            let columns = view.columns(place.segment)?;
+            for index in group {
+                let doc = candidates[*index].place.doc;
+                let title = columns.title_lengths.as_ref().and_then(|lengths| lengths.first(doc));
+                found[*index].length = lengths.fieldnorm(doc);
+                found[*index].title_length = title.unwrap_or_default() as u32;
+                found[*index].day = columns.days.as_ref().and_then(|days| days.first(doc));
+            }
             for (nth, term) in terms.iter().enumerate() {
                 let postings = inverted.read_postings(term, IndexRecordOption::WithFreqsAndPositions)?;
                 let Some(mut postings) = postings else { continue };
-                let bm25 = Bm25Weight::for_terms(&statistics, std::slice::from_ref(term))?;
-                let most = bm25.max_score();
-                let all = statistics.total_num_docs()?;
-                let mean = statistics.total_num_tokens(chain.fields.text)? as f32 / all.max(1) as f32;
                 for index in group {
                     let doc = candidates[*index].place.doc;
                     if postings.doc() < doc {
                         postings.seek(doc);
                     }
-                    if postings.doc() != doc {
-                        continue;
+                    if postings.doc() == doc {
+                        found[*index].terms[nth] = of_term(&mut postings);
                     }
-                    places.clear();
-                    postings.positions(&mut places);
-                    let weight = postings.term_freq();
-                    places.dedup();
-                    let evidence = &mut found[*index];
-                    let length = lengths.fieldnorm(doc) as f32 / mean.max(1.0);
-                    let mut times = [0u32; 6];
-                    places.iter().for_each(|place| times[Zone::of(*place) as usize] += 1);
-                    for zone in Zone::ALL {
-                        let times = times[zone as usize] as f32;
-                        let length = if zone == Zone::Body { 0.25 + 0.75 * length } else { 1.0 };
-                        evidence.scores[zone as usize] += most * times / (times + K1 * length);
-                    }
-                    let kept = places.iter().take(MAX_PLACES).copied().collect();
-                    evidence.terms[nth] = TermEvidence { times, weight, places: kept };
                 }
             }
             Ok(())
@@ -108,4 +118,15 @@ pub(crate) fn evidence(
         run().map_err(IndexError::tantivy(&view.path))?;
     }
     Ok(found)
+}
+
+/// What the page at hand has of a term.
+fn of_term(postings: &mut SegmentPostings) -> TermEvidence {
+    let mut found = TermEvidence { weight: postings.term_freq(), ..TermEvidence::default() };
+    postings.positions(&mut found.places);
+    // What counts several times stands there several times.
+    found.places.dedup();
+    found.places.iter().for_each(|place| found.times[Zone::of(*place) as usize] += 1);
+    found.places.truncate(MAX_PLACES);
+    found
 }

@@ -257,7 +257,7 @@ impl ChainSnapshot {
         let (address, page) = shown.addresses(doc).next().ok_or(IndexError::ForeignCandidate)?;
         let place = Place { member: member as u32, segment: segment as u32, doc, address };
         let candidate = Candidate { page, score: 0.0, copies: 0, place };
-        let url = self.stored(&[candidate])?.pop().map(|stored| stored.url).unwrap_or_default();
+        let url = self.cards(&[candidate])?.pop().map(|card| card.url).unwrap_or_default();
         let positions = positions(view, reader, term, listed, doc)?;
         Ok(TermOnPage { url, occurrences, positions })
     }

@@ -8,14 +8,15 @@ use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
+use std::time::Instant;
 
 use pharos_core::PageId;
 use pharos_text::vocabulary::Kind;
 
 use crate::snapshot::ChainSnapshot;
 use crate::{
-    Candidate, Card, Count, Evidence, Facet, FacetCount, Found, IndexError, Likeness, Maxima, Query,
-    Retrieval, Snapshot, StoredPage, WebFigures,
+    Candidate, Card, Count, Evidence, Facet, FacetCount, Found, Frequencies, IndexError, Likeness, Maxima,
+    Query, Retrieval, Snapshot, StoredPage, Text, WebFigures,
 };
 
 thread_local! {
@@ -91,8 +92,13 @@ impl Snapshot for Shielded {
         facets: &[Facet],
         most: usize,
         up_to: u64,
+        until: Option<Instant>,
     ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
-        self.ask(|chain| chain.facets(query, facets, most, up_to))
+        self.ask(|chain| chain.facets(query, facets, most, up_to, until))
+    }
+
+    fn frequencies(&self, terms: &[String]) -> Result<Frequencies, IndexError> {
+        self.ask(|chain| chain.frequencies(terms))
     }
 
     fn evidence(&self, candidates: &[Candidate], terms: &[String]) -> Result<Vec<Evidence>, IndexError> {
@@ -107,8 +113,12 @@ impl Snapshot for Shielded {
         self.ask(|chain| chain.cards(candidates))
     }
 
-    fn bodies(&self, candidates: &[Candidate]) -> Result<Vec<String>, IndexError> {
-        self.ask(|chain| chain.bodies(candidates))
+    fn texts(&self, candidates: &[Candidate]) -> Result<Vec<Text>, IndexError> {
+        self.ask(|chain| chain.texts(candidates))
+    }
+
+    fn candidates(&self, pages: &[PageId]) -> Result<Vec<Option<Candidate>>, IndexError> {
+        self.ask(|chain| chain.candidates(pages))
     }
 
     fn figures(&self, candidates: &[Candidate]) -> Result<Vec<WebFigures>, IndexError> {

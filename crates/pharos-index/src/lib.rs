@@ -139,9 +139,11 @@ mod retrieve;
 mod schema;
 mod snapshot;
 mod statistics;
+mod zone_query;
 mod zones;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use pharos_core::{LibraryPosition, PageId};
 use pharos_text::dictionary::Dictionary;
@@ -151,10 +153,12 @@ pub use card::Card;
 pub use check::{GenerationFlaw, GenerationProblem, GenerationReport, check_generations, verify_generations};
 pub use count::{Facet, FacetCount};
 pub use current::{Current, History, Latest, Previous, Wish};
-pub use document::{Anchor, Change, Copy, Document, Likeness, MAX_COPIES, MAX_SIGNATURE, StoredPage};
+pub use document::{
+    Anchor, Change, Copy, Document, Likeness, MAX_COPIES, MAX_LINKS, MAX_SIGNATURE, StoredPage, Text,
+};
 pub use embedded::EmbeddedIndex;
 pub use error::IndexError;
-pub use evidence::{Evidence, MAX_PLACES, TermEvidence};
+pub use evidence::{Evidence, Frequencies, MAX_PLACES, TermEvidence};
 pub use explain::{SeenToken, TermFigures, TermInField, TermInGeneration, TermOnPage, TermStory};
 pub use figures::WebFigures;
 pub use generations::Generations;
@@ -230,7 +234,11 @@ pub trait Snapshot: Send + Sync {
         facets: &[Facet],
         most: usize,
         up_to: u64,
+        until: Option<Instant>,
     ) -> Result<Vec<Vec<FacetCount>>, IndexError>;
+
+    /// In how many pages each term stands, and how long pages are.
+    fn frequencies(&self, terms: &[String]) -> Result<Frequencies, IndexError>;
 
     /// What candidates of this very snapshot have of terms, in their order.
     fn evidence(&self, candidates: &[Candidate], terms: &[String]) -> Result<Vec<Evidence>, IndexError>;
@@ -242,13 +250,16 @@ pub trait Snapshot: Send + Sync {
     fn cards(&self, candidates: &[Candidate]) -> Result<Vec<Card>, IndexError>;
 
     /// The texts of candidates of this very snapshot, in their order.
-    fn bodies(&self, candidates: &[Candidate]) -> Result<Vec<String>, IndexError>;
+    fn texts(&self, candidates: &[Candidate]) -> Result<Vec<Text>, IndexError>;
 
     /// Both.
     fn stored(&self, candidates: &[Candidate]) -> Result<Vec<StoredPage>, IndexError> {
-        let pages = candidates.iter().zip(self.cards(candidates)?).zip(self.bodies(candidates)?);
-        Ok(pages.map(|((candidate, card), body)| StoredPage::new(candidate.page, card, body)).collect())
+        let pages = candidates.iter().zip(self.cards(candidates)?).zip(self.texts(candidates)?);
+        Ok(pages.map(|((candidate, card), text)| StoredPage { page: candidate.page, card, text }).collect())
     }
+
+    /// Pages as candidates of this very snapshot, in their order; `None` for those that cannot be found any more.
+    fn candidates(&self, pages: &[PageId]) -> Result<Vec<Option<Candidate>>, IndexError>;
 
     /// What the web says of candidates of this very snapshot, in their order.
     fn figures(&self, candidates: &[Candidate]) -> Result<Vec<WebFigures>, IndexError>;
@@ -276,12 +287,24 @@ pub struct Retrieval<'a> {
     pub every_address: bool,
     /// Matches are counted up to here, and beyond it only about; 0: not at all.
     pub count_up_to: u64,
+    /// The newest pages first instead of the best; those without a date come last.
+    pub newest_first: bool,
+    /// What is found until then must do.
+    pub until: Option<Instant>,
 }
 
 impl<'a> Retrieval<'a> {
     /// The best pages by their words, counted up to 10,000.
     pub fn new(query: &'a Query, limit: usize) -> Self {
-        Self { query, limit, rank_weight: 0.0, every_address: false, count_up_to: 10_000 }
+        Self {
+            query,
+            limit,
+            rank_weight: 0.0,
+            every_address: false,
+            count_up_to: 10_000,
+            newest_first: false,
+            until: None,
+        }
     }
 }
 
@@ -303,6 +326,8 @@ pub struct Found {
     pub total_is_exact: bool,
     /// The best of them, best first; equal scores in the order of their ids.
     pub candidates: Vec<Candidate>,
+    /// Did time run out before all were looked at?
+    pub is_partial: bool,
 }
 
 /// A page that matches.

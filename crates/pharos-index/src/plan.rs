@@ -15,7 +15,9 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 
 use crate::query::{Label, Part, Query};
-use crate::schema::{COPIED, Fields, PAGE};
+use crate::schema::{COPIED, Fields, HOME, PAGE};
+use crate::zone_query::ZoneQuery;
+use crate::zones::Zone;
 
 type Boxed = Box<dyn TantivyQuery>;
 
@@ -23,6 +25,8 @@ type Boxed = Box<dyn TantivyQuery>;
 pub(crate) struct Plan {
     /// Selects and scores.
     pub(crate) base: Boxed,
+    /// Is the base a flat AND or OR of plain terms, which can be pruned?
+    pub(crate) is_flat: bool,
     /// The terms that the base asks for together; empty where it is no flat AND.
     pub(crate) all_of: Vec<Term>,
     /// Terms that add to the score, with their weights.
@@ -38,7 +42,8 @@ impl Plan {
 
     /// The query as one, asked without splitting.
     pub(crate) fn whole(query: &Query, fields: &Fields) -> Self {
-        Self { base: whole(query, fields), all_of: Vec::new(), extras: Vec::new(), filters: Vec::new() }
+        let is_flat = is_flat(query);
+        Self { base: whole(query, fields), is_flat, all_of: vec![], extras: vec![], filters: vec![] }
     }
 
     fn flat_and(query: &Query, fields: &Fields) -> Option<Self> {
@@ -69,7 +74,7 @@ impl Plan {
             )),
         };
         let all_of = all_of.into_iter().map(|(_, term)| term).collect();
-        Some(Self { base, all_of, extras, filters })
+        Some(Self { base, is_flat: true, all_of, extras, filters })
     }
 
     /// How much the extras can add at most: a term never scores more than its weight.
@@ -79,6 +84,14 @@ impl Plan {
             Ok(scores.boost_by(*weight).max_score())
         };
         self.extras.iter().map(most).sum()
+    }
+}
+
+fn is_flat(query: &Query) -> bool {
+    let is_plain = |query: &Query| matches!(query, Query::Word(_) | Query::Forms(_));
+    match query {
+        Query::Or(parts) => parts.iter().all(is_plain),
+        query => is_plain(query),
     }
 }
 
@@ -93,16 +106,18 @@ fn whole(query: &Query, fields: &Fields) -> Boxed {
                 .map(|(weight, word)| weighted(*weight, plain(Term::from_field_text(fields.text, word)))),
         ),
         Query::Phrase(terms) => phrase(fields.text, terms),
-        Query::In(part, terms) => phrase(
-            match part {
-                Part::Title => fields.title,
-                Part::Address => fields.address,
-            },
-            terms,
-        ),
+        Query::In(Part::Title, terms) => phrase(fields.title, terms),
+        Query::In(Part::Address, terms) => phrase(fields.address, terms),
+        Query::In(Part::Anchor, terms) => in_zone(Zone::Anchor, terms, fields),
+        Query::In(Part::Body, terms) => in_zone(Zone::Body, terms, fields),
         Query::Site(host) => unscored(plain(Term::from_field_text(fields.site, host))),
+        Query::Page(page) => unscored(plain(fields.page_term(*page))),
+        Query::LinksTo(page) => unscored(plain(Term::from_field_u64(fields.links, page.page()))),
+        Query::LinksToSite(site) => unscored(plain(Term::from_field_u64(fields.links, site.0))),
+        Query::Home => unscored(plain(Term::from_field_text(fields.kind, HOME))),
         Query::Label(label, name) => {
             let field = match label {
+                Label::Format => fields.format,
                 Label::Lang => fields.lang,
                 Label::Type => fields.page_type,
                 Label::Category => fields.category,
@@ -155,7 +170,7 @@ fn whole(query: &Query, fields: &Fields) -> Boxed {
 fn unwanted(not: &Query, fields: &Fields) -> Boxed {
     match not {
         // One with copies may have an address elsewhere: `SiteRules` looks at each.
-        Query::Site(host) => Box::new(BooleanQuery::new(vec![
+        Query::Site(host) if !host.contains('/') => Box::new(BooleanQuery::new(vec![
             (Occur::Must, plain(Term::from_field_text(fields.site, host))),
             (Occur::MustNot, plain(Term::from_field_text(fields.kind, COPIED))),
         ])),
@@ -172,6 +187,15 @@ fn phrase(field: Field, terms: &[(usize, String)]) -> Boxed {
             Box::new(PhraseQuery::new_with_offset(terms.iter().map(|(at, word)| (*at, term(word))).collect()))
         }
     }
+}
+
+/// Scored like any phrase, and in that zone.
+fn in_zone(zone: Zone, terms: &[(usize, String)], fields: &Fields) -> Boxed {
+    let there = ZoneQuery { field: fields.text, zone, terms: terms.to_vec() };
+    Box::new(BooleanQuery::new(vec![
+        (Occur::Must, phrase(fields.text, terms)),
+        (Occur::Must, Box::new(there)),
+    ]))
 }
 
 fn plain(term: Term) -> Boxed {

@@ -7,13 +7,14 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::time::Instant;
 
 use tantivy::columnar::Column;
 use tantivy::query::{
     Bm25StatisticsProvider, EnableScoring, Query as TantivyQuery, Scorer, TermQuery, Weight,
 };
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, Score, SegmentReader};
+use tantivy::{DocId, Score, SegmentReader, TERMINATED};
 
 use crate::address::Shown;
 use crate::plan::Plan;
@@ -79,6 +80,7 @@ impl Best {
 /// Weights of a plan for one member.
 struct Weights {
     base: Box<dyn Weight>,
+    is_flat: bool,
     extras: Vec<Box<dyn Weight>>,
     filters: Vec<(bool, Box<dyn Weight>)>,
     most_extra: Score,
@@ -88,11 +90,12 @@ pub(crate) fn best(
     chain: &ChainSnapshot,
     asked: &Retrieval<'_>,
     statistics: &dyn Bm25StatisticsProvider,
-) -> Result<Vec<Candidate>, IndexError> {
+) -> Result<(Vec<Candidate>, bool), IndexError> {
     let mut best = Best { limit: asked.limit, heap: BinaryHeap::new() };
     if asked.limit == 0 {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), false));
     }
+    let mut time = Time::until(asked.until);
     let split = Plan::of(asked.query, &chain.fields);
     let sites = asked.query.site_rules();
     for (member, view) in (0..).zip(&chain.members) {
@@ -101,9 +104,15 @@ pub(crate) fn best(
             let split_weights = weights(&split, view, statistics)?;
             let mut whole_weights = None;
             for (segment, reader) in (0..).zip(view.searcher.segment_readers()) {
+                if time.is_up {
+                    break;
+                }
                 let shown = view.shown(segment, &sites)?;
-                let ranks = Ranks::of(view.columns(segment)?.ranks.as_ref(), asked.rank_weight);
-                let scan = Scan { member, segment, reader, shown, ranks, asked, is_ordered: view.is_ordered };
+                let columns = view.columns(segment)?;
+                let ranks = Ranks::of(columns.ranks.as_ref(), asked.rank_weight);
+                let days = columns.days.as_ref().filter(|_| asked.newest_first);
+                let is_ordered = view.is_ordered;
+                let scan = Scan { member, segment, reader, shown, ranks, days, asked, is_ordered };
                 if is_selective(&split, &split_weights, reader)? {
                     let weights = match &mut whole_weights {
                         Some(weights) => weights,
@@ -112,16 +121,42 @@ pub(crate) fn best(
                             gap.insert(self::weights(&whole, view, statistics)?)
                         }
                     };
-                    scan.run(weights, &mut best)?;
+                    scan.run(weights, &mut best, &mut time)?;
                 } else {
-                    scan.run(&split_weights, &mut best)?;
+                    scan.run(&split_weights, &mut best, &mut time)?;
                 }
             }
             Ok(())
         };
         run().map_err(failed)?;
     }
-    Ok(best.into_sorted())
+    Ok((best.into_sorted(), time.is_up))
+}
+
+/// Looks at the clock now and then.
+pub(crate) struct Time {
+    until: Option<Instant>,
+    steps: u32,
+    is_up: bool,
+}
+
+impl Time {
+    /// So many steps take some microseconds.
+    const STEPS: u32 = 256;
+
+    pub(crate) fn until(until: Option<Instant>) -> Self {
+        Self { until, steps: 0, is_up: false }
+    }
+
+    /// Takes a step. Is it over?
+    pub(crate) fn is_over(&mut self) -> bool {
+        let Some(until) = self.until else { return false };
+        self.steps += 1;
+        if self.steps % Self::STEPS == 0 {
+            self.is_up |= Instant::now() >= until;
+        }
+        self.is_up
+    }
 }
 
 fn weights(
@@ -137,6 +172,7 @@ fn weights(
     let unscored = EnableScoring::disabled_from_searcher(&view.searcher);
     Ok(Weights {
         base: plan.base.weight(scoring)?,
+        is_flat: plan.is_flat,
         extras: plan.extras.iter().map(extra).collect::<tantivy::Result<_>>()?,
         filters: plan
             .filters
@@ -171,13 +207,14 @@ struct Scan<'a> {
     reader: &'a SegmentReader,
     shown: Shown<'a>,
     ranks: Ranks<'a>,
+    days: Option<&'a Column<i64>>,
     asked: &'a Retrieval<'a>,
     is_ordered: bool,
 }
 
 impl Scan<'_> {
-    fn run(self, weights: &Weights, best: &mut Best) -> tantivy::Result<()> {
-        let Self { member, segment, reader, shown, ranks, asked, is_ordered } = self;
+    fn run(self, weights: &Weights, best: &mut Best, time: &mut Time) -> tantivy::Result<()> {
+        let Self { member, segment, reader, shown, ranks, days, asked, is_ordered } = self;
         let mut extras = open(weights.extras.iter(), reader)?;
         let mut filters = weights
             .filters
@@ -193,11 +230,18 @@ impl Scan<'_> {
         };
         let first_bar = base_bar(best.bar(), ranks.most);
         let mut see = |doc: DocId, score: Score| {
+            if time.is_over() {
+                return Score::INFINITY;
+            }
             let is_alive = alive.is_none_or(|alive| alive.is_alive(doc));
             if is_alive && filters.iter_mut().all(|(wanted, filter)| has(&mut **filter, doc) == *wanted) {
-                let extra = |extra: &mut Box<dyn Scorer>| has(&mut **extra, doc).then(|| extra.score());
-                let more: Score = extras.iter_mut().filter_map(extra).sum();
-                let score = score + more + ranks.of_doc(doc);
+                let score = if asked.newest_first {
+                    days.and_then(|days| days.first(doc)).map_or(Score::MIN, |day| day as Score)
+                } else {
+                    let extra = |extra: &mut Box<dyn Scorer>| has(&mut **extra, doc).then(|| extra.score());
+                    let more: Score = extras.iter_mut().filter_map(extra).sum();
+                    score + more + ranks.of_doc(doc)
+                };
                 if score >= best.bar() {
                     for (address, page) in shown.addresses(doc).take(wanted) {
                         let place = Place { member, segment, doc, address };
@@ -208,7 +252,19 @@ impl Scan<'_> {
             let rank = if is_ordered { ranks.of_doc(doc) } else { ranks.most };
             base_bar(best.bar(), rank)
         };
-        weights.base.for_each_pruning(first_bar, reader, &mut see)?;
+        if weights.is_flat && !asked.newest_first {
+            weights.base.for_each_pruning(first_bar, reader, &mut see)?;
+        } else {
+            // Nothing can be passed over, but time may run out.
+            let mut scorer = weights.base.scorer(reader, 1.0)?;
+            while scorer.doc() != TERMINATED {
+                let score = scorer.score();
+                if see(scorer.doc(), score) == Score::INFINITY {
+                    break;
+                }
+                scorer.advance();
+            }
+        }
         if !asked.every_address {
             // Copies are counted for those that stayed.
             let mut kept: Vec<_> = std::mem::take(&mut best.heap).into_vec();

@@ -1,10 +1,11 @@
 //! The fields of a document, and our analyser as tantivy's tokenizer.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use pharos_core::{LibraryPosition, PageId, PageType, PageUrl, Timestamp};
-use pharos_text::Analyser;
+use pharos_text::{Analyser, is_han};
 use tantivy::Term;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TantivyDocument, TextFieldIndexing,
@@ -14,13 +15,16 @@ use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerM
 
 use crate::address::{self, reversed};
 use crate::card::CardField;
-use crate::document::{Copy, MAX_COPIES, MAX_SIGNATURE};
+use crate::document::{Copy, MAX_COPIES, MAX_LINKS, MAX_SIGNATURE, Text};
 use crate::figures::FigureFields;
 use crate::likeness::LikenessFields;
 use crate::{Card, Document, day, zones};
 
 /// A title longer than this is cut, in bytes; nobody reads on.
 const MAX_TITLE: usize = 1_000;
+
+/// A summary longer than this is cut, in bytes.
+const MAX_SUMMARY: usize = 2_000;
 
 /// A label such as a language or a class longer than this, in bytes, is none.
 const MAX_LABEL: usize = 100;
@@ -31,7 +35,10 @@ pub(crate) const RANK: &str = "rank";
 pub(crate) const HOST: &str = "host";
 pub(crate) const LANG: &str = "lang";
 pub(crate) const TYPE: &str = "type";
+pub(crate) const FORMAT: &str = "format";
 pub(crate) const CATEGORY: &str = "category";
+/// How long the title is.
+pub(crate) const TITLE_LENGTH: &str = "title_length";
 /// Days since 1970.
 pub(crate) const DAY: &str = "day";
 
@@ -44,22 +51,28 @@ pub(crate) struct Fields {
     pub own_halves: [Field; 2],
     /// The same of its copies.
     pub copy_halves: [Field; 2],
-    /// [`PAGE`] for pages; marks of gone pages have none, so that nothing finds them. [`COPIED`] where it has copies.
+    /// [`PAGE`] for pages; marks of gone pages have none, so that nothing finds them. [`COPIED`] where it has copies,
+    /// [`HOME`] for home pages.
     pub kind: Field,
     /// All its words, see [`zones`]: what candidates are searched in.
     pub text: Field,
     /// Those of the title and of the address once more, for who asks for them alone.
     pub title: Field,
+    pub title_length: Field,
     pub address: Field,
-    /// The text as it is shown.
+    /// The text as it is quoted, and what it is about.
     pub body: Field,
-    /// The host and every host above it; those of copies too.
+    pub summary: Field,
+    /// Pages it links to, by the page's half of their ids, and their sites.
+    pub links: Field,
+    /// The host and every host above it, and the folders of the host; those of copies too.
     pub site: Field,
     /// Which address has which site, as a column, where there is more than one.
     pub address_site: Field,
     pub host: Field,
     pub lang: Field,
     pub page_type: Field,
+    pub format: Field,
     pub category: Field,
     pub day: Field,
     /// The static rank, between 0 and [`u16::MAX`].
@@ -77,6 +90,11 @@ pub(crate) struct Fields {
 pub(crate) const PAGE: &str = "page";
 /// … and a page with copies of this, too.
 pub(crate) const COPIED: &str = "copied";
+/// … and the home page of a site of this.
+pub(crate) const HOME: &str = "home";
+
+/// Folders further down cannot be asked for.
+const MAX_FOLDERS: usize = 8;
 
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
@@ -93,13 +111,17 @@ pub(crate) fn schema() -> (Schema, Fields) {
         kind: builder.add_text_field("kind", STRING),
         text: builder.add_text_field("text", words(ZONES)),
         title: builder.add_text_field("title", words(PLAIN)),
+        title_length: builder.add_u64_field(TITLE_LENGTH, FAST),
         address: builder.add_text_field("address", words(PLAIN)),
         body: builder.add_text_field("body", STORED),
+        summary: builder.add_text_field("summary", STORED),
+        links: builder.add_u64_field("links", INDEXED),
         site: builder.add_text_field("site", STRING),
         address_site: builder.add_text_field(address::SITES, FAST),
         host: builder.add_text_field(HOST, FAST),
         lang: builder.add_text_field(LANG, STRING | FAST),
         page_type: builder.add_text_field(TYPE, STRING | FAST),
+        format: builder.add_text_field(FORMAT, STRING | FAST),
         category: builder.add_text_field(CATEGORY, STRING | FAST),
         day: builder.add_i64_field(DAY, FAST),
         rank: builder.add_u64_field(RANK, FAST),
@@ -141,6 +163,9 @@ impl Fields {
         add_halves(&mut out, self.own_halves, id);
         out.add_u64(self.rank, rank.into());
         out.add_text(self.kind, PAGE);
+        if document.url.is_home() {
+            out.add_text(self.kind, HOME);
+        }
         let title = cut(&document.title, MAX_TITLE);
         let body = cut(&document.body, body_limit);
         if body.len() < document.body.len() {
@@ -149,12 +174,22 @@ impl Fields {
         }
         out.add_text(self.text, zones::write(document, body));
         out.add_text(self.title, title);
+        out.add_u64(self.title_length, positions(title));
         out.add_text(self.address, zones::address_words(&document.url));
-        out.add_text(self.body, body);
+        out.add_text(self.body, cut(document.quotable.as_deref().unwrap_or(body), body_limit));
+        if !document.summary.is_empty() {
+            out.add_text(self.summary, cut(&document.summary, MAX_SUMMARY));
+        }
+        self.add_links(&mut out, &document.links);
         self.add_site(&mut out, &document.url);
         out.add_text(self.host, document.url.site().host());
         out.add_text(self.page_type, type_name(document.page_type));
-        for (field, label) in [(self.lang, &document.lang), (self.category, &document.category)] {
+        let labels = [
+            (self.lang, &document.lang),
+            (self.format, &document.format),
+            (self.category, &document.category),
+        ];
+        for (field, label) in labels {
             if !label.is_empty() && label.len() <= MAX_LABEL {
                 out.add_text(field, label);
             }
@@ -167,6 +202,9 @@ impl Fields {
                 url: document.url.as_str().into(),
                 title: title.into(),
                 lang: cut(&document.lang, MAX_LABEL).into(),
+                format: cut(&document.format, MAX_LABEL).into(),
+                category: cut(&document.category, MAX_LABEL).into(),
+                max_snippet: document.max_snippet,
                 date: document.date.as_deref().map(|date| cut(date, MAX_LABEL).into()),
                 fetched: document.fetched,
                 position: document.position,
@@ -199,8 +237,24 @@ impl Fields {
         }
     }
 
+    /// Each page and each site once.
+    fn add_links(&self, out: &mut TantivyDocument, links: &[PageUrl]) {
+        let targets = links.iter().take(MAX_LINKS).map(PageUrl::id);
+        let targets: BTreeSet<u64> = targets.flat_map(|page| [page.page(), page.site().0]).collect();
+        targets.into_iter().for_each(|target| out.add_u64(self.links, target));
+    }
+
     fn add_site(&self, out: &mut TantivyDocument, url: &PageUrl) {
         let site = url.site();
+        let mut folder = site.host().to_string();
+        for step in url.as_url().path().split('/').filter(|step| !step.is_empty()).take(MAX_FOLDERS) {
+            folder.push('/');
+            folder.push_str(step);
+            out.add_text(self.site, &folder);
+            if let Some(bare) = folder.strip_prefix("www.") {
+                out.add_text(self.site, bare);
+            }
+        }
         let mut host = site.host();
         out.add_text(self.site, host);
         while let Some((_, above)) = host.split_once('.') {
@@ -213,8 +267,9 @@ impl Fields {
     }
 
     /// The text of a stored document.
-    pub(crate) fn body(&self, document: &TantivyDocument) -> String {
-        document.get_first(self.body).and_then(|v| v.as_str()).unwrap_or_default().to_string()
+    pub(crate) fn text_of(&self, document: &TantivyDocument) -> Text {
+        let of = |field| document.get_first(field).and_then(|v| v.as_str()).unwrap_or_default().to_string();
+        Text { body: of(self.body), summary: of(self.summary) }
     }
 
     /// The card of a document at the address of one of its copies, counted from 1.
@@ -241,6 +296,17 @@ pub(crate) fn type_name(page_type: PageType) -> &'static str {
 fn add_halves(out: &mut TantivyDocument, [site, page]: [Field; 2], id: PageId) {
     out.add_u64(site, id.site().0);
     out.add_u64(page, id.page());
+}
+
+/// How many positions a text takes, about: one for each Han character and each run of other letters.
+fn positions(text: &str) -> u64 {
+    let (mut positions, mut in_word) = (0, false);
+    for c in text.chars() {
+        let is_letter = c.is_alphanumeric() && !is_han(c);
+        positions += u64::from(is_han(c) || (is_letter && !in_word));
+        in_word = is_letter;
+    }
+    positions
 }
 
 /// The beginning of a text, at most `limit` bytes and whole characters.

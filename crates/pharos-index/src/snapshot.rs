@@ -1,27 +1,26 @@
 //! The chain at rest, answering.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use pharos_core::PageId;
 use pharos_text::vocabulary::{Kind, Vocabulary};
 use tantivy::columnar::Column;
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::Field;
-use tantivy::{DocAddress, DocSet as _, Searcher, SegmentReader, TantivyDocument, Term};
+use tantivy::{DocAddress, DocSet as _, Searcher, TantivyDocument, Term};
 
 use crate::address::{Addresses, Hidden, Shown, SiteRules};
 use crate::card::Cards;
 use crate::count::{self, Facet, FacetCount};
-use crate::evidence::{self, Evidence};
+use crate::evidence::{self, Evidence, Frequencies};
 use crate::figures::FigureColumns;
 use crate::likeness::LikenessColumns;
-use crate::schema::{Fields, RANK};
+use crate::schema::{DAY, Fields, RANK, TITLE_LENGTH};
 use crate::{
     Candidate, Card, Count, Found, IndexError, Likeness, Maxima, Place, Query, Retrieval, Snapshot,
-    StoredPage, WebFigures, retrieve,
+    StoredPage, Text, WebFigures, retrieve,
 };
 
 /// One member of the chain.
@@ -38,7 +37,11 @@ pub(crate) struct MemberView {
 pub(crate) struct Columns {
     pub(crate) addresses: Addresses,
     pub(crate) ranks: Option<Column<u64>>,
+    pub(crate) days: Option<Column<i64>>,
+    pub(crate) title_lengths: Option<Column<u64>>,
     cards: Cards,
+    figures: FigureColumns,
+    likeness: LikenessColumns,
 }
 
 impl MemberView {
@@ -54,10 +57,16 @@ impl MemberView {
             return Ok(columns);
         }
         let reader = self.searcher.segment_reader(segment);
-        let addresses = Addresses::of(reader)?;
-        let ranks = reader.fast_fields().column_opt(RANK)?;
-        let cards = Cards::of(reader)?;
-        Ok(known.get_or_init(|| Columns { addresses, ranks, cards }))
+        let columns = Columns {
+            addresses: Addresses::of(reader)?,
+            ranks: reader.fast_fields().column_opt(RANK)?,
+            days: reader.fast_fields().column_opt(DAY)?,
+            title_lengths: reader.fast_fields().column_opt(TITLE_LENGTH)?,
+            cards: Cards::of(reader)?,
+            figures: FigureColumns::of(reader)?,
+            likeness: LikenessColumns::of(reader)?,
+        };
+        Ok(known.get_or_init(|| columns))
     }
 
     /// The addresses of one of its segments that may be shown.
@@ -113,18 +122,19 @@ impl Snapshot for ChainSnapshot {
     }
 
     fn retrieve(&self, asked: &Retrieval<'_>) -> Result<Found, IndexError> {
-        let candidates = retrieve::best(self, asked, &CommonStatistics(&self.members))?;
+        let (candidates, is_partial) = retrieve::best(self, asked, &CommonStatistics(&self.members))?;
         // Where not all that were wanted are there, all there are were found.
-        let count = if candidates.len() < asked.limit || asked.count_up_to == 0 {
-            Count { pages: candidates.len() as u64, is_exact: candidates.len() < asked.limit }
+        let are_all = candidates.len() < asked.limit && !is_partial;
+        let count = if are_all || is_partial || asked.count_up_to == 0 {
+            Count { pages: candidates.len() as u64, is_exact: are_all }
         } else {
-            count::count(self, asked.query, asked.every_address, asked.count_up_to)?
+            count::count(self, asked.query, asked.every_address, asked.count_up_to, asked.until)?
         };
-        Ok(Found { total: count.pages, total_is_exact: count.is_exact, candidates })
+        Ok(Found { total: count.pages, total_is_exact: count.is_exact, candidates, is_partial })
     }
 
     fn count(&self, query: &Query, up_to: u64) -> Result<Count, IndexError> {
-        count::count(self, query, false, up_to)
+        count::count(self, query, false, up_to, None)
     }
 
     fn facets(
@@ -133,8 +143,13 @@ impl Snapshot for ChainSnapshot {
         facets: &[Facet],
         most: usize,
         up_to: u64,
+        until: Option<Instant>,
     ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
-        count::facets(self, query, facets, most, up_to)
+        count::facets(self, query, facets, most, up_to, until)
+    }
+
+    fn frequencies(&self, terms: &[String]) -> Result<Frequencies, IndexError> {
+        evidence::frequencies(self, terms)
     }
 
     fn evidence(&self, candidates: &[Candidate], terms: &[String]) -> Result<Vec<Evidence>, IndexError> {
@@ -157,16 +172,20 @@ impl Snapshot for ChainSnapshot {
         candidates.iter().zip(cards).map(at_its_address).collect()
     }
 
-    fn bodies(&self, candidates: &[Candidate]) -> Result<Vec<String>, IndexError> {
-        candidates.iter().map(|candidate| Ok(self.fields.body(&self.document(candidate.place)?))).collect()
+    fn texts(&self, candidates: &[Candidate]) -> Result<Vec<Text>, IndexError> {
+        candidates.iter().map(|candidate| Ok(self.fields.text_of(&self.document(candidate.place)?))).collect()
+    }
+
+    fn candidates(&self, pages: &[PageId]) -> Result<Vec<Option<Candidate>>, IndexError> {
+        pages.iter().map(|page| self.candidate(*page)).collect()
     }
 
     fn figures(&self, candidates: &[Candidate]) -> Result<Vec<WebFigures>, IndexError> {
-        self.read_columns(candidates, FigureColumns::of, FigureColumns::read)
+        candidates.iter().map(|c| Ok(self.columns(c.place)?.figures.read(c.place.doc))).collect()
     }
 
     fn likeness(&self, candidates: &[Candidate]) -> Result<Vec<Likeness>, IndexError> {
-        self.read_columns(candidates, LikenessColumns::of, LikenessColumns::read)
+        candidates.iter().map(|c| Ok(self.columns(c.place)?.likeness.read(c.place.doc))).collect()
     }
 
     fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError> {
@@ -185,42 +204,21 @@ impl ChainSnapshot {
         self.members.get(place.member as usize).ok_or(IndexError::ForeignCandidate)
     }
 
-    fn card(&self, place: Place) -> Result<Option<Card>, IndexError> {
+    fn columns(&self, place: Place) -> Result<&Columns, IndexError> {
         let view = self.member(place)?;
         if place.segment as usize >= view.columns.len() {
             return Err(IndexError::ForeignCandidate);
         }
-        let columns = view.columns(place.segment).map_err(IndexError::tantivy(&view.path))?;
-        Ok(columns.cards.read(place.doc))
+        view.columns(place.segment).map_err(IndexError::tantivy(&view.path))
+    }
+
+    fn card(&self, place: Place) -> Result<Option<Card>, IndexError> {
+        Ok(self.columns(place)?.cards.read(place.doc))
     }
 
     fn document(&self, place: Place) -> Result<TantivyDocument, IndexError> {
         let view = self.member(place)?;
         view.searcher.doc(DocAddress::new(place.segment, place.doc)).map_err(IndexError::tantivy(&view.path))
-    }
-
-    /// Reads columns for candidates, opening those of each segment once.
-    fn read_columns<C, T>(
-        &self,
-        candidates: &[Candidate],
-        open: impl Fn(&SegmentReader) -> tantivy::Result<C>,
-        read: impl Fn(&C, u32) -> T,
-    ) -> Result<Vec<T>, IndexError> {
-        let mut opened: HashMap<(u32, u32), C> = HashMap::new();
-        let mut values = Vec::with_capacity(candidates.len());
-        for Candidate { place, .. } in candidates {
-            let view = self.member(*place)?;
-            let columns = match opened.entry((place.member, place.segment)) {
-                Entry::Occupied(columns) => columns.into_mut(),
-                Entry::Vacant(gap) => {
-                    let segment = view.searcher.segment_readers().get(place.segment as usize);
-                    let columns = open(segment.ok_or(IndexError::ForeignCandidate)?);
-                    gap.insert(columns.map_err(IndexError::tantivy(&view.path))?)
-                }
-            };
-            values.push(read(columns, place.doc));
-        }
-        Ok(values)
     }
 
     /// The page at one address; `None` where it is gone.

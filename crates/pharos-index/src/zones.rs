@@ -56,6 +56,11 @@ impl Zone {
         Self::BEGINS.get(self as usize + 1).map_or(u32::MAX, |next| next - 1)
     }
 
+    /// The positions that belong to it.
+    pub fn positions(self) -> std::ops::Range<u32> {
+        self.begin()..self.end()
+    }
+
     /// The zone of a position.
     pub fn of(position: u32) -> Zone {
         let behind = Self::BEGINS.partition_point(|begin| *begin <= position);

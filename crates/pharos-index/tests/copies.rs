@@ -63,7 +63,7 @@ fn gone(address: &str) -> Change {
 fn shown(snapshot: &dyn Snapshot, query: &Query) -> Vec<String> {
     let found = snapshot.search(query, 100).unwrap();
     assert_eq!(found.total as usize, found.candidates.len());
-    let stored = snapshot.stored(&found.candidates).unwrap();
+    let stored = snapshot.cards(&found.candidates).unwrap();
     let mut shown: Vec<String> = found
         .candidates
         .iter()
@@ -226,12 +226,12 @@ fn copies_keep_their_order_when_segments_are_merged() {
     index.generations().install(history.finish(at(1)).unwrap()).unwrap();
     let snapshot = index.snapshot().unwrap();
     for (n, c) in (0..400).flat_map(|n| (1..=n % 4).map(move |c| (n, c))) {
-        let stored = snapshot.page(url(&address(n, c)).id()).unwrap().unwrap();
+        let stored = snapshot.page(url(&address(n, c)).id()).unwrap().unwrap().card;
         assert_eq!((stored.url, stored.position), (url(&address(n, c)).to_string(), at(10 * n + c)));
     }
     for host in (0..11).map(|n| format!("s{n}.example")) {
         let found = snapshot.search(&site(&host), 1_000).unwrap();
-        for page in snapshot.stored(&found.candidates).unwrap() {
+        for page in snapshot.cards(&found.candidates).unwrap() {
             assert!(page.url.starts_with(&format!("http://{host}/")), "{} is not of {host}", page.url);
         }
     }

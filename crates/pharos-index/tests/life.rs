@@ -70,7 +70,7 @@ fn try_texts(snapshot: &dyn Snapshot) -> Result<BTreeMap<String, String>, IndexE
     let stored = snapshot.stored(&found.candidates)?;
     let path = |url: &str| PageUrl::parse(url).unwrap().path_and_query().to_string();
     let texts: BTreeMap<String, String> =
-        stored.into_iter().map(|page| (path(&page.url), page.body)).collect();
+        stored.into_iter().map(|page| (path(&page.card.url), page.text.body)).collect();
     assert_eq!(texts.len() as u64, found.total, "one is there twice");
     Ok(texts)
 }

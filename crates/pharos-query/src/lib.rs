@@ -38,4 +38,5 @@ mod snippet;
 mod term;
 
 pub use answer::{Answer, Hit};
-pub use search::{FoundPage, QueryError, Request, Search};
+pub use pharos_index::Card;
+pub use search::{QueryError, Request, Search};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pharos_core::config::QueryConfig;
-use pharos_core::{LibraryPosition, PageId, PageUrl, Timestamp};
-use pharos_index::{Index, IndexError, Query, Snapshot, StoredPage};
+use pharos_core::{PageId, PageUrl};
+use pharos_index::{Card, Index, IndexError, Query, Snapshot, StoredPage};
 use pharos_text::Analyser;
 use thiserror::Error;
 
@@ -41,23 +41,6 @@ impl Request {
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), page: 1, ..Self::default() }
     }
-}
-
-/// A page looked up by its id.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FoundPage {
-    /// Its address.
-    pub url: String,
-    /// Its title.
-    pub title: String,
-    /// Its language.
-    pub lang: String,
-    /// When it was fetched.
-    pub fetched: Timestamp,
-    /// Where its stored copy stands.
-    pub position: LibraryPosition,
-    /// Whether the stored copy may be shown.
-    pub archive: bool,
 }
 
 /// The query service over an index. Cheap to share; every call is independent.
@@ -165,15 +148,8 @@ impl Search {
     }
 
     /// One page by its id.
-    pub fn page(&self, id: PageId) -> Result<Option<FoundPage>, QueryError> {
-        Ok(self.snapshot()?.page(id)?.map(|page| FoundPage {
-            url: page.url,
-            title: page.title,
-            lang: page.lang,
-            fetched: page.fetched,
-            position: page.position,
-            archive: page.archive,
-        }))
+    pub fn page(&self, id: PageId) -> Result<Option<Card>, QueryError> {
+        Ok(self.snapshot()?.page(id)?.map(|page| page.card))
     }
 
     /// How many pages can be found.
@@ -204,8 +180,9 @@ struct Results {
 }
 
 fn hit(stored: &StoredPage, folded: &Folded, words: &Marker) -> Hit {
+    let StoredPage { page, card: stored, text } = stored;
     let title = if stored.title.trim().is_empty() { stored.url.clone() } else { stored.title.clone() };
-    let snippet = snippet(&stored.body, words);
+    let snippet = snippet(&text.body, words);
     Hit {
         title_html: mark(&title, &words.occurrences(&title)),
         title,
@@ -216,7 +193,7 @@ fn hit(stored: &StoredPage, folded: &Folded, words: &Marker) -> Hit {
         lang: stored.lang.clone(),
         score: folded.score,
         duplicates: folded.duplicates(),
-        cached_url: stored.archive.then(|| format!("/snapshot/{}", stored.page)),
+        cached_url: stored.archive.then(|| format!("/snapshot/{page}")),
         url: stored.url.clone(),
         ..Hit::default()
     }
@@ -227,6 +204,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use pharos_core::LibraryPosition;
     use pharos_index::{Change, Document, EmbeddedIndex};
 
     fn search(pages: &[(&str, &str, &str)]) -> (tempfile::TempDir, Search) {

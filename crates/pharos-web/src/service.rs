@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use pharos_core::config::CleanConfig;
 use pharos_core::{Config, PageId, PageObject, PageUrl};
 use pharos_html::{Explanation, RuleSet, RulesError, Weighing, Wish};
-use pharos_query::{Answer, FoundPage, QueryError, Request, Search};
+use pharos_query::{Answer, Card, QueryError, Request, Search};
 use pharos_store::{Library, Response as StoredResponse, StoreError};
 use thiserror::Error;
 use tokio::sync::{AcquireError, Semaphore};
@@ -69,7 +69,7 @@ pub(crate) enum Stored<T> {
     /// Nothing.
     Missing,
     /// A copy that the page's author does not want to be shown.
-    Withheld(FoundPage),
+    Withheld(Card),
     /// A copy.
     Copy(T),
 }
@@ -86,14 +86,14 @@ impl<T> Stored<T> {
 
 /// A page as its server sent it.
 struct RawCopy {
-    found: FoundPage,
+    found: Card,
     url: PageUrl,
     response: StoredResponse,
 }
 
 /// A stored page made harmless.
 pub(crate) struct StoredCopy {
-    pub(crate) found: FoundPage,
+    pub(crate) found: Card,
     /// The words of the query, at most as many as there are colours.
     pub(crate) words: Vec<String>,
     /// The content of `<body>`, with those words in `<mark class="w0">`, `<mark class="w1">`, ….
@@ -102,7 +102,7 @@ pub(crate) struct StoredCopy {
 
 /// A stored page and what is left of it after cleaning.
 pub(crate) struct CleanedCopy {
-    pub(crate) found: FoundPage,
+    pub(crate) found: Card,
     /// Bytes of the page as it was stored.
     pub(crate) bytes: usize,
     /// Nothing where it is no HTML.
@@ -157,7 +157,7 @@ impl Rooms {
     }
 
     /// What can be searched of the page at an address.
-    pub(crate) async fn page(&self, url: PageUrl) -> Result<Option<FoundPage>, ServiceError> {
+    pub(crate) async fn page(&self, url: PageUrl) -> Result<Option<Card>, ServiceError> {
         self.blocking(move |service| Ok(service.search.page(url.id())?)).await
     }
 

@@ -10,7 +10,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use pharos_core::{PageId, PageObject, PageUrl};
 use pharos_html::robots_tag;
-use pharos_query::FoundPage;
+use pharos_query::Card;
 
 use crate::failure::message;
 use crate::page::{Frame, Link, respond};
@@ -104,14 +104,14 @@ fn missing(visitor: &Visitor, rooms: &Rooms) -> Response {
 }
 
 /// Says that the page's author wants no copy of it to be shown.
-pub(crate) fn withheld(visitor: &Visitor, rooms: &Rooms, found: &FoundPage) -> Response {
+pub(crate) fn withheld(visitor: &Visitor, rooms: &Rooms, found: &Card) -> Response {
     let words = visitor.words();
     let live = live_link(found).map(|href| Link { text: href.clone(), href });
     message(visitor, rooms.config(), StatusCode::FORBIDDEN, words.withheld_title, words.withheld_text, live)
 }
 
 /// The page itself, where its address is one to link to.
-pub(crate) fn live_link(found: &FoundPage) -> Option<String> {
+pub(crate) fn live_link(found: &Card) -> Option<String> {
     PageUrl::parse(&found.url).ok().map(|url| url.as_str().to_string())
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use pharos_core::{LibraryPosition, PageId};
 use pharos_index::{
-    EmbeddedIndex, GenerationFlaw, GenerationProblem, Generations, Index as _, IndexError, Query, Snapshot,
-    StoredPage, check_generations,
+    Card, EmbeddedIndex, GenerationFlaw, GenerationProblem, Generations, Index as _, IndexError, Query,
+    Snapshot, check_generations,
 };
 use pharos_store::{Catalog as _, DataDir, PageState};
 
@@ -143,12 +143,12 @@ fn compare(
     let mut found: HashMap<PageId, LibraryPosition> = HashMap::new();
     for batch in all.candidates.chunks(BATCH) {
         check(Examining::Index(found.len() as u64))?;
-        for page in snapshot.stored(batch)? {
-            if let Some(what) = foreign(indexed, known, shelf, exam, &page)? {
+        for (candidate, card) in batch.iter().zip(snapshot.cards(batch)?) {
+            if let Some(what) = foreign(indexed, known, shelf, exam, candidate.page, &card)? {
                 exam.needs.index = true;
-                exam.fault(Store::Index, &page.url, what, FOREIGN, CURE);
+                exam.fault(Store::Index, &card.url, what, FOREIGN, CURE);
             }
-            found.insert(page.page, page.position);
+            found.insert(candidate.page, card.position);
         }
     }
     // What the history left out may be known to the catalog only later.
@@ -168,7 +168,7 @@ fn compare(
         if !story.indexable || story.position != Some(*position) || shelf.hollow.contains(position) {
             continue;
         }
-        if fresh.page(*id)?.is_some_and(|page| is_there(page.position)) {
+        if fresh.page(*id)?.is_some_and(|page| is_there(page.card.position)) {
             continue;
         }
         exam.needs.index = true;
@@ -187,10 +187,11 @@ fn foreign(
     known: Option<&Known>,
     shelf: &Shelf,
     exam: &Exam,
-    page: &StoredPage,
+    page: PageId,
+    card: &Card,
 ) -> Result<Option<String>, EngineError> {
-    let position = page.position;
-    if page_id(&page.url) != Some(page.page) {
+    let position = card.position;
+    if page_id(&card.url) != Some(page) {
         return Ok(Some("it stands in the index under the number of another page".into()));
     }
     if position >= indexed.at || exam.is_lost(position) {
@@ -198,17 +199,17 @@ fn foreign(
     }
     match shelf.at(position) {
         None => return Ok(Some(format!("it is in the index, and no answer stands at {position}"))),
-        Some(answer) if answer.page != page.page => {
+        Some(answer) if answer.page != page => {
             return Ok(Some(format!("it is in the index, and another page stands at {position}")));
         }
         Some(_) => {}
     }
-    let current = shelf.current.get(&page.page).map(|(_, current)| *current);
+    let current = shelf.current.get(&page).map(|(_, current)| *current);
     if current == Some(position) || current.is_some_and(|current| shelf.hollow.contains(&current)) {
         return Ok(None);
     }
     // A page may have changed since, and what happened last may say nothing about what it says.
-    let story = known.map(|known| known.catalog.page(page.page)).transpose()?.flatten();
+    let story = known.map(|known| known.catalog.page(page)).transpose()?.flatten();
     let is_settled = match &story {
         None => true,
         Some(story) => {
@@ -216,7 +217,7 @@ fn foreign(
                 || story.position == current
         }
     };
-    let is_there = indexed.index.snapshot()?.page(page.page)?.is_some_and(|now| now.position == position);
+    let is_there = indexed.index.snapshot()?.page(page)?.is_some_and(|now| now.card.position == position);
     Ok((is_settled && is_there).then(|| match current {
         Some(current) => {
             format!("the index has its version at {position}, the current one stands at {current}")

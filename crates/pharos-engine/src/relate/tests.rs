@@ -31,7 +31,7 @@ fn find(data: &DataDir, words: &str) -> Vec<String> {
     let tokens = Analyser::shared().tokens(words);
     let query = Query::And(tokens.into_iter().map(|token| Query::Word(token.text)).collect());
     let found = snapshot.search_addresses(&query, 10).unwrap().candidates;
-    snapshot.stored(&found).unwrap().into_iter().map(|page| page.url).collect()
+    snapshot.cards(&found).unwrap().into_iter().map(|card| card.url).collect()
 }
 
 fn figures(data: &DataDir, address: &str) -> WebFigures {

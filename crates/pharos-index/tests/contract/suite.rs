@@ -72,7 +72,7 @@ fn put(path: &str, title: &str, body: &str) -> Change {
 fn paths(snapshot: &dyn Snapshot, query: &Query) -> Vec<String> {
     let found = snapshot.search(query, 100).unwrap();
     assert_eq!(found.total as usize, found.candidates.len());
-    let stored = snapshot.stored(&found.candidates).unwrap();
+    let stored = snapshot.cards(&found.candidates).unwrap();
     stored.iter().map(|p| PageUrl::parse(&p.url).unwrap().path_and_query().to_string()).collect()
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn the_query_language_means_what_it_says(maker: &dyn Maker) {
     assert_eq!(ask(inside(Part::Title, &["books"])), Vec::<String>::new());
     assert_eq!(ask(inside(Part::Address, &["example"])).len(), 4);
     assert_eq!(ask(word("example")).len(), 4, "the address is part of what a page says");
-    assert_eq!(snapshot.page(url("/b").id()).unwrap().unwrap().title, "Blue lighthouse");
+    assert_eq!(snapshot.page(url("/b").id()).unwrap().unwrap().card.title, "Blue lighthouse");
     assert_eq!(snapshot.page(url("/none").id()).unwrap(), None);
 }
 
@@ -188,7 +188,7 @@ pub(crate) fn a_build_replaces_history_without_anybody_noticing(maker: &dyn Make
         assert_eq!(now, then);
         assert_eq!(snapshot.pages().unwrap(), 20);
         assert_eq!(snapshot.page(url("/4").id()).unwrap(), None, "gone, although history has it");
-        assert_eq!(snapshot.page(url("/3").id()).unwrap().unwrap().body, "other words");
+        assert_eq!(snapshot.page(url("/3").id()).unwrap().unwrap().text.body, "other words");
     }
     drop(index);
     let index = maker.open();
@@ -209,7 +209,7 @@ pub(crate) fn a_monstrous_page_is_bounded(maker: &dyn Maker) {
     index.commit(at(1)).unwrap();
     let snapshot = index.snapshot().unwrap();
     let stored = snapshot.page(url("/").id()).unwrap().unwrap();
-    assert!(stored.title.len() <= 1000 && stored.body.len() <= BODY_LIMIT);
+    assert!(stored.card.title.len() <= 1000 && stored.text.body.len() <= BODY_LIMIT);
     assert!(paths(&*snapshot, &word("lost")).is_empty());
 
     // Ten megabytes of words that no other page has, one word without an end, and dates that are none.
@@ -233,10 +233,10 @@ pub(crate) fn a_monstrous_page_is_bounded(maker: &dyn Maker) {
     assert_eq!(found.total, 6);
     let stored = snapshot.stored(&found.candidates).unwrap();
     let small = |page: &StoredPage| {
-        page.body.len() <= BODY_LIMIT
-            && page.title.len() <= 1000
-            && page.lang.len() <= 1000
-            && page.date.as_ref().is_none_or(|date| date.len() <= 1000)
+        page.text.body.len() <= BODY_LIMIT
+            && page.card.title.len() <= 1000
+            && page.card.lang.len() <= 1000
+            && page.card.date.as_ref().is_none_or(|date| date.len() <= 1000)
     };
     assert!(stored.iter().all(small));
     assert_eq!(snapshot.count(&Query::Days { from: None, to: None }, 100).unwrap().pages, 0);
@@ -257,7 +257,9 @@ pub(crate) fn a_word_tells_where_it_stands(maker: &dyn Maker) {
     let asked: Vec<String> = ["lamp", "rock", "^who", "absent"].map(String::from).into();
     let evidence = snapshot.evidence(&found, &asked).unwrap();
     assert_eq!(evidence.len(), 2);
-    let lamp = evidence.iter().find(|evidence| evidence.page == url("/lamp").id()).unwrap();
+    let lamp = found.iter().position(|found| found.page == url("/lamp").id()).unwrap();
+    let lamp = &evidence[lamp];
+    assert_eq!(lamp.title_length, 2);
     let [lamps, rocks, who, absent] = &lamp.terms[..] else { panic!("one for each term") };
     // Title, address, anchor, heading, emphasis, body.
     assert_eq!(lamps.times, [2, 1, 1, 1, 1, 2]);
@@ -269,8 +271,13 @@ pub(crate) fn a_word_tells_where_it_stands(maker: &dyn Maker) {
     let body: Vec<u32> =
         lamps.places.iter().copied().filter(|place| Zone::of(*place) == Zone::Body).collect();
     assert_eq!(body[1] - body[0], 6, "positions tell distances");
-    assert!(lamp.scores[Zone::Title as usize] > lamp.scores[Zone::Heading as usize]);
-    assert!(lamp.scores.iter().all(|score| *score > 0.0));
+    let frequencies = snapshot.frequencies(&asked).unwrap();
+    assert_eq!((frequencies.pages, frequencies.with_term), (2, vec![1, 2, 1, 0]));
+    assert!(
+        frequencies.mean_length > 5.0
+            && lamp.length
+                > evidence[1 - found.iter().position(|f| f.page == url("/lamp").id()).unwrap()].length
+    );
 }
 
 pub(crate) fn pages_are_counted_by_what_they_are(maker: &dyn Maker) {
@@ -302,7 +309,7 @@ pub(crate) fn pages_are_counted_by_what_they_are(maker: &dyn Maker) {
         Facet::Label(Label::Category),
         Facet::Since(january),
     ];
-    let counted = snapshot.facets(&word("lamp"), &facets, 10, 1_000).unwrap();
+    let counted = snapshot.facets(&word("lamp"), &facets, 10, 1_000, None).unwrap();
     let read = |nth: usize| -> Vec<(&str, u64)> {
         counted[nth].iter().map(|count| (count.value.as_str(), count.pages)).collect()
     };
@@ -311,7 +318,7 @@ pub(crate) fn pages_are_counted_by_what_they_are(maker: &dyn Maker) {
     assert_eq!(read(2), [("topic", 7), ("hub", 5)]);
     assert_eq!(read(3), [("history", 1)]);
     assert_eq!(read(4), [(january.to_string().as_str(), 3)]);
-    assert_eq!(snapshot.facets(&word("lamp"), &facets[..1], 1, 1_000).unwrap()[0].len(), 1);
+    assert_eq!(snapshot.facets(&word("lamp"), &facets[..1], 1, 1_000, None).unwrap()[0].len(), 1);
 
     let count = |query: &Query| {
         let count = snapshot.count(query, 1_000).unwrap();
@@ -341,13 +348,12 @@ pub(crate) fn a_list_of_results_needs_no_text(maker: &dyn Maker) {
     index.commit(at(9)).unwrap();
     let snapshot = index.snapshot().unwrap();
     let found = snapshot.search(&word("text"), 1).unwrap().candidates;
-    let (card, stored) = (&snapshot.cards(&found).unwrap()[0], &snapshot.stored(&found).unwrap()[0]);
+    let card = &snapshot.cards(&found).unwrap()[0];
     assert_eq!(
         (card.title.as_str(), card.date.as_deref(), card.archive),
         ("灯塔", Some("2026-01-31"), false)
     );
-    assert_eq!((&card.url, &card.title, card.position), (&stored.url, &stored.title, stored.position));
-    assert_eq!(snapshot.bodies(&found).unwrap(), ["text"]);
+    assert_eq!(snapshot.texts(&found).unwrap()[0].body, "text");
 }
 
 fn ranked(path: &str, title: &str, body: &str, page_rank: f32) -> Document {

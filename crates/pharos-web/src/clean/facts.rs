@@ -1,7 +1,7 @@
 //! What is known of a page, in one line above it.
 
 use pharos_core::PageType;
-use pharos_query::FoundPage;
+use pharos_query::Card;
 
 use crate::service::Cleaned;
 use crate::words::{Lang, fill, grouped};
@@ -19,7 +19,7 @@ pub(super) struct Fact {
 }
 
 /// What is known of a page, as far as it is known; `bytes` is its size as it was stored.
-pub(super) fn facts(lang: Lang, found: &FoundPage, bytes: usize, cleaned: &Cleaned) -> Vec<Fact> {
+pub(super) fn facts(lang: Lang, found: &Card, bytes: usize, cleaned: &Cleaned) -> Vec<Fact> {
     let words = lang.words();
     let page = &cleaned.page;
     let page_type = match page.page_type {
