@@ -2,7 +2,7 @@
 //!
 //! **In:** a test collection (documents, queries, and people's judgements of which document answers
 //! which query), and what an engine found for each query. **Out:** the [measures](metrics) of the literature, a
-//! report of their means, and an honest comparison of two engines.
+//! report of their means, and an honest [comparison](compare) of two engines.
 //!
 //! ```
 //! use pharos_learn::metrics::{Discount, Ranking};
@@ -21,4 +21,6 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+pub mod compare;
 pub mod metrics;
+mod student_t;
