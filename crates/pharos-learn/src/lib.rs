@@ -1,6 +1,6 @@
 //! How good a ranking is, and which of two is better.
 //!
-//! **In:** a test collection (documents, queries, and people's judgements of which document answers
+//! **In:** a [test collection](collection) (documents, queries, and people's judgements of which document answers
 //! which query), and what an engine found for each query. **Out:** the [measures](metrics) of the literature, a
 //! report of their means, and an honest [comparison](compare) of two engines.
 //!
@@ -21,6 +21,11 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+pub mod collection;
 pub mod compare;
+mod error;
 pub mod metrics;
+pub mod run;
 mod student_t;
+
+pub use error::CollectionError;

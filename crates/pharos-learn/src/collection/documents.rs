@@ -1,0 +1,162 @@
+//! Documents, as JSON lines or as TREC text.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+
+use super::file::{Reader, check_id, count_lines, lines};
+use super::{CollectionError, TestDocument};
+
+/// A line of `docs.jsonl`; other keys are passed over.
+#[derive(Deserialize)]
+struct Line {
+    id: String,
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    body: String,
+    url: Option<String>,
+}
+
+/// A document and the line it starts at, or the line that is wrong and why.
+type Found = Result<(usize, TestDocument), (usize, String)>;
+
+pub(super) fn read(reader: &mut Reader) -> Result<Vec<TestDocument>, CollectionError> {
+    let (files, parse): (_, fn(&str) -> Vec<Found>) = match reader.find("docs.jsonl") {
+        Some(file) => (vec![file], json_lines),
+        None => (reader.find_ending(".trec"), trec_text),
+    };
+    let mut documents = Vec::new();
+    let mut ids = HashSet::new();
+    for path in &files {
+        for found in parse(&reader.text(path)?) {
+            let checked = found.and_then(|(line, document)| {
+                check_id(&document.id).map_err(|problem| (line, problem))?;
+                if !ids.insert(document.id.clone()) {
+                    return Err((line, format!("there is a document `{}` before", document.id)));
+                }
+                Ok(document)
+            });
+            documents.push(checked.map_err(|(line, problem)| CollectionError::line(path, line, problem))?);
+        }
+    }
+    if documents.is_empty() {
+        let advice = "docs.jsonl (a line {\"id\", \"title\", \"body\"} for each) or TREC text (*.trec)";
+        return Err(reader.missing("documents", advice));
+    }
+    Ok(documents)
+}
+
+fn json_lines(text: &str) -> Vec<Found> {
+    let parse = |line| serde_json::from_str::<Line>(line).map_err(|error| error.to_string());
+    lines(text)
+        .map(|(number, line)| match parse(line) {
+            Ok(Line { id, title, body, url }) => Ok((number, TestDocument { id, title, body, url })),
+            Err(problem) => Err((number, problem)),
+        })
+        .collect()
+}
+
+/// `<DOC> <DOCNO>id</DOCNO> <TITLE>…</TITLE> <TEXT>…</TEXT> </DOC>`, over and over. Some collections of TREC write
+/// `<HEADLINE>` for the title; `<URL>` is taken where there is one.
+fn trec_text(text: &str) -> Vec<Found> {
+    // Lower case of ASCII moves no byte, so that places in one text are places in the other.
+    let lower = text.to_ascii_lowercase();
+    let mut found = Vec::new();
+    let (mut place, mut line) = (0, 1);
+    while let Some(start) = lower[place..].find("<doc>").map(|start| place + start) {
+        line += count_lines(&text.as_bytes()[place..start]);
+        let Some(end) = lower[start..].find("</doc>").map(|end| start + end) else {
+            found.push(Err((line, "<DOC> is not closed by </DOC>".to_owned())));
+            break;
+        };
+        found.push(trec_document(&text[start..end], &lower[start..end], line));
+        line += count_lines(&text.as_bytes()[start..end]);
+        place = end;
+    }
+    found
+}
+
+fn trec_document(text: &str, lower: &str, line: usize) -> Found {
+    let first = |name| elements(text, lower, name).into_iter().next();
+    let id = first("docno").ok_or_else(|| (line, "no <DOCNO>id</DOCNO> in this document".to_owned()))?;
+    let title = first("title").or_else(|| first("headline")).unwrap_or_default();
+    let body = elements(text, lower, "text").join("\n");
+    let document = TestDocument {
+        id: id.trim().to_owned(),
+        title: without_tags(title).split_whitespace().collect::<Vec<_>>().join(" "),
+        body: without_tags(&body).trim().to_owned(),
+        url: first("url").map(|url| url.trim().to_owned()).filter(|url| !url.is_empty()),
+    };
+    Ok((line, document))
+}
+
+/// What stands in the elements of this name, in their order.
+fn elements<'a>(text: &'a str, lower: &str, name: &str) -> Vec<&'a str> {
+    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+    let mut found = Vec::new();
+    let mut place = 0;
+    while let Some(start) = lower[place..].find(&open).map(|start| place + start + open.len()) {
+        let Some(end) = lower[start..].find(&close).map(|end| start + end) else { break };
+        found.push(&text[start..end]);
+        place = end;
+    }
+    found
+}
+
+/// A text with a space for every tag such as `<P>` or `</F>`; a lone `<` stays.
+fn without_tags(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('<') {
+        let (before, tag) = rest.split_at(start);
+        plain.push_str(before);
+        let is_tag = tag[1..].trim_start_matches('/').starts_with(|first: char| first.is_ascii_alphabetic());
+        // Tags are short and do not hold others: without this, a text of `<a<a<a` would be searched again and again.
+        match tag[1..].find(['<', '>']) {
+            Some(end) if is_tag && tag.as_bytes()[1 + end] == b'>' => {
+                plain.push(' ');
+                rest = &tag[end + 2..];
+            }
+            _ => {
+                plain.push('<');
+                rest = &tag[1..];
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trec_text_with_all_its_elements() {
+        let text = "<DOC>\n<DOCNO> FT-1 </DOCNO>\n<headline>The\n <F>Light</F></headline>\n<TEXT>\n<P>one < two</P>\n\
+                    </TEXT><TEXT>灯塔</TEXT>\n</DOC>\n\n<DOC><DOCNO>2</DOCNO><URL>http://a/</URL></DOC>";
+        let found: Vec<_> = trec_text(text).into_iter().map(Result::unwrap).collect();
+        let (line, document) = &found[0];
+        assert_eq!((*line, document.id.as_str(), document.title.as_str()), (1, "FT-1", "The Light"));
+        assert_eq!(document.body.split_whitespace().collect::<Vec<_>>(), ["one", "<", "two", "灯塔"]);
+        let (line, document) = &found[1];
+        assert_eq!((*line, document.id.as_str(), document.url.as_deref()), (10, "2", Some("http://a/")));
+        assert!(document.title.is_empty() && document.body.is_empty());
+    }
+
+    #[test]
+    fn broken_trec_text_is_told_by_its_line() {
+        let no_id = trec_text("\n<DOC>\n<TEXT>x</TEXT></DOC>");
+        assert_eq!(no_id, [Err((2, "no <DOCNO>id</DOCNO> in this document".to_owned()))]);
+        let open = trec_text("<DOC><DOCNO>1</DOCNO></DOC>\n<DOC>");
+        assert_eq!(open[1], Err((2, "<DOC> is not closed by </DOC>".to_owned())));
+    }
+
+    #[test]
+    fn tags_go_and_signs_stay() {
+        assert_eq!(without_tags("a<P>b</P>c"), "a b c");
+        assert_eq!(without_tags("1 < 2 > 0 <- <灯> <"), "1 < 2 > 0 <- <灯> <");
+        assert_eq!(without_tags("<a<b>"), "<a ");
+    }
+}

@@ -1,0 +1,63 @@
+//! Judgements in the form of TREC: which document answers which query, and how well.
+
+use std::collections::HashMap;
+use std::collections::btree_map::Entry;
+
+use super::file::{Reader, grade, lines};
+use super::{CollectionError, TestQuery};
+
+/// Reads `qrels.txt` into the queries. Returns how many judgements are about none of them.
+///
+/// Judgements often cover more queries than were taken, so that these are no error; if there are no others, the files
+/// do not belong together.
+pub(super) fn read(reader: &mut Reader, queries: &mut [TestQuery]) -> Result<usize, CollectionError> {
+    let Some(path) = reader.find("qrels.txt") else {
+        return Err(reader.missing("judgements", "qrels.txt (lines of query id, 0, document id, grade)"));
+    };
+    let text = reader.text(&path)?;
+    let by_id: HashMap<String, usize> =
+        (0..).zip(queries.iter()).map(|(at, query)| (query.id.clone(), at)).collect();
+    let (mut taken, mut left_out) = (0, 0);
+    for (number, line) in lines(&text) {
+        let wrong = |problem| CollectionError::line(&path, number, problem);
+        let (query, document, grade) = columns(line).map_err(wrong)?;
+        let Some(&at) = by_id.get(query) else {
+            left_out += 1;
+            continue;
+        };
+        taken += 1;
+        match queries[at].judged.entry(document.to_owned()) {
+            Entry::Vacant(place) => {
+                place.insert(grade);
+            }
+            Entry::Occupied(before) if *before.get() == grade => {}
+            Entry::Occupied(before) => {
+                let before = before.get();
+                let problem = format!(
+                    "document {document} was judged {before} for query {query} before, and {grade} here"
+                );
+                return Err(wrong(problem));
+            }
+        }
+    }
+    if taken == 0 {
+        return Err(CollectionError::line(
+            &path,
+            1,
+            "no judgement of this file is about a query of the collection",
+        ));
+    }
+    Ok(left_out)
+}
+
+/// Query, document and grade of a line. The second of four columns means nothing any more.
+fn columns(line: &str) -> Result<(&str, &str, u32), String> {
+    let columns: Vec<&str> = line.split_whitespace().take(5).collect();
+    match columns[..] {
+        [query, _, document, given] | [query, document, given] => Ok((query, document, grade(given)?)),
+        _ => {
+            Err("a line has four columns (query id, 0, document id, grade), or three without the 0"
+                .to_owned())
+        }
+    }
+}
