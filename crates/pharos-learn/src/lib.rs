@@ -2,7 +2,7 @@
 //!
 //! **In:** a [test collection](collection) (documents, queries, and people's judgements of which document answers
 //! which query), and what an engine found for each query. **Out:** the [measures](metrics) of the literature, a
-//! report of their means, and an honest [comparison](compare) of two engines.
+//! [report] of their means, and an honest [comparison](compare) of two engines.
 //!
 //! ```
 //! use pharos_learn::metrics::{Discount, Ranking};
@@ -25,6 +25,7 @@ pub mod collection;
 pub mod compare;
 mod error;
 pub mod metrics;
+pub mod report;
 pub mod run;
 mod student_t;
 
