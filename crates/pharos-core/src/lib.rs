@@ -21,6 +21,7 @@ mod clock;
 pub mod config;
 mod page;
 mod position;
+mod quoting;
 mod url;
 
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};

@@ -1,5 +1,7 @@
 //! The page object: what is left of a page once it has been understood.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::PageUrl;
@@ -71,6 +73,12 @@ pub struct PageObject {
     /// A fingerprint of the layout, of which few bits differ between pages of one template; 0 where there is none.
     #[serde(skip_serializing_if = "is_zero")]
     pub layout: u32,
+    /// What kind of file it is, by the usual ending of its name: `html`, `pdf`, `docx`; empty where nobody can tell.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub format: String,
+    /// The parts of the text, in bytes and in their order, that must not be quoted (`data-nosnippet`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unquotable: Vec<Range<usize>>,
     /// Why there is no text, where the document could not be read: `no reader for image/png`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
