@@ -24,7 +24,6 @@ use crate::dom::NodeId;
 /// The smallest piece of text that stands apart: a paragraph, a heading, a cell, a row between two `br`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
-    /// Where it lies in [`Blocks::text`].
     start: u32,
     end: u32,
     /// The container around it.
@@ -35,6 +34,13 @@ pub(crate) struct Line {
     pub(crate) counts: Counts,
     /// What the text looks like.
     pub(crate) measure: Measure,
+}
+
+impl Line {
+    /// Where it lies in [`Blocks::text`].
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
 }
 
 /// What a line or a container holds.
@@ -125,6 +131,8 @@ pub(crate) struct Blocks {
     pub(crate) links: Vec<(u32, NodeId)>,
     /// What is emphasised: the number of the line it begins in, the element, its factor.
     pub(crate) emphasised: Vec<(u32, NodeId, f32)>,
+    /// The parts of the text that must not be quoted, in their order.
+    pub(crate) unquotable: Vec<Range<usize>>,
     /// The pieces of text as the document has them, each with the number of its line.
     pub(crate) texts: Vec<(u32, NodeId)>,
 }
@@ -132,7 +140,7 @@ pub(crate) struct Blocks {
 impl Blocks {
     /// The text of a line.
     pub(crate) fn text_of(&self, line: &Line) -> &str {
-        &self.text[line.start as usize..line.end as usize]
+        &self.text[line.range()]
     }
 
     /// The container of a line.

@@ -20,10 +20,13 @@ mod related;
 mod report;
 mod tables;
 
+use std::ops::Range;
+
 use pharos_core::{PageObject, PageType, PageUrl};
 
 use crate::blocks::{Blocks, Container, Tag};
 use crate::dom::Dom;
+use crate::quoting::repeats_unquotable;
 use crate::text::text_inside;
 use crate::voting::title::TitleWords;
 use crate::voting::{RuleSet, Votes};
@@ -80,7 +83,7 @@ fn title(dom: &Dom) -> String {
 /// The body of a page as text.
 pub(crate) fn body_text(html: &str, rules: &RuleSet) -> String {
     let (dom, blocks) = read(html, rules);
-    Clean::new(blocks, &title(&dom), rules).text()
+    Clean::new(blocks, &title(&dom), rules).text().0
 }
 
 /// Why every line is body or is not.
@@ -103,17 +106,17 @@ pub(crate) fn page(page: &mut PageObject, url: &PageUrl, html: &str, wish: &Wish
     page.layout = layout::fingerprint(&dom);
     let clean = Clean::new(blocks, &title(&dom), wish.rules);
     page.page_type = clean.page_type;
-    page.text = clean.text();
+    (page.text, page.unquotable) = clean.text();
     if page.page_type == PageType::Picture {
-        for shown in picture::descriptions(&dom) {
-            page.text.extend(["\n", &shown]);
-        }
-        page.text = page.text.trim_start().to_string();
+        picture::describe(page, &dom);
     }
     if page.image.is_empty() {
         page.image = clean.main_picture(&dom, &base).unwrap_or_default();
     }
     drop_empty_summary(page);
+    if repeats_unquotable(&page.summary, &clean.blocks) {
+        page.summary.clear();
+    }
     weights::fill(page, &dom, &clean.blocks, wish.weighing, ABSTRACT_CHARS, |line| clean.is_body(line));
     if wish.scale == Scale::Related || wish.blocks {
         let related = clean.related_lines();
@@ -167,18 +170,32 @@ impl Clean {
         self.body.get(line).copied().unwrap_or_default()
     }
 
-    /// The body as text, in reading order; cells of a row stay on one line.
-    pub(crate) fn text(&self) -> String {
+    /// The body as text, in reading order; cells of a row stay on one line. And the parts of it that must not be quoted.
+    pub(crate) fn text(&self) -> (String, Vec<Range<usize>>) {
         let mut text = String::with_capacity(self.blocks.text.len() / 2);
+        let mut unquotable: Vec<Range<usize>> = Vec::new();
+        let mut parts = self.blocks.unquotable.as_slice();
         let mut previous = None;
         for (number, line) in self.blocks.lines.iter().enumerate().filter(|(n, _)| self.body[*n]) {
             if previous.is_some() {
                 text.push(if line.joins && previous == number.checked_sub(1) { ' ' } else { '\n' });
             }
+            let (range, start) = (line.range(), text.len());
+            // A part may go on in the lines that follow.
+            parts = &parts[parts.partition_point(|part| part.end <= range.start)..];
+            for part in parts.iter().take_while(|part| part.start < range.end) {
+                let from = start + part.start.saturating_sub(range.start);
+                let to = start + part.end.min(range.end) - range.start;
+                match unquotable.last_mut() {
+                    // From line to line.
+                    Some(last) if from == start && last.end + 1 == from => last.end = to,
+                    _ => unquotable.push(from..to),
+                }
+            }
             text.push_str(self.blocks.text_of(line));
             previous = Some(number);
         }
-        text
+        (text, unquotable)
     }
 }
 

@@ -36,6 +36,8 @@ const MAX_TITLE: usize = 300;
 /// What a document says.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Document {
+    /// The usual ending of the names of such files, where the reader knows better than the media type.
+    pub(crate) format: &'static str,
     /// The title that its author gave it, or its first or biggest line.
     pub(crate) title: String,
     pub(crate) author: String,
@@ -98,6 +100,9 @@ impl Document {
 
     /// Puts what the document says into the page object.
     pub(crate) fn fill(self, page: &mut PageObject) {
+        if !self.format.is_empty() {
+            page.format = self.format.to_string();
+        }
         page.content_title.clone_from(&self.title);
         page.title = self.title;
         page.author = self.author;

@@ -15,7 +15,7 @@
 //! The page is a tree of containers, cut into lines. Rules score every line, and the lines whose sums are high
 //! enough are the body: the rules, their scores and the words they look for are data (`rules/`). The *central region*
 //! of a page is the smallest block that holds nearly all of the body; it decides whether the page is a topic, a hub or
-//! a picture page, and a hub keeps its links.
+//! a picture page, and a hub keeps its links. What a page asks not to be quoted is marked on the way (`quoting`).
 //!
 //! Sitemaps, RSS and Atom are no pages but lists of them: [`feed`] reads those, and gives nothing for all else.
 //!
@@ -54,6 +54,7 @@ mod layout;
 mod links;
 mod media;
 mod metadata;
+mod quoting;
 mod robots_tag;
 mod skim;
 pub mod snapshot;
@@ -82,7 +83,7 @@ use crate::media::MediaKind;
 
 /// The version of what [`understand`] makes of a page. It is counted up whenever the same bytes give another page
 /// object, so that what was derived with an older version is known and made again.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// Length of an abstract that the page did not write itself.
 const ABSTRACT_CHARS: usize = 200;
@@ -169,8 +170,10 @@ fn read(
     read_html: impl FnOnce(&mut PageObject, &PageUrl, &str),
 ) -> PageObject {
     let mut page = PageObject { url: url.as_str().to_string(), ..PageObject::default() };
-    match media::kind(content_type, body) {
-        kind @ (MediaKind::Html | MediaKind::PlainText) => {
+    let kind = media::kind(content_type, body);
+    page.format = media::format(kind, content_type).to_string();
+    match kind {
+        MediaKind::Html | MediaKind::PlainText => {
             let (text, charset) = charset::decode(body, content_type, url.host());
             page.charset = charset.to_string();
             match kind {
@@ -178,7 +181,7 @@ fn read(
                 _ => understand_plain_text(&mut page, &text),
             }
         }
-        kind => match formats::read(kind, body, content_type, url.host()) {
+        _ => match formats::read(kind, body, content_type, url.host()) {
             Some(document) => document.fill(&mut page),
             None => page.unread = Some(unread(kind, content_type)),
         },
@@ -245,7 +248,8 @@ fn understand_plain_text(page: &mut PageObject, text: &str) {
 fn settle(page: &mut PageObject) {
     drop_empty_summary(page);
     if page.summary.is_empty() {
-        page.summary = text::beginning(&page.text, ABSTRACT_CHARS);
+        let quotable = page.quotable();
+        page.summary = text::beginning(quotable.as_ref().unwrap_or(&page.text), ABSTRACT_CHARS);
     }
     let spoken = lang::detect(&page.text[..page.text.floor_char_boundary(LANGUAGE_BYTES)]);
     let is_enough = page.text.chars().nth(ENOUGH_FOR_LANGUAGE).is_some();
@@ -319,6 +323,26 @@ mod tests {
         assert!(
             page.keywords.contains(&"lighthouse".to_string()) && page.summary.starts_with("A lighthouse")
         );
+    }
+
+    #[test]
+    fn kinds_of_files() {
+        let url = PageUrl::parse("http://example.org/x").unwrap();
+        let samples: [(&str, &[u8], &str); 9] = [
+            ("text/html", b"<p>x", "html"),
+            ("", b"<!doctype html>x", "html"),
+            ("application/xhtml+xml", b"<html>", "html"),
+            ("text/plain; charset=utf-8", b"x", "txt"),
+            ("Text/CSV", b"a,b", "csv"),
+            ("application/octet-stream", include_bytes!("../tests/samples/lighthouse.pdf"), "pdf"),
+            ("application/msword", include_bytes!("../tests/samples/lighthouse.docx"), "docx"),
+            ("application/msword", include_bytes!("../tests/samples/lighthouse.rtf"), "rtf"),
+            ("image/png", b"x", ""),
+        ];
+        for (content_type, body, format) in samples {
+            assert_eq!(understand(&url, Some(content_type), body).format, format, "{content_type}");
+            assert_eq!(skim(&url, Some(content_type), body).format, format, "{content_type}");
+        }
     }
 
     #[test]

@@ -20,8 +20,7 @@ const SNIFF_WITHIN: usize = 1_445;
 
 /// The header decides; without one, or with one that says nothing, the first bytes do (MIME Sniffing standard §7).
 pub(crate) fn kind(content_type: Option<&str>, body: &[u8]) -> MediaKind {
-    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    let essence = essence.to_ascii_lowercase();
+    let essence = essence(content_type);
     match essence.as_str() {
         "text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml" => MediaKind::Html,
         "text/plain" => MediaKind::PlainText,
@@ -60,6 +59,28 @@ pub(crate) fn kind(content_type: Option<&str>, body: &[u8]) -> MediaKind {
         _ if essence.ends_with("+xml") && essence != "image/svg+xml" => MediaKind::Xml,
         _ => MediaKind::Other,
     }
+}
+
+/// The usual ending of the names of such files; empty where only their reader can tell, or nobody.
+pub(crate) fn format(kind: MediaKind, content_type: Option<&str>) -> &'static str {
+    match kind {
+        MediaKind::Html => "html",
+        MediaKind::PlainText => match essence(content_type).as_str() {
+            "text/csv" => "csv",
+            "text/markdown" => "md",
+            _ => "txt",
+        },
+        MediaKind::Pdf => "pdf",
+        MediaKind::Rtf => "rtf",
+        MediaKind::Xml => "xml",
+        MediaKind::Office | MediaKind::Other => "",
+    }
+}
+
+/// The media type without its parameters, lower case.
+fn essence(content_type: Option<&str>) -> String {
+    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
 }
 
 /// Formats that say what they are in their first bytes.

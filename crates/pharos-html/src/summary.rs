@@ -56,7 +56,7 @@ pub(crate) fn by_paragraphs(paragraphs: &[String], keywords: &[WeightedTerm], ma
     sentences.join(" ")
 }
 
-fn sentences(paragraph: &str) -> impl Iterator<Item = String> {
+pub(crate) fn sentences(paragraph: &str) -> impl Iterator<Item = String> {
     /// Of one paragraph; a page without any full stop is one sentence.
     const MAX_BYTES: usize = 16 << 10;
     let paragraph = &paragraph[..paragraph.floor_char_boundary(MAX_BYTES)];
@@ -71,8 +71,8 @@ fn weight(sentence: &str, keywords: &[WeightedTerm]) -> f32 {
     keywords.iter().filter(|keyword| has_word(&lower, &keyword.term)).map(|keyword| keyword.weight).sum()
 }
 
-/// Words of an alphabet must not be parts of others; Chinese words have no boundaries.
-fn has_word(text: &str, word: &str) -> bool {
+/// Does a text have this word? Words of an alphabet must not be parts of others; Chinese words have no boundaries.
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
     let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     text.match_indices(word).take(MAX_SENTENCES).any(|(at, _)| {
         !is_letter(text[..at].chars().next_back()) && !is_letter(text[at + word.len()..].chars().next())

@@ -106,7 +106,7 @@ fn is_for_programs(name: &str) -> bool {
         1 => name == "d",
         2..=4 => begins("on"),
         _ => {
-            begins("data-")
+            (begins("data-") && !name.eq_ignore_ascii_case("data-nosnippet"))
                 || begins("on")
                 || ["srcset", "imagesrcset", "sizes"].iter().any(|unread| name.eq_ignore_ascii_case(unread))
                 || (begins("aria-") && !name.eq_ignore_ascii_case("aria-label"))
@@ -160,6 +160,10 @@ mod tests {
         assert_eq!(
             trim("<style>p{}</style><p onclick='a>b' id=x data-a=\"b\" data-c class=y>t<script>x</script>"),
             "<style></style><p id=x class=y>t<script></script>"
+        );
+        assert_eq!(
+            trim("<p data-nosnippet data-x><p data-a Data-NoSnippet=''>"),
+            "<p data-nosnippet ><p Data-NoSnippet=''>"
         );
         assert_eq!(trim("<svg><path d='M1 1'/><g ONX=1 /></svg>"), "<svg><path /><g /></svg>");
         assert_eq!(

@@ -7,6 +7,7 @@ use foldhash::fast::FixedState;
 
 use super::{Blocks, Container, Counts, Line, Tag, emphasis, measure};
 use crate::dom::{Dom, Element, NodeData, NodeId, Step};
+use crate::quoting::{MAX_PARTS, is_unquotable};
 use crate::text::{Collapsed, is_hidden};
 use crate::voting::words::Finder;
 
@@ -70,6 +71,7 @@ struct Builder<'a> {
     open_strong: u32,
     open_controls: u32,
     open_pre: u32,
+    open_unquotable: u32,
     hasher: FixedState,
     /// What the classes met so far say, by their hashes.
     class_names: HashMap<u64, u32, FixedState>,
@@ -91,6 +93,7 @@ impl<'a> Builder<'a> {
             open_strong: 0,
             open_controls: 0,
             open_pre: 0,
+            open_unquotable: 0,
             hasher: FixedState::with_seed(0),
             class_names: HashMap::default(),
         };
@@ -99,7 +102,7 @@ impl<'a> Builder<'a> {
     }
 
     fn text(&mut self, id: NodeId, text: &str) {
-        let before = self.text.chars;
+        let (before, start) = (self.text.chars, self.text.text.len());
         if self.open_pre > 0 {
             self.text.push_lines(text);
         } else {
@@ -117,6 +120,25 @@ impl<'a> Builder<'a> {
         if self.open_controls > 0 {
             self.counts.control_chars += chars;
         }
+        if self.open_unquotable > 0 {
+            self.unquotable_from(start);
+        }
+    }
+
+    /// The text from here on, but for what separates it from the text before, must not be quoted.
+    fn unquotable_from(&mut self, start: usize) {
+        let end = self.text.text.len();
+        let parts = &mut self.blocks.unquotable;
+        let is_full = parts.len() >= MAX_PARTS;
+        match parts.last_mut() {
+            Some(last) if last.end == start || is_full => last.end = end,
+            _ => {
+                let words = self.text.text[start..].trim_start();
+                if !words.is_empty() {
+                    parts.push(end - words.len()..end);
+                }
+            }
+        }
     }
 
     /// Returns whether what is inside matters.
@@ -128,6 +150,7 @@ impl<'a> Builder<'a> {
         if tag == Tag::Unseen || (!self.shows_hidden && is_hidden(element)) {
             return false;
         }
+        self.open_unquotable += u32::from(is_unquotable(element));
         match tag {
             Tag::Break => {
                 self.end_line(false);
@@ -155,6 +178,7 @@ impl<'a> Builder<'a> {
 
     fn leave(&mut self, id: NodeId, element: &Element) {
         let tag = Tag::of(element);
+        self.open_unquotable -= u32::from(is_unquotable(element));
         match tag {
             Tag::Link => self.open_links -= 1,
             Tag::Strong => self.open_strong -= 1,

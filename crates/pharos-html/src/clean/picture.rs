@@ -1,11 +1,12 @@
 //! Pictures: the one that stands for a page which names none itself, and what those of a picture page show.
 
-use pharos_core::PageUrl;
+use pharos_core::{PageObject, PageUrl};
 use url::Url;
 
 use super::{Clean, central_region, is_edge_tag};
 use crate::blocks::Tag;
 use crate::dom::{Dom, Element, NodeId};
+use crate::quoting::is_unquotable;
 use crate::text::{collapse, is_unseen};
 
 /// Smaller pictures, in pixels, are ornaments.
@@ -33,15 +34,37 @@ impl Clean {
     }
 }
 
-/// What the pictures of a page are said to show, each once: on a picture page that is the body.
-pub(crate) fn descriptions(dom: &Dom) -> Vec<String> {
+/// Adds what the pictures of a page are said to show: on a picture page that is the body.
+pub(crate) fn describe(page: &mut PageObject, dom: &Dom) {
+    for Description { text, is_quotable } in descriptions(dom) {
+        if !page.text.is_empty() {
+            page.text.push('\n');
+        }
+        let start = page.text.len();
+        page.text.push_str(&text);
+        if !is_quotable {
+            page.unquotable.push(start..page.text.len());
+        }
+    }
+}
+
+/// What a picture is said to show.
+struct Description {
+    text: String,
+    is_quotable: bool,
+}
+
+/// What pictures are said to show, each once.
+fn descriptions(dom: &Dom) -> Vec<Description> {
     let pictures = dom.elements(dom.root()).filter(|(_, element)| element.tag() == "img").take(MAX_PICTURES);
-    let mut told: Vec<String> = Vec::new();
+    let mut told: Vec<Description> = Vec::new();
     for (id, element) in pictures.filter(|(id, _)| !is_at_edge(dom, *id)) {
         let text = element.attribute("alt").or_else(|| element.attribute("title")).unwrap_or_default();
         let text = collapse(text, MAX_DESCRIPTION);
-        if text.chars().any(char::is_alphabetic) && !told.contains(&text) && !is_hidden(dom, id) {
-            told.push(text);
+        let is_known = || told.iter().any(|known| known.text == text);
+        if text.chars().any(char::is_alphabetic) && !is_known() && !is_hidden(dom, id) {
+            let is_quotable = !around(dom, id).any(is_unquotable);
+            told.push(Description { text, is_quotable });
         }
     }
     told

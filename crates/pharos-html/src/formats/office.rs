@@ -35,10 +35,13 @@ pub(super) fn read(body: &[u8]) -> Option<Document> {
     let mut parts = Parts { archive, room: MAX_UNPACKED };
     let mut document = Document::default();
     if let Some(part) = parts.text("word/document.xml") {
+        document.format = "docx";
         paragraphs(&part, &mut document);
     } else if parts.has("xl/workbook.xml") {
+        document.format = "xlsx";
         workbook(&mut parts, &mut document);
     } else if parts.has("ppt/presentation.xml") {
+        document.format = "pptx";
         for name in parts.numbered("ppt/slides/slide") {
             if let Some(part) = parts.text(&name) {
                 paragraphs(&part, &mut document);
@@ -46,11 +49,21 @@ pub(super) fn read(body: &[u8]) -> Option<Document> {
         }
     } else {
         paragraphs(&parts.text("content.xml")?, &mut document);
+        document.format = open_document(&parts.text("mimetype").unwrap_or_default());
     }
     if let Some(part) = parts.text("docProps/core.xml").or_else(|| parts.text("meta.xml")) {
         properties(&part, &mut document);
     }
     Some(document)
+}
+
+/// The usual ending of the names of OpenDocument files of some media type.
+fn open_document(media_type: &str) -> &'static str {
+    match media_type.trim().strip_prefix("application/vnd.oasis.opendocument.") {
+        Some("spreadsheet" | "spreadsheet-template") => "ods",
+        Some("presentation" | "presentation-template") => "odp",
+        _ => "odt",
+    }
 }
 
 /// The parts of the file, unpacked one by one within bounds.
@@ -216,6 +229,7 @@ mod tests {
     #[test]
     fn a_text_document_is_read() {
         let read = read(include_bytes!("../../tests/samples/lighthouse.docx")).unwrap();
+        assert_eq!(read.format, "docx");
         assert_eq!(read.text, "Lighthouses\n灯塔的历史\nOne & two three\na\nb");
         assert_eq!((read.title.as_str(), read.author.as_str()), ("Lighthouses", "Ann Lee"));
         assert_eq!(read.headings, ["灯塔的历史"]);
@@ -229,5 +243,8 @@ mod tests {
         let slides = read(include_bytes!("../../tests/samples/lighthouse.pptx")).unwrap();
         assert_eq!(slides.text, "Lighthouses\nfirst\n灯\nsecond\nLast\nend");
         assert_eq!(slides.headings, ["Lighthouses", "灯", "Last"]);
+        assert_eq!((sheet.format, slides.format), ("xlsx", "pptx"));
+        let open = |kind: &str| open_document(&format!("application/vnd.oasis.opendocument.{kind}\n"));
+        assert_eq!(["text", "spreadsheet", "presentation-template"].map(open), ["odt", "ods", "odp"]);
     }
 }

@@ -64,7 +64,10 @@ fn conclude(page: &mut PageObject, tree: &BlockTree, weighing: Weighing, abstrac
             [] => keywords,
             weighty => choose(weighty, MOST_SENTENCE_WORDS),
         };
-        let mut paragraphs = tree.paragraphs();
+        let mut paragraphs = match page.quotable() {
+            Some(quotable) => quotable.lines().map(str::to_string).collect(),
+            None => tree.paragraphs(),
+        };
         // The title is shown beside the abstract.
         paragraphs.retain(|paragraph| *paragraph != page.title && *paragraph != page.content_title);
         page.summary = summary::by_paragraphs(&paragraphs, weighty, abstract_chars);

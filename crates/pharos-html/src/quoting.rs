@@ -1,0 +1,117 @@
+//! What a page asks not to be quoted: texts in elements with the attribute `data-nosnippet`. They are read and found as
+//! all others are, but must not appear in a list of results.
+
+use crate::blocks::Blocks;
+use crate::dom::Element;
+use crate::summary::{has_word, sentences};
+use crate::text::collapse;
+
+/// Parts of a page that are kept apart; beyond these, whatever lies between the first and the last is one.
+pub(crate) const MAX_PARTS: usize = 1_000;
+
+/// Characters of the beginning of a part by which it is known again in a description.
+const QUOTED_CHARS: usize = 40;
+
+/// Does the element ask that its text is not quoted? The attribute has a meaning on these three alone.
+pub(crate) fn is_unquotable(element: &Element) -> bool {
+    matches!(element.tag(), "span" | "div" | "section") && element.attribute("data-nosnippet").is_some()
+}
+
+/// Does what the page says of itself repeat what must not be quoted: the beginning of a part, or a sentence of one?
+pub(crate) fn repeats_unquotable(description: &str, blocks: &Blocks) -> bool {
+    if blocks.unquotable.is_empty() {
+        return false;
+    }
+    // The last sentence may have been cut off.
+    let described: Vec<String> = sentences(description)
+        .map(|sentence| sentence.trim_end_matches(['…', '.', '。']).to_string())
+        .filter(|sentence| !sentence.is_empty())
+        .collect();
+    blocks.unquotable.iter().map(|part| &blocks.text[part.clone()]).any(|part| {
+        let beginning = collapse(part, QUOTED_CHARS);
+        (beginning.contains(char::is_alphanumeric) && has_word(description, &beginning))
+            || described.iter().any(|sentence| part.contains(sentence.as_str()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::{PageObject, PageUrl};
+
+    use crate::understand;
+
+    fn understood(html: &str) -> PageObject {
+        understand(&PageUrl::parse("http://example.org/x").unwrap(), Some("text/html"), html.as_bytes())
+    }
+
+    fn unquotable(page: &PageObject) -> Vec<&str> {
+        page.unquotable.iter().map(|part| &page.text[part.clone()]).collect()
+    }
+
+    const STORY: &str =
+        "The lighthouse on the rock was built long ago, and its lamp can be seen from far away.";
+
+    #[test]
+    fn it_is_found_and_not_quoted() {
+        let page = understood(&format!(
+            "<title>Rock</title><p>{STORY} <span DATA-nosnippet>The keeper\n is the <b>thief</b>.</span> So it ends.\
+             <div data-nosnippet=false><p>One.<p>Two.<div data-nosnippet>Three.</div></div>\
+             <section data-nosnippet>Four.</section><p data-nosnippet>Five.<p>Six."
+        ));
+        assert_eq!(unquotable(&page), ["The keeper is the thief.", "One.\nTwo.\nThree.\nFour."]);
+        let expected = format!("{STORY} So it ends.\n\n\n\n\nFive.\nSix.");
+        assert_eq!(page.quotable(), Some(expected));
+        assert!(page.text.contains("The keeper is the thief. So it ends."));
+        assert_eq!(understood(&format!("<p>{STORY}")).quotable(), None);
+    }
+
+    #[test]
+    fn parts_outside_of_the_body_leave_no_trace() {
+        let article = format!("<article><h1>Rock</h1>{}</article>", format!("<p>{STORY}</p>").repeat(4));
+        let page = understood(&format!(
+            "<title>Rock</title><nav><div data-nosnippet><a href=/>Home</a> <a href=/b>Boats</a></div></nav>{article}"
+        ));
+        assert!(!page.text.contains("Boats") && page.unquotable.is_empty(), "{page:?}");
+        let page = understood(&format!("<nav><a href=/b>Boats</a></nav><div data-nosnippet>{article}</div>"));
+        let [all] = &page.unquotable[..] else { panic!("one part: {:?}", page.unquotable) };
+        assert!(page.text.get(all.clone()).unwrap().matches(STORY).count() == 4);
+    }
+
+    #[test]
+    fn abstracts_do_not_tell_it() {
+        let secret = "The thief of the lamp is the keeper of the lighthouse lamp.";
+        let body = format!("<p>{STORY}</p><div data-nosnippet>He was tired. {secret}</div>");
+        assert!(understood(&format!("<p>{STORY}</p><p>{secret}</p>")).summary.contains("thief"));
+        let made = understood(&body);
+        assert!(made.text.contains("thief") && !made.summary.contains("thief"), "{}", made.summary);
+        assert!(made.summary.contains("lighthouse on the rock"));
+        for description in
+            [secret, "He was tired. The…", "A story. The thief of the lamp is the keeper of the lighthouse…"]
+        {
+            let told = understood(&format!("<meta name=description content='{description}'>{body}"));
+            assert_eq!(told.summary, made.summary, "{description}");
+        }
+        let other = understood(&format!("<meta name=description content='A story of a tired lamp'>{body}"));
+        assert_eq!(other.summary, "A story of a tired lamp");
+        let nothing_else = understood(&format!("<div data-nosnippet>{secret}</div>"));
+        assert_eq!((nothing_else.text.as_str(), nothing_else.summary.as_str()), (secret, ""));
+    }
+
+    #[test]
+    fn pictures_are_not_described() {
+        let page = understood(
+            "<h1>Holiday</h1><img src=1 alt='The red tower'><div data-nosnippet><img src=2 alt='A white boat'></div>",
+        );
+        assert_eq!(page.text, "Holiday\nThe red tower\nA white boat");
+        assert_eq!(unquotable(&page), ["A white boat"]);
+    }
+
+    #[test]
+    fn however_many_there_are() {
+        let page = understood(&"a <span data-nosnippet>b</span> ".repeat(5_000));
+        assert_eq!(page.unquotable.len(), super::MAX_PARTS);
+        let quotable = page.quotable().unwrap();
+        assert!(!quotable.contains('b') && quotable.ends_with('a'), "{}", quotable.len());
+        assert!(understood(&"<div data-nosnippet>x ".repeat(20_000)).quotable().is_some());
+    }
+}
