@@ -49,7 +49,7 @@ fn words(pages: &Pages, number: usize) -> Result<PageWords, pharos_core::UrlErro
         title: format!("page {number}"),
         body: pages.page(number).body,
         hash: 0,
-        archive: true,
+        manner: 0,
         layout: 0,
         canonical: None,
     })

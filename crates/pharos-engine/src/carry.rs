@@ -83,7 +83,7 @@ mod tests {
             title: "Lamps".into(),
             body: body.clone(),
             hash: 2,
-            archive: true,
+            manner: 0,
             layout: 0,
             canonical: None,
         };

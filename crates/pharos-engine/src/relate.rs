@@ -19,6 +19,7 @@ use pharos_index::{Copy, Document, Generations, MAX_COPIES, MAX_VOTES, Maxima, W
 use pharos_store::{Catalog as _, DataDir, Library as _, Removal, SqliteCatalog};
 use pharos_text::Analyser;
 use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::EngineError;
 use crate::build::Progress;
@@ -288,7 +289,7 @@ fn words(
         title: if page.title.trim().is_empty() { page.content_title.clone() } else { page.title.clone() },
         body,
         hash: text_hash(&page.text, Wanted::Everything),
-        archive: !page.no_archive(),
+        manner: manner(page),
         layout: page.layout,
         canonical: page
             .canonical
@@ -296,6 +297,13 @@ fn words(
             .and_then(|address| url.join(address).ok())
             .filter(|canonical| !pages.is_removed(canonical)),
     }
+}
+
+/// How a page may be shown, and what kind of file it is: a copy must not be shown as its original, if that is not its way.
+fn manner(page: &PageObject) -> u32 {
+    let manner =
+        format!("{} {:?} {:?} {}", page.no_archive(), page.max_snippet(), page.unquotable, page.format);
+    xxh3_64(manner.as_bytes()) as u32
 }
 
 /// The moment at which the day of a date begins.

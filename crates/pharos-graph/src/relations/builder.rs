@@ -72,8 +72,8 @@ pub struct PageWords {
     pub body: String,
     /// A hash of what it says, by which it is known again when it is fetched again; 0 if unknown.
     pub hash: u64,
-    /// May its stored copy be shown? Pages that differ in this are not one.
-    pub archive: bool,
+    /// A hash of how it may be shown and of what kind of file it is. Pages that differ in this are not one.
+    pub manner: u32,
     /// A fingerprint of its layout, 0 if unknown.
     pub layout: u32,
     /// The address that it names as the right one.
@@ -193,7 +193,7 @@ impl RelationsBuilder {
                 domain: self.numbering.domain(page),
                 first_seen: words.first_seen,
                 layout: words.layout,
-                archive: words.archive,
+                manner: words.manner,
                 canonical: canonical.filter(|other| *other != page),
             };
             self.hashes.push((page, words.hash));

@@ -35,8 +35,8 @@ pub(super) struct CopyCollector {
     shingles: Vec<Option<NonZeroU32>>,
     /// A row for each text, empty where it has no shingles.
     wide: BufWriter<File>,
-    /// Digest; whether it may be shown, and the site (0 where the text says enough to be recognised on any site); number.
-    digests: Vec<(Digest, (bool, u32), u32)>,
+    /// Digest; how it may be shown, and the site (0 where the text says enough to be recognised on any site); number.
+    digests: Vec<(Digest, (u32, u32), u32)>,
     /// Texts with the page that they name as the right one.
     canonical: Vec<(u32, u32)>,
 }
@@ -48,7 +48,7 @@ pub(super) struct TextOf {
     pub(super) domain: u32,
     pub(super) first_seen: Timestamp,
     pub(super) layout: u32,
-    pub(super) archive: bool,
+    pub(super) manner: u32,
     /// The page that it names as the right one, if that is another.
     pub(super) canonical: Option<u32>,
 }
@@ -96,7 +96,7 @@ impl CopyCollector {
             layout: text.layout,
         });
         let site = if fingerprint.is_telling { 0 } else { text.site + 1 };
-        self.digests.push((fingerprint.digest, (text.archive, site), number));
+        self.digests.push((fingerprint.digest, (text.manner, site), number));
         self.canonical.extend(text.canonical.map(|page| (number, page)));
         self.titles.push(fingerprint.title);
         self.shingles.push(fingerprint.wide.as_ref().map(|wide| wide.shingles()));

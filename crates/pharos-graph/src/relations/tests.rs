@@ -16,7 +16,7 @@ fn words(address: &str, seen: i64, title: &str, body: &str) -> PageWords {
         title: title.into(),
         body: body.into(),
         hash: seen as u64,
-        archive: true,
+        manner: 0,
         layout: 0,
         canonical: None,
     }
