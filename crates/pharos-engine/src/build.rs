@@ -18,9 +18,10 @@ use tracing::{info, warn};
 
 use crate::absorb::open_index;
 use crate::build_plan::{self, Begun};
+use crate::documents::document;
 use crate::pages::{Pages, Templates};
 use crate::readers::reading_threads;
-use crate::reading::{document, is_searchable};
+use crate::reading::is_searchable;
 use crate::relate::{Related, check_rules, relate};
 use crate::warm::warm;
 use crate::{Engine, EngineError};
@@ -164,12 +165,17 @@ fn build_generation(
     }
     let mut templates = Templates::new(config);
     let (mut unsaved, mut last) = (0, reached);
-    let walked = pages.each(&mut |n| check(Progress::Indexing(n, total)), &mut |url, at, position, page| {
+    let mut progress = |n| check(Progress::Indexing(n, total));
+    let walked = pages.each_with_links(&mut progress, &mut |url, at, position, page| {
         if is_searchable(page) {
-            let mut document = document(url, at, position, page);
+            let mut body = page.text.clone();
             // What pages have in common is learnt from those that are there already, too.
-            templates.strip(url, &mut document.body);
-            if reached.is_none_or(|reached| position > reached) && related.complete(&mut document)? {
+            templates.strip(url, &mut body);
+            if reached.is_some_and(|reached| position <= reached) {
+                return Ok(());
+            }
+            let mut document = document(url, at, position, page, body);
+            if related.complete(&mut document)? {
                 builder.add(&document)?;
                 (unsaved, last) = (unsaved + 1, Some(position));
                 if unsaved >= config.index.save_every.max(1) {

@@ -38,6 +38,7 @@ mod build_plan;
 mod carry;
 mod crawl_log;
 mod doctor;
+mod documents;
 mod engine;
 mod error;
 mod export;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, Link, PageId, PageObject, PageUrl, SiteId, Timestamp};
 use pharos_html::Template;
-use pharos_store::{DataDir, DerivedReader, DiskLibrary, Library as _, Piece, StoreError};
+use pharos_store::{DataDir, DerivedReader, DiskLibrary, Library as _, Piece, StoreError, StoredPage};
 
 use crate::EngineError;
 use crate::intake::next_group;
@@ -168,14 +168,34 @@ impl<'a> Pages<'a> {
         Ok(())
     }
 
-    /// Gives all pages, in the order of the library.
+    /// Gives all pages, in the order of the library. Their links may be missing.
     pub(crate) fn each(
         &self,
         check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
         each: Each<'_>,
     ) -> Result<(), EngineError> {
+        let pieces = self.derived.pages_without_links(LibraryPosition::START, self.surveyed.to);
+        self.each_of(pieces, check, each)
+    }
+
+    /// Gives all pages with their links, in the order of the library.
+    pub(crate) fn each_with_links(
+        &self,
+        check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
+        each: Each<'_>,
+    ) -> Result<(), EngineError> {
+        let pieces = self.derived.pages(LibraryPosition::START, self.surveyed.to);
+        self.each_of(pieces, check, each)
+    }
+
+    fn each_of(
+        &self,
+        pieces: impl Iterator<Item = Result<Piece<StoredPage>, StoreError>>,
+        check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
+        each: Each<'_>,
+    ) -> Result<(), EngineError> {
         let mut done = 0;
-        for piece in self.derived.pages_without_links(LibraryPosition::START, self.surveyed.to) {
+        for piece in pieces {
             match piece? {
                 Piece::Kept(kept) if self.is_current(kept.url.id(), kept.position) => {
                     each(&kept.url, kept.at, kept.position, &kept.page)?;

@@ -5,16 +5,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::UNIX_EPOCH;
 
 use pharos_core::config::Config;
-use pharos_core::{LibraryPosition, Link, PageObject, PageType, PageUrl, Timestamp};
+use pharos_core::{Link, PageObject, PageType, PageUrl, Timestamp};
 use pharos_crawl::robots::is_robots_txt;
 use pharos_crawl::{PageKind, sketch};
 use pharos_graph::duplicates::{MinHashSignature, signature};
 use pharos_html::Feed;
-use pharos_index::{Change, Document};
+use pharos_index::Change;
 use pharos_store::{Analysed, Content, Event, Library, Record, Removal, Response, StoredRecord, Version};
 use tracing::warn;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::documents::document;
 use crate::readers::Understanding;
 
 /// How closely pages are read.
@@ -169,37 +170,6 @@ pub(crate) fn is_searchable(page: &PageObject) -> bool {
     !page.no_index() && (!page.text.is_empty() || !page.title.is_empty())
 }
 
-/// The page as it is indexed, without the anchors of others.
-pub(crate) fn document(
-    url: &PageUrl,
-    at: Timestamp,
-    position: LibraryPosition,
-    page: &PageObject,
-) -> Document {
-    let title = if page.title.trim().is_empty() { &page.content_title } else { &page.title };
-    let date = page.published.as_ref().or(page.modified.as_ref());
-    Document {
-        title: title.clone(),
-        headings: headings(page).cloned().collect(),
-        emphasised: page.emphasised.clone(),
-        body: page.text.clone(),
-        lang: page.lang.clone(),
-        page_type: page.page_type,
-        category: page.category.clone(),
-        date: date.map(|d| d.chars().take(10).collect()),
-        fetched: at,
-        position,
-        archive: !page.no_archive(),
-        ..Document::new(url.clone())
-    }
-}
-
-/// The headings of a page; that of its content may stand outside the body.
-fn headings(page: &PageObject) -> impl Iterator<Item = &String> {
-    let content_title = Some(&page.content_title).filter(|title| !title.is_empty());
-    content_title.into_iter().chain(page.headings.iter().filter(|heading| **heading != page.content_title))
-}
-
 /// The day of the `Last-Modified` header.
 fn last_modified(response: &Response) -> Option<String> {
     let date = httpdate::parse_http_date(response.header("Last-Modified")?).ok()?;
@@ -240,7 +210,8 @@ impl Read {
             _ => return None,
         }
         if let Some(facts) = self.page.as_ref().filter(|facts| is_searchable(&facts.page)) {
-            let mut document = document(&record.url, record.at, self.stored.position, &facts.page);
+            let body = facts.page.text.clone();
+            let mut document = document(&record.url, record.at, self.stored.position, &facts.page, body);
             document.signature = facts.signature.as_ref().map(|signature| signature.to_bytes().into());
             return Some(Change::Put(Box::new(document)));
         }
@@ -257,8 +228,10 @@ impl Read {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use pharos_core::LibraryPosition;
     use pharos_store::DiskLibrary;
+
+    use super::*;
 
     fn stored(path: &str, status: u16, headers: &[(&str, &str)], body: &str) -> StoredRecord {
         let headers = headers.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
