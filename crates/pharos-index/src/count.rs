@@ -60,7 +60,7 @@ fn show(
     until: Option<Instant>,
     visitor: &mut dyn Visitor,
 ) -> Result<Count, IndexError> {
-    let whole = Plan::whole(query, &chain.fields).base;
+    let whole = Plan::matching(query, &chain.fields);
     let sites = query.site_rules();
     let wanted = if every_address { usize::MAX } else { 1 };
     let (mut found, mut looked_at, mut unseen) = (0u64, 0u64, 0u64);

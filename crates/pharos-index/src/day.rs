@@ -1,5 +1,6 @@
 //! Days as numbers: what dates are compared by.
 
+use jiff::Span;
 use jiff::civil::{Date, date};
 
 /// The day of a date such as `2026-01-31`, as days since 1970-01-01. `None` for what is no day between the years 1 and
@@ -10,6 +11,12 @@ pub fn parse(text: &str) -> Option<i64> {
     (is_date && day.year() >= 1).then(|| day.duration_since(date(1970, 1, 1)).as_hours() / 24)
 }
 
+/// A day as it is written: `2026-01-31`.
+pub fn format(day: i64) -> String {
+    let date = Span::new().try_days(day).ok().and_then(|span| date(1970, 1, 1).checked_add(span).ok());
+    date.map(|date| date.to_string()).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -18,6 +25,7 @@ mod tests {
     fn days_are_counted_and_nonsense_is_no_day() {
         assert_eq!(parse("1970-01-01"), Some(0));
         assert_eq!(parse("2000-02-29"), Some(11_016));
+        assert_eq!((format(11_016).as_str(), format(i64::MAX).as_str()), ("2000-02-29", ""));
         assert_eq!(parse("2026-11-16T21:00:00Z"), Some(20_773));
         let nonsense = [
             "",

@@ -1,6 +1,7 @@
 //! What candidates have of the words of a query: where, how often, how near each other. Stage two of ranking asks this of
 //! some hundred pages, not of all.
 
+use smallvec::{SmallVec, smallvec};
 use tantivy::postings::{Postings as _, SegmentPostings};
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::IndexRecordOption;
@@ -33,8 +34,12 @@ pub struct Evidence {
     pub title_length: u32,
     /// Its day, as [`day`](crate::day) counts.
     pub day: Option<i64>,
+    /// Its static rank and the rank of its site; what else the web says of it is read where it matters.
+    pub static_rank: f32,
+    /// The rank of its site, un-normalised.
+    pub site_rank: f32,
     /// One for each term.
-    pub terms: Vec<TermEvidence>,
+    pub terms: SmallVec<[TermEvidence; 3]>,
 }
 
 /// What a page has of a term.
@@ -45,7 +50,7 @@ pub struct TermEvidence {
     /// The sum of the weights of all its places.
     pub weight: u32,
     /// Where it stands, ascending: [`Zone::of`] tells in which zone. At most [`MAX_PLACES`].
-    pub places: Vec<u32>,
+    pub places: SmallVec<[u32; 6]>,
 }
 
 pub(crate) fn frequencies(chain: &ChainSnapshot, words: &[String]) -> Result<Frequencies, IndexError> {
@@ -72,8 +77,8 @@ pub(crate) fn evidence(
     words: &[String],
 ) -> Result<Vec<Evidence>, IndexError> {
     let terms: Vec<Term> = words.iter().map(|word| Term::from_field_text(chain.fields.text, word)).collect();
-    let none = Evidence { terms: vec![TermEvidence::default(); words.len()], ..Evidence::default() };
-    let mut found = vec![none; candidates.len()];
+    let none = || Evidence { terms: smallvec![TermEvidence::default(); words.len()], ..Evidence::default() };
+    let mut found: Vec<Evidence> = candidates.iter().map(|_| none()).collect();
     // Postings are read in one direction: candidates of a segment by their numbers.
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_unstable_by_key(|nth| {
@@ -98,8 +103,11 @@ pub(crate) fn evidence(
                 let title = columns.title_lengths.as_ref().and_then(|lengths| lengths.first(doc));
                 found[*index].length = lengths.fieldnorm(doc);
                 found[*index].title_length = title.unwrap_or_default() as u32;
+                found[*index].static_rank = columns.static_rank(doc);
+                found[*index].site_rank = columns.figures.site_rank(doc);
                 found[*index].day = columns.days.as_ref().and_then(|days| days.first(doc));
             }
+            let mut places = Vec::new();
             for (nth, term) in terms.iter().enumerate() {
                 let postings = inverted.read_postings(term, IndexRecordOption::WithFreqsAndPositions)?;
                 let Some(mut postings) = postings else { continue };
@@ -109,7 +117,7 @@ pub(crate) fn evidence(
                         postings.seek(doc);
                     }
                     if postings.doc() == doc {
-                        found[*index].terms[nth] = of_term(&mut postings);
+                        found[*index].terms[nth] = of_term(&mut postings, &mut places);
                     }
                 }
             }
@@ -120,13 +128,13 @@ pub(crate) fn evidence(
     Ok(found)
 }
 
-/// What the page at hand has of a term.
-fn of_term(postings: &mut SegmentPostings) -> TermEvidence {
+/// What the page at hand has of a term; `places` is room to write in.
+fn of_term(postings: &mut SegmentPostings, places: &mut Vec<u32>) -> TermEvidence {
     let mut found = TermEvidence { weight: postings.term_freq(), ..TermEvidence::default() };
-    postings.positions(&mut found.places);
+    postings.positions(places);
     // What counts several times stands there several times.
-    found.places.dedup();
-    found.places.iter().for_each(|place| found.times[Zone::of(*place) as usize] += 1);
-    found.places.truncate(MAX_PLACES);
+    places.dedup();
+    places.iter().for_each(|place| found.times[Zone::of(*place) as usize] += 1);
+    found.places = SmallVec::from_slice(&places[..places.len().min(MAX_PLACES)]);
     found
 }

@@ -134,6 +134,10 @@ impl FigureColumns {
         Ok(columns)
     }
 
+    pub(crate) fn site_rank(&self, doc: DocId) -> f32 {
+        self.ranks[1].as_ref().and_then(|column| column.first(doc)).unwrap_or_default() as f32
+    }
+
     pub(crate) fn read(&self, doc: DocId) -> WebFigures {
         let rank = |column: &Option<Column<f64>>| column.as_ref().and_then(|column| column.first(doc));
         let count = |column: &Option<Column<u64>>| column.as_ref().and_then(|column| column.first(doc));

@@ -20,8 +20,8 @@
 //! let index = EmbeddedIndex::open_reader("data/index".as_ref())?;
 //! let snapshot = index.snapshot()?;
 //! let found = snapshot.search(&Query::Word("灯塔".into()), 10)?;
-//! for page in snapshot.stored(&found.candidates)? {
-//!     println!("{} {}", page.title, page.url);
+//! for card in snapshot.cards(&found.candidates)? {
+//!     println!("{} {}", card.title, card.url);
 //! }
 //! # Ok(()) }
 //! ```

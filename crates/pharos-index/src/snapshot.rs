@@ -9,7 +9,7 @@ use pharos_text::vocabulary::{Kind, Vocabulary};
 use tantivy::columnar::Column;
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::Field;
-use tantivy::{DocAddress, DocSet as _, Searcher, TantivyDocument, Term};
+use tantivy::{DocAddress, DocId, DocSet as _, Searcher, TantivyDocument, Term};
 
 use crate::address::{Addresses, Hidden, Shown, SiteRules};
 use crate::card::Cards;
@@ -40,8 +40,16 @@ pub(crate) struct Columns {
     pub(crate) days: Option<Column<i64>>,
     pub(crate) title_lengths: Option<Column<u64>>,
     cards: Cards,
-    figures: FigureColumns,
+    pub(crate) figures: FigureColumns,
     likeness: LikenessColumns,
+}
+
+impl Columns {
+    /// The static rank of a page, between 0 and 1.
+    pub(crate) fn static_rank(&self, doc: DocId) -> f32 {
+        let rank = self.ranks.as_ref().and_then(|ranks| ranks.first(doc)).unwrap_or_default();
+        rank as f32 / f32::from(u16::MAX)
+    }
 }
 
 impl MemberView {

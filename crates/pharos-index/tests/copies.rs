@@ -96,8 +96,11 @@ fn copies_are_one_page_and_each_address_finds_it() {
     assert_eq!(snapshot.pages().unwrap(), 2);
     assert_eq!(shown(&*snapshot, &keeper()), ["a.example/ +2"]);
     let stored = snapshot.page(url("c.example:8080/copy").id()).unwrap().unwrap();
-    assert_eq!((stored.url.as_str(), stored.position), ("http://c.example:8080/copy", at(30)));
-    assert_eq!((stored.fetched, stored.body.as_str()), (Timestamp::from_millis(30), "lighthouse keeper"));
+    assert_eq!((stored.card.url.as_str(), stored.card.position), ("http://c.example:8080/copy", at(30)));
+    assert_eq!(
+        (stored.card.fetched, stored.text.body.as_str()),
+        (Timestamp::from_millis(30), "lighthouse keeper")
+    );
     assert_eq!(snapshot.page(url("c.example/copy").id()).unwrap(), None);
 
     let all = snapshot.search_addresses(&keeper(), 2).unwrap();
@@ -155,7 +158,7 @@ fn a_thousand_copies_are_kept_and_no_more() {
     assert_eq!(shown(&*snapshot, &keeper()), [format!("a.example/ +{MAX_COPIES}")]);
     assert_eq!(snapshot.search_addresses(&keeper(), usize::MAX).unwrap().candidates.len(), MAX_COPIES + 1);
     let stored = |n: usize| snapshot.page(url(&format!("s{n}.example/")).id()).unwrap();
-    assert_eq!(stored(MAX_COPIES - 1).unwrap().position, at(MAX_COPIES as u64 - 1));
+    assert_eq!(stored(MAX_COPIES - 1).unwrap().card.position, at(MAX_COPIES as u64 - 1));
     assert_eq!(stored(MAX_COPIES), None);
     assert_eq!(shown(&*snapshot, &site("s998.example")), ["s998.example/ +0"]);
 }

@@ -5,6 +5,7 @@
 //! kind is an error that names the key, the line and what was probably meant.
 
 mod manners;
+mod part_weights;
 mod value;
 
 use std::time::Duration;
@@ -13,7 +14,10 @@ use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
 pub use manners::Manners;
-pub use value::{LibraryFormat, Mode, Politeness, Restart, Scope, Setting, Size, StrategyName};
+pub use part_weights::PartWeights;
+pub use value::{
+    Combine, LibraryFormat, Mode, Politeness, RankModel, Restart, Scope, Setting, Size, StrategyName,
+};
 
 /// What is wrong with a configuration.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -320,6 +324,57 @@ settings! {
         max_results: usize = 256,
         /// Longer queries are cut here, in characters.
         max_length: usize = 256,
+        /// Pages that are looked at closely, the best by their words and their rank.
+        candidates: usize = 5_000,
+        /// What is found within this time must do; the answer says so.
+        time: Duration = Duration::from_millis(150),
+        /// Results of one site on a page of results, while others have some.
+        per_site: usize = 2,
+        /// What the static rank adds at most to the score by which candidates are chosen.
+        rank_weight: f64 = 2.0,
+    }
+    /// Ranking. Every part of a score lies between 0 and 1.
+    rank: RankConfig {
+        /// How well words fit: bm25, basic-weight (tags, rarity, length), or cosine of binary, tf or tfidf vectors.
+        model: RankModel = RankModel::Bm25,
+        /// How words, links and clicks are joined: sum, which bounds each, or product.
+        combine: Combine = Combine::Sum,
+        /// Weights for ordinary queries.
+        ordinary: PartWeights = PartWeights::new([0.68, 0.10, 0.10, 0.04, 0.0, 0.08, 0.0]),
+        /// Weights for queries that name a site.
+        site: PartWeights = PartWeights::new([0.20, 0.05, 0.15, 0.05, 0.47, 0.08, 0.0]),
+        /// Weights for queries that want what is new.
+        news: PartWeights = PartWeights::new([0.48, 0.08, 0.10, 0.03, 0.0, 0.06, 0.25]),
+        /// BM25: how soon more of a word adds no more.
+        k1: f64 = 1.5,
+        /// BM25: how much the length of a page counts.
+        b: f64 = 0.75,
+        /// BM25: how much the length of a page counts by itself.
+        k2: f64 = 0.0,
+        /// BM25: how soon more of a word in the query adds no more.
+        k3: f64 = 100.0,
+        /// What a word counts in the title, beside 1 in the body.
+        title: f64 = 3.0,
+        /// … in the address.
+        address: f64 = 1.0,
+        /// … in what other pages call it.
+        anchor: f64 = 1.0,
+        /// … in headings.
+        heading: f64 = 1.0,
+        /// … in emphasised words.
+        emphasis: f64 = 1.0,
+        /// Basic weight: longer pages count as this long, in terms (Smax).
+        longest: f64 = 100_000.0,
+        /// A page is half as fresh after this time.
+        half_life: Duration = Duration::from_secs(30 * 86_400),
+        /// What yesterday's clicks count today.
+        click_decay: f64 = 0.9,
+        /// What a page without clicks begins with, as a part of the best.
+        click_start: f64 = 0.1,
+        /// Sites, folders or addresses whose score is raised, and by how much: `docs.example.org 0.1`.
+        boost: Vec<String> = Vec::new(),
+        /// Sites, folders or addresses that are not shown.
+        block: Vec<String> = Vec::new(),
     }
     /// The web page.
     web: WebConfig {

@@ -315,6 +315,32 @@ choice! {
 }
 
 choice! {
+    /// How well the words of a query fit a page.
+    RankModel, "bm25, basic-weight, binary, tf or tfidf" {
+        /// Okapi BM25.
+        Bm25 = "bm25",
+        /// Frequency by tags, rarity and length.
+        BasicWeight = "basic-weight",
+        /// Cosine; a word is there or not.
+        Binary = "binary",
+        /// Cosine; the share of a word.
+        Tf = "tf",
+        /// Cosine; the share of a word and its rarity.
+        TfIdf = "tfidf",
+    }
+}
+
+choice! {
+    /// How the parts of a score are joined.
+    Combine, "sum or product" {
+        /// A weighted sum: no part gives more than its weight.
+        Sum = "sum",
+        /// A product: every part multiplies the others.
+        Product = "product",
+    }
+}
+
+choice! {
     /// How the records of the library are compressed.
     LibraryFormat, "gzip or zstd" {
         /// `.warc.gz`.

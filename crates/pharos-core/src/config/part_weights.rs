@@ -1,0 +1,84 @@
+//! How much each part of a ranking counts: the k's of the combination, which sum to 1.
+
+use toml::de::DeValue;
+
+use super::Setting;
+
+/// The weights of the parts of a score. They sum to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PartWeights {
+    /// How well the words fit (k_WB).
+    pub words: f64,
+    /// How near each other they stand.
+    pub near: f64,
+    /// How much of the query is in the title and in anchors.
+    pub title: f64,
+    /// What the web says of the page (k_WL).
+    pub links: f64,
+    /// Whether it is the home page that is named.
+    pub home: f64,
+    /// What users chose (k_WU).
+    pub clicks: f64,
+    /// How new it is.
+    pub fresh: f64,
+}
+
+impl PartWeights {
+    /// The names of the parts, in their order.
+    pub const NAMES: [&str; 7] = ["words", "near", "title", "links", "home", "clicks", "fresh"];
+
+    /// The weights in the order of [`Self::NAMES`].
+    pub const fn new([words, near, title, links, home, clicks, fresh]: [f64; 7]) -> Self {
+        Self { words, near, title, links, home, clicks, fresh }
+    }
+
+    /// In the order of [`Self::NAMES`].
+    pub fn values(&self) -> [f64; 7] {
+        let Self { words, near, title, links, home, clicks, fresh } = *self;
+        [words, near, title, links, home, clicks, fresh]
+    }
+}
+
+impl Setting for PartWeights {
+    fn expected() -> String {
+        format!("weights that sum to 1, \"words 0.9, links 0.1\", of {}", Self::NAMES.join(", "))
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        let mut values = [0.0; 7];
+        for part in text.split(',') {
+            let (name, value) = part.trim().split_once(char::is_whitespace)?;
+            let nth = Self::NAMES.iter().position(|known| *known == name)?;
+            values[nth] = f64::from_text(value.trim())?;
+        }
+        ((values.iter().sum::<f64>() - 1.0).abs() < 1e-6).then(|| Self::new(values))
+    }
+
+    fn from_toml(value: &DeValue<'_>) -> Option<Self> {
+        match value {
+            DeValue::String(text) => Self::from_text(text),
+            _ => None,
+        }
+    }
+
+    fn to_toml(&self) -> String {
+        let named = Self::NAMES.iter().zip(self.values()).filter(|(_, value)| *value != 0.0);
+        let parts: Vec<String> = named.map(|(name, value)| format!("{name} {value}")).collect();
+        format!("\"{}\"", parts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_have_names_and_sum_to_one() {
+        let weights = PartWeights::from_text("words 0.75,links 0.25").unwrap();
+        assert_eq!((weights.words, weights.links, weights.clicks), (0.75, 0.25, 0.0));
+        assert_eq!(weights.to_toml(), "\"words 0.75, links 0.25\"");
+        for text in ["", "words", "words 0.5", "words 2, links -1", "colour 1", "words 1 2", "words NaN"] {
+            assert_eq!(PartWeights::from_text(text), None, "{text}");
+        }
+    }
+}
