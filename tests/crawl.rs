@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::{Rig, Running, long, succeed};
-use pharos_core::config::QueryConfig;
+use pharos_core::config::Config;
 use pharos_index::EmbeddedIndex;
 use pharos_query::{Request, Search};
 use pharos_testweb::{ServeOptions, WebSpec};
@@ -39,7 +39,7 @@ fn a_thousand_pages_are_stored_once_and_found_by_their_titles() {
 
     succeed(&mut rig.pharos(&["index", "build"]));
     let index = EmbeddedIndex::open_reader(&rig.data().join("index")).unwrap();
-    let search = Search::new(Arc::new(index), QueryConfig::default());
+    let search = Search::new(Arc::new(index), &Config::default());
     let mut missing = Vec::new();
     for page in truth.stored().filter(|p| p.status == 200 && !p.title.is_empty()) {
         let answer = search.run(&Request { all: true, ..Request::new(&page.title) }).unwrap();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::{Rig, Running, describe, fail, pharos, succeed};
-use pharos_core::config::QueryConfig;
+use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageUrl};
 use pharos_index::{Change, Document, EmbeddedIndex, Index as _, Query};
 use pharos_query::{Request, Search};
@@ -92,7 +92,7 @@ type Top = (u64, Vec<(String, f32)>);
 /// The first ten results of each query, with their scores.
 fn answers(data: &Path, queries: &[String]) -> Vec<Top> {
     let index = EmbeddedIndex::open_reader(&data.join("index")).unwrap();
-    let search = Search::new(Arc::new(index), QueryConfig::default());
+    let search = Search::new(Arc::new(index), &Config::default());
     let answers = queries.iter().map(|query| search.run(&Request::new(query)).unwrap());
     answers.map(|a| (a.total, a.hits.into_iter().map(|hit| (hit.url, hit.score)).collect())).collect()
 }

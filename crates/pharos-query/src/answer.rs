@@ -2,7 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use pharos_core::config::{Combine, RankModel};
 use serde::Serialize;
+
+use crate::intent::Kind;
+use crate::rank::WordScore;
+use crate::rank::combine::Contribution;
 
 /// The answer to one query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -13,6 +18,8 @@ pub struct Answer {
     pub understood: String,
     /// What was probably meant instead.
     pub corrected: Option<String>,
+    /// What kind of query it was taken for.
+    pub kind: Kind,
     /// Whether fewer words than asked for were required, because no page has them all.
     pub relaxed: bool,
     /// Whether time ran out before everything was looked at.
@@ -34,8 +41,46 @@ pub struct Answer {
     pub hits: Vec<Hit>,
     /// Other queries to try.
     pub suggestions: Vec<String>,
-    /// Counts by property.
-    pub facets: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Counts by property, where asked for: `site`, `lang`, `type`, `category`, `time`.
+    pub facets: BTreeMap<String, Vec<FacetValue>>,
+    /// How the query was answered, where asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<QueryExplanation>,
+}
+
+/// How many results have a value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FacetValue {
+    /// The value.
+    pub value: String,
+    /// Pages that have it, of the first 10,000.
+    pub pages: u64,
+}
+
+/// How a query was answered.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QueryExplanation {
+    /// What kind of query it was taken for.
+    pub kind: Kind,
+    /// What was asked of the index.
+    pub asked: String,
+    /// The model by which words fit.
+    pub model: RankModel,
+    /// How parts are joined.
+    pub combine: Combine,
+    /// How much each part counts for this kind of query.
+    pub weights: BTreeMap<&'static str, f64>,
+    /// Pages that were looked at closely.
+    pub candidates: usize,
+}
+
+/// What the score of a result is made of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// Part by part.
+    pub parts: Vec<Contribution>,
+    /// What each word gives, by BM25.
+    pub words: Vec<WordScore>,
 }
 
 /// One result.
@@ -67,4 +112,12 @@ pub struct Hit {
     pub more_from_site: u64,
     /// How many pages with the same content are known and not shown.
     pub duplicates: u64,
+    /// What kind of file it is: `html`, `pdf`.
+    #[serde(rename = "type")]
+    pub format: String,
+    /// Does it stand below another result of its site?
+    pub indented: bool,
+    /// What the score is made of, where asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
 }

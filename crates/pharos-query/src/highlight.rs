@@ -1,16 +1,25 @@
 //! Marking the query's words in a text.
+//!
+//! Cutting a text into words takes longer than finding the page did. So only lines are cut that may have one of the words:
+//! those in which something begins like one of them.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-use pharos_text::Analyser;
 use pharos_text::stem::stem_term;
+use pharos_text::variants::fold;
+use pharos_text::{Analyser, is_han};
 
 /// The words to mark.
 pub(crate) struct Marker {
     analyser: Analyser,
     terms: HashSet<String>,
+    /// What the words begin with, as texts are compared.
+    beginnings: Vec<Vec<char>>,
 }
+
+/// Shorter texts are cut as they are.
+const SHORT: usize = 200;
 
 impl Marker {
     /// Marks these words, in all their forms. Words that no dictionary has are found like any other.
@@ -18,22 +27,92 @@ impl Marker {
         let words: Vec<&str> = words.into_iter().collect();
         let mut terms: HashSet<String> = words.iter().map(|word| word.to_string()).collect();
         terms.extend(words.iter().filter_map(|word| stem_term(word)));
-        Self { analyser: Analyser::knowing(words), terms }
+        let plain = terms.iter().map(|term| term.trim_start_matches(|c: char| !c.is_alphanumeric()));
+        let mut beginnings: Vec<Vec<char>> = plain.map(beginning).collect();
+        beginnings.sort();
+        beginnings.dedup();
+        Self { analyser: Analyser::knowing(words), terms, beginnings }
     }
 
     /// Where the words stand in a text: byte ranges, in order, overlapping ones joined.
     pub(crate) fn occurrences(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> = Vec::new();
+        if text.len() <= SHORT {
+            self.add_occurrences(text, 0, &mut found);
+            return found;
+        }
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
+            if self.may_be_in(line) {
+                self.add_occurrences(line, at, &mut found);
+            }
+            at += line.len();
+        }
+        found
+    }
+
+    fn add_occurrences(&self, text: &str, at: usize, found: &mut Vec<Range<usize>>) {
         self.analyser.for_each_index_token(text, |term, start, end, _| {
             if self.terms.contains(term) {
+                let (start, end) = (at + start, at + end);
                 match found.last_mut() {
                     Some(last) if start < last.end => last.end = last.end.max(end),
                     _ => found.push(start..end),
                 }
             }
         });
-        found
     }
+
+    /// Does something in the line begin like one of the words? Characters that are written in several ways, such as
+    /// full-width letters, may be anything.
+    fn may_be_in(&self, line: &str) -> bool {
+        let mut in_word = false;
+        for (at, c) in line.char_indices() {
+            if !is_simple(c) {
+                return true;
+            }
+            let begins = is_han(c) || !in_word;
+            in_word = c.is_alphanumeric() && !is_han(c);
+            if begins && c.is_alphanumeric() {
+                let first = simplest(c);
+                let fits = |beginning: &&Vec<char>| beginning.first() == Some(&first);
+                if self.beginnings.iter().filter(fits).any(|beginning| begins_with(&line[at..], beginning)) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+/// What a word begins with in all its forms: Han characters all, of other words three letters; short ones change more.
+fn beginning(word: &str) -> Vec<char> {
+    let length = word.chars().count();
+    let is_word = word.chars().all(is_han);
+    let kept = match length {
+        _ if is_word => length,
+        0..=2 => 1,
+        3..=4 => 2,
+        _ => 3,
+    };
+    word.chars().take(kept).take_while(|c| c.is_alphanumeric()).collect()
+}
+
+/// Signs between letters are passed over: wi-fi begins like wifi.
+fn begins_with(text: &str, beginning: &[char]) -> bool {
+    let mut chars = text.chars().filter(|c| c.is_alphanumeric()).map(simplest);
+    beginning.iter().all(|c| chars.next() == Some(*c))
+}
+
+fn simplest(c: char) -> char {
+    if c.is_ascii() { c.to_ascii_lowercase() } else { fold(c) }
+}
+
+/// Is it a letter, a Han character or a sign that is written in one way only?
+fn is_simple(c: char) -> bool {
+    c.is_ascii()
+        || matches!(c, '\u{4e00}'..='\u{9fff}' | '\u{3000}'..='\u{303f}' | '\u{2010}'..='\u{2027}')
+        || matches!(c, '，' | '。' | '！' | '？' | '；' | '：' | '（' | '）' | '、')
 }
 
 /// The text as HTML, with the ranges in `<mark>`.
@@ -80,6 +159,34 @@ mod tests {
             marked("古老的灯塔照亮大海", &["灯塔", "大海"]),
             "古老的<mark>灯塔</mark>照亮<mark>大海</mark>"
         );
+    }
+
+    /// What is passed over has none of the words.
+    #[test]
+    fn lines_that_are_passed_over_have_none_of_the_words() {
+        let long =
+            "一行很长的文字，里面什么也没有。nothing of the kind stands in this line of text\n".repeat(3);
+        let lines = [
+            "The RUNNING man",
+            "wi-fi here",
+            "Ｗｉｆｉ",
+            "導演肖驍慕與",
+            "naïve Lamps",
+            "AT&T",
+            "C++ too",
+            "studies",
+            "4K電視",
+        ];
+        let words = ["run", "wifi", "肖骁慕", "lamp", "at&t", "c++", "study", "4k电视"];
+        let marker = Marker::of(words);
+        for line in lines {
+            let alone = marker.occurrences(line);
+            let text = format!("{long}{line}\n{long}");
+            let inside =
+                marker.occurrences(&text).into_iter().map(|at| at.start - long.len()..at.end - long.len());
+            assert_eq!(inside.collect::<Vec<_>>(), alone, "{line}");
+            assert!(!alone.is_empty(), "{line}");
+        }
     }
 
     #[test]

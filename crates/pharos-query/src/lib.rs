@@ -3,11 +3,17 @@
 //! **In:** a [`Request`]. **Out:** an [`Answer`]: the same object for the result page, the command line and the API.
 //!
 //! ```text
-//! text ─ parse ─▶ Parsed ─▶ index Query ─▶ Snapshot::search ─▶ candidates ─ fold ─▶ stored pages ─▶ snippets ─▶ Answer
+//! text ─ parse ─▶ Expression ─▶ index Query ─▶ candidates ─ rank ─▶ the best ─ fold, arrange ─▶ a page of them ─▶ Answer
 //! ```
 //!
-//! Pages that say the same are one result: exact copies are one document of the index already, near-duplicates are
-//! folded here, in the order of their ranks. [`Request::all`] shows every address instead.
+//! `parse` has the query language; `expression` is a query as understood; `retrieve` the two stages of retrieval; `rank` how
+//! well a page answers; `intent` what kind of query it is; `fold` what says the same is one result; `arrange` results on
+//! pages; `lists` keeps them while the index changes; `snippet` and `highlight` what is shown of a text; `similar` pages like
+//! another; `boost` what an operator raises or blocks. [`Trial`] and [`spam`] measure all of it.
+//!
+//! On the development collections (`pharos eval retrieval`; BM25 with stems and without stop words in brackets): Cranfield
+//! nDCG@10 0.534 (0.519), MAP 0.437 (0.422); CISI 0.390 (0.381), 0.221 (0.211); Chinese titles graded for queries nDCG@3
+//! 0.793 (0.769), nDCG@10 0.848 (0.835).
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -16,7 +22,7 @@
 //! use pharos_query::{Request, Search};
 //!
 //! let index = Arc::new(EmbeddedIndex::open_reader("data/index".as_ref())?);
-//! let search = Search::new(index, Default::default());
+//! let search = Search::new(index, &pharos_core::Config::default());
 //! for hit in search.run(&Request::new("灯塔 -site:example.org"))?.hits {
 //!     println!("{}\n  {}", hit.title, hit.snippet);
 //! }
@@ -30,13 +36,29 @@
 //! * `*_html` fields are safe to put into a page: everything from outside is escaped.
 
 mod answer;
+mod arrange;
+mod boost;
+mod expression;
 mod fold;
 mod highlight;
+mod intent;
+mod lists;
+mod look;
 mod parse;
+mod rank;
+mod retrieve;
 mod search;
+mod similar;
 mod snippet;
+pub mod spam;
 mod term;
+mod trial;
 
-pub use answer::{Answer, Hit};
+pub use answer::{Answer, Explanation, FacetValue, Hit, QueryExplanation};
+pub use intent::Kind;
 pub use pharos_index::Card;
+pub use rank::WordScore;
+pub use rank::combine::Contribution;
+pub use rank::user_weight::{ClickRules, Clicks};
 pub use search::{QueryError, Request, Search};
+pub use trial::Trial;

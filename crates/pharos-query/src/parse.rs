@@ -1,194 +1,289 @@
-//! The query language: words, `"phrases"`, `-not`, `site:`.
+//! The query language: from what a person typed to an [`Expression`].
+//!
+//! | written | means |
+//! |---|---|
+//! | `red lamp` | both words, in any form |
+//! | `"red lamp"` | these words together, as they are |
+//! | `-word`, `-"two words"`, `-site:…` | without it |
+//! | `a OR b`, `a \| b` | one of them; binds closer than the space, so that `x a OR b` is `x (a OR b)` |
+//! | `( … )` | belongs together |
+//! | `site:host`, `site:host/folder` | pages of a host, of the hosts below it, of a folder |
+//! | `intitle:`, `inurl:`, `inbody:`, `inanchor:` | the word, or the quoted words, in that part |
+//! | `filetype:`, `lang:`, `category:` | pages of that kind |
+//! | `before:2026-01-31`, `after:2025` | pages older than that day, or of it and later |
+//! | `link:host`, `link:address` | pages that link there |
+//! | `url:address`, `related:address` | that page; pages like it |
+//!
+//! Full-width signs and Chinese quotes mean the same as their like: （） ： ｜ － “” 「」 『』 《》. What cannot be
+//! understood as an operator is text; nothing is an error.
 
-use pharos_index::Query;
-use pharos_text::Analyser;
+use pharos_index::{Label, Part, day};
 use pharos_text::stop_words::is_stop_word;
+use pharos_text::{Analyser, normalise};
 
-use crate::term::{Knows, Term};
+use crate::expression::{Expression, Target};
+use crate::term::Term;
 
 /// Terms of a query beyond this many are ignored.
-const MAX_TERMS: usize = 64;
+pub(crate) const MAX_TERMS: usize = 64;
 
-/// A query as understood.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Parsed {
-    parts: Vec<Part>,
-}
+/// Parts of a query beyond this many are ignored.
+const MAX_PARTS: usize = 256;
 
-#[derive(Clone, Debug, PartialEq)]
-struct Part {
-    negative: bool,
-    what: What,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum What {
-    /// Terms with their distances; a phrase must stand together, the terms of a word need only all be there.
-    Terms {
-        terms: Vec<Term>,
-        phrase: bool,
-    },
-    Site(String),
-}
+/// Brackets further inside mean nothing.
+const MAX_DEPTH: usize = 8;
 
 /// Understands a text. Everything is understood as something.
-pub(crate) fn parse(text: &str, analyser: &Analyser) -> Parsed {
-    let mut parts = Vec::new();
-    let mut terms = 0;
-    let mut rest = text.trim_start();
-    while !rest.is_empty() && terms < MAX_TERMS {
-        let (negative, after) = match rest.strip_prefix(['-', '－']) {
-            // A minus belongs to what follows at once; alone it is punctuation.
-            Some(after) if !after.starts_with(char::is_whitespace) => (true, after),
-            _ => (false, rest),
-        };
-        let (what, after) = next_part(after, analyser);
-        rest = after.trim_start();
-        let Some(mut what) = what else { continue };
-        if let What::Terms { terms: found, .. } = &mut what {
-            found.truncate(MAX_TERMS - terms);
-            terms += found.len();
-        }
-        parts.push(Part { negative, what });
+pub(crate) fn parse(text: &str, analyser: &Analyser) -> Expression {
+    let mut parser = Parser { rest: text, analyser, terms: 0, parts: 0 };
+    let mut all = Vec::new();
+    // A bracket that closes nothing means nothing.
+    while !parser.rest.is_empty() {
+        all.extend(parser.group(0));
     }
-    Parsed { parts }
+    Expression::all(all)
 }
 
-/// Takes one part off the beginning.
-fn next_part<'t>(text: &'t str, analyser: &Analyser) -> (Option<What>, &'t str) {
-    for (open, close) in [('"', '"'), ('“', '”'), ('「', '」'), ('『', '』')] {
-        if let Some(inside) = text.strip_prefix(open) {
-            // People mix quotes: “…" ends at whichever comes first. An open end is the end of the text.
-            let (phrase, after) = inside.split_once([close, '"', '”']).unwrap_or((inside, ""));
-            return (terms_of(phrase, true, analyser), after);
-        }
-    }
-    let end =
-        text.find(|c: char| c.is_whitespace() || matches!(c, '"' | '“' | '「' | '『')).unwrap_or(text.len());
-    let (word, after) = text.split_at(end);
-    if let Some(host) = site_of(word) {
-        return (Some(What::Site(host)), after);
-    }
-    (terms_of(word, false, analyser), after)
+/// A piece of a query.
+enum Piece<'t> {
+    Open,
+    Close,
+    Or(&'t str),
+    Not,
+    Quoted(&'t str),
+    Word(&'t str),
 }
 
-fn terms_of(text: &str, phrase: bool, analyser: &Analyser) -> Option<What> {
-    let terms = Term::all(text, analyser);
-    (!terms.is_empty()).then_some(What::Terms { terms, phrase })
+struct Parser<'t, 'a> {
+    rest: &'t str,
+    analyser: &'a Analyser,
+    terms: usize,
+    parts: usize,
 }
 
-/// The host of `site:host`; a scheme and a path are tolerated and ignored.
-fn site_of(word: &str) -> Option<String> {
-    let (name, value) = word.split_once([':', '：'])?;
-    if !name.eq_ignore_ascii_case("site") {
-        return None;
-    }
-    let host = value.trim_start_matches("http://").trim_start_matches("https://").trim_start_matches("*.");
-    let host = host.split('/').next().unwrap_or_default().trim_matches('.');
-    // The same spelling as in the index: lower case, punycode.
-    let url = pharos_core::PageUrl::parse(&format!("http://{host}/")).ok()?;
-    (!host.is_empty()).then(|| url.site().as_str().to_string())
-}
-
-impl Parsed {
-    /// Is there nothing to look for?
-    pub(crate) fn is_empty(&self) -> bool {
-        self.parts.is_empty()
-    }
-
-    /// What to ask an index.
-    pub(crate) fn to_query(&self, knows: Knows<'_>) -> Query {
-        let says_something = self.says_something();
-        let mut queries = Vec::new();
-        for part in &self.parts {
-            let query = match &part.what {
-                What::Site(host) => Query::Site(host.clone()),
-                // What is not wanted is not wanted as it was written: -信息检索 forbids the words together.
-                What::Terms { terms, phrase } if *phrase || part.negative => phrase_of(terms, knows),
-                What::Terms { terms, .. } => {
-                    let counting = terms.iter().filter(|term| !says_something || !is_stop_word(&term.word));
-                    let counting: Vec<Query> = counting.map(|term| term.anywhere(knows)).collect();
-                    if counting.is_empty() {
-                        continue;
-                    }
-                    Query::And(counting)
+impl<'t> Parser<'t, '_> {
+    /// What stands here up to the bracket that closes it, or to the end.
+    fn group(&mut self, depth: usize) -> Vec<Expression> {
+        let mut all: Vec<Expression> = Vec::new();
+        // The word with which the next part is joined to the last one.
+        let mut or: Option<&str> = None;
+        let mut negative = false;
+        while let Some(piece) = self.next() {
+            let part = match piece {
+                Piece::Close => break,
+                Piece::Open if depth >= MAX_DEPTH => continue,
+                Piece::Open => Some(Expression::all(self.group(depth + 1))).filter(|part| !part.is_empty()),
+                Piece::Or(_) if !all.is_empty() && or.is_none() => {
+                    let Piece::Or(word) = piece else { continue };
+                    or = Some(word);
+                    continue;
                 }
+                // Joins nothing, so it is a word.
+                Piece::Or(word) => self.words(word),
+                Piece::Not => {
+                    negative = true;
+                    continue;
+                }
+                Piece::Quoted(text) => self.phrase(text),
+                Piece::Word(text) => self.word(text),
             };
-            queries.push(if part.negative { Query::Not(Box::new(query)) } else { query });
-        }
-        Query::And(queries)
-    }
-
-    /// Is there a wanted word besides stop words? Then these need not be on the page.
-    fn says_something(&self) -> bool {
-        self.parts.iter().filter(|part| !part.negative).any(|part| match &part.what {
-            What::Terms { terms, phrase } => *phrase || terms.iter().any(|term| !is_stop_word(&term.word)),
-            What::Site(_) => false,
-        })
-    }
-
-    /// The terms a result may contain, for marking them; each once.
-    pub(crate) fn words(&self) -> Vec<String> {
-        let says_something = self.says_something();
-        let mut words: Vec<String> = Vec::new();
-        let mut add = |word: String| {
-            if words.len() < MAX_TERMS && !words.contains(&word) {
-                words.push(word);
+            let unwanted = std::mem::take(&mut negative);
+            let Some(mut part) = part.filter(|_| self.parts < MAX_PARTS) else { continue };
+            self.parts += 1;
+            if unwanted {
+                part = Expression::not(part);
             }
+            match or.take().and_then(|_| all.pop()) {
+                Some(before) => all.push(Expression::or(before, part)),
+                None => all.push(part),
+            }
+        }
+        if let Some(word) = or {
+            all.extend(self.words(word));
+        }
+        all
+    }
+
+    /// Takes one piece off the beginning.
+    fn next(&mut self) -> Option<Piece<'t>> {
+        self.rest = self.rest.trim_start();
+        let first = self.rest.chars().next()?;
+        let after = &self.rest[first.len_utf8()..];
+        let take = |parser: &mut Self, rest: &'t str, piece| {
+            parser.rest = rest;
+            Some(piece)
         };
-        for part in self.parts.iter().filter(|p| !p.negative) {
-            let What::Terms { terms, phrase } = &part.what else { continue };
-            for term in terms {
-                if *phrase || !says_something || !is_stop_word(&term.word) {
-                    term.to_mark().map(String::from).for_each(&mut add);
-                }
+        match first {
+            '(' | '（' => return take(self, after, Piece::Open),
+            ')' | '）' => return take(self, after, Piece::Close),
+            '|' | '｜' => return take(self, after.trim_start_matches(['|', '｜']), Piece::Or("")),
+            // A minus belongs to what follows at once; alone it is punctuation.
+            '-' | '－' if after.starts_with(|c: char| !c.is_whitespace()) => {
+                return take(self, after, Piece::Not);
             }
+            _ => {}
         }
-        words
+        if let Some((text, rest)) = quoted(self.rest) {
+            return take(self, rest, Piece::Quoted(text));
+        }
+        let (word, rest) =
+            self.rest.split_at(self.rest.find(ends_word).unwrap_or(self.rest.len()).max(first.len_utf8()));
+        match word {
+            "OR" => take(self, rest, Piece::Or(word)),
+            "NOT" if rest.starts_with(char::is_whitespace) => take(self, rest, Piece::Not),
+            "AND" if rest.starts_with(char::is_whitespace) => {
+                self.rest = rest;
+                self.next()
+            }
+            _ => take(self, rest, Piece::Word(word)),
+        }
     }
 
-    /// How it was understood, in the query language itself.
-    pub(crate) fn understood(&self) -> String {
-        let parts = self.parts.iter().map(|part| {
-            let minus = if part.negative { "-" } else { "" };
-            match &part.what {
-                What::Site(host) => format!("{minus}site:{host}"),
-                What::Terms { terms, phrase } => {
-                    let words = terms.iter().map(|term| term.typed.as_str()).collect::<Vec<_>>().join(" ");
-                    if *phrase || (part.negative && terms.len() > 1) {
-                        format!("{minus}\"{words}\"")
-                    } else {
-                        format!("{minus}{words}")
-                    }
-                }
+    fn phrase(&mut self, text: &str) -> Option<Expression> {
+        let terms = self.terms_of(text);
+        (!terms.is_empty()).then_some(Expression::Phrase(terms))
+    }
+
+    fn words(&mut self, text: &str) -> Option<Expression> {
+        let terms = self.terms_of(text);
+        (!terms.is_empty()).then_some(Expression::Words(terms))
+    }
+
+    /// A word, or an operator and what follows it.
+    fn word(&mut self, text: &str) -> Option<Expression> {
+        let Some((name, value)) = text.split_once([':', '：']) else { return self.words(text) };
+        // `intitle:"green tea"`: the value is what is quoted behind.
+        let behind = quoted(self.rest).filter(|_| value.is_empty());
+        let found = self.operator(&normalise(name), behind.map_or(value, |(text, _)| text));
+        if let (Some(_), Some((_, rest))) = (&found, behind) {
+            self.rest = rest;
+        }
+        found.or_else(|| self.words(text))
+    }
+
+    /// `None` where there is no such operator or it cannot mean this.
+    fn operator(&mut self, name: &str, value: &str) -> Option<Expression> {
+        if value.is_empty() {
+            return None;
+        }
+        let label = |label| Some(Expression::Label(label, normalise(value)));
+        match name {
+            "site" => site(value).map(Expression::Site),
+            "intitle" => self.part(Part::Title, value),
+            "inurl" => self.part(Part::Address, value),
+            "inbody" | "intext" => self.part(Part::Body, value),
+            "inanchor" => self.part(Part::Anchor, value),
+            "filetype" | "ext" => {
+                let value = normalise(value);
+                let format = value.trim_start_matches('.');
+                Some(Expression::Label(Label::Format, if format == "htm" { "html" } else { format }.into()))
             }
+            "lang" => match normalise(value).as_str() {
+                "chinese" | "中文" | "汉语" | "zh-cn" | "zh-tw" => {
+                    Some(Expression::Label(Label::Lang, "zh".into()))
+                }
+                "english" | "英文" | "英语" => Some(Expression::Label(Label::Lang, "en".into())),
+                lang => Some(Expression::Label(Label::Lang, lang.into())),
+            },
+            "category" => label(Label::Category),
+            "before" => date(value).map(Expression::Before),
+            "after" => date(value).map(Expression::After),
+            "link" => Target::parse(value).map(Expression::Link),
+            "url" => Target::page(value).map(Expression::Url),
+            "related" => Target::page(value).map(Expression::Related),
+            _ => None,
+        }
+    }
+
+    fn part(&mut self, part: Part, value: &str) -> Option<Expression> {
+        let terms = self.terms_of(value);
+        (!terms.is_empty()).then_some(Expression::In(part, terms))
+    }
+
+    fn terms_of(&mut self, text: &str) -> Vec<Term> {
+        if self.terms >= MAX_TERMS {
+            return Vec::new();
+        }
+        let mut terms = Term::all(text, self.analyser);
+        // Stop words are for nothing, mostly.
+        let mut left = MAX_TERMS - self.terms;
+        let fitting = terms.iter().take_while(|term| {
+            let fits = left > 0;
+            left -= usize::from(fits && !is_stop_word(&term.word));
+            fits
         });
-        parts.collect::<Vec<_>>().join(" ")
+        let fitting = fitting.count();
+        terms.truncate(fitting);
+        self.terms = MAX_TERMS - left;
+        terms
     }
 }
 
-fn phrase_of(terms: &[Term], knows: Knows<'_>) -> Query {
-    let first = terms.first().map_or(0, Term::position);
-    let exactly = terms.iter().flat_map(|term| term.exactly(knows));
-    Query::Phrase(exactly.map(|(at, term)| (at - first, term)).collect())
+fn ends_word(c: char) -> bool {
+    c.is_whitespace() || "\"＂“”「『《()（）|｜".contains(c)
+}
+
+/// What is quoted at the beginning of a text, and what stands behind it. People mix quotes: “…" ends at whichever comes
+/// first. An open end is the end of the text.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    for (open, close) in
+        [('"', '"'), ('＂', '＂'), ('“', '”'), ('”', '”'), ('「', '」'), ('『', '』'), ('《', '》')]
+    {
+        if let Some(inside) = text.strip_prefix(open) {
+            return Some(inside.split_once([close, '"', '”', '＂']).unwrap_or((inside, "")));
+        }
+    }
+    None
+}
+
+/// The host, and the folder behind it, of `site:host/folder`; a scheme is tolerated and ignored.
+pub(crate) fn site(value: &str) -> Option<String> {
+    let value = value.trim_start_matches("http://").trim_start_matches("https://").trim_start_matches("*.");
+    let value = value.trim_matches('.');
+    // The same spelling as in the index: lower case, punycode.
+    let url = pharos_core::PageUrl::parse(&format!("http://{value}")).ok().filter(|_| !value.is_empty())?;
+    let steps: Vec<&str> = url.as_url().path().split('/').filter(|step| !step.is_empty()).collect();
+    // Ports are told apart by the whole site only.
+    let site = url.site();
+    Some(match steps.as_slice() {
+        [] => site.as_str().to_string(),
+        steps => format!("{}/{}", site.host(), steps.join("/")),
+    })
+}
+
+/// The first day of `2026`, `2026-01` or `2026-01-31`; any sign may stand between.
+fn date(value: &str) -> Option<i64> {
+    let value = normalise(value);
+    let numbers: Vec<&str> = value.split(|c: char| !c.is_ascii_digit()).filter(|n| !n.is_empty()).collect();
+    let (year, month, of_month) = match numbers[..] {
+        [year] => (year, "1", "1"),
+        [year, month] => (year, month, "1"),
+        [year, month, of_month] => (year, month, of_month),
+        _ => return None,
+    };
+    let is_year = year.len() == 4 && month.len() <= 2 && of_month.len() <= 2;
+    day::parse(&format!("{year}-{month:0>2}-{of_month:0>2}")).filter(|_| is_year)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    fn parse(text: &str) -> Parsed {
+    use pharos_index::Query;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse(text: &str) -> Expression {
         super::parse(text, Analyser::shared())
     }
 
     fn word(text: &str) -> Query {
-        Query::And(vec![Query::Word(text.into())])
+        Query::Word(text.into())
     }
 
     fn understood(text: &str) -> String {
-        parse(text).understood()
+        parse(text).to_string()
     }
 
     #[test]
@@ -226,22 +321,69 @@ mod tests {
     }
 
     #[test]
-    fn phrases_sites_and_their_full_width_forms() {
+    fn phrases_and_their_full_width_forms() {
         assert_eq!(understood("\"green tea\" cup"), "\"green tea\" cup");
-        assert_eq!(understood("“green tea”「绿茶」"), "\"green tea\" \"绿茶\"");
-        assert_eq!(
-            understood("tea site:Example.ORG/path -site：news.example.org"),
-            "tea site:example.org -site:news.example.org"
-        );
+        assert_eq!(understood("“green tea”「绿茶」《茶经》"), "\"green tea\" \"绿茶\" \"茶经\"");
         assert_eq!(understood("\"never closed"), "\"never closed\"");
         assert_eq!(understood("-\"green tea\" -信息检索技术"), understood("-\"green tea\" －信息检索技术"));
-        assert_eq!(understood("colour:red site:"), "colour red site", "an unknown prefix is text");
         assert_eq!(understood("a - b"), "a b");
     }
 
     #[test]
+    fn or_binds_its_neighbours_and_brackets_bind_everything() {
+        for (text, expected) in [
+            ("x a OR b", "x (a OR b)"),
+            ("x a|b ｜ c", "x (a OR b OR c)"),
+            ("(x a) OR b", "(x a) OR b"),
+            ("（x （a OR b）） c", "x (a OR b) c"),
+            ("-(a b) c", "-(a b) c"),
+            ("a OR -b", "a OR -b"),
+            ("a AND b NOT c", "a b -c"),
+            ("((((((((((a))))))))))", "a"),
+            ("a) b", "a b"),
+            ("((a b", "a b"),
+            ("OR", "OR"),
+            ("OR tea", "OR tea"),
+            ("tea OR", "tea OR"),
+            ("tea |", "tea"),
+            ("()", ""),
+            ("-() tea", "tea"),
+        ] {
+            assert_eq!(understood(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn operators_are_understood_in_any_spelling() {
+        for (text, expected) in [
+            ("tea site:Example.ORG -site：news.example.org", "tea site:example.org -site:news.example.org"),
+            ("site:https://www.Example.org/Docs/a/", "site:www.example.org/Docs/a"),
+            ("site:example.org:8080", "site:example.org:8080"),
+            ("intitle:tea INURL:docs inbody:\"green tea\"", "intitle:tea inurl:docs inbody:\"green tea\""),
+            ("intext：绿茶 inanchor:“home page”", "inbody:绿茶 inanchor:\"home page\""),
+            ("filetype:.PDF ext:htm", "filetype:pdf filetype:html"),
+            ("lang:中文 lang:EN", "lang:zh lang:en"),
+            ("before:2026-01-31 after:2025/3", "before:2026-01-31 after:2025-03-01"),
+            ("after：２０２５", "after:2025-01-01"),
+            ("link:example.org link:www.example.org/a", "link:example.org link:http://www.example.org/a"),
+            ("url:example.org/a", "url:http://example.org/a"),
+            ("related:https://example.org", "related:https://example.org/"),
+            ("category:History", "category:history"),
+            ("-intitle:tea", "-intitle:tea"),
+        ] {
+            assert_eq!(understood(text), expected, "{text}");
+        }
+        for text in
+            ["colour:red", "site:", "before:tomorrow", "before:2026-13-01", "url:", "http://a b", "12:30"]
+        {
+            let meant = understood(text);
+            assert!(!meant.contains(':') || meant == text, "{text} is text, not {meant}");
+        }
+    }
+
+    #[test]
     fn nothing_is_nothing() {
-        for text in ["", "   ", "!!! ???", "\"\"", "-", "- -"] {
+        for text in ["", "   ", "!!! ???", "\"\"", "-", "- -", "()", "| |", "-\"\"", "\u{0}\u{1}"] {
             assert!(parse(text).is_empty(), "{text:?}");
         }
     }
@@ -257,15 +399,17 @@ mod tests {
 
     #[test]
     fn words_to_mark_are_the_wanted_ones() {
-        assert_eq!(parse("Tea -coffee \"tea house\" site:a.b").words(), ["tea", "house"]);
+        assert_eq!(parse("Tea -coffee \"tea house\" site:a.b intitle:cup").words(), ["tea", "house", "cup"]);
     }
 
     proptest! {
         #[test]
-        fn any_text_is_understood_and_bounded(text in "\\PC{0,300}") {
+        fn any_text_is_understood_and_bounded(text in "\\PC{0,300}|([()|\"“”：:-]|OR|a|b|site:| ){0,80}") {
             let parsed = parse(&text);
             parsed.to_query(&|_, _| true);
+            parsed.relaxed(&|_, _| true);
             prop_assert!(parsed.words().len() <= MAX_TERMS);
+            prop_assert!(parsed.to_string().len() <= 8 * text.len() + 64);
         }
     }
 }

@@ -1,19 +1,22 @@
-//! Answering: parse, retrieve, show.
+//! Answering: parse, retrieve, arrange, show.
 
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 use std::time::Instant;
 
-use pharos_core::config::QueryConfig;
-use pharos_core::{PageId, PageUrl};
-use pharos_index::{Card, Index, IndexError, Query, Snapshot, StoredPage};
+use pharos_core::config::{Config, QueryConfig, RankConfig};
+use pharos_core::{Clock, PageId, SystemClock};
+use pharos_index::{Card, Index, IndexError, Snapshot};
 use pharos_text::Analyser;
 use thiserror::Error;
 
-use crate::answer::{Answer, Hit};
-use crate::fold::{Fold, Folded};
-use crate::highlight::{Marker, mark};
-use crate::parse::{Parsed, parse};
-use crate::snippet::snippet;
+use crate::answer::Answer;
+use crate::boost::Boosts;
+use crate::expression::Expression;
+use crate::lists::KeptLists;
+use crate::look::Look;
+use crate::parse::parse;
+use crate::rank::user_weight::Clicks;
+use crate::retrieve::{Retriever, Wanted};
 
 /// What can go wrong with a query.
 #[derive(Debug, Error)]
@@ -32,8 +35,18 @@ pub struct Request {
     pub page: usize,
     /// Results a page; 0 means the configured number.
     pub size: usize,
-    /// Show copies and near-duplicates, too, each as a result of its own.
+    /// Show copies and near-duplicates, too, each as a result of its own, and any number of a site.
     pub all: bool,
+    /// The newest first instead of the best.
+    pub newest_first: bool,
+    /// Pages that have some of the words, from the beginning.
+    pub any_word: bool,
+    /// Tell how the query was understood and what each result's score is made of.
+    pub explain: bool,
+    /// Count results by what they are.
+    pub facets: bool,
+    /// The state of the index that gave the first page of results, so that the others follow on it.
+    pub generation: Option<String>,
 }
 
 impl Request {
@@ -46,156 +59,150 @@ impl Request {
 /// The query service over an index. Cheap to share; every call is independent.
 pub struct Search {
     index: Arc<dyn Index>,
-    config: QueryConfig,
+    query: QueryConfig,
+    rank: RankConfig,
+    boosts: Boosts,
+    clicks: RwLock<Arc<Clicks>>,
+    clock: Arc<dyn Clock>,
+    lists: KeptLists,
 }
 
 impl Search {
     /// A query service over `index`.
-    pub fn new(index: Arc<dyn Index>, config: QueryConfig) -> Self {
-        Self { index, config }
+    pub fn new(index: Arc<dyn Index>, config: &Config) -> Self {
+        Self {
+            index,
+            query: config.query.clone(),
+            rank: config.rank.clone(),
+            boosts: Boosts::of(&config.rank),
+            clicks: RwLock::default(),
+            clock: Arc::new(SystemClock),
+            lists: KeptLists::default(),
+        }
+    }
+
+    /// Takes the time from another clock.
+    pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Ranks by these clicks from now on.
+    pub fn set_clicks(&self, clicks: Clicks) {
+        *self.clicks.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(clicks);
     }
 
     /// Answers a request. Any text is fine.
     pub fn run(&self, request: &Request) -> Result<Answer, QueryError> {
         let started = Instant::now();
-        let text: String = request.text.chars().take(self.config.max_length).collect();
-        let size = if request.size == 0 { self.config.page_size } else { request.size };
+        let text: String = request.text.chars().take(self.query.max_length).collect();
+        let size = if request.size == 0 { self.query.page_size.max(1) } else { request.size };
         let page = request.page.max(1);
-        let parsed = self.parse(&text);
+        let analyser = Analyser::with(self.index.vocabulary());
+        let asked = parse(&text, &analyser);
         let snapshot = self.index.snapshot()?;
         let mut answer = Answer {
             query: text,
-            understood: parsed.understood(),
+            understood: asked.to_string(),
             generation: snapshot.generation().to_string(),
             total_is_exact: true,
             page,
             ..Answer::default()
         };
-        if !parsed.is_empty() {
-            let first = (page - 1).saturating_mul(size);
-            let end = first.saturating_add(size);
-            let query = parsed.to_query(&|word, kind| snapshot.knows(word, kind));
-            let found = self.results(&*snapshot, &query, end, request.all)?;
-            answer.total = found.total;
-            answer.total_is_exact = found.total_is_exact;
-            // One more than the page shows is there unless the results end with it.
-            answer.last_page =
-                (found.results.len() <= end).then(|| found.results.len().div_ceil(size.max(1)));
-            let shown = found.results.get(first..).unwrap_or_default();
-            let shown = &shown[..shown.len().min(size)];
-            let words = Marker::of(parsed.words().iter().map(String::as_str));
-            let speakers: Vec<_> = shown.iter().map(|folded| folded.speaker).collect();
-            let stored = snapshot.stored(&speakers)?;
-            answer.hits = shown.iter().zip(stored).map(|(folded, page)| hit(&page, folded, &words)).collect();
+        if !asked.is_empty() {
+            let clicks = self.clicks();
+            let until = started.checked_add(self.query.time);
+            let retriever = Retriever { until, ..self.retriever(&*snapshot, &analyser, &clicks) };
+            let look = Look { request, asked: &asked, retriever, lists: &self.lists, size };
+            look.answer(&mut answer)?;
         }
         answer.took_ms = started.elapsed().as_micros() as f64 / 1000.0;
         Ok(answer)
     }
 
-    /// The results up to number `end`, and one more where there is one, so that the end is known.
-    ///
-    /// How many candidates fold into one is not known before, so that more are asked for until there are enough. The
-    /// first ones are the same each time, and fold the same.
-    fn results(
-        &self,
-        snapshot: &dyn Snapshot,
-        query: &Query,
-        end: usize,
-        all: bool,
-    ) -> Result<Results, QueryError> {
-        let most = self.config.max_results;
-        let enough = end.saturating_add(1).min(most);
-        if all {
-            let found = snapshot.search_addresses(query, enough)?;
-            let results = found.candidates.into_iter().map(Folded::alone).collect();
-            return Ok(Results { total: found.total, total_is_exact: found.total_is_exact, results });
-        }
-        let mut fold = Fold::default();
-        let mut limit = enough.saturating_mul(2).min(most);
-        loop {
-            let found = snapshot.search(query, limit)?;
-            let new = found.candidates.get(fold.candidates()..).unwrap_or_default();
-            fold.add(new, snapshot)?;
-            let no_more = found.candidates.len() < limit || limit == most;
-            if no_more || fold.results().len() >= enough {
-                let (total, total_is_exact) = (found.total, found.total_is_exact);
-                return Ok(Results { total, total_is_exact, results: fold.finish() });
-            }
-            limit = limit.saturating_mul(2).min(most);
-        }
-    }
-
     /// All pages that match a text, copies too, best first, for those who want nothing shown.
     pub fn matching(&self, text: &str) -> Result<Vec<PageId>, QueryError> {
-        self.best(text, usize::MAX)
-    }
-
-    /// The best `count` of them.
-    pub fn best(&self, text: &str, count: usize) -> Result<Vec<PageId>, QueryError> {
-        let parsed = self.parse(&text.chars().take(self.config.max_length).collect::<String>());
-        if parsed.is_empty() {
+        let asked = self.parse(text);
+        if asked.is_empty() {
             return Ok(Vec::new());
         }
         let snapshot = self.index.snapshot()?;
-        let query = parsed.to_query(&|word, kind| snapshot.knows(word, kind));
-        let found = snapshot.search_addresses(&query, count)?;
+        let query = asked.to_query(&|word, kind| snapshot.knows(word, kind));
+        let found = snapshot.search_addresses(&query, usize::MAX)?;
         Ok(found.candidates.iter().map(|candidate| candidate.page).collect())
+    }
+
+    /// The best `count` pages for a text, copies too, in the order of their ranks; nothing is folded or shown.
+    pub fn best(&self, text: &str, count: usize) -> Result<Vec<PageId>, QueryError> {
+        self.ranked(text, count, Wanted { all: true, newest_first: false, any_word: false })
+    }
+
+    /// The best `count` pages that have some of the words.
+    pub(crate) fn best_of_any(&self, text: &str, count: usize) -> Result<Vec<PageId>, QueryError> {
+        self.ranked(text, count, Wanted { all: false, newest_first: false, any_word: true })
+    }
+
+    /// There is no limit of time.
+    fn ranked(&self, text: &str, count: usize, wanted: Wanted) -> Result<Vec<PageId>, QueryError> {
+        let analyser = Analyser::with(self.index.vocabulary());
+        let text: String = text.chars().take(self.query.max_length).collect();
+        let asked = parse(&text, &analyser);
+        if asked.is_empty() {
+            return Ok(Vec::new());
+        }
+        let snapshot = self.index.snapshot()?;
+        let query = QueryConfig { max_results: count, ..self.query.clone() };
+        let clicks = self.clicks();
+        let retriever = Retriever { query: &query, ..self.retriever(&*snapshot, &analyser, &clicks) };
+        let found = retriever.retrieve(&asked, &text, wanted)?;
+        Ok(found.kept.iter().map(|kept| kept.candidate.page).collect())
     }
 
     /// How many results can be paged through at most.
     pub fn max_results(&self) -> usize {
-        self.config.max_results
+        self.query.max_results
     }
 
     /// One page by its id.
     pub fn page(&self, id: PageId) -> Result<Option<Card>, QueryError> {
-        Ok(self.snapshot()?.page(id)?.map(|page| page.card))
+        Ok(self.index.snapshot()?.page(id)?.map(|page| page.card))
     }
 
     /// How many pages can be found.
     pub fn pages(&self) -> Result<u64, QueryError> {
-        Ok(self.snapshot()?.pages()?)
+        Ok(self.index.snapshot()?.pages()?)
     }
 
     /// The words of a query that its results contain.
     pub fn words(&self, text: &str) -> Vec<String> {
-        self.parse(&text.chars().take(self.config.max_length).collect::<String>()).words()
+        self.parse(text).words()
     }
 
     /// Understands a text with the words of the installation as they are now.
-    fn parse(&self, text: &str) -> Parsed {
-        parse(text, &Analyser::with(self.index.vocabulary()))
+    fn parse(&self, text: &str) -> Expression {
+        let text: String = text.chars().take(self.query.max_length).collect();
+        parse(&text, &Analyser::with(self.index.vocabulary()))
     }
 
-    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, QueryError> {
-        Ok(self.index.snapshot()?)
+    fn retriever<'a>(
+        &'a self,
+        snapshot: &'a dyn Snapshot,
+        analyser: &'a Analyser,
+        clicks: &'a Clicks,
+    ) -> Retriever<'a> {
+        Retriever {
+            snapshot,
+            analyser,
+            query: &self.query,
+            rank: &self.rank,
+            boosts: &self.boosts,
+            clicks,
+            today: self.clock.now().seconds().div_euclid(86_400),
+            until: None,
+        }
     }
-}
 
-/// Results, best first, and how many pages match.
-struct Results {
-    total: u64,
-    total_is_exact: bool,
-    results: Vec<Folded>,
-}
-
-fn hit(stored: &StoredPage, folded: &Folded, words: &Marker) -> Hit {
-    let StoredPage { page, card: stored, text } = stored;
-    let title = if stored.title.trim().is_empty() { stored.url.clone() } else { stored.title.clone() };
-    let snippet = snippet(&text.body, words);
-    Hit {
-        title_html: mark(&title, &words.occurrences(&title)),
-        title,
-        snippet: snippet.text,
-        snippet_html: snippet.html,
-        site: PageUrl::parse(&stored.url).map(|u| u.site().to_string()).unwrap_or_default(),
-        date: stored.date.clone(),
-        lang: stored.lang.clone(),
-        score: folded.score,
-        duplicates: folded.duplicates(),
-        cached_url: stored.archive.then(|| format!("/snapshot/{page}")),
-        url: stored.url.clone(),
-        ..Hit::default()
+    fn clicks(&self) -> Arc<Clicks> {
+        Arc::clone(&self.clicks.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 }
 
@@ -204,7 +211,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use pharos_core::LibraryPosition;
+    use pharos_core::{LibraryPosition, PageUrl};
     use pharos_index::{Change, Document, EmbeddedIndex};
 
     fn search(pages: &[(&str, &str, &str)]) -> (tempfile::TempDir, Search) {
@@ -220,7 +227,7 @@ mod tests {
         });
         index.apply(changes.collect()).unwrap();
         index.commit(LibraryPosition { file: 1, offset: 1 }).unwrap();
-        (dir, Search::new(Arc::new(index), QueryConfig::default()))
+        (dir, Search::new(Arc::new(index), &Config::default()))
     }
 
     #[test]

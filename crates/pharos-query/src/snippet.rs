@@ -4,6 +4,7 @@
 //! a candidate window begins at each occurrence and scores the weights inside; the best one is moved to where
 //! sentences begin and end. Windows are measured in characters, never in bytes.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -18,6 +19,12 @@ const MAX_TEXT: usize = 128 << 10;
 const WINDOW_HAN: usize = 90;
 const WINDOW: usize = 200;
 
+/// So many of the best windows are moved to sentences and compared.
+const CANDIDATES: usize = 8;
+
+/// Occurrences beyond this many say nothing new.
+const MARKS: usize = 256;
+
 /// Shorter lines are menus, captions and lists.
 const PROSE_LENGTH: usize = 40;
 
@@ -28,30 +35,80 @@ pub(crate) struct Snippet {
     pub(crate) html: String,
 }
 
-/// The part of `body` that speaks of `words`.
-pub(crate) fn snippet(body: &str, words: &Marker) -> Snippet {
-    let text = Text::new(&body[..body.floor_char_boundary(MAX_TEXT)]);
+/// The part of a page's text that speaks of `words`, at most so many characters. A page that has none of them in its text
+/// shows what it is about.
+pub(crate) fn snippet(page: &pharos_index::Text, most: Option<u32>, words: &Marker) -> Snippet {
+    let most = most.map_or(usize::MAX, |most| most as usize);
+    let body = &page.body[..page.body.floor_char_boundary(MAX_TEXT)];
+    let all = words.occurrences(body);
+    if all.is_empty() && !page.summary.is_empty() {
+        return quote(&Text::new(&page.summary), &words.occurrences(&page.summary), most, words);
+    }
+    quote(&Text::new(body), &all, most, words)
+}
+
+/// The best window of a text around these occurrences.
+fn quote(text: &Text<'_>, all: &[Range<usize>], most: usize, words: &Marker) -> Snippet {
     let han = text.chars.iter().take(2_000).filter(|c| is_han(**c)).count();
     let window = if han * 4 > text.chars.len().min(2_000) { WINDOW_HAN } else { WINDOW };
-    let all = words.occurrences(text.text);
+    let window = window.min(most);
+    if window == 0 {
+        return Snippet { text: String::new(), html: String::new() };
+    }
+    let written = |at: &Range<usize>| text.text[at.clone()].to_lowercase();
     let in_prose: Vec<_> =
         all.iter().filter(|at| is_prose(line_around(text.text, at.start))).cloned().collect();
-    let said = |marks: &[Range<usize>]| {
-        marks.iter().map(|at| text.text[at.clone()].to_lowercase()).collect::<HashSet<_>>().len()
-    };
+    let said = |marks: &[Range<usize>]| marks.iter().map(written).collect::<HashSet<_>>().len();
     // Prose says more than menus and lists of links, as long as it speaks of the same words.
-    let shown = if said(&in_prose) == said(&all) { in_prose } else { all };
+    let shown = if said(&in_prose) == said(all) { &in_prose } else { all };
     let marks: Vec<Mark> = shown
-        .into_iter()
+        .iter()
         .map(|range| {
             let (at, end) = (text.char_at(range.start), text.char_at(range.end));
             // A longer word is rarer and says more.
             Mark { at, length: end - at, weight: (end - at).min(8) as u32 }
         })
         .collect();
-    let best = best_window(&windows(&marks, text.chars.len(), window, window * 3 / 4)).unwrap_or(0..window);
-    let range = adjust(&text.chars, best.start..best.end.min(text.chars.len()), window);
-    render(&text, range, words)
+    let mut range = best_adjusted(text, &marks, window, &|mark| {
+        text.text[text.byte_at(mark.at)..text.byte_at(mark.at + mark.length)].to_lowercase()
+    });
+    range.end = range.end.min(range.start.saturating_add(most));
+    render(text, range, words)
+}
+
+/// The best window once windows have moved to where sentences begin and end, and of equal ones the first. A word that a
+/// window has several times counts little more than once.
+fn best_adjusted(
+    text: &Text<'_>,
+    marks: &[Mark],
+    window: usize,
+    word: &dyn Fn(&Mark) -> String,
+) -> Range<usize> {
+    let length = text.chars.len();
+    if length <= window {
+        return 0..length;
+    }
+    let words: Vec<String> = marks.iter().take(MARKS).map(word).collect();
+    let score = |range: &Range<usize>| {
+        let mut known = HashSet::new();
+        let first = marks.partition_point(|mark| mark.at < range.start);
+        let inside = marks.iter().zip(&words).skip(first).take_while(|(m, _)| m.at + m.length <= range.end);
+        inside
+            .map(|(mark, word)| if known.insert(word) { mark.weight * 16 } else { mark.weight })
+            .sum::<u32>()
+    };
+    let best_first = |(score, range): &(u32, Range<usize>)| (Reverse(*score), range.start);
+    let candidates = windows(&marks[..words.len()], length, window, window * 3 / 4);
+    let ranges = candidates.iter().map(|window| window.at..window.at + window.length);
+    let mut best: Vec<(u32, Range<usize>)> = ranges.map(|range| (score(&range), range)).collect();
+    best.sort_by_key(best_first);
+    best.truncate(CANDIDATES);
+    for (points, range) in &mut best {
+        *range = adjust(&text.chars, range.clone(), window);
+        *points = score(range);
+    }
+    best.sort_by_key(best_first);
+    best.into_iter().next().map_or_else(|| adjust(&text.chars, 0..window, window), |(_, range)| range)
 }
 
 /// The line of a text that a byte stands in; the stored text has one line a paragraph.
@@ -113,7 +170,8 @@ fn windows(marks: &[Mark], length: usize, window: usize, minimum: usize) -> Vec<
     candidates
 }
 
-/// The best window; of equal ones the first.
+/// The best window before sentences are looked at; of equal ones the first.
+#[cfg(test)]
 fn best_window(candidates: &[Window]) -> Option<Range<usize>> {
     let best = candidates.iter().rev().max_by_key(|w| w.score)?;
     Some(best.at..best.at + best.length)
@@ -228,7 +286,8 @@ mod tests {
     }
 
     fn make(body: &str, words: &[&str]) -> Snippet {
-        snippet(body, &Marker::of(words.iter().copied()))
+        let page = pharos_index::Text { body: body.into(), summary: String::new() };
+        snippet(&page, None, &Marker::of(words.iter().copied()))
     }
 
     #[test]
@@ -258,6 +317,27 @@ mod tests {
         let found = make("First sentence.\nSecond sentence.", &["absent"]);
         assert_eq!(found.text, "First sentence. Second sentence.");
         assert_eq!(make("", &["absent"]).text, "");
+    }
+
+    #[test]
+    fn a_page_without_the_words_shows_what_it_is_about() {
+        let page =
+            pharos_index::Text { body: "Menu. Search. Login.".into(), summary: "All about light.".into() };
+        let of = |words: &[&str], most| snippet(&page, most, &Marker::of(words.iter().copied())).text;
+        assert_eq!(of(&["lamp"], None), "All about light.");
+        assert_eq!(of(&["search"], None), "Menu. Search. Login.");
+        assert_eq!(of(&["search"], Some(0)), "");
+        assert!(of(&["search"], Some(9)).chars().filter(|c| *c != '…').count() <= 11);
+    }
+
+    #[test]
+    fn all_words_are_better_than_one_word_often() {
+        let filler = "nothing here ".repeat(30);
+        let body = format!(
+            "{} {filler} The keeper lit the lamp. {filler}",
+            "The lamp, lamp, lamp, lamp, lamp. ".repeat(2)
+        );
+        assert!(make(&body, &["keeper", "lamp"]).text.contains("keeper lit the lamp"));
     }
 
     proptest! {

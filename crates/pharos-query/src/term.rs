@@ -113,6 +113,21 @@ impl Term {
         }
     }
 
+    /// The ways in which pages may have it, each as terms at distances, and its exact form where others count, too.
+    pub(crate) fn ways(&self, knows: Knows<'_>) -> (Vec<Vec<(usize, String)>>, Option<String>) {
+        let whole = || vec![(0, self.term.clone())];
+        if self.parts.is_empty() {
+            return match stem_term(&self.term) {
+                Some(stem) => (vec![vec![(0, stem)]], Some(self.term.clone())),
+                None => (vec![whole()], None),
+            };
+        }
+        if !self.word.contains(is_han) {
+            return (vec![whole(), self.parts.clone()], None);
+        }
+        (vec![if self.is_whole(knows) { whole() } else { self.parts.clone() }], None)
+    }
+
     /// Its exact terms and their positions, for a phrase.
     pub(crate) fn exactly(&self, knows: Knows<'_>) -> Vec<(usize, String)> {
         if self.parts.is_empty() || (self.word.chars().all(is_han) && self.is_whole(knows)) {

@@ -16,7 +16,9 @@ use crate::visitor::Visitor;
 /// More results than this are not given at once.
 const MAX_SIZE: usize = 100;
 
-/// `/api/v1/search?q=…&page=1&size=10`; with `all=1` copies, too.
+/// `/api/v1/search?q=…&page=1&size=10`; `all=1`: copies, too; `any=1`: pages with some of the words; `sort=date`: the newest
+/// first; `explain=1`: what scores are made of; `facets=1`: counts by site, language, type, category and time;
+/// `generation=…`, from the answer with the first page: further pages follow on it though the index changes.
 pub(crate) async fn search(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, ServiceError> {
     let config = rooms.config();
     let query = visitor.query(config.query.max_length);
@@ -31,7 +33,20 @@ pub(crate) async fn search(State(rooms): State<Rooms>, visitor: Visitor) -> Resu
     let Some(size) = number(visitor.param("size"), config.query.page_size.max(1), MAX_SIZE) else {
         return Ok(bad_request("the parameter `size` must be a whole number from 1 to 100"));
     };
-    let request = Request { text: query, page, size, all: visitor.wants_all() };
+    let Some(newest_first) = visitor.newest_first() else {
+        return Ok(bad_request("the parameter `sort` must be `relevance` or `date`"));
+    };
+    let request = Request {
+        text: query,
+        page,
+        size,
+        all: visitor.wants_all(),
+        newest_first,
+        any_word: visitor.wants("any"),
+        explain: visitor.wants("explain"),
+        facets: visitor.wants("facets"),
+        generation: visitor.param("generation").map(String::from),
+    };
     let mut response = Json(rooms.run(request).await?).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     Ok(response)

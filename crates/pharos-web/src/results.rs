@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use percent_encoding::percent_decode_str;
 use pharos_core::{Config, PageUrl};
-use pharos_query::{Answer, Hit, Request};
+use pharos_query::{Answer, Contribution, Explanation, Hit, Request};
 
 use crate::page::{Frame, Link, respond};
 use crate::paging::{last_page, page_number, window};
@@ -28,13 +28,29 @@ pub(crate) async fn results(State(rooms): State<Rooms>, visitor: Visitor) -> Res
     let reachable = page <= last_page(u64::MAX, size, config.query.max_results);
     // What lies beyond the limit is not asked for; the first page tells how far the results go.
     let all = visitor.wants_all();
-    let request = Request { text: query.clone(), page: if reachable { page } else { 1 }, size, all };
+    let newest_first = visitor.newest_first().unwrap_or_default();
+    let request = Request {
+        text: query.clone(),
+        page: if reachable { page } else { 1 },
+        size,
+        all,
+        newest_first,
+        explain: visitor.wants("explain"),
+        generation: visitor.param("generation").map(String::from),
+        ..Request::default()
+    };
     let mut answer = rooms.run(request).await?;
     if !reachable {
         answer.hits.clear();
     }
     let searchable = if answer.total == 0 { rooms.pages().await? } else { answer.total };
-    let page = ResultsPage::new(&visitor, config, &Asked { query, page, all }, &answer, searchable);
+    let page = ResultsPage::new(
+        &visitor,
+        config,
+        &Asked { query, page, all, newest_first, generation: answer.generation.clone() },
+        &answer,
+        searchable,
+    );
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
@@ -44,12 +60,21 @@ struct Asked {
     page: usize,
     /// Copies, too.
     all: bool,
+    newest_first: bool,
+    /// The state of the index that the first page came from.
+    generation: String,
 }
 
 impl Asked {
     /// Another page of the same results.
     fn turn_to(&self, page: usize, text: impl Into<String>) -> Link {
-        Link { href: page_href(&self.query, page, self.all), text: text.into() }
+        let number = page.to_string();
+        let mut params = vec![("q", self.query.as_str())];
+        params.extend((page > 1).then_some(("page", number.as_str())));
+        params.extend(self.all.then_some(("all", "1")));
+        params.extend(self.newest_first.then_some(("sort", "date")));
+        params.extend((page > 1).then_some(("generation", self.generation.as_str())));
+        Link { href: link("/search", params), text: text.into() }
     }
 }
 
@@ -103,6 +128,17 @@ struct HitView {
     snapshot: Option<String>,
     more: Option<Link>,
     duplicates: Option<Link>,
+    indented: bool,
+    /// What its score is made of, where asked for.
+    explanation: Vec<Line>,
+}
+
+/// A part of a score.
+struct Line {
+    part: &'static str,
+    value: String,
+    weight: String,
+    gives: String,
 }
 
 struct Day {
@@ -159,7 +195,7 @@ impl ResultsPage {
             corrected: answer
                 .corrected
                 .as_ref()
-                .map(|text| Link { href: page_href(text, 1, false), text: text.clone() }),
+                .map(|text| Link { href: href(text, false), text: text.clone() }),
             notices,
             paging: Paging::new(asked, last),
             outcome,
@@ -198,11 +234,13 @@ impl HitView {
             lang: hit.lang.clone(),
             snapshot: hit.cached_url.as_ref().filter(is_ours).map(|path| link(path, [("q", query)])),
             more: (hit.more_from_site > 0).then(|| Link {
-                href: page_href(&format!("{query} site:{}", hit.site), 1, false),
+                href: href(&format!("{query} site:{}", hit.site), false),
                 text: fill(words.more_from_site, &[&grouped(hit.more_from_site)]),
             }),
             duplicates: (hit.duplicates > 0)
-                .then(|| Link { href: page_href(query, 1, true), text: words.duplicates(hit.duplicates) }),
+                .then(|| Link { href: href(query, true), text: words.duplicates(hit.duplicates) }),
+            indented: hit.indented,
+            explanation: hit.explanation.as_ref().map(lines).unwrap_or_default(),
         }
     }
 
@@ -230,11 +268,19 @@ impl Paging {
     }
 }
 
-fn page_href(query: &str, page: usize, all: bool) -> String {
-    let number = page.to_string();
-    let page = (page > 1).then_some(("page", number.as_str()));
-    let all = all.then_some(("all", "1"));
-    link("/search", [("q", query)].into_iter().chain(page).chain(all))
+/// The first page of results for another query.
+fn href(query: &str, all: bool) -> String {
+    link("/search", [("q", query)].into_iter().chain(all.then_some(("all", "1"))))
+}
+
+fn lines(explanation: &Explanation) -> Vec<Line> {
+    let line = |part: &Contribution| Line {
+        part: part.part,
+        value: format!("{:.3}", part.value),
+        weight: format!("{:.2}", part.weight),
+        gives: format!("{:.3}", part.gives),
+    };
+    explanation.parts.iter().map(line).collect()
 }
 
 /// The steps of a path as people read them: escapes undone, what could disturb the line left out.
@@ -283,7 +329,8 @@ mod tests {
 
     fn rendered(query: &str, page: usize, answer: &Answer, searchable: u64) -> String {
         let visitor = Visitor::new(&"/search?q=x".parse().unwrap(), &HeaderMap::new());
-        let asked = Asked { query: query.into(), page, all: false };
+        let asked =
+            Asked { query: query.into(), page, all: false, newest_first: false, generation: "7".into() };
         ResultsPage::new(&visitor, &Config::default(), &asked, answer, searchable).render().unwrap()
     }
 
@@ -346,8 +393,8 @@ mod tests {
             "<a class=\"turn\" href=\"/search?q=a+b\" rel=\"prev\">Previous</a>",
             "<li><a href=\"/search?q=a+b\">1</a></li>",
             "<li><span aria-current=\"page\">2</span></li>",
-            "<li><a href=\"/search?q=a+b&#38;page=5\">5</a></li>",
-            "<a class=\"turn\" href=\"/search?q=a+b&#38;page=3\" rel=\"next\">Next</a>",
+            "<li><a href=\"/search?q=a+b&#38;page=5&#38;generation=7\">5</a></li>",
+            "<a class=\"turn\" href=\"/search?q=a+b&#38;page=3&#38;generation=7\" rel=\"next\">Next</a>",
         ] {
             assert!(html.contains(part), "{part} is missing in {html}");
         }
@@ -358,11 +405,15 @@ mod tests {
     fn whoever_wants_copies_turns_pages_with_them_and_comes_to_an_end() {
         let visitor = Visitor::new(&"/search?q=x&all=1".parse().unwrap(), &HeaderMap::new());
         assert!(visitor.wants_all());
-        let asked = Asked { query: "x".into(), page: 2, all: true };
+        let asked =
+            Asked { query: "x".into(), page: 2, all: true, newest_first: false, generation: "7".into() };
         let answer = Answer { last_page: Some(3), ..answer(vec![hit()], 45) };
         let html = ResultsPage::new(&visitor, &Config::default(), &asked, &answer, 45).render().unwrap();
         assert!(html.contains("href=\"/search?q=x&#38;all=1\" rel=\"prev\""), "{html}");
-        assert!(html.contains("href=\"/search?q=x&#38;page=3&#38;all=1\" rel=\"next\""), "{html}");
+        assert!(
+            html.contains("href=\"/search?q=x&#38;page=3&#38;all=1&#38;generation=7\" rel=\"next\""),
+            "{html}"
+        );
         assert!(html.contains("page 2 of 3") && !html.contains("page=4"), "{html}");
     }
 
@@ -373,7 +424,10 @@ mod tests {
         assert!(rendered("x", 1, &answer(vec![], 0), 0).contains("pharos crawl"));
         let beyond = rendered("x", 7, &answer(vec![], 25), 25);
         assert!(beyond.contains("There is no page 7 of results"), "{beyond}");
-        assert!(beyond.contains("<a href=\"/search?q=x&#38;page=3\">Last page</a>"), "{beyond}");
+        assert!(
+            beyond.contains("<a href=\"/search?q=x&#38;page=3&#38;generation=7\">Last page</a>"),
+            "{beyond}"
+        );
         assert!(!beyond.contains("class=\"paging\""));
     }
 

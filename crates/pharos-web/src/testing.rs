@@ -67,7 +67,7 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
         index.apply(vec![Change::Put(Box::new(document))]).unwrap();
     }
     index.commit(library.end().unwrap()).unwrap();
-    let search = Arc::new(Search::new(Arc::new(index), config.query.clone()));
+    let search = Arc::new(Search::new(Arc::new(index), &config));
     let metrics = install_metrics().unwrap();
     (dir, Service { search, library: Arc::new(library), config: Arc::new(config), metrics })
 }

@@ -66,7 +66,21 @@ impl Visitor {
 
     /// Are copies to be shown, too?
     pub(crate) fn wants_all(&self) -> bool {
-        self.param("all") == Some("1")
+        self.wants("all")
+    }
+
+    /// Is this switched on?
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        self.param(name) == Some("1")
+    }
+
+    /// Do the newest results come first? Nothing where the order has no such name.
+    pub(crate) fn newest_first(&self) -> Option<bool> {
+        match self.param("sort") {
+            None | Some("" | "relevance") => Some(false),
+            Some("date") => Some(true),
+            Some(_) => None,
+        }
     }
 
     /// The same request in another language.

@@ -375,6 +375,29 @@ pub(crate) enum EvalCommand {
     Clean(EvalCleanArgs),
     /// How well texts are cut into words
     Segment(EvalSegmentArgs),
+    /// How well pages are ranked, on a collection whose right answers are known
+    Retrieval(EvalRetrievalArgs),
+    /// What tricks gain: stuffed words, link farms, bought clicks
+    Spam,
+}
+
+#[derive(Args)]
+pub(crate) struct EvalRetrievalArgs {
+    /// A folder with docs.jsonl, queries.tsv and qrels.txt (or TREC files), or with graded.tsv
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Compare with these settings instead of the configured ones: rank.model=tfidf; may be given more than once
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) with: Vec<String>,
+    /// The measure that the comparison is about
+    #[arg(long, value_name = "MEASURE", default_value = "nDCG@10")]
+    pub(crate) measure: String,
+    /// Grades from here on are relevant
+    #[arg(long, value_name = "GRADE", default_value_t = 1)]
+    pub(crate) relevant_from: u32,
+    /// Write the rankings in the form of TREC runs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) run: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -749,7 +772,8 @@ pub(crate) struct RestoreArgs {
 
 #[derive(Args)]
 pub(crate) struct SearchArgs {
-    /// Words, "phrases", -without, site:example.org; in quotes, or after -- where it begins with a minus
+    /// Words, "phrases", -without, OR, ( ), site:, intitle:, inurl:, inbody:, inanchor:, filetype:, lang:, before:, after:,
+    /// link:, url:, related:; in quotes, or after -- where it begins with a minus
     #[arg(required = true, value_name = "QUERY")]
     pub(crate) query: Vec<String>,
     /// Results a page
@@ -761,7 +785,16 @@ pub(crate) struct SearchArgs {
     /// Show pages that say the same as another, too
     #[arg(long)]
     pub(crate) all: bool,
-    /// Show how the query was understood and how results were scored
+    /// The newest first instead of the best
+    #[arg(long, value_name = "ORDER", default_value = "relevance", value_parser = ["relevance", "date"])]
+    pub(crate) sort: String,
+    /// Pages that have some of the words, too
+    #[arg(long)]
+    pub(crate) any: bool,
+    /// Count results by site, language, type, category and time
+    #[arg(long)]
+    pub(crate) facets: bool,
+    /// Show how the query was understood and what scores are made of
     #[arg(long)]
     pub(crate) explain: bool,
 }

@@ -71,6 +71,10 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Dedup { command } => commands::dedup::run(global, command),
         Command::Eval { command: EvalCommand::Clean(args) } => commands::eval_clean::run(global, &args),
         Command::Eval { command: EvalCommand::Segment(args) } => commands::eval_segment::run(global, &args),
+        Command::Eval { command: EvalCommand::Retrieval(args) } => {
+            commands::eval_retrieval::run(global, &args)
+        }
+        Command::Eval { command: EvalCommand::Spam } => commands::eval_spam::run(global),
         Command::Stats => commands::stats::run(global),
         Command::Config => commands::config::run(global),
     }

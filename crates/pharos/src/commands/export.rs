@@ -64,7 +64,7 @@ pub(crate) fn run(global: &Global, args: ExportArgs) -> anyhow::Result<Outcome> 
 /// The pages that a query finds.
 fn found(data: &DataDir, config: &Config, query: &str) -> anyhow::Result<HashSet<PageId>> {
     let index = EmbeddedIndex::open_reader(&data.index())?;
-    let search = Search::new(Arc::new(index), config.query.clone());
+    let search = Search::new(Arc::new(index), config);
     Ok(search.matching(query)?.into_iter().collect())
 }
 

@@ -400,7 +400,7 @@ fn hubs(global: &Global, args: &GraphHitsArgs) -> anyhow::Result<Outcome> {
     let config = settings::load(global)?;
     let relations = open(global)?;
     let index = EmbeddedIndex::open_reader(&settings::data_dir(global).index())?;
-    let search = Search::new(Arc::new(index), config.query);
+    let search = Search::new(Arc::new(index), &config);
     let query = args.query.join(" ");
     let mut asked = args.root.max(1);
     // The graph need not know all that is found: more is asked for only where that is so.

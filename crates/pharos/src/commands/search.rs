@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use pharos_index::EmbeddedIndex;
-use pharos_query::{Answer, Request, Search};
+use pharos_query::{Answer, Explanation, QueryExplanation, Request, Search};
 use pharos_store::DataDir;
 
 use crate::cli::{Global, SearchArgs};
@@ -16,14 +16,24 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<Outcome> 
     let data = settings::data_dir(global);
     must_exist(&data)?;
     let index = EmbeddedIndex::open_reader(&data.index())?;
-    let search = Search::new(Arc::new(index), config.query);
+    let search = Search::new(Arc::new(index), &config);
     let size = args.number.clamp(1, 1000);
-    let request = Request { text: args.query.join(" "), page: args.page, size, all: args.all };
+    let request = Request {
+        text: args.query.join(" "),
+        page: args.page,
+        size,
+        all: args.all,
+        newest_first: args.sort == "date",
+        any_word: args.any,
+        explain: args.explain,
+        facets: args.facets,
+        generation: None,
+    };
     let answer = search.run(&request)?;
     if global.json {
         console::print_json(&answer)?;
     } else {
-        print(&answer, size, args.explain)?;
+        print(&answer, size)?;
         if answer.total == 0 && search.pages()? == 0 {
             console::say(global.quiet, "nothing is searchable yet: run `pharos index build`, or `pharos up`");
         }
@@ -42,30 +52,84 @@ pub(crate) fn must_exist(data: &DataDir) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn print(answer: &Answer, size: usize, explain: bool) -> io::Result<()> {
+fn print(answer: &Answer, size: usize) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let (bold, plain) = if out.is_terminal() { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
-    if explain {
-        writeln!(out, "understood: {}\ngeneration: {}\n", answer.understood, answer.generation)?;
+    if let Some(explanation) = &answer.explanation {
+        explain_query(&mut out, answer, explanation)?;
+    }
+    if answer.relaxed && !answer.hits.is_empty() {
+        writeln!(out, "no page has all of the words; these have some\n")?;
     }
     let first = answer.page.saturating_sub(1).saturating_mul(size);
     for (rank, hit) in (1..).zip(&answer.hits) {
         let rank = first.saturating_add(rank);
-        writeln!(out, "{rank:>3}. {bold}{}{plain}", console::printable(&hit.title))?;
-        writeln!(out, "     {}  {}", hit.url, hit.date.as_deref().unwrap_or_default())?;
+        let margin = if hit.indented { "        " } else { "     " };
+        let begin = if hit.indented { "   " } else { "" };
+        writeln!(out, "{begin}{rank:>3}. {bold}{}{plain}", console::printable(&hit.title))?;
+        writeln!(out, "{margin}{}  {}", hit.url, hit.date.as_deref().unwrap_or_default())?;
         if !hit.snippet.is_empty() {
-            writeln!(out, "     {}", console::printable(&hit.snippet))?;
+            writeln!(out, "{margin}{}", console::printable(&hit.snippet))?;
         }
         match hit.duplicates {
             0 => {}
-            1 => writeln!(out, "     1 copy not shown")?,
-            more => writeln!(out, "     {more} copies not shown")?,
+            1 => writeln!(out, "{margin}1 copy not shown")?,
+            more => writeln!(out, "{margin}{more} copies not shown")?,
         }
-        if explain {
-            writeln!(out, "     score {:.3}", hit.score)?;
+        if hit.more_from_site > 0 {
+            writeln!(out, "{margin}{} more from {}", hit.more_from_site, hit.site)?;
+        }
+        if let Some(explanation) = &hit.explanation {
+            explain_hit(&mut out, margin, hit.score, explanation)?;
         }
         writeln!(out)?;
     }
+    for (facet, values) in answer.facets.iter().filter(|(_, values)| !values.is_empty()) {
+        let values: Vec<String> =
+            values.iter().map(|v| format!("{} {}", console::printable(&v.value), v.pages)).collect();
+        writeln!(out, "{facet}: {}", values.join(", "))?;
+    }
     let about = if answer.total_is_exact { "" } else { "about " };
-    writeln!(out, "{about}{} results, {:.1} ms", answer.total, answer.took_ms)
+    let partial = if answer.partial { "; time ran out before everything was looked at" } else { "" };
+    writeln!(out, "{about}{} results, {:.1} ms{partial}", answer.total, answer.took_ms)
+}
+
+fn explain_query(
+    out: &mut impl io::Write,
+    answer: &Answer,
+    explanation: &QueryExplanation,
+) -> io::Result<()> {
+    let QueryExplanation { kind, asked, model, combine, weights, candidates } = explanation;
+    writeln!(out, "understood: {}", console::printable(&answer.understood))?;
+    writeln!(out, "asked:      {}", console::printable(asked))?;
+    let weights: Vec<String> =
+        weights.iter().filter(|(_, k)| **k > 0.0).map(|(part, k)| format!("{part} {k}")).collect();
+    writeln!(out, "kind:       {kind:?}; {model}, {combine}; {}", weights.join(", "))?;
+    writeln!(out, "looked at:  {candidates} of {} pages, generation {}\n", answer.total, answer.generation)
+}
+
+fn explain_hit(
+    out: &mut impl io::Write,
+    margin: &str,
+    score: f32,
+    explanation: &Explanation,
+) -> io::Result<()> {
+    let parts: Vec<String> = explanation
+        .parts
+        .iter()
+        .map(|part| format!("{} {:.3}×{}", part.part, part.value, part.weight))
+        .collect();
+    writeln!(out, "{margin}score {score:.4} = {}", parts.join(" + "))?;
+    for word in &explanation.words {
+        writeln!(
+            out,
+            "{margin}  {}: {:.1} times, in {} pages (weight {:.2}), gives {:.2}",
+            console::printable(&word.word),
+            word.times,
+            word.pages,
+            word.weight,
+            word.score
+        )?;
+    }
+    Ok(())
 }

@@ -18,7 +18,7 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> 
     let index = Arc::new(EmbeddedIndex::open_reader(&data.index())?);
     index.serve()?;
     let service = Service {
-        search: Arc::new(Search::new(index, config.query.clone())),
+        search: Arc::new(Search::new(index, &config)),
         library: Arc::new(DiskLibrary::open_reader(&data.library())?),
         config: Arc::new(config.clone()),
         metrics: pharos_web::install_metrics()?,

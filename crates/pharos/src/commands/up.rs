@@ -43,7 +43,7 @@ pub(crate) async fn up(
     })?;
     let index = engine.index().context("the engine runs without an index")?;
     let service = Service {
-        search: Arc::new(Search::new(index, config.query.clone())),
+        search: Arc::new(Search::new(index, &config)),
         library: engine.library(),
         config: Arc::new(config),
         metrics: pharos_web::install_metrics()?,

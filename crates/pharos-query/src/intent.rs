@@ -1,0 +1,160 @@
+//! What kind of query it is (查询意图), which decides what counts.
+//!
+//! In-links tell home pages apart well and other pages badly (《搜索引擎——原理、技术与系统》 §9.5): a query that names a site
+//! is ranked by what makes a home page, every other without. Whether it names one is seen from the home pages that have
+//! its words: one of them is called just so, by a part of its title, by others or by its host.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use pharos_core::PageUrl;
+use pharos_index::day;
+use pharos_text::normalise;
+use serde::Serialize;
+
+use crate::expression::Expression;
+use crate::term::Term;
+
+/// A kind of query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// It asks for pages about something (信息类).
+    #[default]
+    Ordinary,
+    /// It names a site (导航类).
+    Site,
+    /// It wants what is new.
+    News,
+}
+
+/// Names of sites have no more words.
+const MOST_WORDS: usize = 5;
+
+static NEWS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let lines = include_str!("news_words.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.flat_map(str::split_whitespace).collect()
+});
+
+/// May it name a site? Then home pages are looked at.
+pub(crate) fn may_name_site(query: &Expression) -> bool {
+    let words = query.terms().len();
+    query.is_plain() && (1..=MOST_WORDS).contains(&words)
+}
+
+/// Is this what a home page is called, by a part of its title or by its host?
+pub(crate) fn is_name(query: &str, title: &str, url: &str) -> bool {
+    let name = letters(query);
+    let separators = ['-', '–', '—', '|', '｜', '_', ':', '：', '·', '•', '»', '>', '/', ',', '，'];
+    let in_title = || letters(title) == name || title.split(separators).any(|part| letters(part) == name);
+    let in_host = || {
+        let site = PageUrl::parse(url).map(|url| url.site().host().to_string()).unwrap_or_default();
+        let host = site.strip_prefix("www.").unwrap_or(&site);
+        letters(host) == name || host.split('.').next().is_some_and(|label| letters(label) == name)
+    };
+    !name.is_empty() && (in_title() || in_host())
+}
+
+fn letters(text: &str) -> String {
+    normalise(text).chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Does it want what is new? A word says so, or this year's number.
+pub(crate) fn wants_news(query: &Expression, today: i64) -> bool {
+    let today = day::format(today);
+    let year = today.get(..4).unwrap_or_default();
+    let says_so = |term: &&Term| NEWS.contains(term.word.as_str()) || term.word == year;
+    query.terms().iter().any(says_so)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use pharos_core::{Clock as _, Config, LibraryPosition, SystemClock};
+    use pharos_index::{Anchor, Change, Document, EmbeddedIndex, Index as _, WebFigures};
+    use pharos_text::Analyser;
+
+    use super::*;
+    use crate::{Request, Search};
+
+    fn search(pages: Vec<Document>) -> (tempfile::TempDir, Search) {
+        let dir = tempfile::tempdir().unwrap();
+        let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+        index.apply(pages.into_iter().map(|page| Change::Put(Box::new(page))).collect()).unwrap();
+        index.commit(LibraryPosition { file: 1, offset: 1 }).unwrap();
+        (dir, Search::new(Arc::new(index), &Config::default()))
+    }
+
+    fn page(url: &str, title: &str, body: &str) -> Document {
+        Document { title: title.into(), body: body.into(), ..Document::new(PageUrl::parse(url).unwrap()) }
+    }
+
+    #[test]
+    fn who_names_a_site_gets_its_home_page_first() {
+        let mut pages: Vec<Document> = (0..40)
+            .map(|nth| {
+                let url = format!("http://news{nth}.example/{nth}.html");
+                page(
+                    &url,
+                    "南京大学 南京大学新闻",
+                    "南京大学今天举行会议。南京大学校长、南京大学教授参加了南京大学的会议。",
+                )
+            })
+            .collect();
+        let home = page("http://www.nju.example/", "南京大学", "学校概况 院系设置 招生 就业");
+        let web = WebFigures { link_hits: 90, in_degree: 900, ..WebFigures::default() };
+        let anchors = vec![Anchor { text: "南京大学".into(), votes: 4 }];
+        pages.push(Document { web, anchors, ..home });
+        pages.push(page("http://other.example/", "门户", "南京大学 北京大学 清华大学"));
+        let (_dir, search) = search(pages);
+        let answer = search.run(&Request::new("南京大学")).unwrap();
+        assert_eq!((answer.kind, answer.hits[0].url.as_str()), (Kind::Site, "http://www.nju.example/"));
+        let ordinary = search.run(&Request::new("南京大学 会议")).unwrap();
+        assert_eq!(ordinary.kind, Kind::Ordinary);
+        assert!(ordinary.hits[0].url.contains("news"));
+    }
+
+    #[test]
+    fn a_site_is_named_by_its_address_too() {
+        let pages = vec![
+            page("http://www.port-aster.example/", "Welcome", "boats and ships"),
+            page("http://a.example/1", "On port aster", "port aster port aster port aster"),
+        ];
+        let (_dir, search) = search(pages);
+        let answer = search.run(&Request::new("port aster")).unwrap();
+        assert_eq!(
+            (answer.kind, answer.hits[0].url.as_str()),
+            (Kind::Site, "http://www.port-aster.example/")
+        );
+    }
+
+    #[test]
+    fn a_word_of_a_name_is_no_name() {
+        let home = "http://www.tea-kitchen.example/";
+        let title = "The Tea Kitchen 茶与厨房: tea and recipes";
+        assert!(is_name("tea and recipes", title, home) && is_name("Tea Kitchen", title, home));
+        assert!(is_name("tea-kitchen.example", title, home));
+        assert!(!is_name("tea", title, home) && !is_name("厨房", title, home) && !is_name("", title, home));
+    }
+
+    #[test]
+    fn words_and_years_tell_who_wants_news() {
+        let today = day::parse("2026-11-17").unwrap();
+        let wants = |text: &str| wants_news(&crate::parse::parse(text, Analyser::shared()), today);
+        assert!(wants("灯塔 最新 消息") && wants("lighthouse news") && wants("elections 2026"));
+        assert!(!wants("灯塔 历史") && !wants("elections 1996"));
+    }
+
+    #[test]
+    fn fresh_pages_come_first_for_who_wants_news() {
+        let dated = |nth: usize, date: &str| Document {
+            date: Some(date.into()),
+            ..page(&format!("http://s{nth}.example/{nth}"), "Harbour news", "news of the harbour")
+        };
+        let (_dir, search) =
+            search(vec![dated(1, "2001-01-01"), dated(2, &SystemClock.now().date()), dated(3, "2011-11-01")]);
+        let answer = search.run(&Request::new("harbour news")).unwrap();
+        assert_eq!((answer.kind, answer.hits[0].url.as_str()), (Kind::News, "http://s2.example/2"));
+    }
+}

@@ -1,0 +1,116 @@
+//! Joining the parts of a score (综合统计优先序; 《搜索引擎——原理、技术与系统》 §10.3).
+//!
+//! Every part lies between 0 and 1, and the weights (k) sum to 1: with the sum, no part gives more than its weight,
+//! whatever somebody does to it. That is why the sum is the usual one. With the product a part multiplies all others: it is
+//! there for comparison.
+
+use pharos_core::config::{Combine, PartWeights};
+use serde::Serialize;
+
+/// What a page has of each part, each between 0 and 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Parts {
+    pub(crate) words: f64,
+    pub(crate) near: f64,
+    pub(crate) title: f64,
+    pub(crate) links: f64,
+    pub(crate) home: f64,
+    /// `None` where nobody has clicked anything for this query.
+    pub(crate) clicks: Option<f64>,
+    pub(crate) fresh: f64,
+    /// What an operator adds.
+    pub(crate) boost: f64,
+}
+
+/// A part of a score, for explaining it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Contribution {
+    /// Which part.
+    pub part: &'static str,
+    /// What the page has of it, between 0 and 1.
+    pub value: f64,
+    /// How much the part counts (k).
+    pub weight: f64,
+    /// What it gives: the product of both.
+    pub gives: f64,
+}
+
+impl Parts {
+    /// In the order of [`PartWeights::NAMES`].
+    fn values(&self) -> [f64; 7] {
+        let Self { words, near, title, links, home, clicks, fresh, .. } = *self;
+        [words, near, title, links, home, clicks.unwrap_or_default(), fresh]
+    }
+
+    /// The score.
+    pub(crate) fn score(&self, weights: &PartWeights, combine: Combine) -> f64 {
+        let sum = |of: &[f64], by: &[f64]| of.iter().zip(by).map(|(value, k)| value * k).sum::<f64>();
+        let (values, k) = (self.values(), weights.values());
+        match combine {
+            Combine::Sum => sum(&values, &k) + self.boost,
+            Combine::Product => {
+                // Words, links and clicks multiply (WB·WL·WU). What else is known of the words belongs to them.
+                let of_words = |all: [f64; 7]| [all[0], all[1], all[2], all[4], all[6]];
+                let all: f64 = of_words(k).iter().sum();
+                let words = sum(&of_words(values), &of_words(k)) / all.max(f64::EPSILON);
+                let links = if weights.links > 0.0 { self.links } else { 1.0 };
+                words * links * self.clicks.unwrap_or(1.0) + self.boost
+            }
+        }
+    }
+
+    /// Every part by itself.
+    pub(crate) fn contributions(&self, weights: &PartWeights) -> Vec<Contribution> {
+        let parts = PartWeights::NAMES.into_iter().zip(self.values()).zip(weights.values());
+        let mut all: Vec<Contribution> = parts
+            .filter(|(_, weight)| *weight > 0.0)
+            .map(|((part, value), weight)| Contribution { part, value, weight, gives: value * weight })
+            .collect();
+        if self.boost != 0.0 {
+            all.push(Contribution { part: "boost", value: 1.0, weight: self.boost, gives: self.boost });
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::config::RankConfig;
+
+    use super::*;
+
+    /// A page that is clicked more than any other, and has next to nothing else, beside one that answers the query.
+    #[test]
+    fn the_sum_bounds_what_clicks_gain_and_the_product_does_not() {
+        let weights = RankConfig::default().ordinary;
+        let clicked = Parts { words: 0.2, links: 0.1, clicks: Some(1.0), ..Parts::default() };
+        let before = Parts { clicks: Some(0.0), ..clicked };
+        let good =
+            Parts { words: 0.7, near: 0.5, title: 0.5, links: 0.2, clicks: Some(0.02), ..Parts::default() };
+        let gain = clicked.score(&weights, Combine::Sum) - before.score(&weights, Combine::Sum);
+        assert!(gain <= weights.clicks + 1e-12, "{gain}");
+        assert!(good.score(&weights, Combine::Sum) > clicked.score(&weights, Combine::Sum));
+        assert!(good.score(&weights, Combine::Product) < clicked.score(&weights, Combine::Product));
+    }
+
+    #[test]
+    fn contributions_sum_to_the_score() {
+        let weights = RankConfig::default().site;
+        let parts = Parts { words: 0.3, near: 1.0, home: 0.5, boost: 0.2, ..Parts::default() };
+        let sum: f64 = parts.contributions(&weights).iter().map(|part| part.gives).sum();
+        assert!((sum - parts.score(&weights, Combine::Sum)).abs() < 1e-12);
+        assert!(parts.contributions(&weights).iter().any(|part| part.part == "boost"));
+    }
+
+    #[test]
+    fn without_clicks_they_weigh_nothing() {
+        let weights = RankConfig::default().ordinary;
+        let (a, b) = (
+            Parts { words: 0.3, links: 0.5, ..Parts::default() },
+            Parts { words: 0.2, links: 0.5, ..Parts::default() },
+        );
+        for combine in [Combine::Sum, Combine::Product] {
+            assert!(a.score(&weights, combine) > b.score(&weights, combine));
+        }
+    }
+}

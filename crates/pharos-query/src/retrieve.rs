@@ -1,0 +1,566 @@
+//! The two stages of retrieval (《走进搜索引擎》 §5.4): the index gives some thousand candidates by their words and their static
+//! rank, passing over what cannot be among them; each of these is scored by everything that is known of it, and the best are
+//! kept.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+
+use pharos_core::PageId;
+use pharos_core::config::{QueryConfig, RankConfig, RankModel};
+use pharos_index::{Candidate, Evidence, IndexError, Query, Retrieval, Snapshot, WebFigures};
+use pharos_text::Analyser;
+
+use crate::boost::Boosts;
+use crate::expression::Expression;
+use crate::intent::{self, Kind};
+use crate::rank::basic_weight::Shape;
+use crate::rank::combine::Parts;
+use crate::rank::sought::SoughtWords;
+use crate::rank::user_weight::{ClickRules, ClickWeights, Clicks};
+use crate::rank::vector_space::{Vector, Weighing, cosine, vector};
+use crate::rank::{Facts, Ranker};
+use crate::similar;
+
+/// Candidates that are looked at before the clock is.
+const BATCH: usize = 1_000;
+
+/// Home pages that are looked at beside the candidates.
+const HOMES: usize = 64;
+
+/// Matches are counted exactly up to here.
+pub(crate) const COUNTED: u64 = 10_000;
+
+/// Ids are hashes already: hashing them must be quick, not hard to foresee.
+type PageSet = HashSet<PageId, foldhash::fast::FixedState>;
+
+/// What is asked for, beside the query.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Copies, too.
+    pub(crate) all: bool,
+    pub(crate) newest_first: bool,
+    /// Pages that have some of the words, from the beginning.
+    pub(crate) any_word: bool,
+}
+
+/// The best pages for a query.
+#[derive(Debug)]
+pub(crate) struct Retrieved {
+    pub(crate) kept: Vec<Kept>,
+    pub(crate) total: u64,
+    pub(crate) total_is_exact: bool,
+    pub(crate) is_partial: bool,
+    pub(crate) is_relaxed: bool,
+    pub(crate) kind: Kind,
+    /// Pages that were looked at closely.
+    pub(crate) looked_at: usize,
+    /// What was asked of the index.
+    pub(crate) asked: Option<Query>,
+    pub(crate) sought: SoughtWords,
+    /// How its words belong together.
+    pub(crate) shape: Shape,
+}
+
+impl Retrieved {
+    fn nothing() -> Self {
+        Self {
+            kept: Vec::new(),
+            total: 0,
+            total_is_exact: true,
+            is_partial: false,
+            is_relaxed: false,
+            kind: Kind::Ordinary,
+            looked_at: 0,
+            asked: None,
+            sought: SoughtWords::default(),
+            shape: Shape::And(Vec::new()),
+        }
+    }
+}
+
+/// A page and its score.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept {
+    /// With the whole score.
+    pub(crate) candidate: Candidate,
+    pub(crate) parts: Parts,
+}
+
+/// Everything that a query is answered with.
+pub(crate) struct Retriever<'a> {
+    pub(crate) snapshot: &'a dyn Snapshot,
+    pub(crate) analyser: &'a Analyser,
+    pub(crate) query: &'a QueryConfig,
+    pub(crate) rank: &'a RankConfig,
+    pub(crate) boosts: &'a Boosts,
+    pub(crate) clicks: &'a Clicks,
+    pub(crate) today: i64,
+    pub(crate) until: Option<Instant>,
+}
+
+impl Retriever<'_> {
+    /// The best pages.
+    pub(crate) fn retrieve(
+        &self,
+        asked: &Expression,
+        text: &str,
+        wanted: Wanted,
+    ) -> Result<Retrieved, IndexError> {
+        let knows = |word: &str, kind| self.snapshot.knows(word, kind);
+        let mut found = Retrieved::nothing();
+        let mut query = asked.to_query(&knows);
+        let mut relaxed = asked.relaxed(&knows);
+        found.sought = match asked.related() {
+            Some(target) => {
+                let Some(sought) = similar::words(target, self.snapshot, self.analyser)? else {
+                    return Ok(found);
+                };
+                let words = sought.terms.iter().map(|term| Query::Word(term.clone())).collect();
+                query = Query::And(vec![Query::Or(words), query]);
+                relaxed = None;
+                sought
+            }
+            None => SoughtWords::of(&asked.terms(), &knows, self.snapshot)?,
+        };
+        if wanted.any_word
+            && let Some(any) = relaxed.take()
+        {
+            query = any;
+            found.is_relaxed = true;
+        }
+        let mut candidates = self.candidates(&mut query, wanted, &mut found)?;
+        if candidates.is_empty()
+            && !found.is_partial
+            && let Some(any) = relaxed
+        {
+            query = any;
+            found.is_relaxed = true;
+            candidates = self.candidates(&mut query, wanted, &mut found)?;
+        }
+        // Where one word is enough, one decides.
+        let any = || Shape::Or((0..found.sought.words.len()).map(Shape::Word).collect());
+        let needs_all = !found.is_relaxed && asked.related().is_none();
+        found.shape = if needs_all { found.sought.shape(asked) } else { any() };
+        if wanted.newest_first {
+            candidates.truncate(self.query.max_results);
+            found.kept = candidates.iter().map(|c| Kept { candidate: *c, parts: Parts::default() }).collect();
+        } else {
+            self.score(asked, text, &query, candidates, wanted, &mut found)?;
+        }
+        found.asked = Some(query);
+        Ok(found)
+    }
+
+    /// Stage one. Blocked pages are part of the question: they are neither found nor counted.
+    fn candidates(
+        &self,
+        query: &mut Query,
+        wanted: Wanted,
+        found: &mut Retrieved,
+    ) -> Result<Vec<Candidate>, IndexError> {
+        self.boosts.block(query);
+        let of_index = self.snapshot.retrieve(&Retrieval {
+            rank_weight: self.query.rank_weight as f32,
+            every_address: wanted.all,
+            count_up_to: COUNTED,
+            newest_first: wanted.newest_first,
+            until: self.until,
+            ..Retrieval::new(query, self.query.candidates.max(self.query.max_results))
+        })?;
+        (found.total, found.total_is_exact) = (of_index.total, of_index.total_is_exact);
+        found.is_partial = of_index.is_partial;
+        Ok(of_index.candidates)
+    }
+
+    /// Stage two.
+    fn score(
+        &self,
+        asked: &Expression,
+        text: &str,
+        query: &Query,
+        mut candidates: Vec<Candidate>,
+        wanted: Wanted,
+        found: &mut Retrieved,
+    ) -> Result<(), IndexError> {
+        let asks_more = intent::may_name_site(asked) || self.boosts.raised().next().is_some();
+        let of_index = candidates.iter().filter(|_| asks_more).map(|candidate| candidate.page);
+        let mut known: PageSet = of_index.collect();
+        let mut beside = |filter: Query, most: usize| -> Result<(Vec<Candidate>, Vec<PageId>), IndexError> {
+            let mut both = match query.clone() {
+                Query::And(parts) => parts,
+                other => vec![other],
+            };
+            both.push(filter);
+            let both = Query::And(both);
+            let every_address = wanted.all;
+            let retrieval =
+                Retrieval { count_up_to: 0, every_address, until: self.until, ..Retrieval::new(&both, most) };
+            let more = self.snapshot.retrieve(&retrieval)?.candidates;
+            let pages = more.iter().map(|candidate| candidate.page).collect();
+            Ok((more.into_iter().filter(|candidate| known.insert(candidate.page)).collect(), pages))
+        };
+        let mut homes = PageSet::default();
+        let mut boosted: HashMap<PageId, f64> = HashMap::new();
+        let may_name_site = intent::may_name_site(asked);
+        if may_name_site && !candidates.is_empty() {
+            let (more, pages) = beside(Query::Home, HOMES)?;
+            candidates.extend(more);
+            homes.extend(pages);
+        }
+        for (filter, by) in self.boosts.raised() {
+            let (more, pages) = beside(filter, self.query.max_results)?;
+            candidates.extend(more);
+            pages.into_iter().for_each(|page| *boosted.entry(page).or_default() += by);
+        }
+        let ranker = Ranker {
+            config: self.rank,
+            sought: &found.sought,
+            maxima: self.snapshot.maxima(),
+            shape: &found.shape,
+            today: self.today,
+        };
+        let named = self.named(text, &candidates, &homes, &ranker)?;
+        found.kind = if !named.is_empty() {
+            Kind::Site
+        } else if intent::wants_news(asked, self.today) {
+            Kind::News
+        } else {
+            Kind::Ordinary
+        };
+        let weights = ranker.weights(found.kind);
+        let rules = ClickRules { decay: self.rank.click_decay, start: self.rank.click_start };
+        let clicks: Option<ClickWeights<'_>> = self.clicks.of(text, rules);
+        let mut cosines = Cosines::of(self, &found.sought);
+        let mut kept: Vec<Kept> = Vec::with_capacity(candidates.len());
+        for batch in candidates.chunks(BATCH) {
+            if !kept.is_empty() && self.until.is_some_and(|until| Instant::now() >= until) {
+                found.is_partial = true;
+                break;
+            }
+            let evidence: Vec<Evidence> = self.snapshot.evidence(batch, &found.sought.terms)?;
+            let figures: Vec<WebFigures> =
+                if found.kind == Kind::Site { self.snapshot.figures(batch)? } else { Vec::new() };
+            let cosines = cosines.as_mut().map(|cosines| cosines.of_pages(batch)).transpose()?;
+            for (nth, candidate) in batch.iter().enumerate() {
+                let parts = ranker.parts(
+                    found.kind,
+                    &Facts {
+                        evidence: &evidence[nth],
+                        figures: figures.get(nth),
+                        is_named: named.contains(&candidate.page),
+                        clicks: clicks.as_ref().map(|clicks| clicks.weight(candidate.page)),
+                        boost: boosted.get(&candidate.page).copied().unwrap_or_default(),
+                        cosine: cosines.as_ref().map(|cosines| cosines[nth]),
+                    },
+                );
+                let score = parts.score(weights, self.rank.combine) as f32;
+                let mut candidate = *candidate;
+                candidate.score = score;
+                kept.push(Kept { candidate, parts });
+            }
+        }
+        found.looked_at = kept.len();
+        let by_score = |a: &Kept, b: &Kept| {
+            let (a, b) = (&a.candidate, &b.candidate);
+            b.score.total_cmp(&a.score).then_with(|| a.page.cmp(&b.page))
+        };
+        // The best of many, then these in order: sorting all would be for nothing.
+        if kept.len() > self.query.max_results && self.query.max_results > 0 {
+            kept.select_nth_unstable_by(self.query.max_results - 1, by_score);
+            kept.truncate(self.query.max_results);
+        }
+        kept.sort_unstable_by(by_score);
+        found.kept = kept;
+        Ok(())
+    }
+}
+
+impl Retriever<'_> {
+    /// The home pages that a query names.
+    fn named(
+        &self,
+        text: &str,
+        candidates: &[Candidate],
+        homes: &PageSet,
+        ranker: &Ranker<'_>,
+    ) -> Result<PageSet, IndexError> {
+        if homes.is_empty() {
+            return Ok(PageSet::default());
+        }
+        let homes: Vec<Candidate> = candidates.iter().filter(|c| homes.contains(&c.page)).copied().collect();
+        let cards = self.snapshot.cards(&homes)?;
+        let evidence = self.snapshot.evidence(&homes, &ranker.sought.terms)?;
+        let all = homes.iter().zip(cards).zip(evidence);
+        let named = all.filter(|((_, card), evidence)| {
+            intent::is_name(text, &card.title, &card.url) || ranker.is_called(evidence)
+        });
+        Ok(named.map(|((home, _), _)| home.page).collect())
+    }
+}
+
+/// Cosines of pages with the query, for the models that need them.
+struct Cosines<'a> {
+    retriever: &'a Retriever<'a>,
+    weighing: Weighing,
+    pages: f64,
+    query: Vector,
+    /// log2(1/D) of the words seen so far.
+    rarity: HashMap<String, f64>,
+}
+
+impl<'a> Cosines<'a> {
+    /// `None` where the model needs none.
+    fn of(retriever: &'a Retriever<'a>, sought: &SoughtWords) -> Option<Self> {
+        let weighing = match retriever.rank.model {
+            RankModel::Binary => Weighing::Binary,
+            RankModel::Tf => Weighing::Frequency,
+            RankModel::TfIdf => Weighing::FrequencyAndRarity,
+            RankModel::Bm25 | RankModel::BasicWeight => return None,
+        };
+        let words: Vec<String> = sought.words.iter().map(|word| word.word.clone()).collect();
+        let mut cosines = Self {
+            retriever,
+            weighing,
+            pages: sought.pages.max(1.0),
+            query: Vector::new(),
+            rarity: HashMap::new(),
+        };
+        cosines.query = cosines.vector(&words).unwrap_or_default();
+        Some(cosines)
+    }
+
+    fn of_pages(&mut self, pages: &[Candidate]) -> Result<Vec<f64>, IndexError> {
+        let snapshot = self.retriever.snapshot;
+        let (cards, texts) = (snapshot.cards(pages)?, snapshot.texts(pages)?);
+        let cosine_of = |(card, text): (pharos_index::Card, pharos_index::Text)| {
+            let tokens = self.retriever.analyser.tokens(&format!("{}\n{}", card.title, text.body));
+            let words: Vec<String> = tokens.into_iter().map(|token| token.text).collect();
+            let page = self.vector(&words)?;
+            Ok(cosine(&self.query, &page))
+        };
+        cards.into_iter().zip(texts).map(cosine_of).collect()
+    }
+
+    fn vector(&mut self, words: &[String]) -> Result<Vector, IndexError> {
+        if self.weighing == Weighing::FrequencyAndRarity {
+            let new: HashSet<&String> =
+                words.iter().filter(|word| !self.rarity.contains_key(*word)).collect();
+            let new: Vec<String> = new.into_iter().cloned().collect();
+            let with_term = self.retriever.snapshot.frequencies(&new)?.with_term;
+            let rarity = |with: u64| (self.pages / (with as f64).clamp(1.0, self.pages)).log2();
+            self.rarity.extend(new.into_iter().zip(with_term.into_iter().map(rarity)));
+        }
+        Ok(vector(words, self.weighing, |word| self.rarity.get(word).copied().unwrap_or_default()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use pharos_core::{Config, LibraryPosition, PageUrl};
+    use pharos_index::{Change, Document, EmbeddedIndex, HistoryBuilder, Index as _, Maxima};
+
+    use crate::{Request, Search};
+
+    use super::*;
+
+    const AT: LibraryPosition = LibraryPosition { file: 1, offset: 1 };
+
+    fn page(nth: usize, body: &str) -> Document {
+        Document {
+            body: body.into(),
+            ..Document::new(PageUrl::parse(&format!("http://s{nth}.example/{nth}")).unwrap())
+        }
+    }
+
+    fn search(dir: &tempfile::TempDir, pages: &[Document], config: &Config) -> Search {
+        let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+        let _builder = index.generations().lock_builder().unwrap();
+        let mut maxima = Maxima::default();
+        pages.iter().for_each(|page| maxima.include(&page.web));
+        let history = HistoryBuilder::begin(index.generations(), 1, 16 << 20, 1 << 20).unwrap();
+        let mut history = history.measured_by(maxima).unwrap();
+        pages.iter().for_each(|page| history.add(page).unwrap());
+        index.generations().install(history.finish(AT).unwrap()).unwrap();
+        index.commit(AT).unwrap();
+        Search::new(Arc::new(index), config)
+    }
+
+    fn paths(search: &Search, request: &Request) -> Vec<String> {
+        let hits = search.run(request).unwrap().hits.into_iter();
+        hits.map(|hit| hit.url.rsplit('/').next().unwrap().to_string()).collect()
+    }
+
+    /// Document 1 has the words 2 and 1 times, document 2 once each, document 3 only the first, 3 times.
+    #[test]
+    fn both_words_are_asked_for_and_more_is_better() {
+        let pages = [
+            page(1, "搜索引擎与搜索引擎的系统构成"),
+            page(2, "搜索引擎以及它们的系统构成吧"),
+            page(3, "搜索引擎，搜索引擎，搜索引擎"),
+        ];
+        let dir = tempfile::tempdir().unwrap();
+        let search = search(&dir, &pages, &Config::default());
+        assert_eq!(paths(&search, &Request::new("搜索引擎 系统构成")), ["1", "2"]);
+        let answer = search.run(&Request::new("搜索引擎 灯塔")).unwrap();
+        assert!(answer.relaxed && answer.total == 3, "no page has both, so those with one are shown");
+        let strict = search.run(&Request::new("搜索引擎 -系统构成")).unwrap();
+        assert_eq!((strict.relaxed, strict.total), (false, 1));
+    }
+
+    /// Of all that match, the first so many by their static rank are looked at, and the best of these by their match kept.
+    #[test]
+    fn many_match_some_are_looked_at_and_few_are_kept() {
+        let pages: Vec<Document> = (0..2_000)
+            .map(|nth| {
+                let web = WebFigures { page_rank: nth as f32, ..WebFigures::default() };
+                Document { web, ..page(nth, if nth % 100 == 0 { "lamp lamp" } else { "lamp rock" }) }
+            })
+            .collect();
+        let dir = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        (config.query.candidates, config.query.rank_weight) = (500, 1_000.0);
+        let search = search(&dir, &pages, &config);
+        let answer = search.run(&Request { explain: true, size: 300, ..Request::new("lamp") }).unwrap();
+        assert_eq!((answer.total, answer.hits.len()), (2_000, 256));
+        assert_eq!(answer.explanation.unwrap().candidates, 500);
+        let ranks: Vec<usize> =
+            answer.hits.iter().map(|hit| hit.url.rsplit('/').next().unwrap().parse().unwrap()).collect();
+        assert!(ranks.iter().all(|rank| *rank >= 1_500), "the first 500 by rank");
+        assert!(
+            ranks[..5].iter().all(|rank| rank % 100 == 0),
+            "and of these the best by their match: {ranks:?}"
+        );
+    }
+
+    #[test]
+    fn there_are_26_pages_at_most() {
+        let pages: Vec<Document> = (0..400).map(|nth| page(nth, "lamp")).collect();
+        let dir = tempfile::tempdir().unwrap();
+        let search = search(&dir, &pages, &Config::default());
+        let answer = search.run(&Request::new("lamp")).unwrap();
+        assert_eq!((answer.total, answer.last_page), (400, Some(26)));
+        assert_eq!(search.run(&Request { page: 26, ..Request::new("lamp") }).unwrap().hits.len(), 6);
+        assert_eq!(search.run(&Request { page: 27, ..Request::new("lamp") }).unwrap().hits.len(), 0);
+        assert_eq!(
+            search.run(&Request { page: 1_000_000_000, ..Request::new("lamp") }).unwrap().hits.len(),
+            0
+        );
+    }
+
+    #[test]
+    fn time_that_is_up_gives_what_there_is() {
+        let pages: Vec<Document> = (0..3_000).map(|nth| page(nth, "lamp rock")).collect();
+        let dir = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.query.time = std::time::Duration::ZERO;
+        let search = search(&dir, &pages, &config);
+        for text in ["lamp", "lamp OR rock", "\"lamp rock\"", "site:example", "intitle:lamp OR lamp"] {
+            let answer = search.run(&Request::new(text)).unwrap();
+            assert!(
+                answer.partial && !answer.total_is_exact && !answer.hits.is_empty(),
+                "{text}: {answer:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn further_pages_follow_on_the_first_though_the_index_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+        let put = |index: &EmbeddedIndex, pages: std::ops::Range<usize>, times: usize| {
+            let changes = pages.map(|nth| Change::Put(Box::new(page(nth, &"lamp ".repeat(times))))).collect();
+            index.apply(changes).unwrap();
+            index.commit(AT).unwrap();
+        };
+        put(&index, 0..30, 2);
+        let index = Arc::new(index);
+        let search = Search::new(Arc::clone(&index) as Arc<dyn pharos_index::Index>, &Config::default());
+        let first = search.run(&Request::new("lamp")).unwrap();
+        put(&index, 100..140, 9);
+        index.apply(vec![Change::Gone(page(3, "").url.id())]).unwrap();
+        index.commit(AT).unwrap();
+        let mut seen: Vec<String> = first.hits.iter().map(|hit| hit.url.clone()).collect();
+        for number in 2..=3 {
+            let generation = Some(first.generation.clone());
+            let next = search.run(&Request { page: number, generation, ..Request::new("lamp") }).unwrap();
+            assert_eq!((next.generation.as_str(), next.total), (first.generation.as_str(), 30));
+            seen.extend(next.hits.into_iter().map(|hit| hit.url));
+        }
+        let different: HashSet<&String> = seen.iter().collect();
+        assert_eq!(different.len(), seen.len(), "none twice");
+        assert!(
+            seen.len() >= 29 && seen.iter().all(|url| !url.starts_with("http://s1") || url.len() < 22),
+            "{seen:?}"
+        );
+    }
+
+    #[test]
+    fn the_newest_come_first_where_asked_for() {
+        let dated = |nth: usize, date: &str| Document { date: Some(date.into()), ..page(nth, "lamp") };
+        let pages = [
+            page(1, "lamp lamp lamp"),
+            dated(2, "2020-01-01"),
+            dated(3, "2026-01-01"),
+            dated(4, "2024-05-05"),
+        ];
+        let dir = tempfile::tempdir().unwrap();
+        let search = search(&dir, &pages, &Config::default());
+        let newest = Request { newest_first: true, ..Request::new("lamp") };
+        assert_eq!(paths(&search, &newest), ["3", "4", "2", "1"]);
+        assert_eq!(paths(&search, &Request::new("lamp after:2024 before:2025")), ["4"]);
+    }
+
+    #[test]
+    fn what_an_operator_raises_and_blocks_is_seen() {
+        let pages: Vec<Document> = (0..5).map(|nth| page(nth, &"lamp ".repeat(nth + 1))).collect();
+        let dir = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.rank.boost = vec!["s0.example 0.5".into()];
+        config.rank.block = vec!["s4.example".into()];
+        let search = search(&dir, &pages, &config);
+        let answer = search.run(&Request { explain: true, ..Request::new("lamp") }).unwrap();
+        assert_eq!((answer.total, answer.hits[0].site.as_str()), (4, "s0.example"));
+        let parts = &answer.hits[0].explanation.as_ref().unwrap().parts;
+        assert!(parts.iter().any(|part| part.part == "boost" && part.gives == 0.5), "{parts:?}");
+        let sum: f64 = parts.iter().map(|part| part.gives).sum();
+        assert!((sum - f64::from(answer.hits[0].score)).abs() < 1e-5, "the parts are the score");
+    }
+
+    #[test]
+    fn every_model_ranks() {
+        let pages =
+            [page(1, "lamp"), page(2, "lamp and much else that is said of other things"), page(3, "rock")];
+        for model in ["bm25", "basic-weight", "binary", "tf", "tfidf"] {
+            let dir = tempfile::tempdir().unwrap();
+            let mut config = Config::default();
+            config.set("rank.model", model, "").unwrap();
+            for combine in ["sum", "product"] {
+                config.set("rank.combine", combine, "").unwrap();
+                let dir = dir.path().join(combine);
+                std::fs::create_dir(&dir).unwrap();
+                let dir = tempfile::tempdir_in(dir).unwrap();
+                let search = search(&dir, &pages, &config);
+                let found = paths(&search, &Request::new("lamp"));
+                assert_eq!(found.len(), 2, "{model} {combine}");
+                assert!(combine == "product" || found == ["1", "2"], "{model} {combine}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn pages_like_another_are_found() {
+        let pages = [
+            page(1, "The keeper lit the lamp of the lighthouse on the rock."),
+            page(2, "A lighthouse keeper and his lamp, on another rock."),
+            page(3, "Bread is made of flour, water and salt."),
+            page(4, "Flour and water make bread; salt makes it good."),
+        ];
+        let dir = tempfile::tempdir().unwrap();
+        let search = search(&dir, &pages, &Config::default());
+        assert_eq!(paths(&search, &Request::new("related:http://s1.example/1")), ["2"]);
+        assert_eq!(paths(&search, &Request::new("related:s3.example/3")), ["4"]);
+        assert_eq!(search.run(&Request::new("related:s9.example/9")).unwrap().total, 0);
+    }
+}
