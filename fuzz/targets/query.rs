@@ -18,7 +18,7 @@ static SEARCH: LazyLock<Search> = LazyLock::new(|| {
     };
     index.apply((0..20).map(page).collect()).expect("pages");
     index.commit(LibraryPosition { file: 1, offset: 1 }).expect("a commit");
-    Search::new(Arc::new(index), Default::default())
+    Search::new(Arc::new(index), &Default::default())
 });
 
 fuzz_target!(|text: &str| {

@@ -59,5 +59,5 @@ pub use copies::{CopyKind, Edit};
 pub use model::{Behaviour, Charset, Declared, Host, Lang, PageKind, Web};
 pub use server::{Counters, Request, ServeOptions, Server};
 pub use spec::{CopySpec, WebSpec};
-pub use truth::{TrueCopy, TrueHost, TrueLink, TruePage, Truth};
+pub use truth::{TrueCopy, TrueHost, TrueLink, TruePage, TruePages, Truth};
 pub use words::VOCABULARY;

@@ -9,7 +9,7 @@ use crate::clock::START;
 use crate::copies::PlannedCopy;
 use crate::robots::Rules;
 use crate::spec::WebSpec;
-use crate::truth::Truth;
+use crate::truth::{TruePages, Truth};
 use crate::{demo, plan, truth};
 
 /// The language of a page.
@@ -361,6 +361,11 @@ impl Web {
     /// What is true at a moment (Unix seconds), when the web is served on this port.
     pub fn truth_at(&self, port: u16, moment: u64) -> Truth {
         truth::truth(self, port, moment)
+    }
+
+    /// The pages of [`truth`](Self::truth), one after the other.
+    pub fn true_pages(&self, port: u16) -> TruePages<'_> {
+        truth::true_pages(self, port, START)
     }
 
     pub(crate) fn page(&self, number: PageNo) -> &Page {

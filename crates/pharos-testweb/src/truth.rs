@@ -1,6 +1,8 @@
 //! What is true about a web at a moment: the answer key of every test.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -149,13 +151,40 @@ pub struct TrueLink {
     pub anchor: String,
 }
 
+/// The pages of a web one after the other, each made when it is asked for: texts of a large web need not be in memory
+/// together. A clone goes through them once more.
+#[derive(Clone, Debug)]
+pub struct TruePages<'web> {
+    web: &'web Web,
+    port: u16,
+    moment: u64,
+    depths: Arc<[Option<u32>]>,
+    numbers: Range<usize>,
+}
+
+impl Iterator for TruePages<'_> {
+    type Item = TruePage;
+
+    fn next(&mut self) -> Option<TruePage> {
+        let number = self.numbers.next()?;
+        Some(true_page(self.web, number as PageNo, self.port, self.moment, self.depths[number]))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.numbers.size_hint()
+    }
+}
+
+impl ExactSizeIterator for TruePages<'_> {}
+
+pub(crate) fn true_pages(web: &Web, port: u16, moment: u64) -> TruePages<'_> {
+    TruePages { web, port, moment, depths: depths(web, moment).into(), numbers: 0..web.pages.len() }
+}
+
 pub(crate) fn truth(web: &Web, port: u16, moment: u64) -> Truth {
-    let depths = depths(web, moment);
-    let pages =
-        (0..web.pages.len()).map(|number| true_page(web, number as PageNo, port, moment, depths[number]));
     let hosts =
         web.hosts.iter().map(|host| TrueHost { name: host.name.clone(), mirror_of: host.mirror_of.clone() });
-    Truth { pages: pages.collect(), hosts: hosts.collect() }
+    Truth { pages: true_pages(web, port, moment).collect(), hosts: hosts.collect() }
 }
 
 pub(crate) fn is_allowed(web: &Web, page: &Page) -> bool {

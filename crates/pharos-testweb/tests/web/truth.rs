@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::copies;
 use crate::visitor::{Client, follow, links};
-use pharos_testweb::{Charset, Declared, PageKind, START, ServeOptions, Server, Web, WebSpec};
+use pharos_testweb::{Charset, Declared, PageKind, START, ServeOptions, Server, TruePage, Web, WebSpec};
 
 fn spec() -> WebSpec {
     WebSpec { seed: 7, hosts: 8, pages: 800, median_words: 60.0, ..WebSpec::default() }
@@ -62,6 +62,18 @@ fn the_same_seed_gives_the_same_web_and_another_seed_another() {
     };
     assert_eq!(json(1), json(1));
     assert_ne!(json(1), json(2));
+}
+
+#[test]
+fn pages_one_after_the_other_are_those_of_the_truth() {
+    let web = Web::generate(&spec());
+    let pages = web.true_pages(80);
+    let urls = |pages: &mut dyn Iterator<Item = TruePage>| -> Vec<(String, String, Option<u32>)> {
+        pages.map(|page| (page.url, page.text, page.depth)).collect()
+    };
+    assert_eq!(pages.len(), web.truth(80).pages.len());
+    let at_once = urls(&mut web.truth(80).pages.into_iter());
+    assert_eq!([urls(&mut pages.clone()), urls(&mut pages.into_iter())], [at_once.clone(), at_once]);
 }
 
 #[test]

@@ -1,0 +1,147 @@
+//! The two indexes on disk: built once, and used again as long as they are what would be built.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use pharos_core::{Config, LibraryPosition};
+use pharos_graph::Relations;
+use pharos_index::{Document, Generations, HistoryBuilder};
+
+use crate::Outcome;
+use crate::pages::{self, Pages};
+use crate::raw::Raw;
+
+const THREADS: usize = 2;
+
+/// Pages that queries are made from.
+const SAMPLE: usize = 5_000;
+
+/// Told now and then.
+const TELL_EVERY: usize = 50_000;
+
+/// Where everything is.
+pub struct Places {
+    pub index: PathBuf,
+    pub raw: PathBuf,
+    graph: PathBuf,
+    sample: PathBuf,
+}
+
+impl Places {
+    pub fn at(dir: &Path) -> Self {
+        let [index, raw, graph, sample] = ["index", "raw", "graph", "sample.tsv"].map(|name| dir.join(name));
+        Self { index, raw, graph, sample }
+    }
+
+    /// Builds what is not there.
+    pub fn fill(&self, count: usize) -> Outcome<()> {
+        let parts = [&self.graph, &self.index, &self.raw];
+        if parts.into_iter().all(|part| is_done(part, count)) {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let web = pages::web(count);
+        let pages = Pages::of(&web, count);
+        told("the web", started);
+        if !is_done(&self.graph, count) {
+            clear(&self.graph)?;
+            let started = Instant::now();
+            pages.relate(&self.graph)?;
+            told("links, ranks, anchors and copies", started);
+            done(&self.graph, count)?;
+        }
+        let relations = Relations::open(&self.graph)?;
+        let config = Config::default();
+        let memory = config.index.memory.bytes();
+        if !is_done(&self.index, count) {
+            clear(&self.index)?;
+            let started = Instant::now();
+            let generations = Generations::at(&self.index);
+            let _builder = generations.lock_builder()?;
+            let body_limit = config.index.body_limit.bytes();
+            let mut history = HistoryBuilder::begin(&generations, THREADS, memory, body_limit)?
+                .measured_by(pages::maxima(&relations))?;
+            let mut sample = BufWriter::new(File::create(&self.sample)?);
+            for (nth, page) in pages.documents(&relations).enumerate() {
+                let page = page?;
+                if nth % (count / SAMPLE).max(1) == 0 {
+                    writeln!(
+                        sample,
+                        "{}\t{}\t{}",
+                        page.url,
+                        page.title,
+                        page.body.replace(['\t', '\n'], " ")
+                    )?;
+                }
+                history.add(&page)?;
+                tell(nth, started);
+            }
+            sample.flush()?;
+            let history = history.finish(LibraryPosition::START)?;
+            generations.install(history)?;
+            told("our index", started);
+            done(&self.index, count)?;
+        }
+        if !is_done(&self.raw, count) {
+            clear(&self.raw)?;
+            let started = Instant::now();
+            let pages = pages.documents(&relations).enumerate().map(|(nth, page)| -> Outcome<Document> {
+                tell(nth, started);
+                page
+            });
+            Raw::build(&self.raw, pages, THREADS, memory)?;
+            told("tantivy's index", started);
+            done(&self.raw, count)?;
+        }
+        Ok(())
+    }
+
+    /// The pages that queries are made from: address, title, text.
+    pub fn sample(&self) -> Outcome<Vec<[String; 3]>> {
+        let mut pages = Vec::new();
+        for line in BufReader::new(File::open(&self.sample)?).lines() {
+            let line = line?;
+            let mut parts = line.splitn(3, '\t').map(String::from);
+            if let (Some(url), Some(title), Some(text)) = (parts.next(), parts.next(), parts.next()) {
+                pages.push([url, title, text]);
+            }
+        }
+        Ok(pages)
+    }
+}
+
+/// Says of a finished part what it was made from.
+fn stamp(count: usize) -> String {
+    format!("{count} pages, seed {}, analyser {}\n", pages::SEED, pharos_text::version())
+}
+
+fn stamp_file(part: &Path) -> PathBuf {
+    part.with_extension("stamp")
+}
+
+fn is_done(part: &Path, count: usize) -> bool {
+    fs::read_to_string(stamp_file(part)).is_ok_and(|text| text == stamp(count))
+}
+
+fn done(part: &Path, count: usize) -> Outcome<()> {
+    Ok(fs::write(stamp_file(part), stamp(count))?)
+}
+
+fn clear(part: &Path) -> Outcome<()> {
+    if part.exists() {
+        fs::remove_dir_all(part)?;
+    }
+    Ok(fs::create_dir_all(part)?)
+}
+
+fn told(what: &str, started: Instant) {
+    eprintln!("{what}: {:.0} s", started.elapsed().as_secs_f64());
+}
+
+fn tell(nth: usize, started: Instant) {
+    if nth > 0 && nth.is_multiple_of(TELL_EVERY) {
+        eprintln!("  {nth} pages after {:.0} s", started.elapsed().as_secs_f64());
+    }
+}

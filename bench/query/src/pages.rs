@@ -1,0 +1,159 @@
+//! The pages: those of a test web, as a build of the history would index them.
+//!
+//! Texts are never in memory together: the web is gone through three times, for the texts (which are copies of each
+//! other), for the links (ranks and anchors), and for the documents. Ranks, counts of links, anchors, groups and signatures
+//! are those that [`pharos_graph`] computes from these very pages and links.
+
+use std::path::Path;
+
+use pharos_core::{LibraryPosition, PageType, PageUrl, Timestamp};
+use pharos_graph::Relations;
+use pharos_graph::relations::{PageWords, RelationRules, RelationsBuilder};
+use pharos_index::{Anchor, Document, MAX_LINKS, MAX_VOTES, Maxima, WebFigures, day};
+use pharos_testweb::{Lang, PageKind, TruePage, TruePages, Web, WebSpec};
+
+use crate::Outcome;
+
+/// Everything that is left to chance follows from this number.
+pub const SEED: u64 = 1;
+
+/// Some addresses are redirects, forbidden, dead or the same bytes again: a web needs more than the pages wanted of it.
+const SPARE: f64 = 1.15;
+
+/// As large as that, on average.
+const PAGES_PER_HOST: usize = 100;
+
+/// Texts that are compared at a time.
+const BATCH: usize = 1_000;
+
+/// The beginning of a text that stands for an abstract, in characters.
+const SUMMARY: usize = 160;
+
+/// A web of pages that are made when they are asked for.
+pub struct Pages<'web> {
+    all: TruePages<'web>,
+    count: usize,
+}
+
+/// A web with at least so many pages to index, half of them Chinese.
+pub fn web(count: usize) -> Web {
+    let pages = (count as f64 * SPARE) as usize + 100;
+    Web::generate(&WebSpec { seed: SEED, hosts: pages / PAGES_PER_HOST, pages, ..WebSpec::default() })
+}
+
+impl<'web> Pages<'web> {
+    /// The first `count` pages of a web.
+    pub fn of(web: &'web Web, count: usize) -> Self {
+        Self { all: web.true_pages(80), count }
+    }
+
+    fn each(&self) -> impl Iterator<Item = (PageUrl, TruePage)> {
+        let pages = self.all.clone().filter(is_wanted);
+        pages.filter_map(|page| Some((PageUrl::parse(&page.url).ok()?, page))).take(self.count)
+    }
+
+    /// What the pages say of each other.
+    pub fn relate(&self, folder: &Path) -> Outcome<Relations> {
+        let mut builder = RelationsBuilder::begin(folder, RelationRules::default())?;
+        let (mut batch, mut told) = (Vec::with_capacity(BATCH), 0);
+        for page in self.all.clone() {
+            let url = PageUrl::parse(&page.url)?;
+            if let Some(to) = &page.redirect {
+                builder.redirect(url.id(), PageUrl::parse(to)?);
+            }
+            if !is_wanted(&page) || told == self.count {
+                continue;
+            }
+            told += 1;
+            builder.page(&url)?;
+            batch.push(PageWords {
+                url,
+                first_seen: Timestamp::EPOCH,
+                published: Some(Timestamp::from_millis(page.published as i64 * 1000)),
+                title: page.html_title,
+                body: page.text,
+                hash: 0,
+                manner: 0,
+                layout: 0,
+                canonical: None,
+            });
+            if batch.len() == BATCH {
+                builder.texts(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)))?;
+            }
+        }
+        builder.texts(batch)?;
+        for (url, page) in self.each() {
+            for link in &page.links {
+                builder.link(&url, &PageUrl::parse(&link.url)?, &link.anchor)?;
+            }
+        }
+        Ok(builder.finish(LibraryPosition::START, pharos_testweb::START as i64)?.0)
+    }
+
+    /// The pages as they are indexed.
+    pub fn documents<'a>(&'a self, relations: &'a Relations) -> impl Iterator<Item = Outcome<Document>> + 'a {
+        self.each().map(|(url, page)| document(url, page, relations))
+    }
+}
+
+/// A page that a crawler has, and that is not the same bytes again.
+fn is_wanted(page: &TruePage) -> bool {
+    page.status == 200 && page.stored() && page.duplicate_of.is_none()
+}
+
+/// The largest figures of all pages.
+pub fn maxima(relations: &Relations) -> Maxima {
+    let mut maxima = Maxima::default();
+    (0..relations.page_ranks().len() as u32).for_each(|page| maxima.include(&figures(relations, page)));
+    maxima
+}
+
+fn figures(relations: &Relations, page: u32) -> WebFigures {
+    let counts = relations.counts(page);
+    WebFigures {
+        page_rank: relations.page_ranks()[page as usize] as f32,
+        site_rank: relations.site_ranks()[relations.site(page) as usize] as f32,
+        link_weight: relations.link_weight(page),
+        in_degree: counts.raw_link_hits,
+        out_degree: counts.out_degree,
+        link_hits: counts.link_hits,
+        linking_domains: counts.linking_domains,
+        mirror_degree: relations.mirror_degree(page),
+        ..WebFigures::default()
+    }
+}
+
+fn document(url: PageUrl, page: TruePage, relations: &Relations) -> Outcome<Document> {
+    let number = relations.number(url.id()).ok_or("a page without a number")?;
+    let votes = |weight: f32| (1.0 + weight).round().clamp(1.0, f32::from(MAX_VOTES)) as u8;
+    let anchors = relations.anchors(number)?;
+    let web = WebFigures {
+        domain_depth: url.domain_depth() as u32,
+        directory_depth: url.directory_depth() as u32,
+        ..figures(relations, number)
+    };
+    let links = page.links.iter().filter_map(|link| PageUrl::parse(&link.url).ok());
+    Ok(Document {
+        summary: page.text.lines().next().unwrap_or_default().chars().take(SUMMARY).collect(),
+        title: page.html_title,
+        headings: vec![page.title],
+        body: page.text,
+        anchors: anchors.into_iter().map(|a| Anchor { votes: votes(a.weight), text: a.text }).collect(),
+        links: links.take(MAX_LINKS).collect(),
+        lang: match page.lang {
+            Lang::Zh => "zh".into(),
+            Lang::En => "en".into(),
+        },
+        page_type: match page.kind {
+            PageKind::Home | PageKind::Hub => PageType::Hub,
+            PageKind::Picture => PageType::Picture,
+            _ => PageType::Topic,
+        },
+        format: "html".into(),
+        date: Some(day::format(page.published as i64 / 86_400)),
+        web,
+        group: Some(relations.id(relations.representative(number).unwrap_or(number))),
+        signature: relations.signature(number).map(|signature| signature.to_bytes().into()),
+        ..Document::new(url)
+    })
+}

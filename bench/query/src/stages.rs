@@ -1,0 +1,204 @@
+//! Where the time of a query goes: an index that notes how long each question to it takes.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use pharos_core::{LibraryPosition, PageId};
+use pharos_index::{
+    Candidate, Card, Change, Count, Evidence, Facet, FacetCount, Found, Frequencies, Index, IndexError,
+    Likeness, Maxima, Query, Retrieval, Snapshot, StoredPage, Text, WebFigures,
+};
+use pharos_text::vocabulary::{Kind, Vocabulary};
+
+/// What is asked of an index in the course of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Snapshot,
+    Frequencies,
+    Candidates,
+    Counting,
+    Homes,
+    Evidence,
+    Figures,
+    Likeness,
+    Places,
+    Cards,
+    Texts,
+}
+
+impl Stage {
+    pub const ALL: [(Stage, &str); 11] = [
+        (Stage::Snapshot, "`snapshot`: the index as it is now"),
+        (Stage::Frequencies, "`frequencies`: how rare the words are"),
+        (Stage::Candidates, "`retrieve`: the candidates"),
+        (Stage::Counting, "… and counting the rest"),
+        (Stage::Homes, "`retrieve`: home pages beside them"),
+        (Stage::Evidence, "`evidence`: where candidates have the words"),
+        (Stage::Figures, "`figures`: what the web says of them"),
+        (Stage::Likeness, "`likeness`: groups of the best"),
+        (Stage::Places, "`candidates`: the ten by their ids"),
+        (Stage::Cards, "`cards` of the ten"),
+        (Stage::Texts, "`texts` of the ten"),
+    ];
+}
+
+/// Time and candidates by stage, of one query.
+#[derive(Default)]
+pub struct Notes {
+    nanoseconds: [AtomicU64; Stage::ALL.len()],
+    /// Candidates that were looked at closely.
+    looked_at: AtomicU64,
+}
+
+impl Notes {
+    fn time<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let result = work();
+        let took = started.elapsed().as_nanos() as u64;
+        self.nanoseconds[stage as usize].fetch_add(took, Ordering::Relaxed);
+        result
+    }
+
+    /// What was noted since, and begins again.
+    pub fn take(&self) -> ([Duration; Stage::ALL.len()], u64) {
+        let times = self.nanoseconds.each_ref();
+        let times = times.map(|time| Duration::from_nanos(time.swap(0, Ordering::Relaxed)));
+        (times, self.looked_at.swap(0, Ordering::Relaxed))
+    }
+}
+
+/// An index with a stopwatch. For one thread.
+pub struct Noted {
+    index: Arc<dyn Index>,
+    pub notes: Arc<Notes>,
+    /// The last snapshot, as long as it is the same.
+    last: Mutex<Option<Arc<NotedSnapshot>>>,
+}
+
+impl Noted {
+    pub fn over(index: Arc<dyn Index>) -> Self {
+        Self { index, notes: Arc::default(), last: Mutex::default() }
+    }
+}
+
+impl Index for Noted {
+    fn absorbed(&self) -> Result<LibraryPosition, IndexError> {
+        self.index.absorbed()
+    }
+
+    fn apply(&self, changes: Vec<Change>) -> Result<(), IndexError> {
+        self.index.apply(changes)
+    }
+
+    fn commit(&self, absorbed: LibraryPosition) -> Result<(), IndexError> {
+        self.index.commit(absorbed)
+    }
+
+    fn seal(&self) -> Result<LibraryPosition, IndexError> {
+        self.index.seal()
+    }
+
+    fn vocabulary(&self) -> Arc<Vocabulary> {
+        self.index.vocabulary()
+    }
+
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, IndexError> {
+        let snapshot = self.notes.time(Stage::Snapshot, || self.index.snapshot())?;
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = last.as_ref().filter(|known| Arc::ptr_eq(&known.snapshot, &snapshot));
+        let noted = match known {
+            Some(known) => Arc::clone(known),
+            None => Arc::new(NotedSnapshot { snapshot, notes: Arc::clone(&self.notes) }),
+        };
+        *last = Some(Arc::clone(&noted));
+        Ok(noted)
+    }
+}
+
+struct NotedSnapshot {
+    snapshot: Arc<dyn Snapshot>,
+    notes: Arc<Notes>,
+}
+
+impl Snapshot for NotedSnapshot {
+    fn generation(&self) -> &str {
+        self.snapshot.generation()
+    }
+
+    fn pages(&self) -> Result<u64, IndexError> {
+        self.snapshot.pages()
+    }
+
+    fn knows(&self, word: &str, kind: Kind) -> bool {
+        self.snapshot.knows(word, kind)
+    }
+
+    /// Counts as the index itself would, but apart.
+    fn retrieve(&self, asked: &Retrieval<'_>) -> Result<Found, IndexError> {
+        let stage = if asked.count_up_to == 0 { Stage::Homes } else { Stage::Candidates };
+        let uncounted = Retrieval { count_up_to: 0, ..*asked };
+        let mut found = self.notes.time(stage, || self.snapshot.retrieve(&uncounted))?;
+        if asked.count_up_to > 0 && !found.is_partial && found.candidates.len() >= asked.limit {
+            let count = self.count(asked.query, asked.count_up_to)?;
+            (found.total, found.total_is_exact) = (count.pages, count.is_exact);
+        }
+        Ok(found)
+    }
+
+    fn count(&self, query: &Query, up_to: u64) -> Result<Count, IndexError> {
+        self.notes.time(Stage::Counting, || self.snapshot.count(query, up_to))
+    }
+
+    fn facets(
+        &self,
+        query: &Query,
+        facets: &[Facet],
+        most: usize,
+        up_to: u64,
+        until: Option<Instant>,
+    ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
+        self.snapshot.facets(query, facets, most, up_to, until)
+    }
+
+    fn frequencies(&self, terms: &[String]) -> Result<Frequencies, IndexError> {
+        self.notes.time(Stage::Frequencies, || self.snapshot.frequencies(terms))
+    }
+
+    fn evidence(&self, candidates: &[Candidate], terms: &[String]) -> Result<Vec<Evidence>, IndexError> {
+        self.notes.looked_at.fetch_add(candidates.len() as u64, Ordering::Relaxed);
+        self.notes.time(Stage::Evidence, || self.snapshot.evidence(candidates, terms))
+    }
+
+    fn maxima(&self) -> Maxima {
+        self.snapshot.maxima()
+    }
+
+    fn cards(&self, candidates: &[Candidate]) -> Result<Vec<Card>, IndexError> {
+        self.notes.time(Stage::Cards, || self.snapshot.cards(candidates))
+    }
+
+    fn texts(&self, candidates: &[Candidate]) -> Result<Vec<Text>, IndexError> {
+        self.notes.time(Stage::Texts, || self.snapshot.texts(candidates))
+    }
+
+    fn candidates(&self, pages: &[PageId]) -> Result<Vec<Option<Candidate>>, IndexError> {
+        self.notes.time(Stage::Places, || self.snapshot.candidates(pages))
+    }
+
+    fn figures(&self, candidates: &[Candidate]) -> Result<Vec<WebFigures>, IndexError> {
+        self.notes.time(Stage::Figures, || self.snapshot.figures(candidates))
+    }
+
+    fn likeness(&self, candidates: &[Candidate]) -> Result<Vec<Likeness>, IndexError> {
+        self.notes.time(Stage::Likeness, || self.snapshot.likeness(candidates))
+    }
+
+    fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError> {
+        self.snapshot.page(page)
+    }
+
+    fn figures_of(&self, page: PageId) -> Result<Option<WebFigures>, IndexError> {
+        self.snapshot.figures_of(page)
+    }
+}

@@ -1,0 +1,243 @@
+//! What is measured, as tables.
+
+use std::cmp::Reverse;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pharos_core::Config;
+use pharos_index::{EmbeddedIndex, Index};
+use pharos_query::{Request, Search};
+
+use crate::Outcome;
+use crate::build::Places;
+use crate::queries::{Asked, Kind};
+use crate::raw::Raw;
+use crate::stages::{Noted, Stage};
+use crate::times::Times;
+
+const ROUNDS: usize = 3;
+const PROFILED: Duration = Duration::from_secs(30);
+
+/// Answers must not take longer, but for one in a hundred.
+const PATIENCE: f64 = 100_000.0;
+const MOST_THREADS: usize = 64;
+
+/// Both indexes, and what they are asked.
+pub struct Bench {
+    index: Arc<dyn Index>,
+    raw: Raw,
+    queries: Vec<Asked>,
+    config: Config,
+}
+
+impl Bench {
+    pub fn open(places: &Places, queries: Vec<Asked>, config: Config) -> Outcome<Self> {
+        let index = Arc::new(EmbeddedIndex::open_reader(&places.index)?);
+        Ok(Self { index, raw: Raw::open(&places.raw)?, queries, config })
+    }
+
+    /// A query service that knows no answer yet.
+    fn service(&self) -> Search {
+        Search::new(Arc::clone(&self.index), &self.config)
+    }
+
+    /// What the queries are, and what comes of them. Also brings the files into memory.
+    pub fn print_mix(&self) -> Outcome<()> {
+        let (search, queries) = (self.service(), &self.queries);
+        println!("{} pages, {} queries\n", self.index.snapshot()?.pages()?, queries.len());
+        println!(
+            "| queries | | such as | have no page with all words | found, median | not finished in time |"
+        );
+        println!("|---|---|---|---|---|---|");
+        for (kind, _) in Kind::MIX {
+            let (mut relaxed, mut partial, mut totals) = (0, 0, Vec::new());
+            let of_kind: Vec<&Asked> = queries.iter().filter(|asked| asked.kind == kind).collect();
+            for asked in &of_kind {
+                let answer = search.run(&Request::new(asked.text.as_str()))?;
+                relaxed += usize::from(answer.relaxed || answer.total == 0);
+                partial += usize::from(answer.partial);
+                totals.push(answer.total);
+            }
+            totals.sort_unstable();
+            let examples: Vec<String> =
+                of_kind.iter().take(2).map(|asked| format!("`{}`", asked.text)).collect();
+            println!(
+                "| {} | {} | {} | {relaxed} | {} | {partial} |",
+                kind.name(),
+                of_kind.len(),
+                examples.join(", "),
+                totals.get(totals.len() / 2).copied().unwrap_or_default()
+            );
+        }
+        Ok(())
+    }
+
+    pub fn print_times(&self) -> Outcome<()> {
+        let Self { raw, queries, .. } = self;
+        for asked in queries {
+            black_box(raw.answer(asked)?);
+        }
+        let mut best = vec![[Duration::MAX; 2]; queries.len()];
+        for _ in 0..ROUNDS {
+            let search = self.service();
+            for (asked, [ours, theirs]) in queries.iter().zip(&mut best) {
+                let started = Instant::now();
+                black_box(search.run(&Request::new(asked.text.as_str()))?);
+                *ours = started.elapsed().min(*ours);
+                let started = Instant::now();
+                black_box(raw.answer(asked)?);
+                *theirs = started.elapsed().min(*theirs);
+            }
+        }
+        println!("\nOne thread, µs:\n");
+        println!("| | ours: p50 | p90 | p99 | max | mean | tantivy: p50 | p90 | p99 | max | mean |");
+        println!("|---|---|---|---|---|---|---|---|---|---|---|");
+        let row = |name: &str, is_meant: &dyn Fn(&Asked) -> bool| {
+            let of = |which: usize| {
+                let times = queries.iter().zip(&best).filter(|(asked, _)| is_meant(asked));
+                Times::of(times.map(|(_, times)| times[which])).cells()
+            };
+            println!("| {name} | {} | {} |", of(0), of(1));
+        };
+        for (kind, _) in Kind::MIX {
+            row(&kind.name(), &|asked| asked.kind == kind);
+        }
+        row("all in English", &|asked| asked.words.is_ascii());
+        row("all in Chinese, or both", &|asked| !asked.words.is_ascii());
+        row("**all**", &|_| true);
+        let mut slowest: Vec<(Duration, &str)> =
+            queries.iter().zip(&best).map(|(asked, [ours, _])| (*ours, asked.text.as_str())).collect();
+        slowest.sort_unstable_by(|a, b| b.cmp(a));
+        let slowest = slowest.iter().take(5).map(|(took, text)| format!("`{text}` {} µs", took.as_micros()));
+        println!("\nOur slowest: {}", slowest.collect::<Vec<String>>().join(", "));
+        Ok(())
+    }
+
+    pub fn print_stages(&self) -> Outcome<()> {
+        let queries = &self.queries;
+        let noted = Arc::new(Noted::over(Arc::clone(&self.index)));
+        let notes = Arc::clone(&noted.notes);
+        let search = Search::new(noted, &self.config);
+        let mut taken = Vec::new();
+        for asked in queries {
+            let started = Instant::now();
+            black_box(search.words(&asked.text));
+            let parsing = started.elapsed();
+            notes.take();
+            let started = Instant::now();
+            black_box(search.run(&Request::new(asked.text.as_str()))?);
+            let whole = started.elapsed();
+            let (stages, looked_at) = notes.take();
+            taken.push(Taken { whole, parsing, stages, looked_at });
+        }
+        taken.sort_unstable_by_key(|taken| Reverse(taken.whole));
+        let slowest = &taken[..taken.len() / 10];
+        println!("\nWhere it goes, µs, each query once:\n");
+        println!(
+            "| | p50 | p90 | p99 | max | mean | mean of the slowest tenth |\n|---|---|---|---|---|---|---|"
+        );
+        let row = |name: &str, of: &dyn Fn(&Taken) -> Duration| {
+            let (all, slow) = (Times::of(taken.iter().map(of)), Times::of(slowest.iter().map(of)));
+            println!("| {name} | {} | {:.0} |", all.cells(), slow.mean());
+        };
+        for (stage, name) in Stage::ALL {
+            row(name, &|taken| taken.stages[stage as usize]);
+        }
+        row("the rest: parsing, scoring, folding, arranging, snippets", &|taken| {
+            taken.whole.saturating_sub(taken.stages.iter().sum())
+        });
+        row("of that, parsing", &|taken| taken.parsing);
+        let looked_at =
+            |of: &[Taken]| of.iter().map(|taken| taken.looked_at).sum::<u64>() / of.len().max(1) as u64;
+        println!(
+            "\nOn average {} candidates are looked at closely, {} for the slowest tenth.",
+            looked_at(&taken),
+            looked_at(slowest)
+        );
+        Ok(())
+    }
+
+    /// Threads that each ask the next query as soon as they have an answer, until every query was asked once.
+    pub fn print_throughput(&self) -> Outcome<()> {
+        let Self { raw, queries, .. } = self;
+        println!(
+            "\n| threads | ours: queries/s | p50, µs | p99, µs | tantivy: queries/s | p50, µs | p99, µs |"
+        );
+        println!("|---|---|---|---|---|---|---|");
+        let (mut threads, mut most) = (1, None);
+        while threads <= MOST_THREADS {
+            let search = self.service();
+            let ours = concurrently(threads, queries, |asked| {
+                search.run(&Request::new(asked.text.as_str())).map(drop).map_err(|e| e.to_string())
+            })?;
+            let theirs = concurrently(threads, queries, |asked| {
+                raw.answer(asked).map(drop).map_err(|e| e.to_string())
+            })?;
+            let cells = |(rate, times): &(f64, Times)| {
+                format!("{rate:.0} | {:.0} | {:.0}", times.part(0.5), times.part(0.99))
+            };
+            println!("| {threads} | {} | {} |", cells(&ours), cells(&theirs));
+            if ours.1.part(0.99) > PATIENCE {
+                break;
+            }
+            let better = most.is_none_or(|(rate, _)| ours.0 > rate);
+            most = if better { Some((ours.0, threads)) } else { most };
+            threads *= 2;
+        }
+        if let Some((rate, threads)) = most {
+            println!(
+                "\n{rate:.0} queries/s with {threads} threads and a p99 below {:.0} ms.",
+                PATIENCE / 1e3
+            );
+        }
+        Ok(())
+    }
+
+    pub fn profile(&self) -> Outcome<()> {
+        let (search, started) = (self.service(), Instant::now());
+        while started.elapsed() < PROFILED {
+            for asked in &self.queries {
+                black_box(search.run(&Request::new(asked.text.as_str()))?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What one query took.
+struct Taken {
+    whole: Duration,
+    parsing: Duration,
+    stages: [Duration; Stage::ALL.len()],
+    looked_at: u64,
+}
+
+fn concurrently(
+    threads: usize,
+    queries: &[Asked],
+    answer: impl Fn(&Asked) -> Result<(), String> + Sync,
+) -> Outcome<(f64, Times)> {
+    let next = AtomicUsize::new(0);
+    let started = Instant::now();
+    let work = || -> Result<Vec<Duration>, String> {
+        let mut times = Vec::new();
+        while let Some(asked) = queries.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let started = Instant::now();
+            answer(asked)?;
+            times.push(started.elapsed());
+        }
+        Ok(times)
+    };
+    let times = thread::scope(|scope| -> Outcome<Vec<Duration>> {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let mut times = Vec::new();
+        for worker in workers {
+            times.extend(worker.join().map_err(|_| "a thread panicked")??);
+        }
+        Ok(times)
+    })?;
+    Ok((queries.len() as f64 / started.elapsed().as_secs_f64(), Times::of(times)))
+}
