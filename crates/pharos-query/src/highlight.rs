@@ -1,7 +1,7 @@
 //! Marking the query's words in a text.
 //!
-//! Cutting a text into words takes longer than finding the page did. So only lines are cut that may have one of the words:
-//! those in which something begins like one of them.
+//! Cutting a text into words takes longer than finding the page did. So only sentences are cut that may have one of the
+//! words: those in which something begins like one of them. No word goes on in the next sentence.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -42,11 +42,12 @@ impl Marker {
             return found;
         }
         let mut at = 0;
-        for line in text.split_inclusive('\n') {
-            if self.may_be_in(line) {
-                self.add_occurrences(line, at, &mut found);
+        while at < text.len() {
+            let sentence = &text[at..at + sentence_end(&text[at..])];
+            if self.may_be_in(sentence) {
+                self.add_occurrences(sentence, at, &mut found);
             }
-            at += line.len();
+            at += sentence.len();
         }
         found
     }
@@ -63,11 +64,11 @@ impl Marker {
         });
     }
 
-    /// Does something in the line begin like one of the words? Characters that are written in several ways, such as
+    /// Does something in the sentence begin like one of the words? Characters that are written in several ways, such as
     /// full-width letters, may be anything.
-    fn may_be_in(&self, line: &str) -> bool {
+    fn may_be_in(&self, sentence: &str) -> bool {
         let mut in_word = false;
-        for (at, c) in line.char_indices() {
+        for (at, c) in sentence.char_indices() {
             if !is_simple(c) {
                 return true;
             }
@@ -76,13 +77,33 @@ impl Marker {
             if begins && c.is_alphanumeric() {
                 let first = simplest(c);
                 let fits = |beginning: &&Vec<char>| beginning.first() == Some(&first);
-                if self.beginnings.iter().filter(fits).any(|beginning| begins_with(&line[at..], beginning)) {
+                if self
+                    .beginnings
+                    .iter()
+                    .filter(fits)
+                    .any(|beginning| begins_with(&sentence[at..], beginning))
+                {
                     return true;
                 }
             }
         }
         false
     }
+}
+
+/// Where the first sentence of a text ends. A dot ends one only before a space: 3.14 and Node.js do not.
+fn sentence_end(text: &str) -> usize {
+    let mut after_dot = false;
+    for (at, c) in text.char_indices() {
+        if after_dot && c.is_whitespace() {
+            return at;
+        }
+        after_dot = matches!(c, '.' | '!' | '?');
+        if matches!(c, '\n' | '。' | '！' | '？' | '；') {
+            return at + c.len_utf8();
+        }
+    }
+    text.len()
 }
 
 /// What a word begins with in all its forms: Han characters all, of other words three letters; short ones change more.

@@ -6,8 +6,7 @@ use pharos_text::stem::stem_term;
 use pharos_text::vocabulary::Kind;
 use pharos_text::{Analyser, Token, is_han, normalise};
 
-/// A word in its exact form counts this much more than in another; see [`pharos_text::stem`] for the measurement.
-const EXACT_FORM: f32 = 0.25;
+use crate::rank::EXACT_FORM;
 
 /// Tells whether all pages of an index were cut with a word of the installation.
 pub(crate) type Knows<'a> = &'a dyn Fn(&str, Kind) -> bool;

@@ -38,7 +38,7 @@ use self::sought::{Occurrences, Sought, SoughtWords};
 use crate::intent::Kind;
 
 /// A word in its exact form counts this much more than in another; see [`pharos_text::stem`] for the measurement.
-pub(crate) const EXACT_FORM: f64 = 0.25;
+pub(crate) const EXACT_FORM: f32 = 0.25;
 
 /// Where a page has the words of a query.
 type Found<'e> = SmallVec<[Occurrences<'e>; 4]>;
@@ -154,7 +154,7 @@ impl Ranker<'_> {
         let length = f64::from(page.length) / self.sought.mean_length;
         let times = self.weighted(&found.times);
         let exact = word.exactly_on(page).map_or(0.0, |exact| self.weighted(&exact.times));
-        let saturated = bm25.saturated(times, length) + EXACT_FORM * bm25.saturated(exact, length);
+        let saturated = bm25.saturated(times, length) + f64::from(EXACT_FORM) * bm25.saturated(exact, length);
         (times, word.weight * bm25.in_query(word.times) * saturated)
     }
 
