@@ -29,31 +29,10 @@ pub(crate) struct Plan {
     pub(crate) is_flat: bool,
     /// The terms that the base asks for together; empty where it is no flat AND.
     pub(crate) all_of: Vec<Term>,
-    /// What adds to the score of pages that have it.
-    pub(crate) extras: Vec<Extra>,
+    /// Terms that add to the score, with their weights.
+    pub(crate) extras: Vec<(f32, Term)>,
     /// What a page must match as well (true), or must not.
     pub(crate) filters: Vec<(bool, Boxed)>,
-}
-
-/// A term, or terms together, that add to the score of what the base finds.
-pub(crate) struct Extra {
-    weight: f32,
-    terms: Vec<(usize, Term)>,
-}
-
-impl Extra {
-    pub(crate) fn query(&self) -> Boxed {
-        match self.terms.as_slice() {
-            [(_, term)] => weighted(self.weight, plain(term.clone())),
-            terms => weighted(self.weight, Box::new(PhraseQuery::new_with_offset(terms.to_vec()))),
-        }
-    }
-
-    /// How much it can add at most: a term never scores more than its weight.
-    fn most(&self, statistics: &dyn Bm25StatisticsProvider) -> tantivy::Result<f32> {
-        let terms: Vec<Term> = self.terms.iter().map(|(_, term)| term.clone()).collect();
-        Ok(Bm25Weight::for_terms(statistics, &terms)?.boost_by(self.weight).max_score())
-    }
 }
 
 impl Plan {
@@ -77,14 +56,7 @@ impl Plan {
                 Query::Forms(forms) => {
                     let ((weight, stem), rest) = forms.split_first()?;
                     all_of.push((*weight, term(stem)));
-                    let extra = |(weight, word): &(f32, String)| (*weight, vec![(0, term(word))]);
-                    extras.extend(rest.iter().map(extra).map(|(weight, terms)| Extra { weight, terms }));
-                }
-                Query::Or(any) => {
-                    let together = parts_together(any)?;
-                    all_of.extend(together.iter().map(|(_, word)| (1.0, term(word))));
-                    let terms = together.iter().map(|(at, word)| (*at, term(word))).collect();
-                    extras.push(Extra { weight: 1.0, terms });
+                    extras.extend(rest.iter().map(|(weight, word)| (*weight, term(word))));
                 }
                 Query::Not(not) => filters.push((false, unwanted(not, fields))),
                 filter if filter.is_filter() => filters.push((true, whole(filter, fields))),
@@ -105,9 +77,13 @@ impl Plan {
         Some(Self { base, is_flat: true, all_of, extras, filters })
     }
 
-    /// How much the extras can add at most.
+    /// How much the extras can add at most: a term never scores more than its weight.
     pub(crate) fn most_extra(&self, statistics: &dyn Bm25StatisticsProvider) -> tantivy::Result<f32> {
-        self.extras.iter().map(|extra| extra.most(statistics)).sum()
+        let most = |(weight, term): &(f32, Term)| {
+            let scores = Bm25Weight::for_terms(statistics, std::slice::from_ref(term))?;
+            Ok(scores.boost_by(*weight).max_score())
+        };
+        self.extras.iter().map(most).sum()
     }
 
     /// Which pages match, whatever their scores.
@@ -116,19 +92,9 @@ impl Plan {
     }
 }
 
-/// `Or[Phrase(parts), And(parts)]`, as an unknown word is asked for: every page with the phrase has the parts, so that the
-/// phrase only adds to the score. Gives the parts.
-fn parts_together(any: &[Query]) -> Option<&[(usize, String)]> {
-    let [Query::Phrase(together), Query::And(apart)] = any else { return None };
-    let is_same = |((_, a), b): (&(usize, String), &Query)| matches!(b, Query::Word(b) if a == b);
-    let are_same = together.len() == apart.len() && together.iter().zip(apart).all(is_same);
-    (are_same && together.len() > 1).then_some(together)
-}
-
 /// The same pages, asked for without what only adds to scores.
 fn loose(query: &Query) -> Query {
     match query {
-        Query::Or(any) if parts_together(any).is_some() => any[1].clone(),
         Query::Or(any) => Query::Or(any.iter().map(loose).collect()),
         Query::And(all) => Query::And(all.iter().map(loose).collect()),
         Query::Forms(forms) => {

@@ -10,8 +10,11 @@ use std::collections::BinaryHeap;
 use std::time::Instant;
 
 use tantivy::columnar::Column;
-use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Query as TantivyQuery, Scorer, Weight};
-use tantivy::{DocId, Score, SeekDangerResult, SegmentReader, TERMINATED};
+use tantivy::query::{
+    Bm25StatisticsProvider, BoostQuery, EnableScoring, Query as TantivyQuery, Scorer, TermQuery, Weight,
+};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, Score, SegmentReader, TERMINATED};
 
 use crate::address::Shown;
 use crate::plan::Plan;
@@ -162,15 +165,15 @@ fn weights(
     statistics: &dyn Bm25StatisticsProvider,
 ) -> tantivy::Result<Weights> {
     let scoring = EnableScoring::enabled_from_statistics_provider(statistics, &view.searcher);
+    let extra = |(weight, term): &(f32, tantivy::Term)| {
+        let query = TermQuery::new(term.clone(), IndexRecordOption::WithFreqs);
+        BoostQuery::new(Box::new(query), *weight).weight(scoring)
+    };
     let unscored = EnableScoring::disabled_from_searcher(&view.searcher);
     Ok(Weights {
         base: plan.base.weight(scoring)?,
         is_flat: plan.is_flat,
-        extras: plan
-            .extras
-            .iter()
-            .map(|extra| extra.query().weight(scoring))
-            .collect::<tantivy::Result<_>>()?,
+        extras: plan.extras.iter().map(extra).collect::<tantivy::Result<_>>()?,
         filters: plan
             .filters
             .iter()
@@ -212,8 +215,7 @@ struct Scan<'a> {
 impl Scan<'_> {
     fn run(self, weights: &Weights, best: &mut Best, time: &mut Time) -> tantivy::Result<()> {
         let Self { member, segment, reader, shown, ranks, days, asked, is_ordered } = self;
-        let extras = weights.extras.iter().map(|weight| Adding::open(&**weight, reader));
-        let mut extras = extras.collect::<tantivy::Result<Vec<_>>>()?;
+        let mut extras = open(weights.extras.iter(), reader)?;
         let mut filters = weights
             .filters
             .iter()
@@ -236,7 +238,8 @@ impl Scan<'_> {
                 let score = if asked.newest_first {
                     days.and_then(|days| days.first(doc)).map_or(Score::MIN, |day| day as Score)
                 } else {
-                    let more: Score = extras.iter_mut().map(|extra| extra.score(doc)).sum();
+                    let extra = |extra: &mut Box<dyn Scorer>| has(&mut **extra, doc).then(|| extra.score());
+                    let more: Score = extras.iter_mut().filter_map(extra).sum();
                     score + more + ranks.of_doc(doc)
                 };
                 if score >= best.bar() {
@@ -277,37 +280,11 @@ impl Scan<'_> {
     }
 }
 
-/// Something that adds to scores, asked page by page in ascending order.
-struct Adding {
-    scorer: Box<dyn Scorer>,
-    /// No page before this one has it, of those not yet asked for.
-    next: DocId,
-}
-
-impl Adding {
-    fn open(weight: &dyn Weight, reader: &SegmentReader) -> tantivy::Result<Self> {
-        let scorer = weight.scorer(reader, 1.0)?;
-        let next = scorer.doc();
-        Ok(Self { scorer, next })
-    }
-
-    /// What it adds for a page. A phrase is not looked for further on: that would read the places of pages that nobody
-    /// asks for.
-    fn score(&mut self, doc: DocId) -> Score {
-        if doc < self.next {
-            return 0.0;
-        }
-        match self.scorer.seek_danger(doc) {
-            SeekDangerResult::Found => {
-                self.next = doc + 1;
-                self.scorer.score()
-            }
-            SeekDangerResult::SeekLowerBound(next) => {
-                self.next = next;
-                0.0
-            }
-        }
-    }
+fn open<'a>(
+    weights: impl Iterator<Item = &'a Box<dyn Weight>>,
+    reader: &SegmentReader,
+) -> tantivy::Result<Vec<Box<dyn Scorer>>> {
+    weights.map(|weight| weight.scorer(reader, 1.0)).collect()
 }
 
 /// Is the page among those? Pages are asked for in ascending order.

@@ -115,20 +115,29 @@ impl Expression {
 
     /// What to ask an index.
     pub(crate) fn to_query(&self, knows: Knows<'_>) -> Query {
-        let context = Context { knows, with_stop_words: !self.says_something() };
+        self.asked(&Context { knows, with_stop_words: !self.says_something(), apart: false })
+    }
+
+    /// The same with the characters of unknown words apart; `None` where that makes no difference.
+    pub(crate) fn apart(&self, knows: Knows<'_>) -> Option<Query> {
+        let apart = self.asked(&Context { knows, with_stop_words: !self.says_something(), apart: true });
+        (apart != self.to_query(knows)).then_some(apart)
+    }
+
+    fn asked(&self, context: &Context<'_>) -> Query {
         let mut parts = Vec::new();
-        self.add_to(&mut parts, &context);
+        self.add_to(&mut parts, context);
         Query::And(parts)
     }
 
     /// The same where not all words need be there: one of them must. `None` where that makes no difference.
     pub(crate) fn relaxed(&self, knows: Knows<'_>) -> Option<Query> {
-        let context = Context { knows, with_stop_words: !self.says_something() };
+        let context = Context { knows, with_stop_words: !self.says_something(), apart: true };
         let (mut words, mut others) = (Vec::new(), Vec::new());
         for part in self.parts() {
             match part {
                 Self::Words(terms) => {
-                    words.extend(context.counting(terms).map(|term| term.anywhere(knows)));
+                    words.extend(context.counting(terms));
                 }
                 part => part.add_to(&mut others, &context),
             }
@@ -136,7 +145,7 @@ impl Expression {
         if words.len() < 2 {
             return None;
         }
-        others.insert(0, Query::Or(words.into_iter().flat_map(loosened).collect()));
+        others.insert(0, Query::Or(words.into_iter().flat_map(ways).collect()));
         Some(if others.len() == 1 { others.remove(0) } else { Query::And(others) })
     }
 
@@ -144,9 +153,11 @@ impl Expression {
     fn add_to(&self, out: &mut Vec<Query>, context: &Context<'_>) {
         match self {
             Self::All(parts) => parts.iter().for_each(|part| part.add_to(out, context)),
-            Self::Words(terms) => {
-                out.extend(context.counting(terms).map(|term| term.anywhere(context.knows)))
-            }
+            // Words side by side are quickest for an index to ask: those of a word in parts, too.
+            Self::Words(terms) => out.extend(context.counting(terms).flat_map(|query| match query {
+                Query::And(parts) => parts,
+                query => vec![query],
+            })),
             other => out.extend(other.query(context)),
         }
     }
@@ -264,22 +275,22 @@ impl Expression {
 struct Context<'a> {
     knows: Knows<'a>,
     with_stop_words: bool,
+    /// Are the characters of unknown words asked for apart?
+    apart: bool,
 }
 
 impl Context<'_> {
-    fn counting<'t>(&self, terms: &'t [Term]) -> impl Iterator<Item = &'t Term> {
-        let with_stop_words = self.with_stop_words;
-        terms.iter().filter(move |term| with_stop_words || !is_stop_word(&term.word))
+    /// What the words ask, without stop words where these need not be there.
+    fn counting(&self, terms: &[Term]) -> impl Iterator<Item = Query> {
+        let counting = terms.iter().filter(|term| self.with_stop_words || !is_stop_word(&term.word));
+        counting.map(|term| if self.apart { term.apart(self.knows) } else { term.anywhere(self.knows) })
     }
 }
 
-/// One of the words is enough; a word in parts still needs all of them, and how they stand is seen later.
-fn loosened(query: Query) -> Vec<Query> {
+/// One of the words is enough, in one of its ways.
+fn ways(query: Query) -> Vec<Query> {
     match query {
-        Query::Or(mut ways) => match ways.as_slice() {
-            [Query::Phrase(_), Query::And(_)] => ways.split_off(1),
-            _ => ways,
-        },
+        Query::Or(ways) => ways,
         query => vec![query],
     }
 }

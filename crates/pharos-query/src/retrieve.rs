@@ -131,6 +131,14 @@ impl Retriever<'_> {
         let mut candidates = self.candidates(&mut query, wanted, &mut found)?;
         if candidates.is_empty()
             && !found.is_partial
+            && asked.related().is_none()
+            && let Some(apart) = asked.apart(&knows)
+        {
+            query = apart;
+            candidates = self.candidates(&mut query, wanted, &mut found)?;
+        }
+        if candidates.is_empty()
+            && !found.is_partial
             && let Some(any) = relaxed
         {
             query = any;

@@ -95,21 +95,32 @@ impl Term {
                 None => whole,
             };
         }
-        let together = Query::Phrase(self.parts.clone());
-        let apart = || Query::And(self.parts.iter().map(|(_, part)| Query::Word(part.clone())).collect());
         let is_whole = self.is_whole(knows);
         if !self.word.contains(is_han) {
             // What is written Node.js here may be Node JS there.
-            Query::Or(vec![whole, together])
+            Query::Or(vec![whole, Query::Phrase(self.parts.clone())])
         } else if is_whole && self.word.chars().all(is_han) {
             whole
         } else if is_whole {
             // 4K电视 is also a 电视 with 4K.
-            Query::Or(vec![whole, apart()])
+            Query::Or(vec![whole, self.parts_anywhere()])
         } else {
-            // Pages that have the characters together come first, and none is hidden by a wrong guess.
-            Query::Or(vec![together, apart()])
+            // A name: its characters stand together.
+            Query::Phrase(self.parts.clone())
         }
+    }
+
+    /// The same where no page has it so: the characters of a word that no dictionary has may stand apart, for it may be no
+    /// word at all.
+    pub(crate) fn apart(&self, knows: Knows<'_>) -> Query {
+        match self.anywhere(knows) {
+            Query::Phrase(_) => self.parts_anywhere(),
+            query => query,
+        }
+    }
+
+    fn parts_anywhere(&self) -> Query {
+        Query::And(self.parts.iter().map(|(_, part)| Query::Word(part.clone())).collect())
     }
 
     /// The ways in which pages may have it, each as terms at distances, and its exact form where others count, too.
@@ -192,13 +203,8 @@ mod tests {
     fn words_that_an_index_does_not_know_yet_hide_no_page() {
         let never: Knows<'_> = &|_, _| false;
         let name = &terms("灯塔图书馆")[0];
-        assert_eq!(
-            name.anywhere(never),
-            Query::Or(vec![
-                phrase(&["灯", "塔", "图", "书", "馆"]),
-                Query::And(["灯", "塔", "图", "书", "馆"].map(word).into())
-            ])
-        );
+        assert_eq!(name.anywhere(never), phrase(&["灯", "塔", "图", "书", "馆"]));
+        assert_eq!(name.apart(never), Query::And(["灯", "塔", "图", "书", "馆"].map(word).into()));
         assert_eq!(name.exactly(never).len(), 5);
         let [name] = &terms("360搜索引擎")[..] else { panic!() };
         assert_eq!(

@@ -430,12 +430,7 @@ pub(crate) fn the_best_are_the_best_of_all(maker: &dyn Maker) {
     let forms = (0u8..30, 0u8..100).prop_map(move |(n, weight)| {
         Query::Forms(vec![(1.0, word(n)), (f32::from(weight) / 100.0, word(n))])
     });
-    // An unknown word: its parts together, or all of them anywhere.
-    let parts = (0u8..9, 0u8..30).prop_map(move |(a, b)| {
-        let together = Query::Phrase(vec![(0, word(a)), (1, word(b))]);
-        Query::Or(vec![together, Query::And(vec![Query::Word(word(a)), Query::Word(word(b))])])
-    });
-    let piece = prop_oneof![3 => term.clone(), 1 => forms, 1 => parts];
+    let piece = prop_oneof![3 => term.clone(), 1 => forms];
     let phrase = (0u8..9, 0u8..9).prop_map(move |(a, b)| Query::Phrase(vec![(0, word(a)), (1, word(b))]));
     let filter = prop_oneof![
         Just(Query::Label(Label::Lang, "zh".into())),
