@@ -47,7 +47,7 @@ fn a_chinese_query_is_typed_and_its_results_are_paged_through() {
     assert!(!browser.all(".hits .snippet mark").is_empty());
 
     browser.click(".paging [rel=next]");
-    until("page 2 is shown", || browser.url().ends_with("page=2"));
+    until("page 2 is shown", || browser.url().contains("page=2"));
     assert_eq!(browser.text(".paging [aria-current=page]"), "2");
     assert!(browser.text(".bar").contains("第 2 页"));
     assert!(browser.texts(".hits h2").iter().any(|title| !first.contains(title)));
@@ -326,7 +326,7 @@ fn everything_works_without_scripts() {
     assert!(0 < found && found < phrase && phrase < words, "{found} {phrase} {words}");
 
     browser.click(".paging [rel=next]");
-    until("page 2 is shown", || browser.url().ends_with("page=2"));
+    until("page 2 is shown", || browser.url().contains("page=2"));
     browser.click(".hits > li:first-child .extras a[href^='/snapshot/']");
     until("the snapshot is open", || browser.url().contains("/snapshot/"));
     browser.enter_frame("iframe[name=stored]");
