@@ -227,7 +227,7 @@ impl EmbeddedIndex {
             }
             Wish::Rollback(_) => Ok(()),
         };
-        self.generations.wish_done();
+        self.generations.done_with(wish);
         fulfilled?;
         if let Ok(mut writing) = self.writing() {
             writing.maxima = self.generations.maxima()?;

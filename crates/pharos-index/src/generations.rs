@@ -218,6 +218,14 @@ impl Generations {
         let _ = fs::remove_file(self.dir.join("WISH"));
     }
 
+    /// Takes this wish away. One that somebody else has left meanwhile stays: whoever was killed waits for nothing, and
+    /// the next builder may be quicker than the owner.
+    pub(crate) fn done_with(&self, wish: Wish) {
+        if self.waiting() == Some(wish) {
+            self.wish_done();
+        }
+    }
+
     /// Becomes the one builder. The kernel releases the lock when the process ends.
     pub fn lock_builder(&self) -> Result<File, IndexError> {
         fs::create_dir_all(&self.dir).map_err(IndexError::io("create", &self.dir))?;
@@ -356,7 +364,9 @@ mod tests {
             generations.wish(wish).unwrap();
             assert_eq!(generations.waiting(), Some(wish));
         }
-        generations.wish_done();
+        generations.done_with(Wish::Seal(3));
+        assert_eq!(generations.waiting(), Some(Wish::Rollback(2)), "another was left meanwhile");
+        generations.done_with(Wish::Rollback(2));
         assert_eq!(generations.waiting(), None);
     }
 
