@@ -71,7 +71,7 @@ pub(crate) fn wants_news(query: &Expression, today: i64) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use pharos_core::{Clock as _, Config, LibraryPosition, SystemClock};
+    use pharos_core::{Config, LibraryPosition, ManualClock, Timestamp};
     use pharos_index::{Anchor, Change, Document, EmbeddedIndex, Index as _, WebFigures};
     use pharos_text::Analyser;
 
@@ -153,7 +153,9 @@ mod tests {
             ..page(&format!("http://s{nth}.example/{nth}"), "Harbour news", "news of the harbour")
         };
         let (_dir, search) =
-            search(vec![dated(1, "2001-01-01"), dated(2, &SystemClock.now().date()), dated(3, "2011-11-01")]);
+            search(vec![dated(1, "2001-01-01"), dated(2, "2026-11-16"), dated(3, "2011-11-01")]);
+        let noon = Timestamp::parse("2026-11-17T12:00:00Z").unwrap();
+        let search = search.with_clock(Arc::new(ManualClock::starting_at(noon)));
         let answer = search.run(&Request::new("harbour news")).unwrap();
         assert_eq!((answer.kind, answer.hits[0].url.as_str()), (Kind::News, "http://s2.example/2"));
     }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use pharos_core::PageId;
+use pharos_index::Query;
 
 use crate::intent::Kind;
 
@@ -19,6 +20,8 @@ pub(crate) struct KeptList {
     pub(crate) is_partial: bool,
     pub(crate) is_relaxed: bool,
     pub(crate) kind: Kind,
+    /// What was asked of the index.
+    pub(crate) asked: Option<Query>,
 }
 
 /// A result in a list.

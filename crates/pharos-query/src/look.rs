@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pharos_core::config::PartWeights;
 use pharos_core::{PageId, PageUrl, SiteId};
-use pharos_index::{Candidate, Facet, FacetCount, IndexError, Label, StoredPage};
+use pharos_index::{Candidate, Facet, FacetCount, IndexError, Label, Query, StoredPage};
 
 use crate::answer::{Answer, Explanation, FacetValue, Hit, QueryExplanation};
 use crate::arrange::arrange;
@@ -57,13 +57,11 @@ impl Look<'_> {
         let first = (answer.page - 1).saturating_mul(self.size);
         let shown = list.results.get(first..).unwrap_or_default();
         self.show(&shown[..shown.len().min(self.size)], answer)?;
-        if let Some(found) = &found {
-            if self.request.explain {
-                self.explain(found, answer)?;
-            }
-            if self.request.facets {
-                self.count(found, answer)?;
-            }
+        if let Some(found) = found.as_ref().filter(|_| self.request.explain) {
+            self.explain(found, answer)?;
+        }
+        if let Some(query) = list.asked.as_ref().filter(|_| self.request.facets) {
+            self.count(query, answer)?;
         }
         Ok(())
     }
@@ -109,6 +107,7 @@ impl Look<'_> {
             is_partial: found.is_partial,
             is_relaxed: found.is_relaxed,
             kind: found.kind,
+            asked: found.asked.clone(),
         })
     }
 
@@ -158,8 +157,7 @@ impl Look<'_> {
     }
 
     /// Results by site, language, kind of file, subject and time.
-    fn count(&self, found: &Retrieved, answer: &mut Answer) -> Result<(), IndexError> {
-        let Some(query) = &found.asked else { return Ok(()) };
+    fn count(&self, query: &Query, answer: &mut Answer) -> Result<(), IndexError> {
         let labels = [("lang", Label::Lang), ("type", Label::Format), ("category", Label::Category)];
         let mut facets = vec![Facet::Host];
         facets.extend(labels.iter().map(|(_, label)| Facet::Label(*label)));

@@ -492,7 +492,9 @@ mod tests {
         let mut seen: Vec<String> = first.hits.iter().map(|hit| hit.url.clone()).collect();
         for number in 2..=3 {
             let generation = Some(first.generation.clone());
-            let next = search.run(&Request { page: number, generation, ..Request::new("lamp") }).unwrap();
+            let request = Request { page: number, generation, facets: true, ..Request::new("lamp") };
+            let next = search.run(&request).unwrap();
+            assert!(!next.facets["site"].is_empty(), "facets are told on every page");
             assert_eq!((next.generation.as_str(), next.total), (first.generation.as_str(), 30));
             seen.extend(next.hits.into_iter().map(|hit| hit.url));
         }

@@ -126,8 +126,13 @@ impl Search {
             return Ok(Vec::new());
         }
         let snapshot = self.index.snapshot()?;
-        let query = asked.to_query(&|word, kind| snapshot.knows(word, kind));
-        let found = snapshot.search_addresses(&query, usize::MAX)?;
+        let knows = |word: &str, kind| snapshot.knows(word, kind);
+        let mut found = snapshot.search_addresses(&asked.to_query(&knows), usize::MAX)?;
+        if found.candidates.is_empty()
+            && let Some(apart) = asked.apart(&knows)
+        {
+            found = snapshot.search_addresses(&apart, usize::MAX)?;
+        }
         Ok(found.candidates.iter().map(|candidate| candidate.page).collect())
     }
 

@@ -1,0 +1,65 @@
+//! Arguments of `pharos eval`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+#[derive(Subcommand)]
+pub(crate) enum EvalCommand {
+    /// How well pages are cleaned
+    Clean(EvalCleanArgs),
+    /// How well texts are cut into words
+    Segment(EvalSegmentArgs),
+    /// How well pages are ranked, on a collection whose right answers are known
+    Retrieval(EvalRetrievalArgs),
+    /// What tricks gain: stuffed words, link farms, bought clicks
+    Spam,
+}
+
+#[derive(Args)]
+pub(crate) struct EvalRetrievalArgs {
+    /// A folder with docs.jsonl, queries.tsv and qrels.txt (or TREC files), or with graded.tsv
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Compare with these settings instead of the configured ones: rank.model=tfidf; may be given more than once
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) with: Vec<String>,
+    /// The measure that the comparison is about
+    #[arg(long, value_name = "MEASURE", default_value = "nDCG@10")]
+    pub(crate) measure: String,
+    /// Grades from here on are relevant
+    #[arg(long, value_name = "GRADE", default_value_t = 1)]
+    pub(crate) relevant_from: u32,
+    /// Write the rankings in the form of TREC runs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) run: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct EvalSegmentArgs {
+    /// A text cut by people: words separated by spaces, one sentence a line
+    #[arg(value_name = "GOLD")]
+    pub(crate) gold: PathBuf,
+    /// Only this method [default: all that need no more than is given]
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) mode: Option<String>,
+    /// A model that `pharos segment train` made; may be given more than once
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Vec<PathBuf>,
+    /// The words that are known; all others count as unknown [default: the base dictionary]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) known: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct EvalCleanArgs {
+    /// Holds html/*.html.gz and gold.json: id → text, set, type
+    pub(crate) dir: PathBuf,
+    /// pharos, thesis (the two score tables of the literature), tables (its table algorithm), or a file of rules
+    /// [default: `clean.rules` of the configuration]
+    #[arg(long, value_name = "SET|FILE")]
+    pub(crate) rules: Option<String>,
+    /// How many of the worst pages are listed
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) worst: usize,
+}
