@@ -126,6 +126,22 @@ impl Snapshot for NotedSnapshot {
         self.snapshot.generation()
     }
 
+    fn history(&self) -> Option<&str> {
+        self.snapshot.history()
+    }
+
+    fn is_in_history(&self, candidate: &Candidate) -> bool {
+        self.snapshot.is_in_history(candidate)
+    }
+
+    fn renewed(
+        &self,
+        asked: &Retrieval<'_>,
+        candidates: &[Candidate],
+    ) -> Result<Vec<Option<Candidate>>, IndexError> {
+        self.snapshot.renewed(asked, candidates)
+    }
+
     fn pages(&self) -> Result<u64, IndexError> {
         self.snapshot.pages()
     }

@@ -160,6 +160,14 @@ impl Chain {
         Ok(changed)
     }
 
+    /// The history that answers.
+    fn history(&self) -> Option<History> {
+        match self.refused {
+            Some(_) => self.current.previous.as_ref().map(|previous| previous.history),
+            None => self.current.history,
+        }
+    }
+
     /// The members as they are, each with what the newer ones hide of it.
     pub(crate) fn view(&mut self, dir: PathBuf) -> Result<Shielded, IndexError> {
         let words: Vec<Arc<Vocabulary>> =
@@ -177,14 +185,22 @@ impl Chain {
             }
         }
         views.reverse();
-        let generation = name(&self.current, self.refused.is_some(), &views);
+        let history = self.history();
+        let generation = name(&self.current, history, &views);
         let (_, fields) = schema::schema();
         let maxima = match views.first() {
             Some(oldest) if self.current.history.is_some() => Maxima::read(&oldest.path)?,
             _ => Maxima::default(),
         };
-        let chain =
-            ChainSnapshot { generation, fields, members: views, words, maxima, pages: OnceLock::new() };
+        let chain = ChainSnapshot {
+            generation,
+            history: history.map(|history| history.number.to_string()),
+            fields,
+            members: views,
+            words,
+            maxima,
+            pages: OnceLock::new(),
+        };
         Ok(Shielded { dir, chain })
     }
 }
@@ -213,13 +229,11 @@ pub(crate) fn tell(trouble: &IndexError, current: &Current) {
 }
 
 /// Names a state by what it consists of: the generations, their segments and what is deleted in them.
-fn name(current: &Current, is_refused: bool, views: &[MemberView]) -> String {
+fn name(current: &Current, history: Option<History>, views: &[MemberView]) -> String {
     let mut hasher = DefaultHasher::new();
     for segment in views.iter().flat_map(|view| view.searcher.segment_readers()) {
         segment.segment_id().uuid_string().hash(&mut hasher);
         segment.num_deleted_docs().hash(&mut hasher);
     }
-    let previous = current.previous.as_ref().map(|previous| previous.history);
-    let history = if is_refused { previous } else { current.history };
     format!("{}.{}.{:016x}", history.map_or(0, |h| h.number), current.open().number, hasher.finish())
 }

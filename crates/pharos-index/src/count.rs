@@ -14,7 +14,7 @@ use crate::query::{Label, Query};
 use crate::retrieve::Time;
 use crate::schema::{CATEGORY, DAY, FORMAT, HOST, LANG, TYPE};
 use crate::snapshot::ChainSnapshot;
-use crate::{Count, IndexError};
+use crate::{Count, IndexError, Retrieval};
 
 /// By what results are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,17 +55,16 @@ trait Visitor {
 /// be if the rest were like the beginning.
 fn show(
     chain: &ChainSnapshot,
-    query: &Query,
-    every_address: bool,
-    until: Option<Instant>,
+    asked: &Retrieval<'_>,
     visitor: &mut dyn Visitor,
 ) -> Result<Count, IndexError> {
+    let Retrieval { query, every_address, until, members, .. } = *asked;
     let whole = Plan::matching(query, &chain.fields);
     let sites = query.site_rules();
     let wanted = if every_address { usize::MAX } else { 1 };
     let (mut found, mut looked_at, mut unseen) = (0u64, 0u64, 0u64);
     let mut enough = false;
-    for view in &chain.members {
+    for (_, view) in chain.asked(members) {
         let mut run = || -> tantivy::Result<()> {
             let weight = whole.weight(EnableScoring::disabled_from_searcher(&view.searcher))?;
             for (segment, reader) in (0..).zip(view.searcher.segment_readers()) {
@@ -109,13 +108,8 @@ fn show(
     Ok(Count { pages: found + rest as u64, is_exact: !enough })
 }
 
-pub(crate) fn count(
-    chain: &ChainSnapshot,
-    query: &Query,
-    every_address: bool,
-    up_to: u64,
-    until: Option<Instant>,
-) -> Result<Count, IndexError> {
+/// Exact up to where it is wanted.
+pub(crate) fn count(chain: &ChainSnapshot, asked: &Retrieval<'_>) -> Result<Count, IndexError> {
     struct UpTo(u64);
     impl Visitor for UpTo {
         fn see(&mut self, _: DocId, addresses: u64) -> bool {
@@ -124,7 +118,7 @@ pub(crate) fn count(
             was_there
         }
     }
-    show(chain, query, every_address, until, &mut UpTo(up_to))
+    show(chain, asked, &mut UpTo(asked.count_up_to))
 }
 
 /// The `most` frequent values of each facet among the first `up_to` pages that match, the most frequent first.
@@ -138,7 +132,7 @@ pub(crate) fn facets(
 ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
     let counters = facets.iter().map(|facet| Counter { facet: *facet, column: None, counts: HashMap::new() });
     let mut tally = Tally { counters: counters.collect(), left: up_to };
-    show(chain, query, false, until, &mut tally)?;
+    show(chain, &Retrieval { until, ..Retrieval::new(query, 0) }, &mut tally)?;
     let sorted = |counter: Counter| {
         let counts = counter.counts.into_iter();
         let mut counts: Vec<FacetCount> = counts.map(|(value, pages)| FacetCount { value, pages }).collect();

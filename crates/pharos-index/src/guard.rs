@@ -70,6 +70,22 @@ impl Snapshot for Shielded {
         self.chain.generation()
     }
 
+    fn history(&self) -> Option<&str> {
+        self.chain.history()
+    }
+
+    fn is_in_history(&self, candidate: &Candidate) -> bool {
+        self.chain.is_in_history(candidate)
+    }
+
+    fn renewed(
+        &self,
+        asked: &Retrieval<'_>,
+        candidates: &[Candidate],
+    ) -> Result<Vec<Option<Candidate>>, IndexError> {
+        self.ask(|chain| chain.renewed(asked, candidates))
+    }
+
     fn pages(&self) -> Result<u64, IndexError> {
         self.ask(ChainSnapshot::pages)
     }

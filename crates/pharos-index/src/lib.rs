@@ -8,6 +8,9 @@
 //! hides the older ones, also where it only says that the page is gone. All members are scored with the statistics
 //! of all, so that a page has the same score whichever of them holds it.
 //!
+//! History never changes, so whoever has asked it once need not again: [`Snapshot::renewed`] tells what newer members hide
+//! of its pages since, and [`Members::Latest`] asks the newer members alone.
+//!
 //! Exact copies are one [`Document`] with a list of addresses; history knows them, latest has every address by itself.
 //! What is hidden is an address: a document stands at the first of its addresses that is not ([`Copy`](struct@Copy)). Near-duplicates
 //! are documents of their own that know their group and their signature ([`Likeness`]); whoever asks may fold them. What
@@ -205,6 +208,22 @@ pub trait Snapshot: Send + Sync {
     /// Names the state: changes whenever an answer could.
     fn generation(&self) -> &str;
 
+    /// Names the history: as long as this is the same, history holds the same pages, and what newer members hide of them
+    /// can only grow. `None` where there is none.
+    fn history(&self) -> Option<&str>;
+
+    /// Does a candidate of this very snapshot stand in history?
+    fn is_in_history(&self, candidate: &Candidate) -> bool;
+
+    /// Candidates of history that an earlier snapshot with the same [`history`](Snapshot::history) gave for a question, as
+    /// they are now, in their order: each at the address that it is shown at, `None` where newer members hide it. Scores
+    /// stay as they were.
+    fn renewed(
+        &self,
+        asked: &Retrieval<'_>,
+        candidates: &[Candidate],
+    ) -> Result<Vec<Option<Candidate>>, IndexError>;
+
     /// How many pages can be found, each counted once with its copies.
     fn pages(&self) -> Result<u64, IndexError>;
 
@@ -291,6 +310,18 @@ pub struct Retrieval<'a> {
     pub newest_first: bool,
     /// What is found until then must do.
     pub until: Option<Instant>,
+    /// Which members are asked. Statistics are those of all, so that scores compare.
+    pub members: Members,
+}
+
+/// Members of the chain that a question is put to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Members {
+    /// All.
+    #[default]
+    All,
+    /// Those that are newer than history (最新库), for who knows what history has.
+    Latest,
 }
 
 impl<'a> Retrieval<'a> {
@@ -304,6 +335,7 @@ impl<'a> Retrieval<'a> {
             count_up_to: 10_000,
             newest_first: false,
             until: None,
+            members: Members::All,
         }
     }
 }

@@ -98,7 +98,7 @@ pub(crate) fn best(
     let mut time = Time::until(asked.until);
     let split = Plan::of(asked.query, &chain.fields);
     let sites = asked.query.site_rules();
-    for (member, view) in (0..).zip(&chain.members) {
+    for (member, view) in chain.asked(asked.members) {
         let failed = IndexError::tantivy(&view.path);
         let mut run = || -> tantivy::Result<()> {
             let split_weights = weights(&split, view, statistics)?;

@@ -1,5 +1,7 @@
 //! The chain at rest, answering.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -19,7 +21,7 @@ use crate::figures::FigureColumns;
 use crate::likeness::LikenessColumns;
 use crate::schema::{DAY, Fields, RANK, TITLE_LENGTH};
 use crate::{
-    Candidate, Card, Count, Found, IndexError, Likeness, Maxima, Place, Query, Retrieval, Snapshot,
+    Candidate, Card, Count, Found, IndexError, Likeness, Maxima, Members, Place, Query, Retrieval, Snapshot,
     StoredPage, Text, WebFigures, retrieve,
 };
 
@@ -87,6 +89,8 @@ impl MemberView {
 /// The chain at one moment, oldest member first.
 pub(crate) struct ChainSnapshot {
     pub(crate) generation: String,
+    /// Names the history, which is the first member then.
+    pub(crate) history: Option<String>,
     pub(crate) fields: Fields,
     pub(crate) members: Vec<MemberView>,
     /// The words of the installation that each member was cut with.
@@ -117,6 +121,46 @@ impl Snapshot for ChainSnapshot {
         &self.generation
     }
 
+    fn history(&self) -> Option<&str> {
+        self.history.as_deref()
+    }
+
+    fn is_in_history(&self, candidate: &Candidate) -> bool {
+        self.history.is_some() && candidate.place.member == 0
+    }
+
+    fn renewed(
+        &self,
+        asked: &Retrieval<'_>,
+        candidates: &[Candidate],
+    ) -> Result<Vec<Option<Candidate>>, IndexError> {
+        let sites = asked.query.site_rules();
+        let mut by_segment: HashMap<u32, Shown<'_>> = HashMap::new();
+        let mut renew = |candidate: &Candidate| {
+            let Place { segment, doc, address, .. } = candidate.place;
+            if !self.is_in_history(candidate) {
+                return Err(IndexError::ForeignCandidate);
+            }
+            self.columns(candidate.place)?;
+            let view = self.member(candidate.place)?;
+            let shown = match by_segment.entry(segment) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    new.insert(view.shown(segment, &sites).map_err(IndexError::tantivy(&view.path))?)
+                }
+            };
+            if asked.every_address {
+                let is_shown = shown.addresses(doc).any(|(number, _)| number == address);
+                return Ok(is_shown.then_some(*candidate));
+            }
+            let mut addresses = shown.addresses(doc);
+            let Some((address, page)) = addresses.next() else { return Ok(None) };
+            let copies = addresses.count() as u32;
+            Ok(Some(Candidate { page, copies, place: Place { address, ..candidate.place }, ..*candidate }))
+        };
+        candidates.iter().map(&mut renew).collect()
+    }
+
     fn knows(&self, word: &str, kind: Kind) -> bool {
         self.words.iter().all(|words| words.get(word).is_some_and(|known| known.kind == kind))
     }
@@ -136,13 +180,13 @@ impl Snapshot for ChainSnapshot {
         let count = if are_all || is_partial || asked.count_up_to == 0 {
             Count { pages: candidates.len() as u64, is_exact: are_all }
         } else {
-            count::count(self, asked.query, asked.every_address, asked.count_up_to, asked.until)?
+            count::count(self, asked)?
         };
         Ok(Found { total: count.pages, total_is_exact: count.is_exact, candidates, is_partial })
     }
 
     fn count(&self, query: &Query, up_to: u64) -> Result<Count, IndexError> {
-        count::count(self, query, false, up_to, None)
+        count::count(self, &Retrieval { count_up_to: up_to, ..Retrieval::new(query, 0) })
     }
 
     fn facets(
@@ -208,6 +252,15 @@ impl Snapshot for ChainSnapshot {
 }
 
 impl ChainSnapshot {
+    /// The members that are asked, with their numbers.
+    pub(crate) fn asked(&self, members: Members) -> impl Iterator<Item = (u32, &MemberView)> {
+        let passed = match members {
+            Members::All => 0,
+            Members::Latest => usize::from(self.history.is_some()),
+        };
+        (0..).zip(&self.members).skip(passed)
+    }
+
     pub(crate) fn member(&self, place: Place) -> Result<&MemberView, IndexError> {
         self.members.get(place.member as usize).ok_or(IndexError::ForeignCandidate)
     }

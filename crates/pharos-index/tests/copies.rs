@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 use pharos_index::{
-    Change, Copy, Document, EmbeddedIndex, HistoryBuilder, Index, MAX_COPIES, Query, Snapshot, WebFigures,
+    Change, Copy, Document, EmbeddedIndex, HistoryBuilder, Index, MAX_COPIES, Query, Retrieval, Snapshot,
+    WebFigures,
 };
 
 fn url(text: &str) -> PageUrl {
@@ -238,4 +239,23 @@ fn copies_keep_their_order_when_segments_are_merged() {
             assert!(page.url.starts_with(&format!("http://{host}/")), "{} is not of {host}", page.url);
         }
     }
+}
+
+#[test]
+fn what_history_gave_is_renewed_at_the_address_that_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = example(dir.path());
+    let query = keeper();
+    let [first, every] =
+        [false, true].map(|every_address| Retrieval { every_address, ..Retrieval::new(&query, 9) });
+    let before = index.snapshot().unwrap();
+    let had = [&first, &every].map(|asked| before.retrieve(asked).unwrap().candidates);
+    assert_eq!((had[0].len(), had[0][0].copies, had[1].len()), (1, 2, 3));
+    let now = change(&index, vec![gone("a.example/")]);
+    let renewed = now.renewed(&first, &had[0]).unwrap()[0].unwrap();
+    assert_eq!((renewed.page, renewed.copies), (url("www.b.example/copy").id(), 1));
+    assert_eq!(now.retrieve(&first).unwrap().candidates[0].page, renewed.page);
+    assert_eq!(now.renewed(&every, &had[1]).unwrap().into_iter().flatten().count(), 2);
+    let now = change(&index, vec![gone("www.b.example/copy"), gone("c.example:8080/copy")]);
+    assert_eq!(now.renewed(&first, &had[0]).unwrap(), [None]);
 }

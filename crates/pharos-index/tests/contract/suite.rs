@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pharos_core::{LibraryPosition, PageType, PageUrl};
 use pharos_index::{
-    Anchor, Candidate, Change, Document, Facet, Found, Index, Label, Part, Query, Retrieval, Snapshot,
-    StoredPage, WebFigures, Zone, day,
+    Anchor, Candidate, Change, Document, Facet, Found, Index, Label, Members, Part, Query, Retrieval,
+    Snapshot, StoredPage, WebFigures, Zone, day,
 };
 use proptest::prelude::*;
 
@@ -43,6 +43,7 @@ macro_rules! contract {
             a_list_of_results_needs_no_text
             important_pages_come_first_as_far_as_they_may
             the_best_are_the_best_of_all
+            latest_completes_what_history_had
         );
     };
 }
@@ -146,6 +147,50 @@ pub(crate) fn the_query_language_means_what_it_says(maker: &dyn Maker) {
     assert_eq!(ask(word("example")).len(), 4, "the address is part of what a page says");
     assert_eq!(snapshot.page(url("/b").id()).unwrap().unwrap().card.title, "Blue lighthouse");
     assert_eq!(snapshot.page(url("/none").id()).unwrap(), None);
+}
+
+/// What history gave once, renewed, and what latest gives now are together what all members give now.
+pub(crate) fn latest_completes_what_history_had(maker: &dyn Maker) {
+    let index = maker.open();
+    assert_eq!(index.snapshot().unwrap().history(), None);
+    let pages: Vec<Document> =
+        (0..20).map(|n| document(&format!("/{n}"), &format!("Page {n}"), "common words")).collect();
+    maker.build(&pages, at(100));
+    std::thread::sleep(std::time::Duration::from_millis(250));
+    let before = index.snapshot().unwrap();
+    let query = word("common");
+    let latest = Retrieval { members: Members::Latest, ..Retrieval::new(&query, 100) };
+    let had = before.search(&query, 100).unwrap().candidates;
+    assert!(had.len() == 20 && had.iter().all(|candidate| before.is_in_history(candidate)));
+    assert_eq!(before.retrieve(&latest).unwrap().total, 0);
+    let changes = vec![
+        put("/3", "Page 3", "other words"),
+        put("/5", "Page 5", "common words, often common"),
+        Change::Gone(url("/4").id()),
+        put("/99", "Page 99", "common words"),
+    ];
+    index.apply(changes).unwrap();
+    index.commit(at(200)).unwrap();
+    let now = index.snapshot().unwrap();
+    assert!(now.history().is_some() && now.history() == before.history());
+    assert_ne!(now.generation(), before.generation());
+    let renewed = now.renewed(&latest, &had).unwrap();
+    let gone: Vec<_> =
+        had.iter().zip(&renewed).filter(|(_, now)| now.is_none()).map(|(c, _)| c.page).collect();
+    assert!([3, 4, 5].iter().all(|n| gone.contains(&url(&format!("/{n}")).id())) && gone.len() == 3);
+    let found = now.retrieve(&latest).unwrap();
+    assert_eq!((found.total, found.total_is_exact), (2, true));
+    assert!(found.candidates.iter().all(|candidate| !now.is_in_history(candidate)));
+    assert!(now.renewed(&latest, &found.candidates).is_err(), "those are none of history");
+    let all = now.search(&query, 100).unwrap().candidates;
+    for candidate in &found.candidates {
+        assert!(all.contains(candidate), "with the statistics of all");
+    }
+    let mut together: Vec<_> =
+        renewed.into_iter().flatten().chain(found.candidates).map(|candidate| candidate.page).collect();
+    let mut all: Vec<_> = all.into_iter().map(|candidate| candidate.page).collect();
+    (together.sort_unstable(), all.sort_unstable());
+    assert_eq!(together, all);
 }
 
 /// The whole life of a generation: seal, build, switch, while pages change; nothing twice, nothing lost, and a page
