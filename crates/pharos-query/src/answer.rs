@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use pharos_core::config::{Combine, RankModel};
 use serde::Serialize;
 
+use crate::cache::CacheUse;
 use crate::intent::Kind;
 use crate::rank::WordScore;
 use crate::rank::combine::Contribution;
@@ -31,6 +32,8 @@ pub struct Answer {
     pub total: u64,
     /// Whether `total` is exact or at least so many.
     pub total_is_exact: bool,
+    /// How much of it was known from before.
+    pub cache: CacheUse,
     /// How long it took.
     pub took_ms: f64,
     /// Which page of results this is, from 1.

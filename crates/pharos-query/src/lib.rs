@@ -8,7 +8,7 @@
 //!
 //! `parse` has the query language; `expression` is a query as understood; `retrieve` the two stages of retrieval; `rank` how
 //! well a page answers; `intent` what kind of query it is; `fold` what says the same is one result; `arrange` results on
-//! pages; `lists` keeps them while the index changes; `snippet` and `highlight` what is shown of a text; `similar` pages like
+//! pages; `cache` what is known from before; `source` candidates from the index or from there; `snippet` and `highlight` what is shown of a text; `similar` pages like
 //! another; `boost` what an operator raises or blocks. [`Trial`] and [`spam`] measure all of it.
 //!
 //! On the development collections (`pharos eval retrieval`; BM25 with stems and without stop words in brackets): Cranfield
@@ -51,11 +51,11 @@
 mod answer;
 mod arrange;
 mod boost;
+pub mod cache;
 mod expression;
 mod fold;
 mod highlight;
 mod intent;
-mod lists;
 mod look;
 mod parse;
 mod rank;
@@ -63,11 +63,13 @@ mod retrieve;
 mod search;
 mod similar;
 mod snippet;
+mod source;
 pub mod spam;
 mod term;
 mod trial;
 
 pub use answer::{Answer, Explanation, FacetValue, Hit, QueryExplanation};
+pub use cache::CacheUse;
 pub use intent::Kind;
 pub use pharos_index::Card;
 pub use rank::WordScore;

@@ -9,13 +9,15 @@ use pharos_index::{Candidate, Facet, FacetCount, IndexError, Label, Query, Store
 
 use crate::answer::{Answer, Explanation, FacetValue, Hit, QueryExplanation};
 use crate::arrange::arrange;
+use crate::cache::answers::tidy;
+use crate::cache::lists::{KeptList, ListKey, Listed};
+use crate::cache::{CacheUse, Caches, State, note};
 use crate::expression::Expression;
 use crate::fold::{Fold, Folded};
 use crate::highlight::{Marker, mark};
-use crate::lists::{KeptList, KeptLists, ListKey, Listed};
 use crate::rank::Ranker;
 use crate::rank::combine::Parts;
-use crate::retrieve::{COUNTED, Retrieved, Retriever, Wanted};
+use crate::retrieve::{COUNTED, Question, Retrieved, Retriever, Wanted};
 use crate::search::Request;
 use crate::snippet::snippet;
 
@@ -30,27 +32,28 @@ pub(crate) struct Look<'a> {
     pub(crate) request: &'a Request,
     pub(crate) asked: &'a Expression,
     pub(crate) retriever: Retriever<'a>,
-    pub(crate) lists: &'a KeptLists,
+    pub(crate) caches: &'a Caches,
+    pub(crate) state: &'a State,
     /// Results a page.
     pub(crate) size: usize,
 }
 
 impl Look<'_> {
     pub(crate) fn answer(&self, answer: &mut Answer) -> Result<(), IndexError> {
-        let kept = self.request.generation.as_ref().filter(|_| answer.page > 1 && !self.request.explain);
-        let kept = kept.and_then(|generation| self.lists.get(&self.key(generation, &answer.query)));
-        let (list, found) = match kept {
-            Some(list) => (list, None),
+        let (list, found) = match self.known_list(&answer.query, answer.page) {
+            Some(list) => {
+                answer.cache = CacheUse::Partly;
+                (list, None)
+            }
             None => {
-                let found = self.retrieve(&answer.query)?;
+                let (found, of_cache) = self.retrieve(&answer.query)?;
+                answer.cache = of_cache;
                 let list = Arc::new(self.list(&found)?);
-                self.lists.keep(self.key(&answer.generation, &answer.query), Arc::clone(&list));
+                self.caches.lists.keep(self.key(&answer.generation, &answer.query), Arc::clone(&list));
                 (list, Some(found))
             }
         };
-        if let Some(generation) = self.request.generation.as_ref().filter(|_| found.is_none()) {
-            answer.generation.clone_from(generation);
-        }
+        answer.generation.clone_from(&list.state.generation);
         (answer.total, answer.total_is_exact) = (list.total, list.total_is_exact);
         (answer.partial, answer.relaxed, answer.kind) = (list.is_partial, list.is_relaxed, list.kind);
         answer.last_page = Some(list.results.len().div_ceil(self.size));
@@ -68,13 +71,53 @@ impl Look<'_> {
 
     fn key(&self, generation: &str, text: &str) -> ListKey {
         let Request { all, newest_first, any_word, .. } = *self.request;
-        let (generation, text) = (generation.to_string(), text.to_string());
+        let (generation, text) = (generation.to_string(), tidy(text));
         ListKey { generation, text, size: self.size, all, newest_first, any_word }
     }
 
-    fn retrieve(&self, text: &str) -> Result<Retrieved, IndexError> {
-        let Request { all, newest_first, any_word, .. } = *self.request;
-        self.retriever.retrieve(self.asked, text, Wanted { all, newest_first, any_word })
+    /// The list that a further page follows on, whatever has changed since; or the one of this very state.
+    fn known_list(&self, text: &str, page: usize) -> Option<Arc<KeptList>> {
+        let lists = &self.caches.lists;
+        if self.request.explain {
+            return None;
+        }
+        let followed = self.request.generation.as_ref().filter(|_| page > 1);
+        if let Some(list) = followed.and_then(|generation| lists.get(&self.key(generation, text))) {
+            note("lists", true);
+            return Some(list);
+        }
+        let now = lists.get(&self.key(&self.state.generation, text)).filter(|_| self.caches.is_on())?;
+        let is_right = now.state == *self.state && !now.is_partial;
+        is_right.then(|| {
+            note("lists", true);
+            now
+        })
+    }
+
+    /// What is found: by asking latest alone, where it is known what history has.
+    fn retrieve(&self, text: &str) -> Result<(Retrieved, CacheUse), IndexError> {
+        let Request { all, newest_first, any_word, explain, .. } = *self.request;
+        let wanted = Wanted { all, newest_first, any_word };
+        let question = Question { asked: self.asked, text, wanted };
+        if explain || !self.caches.is_on() {
+            let retriever = Retriever { state: None, ..self.retriever };
+            return Ok((retriever.retrieve(question)?, CacheUse::Miss));
+        }
+        let key = (tidy(text), wanted);
+        let history = self.retriever.snapshot.history();
+        let known = history.and_then(|history| self.caches.histories.get(&key, history));
+        if let Some(known) = known
+            && let Some(found) = self.retriever.complete(question, &known)?
+        {
+            note("lists", true);
+            return Ok((found, CacheUse::Partly));
+        }
+        note("lists", false);
+        let mut found = self.retriever.retrieve(question)?;
+        if let Some(list) = found.history.take() {
+            self.caches.histories.keep(key, list);
+        }
+        Ok((found, CacheUse::Miss))
     }
 
     /// Folds what says the same and puts the results on pages.
@@ -108,6 +151,7 @@ impl Look<'_> {
             is_relaxed: found.is_relaxed,
             kind: found.kind,
             asked: found.asked.clone(),
+            state: self.state.clone(),
         })
     }
 

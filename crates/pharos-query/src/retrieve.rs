@@ -11,6 +11,8 @@ use pharos_index::{Candidate, Evidence, IndexError, Query, Retrieval, Snapshot, 
 use pharos_text::Analyser;
 
 use crate::boost::Boosts;
+use crate::cache::State;
+use crate::cache::history::HistoryList;
 use crate::expression::Expression;
 use crate::intent::{self, Kind};
 use crate::rank::basic_weight::Shape;
@@ -20,6 +22,7 @@ use crate::rank::user_weight::{ClickRules, ClickWeights, Clicks};
 use crate::rank::vector_space::{Vector, Weighing, cosine, vector};
 use crate::rank::{Facts, Ranker};
 use crate::similar;
+use crate::source::Source;
 
 /// Candidates that are looked at before the clock is.
 const BATCH: usize = 1_000;
@@ -34,7 +37,7 @@ pub(crate) const COUNTED: u64 = 10_000;
 type PageSet = HashSet<PageId, foldhash::fast::FixedState>;
 
 /// What is asked for, beside the query.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Wanted {
     /// Copies, too.
     pub(crate) all: bool,
@@ -44,7 +47,6 @@ pub(crate) struct Wanted {
 }
 
 /// The best pages for a query.
-#[derive(Debug)]
 pub(crate) struct Retrieved {
     pub(crate) kept: Vec<Kept>,
     pub(crate) total: u64,
@@ -59,6 +61,8 @@ pub(crate) struct Retrieved {
     pub(crate) sought: SoughtWords,
     /// How its words belong together.
     pub(crate) shape: Shape,
+    /// What history gave, where that was to be noted.
+    pub(crate) history: Option<HistoryList>,
 }
 
 impl Retrieved {
@@ -74,6 +78,7 @@ impl Retrieved {
             asked: None,
             sought: SoughtWords::default(),
             shape: Shape::And(Vec::new()),
+            history: None,
         }
     }
 }
@@ -96,16 +101,41 @@ pub(crate) struct Retriever<'a> {
     pub(crate) clicks: &'a Clicks,
     pub(crate) today: i64,
     pub(crate) until: Option<Instant>,
+    /// What an answer depends on, where something of it may be known or is to be noted.
+    pub(crate) state: Option<&'a State>,
+}
+
+/// A query as it is put.
+#[derive(Clone, Copy)]
+pub(crate) struct Question<'a> {
+    pub(crate) asked: &'a Expression,
+    pub(crate) text: &'a str,
+    pub(crate) wanted: Wanted,
 }
 
 impl Retriever<'_> {
     /// The best pages.
-    pub(crate) fn retrieve(
+    pub(crate) fn retrieve(&self, question: Question<'_>) -> Result<Retrieved, IndexError> {
+        let found = self.retrieve_from(question, Source::everything(self.snapshot, self.state))?;
+        // Everything knows all there is.
+        Ok(found.unwrap_or_else(Retrieved::nothing))
+    }
+
+    /// The best pages, where it is known what history has; `None` where that is no longer enough.
+    pub(crate) fn complete(
         &self,
-        asked: &Expression,
-        text: &str,
-        wanted: Wanted,
-    ) -> Result<Retrieved, IndexError> {
+        question: Question<'_>,
+        known: &HistoryList,
+    ) -> Result<Option<Retrieved>, IndexError> {
+        self.retrieve_from(question, Source::latest(self.snapshot, known))
+    }
+
+    fn retrieve_from(
+        &self,
+        question: Question<'_>,
+        mut source: Source<'_>,
+    ) -> Result<Option<Retrieved>, IndexError> {
+        let Question { asked, wanted, .. } = question;
         let knows = |word: &str, kind| self.snapshot.knows(word, kind);
         let mut found = Retrieved::nothing();
         let mut query = asked.to_query(&knows);
@@ -113,7 +143,7 @@ impl Retriever<'_> {
         found.sought = match asked.related() {
             Some(target) => {
                 let Some(sought) = similar::words(target, self.snapshot, self.analyser)? else {
-                    return Ok(found);
+                    return Ok(Some(found));
                 };
                 let words = sought.terms.iter().map(|term| Query::Word(term.clone())).collect();
                 query = Query::And(vec![Query::Or(words), query]);
@@ -122,20 +152,27 @@ impl Retriever<'_> {
             }
             None => SoughtWords::of(&asked.terms(), &knows, self.snapshot)?,
         };
+        if !source.fits(&found.sought, self.state) {
+            return Ok(None);
+        }
         if wanted.any_word
             && let Some(any) = relaxed.take()
         {
             query = any;
             found.is_relaxed = true;
         }
-        let mut candidates = self.candidates(&mut query, wanted, &mut found)?;
+        let mut ask = |step: usize, query: &mut Query, found: &mut Retrieved| {
+            self.candidates(step, query, wanted, found, &mut source)
+        };
+        let Some(mut candidates) = ask(0, &mut query, &mut found)? else { return Ok(None) };
         if candidates.is_empty()
             && !found.is_partial
             && asked.related().is_none()
             && let Some(apart) = asked.apart(&knows)
         {
             query = apart;
-            candidates = self.candidates(&mut query, wanted, &mut found)?;
+            let Some(more) = ask(1, &mut query, &mut found)? else { return Ok(None) };
+            candidates = more;
         }
         if candidates.is_empty()
             && !found.is_partial
@@ -143,80 +180,95 @@ impl Retriever<'_> {
         {
             query = any;
             found.is_relaxed = true;
-            candidates = self.candidates(&mut query, wanted, &mut found)?;
+            let Some(more) = ask(2, &mut query, &mut found)? else { return Ok(None) };
+            candidates = more;
         }
         // Where one word is enough, one decides.
         let any = || Shape::Or((0..found.sought.words.len()).map(Shape::Word).collect());
         let needs_all = !found.is_relaxed && asked.related().is_none();
         found.shape = if needs_all { found.sought.shape(asked) } else { any() };
         if wanted.newest_first {
+            source.note(candidates.iter().copied(), self.query.max_results);
             candidates.truncate(self.query.max_results);
             found.kept = candidates.iter().map(|c| Kept { candidate: *c, parts: Parts::default() }).collect();
         } else {
-            self.score(asked, text, &query, candidates, wanted, &mut found)?;
+            self.score(question, &query, candidates, &mut source, &mut found)?;
         }
         found.asked = Some(query);
-        Ok(found)
+        found.history = source.finish().filter(|_| !found.is_partial);
+        Ok(Some(found))
     }
 
     /// Stage one. Blocked pages are part of the question: they are neither found nor counted.
     fn candidates(
         &self,
+        step: usize,
         query: &mut Query,
         wanted: Wanted,
         found: &mut Retrieved,
-    ) -> Result<Vec<Candidate>, IndexError> {
+        source: &mut Source<'_>,
+    ) -> Result<Option<Vec<Candidate>>, IndexError> {
         self.boosts.block(query);
-        let of_index = self.snapshot.retrieve(&Retrieval {
+        let asked = Retrieval {
             rank_weight: self.query.rank_weight as f32,
             every_address: wanted.all,
             count_up_to: COUNTED,
             newest_first: wanted.newest_first,
             until: self.until,
             ..Retrieval::new(query, self.query.candidates.max(self.query.max_results))
-        })?;
+        };
+        let Some(of_index) = source.candidates(step, &asked, self.query.max_results)? else {
+            return Ok(None);
+        };
         (found.total, found.total_is_exact) = (of_index.total, of_index.total_is_exact);
         found.is_partial = of_index.is_partial;
-        Ok(of_index.candidates)
+        Ok(Some(of_index.candidates))
     }
 
     /// Stage two.
     fn score(
         &self,
-        asked: &Expression,
-        text: &str,
+        question: Question<'_>,
         query: &Query,
         mut candidates: Vec<Candidate>,
-        wanted: Wanted,
+        source: &mut Source<'_>,
         found: &mut Retrieved,
     ) -> Result<(), IndexError> {
+        let Question { asked, text, wanted } = question;
         let asks_more = intent::may_name_site(asked) || self.boosts.raised().next().is_some();
         let of_index = candidates.iter().filter(|_| asks_more).map(|candidate| candidate.page);
         let mut known: PageSet = of_index.collect();
-        let mut beside = |filter: Query, most: usize| -> Result<(Vec<Candidate>, Vec<PageId>), IndexError> {
+        let mut new = |more: Vec<Candidate>| -> (Vec<Candidate>, Vec<PageId>) {
+            let pages = more.iter().map(|candidate| candidate.page).collect();
+            (more.into_iter().filter(|candidate| known.insert(candidate.page)).collect(), pages)
+        };
+        let with = |filter: Query| {
             let mut both = match query.clone() {
                 Query::And(parts) => parts,
                 other => vec![other],
             };
             both.push(filter);
-            let both = Query::And(both);
-            let every_address = wanted.all;
-            let retrieval =
-                Retrieval { count_up_to: 0, every_address, until: self.until, ..Retrieval::new(&both, most) };
-            let more = self.snapshot.retrieve(&retrieval)?.candidates;
-            let pages = more.iter().map(|candidate| candidate.page).collect();
-            Ok((more.into_iter().filter(|candidate| known.insert(candidate.page)).collect(), pages))
+            Query::And(both)
+        };
+        let plain = Retrieval {
+            count_up_to: 0,
+            every_address: wanted.all,
+            until: self.until,
+            ..Retrieval::new(query, 0)
         };
         let mut homes = PageSet::default();
         let mut boosted: HashMap<PageId, f64> = HashMap::new();
         let may_name_site = intent::may_name_site(asked);
         if may_name_site && !candidates.is_empty() {
-            let (more, pages) = beside(Query::Home, HOMES)?;
+            let query = with(Query::Home);
+            let (more, pages) = new(source.homes(&Retrieval { query: &query, limit: HOMES, ..plain })?);
             candidates.extend(more);
             homes.extend(pages);
         }
-        for (filter, by) in self.boosts.raised() {
-            let (more, pages) = beside(filter, self.query.max_results)?;
+        for (nth, (filter, by)) in self.boosts.raised().enumerate() {
+            let query = with(filter);
+            let asked = Retrieval { query: &query, limit: self.query.max_results, ..plain };
+            let (more, pages) = new(source.raised(nth, &asked)?);
             candidates.extend(more);
             pages.into_iter().for_each(|page| *boosted.entry(page).or_default() += by);
         }
@@ -237,7 +289,7 @@ impl Retriever<'_> {
         };
         let weights = ranker.weights(found.kind);
         let rules = ClickRules { decay: self.rank.click_decay, start: self.rank.click_start };
-        let clicks: Option<ClickWeights<'_>> = self.clicks.of(text, rules);
+        let clicks: Option<ClickWeights> = self.clicks.of(text, rules, candidates.iter().map(|c| c.page));
         let mut cosines = Cosines::of(self, &found.sought);
         let mut kept: Vec<Kept> = Vec::with_capacity(candidates.len());
         for batch in candidates.chunks(BATCH) {
@@ -272,6 +324,7 @@ impl Retriever<'_> {
             let (a, b) = (&a.candidate, &b.candidate);
             b.score.total_cmp(&a.score).then_with(|| a.page.cmp(&b.page))
         };
+        source.note(kept.iter().map(|kept| kept.candidate), self.query.max_results);
         // The best of many, then these in order: sorting all would be for nothing.
         if kept.len() > self.query.max_results && self.query.max_results > 0 {
             kept.select_nth_unstable_by(self.query.max_results - 1, by_score);

@@ -11,12 +11,13 @@ use thiserror::Error;
 
 use crate::answer::Answer;
 use crate::boost::Boosts;
+use crate::cache::answers::AnswerKey;
+use crate::cache::{CacheUse, Caches, State};
 use crate::expression::Expression;
-use crate::lists::KeptLists;
 use crate::look::Look;
 use crate::parse::parse;
 use crate::rank::user_weight::Clicks;
-use crate::retrieve::{Retriever, Wanted};
+use crate::retrieve::{Question, Retriever, Wanted};
 
 /// What can go wrong with a query.
 #[derive(Debug, Error)]
@@ -64,7 +65,7 @@ pub struct Search {
     boosts: Boosts,
     clicks: RwLock<Arc<Clicks>>,
     clock: Arc<dyn Clock>,
-    lists: KeptLists,
+    pub(crate) caches: Caches,
 }
 
 impl Search {
@@ -77,7 +78,7 @@ impl Search {
             boosts: Boosts::of(&config.rank),
             clicks: RwLock::default(),
             clock: Arc::new(SystemClock),
-            lists: KeptLists::default(),
+            caches: Caches::new(config.cache.memory.bytes()),
         }
     }
 
@@ -91,15 +92,50 @@ impl Search {
         *self.clicks.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(clicks);
     }
 
+    /// Somebody chose a page from the nth page of results for a query, counted from 1. It counts at once.
+    pub fn click(&self, query: &str, page: PageId, nth: usize) {
+        self.clicks().click(query, page, nth);
+    }
+
+    /// Asks these, so that who asks them next in this state of the index need not wait. Gives how many were not known.
+    pub fn warm<'q>(&self, queries: impl IntoIterator<Item = &'q str>) -> Result<usize, QueryError> {
+        let mut new = 0;
+        for query in queries {
+            new += usize::from(self.run(&Request::new(query))?.cache != CacheUse::Hit);
+        }
+        Ok(new)
+    }
+
     /// Answers a request. Any text is fine.
     pub fn run(&self, request: &Request) -> Result<Answer, QueryError> {
         let started = Instant::now();
+        let mut answer = self.answer(request, started)?;
+        answer.took_ms = started.elapsed().as_micros() as f64 / 1000.0;
+        Ok(answer)
+    }
+
+    /// The answer, from memory if it was given before in this state of everything.
+    fn answer(&self, request: &Request, started: Instant) -> Result<Answer, QueryError> {
         let text: String = request.text.chars().take(self.query.max_length).collect();
         let size = if request.size == 0 { self.query.page_size.max(1) } else { request.size };
         let page = request.page.max(1);
-        let analyser = Analyser::with(self.index.vocabulary());
-        let asked = parse(&text, &analyser);
         let snapshot = self.index.snapshot()?;
+        self.caches.see_history(snapshot.history());
+        let clicks = self.clicks();
+        let state = State {
+            generation: snapshot.generation().to_string(),
+            day: self.today(),
+            words: self.index.vocabulary(),
+            clicks: clicks.stamp(&text),
+        };
+        // What follows on another state is not the answer of this one.
+        let follows = page > 1 && request.generation.as_ref().is_some_and(|from| *from != state.generation);
+        let key = AnswerKey::of(request, &text, page, size).filter(|_| !follows);
+        if let Some(known) = key.as_ref().and_then(|key| self.caches.answers.get(key, &state)) {
+            return Ok(Answer { query: text, cache: CacheUse::Hit, ..known });
+        }
+        let analyser = Analyser::with(Arc::clone(&state.words));
+        let asked = parse(&text, &analyser);
         let mut answer = Answer {
             query: text,
             understood: asked.to_string(),
@@ -109,13 +145,16 @@ impl Search {
             ..Answer::default()
         };
         if !asked.is_empty() {
-            let clicks = self.clicks();
             let until = started.checked_add(self.query.time);
-            let retriever = Retriever { until, ..self.retriever(&*snapshot, &analyser, &clicks) };
-            let look = Look { request, asked: &asked, retriever, lists: &self.lists, size };
+            let retriever = self.retriever(&*snapshot, &analyser, &clicks);
+            let retriever = Retriever { until, state: Some(&state), today: state.day, ..retriever };
+            let (caches, state) = (&self.caches, &state);
+            let look = Look { request, asked: &asked, retriever, caches, state, size };
             look.answer(&mut answer)?;
         }
-        answer.took_ms = started.elapsed().as_micros() as f64 / 1000.0;
+        if let Some(key) = key.filter(|_| !answer.partial) {
+            self.caches.answers.keep(key, state, &answer);
+        }
         Ok(answer)
     }
 
@@ -158,7 +197,7 @@ impl Search {
         let query = QueryConfig { max_results: count, ..self.query.clone() };
         let clicks = self.clicks();
         let retriever = Retriever { query: &query, ..self.retriever(&*snapshot, &analyser, &clicks) };
-        let found = retriever.retrieve(&asked, &text, wanted)?;
+        let found = retriever.retrieve(Question { asked: &asked, text: &text, wanted })?;
         Ok(found.kept.iter().map(|kept| kept.candidate.page).collect())
     }
 
@@ -201,9 +240,15 @@ impl Search {
             rank: &self.rank,
             boosts: &self.boosts,
             clicks,
-            today: self.clock.now().seconds().div_euclid(86_400),
+            today: self.today(),
             until: None,
+            state: None,
         }
+    }
+
+    /// The day it is.
+    fn today(&self) -> i64 {
+        self.clock.now().seconds().div_euclid(86_400)
     }
 
     fn clicks(&self) -> Arc<Clicks> {

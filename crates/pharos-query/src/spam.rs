@@ -191,7 +191,7 @@ fn web(trick: Trick, effort: usize) -> Vec<Document> {
 
 /// Honest pages are clicked, too, the better ones more.
 fn clicks(trick: Trick, effort: usize) -> Clicks {
-    let mut clicks = Clicks::default();
+    let clicks = Clicks::default();
     for nth in 0..20 {
         (0..20 - nth).for_each(|_| clicks.click(QUERY, honest(nth), 1));
     }

@@ -47,6 +47,16 @@ pub fn install_metrics() -> Result<Metrics, MetricsError> {
     metrics::describe_histogram!(QUERY_SECONDS, "Time a search takes, without waiting for its turn.");
     metrics::describe_gauge!(SEARCHABLE_PAGES, "Pages that can be searched.");
     metrics::describe_counter!(
+        "pharos_cache_lookups_total",
+        "Looks into what is known from before: answers, lists of results; found or not."
+    );
+    metrics::describe_gauge!("pharos_cache_bytes", "Memory of what is known from before.");
+    metrics::describe_gauge!("pharos_cache_entries", "Answers, lists and results of history that are known.");
+    metrics::describe_counter!(
+        "pharos_index_searches_total",
+        "Searches of the index: of all of it, or of latest alone where history's results are known."
+    );
+    metrics::describe_counter!(
         "pharos_crawl_requests_total",
         "Requests of the crawl, by status of the answer."
     );

@@ -333,6 +333,11 @@ settings! {
         /// What the static rank adds at most to the score by which candidates are chosen.
         rank_weight: f64 = 2.0,
     }
+    /// Answers that are known from before.
+    cache: CacheConfig {
+        /// Memory for them: half for pages of results as they are shown, half for lists of what was found; 0 keeps none.
+        memory: Size = Size(64 << 20),
+    }
     /// Ranking. Every part of a score lies between 0 and 1.
     rank: RankConfig {
         /// How well words fit: bm25, basic-weight (tags, rarity, length), or cosine of binary, tf or tfidf vectors.

@@ -11,7 +11,7 @@
 //! | title | the share of the query in the title, more where the title says little else; or in anchors |
 //! | links (WL) | rank of page and site on a logarithmic scale up to the largest; for queries that name a site in-links from other sites, too |
 //! | home | for queries that name a site: is it the home page that is called so, how many link to it, what they call it, how deep it lies, how often it is copied |
-//! | clicks (WU) | [`user_weight`] |
+//! | clicks (WU) | [`user_weight`], or [`hot_clicks`] where nobody has clicked for the query |
 //! | fresh | halves with every half-life |
 //!
 //! One table of weights for each kind of query ([`Kind`](crate::intent::Kind)) tells how much each part counts; they are
@@ -20,6 +20,7 @@
 pub(crate) mod basic_weight;
 pub(crate) mod bm25;
 pub(crate) mod combine;
+mod hot_clicks;
 pub(crate) mod proximity;
 pub(crate) mod sought;
 pub(crate) mod user_weight;

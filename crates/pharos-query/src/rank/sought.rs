@@ -110,6 +110,12 @@ impl SoughtWords {
         Ok(Self { words: sought, terms: words, pages, mean_length })
     }
 
+    /// What scores depend on beside the pages: how many pages there are, how long, and how many have each word.
+    pub(crate) fn statistics(&self) -> Vec<f64> {
+        let of_words = self.words.iter().map(|word| word.known.with_word);
+        [self.pages, self.mean_length].into_iter().chain(of_words).collect()
+    }
+
     /// How the words belong together in a query.
     pub(crate) fn shape(&self, asked: &Expression) -> Shape {
         let words = |terms: &[Term]| {

@@ -2,25 +2,44 @@
 //!
 //! A click counts more, the fewer people look where the page stood; what was clicked long ago counts less from day to day;
 //! a page that is new to a query begins with a part of what the best one has. Only pages of one query are compared, and no
-//! click at all weighs nothing.
+//! click at all weighs nothing. Where nobody has clicked for a query, what was clicked for any counts ([`hot_clicks`]).
+//!
+//! [`hot_clicks`]: super::hot_clicks
+//!
+//! Clicks are counted in memory, by any number of threads, while others ask. Queries, and pages of one, are bounded: the
+//! coldest are forgotten.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 use pharos_core::PageId;
+
+use super::hot_clicks::{Clicked, HotClicks, drop_coldest};
 
 /// What a click on the nth page of results counts (table 10-3): the first is looked at so much more often.
 const COMPENSATION: [f64; 10] = [1.00, 3.88, 6.39, 9.46, 12.78, 16.31, 19.71, 23.65, 27.82, 40.00];
 
+/// Queries whose clicks are kept.
+const MAX_QUERIES: usize = 100_000;
+
+/// Pages of one query whose clicks are kept.
+const MAX_PAGES: usize = 1_000;
+
 /// What users clicked, query by query: history and today (WUA₁ and WUD₀).
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct Clicks {
-    queries: HashMap<String, HashMap<PageId, Clicked>>,
+    /// Tells these clicks from others that took their place.
+    number: u64,
+    queries: RwLock<HashMap<String, OfQuery>>,
+    hot: HotClicks,
+    days: AtomicU64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Clicked {
-    before: f64,
-    today: f64,
+#[derive(Debug, Default)]
+struct OfQuery {
+    pages: HashMap<PageId, Clicked>,
+    times: u64,
 }
 
 /// How clicks are weighed.
@@ -32,51 +51,106 @@ pub struct ClickRules {
     pub start: f64,
 }
 
+/// Tells clicks of one moment from those of another, as far as they may change the answer to one query much: it is
+/// another one when clicks have grown by a tenth, when a day is over, or when other clicks took their place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ClickStamp {
+    number: u64,
+    days: u64,
+    is_own: bool,
+    steps: u64,
+}
+
+impl Default for Clicks {
+    fn default() -> Self {
+        static CREATED: AtomicU64 = AtomicU64::new(1);
+        Self {
+            number: CREATED.fetch_add(1, Ordering::Relaxed),
+            queries: RwLock::default(),
+            hot: HotClicks::default(),
+            days: AtomicU64::new(0),
+        }
+    }
+}
+
 impl Clicks {
     /// Somebody asked this and chose a page from the nth page of results, counted from 1.
-    pub fn click(&mut self, query: &str, page: PageId, nth: usize) {
+    pub fn click(&self, query: &str, page: PageId, nth: usize) {
         let compensation = COMPENSATION[nth.clamp(1, COMPENSATION.len()) - 1];
-        let pages = self.queries.entry(pharos_text::normalise(query)).or_default();
-        pages.entry(page).or_default().today += compensation;
+        let query = pharos_text::normalise(query);
+        let mut queries = self.queries.write().unwrap_or_else(PoisonError::into_inner);
+        let of_query = queries.entry(query).or_default();
+        of_query.times += 1;
+        of_query.pages.entry(page).or_default().today += compensation;
+        drop_coldest(&mut of_query.pages, MAX_PAGES, |clicked| clicked.today + clicked.before);
+        drop_coldest(&mut queries, MAX_QUERIES, |of_query| {
+            of_query.pages.values().map(|clicked| clicked.today + clicked.before).sum()
+        });
+        drop(queries);
+        self.hot.click(page, compensation);
     }
 
     /// A day is over: WUA = WUD₀ + k·WUA₁.
-    pub fn end_day(&mut self, rules: &ClickRules) {
-        for pages in self.queries.values_mut() {
-            for clicked in pages.values_mut() {
-                *clicked = Clicked { before: clicked.total(rules), today: 0.0 };
-            }
+    pub fn end_day(&self, rules: &ClickRules) {
+        let mut queries = self.queries.write().unwrap_or_else(PoisonError::into_inner);
+        queries.values_mut().flat_map(|of_query| of_query.pages.values_mut()).for_each(|c| c.end_day(rules));
+        drop(queries);
+        self.hot.end_day(rules);
+        self.days.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What pages weigh for one query; `None` where nobody has clicked any of them.
+    pub(crate) fn of(
+        &self,
+        query: &str,
+        rules: ClickRules,
+        pages: impl Iterator<Item = PageId>,
+    ) -> Option<ClickWeights> {
+        if self.hot.times() == 0 {
+            return None;
         }
+        let queries = self.queries.read().unwrap_or_else(PoisonError::into_inner);
+        let own = queries.get(&pharos_text::normalise(query)).map(|of_query| {
+            let clicked = of_query.pages.iter();
+            clicked.map(|(page, clicked)| (*page, clicked.total(&rules))).collect::<HashMap<PageId, f64>>()
+        });
+        drop(queries);
+        let weights = |totals: HashMap<PageId, f64>| {
+            let most = totals.values().copied().fold(0.0, f64::max);
+            (most > 0.0).then_some(ClickWeights { totals, most, start: rules.start.clamp(0.0, 1.0) })
+        };
+        own.and_then(weights).or_else(|| weights(self.hot.totals(pages, &rules)))
     }
 
-    /// What the pages of one query weigh; `None` where nobody has clicked any.
-    pub(crate) fn of(&self, query: &str, rules: ClickRules) -> Option<ClickWeights<'_>> {
-        let pages = self.queries.get(&pharos_text::normalise(query))?;
-        let most = pages.values().map(|clicked| clicked.total(&rules)).fold(0.0, f64::max);
-        (most > 0.0).then_some(ClickWeights { pages, most, rules })
+    /// See [`ClickStamp`].
+    pub(crate) fn stamp(&self, query: &str) -> ClickStamp {
+        let (number, days) = (self.number, self.days.load(Ordering::Relaxed));
+        let all = self.hot.times();
+        if all == 0 {
+            return ClickStamp { number, days, ..ClickStamp::default() };
+        }
+        let queries = self.queries.read().unwrap_or_else(PoisonError::into_inner);
+        let own = queries.get(&pharos_text::normalise(query)).map(|of_query| of_query.times);
+        ClickStamp { number, days, is_own: own.is_some(), steps: steps(own.unwrap_or(all)) }
     }
 }
 
-impl Clicked {
-    fn total(&self, rules: &ClickRules) -> f64 {
-        self.today + rules.decay.clamp(0.0, 1.0) * self.before
-    }
+/// Each of the first ten clicks is a step, and then each growth by a tenth.
+fn steps(times: u64) -> u64 {
+    if times <= 10 { times } else { 10 + ((times as f64 / 10.0).ln() / 1.1f64.ln()) as u64 }
 }
 
-/// The clicks of one query.
-pub(crate) struct ClickWeights<'c> {
-    pages: &'c HashMap<PageId, Clicked>,
+/// What pages weigh for one query.
+pub(crate) struct ClickWeights {
+    totals: HashMap<PageId, f64>,
     most: f64,
-    rules: ClickRules,
+    start: f64,
 }
 
-impl ClickWeights<'_> {
+impl ClickWeights {
     /// WU = (WUA + WUC) / WUmax, where WUC = l·WUAmax for a page without clicks.
     pub(crate) fn weight(&self, page: PageId) -> f64 {
-        match self.pages.get(&page) {
-            Some(clicked) => clicked.total(&self.rules) / self.most,
-            None => self.rules.start.clamp(0.0, 1.0),
-        }
+        self.totals.get(&page).map_or(self.start, |total| total / self.most)
     }
 }
 
@@ -92,28 +166,81 @@ mod tests {
         PageUrl::parse(&format!("http://a.example/{n}")).unwrap().id()
     }
 
+    fn weights(clicks: &Clicks, query: &str, pages: &[usize]) -> Option<ClickWeights> {
+        clicks.of(query, RULES, pages.iter().map(|n| page(*n)))
+    }
+
     #[test]
     fn a_click_far_behind_counts_more() {
-        let mut clicks = Clicks::default();
+        let clicks = Clicks::default();
         (0..4).for_each(|_| clicks.click("北京大学", page(1), 1));
         clicks.click("北京大学", page(2), 2);
         clicks.click("北京大学", page(3), 99);
-        let weights = clicks.of("北京大学", RULES).unwrap();
-        assert_eq!((weights.weight(page(3)), weights.weight(page(1))), (1.0, 0.1));
-        assert_eq!(weights.weight(page(2)), 3.88 / 40.0);
-        assert_eq!(weights.weight(page(9)), 0.1, "a new page begins with a part of the best");
-        assert!(clicks.of("清华大学", RULES).is_none());
+        let found = weights(&clicks, "北京大学", &[]).unwrap();
+        assert_eq!((found.weight(page(3)), found.weight(page(1))), (1.0, 0.1));
+        assert_eq!(found.weight(page(2)), 3.88 / 40.0);
+        assert_eq!(found.weight(page(9)), 0.1, "a new page begins with a part of the best");
+        assert!(weights(&clicks, "清华大学", &[]).is_none());
+    }
+
+    #[test]
+    fn where_a_query_has_none_of_its_own_clicks_for_others_count() {
+        let clicks = Clicks::default();
+        (0..4).for_each(|_| clicks.click("lamp", page(1), 1));
+        clicks.click("rock", page(1), 1);
+        clicks.click("rock", page(2), 1);
+        let found = weights(&clicks, "light", &[1, 2, 7]).unwrap();
+        assert_eq!([1, 2, 7].map(|n| found.weight(page(n))), [1.0, 0.2, 0.1]);
+        let found = weights(&clicks, "light", &[2, 7]).unwrap();
+        assert_eq!(found.weight(page(2)), 1.0, "measured by the best of those that answer");
+        assert!(weights(&clicks, "light", &[7, 8]).is_none());
     }
 
     #[test]
     fn days_pass() {
-        let mut clicks = Clicks::default();
+        let clicks = Clicks::default();
         clicks.click("Olympics", page(1), 1);
         clicks.end_day(&RULES);
         clicks.end_day(&RULES);
         clicks.click("olympics", page(2), 1);
         // Day 2 had half of day 1, today has half of that.
-        let weights = clicks.of("OLYMPICS", RULES).unwrap();
-        assert_eq!((weights.weight(page(2)), weights.weight(page(1))), (1.0, 0.25));
+        let found = weights(&clicks, "OLYMPICS", &[]).unwrap();
+        assert_eq!((found.weight(page(2)), found.weight(page(1))), (1.0, 0.25));
+    }
+
+    #[test]
+    fn stamps_change_when_clicks_have_grown_by_a_tenth() {
+        let clicks = Clicks::default();
+        let none = clicks.stamp("lamp");
+        clicks.click("lamp", page(1), 1);
+        let one = clicks.stamp("lamp");
+        assert_ne!(none, one);
+        (0..999).for_each(|_| clicks.click("lamp", page(1), 1));
+        let thousand = clicks.stamp("lamp");
+        clicks.click("lamp", page(1), 1);
+        assert_eq!(clicks.stamp("lamp"), thousand);
+        (0..100).for_each(|_| clicks.click("lamp", page(1), 1));
+        assert_ne!(clicks.stamp("lamp"), thousand);
+        let (other, before) = (Clicks::default(), clicks.stamp("rock"));
+        assert_ne!(other.stamp("rock"), before);
+        clicks.end_day(&RULES);
+        assert_ne!(clicks.stamp("rock"), before);
+    }
+
+    #[test]
+    fn threads_click_at_once_and_the_coldest_pages_are_forgotten() {
+        let clicks = Clicks::default();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let clicks = &clicks;
+                scope.spawn(move || {
+                    (0..1_000).for_each(|n| clicks.click("lamp", page(thread * 1_000 + n), 1))
+                });
+            }
+            (0..50).for_each(|_| clicks.click("lamp", page(0), 1));
+        });
+        let kept = clicks.queries.read().unwrap()["lamp"].pages.len();
+        assert!(kept <= MAX_PAGES, "{kept}");
+        assert_eq!(weights(&clicks, "lamp", &[]).unwrap().weight(page(0)), 1.0);
     }
 }
