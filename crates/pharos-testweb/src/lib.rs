@@ -24,6 +24,8 @@
 //! reads at a moment, with sentences from `writer` and words from `words/`; `render` makes bytes of it; `server`
 //! hands them out; `copies/` says the same twice where a [`CopySpec`] asks for it; `truth` writes the answer key from the same model.
 //!
+//! [`Web::queries`] are what people would ask of such a web: few queries often, most of them hardly ever.
+//!
 //! Beside it stands the [`hostile`] web: every misbehaviour of servers, each on a host of its own.
 //!
 //! Invariants:
@@ -44,6 +46,7 @@ pub mod hostile;
 mod model;
 mod pictures;
 mod plan;
+mod queries;
 mod render;
 mod rng;
 mod robots;
@@ -57,6 +60,7 @@ mod writer;
 pub use clock::{START, TestClock};
 pub use copies::{CopyKind, Edit};
 pub use model::{Behaviour, Charset, Declared, Host, Lang, PageKind, Web};
+pub use queries::{Queries, QuerySpec};
 pub use server::{Counters, Request, ServeOptions, Server};
 pub use spec::{CopySpec, WebSpec};
 pub use truth::{TrueCopy, TrueHost, TrueLink, TruePage, TruePages, Truth};
