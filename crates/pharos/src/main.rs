@@ -74,6 +74,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Eval { command: EvalCommand::Retrieval(args) } => {
             commands::eval_retrieval::run(global, &args)
         }
+        Command::Eval { command: EvalCommand::Cache(args) } => commands::eval_cache::run(global, &args),
         Command::Eval { command: EvalCommand::Spam } => commands::eval_spam::run(global),
         Command::Stats => commands::stats::run(global),
         Command::Config => commands::config::run(global),

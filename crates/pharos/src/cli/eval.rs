@@ -12,8 +12,24 @@ pub(crate) enum EvalCommand {
     Segment(EvalSegmentArgs),
     /// How well pages are ranked, on a collection whose right answers are known
     Retrieval(EvalRetrievalArgs),
+    /// What caches of every policy and size make of a log of queries
+    Cache(EvalCacheArgs),
     /// What tricks gain: stuffed words, link farms, bought clicks
     Spam,
+}
+
+#[derive(Args)]
+pub(crate) struct EvalCacheArgs {
+    /// Logs of queries: one a line, or objects with a `query` (JSON lines); also compressed by zstd; - is the standard input
+    /// [default: logs/queries-*.jsonl of the data directory]
+    #[arg(value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
+    /// How many answers the caches hold
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [100, 300, 500, 1000, 2000, 3000])]
+    pub(crate) sizes: Vec<usize>,
+    /// By what LFU multiplies its counts whenever an answer is replaced
+    #[arg(long, value_name = "FACTOR", default_value_t = pharos_query::cache::policy::DECAY)]
+    pub(crate) decay: f64,
 }
 
 #[derive(Args)]

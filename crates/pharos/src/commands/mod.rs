@@ -8,6 +8,7 @@ pub(crate) mod crawl;
 pub(crate) mod dedup;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod eval_cache;
 pub(crate) mod eval_clean;
 pub(crate) mod eval_retrieval;
 pub(crate) mod eval_segment;

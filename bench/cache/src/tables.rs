@@ -1,0 +1,171 @@
+//! What is measured, as tables.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use pharos_core::{Config, LibraryPosition, PageUrl};
+use pharos_index::{Change, Document, EmbeddedIndex, Index};
+use pharos_query::cache::policy::{DECAY, PolicyKind, eta};
+use pharos_query::{CacheUse, Request, Search};
+use pharos_testweb::QuerySpec;
+
+use crate::front::{Front, Service};
+use crate::{Options, Outcome, pages};
+
+/// Without a cache, one in so many is asked.
+const SPARSE: usize = 50;
+
+/// Queries that are surely known when the warm rate is measured.
+const WARM: usize = 1_000;
+
+/// Queries that times are measured with.
+const TIMED: usize = 500;
+
+/// An index, and what it is asked.
+pub struct Bench {
+    index: Arc<EmbeddedIndex>,
+    /// The different queries, the most frequent first, and which are asked one after the other.
+    texts: Vec<String>,
+    asked: Vec<usize>,
+    options: Options,
+}
+
+/// What came of asking.
+struct Asked {
+    queries_per_second: f64,
+    /// By [`CacheUse`].
+    uses: [usize; 3],
+}
+
+impl Asked {
+    fn part(&self, of: CacheUse) -> f64 {
+        self.uses[of as usize] as f64 / self.uses.iter().sum::<usize>().max(1) as f64
+    }
+}
+
+impl Bench {
+    pub fn open(options: Options) -> Outcome<Self> {
+        let config = Config::default();
+        let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
+        let index = EmbeddedIndex::open_writer(&options.dir.join("index"), memory, body_limit)?;
+        let web = pages::web(options.pages);
+        let mut queries = web.queries(&QuerySpec { distinct: options.distinct, ..QuerySpec::default() });
+        let asked = (0..options.queries).map_while(|_| queries.draw()).collect();
+        Ok(Self { index: Arc::new(index), texts: queries.texts().to_vec(), asked, options })
+    }
+
+    fn search(&self, config: &Config) -> Search {
+        Search::new(Arc::clone(&self.index) as Arc<dyn Index>, config)
+    }
+
+    fn uncached(&self) -> Search {
+        let mut config = Config::default();
+        config.cache.memory.0 = 0;
+        self.search(&config)
+    }
+
+    /// Threads that each ask the next query as soon as they have an answer.
+    fn ask(&self, service: &dyn Service, asked: &[usize]) -> Outcome<Asked> {
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<[usize; 3], String> {
+            let mut uses = [0; 3];
+            while let Some(query) = asked.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let of_cache = service.ask(&self.texts[*query]).map_err(|error| error.to_string())?;
+                uses[of_cache as usize] += 1;
+            }
+            Ok(uses)
+        };
+        let started = Instant::now();
+        let done: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..self.options.threads).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().map(|thread| thread.join()).collect()
+        });
+        let queries_per_second = asked.len() as f64 / started.elapsed().as_secs_f64();
+        let mut uses = [0; 3];
+        for of_thread in done {
+            let of_thread = of_thread.map_err(|_| "a thread panicked")??;
+            uses.iter_mut().zip(of_thread).for_each(|(all, some)| *all += some);
+        }
+        Ok(Asked { queries_per_second, uses })
+    }
+
+    pub fn print_policies(&self) -> Outcome<()> {
+        let Options { entries, threads, .. } = self.options;
+        println!(
+            "{} pages, {} queries, {} different, {threads} threads\n",
+            self.index.snapshot()?.pages()?,
+            self.asked.len(),
+            self.texts.len()
+        );
+        // Brings the files into memory.
+        self.ask(&self.uncached(), &self.asked[..self.asked.len().min(2_000)])?;
+        println!("| cache | hits | partly known | η, measured | 1 − p | queries/s |");
+        println!("|---|---|---|---|---|---|");
+        let sparse: Vec<usize> = self.asked.iter().step_by(SPARSE).copied().collect();
+        let without = self.ask(&self.uncached(), &sparse)?;
+        let row = |name: &str, asked: &Asked| {
+            let missed = eta(asked.part(CacheUse::Hit), 0.0);
+            let measured = without.queries_per_second / asked.queries_per_second;
+            println!(
+                "| {name} | {:.4} | {:.4} | {measured:.4} | {missed:.4} | {:.0} |",
+                asked.part(CacheUse::Hit),
+                asked.part(CacheUse::Partly),
+                asked.queries_per_second
+            );
+        };
+        row("none", &without);
+        for kind in PolicyKind::all(DECAY).into_iter().filter(|kind| *kind != PolicyKind::WTinyLfu) {
+            let front = Front::new(kind, entries, self.uncached());
+            row(&format!("{}, {entries} answers", kind.name()), &self.ask(&front, &self.asked)?);
+        }
+        let ours = self.search(&Config::default());
+        row(&format!("ours, {}", Config::default().cache.memory), &self.ask(&ours, &self.asked)?);
+        row("ours, the second time", &self.ask(&ours, &self.asked)?);
+        Ok(())
+    }
+
+    /// Queries that are known, and nothing else.
+    pub fn print_warm(&self) -> Outcome<()> {
+        let search = self.search(&Config::default());
+        let known = self.texts.len().min(WARM);
+        search.warm(self.texts[..known].iter().map(String::as_str))?;
+        let asked: Vec<usize> = self.asked.iter().copied().filter(|query| *query < known).collect();
+        let warm = self.ask(&search, &asked)?;
+        println!(
+            "\n{:.0} queries/s for {known} queries that are known ({:.4} hits), {} threads",
+            warm.queries_per_second,
+            warm.part(CacheUse::Hit),
+            self.options.threads
+        );
+        Ok(())
+    }
+
+    /// What one query takes, by what is known of it.
+    pub fn print_times(&self) -> Outcome<()> {
+        let search = self.search(&Config::default());
+        let texts = &self.texts[..self.texts.len().min(TIMED)];
+        let mean = |page: usize| -> Outcome<(f64, usize)> {
+            let (started, mut searched) = (Instant::now(), 0);
+            for text in texts {
+                let request = Request { page, ..Request::new(text.as_str()) };
+                searched += usize::from(search.run(&request)?.cache == CacheUse::Miss);
+            }
+            Ok((started.elapsed().as_secs_f64() * 1e6 / texts.len().max(1) as f64, searched))
+        };
+        println!("\n| one thread, {} queries | µs | of these, searched wholly |", texts.len());
+        println!("|---|---|---|");
+        let row =
+            |name: &str, (took, searched): (f64, usize)| println!("| {name} | {took:.0} | {searched} |");
+        row("never asked before", mean(1)?);
+        row("asked before", mean(1)?);
+        row("the second page of results", mean(2)?);
+        let url = PageUrl::parse("http://new.example/")?;
+        let page = Document { title: "new".into(), body: "said just now".into(), ..Document::new(url) };
+        self.index.apply(vec![Change::Put(Box::new(page))])?;
+        self.index.commit(LibraryPosition { file: 1, offset: 1 })?;
+        row("asked before, and latest has changed since", mean(1)?);
+        Ok(())
+    }
+}
