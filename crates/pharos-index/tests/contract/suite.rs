@@ -189,7 +189,8 @@ pub(crate) fn latest_completes_what_history_had(maker: &dyn Maker) {
     let mut together: Vec<_> =
         renewed.into_iter().flatten().chain(found.candidates).map(|candidate| candidate.page).collect();
     let mut all: Vec<_> = all.into_iter().map(|candidate| candidate.page).collect();
-    (together.sort_unstable(), all.sort_unstable());
+    together.sort_unstable();
+    all.sort_unstable();
     assert_eq!(together, all);
 }
 
