@@ -208,6 +208,45 @@ fn command_line_and_api_give_the_same_answer() {
     assert_eq!(get(&serving, "/api/v1/search?q=tea&sort=size").0, 400);
 }
 
+/// What was asked once is known, and the next page of it; a log of queries tells what a cache is worth.
+#[test]
+fn the_second_answer_is_known_and_logs_are_replayed() {
+    let desk = desk();
+    let serving = serve(&desk);
+    let known = |path: &str| -> Value {
+        serde_json::from_str::<Value>(&get(&serving, path).1).unwrap()["cache"].take()
+    };
+    let first = "/api/v1/search?q=tea&size=2";
+    assert_eq!([known(first), known(first)], [json!("miss"), json!("hit")]);
+    assert_eq!(known("/api/v1/search?q=tea&size=2&page=2"), json!("partly"));
+    let metrics = get(&serving, "/metrics").1;
+    for line in [
+        "pharos_cache_lookups_total{cache=\"answers\",outcome=\"hit\"} 1",
+        "pharos_index_searches_total{part=\"all\"}",
+        "pharos_cache_bytes{cache=\"lists\"}",
+    ] {
+        assert!(metrics.contains(line), "{line} is missing in {metrics}");
+    }
+    let log = desk.file("queries.log", "tea\n{\"query\":\"tea\"}\n{broken\nrock\ntea\n");
+    let log = log.to_str().unwrap();
+    let table = succeed(&mut desk.on("data", &["eval", "cache", log, "--sizes", "1,100"]));
+    for part in ["4 queries, 2 different", "1 lines are no queries", "LRU", "W-TinyLFU", "0.500000"] {
+        assert!(table.contains(part), "{part} is missing in {table}");
+    }
+    let report = desk.json("data", &["eval", "cache", log, "--sizes", "7", "--decay", "0.5"]);
+    assert_eq!(report["caches"].as_array().unwrap().len(), 4);
+    for (wrong, told) in [
+        (&["nowhere.log"][..], "nowhere.log"),
+        (&[][..], "no query log"),
+        (&[log, "--sizes", "0"][..], "keeps nothing"),
+        (&[log, "--decay", "2"][..], "between 0 and 1"),
+    ] {
+        let arguments: Vec<&str> = ["eval", "cache"].iter().chain(wrong).copied().collect();
+        let error = fail(&mut desk.on("data", &arguments));
+        assert!(error.contains(told), "{error}");
+    }
+}
+
 /// Whatever is typed: an answer, nothing interpreted, nothing leaked.
 #[test]
 fn bad_input_is_answered() {
