@@ -45,6 +45,7 @@
 //! # Invariants
 //! * No text is an error: what cannot be understood as an operator is a word.
 //! * One query reads one snapshot of the index.
+//! * An answer from memory is one that a search would give: of one state of the index, and not cut short by time.
 //! * Pages of results follow on each other: none is shown twice, and what is folded on one does not come on another.
 //! * `*_html` fields are safe to put into a page: everything from outside is escaped.
 
