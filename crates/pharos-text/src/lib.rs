@@ -73,6 +73,7 @@ pub mod keywords;
 pub mod lang;
 pub mod new_words;
 mod normalise;
+pub mod phrasebook;
 pub mod pinyin;
 pub mod segment;
 pub mod sentences;

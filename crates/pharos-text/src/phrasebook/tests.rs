@@ -1,0 +1,141 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn book(phrases: &[(&str, f32)]) -> Phrasebook {
+    let mut writer = Writer::default();
+    phrases.iter().for_each(|(phrase, weight)| writer.add(phrase, *weight));
+    writer.finish(usize::MAX)
+}
+
+fn complete<'b>(book: &'b Phrasebook, typed: &str) -> Vec<&'b str> {
+    book.complete(typed, 10).into_iter().map(|found| found.text).collect()
+}
+
+#[test]
+fn every_way_to_type_a_phrase_leads_to_it() {
+    let book = book(&[
+        ("北京大学图书馆", 9.0),
+        ("Beijing opera", 4.0),
+        ("重庆火锅", 3.0),
+        ("New York Times", 8.0),
+        ("Lighthouses of the North", 2.0),
+        ("女装", 1.0),
+    ]);
+    for (typed, meant) in [
+        ("北京", "北京大学图书馆"),
+        ("北京大学图", "北京大学图书馆"),
+        ("BEIJINGDA", "北京大学图书馆"),
+        ("bei jing da xue", "北京大学图书馆"),
+        ("bjdxtsg", "北京大学图书馆"),
+        ("tushu", "北京大学图书馆"),
+        ("图书", "北京大学图书馆"),
+        ("北京daxue", "北京大学图书馆"),
+        ("北京dx", "北京大学图书馆"),
+        ("北京大xue", "北京大学图书馆"),
+        ("chongqing", "重庆火锅"),
+        ("cqhg", "重庆火锅"),
+        ("new y", "New York Times"),
+        ("york", "New York Times"),
+        ("ｎｅｗ", "New York Times"),
+        ("north", "Lighthouses of the North"),
+        ("nvz", "女装"),
+        ("nü", "女装"),
+    ] {
+        assert_eq!(complete(&book, typed).first(), Some(&meant), "{typed}");
+    }
+    assert_eq!(complete(&book, "beijing"), ["北京大学图书馆", "Beijing opera"]);
+    assert_eq!(complete(&book, "new "), ["New York Times"]);
+    assert!(complete(&book, "ne w").is_empty());
+    for nothing in ["", "   ", "???", "火车", "zzz", &"a".repeat(10_000), &"北".repeat(10_000)] {
+        assert!(complete(&book, nothing).is_empty(), "{nothing}");
+    }
+}
+
+#[test]
+fn heavier_ones_come_first_and_what_was_typed_is_no_help() {
+    let book = book(&[
+        ("tea", 1.0),
+        ("tea house", 2.0),
+        ("tea garden", 3.0),
+        ("green tea", 50.0),
+        ("Tea House", 5.0),
+    ]);
+    assert_eq!(complete(&book, "tea"), ["tea house", "green tea", "tea garden"]);
+    assert_eq!(book.weight("TEA  house"), Some(7.0), "the same but for case is one");
+    assert_eq!((book.weight("tea h"), book.weight("")), (None, None));
+    assert_eq!(book.complete("tea", 1).len(), 1);
+    assert!(book.complete("tea", 0).is_empty());
+}
+
+#[test]
+fn what_is_no_phrase_is_left_out() {
+    let long = "x".repeat(MAX_PHRASE + 1);
+    let book = book(&[
+        ("", 1.0),
+        ("—", 1.0),
+        (&long, 1.0),
+        ("a", 0.0),
+        ("b", f32::NAN),
+        ("c", -1.0),
+        ("x\u{7}y", 1.0),
+    ]);
+    assert!(book.is_empty());
+}
+
+#[test]
+fn homophones_are_found_by_their_sound() {
+    let book = book(&[("周杰伦", 9.0), ("舟节轮", 1.0), ("周杰伦演唱会", 5.0)]);
+    let found: Vec<&str> = book.sounding(&pinyin::spell("周结论")).map(|phrase| phrase.text).collect();
+    assert_eq!(found, ["周杰伦", "舟节轮"]);
+    assert_eq!(book.sounding("zhou").count(), 0);
+    assert_eq!(book.beginning("周杰").next().map(|phrase| phrase.text), Some("周杰伦"));
+    assert_eq!(book.containing("演唱").next().map(|phrase| phrase.text), Some("周杰伦演唱会"));
+}
+
+#[test]
+fn a_damaged_image_is_refused() {
+    let book = book(&[("北京大学", 2.0), ("tea house", 1.0)]);
+    let image = book.to_image();
+    assert_eq!(Phrasebook::from_image(&image), Ok(book));
+    for at in 0..image.len() {
+        let mut damaged = image.clone();
+        damaged[at] ^= 0x20;
+        assert!(Phrasebook::from_image(&damaged).is_err());
+        assert!(Phrasebook::from_image(&image[..at]).is_err());
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_best_of_a_stretch_are_the_best_of_all(
+        phrases in proptest::collection::vec(("[ab北京大]{1,4}( [ab学]{1,3})?", 1u32..1000), 1..300),
+        typed in "[ab]{1,2}|[北京大学]{1,2}",
+        limit in 1usize..8,
+    ) {
+        let mut writer = Writer::default();
+        phrases.iter().for_each(|(phrase, weight)| writer.add(phrase, *weight as f32));
+        let book = writer.finish(usize::MAX);
+        let found: Vec<&str> = book.beginning(&typed).take(limit).map(|phrase| phrase.text).collect();
+        let all: Vec<&str> = book.phrases().map(|phrase| phrase.text).filter(|text| text.starts_with(&typed)).take(limit).collect();
+        prop_assert_eq!(found, all);
+        for completion in book.complete(&typed, limit) {
+            let text = completion.text;
+            let sounds = without_spaces(&pinyin::spell(text));
+            prop_assert!(text.contains(&typed) || sounds.contains(&typed) || without_spaces(&pinyin::initials(text)).starts_with(&typed));
+        }
+        let image = book.to_image();
+        prop_assert_eq!(Phrasebook::from_image(&image), Ok(book));
+    }
+
+    #[test]
+    fn any_text_may_be_added_and_typed(phrases in proptest::collection::vec("(?s).{0,40}", 0..20), typed in "(?s).{0,20}") {
+        let mut writer = Writer::default();
+        phrases.iter().for_each(|phrase| writer.add(phrase, 1.0));
+        let book = writer.finish(usize::MAX);
+        book.complete(&typed, 5);
+        phrases.iter().for_each(|phrase| { book.complete(phrase, 5); book.weight(phrase); });
+        book.sounding(&typed).count();
+        prop_assert_eq!(Phrasebook::from_image(&book.to_image()).map(|b| b.len()), Ok(book.len()));
+    }
+}
