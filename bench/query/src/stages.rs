@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pharos_core::{LibraryPosition, PageId};
 use pharos_index::{
     Candidate, Card, Change, Count, Evidence, Facet, FacetCount, Found, Frequencies, Index, IndexError,
-    Likeness, Maxima, Query, Retrieval, Snapshot, StoredPage, Text, WebFigures,
+    Likeness, Maxima, Members, Query, Retrieval, Snapshot, StoredPage, Text, Title, WebFigures,
 };
 use pharos_text::vocabulary::{Kind, Vocabulary};
 
@@ -208,6 +208,14 @@ impl Snapshot for NotedSnapshot {
 
     fn likeness(&self, candidates: &[Candidate]) -> Result<Vec<Likeness>, IndexError> {
         self.notes.time(Stage::Likeness, || self.snapshot.likeness(candidates))
+    }
+
+    fn titles(&self, members: Members, each: &mut dyn FnMut(Title<'_>)) -> Result<(), IndexError> {
+        self.snapshot.titles(members, each)
+    }
+
+    fn words(&self, members: Members, each: &mut dyn FnMut(&str, u64)) -> Result<(), IndexError> {
+        self.snapshot.words(members, each)
     }
 
     fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError> {

@@ -16,7 +16,7 @@ use pharos_text::vocabulary::Kind;
 use crate::snapshot::ChainSnapshot;
 use crate::{
     Candidate, Card, Count, Evidence, Facet, FacetCount, Found, Frequencies, IndexError, Likeness, Maxima,
-    Query, Retrieval, Snapshot, StoredPage, Text, WebFigures,
+    Members, Query, Retrieval, Snapshot, StoredPage, Text, Title, WebFigures,
 };
 
 thread_local! {
@@ -147,6 +147,14 @@ impl Snapshot for Shielded {
 
     fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError> {
         self.ask(|chain| chain.page(page))
+    }
+
+    fn titles(&self, members: Members, each: &mut dyn FnMut(Title<'_>)) -> Result<(), IndexError> {
+        self.ask(|chain| chain.titles(members, each))
+    }
+
+    fn words(&self, members: Members, each: &mut dyn FnMut(&str, u64)) -> Result<(), IndexError> {
+        self.ask(|chain| chain.words(members, each))
     }
 
     fn figures_of(&self, page: PageId) -> Result<Option<WebFigures>, IndexError> {

@@ -99,7 +99,7 @@
 //! generation; `chain` the members, open; `embedded` the chain as an [`Index`]; `inventory` sizes;
 //! `snapshot` a chain at rest, answering; `schema` fields and what each is for; `history` building a generation;
 //! `address` under which address a document is shown; `card`, `figures` and `likeness` its columns; `zones` its words;
-//! `plan` how a query is put to tantivy; `retrieve` the best pages; `count` how many there are; `evidence` what they have;
+//! `plan` how a query is put to tantivy; `retrieve` the best pages; `count` how many there are; `evidence` what they have; `sayings` titles and words;
 //! [`forward`] the words of a document in their order, for people and other programs; `statistics` and `explain` figures,
 //! `live` which documents they count, [`estimate`] what the literature expects of them.
 //!
@@ -139,6 +139,7 @@ mod packed;
 mod plan;
 mod query;
 mod retrieve;
+mod sayings;
 mod schema;
 mod snapshot;
 mod statistics;
@@ -169,6 +170,7 @@ pub use history::{BuildPlan, HistoryBuilder};
 pub use inventory::Inventory;
 pub use maxima::Maxima;
 pub use query::{Label, Part, Query};
+pub use sayings::{Sayings, Title};
 pub use statistics::{
     Counting, EstimateParameters, Estimates, FieldFigures, FieldSpace, Figures, FrequencyClass,
     GenerationFigures, IndexStatistics, ListEstimate, Rank, ReadingEstimate, SizeEstimate, Space,
@@ -288,6 +290,13 @@ pub trait Snapshot: Send + Sync {
 
     /// What is stored of the page at one address; of a copy, as that copy.
     fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError>;
+
+    /// Tells the titles of pages that can be found, in no order.
+    fn titles(&self, members: Members, each: &mut dyn FnMut(Title<'_>)) -> Result<(), IndexError>;
+
+    /// Tells the words of pages as the analyser cuts them, in the order of their bytes, and in about how many documents
+    /// each stands.
+    fn words(&self, members: Members, each: &mut dyn FnMut(&str, u64)) -> Result<(), IndexError>;
 
     /// What the web says of the page at one address: for carrying it over when the page is fetched again.
     fn figures_of(&self, page: PageId) -> Result<Option<WebFigures>, IndexError>;

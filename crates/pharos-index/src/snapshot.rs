@@ -22,7 +22,7 @@ use crate::likeness::LikenessColumns;
 use crate::schema::{DAY, Fields, RANK, TITLE_LENGTH};
 use crate::{
     Candidate, Card, Count, Found, IndexError, Likeness, Maxima, Members, Place, Query, Retrieval, Snapshot,
-    StoredPage, Text, WebFigures, retrieve,
+    StoredPage, Text, Title, WebFigures, retrieve, sayings,
 };
 
 /// One member of the chain.
@@ -47,6 +47,11 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
+    /// What a list of results says of a page; `None` where it is gone.
+    pub(crate) fn card(&self, doc: DocId) -> Option<Card> {
+        self.cards.read(doc)
+    }
+
     /// The static rank of a page, between 0 and 1.
     pub(crate) fn static_rank(&self, doc: DocId) -> f32 {
         let rank = self.ranks.as_ref().and_then(|ranks| ranks.first(doc)).unwrap_or_default();
@@ -243,6 +248,14 @@ impl Snapshot for ChainSnapshot {
     fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError> {
         let Some(candidate) = self.candidate(page)? else { return Ok(None) };
         Ok(self.stored(&[candidate])?.pop())
+    }
+
+    fn titles(&self, members: Members, each: &mut dyn FnMut(Title<'_>)) -> Result<(), IndexError> {
+        sayings::titles(self, members, each)
+    }
+
+    fn words(&self, members: Members, each: &mut dyn FnMut(&str, u64)) -> Result<(), IndexError> {
+        sayings::words(self, members, each)
     }
 
     fn figures_of(&self, page: PageId) -> Result<Option<WebFigures>, IndexError> {

@@ -20,7 +20,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What stems begin with in the index.
-const STEM_MARK: char = '~';
+pub const STEM_MARK: char = '~';
 
 /// Words of fewer letters have no forms worth folding, and longer ones are no words.
 const LETTERS: std::ops::RangeInclusive<usize> = 3..=32;

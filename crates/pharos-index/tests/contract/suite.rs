@@ -44,6 +44,7 @@ macro_rules! contract {
             important_pages_come_first_as_far_as_they_may
             the_best_are_the_best_of_all
             latest_completes_what_history_had
+            titles_and_words_are_told
         );
     };
 }
@@ -192,6 +193,30 @@ pub(crate) fn latest_completes_what_history_had(maker: &dyn Maker) {
     together.sort_unstable();
     all.sort_unstable();
     assert_eq!(together, all);
+}
+
+/// What pages are called and which words they have, of all members and of those newer than history.
+pub(crate) fn titles_and_words_are_told(maker: &dyn Maker) {
+    let index = maker.open();
+    maker.build(&[document("/1", "Old Lighthouses", "lamps"), document("/2", "灯塔", "tea")], at(100));
+    std::thread::sleep(std::time::Duration::from_millis(250));
+    index.apply(vec![put("/1", "New Lighthouses", "lamps WHO"), Change::Gone(url("/2").id())]).unwrap();
+    index.commit(at(200)).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let told = |members| {
+        let (mut titles, mut words) = (Vec::new(), Vec::new());
+        snapshot.titles(members, &mut |title| titles.push(title.title.to_string())).unwrap();
+        snapshot.words(members, &mut |word, pages| words.push((word.to_string(), pages))).unwrap();
+        (titles, words)
+    };
+    let (titles, words) = told(Members::All);
+    assert_eq!(titles, ["New Lighthouses"], "what is hidden or gone has no title");
+    let pages = |word: &str| words.iter().find(|(known, _)| known == word).map(|(_, pages)| *pages);
+    assert_eq!((pages("lighthouses"), pages("灯塔"), pages("lighthous")), (Some(2), Some(1), None));
+    assert!(words.iter().all(|(word, _)| !word.starts_with(['~', '^'])) && words.is_sorted());
+    let (titles, words) = told(Members::Latest);
+    assert_eq!(titles, ["New Lighthouses"]);
+    assert!(words.iter().any(|(word, _)| word == "new") && words.iter().all(|(word, _)| word != "old"));
 }
 
 /// The whole life of a generation: seal, build, switch, while pages change; nothing twice, nothing lost, and a page
