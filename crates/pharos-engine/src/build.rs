@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::absorb::open_index;
+use crate::books::write_books;
 use crate::build_plan::{self, Begun};
 use crate::documents::document;
 use crate::pages::{Pages, Templates};
@@ -201,6 +202,14 @@ fn build_generation(
             return Err(error);
         }
         warn!(%error, "the new generation could not be asked anything before it is put in place");
+    }
+    let books =
+        write_books(data, config, generations, history, &relations, &mut || check(Progress::Verifying));
+    if let Err(error) = books {
+        if matches!(error, EngineError::Stopped) {
+            return Err(error);
+        }
+        warn!(%error, "suggestions stay as they were: the books of the new generation could not be written");
     }
     Ok(Built { history, pages, saved })
 }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use pharos_core::config::Config;
 use pharos_core::{PageUrl, Timestamp};
 use pharos_crawl::robots::is_robots_txt;
+use pharos_index::Books;
 use pharos_store::{Catalog, Content, CrawlRules, DataDir, Event, Record, Removal, StoreError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -191,6 +192,16 @@ impl Inbox {
 
 /// Carries out an order: at once where nobody owns the data directory, by its owner otherwise.
 pub fn carry_out(data: &DataDir, config: &Config, command: &str, order: &Order) -> Result<(), EngineError> {
+    hand_in(data, config, command, order)?;
+    if matches!(order, Order::Remove(_)) {
+        // What was taken out is not suggested any more; books are made again without it.
+        let models = data.models();
+        Books::remove(&models).map_err(StoreError::io("remove the books in", &models))?;
+    }
+    Ok(())
+}
+
+fn hand_in(data: &DataDir, config: &Config, command: &str, order: &Order) -> Result<(), EngineError> {
     loop {
         match Engine::open(data.clone(), config.clone(), command, true) {
             Ok(engine) => {

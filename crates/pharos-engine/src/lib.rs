@@ -33,6 +33,7 @@
 
 mod absorb;
 mod backup;
+mod books;
 mod build;
 mod build_plan;
 mod carry;

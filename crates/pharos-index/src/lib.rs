@@ -99,7 +99,7 @@
 //! generation; `chain` the members, open; `embedded` the chain as an [`Index`]; `inventory` sizes;
 //! `snapshot` a chain at rest, answering; `schema` fields and what each is for; `history` building a generation;
 //! `address` under which address a document is shown; `card`, `figures` and `likeness` its columns; `zones` its words;
-//! `plan` how a query is put to tantivy; `retrieve` the best pages; `count` how many there are; `evidence` what they have; `sayings` titles and words;
+//! `plan` how a query is put to tantivy; `retrieve` the best pages; `count` how many there are; `evidence` what they have; `sayings` titles and words, `books` of them;
 //! [`forward`] the words of a document in their order, for people and other programs; `statistics` and `explain` figures,
 //! `live` which documents they count, [`estimate`] what the literature expects of them.
 //!
@@ -112,6 +112,7 @@
 //! * An address that a newer member speaks of is never shown from an older one, nor counted.
 
 mod address;
+mod books;
 mod card;
 mod chain;
 mod check;
@@ -153,6 +154,7 @@ use pharos_core::{LibraryPosition, PageId};
 use pharos_text::dictionary::Dictionary;
 use pharos_text::vocabulary::{Kind, Vocabulary, Watched};
 
+pub use books::Books;
 pub use card::Card;
 pub use check::{GenerationFlaw, GenerationProblem, GenerationReport, check_generations, verify_generations};
 pub use count::{Facet, FacetCount};

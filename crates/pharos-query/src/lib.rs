@@ -53,8 +53,10 @@ mod answer;
 mod arrange;
 mod boost;
 pub mod cache;
+mod correct;
 mod expression;
 mod fold;
+mod help;
 mod highlight;
 mod intent;
 mod look;
@@ -71,6 +73,7 @@ mod trial;
 
 pub use answer::{Answer, Explanation, FacetValue, Hit, QueryExplanation};
 pub use cache::CacheUse;
+pub use help::{Help, Source, Suggestion};
 pub use intent::Kind;
 pub use pharos_index::Card;
 pub use rank::WordScore;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, RwLock};
 use std::time::Instant;
 
-use pharos_core::config::{Config, QueryConfig, RankConfig};
+use pharos_core::config::{Config, CorrectConfig, QueryConfig, RankConfig};
 use pharos_core::{Clock, PageId, SystemClock};
 use pharos_index::{Card, Index, IndexError, Snapshot};
 use pharos_text::Analyser;
@@ -13,11 +13,13 @@ use crate::answer::Answer;
 use crate::boost::Boosts;
 use crate::cache::answers::AnswerKey;
 use crate::cache::{CacheUse, Caches, State};
+use crate::correct::Corrector;
 use crate::expression::Expression;
+use crate::help::Help;
 use crate::look::Look;
 use crate::parse::parse;
 use crate::rank::user_weight::Clicks;
-use crate::retrieve::{Question, Retriever, Wanted};
+use crate::retrieve::{COUNTED, Question, Retriever, Wanted};
 
 /// What can go wrong with a query.
 #[derive(Debug, Error)]
@@ -65,6 +67,8 @@ pub struct Search {
     boosts: Boosts,
     clicks: RwLock<Arc<Clicks>>,
     clock: Arc<dyn Clock>,
+    correct: CorrectConfig,
+    help: RwLock<Arc<Help>>,
     pub(crate) caches: Caches,
 }
 
@@ -78,6 +82,8 @@ impl Search {
             boosts: Boosts::of(&config.rank),
             clicks: RwLock::default(),
             clock: Arc::new(SystemClock),
+            correct: config.correct.clone(),
+            help: RwLock::default(),
             caches: Caches::new(config.cache.memory.bytes()),
         }
     }
@@ -90,6 +96,48 @@ impl Search {
     /// Ranks by these clicks from now on.
     pub fn set_clicks(&self, clicks: Clicks) {
         *self.clicks.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(clicks);
+    }
+
+    /// Helps people with this from now on.
+    pub fn set_help(&self, help: Help) {
+        *self.help.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(help);
+    }
+
+    /// What people are helped with.
+    pub fn help(&self) -> Arc<Help> {
+        Arc::clone(&self.help.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    }
+
+    /// The index as it is now.
+    pub fn snapshot(&self) -> Result<Arc<dyn Snapshot>, QueryError> {
+        Ok(self.index.snapshot()?)
+    }
+
+    /// Has an answer so few results that something else was probably meant?
+    pub fn is_doubtful(&self, answer: &Answer) -> bool {
+        results(answer) < self.correct.below && !answer.query.is_empty()
+    }
+
+    /// What was probably meant instead, where a query has few results: something that has more of them.
+    pub fn correction(&self, answer: &Answer) -> Result<Option<String>, QueryError> {
+        let help = self.help();
+        if !self.is_doubtful(answer) || help.is_empty() {
+            return Ok(None);
+        }
+        let snapshot = self.index.snapshot()?;
+        let pages = |term: &str| {
+            let found = snapshot.frequencies(&[term.to_string()]);
+            found.ok().and_then(|found| found.with_term.first().copied()).unwrap_or_default()
+        };
+        let corrector = Corrector { help: &help, costs: &self.correct, pages: &pages };
+        for text in corrector.corrections(&answer.query) {
+            let knows = |word: &str, kind| snapshot.knows(word, kind);
+            let meant = self.parse(&text).to_query(&knows);
+            if snapshot.count(&meant, COUNTED)?.pages > results(answer) {
+                return Ok(Some(text));
+            }
+        }
+        Ok(None)
     }
 
     /// Somebody chose a page from the nth page of results for a query, counted from 1. It counts at once.
@@ -152,6 +200,7 @@ impl Search {
             let look = Look { request, asked: &asked, retriever, caches, state, size };
             look.answer(&mut answer)?;
         }
+        answer.corrected = self.correction(&answer)?;
         if let Some(key) = key.filter(|_| !answer.partial) {
             self.caches.answers.keep(key, state, &answer);
         }
@@ -256,6 +305,11 @@ impl Search {
     }
 }
 
+/// Pages that have everything that was asked.
+fn results(answer: &Answer) -> u64 {
+    if answer.relaxed { 0 } else { answer.total }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -334,6 +388,55 @@ mod tests {
         assert_eq!(urls("the people of a run").len(), 2, "stop words need not be there");
         assert_eq!(urls("\"of the shore\"").len(), 0, "in quotes they must");
         assert_eq!(urls("the").len(), 3);
+    }
+
+    #[test]
+    fn who_mistypes_is_asked_what_was_meant_and_gets_what_was_asked() {
+        let (dir, search) = search(&[
+            ("http://a.example/1", "The lighthouse", "lighthouse keepers of the north"),
+            ("http://a.example/2", "周杰伦演唱会 - 海港音乐网", "周杰伦的演唱会"),
+            ("http://a.example/3", "Tea and lighthouses", "a lamp"),
+        ]);
+        assert_eq!(
+            search.run(&Request::new("lighthuose keepers")).unwrap().corrected,
+            None,
+            "nobody helps yet"
+        );
+        let config = Config::default();
+        let snapshot = search.snapshot().unwrap();
+        let gather = |before: &Help| {
+            let queries = [("lighthouse keepers".to_string(), 9)];
+            Help::gather(dir.path(), &*snapshot, queries, &config.suggest, before).unwrap()
+        };
+        search.set_help(gather(&gather(&Help::default())));
+        let answer = search.run(&Request::new("lighthuose keepers of")).unwrap();
+        assert_eq!(answer.corrected.as_deref(), Some("lighthouse keepers of"));
+        assert!(answer.relaxed && answer.query == "lighthuose keepers of");
+        let answer = search.run(&Request::new("周结伦")).unwrap();
+        assert_eq!((answer.corrected.as_deref(), answer.total), (Some("周杰伦"), 0));
+        for right in ["lighthouse", "\"lighthuose\"", "zzzzzz", ""] {
+            assert_eq!(search.run(&Request::new(right)).unwrap().corrected, None, "{right}");
+        }
+        let suggest = |typed| -> Vec<String> {
+            search.help().suggest(typed, 3).into_iter().map(|suggestion| suggestion.text).collect()
+        };
+        assert_eq!(suggest("ligh")[0], "lighthouse keepers", "what people asked comes first");
+        assert_eq!(suggest("zhoujie"), ["周杰伦演唱会", "周杰伦"]);
+        assert_eq!(suggest("haigang"), ["海港音乐网", "海港"]);
+        assert!(suggest("\u{0}").is_empty() && suggest("").is_empty());
+        let blocked =
+            pharos_core::config::SuggestConfig { block: vec!["Keeper".into()], ..config.suggest.clone() };
+        search.set_help(
+            Help::gather(
+                dir.path(),
+                &*snapshot,
+                [("lighthouse keepers".into(), 9)],
+                &blocked,
+                &Help::default(),
+            )
+            .unwrap(),
+        );
+        assert!(!suggest("ligh").contains(&"lighthouse keepers".to_string()));
     }
 
     #[test]

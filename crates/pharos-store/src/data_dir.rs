@@ -43,6 +43,11 @@ impl DataDir {
         self.root.join("graph")
     }
 
+    /// The folder of what was learnt: words, books of phrases.
+    pub fn models(&self) -> PathBuf {
+        self.root.join("models")
+    }
+
     /// The folder of index generations.
     pub fn index(&self) -> PathBuf {
         self.root.join("index")

@@ -338,6 +338,26 @@ settings! {
         /// Memory for them: half for pages of results as they are shown, half for lists of what was found; 0 keeps none.
         memory: Size = Size(64 << 20),
     }
+    /// Suggestions while a query is typed.
+    suggest: SuggestConfig {
+        /// How many are given.
+        count: usize = 10,
+        /// Titles and anchors that are kept for them, the most frequent and important; a million takes about 100 MB.
+        phrases: usize = 1_000_000,
+        /// Nothing that contains one of these is suggested.
+        block: Vec<String> = Vec::new(),
+        /// How often new pages and queries are taken in, at most; no more than a twentieth of the time goes into it.
+        refresh: Duration = Duration::from_secs(5),
+    }
+    /// What was probably meant.
+    correct: CorrectConfig {
+        /// Asked where a query has fewer results than this; 0 is never.
+        below: u64 = 3,
+        /// What an edit of a word costs, in logarithms of frequencies: the more, the fewer and the surer corrections.
+        edit: f64 = 8.0,
+        /// What a Chinese character costs that sounds like the one typed.
+        homophone: f64 = 4.0,
+    }
     /// Ranking. Every part of a score lies between 0 and 1.
     rank: RankConfig {
         /// How well words fit: bm25, basic-weight (tags, rarity, length), or cosine of binary, tf or tfidf vectors.

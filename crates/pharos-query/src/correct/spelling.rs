@@ -1,0 +1,302 @@
+//! Words of letters: which known words are a slip of the finger or of memory away.
+//!
+//! The distance is Damerau's with restricted transpositions, weighted: a key beside the right one, two letters the other way
+//! round, a letter once instead of twice, one vowel for another are likelier than other slips (after Kernighan, Church and
+//! Gale 1990, whose confusion matrices say the same). What a word is worth is the logarithm of its frequency less what the
+//! slips cost: the noisy channel.
+
+use std::cmp::Ordering;
+
+use pharos_text::phrasebook::Phrasebook;
+
+/// Words that are kept, the most frequent.
+const MAX_WORDS: usize = 300_000;
+
+/// Costs of slips.
+const PLAIN: f32 = 1.0;
+const NEIGHBOUR: f32 = 0.7;
+const VOWEL: f32 = 0.7;
+const LIKE_SOUNDING: f32 = 0.8;
+const SWAP: f32 = 0.7;
+const DOUBLING: f32 = 0.5;
+const MISSING: f32 = 0.9;
+/// The first letter is seldom wrong.
+const FIRST: f32 = 0.4;
+
+const ROWS: [&str; 3] = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
+
+/// Letters that many languages write for the same sound.
+const ALIKE: [(char, char); 8] =
+    [('c', 'k'), ('c', 's'), ('s', 'z'), ('k', 'q'), ('f', 'v'), ('g', 'j'), ('i', 'y'), ('v', 'w')];
+
+/// A known word near one that is not.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Near {
+    pub(crate) word: String,
+    /// How often it was seen.
+    pub(crate) weight: f32,
+    /// What the slips cost.
+    pub(crate) cost: f32,
+}
+
+/// Known words of letters, one behind the other in memory: all of them are looked at for every unknown word.
+#[derive(Debug, Default)]
+pub(crate) struct Speller {
+    letters: String,
+    ends: Vec<u32>,
+    weights: Vec<f32>,
+}
+
+impl Speller {
+    /// The words of books that are written with letters.
+    pub(crate) fn of<'b>(books: impl IntoIterator<Item = &'b Phrasebook>) -> Self {
+        let mut words: Vec<(&str, f32)> = Vec::new();
+        for book in books {
+            let of_letters = |text: &str| text.chars().all(|c| c.is_alphabetic() && c < '\u{2E80}');
+            let phrases = book.phrases().filter(|phrase| of_letters(phrase.text));
+            words.extend(phrases.take(MAX_WORDS).map(|phrase| (phrase.text, phrase.weight)));
+        }
+        words.sort_by(|a, b| a.0.cmp(b.0));
+        let mut speller = Self::default();
+        for (word, weight) in words {
+            let last = speller.weights.len().checked_sub(1);
+            if let Some(last) = last.filter(|last| speller.word(*last) == word) {
+                speller.weights[last] += weight;
+            } else {
+                speller.letters.push_str(word);
+                speller.ends.push(speller.letters.len() as u32);
+                speller.weights.push(weight);
+            }
+        }
+        speller
+    }
+
+    fn word(&self, number: usize) -> &str {
+        let start = if number == 0 { 0 } else { self.ends[number - 1] as usize };
+        &self.letters[start..self.ends[number] as usize]
+    }
+
+    /// Known words near `typed`, those first that are worth most when an edit costs `edit`; the word itself is none.
+    pub(crate) fn near(&self, typed: &str, edit: f32, limit: usize) -> Vec<Near> {
+        let letters: Vec<char> = typed.chars().collect();
+        let most = most_slips(letters.len());
+        if most <= 0.0 {
+            return Vec::new();
+        }
+        let mut distance = Distance::default();
+        let mut found = Vec::new();
+        let firsts = first_letters(&letters);
+        for number in 0..self.weights.len() {
+            let word = self.word(number);
+            let mut begin = word.chars();
+            let begins_so = begin.next().is_some_and(|first| firsts.contains(&first));
+            // The first letter may be missing.
+            let mut goes_on_so = || begin.next() == letters.first().copied();
+            // Letters of most languages take one byte or two: a first look without decoding.
+            if word.len().abs_diff(typed.len()) > 4 || word == typed || !(begins_so || goes_on_so()) {
+                continue;
+            }
+            if let Some(cost) = distance.between(&letters, word, most) {
+                found.push(Near { word: word.to_string(), weight: self.weights[number], cost });
+            }
+        }
+        let worth = |near: &Near| near.weight.ln_1p() - edit * near.cost;
+        found.sort_by(|a, b| {
+            worth(b).partial_cmp(&worth(a)).unwrap_or(Ordering::Equal).then_with(|| a.word.cmp(&b.word))
+        });
+        found.truncate(limit);
+        found
+    }
+}
+
+/// Slips that are taken for such in a word of so many letters: in short words everything is near everything.
+fn most_slips(letters: usize) -> f32 {
+    match letters {
+        0..=2 => 0.0,
+        3 => 0.75,
+        4..=5 => 1.1,
+        6..=8 => 1.8,
+        _ => 2.4,
+    }
+}
+
+/// What the right word may begin with: as typed, with the second letter (the first is too many, or both are swapped), with a
+/// neighbour of the first, or with a vowel for another.
+fn first_letters(letters: &[char]) -> Vec<char> {
+    let mut firsts: Vec<char> = letters.iter().take(2).copied().collect();
+    if let Some(first) = letters.first() {
+        firsts.extend(('a'..='z').filter(|c| substitution(*first, *c) < PLAIN));
+    }
+    firsts.sort_unstable();
+    firsts.dedup();
+    firsts
+}
+
+/// What it costs to type one letter for another.
+fn substitution(typed: char, meant: char) -> f32 {
+    let is_vowel = |c: char| matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'y');
+    if are_neighbours(typed, meant) {
+        NEIGHBOUR
+    } else if is_vowel(typed) && is_vowel(meant) {
+        VOWEL
+    } else if ALIKE.contains(&(typed, meant)) || ALIKE.contains(&(meant, typed)) {
+        LIKE_SOUNDING
+    } else {
+        PLAIN
+    }
+}
+
+/// Do two keys of a keyboard touch?
+fn are_neighbours(a: char, b: char) -> bool {
+    let place = |c: char| ROWS.iter().enumerate().find_map(|(row, keys)| Some((row, keys.find(c)?)));
+    let (Some((row_a, at_a)), Some((row_b, at_b))) = (place(a), place(b)) else { return false };
+    match row_b as i32 - row_a as i32 {
+        0 => at_a.abs_diff(at_b) == 1,
+        // Each row begins half a key to the right of the one above.
+        1 => at_a == at_b || at_a == at_b + 1,
+        -1 => at_b == at_a || at_b == at_a + 1,
+        _ => false,
+    }
+}
+
+/// The rows of the table of distances, used again for every word.
+#[derive(Default)]
+struct Distance {
+    meant: Vec<char>,
+    before_last: Vec<f32>,
+    last: Vec<f32>,
+    now: Vec<f32>,
+}
+
+impl Distance {
+    /// The cost of typing one word for another; `None` where it is more than `most`.
+    fn between(&mut self, typed: &[char], meant: &str, most: f32) -> Option<f32> {
+        self.meant.clear();
+        self.meant.extend(meant.chars());
+        let (columns, mut swapped) = (self.meant.len() + 1, f32::INFINITY);
+        if self.meant.len().abs_diff(typed.len()) as f32 * DOUBLING > most {
+            return None;
+        }
+        for row in [&mut self.before_last, &mut self.last, &mut self.now] {
+            row.clear();
+            row.resize(columns, f32::INFINITY);
+        }
+        let first = |i: usize, j: usize| if i == 0 && j == 0 { FIRST } else { 0.0 };
+        self.last[0] = 0.0;
+        for j in 0..columns - 1 {
+            self.last[j + 1] = self.last[j] + gap(&self.meant, j) + first(0, j);
+        }
+        for (i, letter) in typed.iter().enumerate() {
+            self.now[0] = self.last[0] + gap(typed, i) + first(i, 0);
+            let mut least = self.now[0];
+            for (j, meant) in self.meant.iter().enumerate() {
+                let replaced =
+                    if letter == meant { 0.0 } else { substitution(*letter, *meant) + first(i, j) };
+                let mut cost = (self.last[j] + replaced)
+                    .min(self.last[j + 1] + gap(typed, i) + first(i, j))
+                    .min(self.now[j] + gap(&self.meant, j) + first(i, j));
+                if i > 0 && j > 0 && *letter == self.meant[j - 1] && typed[i - 1] == *meant && letter != meant
+                {
+                    cost = cost.min(self.before_last[j - 1] + SWAP);
+                }
+                self.now[j + 1] = cost;
+                least = least.min(cost);
+            }
+            // A swap reaches back over one row.
+            if least.min(swapped) > most {
+                return None;
+            }
+            swapped = least;
+            std::mem::swap(&mut self.before_last, &mut self.last);
+            std::mem::swap(&mut self.last, &mut self.now);
+        }
+        self.last.last().copied().filter(|cost| *cost > 0.0 && *cost <= most)
+    }
+}
+
+/// What it costs that a letter stands on one side only: little where the one before it is the same.
+fn gap(letters: &[char], at: usize) -> f32 {
+    let is_double = at > 0 && letters[at - 1] == letters[at] || letters.get(at + 1) == Some(&letters[at]);
+    if is_double { DOUBLING } else { MISSING }
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_text::phrasebook::Writer;
+
+    use super::*;
+
+    fn speller(words: &[(&str, f32)]) -> Speller {
+        let mut writer = Writer::default();
+        words.iter().for_each(|(word, weight)| writer.add(word, *weight));
+        Speller::of([&writer.finish(usize::MAX)])
+    }
+
+    fn cost(typed: &str, meant: &str) -> f32 {
+        let typed: Vec<char> = typed.chars().collect();
+        Distance::default().between(&typed, meant, 99.0).unwrap_or_default()
+    }
+
+    #[test]
+    fn likelier_slips_cost_less() {
+        assert!(cost("accomodation", "accommodation") < cost("accmmodation", "accommodation"));
+        assert!(cost("recieve", "receive") < PLAIN);
+        assert!(cost("seperate", "separate") < cost("sepxrate", "separate"));
+        assert!(cost("lighrhouse", "lighthouse") < cost("lighphouse", "lighthouse"));
+        assert!(cost("kight", "light") > cost("lighr", "light"), "the first letter is seldom wrong");
+        assert_eq!(cost("harbour", "harbour"), 0.0);
+        assert_eq!(cost("tommorow", "tomorrow"), 2.0 * DOUBLING);
+    }
+
+    #[test]
+    fn neighbours_are_those_of_a_keyboard() {
+        for (a, b) in [('q', 'w'), ('t', 'g'), ('g', 't'), ('a', 'z'), ('l', 'o'), ('l', 'p'), ('m', 'j')] {
+            assert!(are_neighbours(a, b), "{a} {b}");
+        }
+        for (a, b) in [('q', 'p'), ('q', 'z'), ('a', 'a'), ('é', 'e'), ('t', 'b')] {
+            assert!(!are_neighbours(a, b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn the_frequent_word_that_is_near_is_meant() {
+        let speller = speller(&[
+            ("lighthouse", 90.0),
+            ("lightness", 5.0),
+            ("harbour", 40.0),
+            ("harbor", 40.0),
+            ("tea", 9.0),
+        ]);
+        for (typed, meant) in [
+            ("lighthuose", "lighthouse"),
+            ("lihgthouse", "lighthouse"),
+            ("ligthhouse", "lighthouse"),
+            ("oighthouse", "lighthouse"),
+            ("ilghthouse", "lighthouse"),
+            ("ighthouse", "lighthouse"),
+            ("llighthouse", "lighthouse"),
+            ("harbuor", "harbour"),
+        ] {
+            let near = speller.near(typed, 8.0, 3);
+            assert_eq!(near.first().map(|near| near.word.as_str()), Some(meant), "{typed}");
+        }
+        for far in ["te", "xx", "", "zebra", "lighthouse", "灯塔", &"x".repeat(10_000)] {
+            assert!(
+                speller.near(far, 8.0, 3).iter().all(|near| near.word != far && near.cost < 2.4),
+                "{far}"
+            );
+        }
+        assert!(Speller::default().near("lamp", 8.0, 3).is_empty());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_distance_is_none_only_where_it_is_too_far(typed in "[a-e]{0,8}", meant in "[a-e]{1,8}", most in 0.1f32..3.0) {
+            let letters: Vec<char> = typed.chars().collect();
+            let whole = Distance::default().between(&letters, &meant, 99.0);
+            let bounded = Distance::default().between(&letters, &meant, most);
+            proptest::prop_assert_eq!(bounded, whole.filter(|cost| *cost <= most));
+            proptest::prop_assert_eq!(whole.is_none(), typed == meant);
+        }
+    }
+}
