@@ -86,6 +86,8 @@ pub(crate) enum Command {
     },
     /// Search
     Search(SearchArgs),
+    /// What a query that begins so may become
+    Suggest(SuggestArgs),
     /// Serve the search page and the API only
     Serve(ListenArgs),
     /// Show what is left of a page once it is understood
@@ -397,6 +399,16 @@ pub(crate) struct SearchArgs {
     /// Show how the query was understood and what scores are made of
     #[arg(long)]
     pub(crate) explain: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct SuggestArgs {
+    /// What was typed so far: Chinese, pinyin, initials, English
+    #[arg(required = true, value_name = "TEXT")]
+    pub(crate) typed: Vec<String>,
+    /// Suggestions [default: suggest.count]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) number: Option<usize>,
 }
 
 #[derive(Args)]

@@ -63,6 +63,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
             commands::index_explain::run(global, &args)
         }
         Command::Search(args) => commands::search::run(global, args),
+        Command::Suggest(args) => commands::suggest::run(global, &args),
         Command::Serve(args) => commands::serve::run(global, args),
         Command::Clean(args) => commands::clean::run(global, args),
         Command::Segment(args) => commands::segment::run(global, args),
@@ -75,6 +76,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
             commands::eval_retrieval::run(global, &args)
         }
         Command::Eval { command: EvalCommand::Cache(args) } => commands::eval_cache::run(global, &args),
+        Command::Eval { command: EvalCommand::Correct(args) } => commands::eval_correct::run(global, &args),
         Command::Eval { command: EvalCommand::Spam } => commands::eval_spam::run(global),
         Command::Stats => commands::stats::run(global),
         Command::Config => commands::config::run(global),

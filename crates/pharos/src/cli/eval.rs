@@ -14,6 +14,8 @@ pub(crate) enum EvalCommand {
     Retrieval(EvalRetrievalArgs),
     /// What caches of every policy and size make of a log of queries
     Cache(EvalCacheArgs),
+    /// How many mistyped queries are set right, against the index of the data directory
+    Correct(EvalCorrectArgs),
     /// What tricks gain: stuffed words, link farms, bought clicks
     Spam,
 }
@@ -30,6 +32,16 @@ pub(crate) struct EvalCacheArgs {
     /// By what LFU multiplies its counts whenever an answer is replaced
     #[arg(long, value_name = "FACTOR", default_value_t = pharos_query::cache::policy::DECAY)]
     pub(crate) decay: f64,
+}
+
+#[derive(Args)]
+pub(crate) struct EvalCorrectArgs {
+    /// What was typed, a tab, what was meant, and perhaps a tab and the kind of slip; the same twice for what is right
+    #[arg(value_name = "TABLE")]
+    pub(crate) table: PathBuf,
+    /// Print every query with what was offered for it
+    #[arg(long)]
+    pub(crate) cases: bool,
 }
 
 #[derive(Args)]

@@ -10,6 +10,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod eval_cache;
 pub(crate) mod eval_clean;
+pub(crate) mod eval_correct;
 pub(crate) mod eval_retrieval;
 pub(crate) mod eval_segment;
 pub(crate) mod eval_spam;
@@ -27,6 +28,7 @@ pub(crate) mod search;
 pub(crate) mod segment;
 pub(crate) mod serve;
 pub(crate) mod stats;
+pub(crate) mod suggest;
 pub(crate) mod up;
 pub(crate) mod words;
 

@@ -29,7 +29,12 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<Outcome> 
         facets: args.facets,
         generation: None,
     };
-    let answer = search.run(&request)?;
+    let mut answer = search.run(&request)?;
+    if search.is_doubtful(&answer) {
+        // Reading all titles and words takes longer than a query: only where they are needed.
+        search.set_help(super::suggest::gather(&data, &config, &search)?);
+        answer.corrected = search.correction(&answer)?;
+    }
     if global.json {
         console::print_json(&answer)?;
     } else {
@@ -57,6 +62,9 @@ fn print(answer: &Answer, size: usize) -> io::Result<()> {
     let (bold, plain) = if out.is_terminal() { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
     if let Some(explanation) = &answer.explanation {
         explain_query(&mut out, answer, explanation)?;
+    }
+    if let Some(corrected) = &answer.corrected {
+        writeln!(out, "did you mean: {}\n", console::printable(corrected))?;
     }
     if answer.relaxed && !answer.hits.is_empty() {
         writeln!(out, "no page has all of the words; these have some\n")?;

@@ -1,0 +1,35 @@
+//! `pharos suggest`: what a query that begins so may become.
+
+use std::sync::Arc;
+
+use pharos_core::Config;
+use pharos_index::EmbeddedIndex;
+use pharos_query::{Help, Search};
+use pharos_store::DataDir;
+
+use crate::cli::{Global, SuggestArgs};
+use crate::{Outcome, console, settings};
+
+pub(crate) fn run(global: &Global, args: &SuggestArgs) -> anyhow::Result<Outcome> {
+    let config = settings::load(global)?;
+    let data = settings::data_dir(global);
+    super::search::must_exist(&data)?;
+    let search = Search::new(Arc::new(EmbeddedIndex::open_reader(&data.index())?), &config);
+    let help = gather(&data, &config, &search)?;
+    let count = args.number.unwrap_or(config.suggest.count).clamp(1, 1000);
+    let suggestions = help.suggest(&args.typed.join(" "), count);
+    if global.json {
+        console::print_json(&suggestions)?;
+    } else {
+        for suggestion in &suggestions {
+            console::out!("{}", console::printable(&suggestion.text));
+        }
+    }
+    Ok(if suggestions.is_empty() { Outcome::NothingFound } else { Outcome::Good })
+}
+
+/// What people are helped with, as the index is now.
+pub(crate) fn gather(data: &DataDir, config: &Config, search: &Search) -> anyhow::Result<Help> {
+    let snapshot = search.snapshot()?;
+    Ok(Help::gather(&data.models(), &*snapshot, [], &config.suggest, &Help::default())?)
+}
