@@ -53,6 +53,11 @@ impl DataDir {
         self.root.join("index")
     }
 
+    /// The folder of logs.
+    pub fn logs(&self) -> PathBuf {
+        self.root.join("logs")
+    }
+
     /// Becomes the owner: the one process that writes catalog, library and latest. `command` names it to others.
     pub fn own(&self, command: &str) -> Result<Owner, StoreError> {
         fs::create_dir_all(&self.root).map_err(StoreError::io("create", &self.root))?;

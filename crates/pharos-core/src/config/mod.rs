@@ -417,6 +417,46 @@ settings! {
         /// The crawl pauses while less disk space than this is free.
         disk_floor: Size = Size(512 << 20),
     }
+    /// What is asked, shown and clicked, written down.
+    log: LogConfig {
+        /// Write down queries, what was shown, what was clicked, and the state of the machine.
+        enabled: bool = true,
+        /// Logs are removed when they are this old; 0 keeps them for ever.
+        keep_for: Duration = Duration::from_secs(90 * 86_400),
+        /// Delete so many digits in a row, or two more with single spaces, dots or hyphens between them, from queries
+        /// before they are written (identity cards, telephones); 0 deletes none.
+        scrub_digits: usize = 7,
+        /// Visits are told apart by a keyed hash; the key is thrown away after this long, and with it every link between
+        /// what was asked before and after.
+        key_lifetime: Duration = Duration::from_secs(24 * 3600),
+        /// How often the state of the machine is written down.
+        slot: Duration = Duration::from_secs(60),
+        /// Bytes of lines that may wait for the disk; what is more is lost and counted.
+        queue: Size = Size(4 << 20),
+    }
+    /// What people ask for most, and what they ask for next.
+    hot: HotConfig {
+        /// Queries that are shown.
+        shown: usize = 10,
+        /// Queries that each bucket hands to the heap (K).
+        k: usize = 100,
+        /// Buckets that queries are counted in.
+        buckets: usize = 256,
+        /// How often the heap is built anew from the buckets.
+        interval: Duration = Duration::from_secs(10),
+        /// Only what so many different visits asked is ever shown to others.
+        min_visits: usize = 3,
+        /// Days of logs that are remembered.
+        days: u32 = 7,
+        /// Different queries that are remembered; the least asked are forgotten first.
+        max_queries: usize = 100_000,
+        /// Of the logs, so much is read at the start, the newest first.
+        read_limit: Size = Size(256 << 20),
+        /// What rises fastest is (now + smoothing) / (expected + smoothing): the larger, the less a few queries mean.
+        smoothing: f64 = 5.0,
+        /// Queries of a visit follow each other when no more time than this lies between them.
+        follow_within: Duration = Duration::from_secs(30 * 60),
+    }
 }
 
 impl Config {

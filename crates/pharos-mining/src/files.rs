@@ -1,0 +1,152 @@
+//! The files of the logs: `queries-2026-01-31.jsonl`, and `.jsonl.zst` once its day has ended.
+//!
+//! A record that comes for a day that is packed already goes into a second part, `queries-2026-01-31.2.jsonl`: what is
+//! packed is never touched again. Where a part is there packed and unpacked, packing ended just before the original was
+//! removed: the packed one is complete.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::record::Kind;
+
+/// Ends a file of lines.
+const PLAIN: &str = ".jsonl";
+/// Ends a packed one.
+const PACKED: &str = ".jsonl.zst";
+/// Ends one that is being packed.
+pub(crate) const UNFINISHED: &str = ".jsonl.zst.new";
+
+/// A file of a log. The order is that of days, within a day that of [`Kind::ALL`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LogFile {
+    /// The day, in UTC, `2026-01-31`.
+    pub day: String,
+    /// What it holds.
+    pub kind: Kind,
+    /// Which part of the day's log, from 1.
+    pub part: u32,
+    /// Is it compressed?
+    pub packed: bool,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+impl LogFile {
+    /// The file of a part of a day.
+    pub fn of(dir: &Path, kind: Kind, day: &str, part: u32, packed: bool) -> Self {
+        let ending = if packed { PACKED } else { PLAIN };
+        let part_name = if part > 1 { format!(".{part}") } else { String::new() };
+        let path = dir.join(format!("{kind}-{day}{part_name}{ending}"));
+        Self { day: day.to_string(), kind, part, packed, path }
+    }
+
+    /// Its name without the folder.
+    pub fn name(&self) -> String {
+        self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// The same part, packed.
+    pub(crate) fn as_packed(&self, packed: bool) -> Self {
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        Self::of(dir, self.kind, &self.day, self.part, packed)
+    }
+
+    fn named(dir: &Path, name: &str) -> Option<Self> {
+        let (stem, packed) = match name.strip_suffix(PACKED) {
+            Some(stem) => (stem, true),
+            None => (name.strip_suffix(PLAIN)?, false),
+        };
+        let (kind, day) = stem.split_once('-')?;
+        let (day, part) = match day.split_once('.') {
+            Some((day, part)) => (day, part.parse().ok().filter(|part| *part > 1)?),
+            None => (day, 1),
+        };
+        let file = Self::of(dir, Kind::named(kind)?, day, part, packed);
+        (is_day(day) && file.name() == name).then_some(file)
+    }
+}
+
+/// Is this a day, `2026-01-31`?
+pub fn is_day(text: &str) -> bool {
+    text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
+}
+
+/// All files of the logs, each part once, in order. None where there is no folder.
+pub fn list(dir: &Path) -> io::Result<Vec<LogFile>> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(e),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        files.extend(entry?.file_name().to_str().and_then(|name| LogFile::named(dir, name)));
+    }
+    files.sort();
+    // Of a part that is there twice the packed one comes second.
+    files.reverse();
+    files.dedup_by(|a, b| (&a.day, a.kind, a.part) == (&b.day, b.kind, b.part));
+    files.reverse();
+    Ok(files)
+}
+
+/// The days that are wanted, both ends included.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Days {
+    /// The first.
+    pub from: Option<String>,
+    /// The last.
+    pub to: Option<String>,
+}
+
+impl Days {
+    /// Is this one of them?
+    pub fn contain(&self, day: &str) -> bool {
+        self.from.as_deref().is_none_or(|from| from <= day) && self.to.as_deref().is_none_or(|to| day <= to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_is_listed_once_and_strangers_are_not() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(list(&dir.path().join("none")).unwrap().is_empty());
+        for name in [
+            "clicks-2026-01-31.jsonl",
+            "queries-2026-01-31.jsonl",
+            "queries-2026-01-31.jsonl.zst",
+            "queries-2026-01-31.2.jsonl",
+            "queries-2026-01-30.jsonl.zst",
+            "queries-2026-01-30.jsonl.zst.new",
+            "queries-2026-01-30.01.jsonl",
+            "queries-2026-02-30.jsonl",
+            "crawl-2026-01-31.log",
+            "visit-key",
+            "queries-.jsonl",
+        ] {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        let names: Vec<String> = list(dir.path()).unwrap().iter().map(LogFile::name).collect();
+        assert_eq!(
+            names,
+            [
+                "queries-2026-01-30.jsonl.zst",
+                "queries-2026-01-31.jsonl.zst",
+                "queries-2026-01-31.2.jsonl",
+                "clicks-2026-01-31.jsonl"
+            ]
+        );
+    }
+
+    #[test]
+    fn days_are_a_range_with_both_ends() {
+        let days = Days { from: Some("2026-01-30".into()), to: Some("2026-01-31".into()) };
+        let inside = ["2026-01-29", "2026-01-30", "2026-01-31", "2026-02-01"].map(|day| days.contain(day));
+        assert_eq!(inside, [false, true, true, false]);
+        assert!(Days::default().contain("1999-12-31"));
+    }
+}

@@ -1,0 +1,30 @@
+//! Logs, and what is learnt from them.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
+
+mod append;
+mod device;
+pub mod files;
+mod follower;
+mod keep;
+mod log_appender;
+pub mod privacy;
+pub mod reader;
+pub mod record;
+pub mod system;
+#[cfg(test)]
+mod testing;
+mod visits;
+mod writer;
+
+pub use append::AppendError;
+pub use device::device_of;
+pub use files::{Days, LogFile};
+pub use follower::Follower;
+pub use keep::{House, keep_house};
+pub use log_appender::LogAppender;
+pub use reader::{BrokenLine, Flaw, read};
+pub use record::{AnyRecord, ClickRecord, ImpressionRecord, Kind, QueryRecord, Record, new_id};
+pub use system::{SystemRecord, SystemSlots};
+pub use visits::{VisitKey, Visits};
+pub use writer::Log;

@@ -1,0 +1,204 @@
+//! Who asked, without knowing who: visits are told apart by a keyed hash whose key is thrown away.
+//!
+//! A plain hash of an address is found again by hashing all addresses, and a fixed key ties everything that a person ever
+//! asked together. So the name of a visit is HMAC-SHA256 of address and user agent under a random key that lives for
+//! `log.key_lifetime` and is then replaced, in memory and on disk: from that moment nobody, we ourselves included, can
+//! tell which address a name stood for, or which of the next day's names is the same person. All processes on a data
+//! directory share the key, so that a visit has one name. No address is written anywhere.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use data_encoding::HEXLOWER;
+use pharos_core::config::LogConfig;
+use pharos_core::{Clock, Timestamp};
+use pharos_store::DataDir;
+use ring::hmac;
+use ring::rand::{SecureRandom as _, SystemRandom};
+use rustix::fs::FlockOperation;
+use tracing::warn;
+
+const KEY_BYTES: usize = 32;
+/// Of the hash, so much is kept: enough to tell the visits of a day apart.
+const NAME_BYTES: usize = 8;
+/// A key from the future, beyond what clocks differ by, would live too long.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(300);
+
+/// Gives visits their names.
+pub struct Visits {
+    path: PathBuf,
+    lifetime: Duration,
+    clock: Arc<dyn Clock>,
+    key: RwLock<Option<VisitKey>>,
+}
+
+/// A key, for as long as someone holds it.
+#[derive(Clone)]
+pub struct VisitKey {
+    made: Timestamp,
+    key: hmac::Key,
+}
+
+impl VisitKey {
+    fn new(made: Timestamp, secret: &[u8]) -> Self {
+        Self { made, key: hmac::Key::new(hmac::HMAC_SHA256, secret) }
+    }
+
+    /// The name of whoever has this address, or account, and uses this program.
+    pub fn name(&self, address: &str, user_agent: &str) -> String {
+        let mut context = hmac::Context::with_key(&self.key);
+        context.update(address.as_bytes());
+        context.update(&[0]);
+        context.update(user_agent.as_bytes());
+        HEXLOWER.encode(&context.sign().as_ref()[..NAME_BYTES])
+    }
+
+    fn is_good(&self, now: Timestamp, lifetime: Duration) -> bool {
+        now.since(self.made) < lifetime && self.made <= now.plus(CLOCKS_DIFFER)
+    }
+}
+
+impl Visits {
+    /// For a data directory, which need not exist yet.
+    pub fn open(data: &DataDir, config: &LogConfig, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            path: data.logs().join("visit-key"),
+            lifetime: config.key_lifetime.max(Duration::from_secs(1)),
+            clock,
+            key: RwLock::new(None),
+        }
+    }
+
+    /// The name of a visit. Empty where the machine gives no randomness: a guessable name would be worse than none.
+    pub fn name(&self, address: &str, user_agent: &str) -> String {
+        self.key().map(|key| key.name(address, user_agent)).unwrap_or_default()
+    }
+
+    /// The key of this moment.
+    pub fn key(&self) -> Option<VisitKey> {
+        let now = self.clock.now();
+        let good = |key: &&VisitKey| key.is_good(now, self.lifetime);
+        if let Some(key) = self.key.read().unwrap_or_else(PoisonError::into_inner).as_ref().filter(good) {
+            return Some(key.clone());
+        }
+        let mut current = self.key.write().unwrap_or_else(PoisonError::into_inner);
+        if !current.as_ref().is_some_and(|key| good(&key)) {
+            *current = self.shared_key(now).unwrap_or_else(|error| {
+                warn!(%error, path = %self.path.display(), "the key of visits is this process's own");
+                random_key().map(|secret| VisitKey::new(now, &secret))
+            });
+        }
+        current.clone()
+    }
+
+    /// The key that all processes have, made or replaced where it is missing or too old.
+    fn shared_key(&self, now: Timestamp) -> io::Result<Option<VisitKey>> {
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(dir)?;
+        // One process at a time looks and replaces: the lock is on the folder, for want of a file that stays.
+        let folder = File::open(dir)?;
+        rustix::fs::flock(&folder, FlockOperation::LockExclusive)?;
+        if let Some(key) = read_key(&self.path)?.filter(|key| key.is_good(now, self.lifetime)) {
+            return Ok(Some(key));
+        }
+        let Some(secret) = random_key() else { return Ok(None) };
+        write_key(&self.path, now, &secret)?;
+        Ok(Some(VisitKey::new(now, &secret)))
+    }
+}
+
+fn random_key() -> Option<[u8; KEY_BYTES]> {
+    let mut secret = [0; KEY_BYTES];
+    SystemRandom::new().fill(&mut secret).ok()?;
+    Some(secret)
+}
+
+/// Nothing where there is no key, or none that can be read.
+fn read_key(path: &Path) -> io::Result<Option<VisitKey>> {
+    let mut text = String::new();
+    match File::open(path) {
+        Ok(file) => match file.take(1 << 10).read_to_string(&mut text) {
+            Err(e) if e.kind() != io::ErrorKind::InvalidData => return Err(e),
+            _ => {}
+        },
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(e),
+    }
+    let mut parts = text.split_whitespace();
+    let made = parts.next().and_then(Timestamp::parse);
+    let secret = parts.next().and_then(|hex| HEXLOWER.decode(hex.as_bytes()).ok());
+    let secret = secret.filter(|secret| secret.len() == KEY_BYTES);
+    Ok(made.zip(secret).map(|(made, secret)| VisitKey::new(made, &secret)))
+}
+
+fn write_key(path: &Path, made: Timestamp, secret: &[u8]) -> io::Result<()> {
+    let temporary = path.with_extension("new");
+    // One that a crash left behind may have other permissions.
+    match fs::remove_file(&temporary) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+    writeln!(file, "{} {}", made.to_precise(), HEXLOWER.encode(secret))?;
+    file.sync_all()?;
+    fs::rename(&temporary, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pharos_core::ManualClock;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn visits(dir: &Path, clock: &ManualClock) -> Visits {
+        Visits::open(&DataDir::at(dir), &LogConfig::default(), Arc::new(clock.clone()))
+    }
+
+    #[test]
+    fn processes_agree_and_the_next_day_is_unlinked() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = ManualClock::starting_at(Timestamp::from_millis(1_000_000_000));
+        let (one, two) = (visits(dir.path(), &clock), visits(dir.path(), &clock));
+        let name = one.name("192.0.2.7", "Firefox");
+        assert_eq!((name.len(), two.name("192.0.2.7", "Firefox")), (16, name.clone()));
+        assert_ne!(one.name("192.0.2.8", "Firefox"), name);
+        assert_ne!(one.name("192.0.2.7", "Safari"), name);
+        assert_ne!(one.name("192.0.2.7F", "irefox"), name);
+
+        let path = dir.path().join("logs/visit-key");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let old = fs::read_to_string(&path).unwrap();
+        clock.advance(Duration::from_secs(24 * 3600));
+        let next = two.name("192.0.2.7", "Firefox");
+        assert_ne!(next, name);
+        assert_eq!(one.name("192.0.2.7", "Firefox"), next);
+        assert_eq!(visits(dir.path(), &clock).name("192.0.2.7", "Firefox"), next);
+        let new = fs::read_to_string(&path).unwrap();
+        assert!(!new.contains(old.split_whitespace().nth(1).unwrap()));
+        assert_eq!(fs::read_dir(dir.path().join("logs")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_spoilt_key_a_key_of_the_future_and_a_folder_that_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = ManualClock::starting_at(Timestamp::from_millis(1_000_000_000));
+        fs::create_dir(dir.path().join("logs")).unwrap();
+        let path = dir.path().join("logs/visit-key");
+        for text in [&b"\xff\xfe"[..], b"", b"2099-01-01T00:00:00Z abcd", b"2026-01-31"] {
+            fs::write(&path, text).unwrap();
+            assert_eq!(visits(dir.path(), &clock).name("a", "").len(), 16);
+        }
+        write_key(&path, clock.now().plus(Duration::from_secs(3600)), &[1; KEY_BYTES]).unwrap();
+        assert!(visits(dir.path(), &clock).key().unwrap().made <= clock.now());
+        // No folder, no shared key; names are given all the same.
+        let file = dir.path().join("file");
+        fs::write(&file, "").unwrap();
+        let lonely = visits(&file, &clock);
+        assert_eq!(lonely.name("a", ""), lonely.name("a", ""));
+        assert_eq!(lonely.name("a", "").len(), 16);
+    }
+}
