@@ -3,12 +3,17 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
 mod append;
+pub mod click_log;
 mod device;
 pub mod files;
 mod follower;
+pub mod import;
+pub mod impressions;
 mod keep;
 mod log_appender;
+mod moments;
 pub mod privacy;
+pub mod query_log;
 pub mod reader;
 pub mod record;
 pub mod system;
@@ -21,8 +26,10 @@ pub use append::AppendError;
 pub use device::device_of;
 pub use files::{Days, LogFile};
 pub use follower::Follower;
+pub use import::{Form, ImportOptions, Imported, import};
 pub use keep::{House, keep_house};
 pub use log_appender::LogAppender;
+pub use moments::{Zone, parse_date};
 pub use reader::{BrokenLine, Flaw, read};
 pub use record::{AnyRecord, ClickRecord, ImpressionRecord, Kind, QueryRecord, Record, new_id};
 pub use system::{SystemRecord, SystemSlots};

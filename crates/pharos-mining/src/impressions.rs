@@ -1,0 +1,65 @@
+//! What was clicked of what was shown: per impression the positions clicked, per query how often each pattern occurs.
+//!
+//! The clicks on the ten results of a page are one of 2¹⁰ patterns; users and pages repeat them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::record::{ClickRecord, Clicked, ImpressionRecord};
+
+/// The ranks that were clicked of one impression, in rising order.
+pub type Pattern = Vec<u32>;
+
+/// Counts, over all users, how often each pattern of clicks was left on the results of each query.
+pub fn click_patterns(
+    impressions: &[ImpressionRecord],
+    clicks: &[ClickRecord],
+) -> BTreeMap<String, BTreeMap<Pattern, u64>> {
+    let mut clicked: HashMap<&str, Pattern> = HashMap::new();
+    for click in clicks.iter().filter(|click| click.kind == Clicked::Result) {
+        clicked.entry(&click.impression).or_default().extend(click.rank);
+    }
+    let mut patterns: BTreeMap<String, BTreeMap<Pattern, u64>> = BTreeMap::new();
+    for impression in impressions.iter().filter(|impression| !impression.results.is_empty()) {
+        let mut pattern = clicked.get(impression.id.as_str()).cloned().unwrap_or_default();
+        pattern.retain(|rank| impression.results.iter().any(|result| result.rank == *rank));
+        pattern.sort_unstable();
+        pattern.dedup();
+        *patterns.entry(impression.query.clone()).or_default().entry(pattern).or_default() += 1;
+    }
+    patterns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::ShownResult;
+
+    #[test]
+    fn positions_one_and_five_of_cikm() {
+        let shown = |id: &str| ImpressionRecord {
+            id: id.into(),
+            query: "cikm".into(),
+            results: (1..=10)
+                .map(|rank| ShownResult { rank, url: format!("http://{rank}.example/") })
+                .collect(),
+            ..ImpressionRecord::default()
+        };
+        let click = |impression: &str, rank, order| {
+            let json = format!(
+                r#"{{"at":"2026-01-31T12:00:00Z","impression":"{impression}","kind":"result","rank":{rank},"order":{order}}}"#
+            );
+            serde_json::from_str::<ClickRecord>(&json).unwrap()
+        };
+        let impressions = [shown("a"), shown("b"), shown("c")];
+        let clicks = [
+            click("a", 1, 1),
+            click("a", 5, 2),
+            click("b", 5, 1),
+            click("b", 1, 2),
+            click("b", 1, 3),
+            click("x", 1, 1),
+        ];
+        let patterns = click_patterns(&impressions, &clicks);
+        assert_eq!(patterns["cikm"], BTreeMap::from([(vec![1, 5], 2), (vec![], 1)]));
+    }
+}

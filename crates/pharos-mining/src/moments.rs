@@ -1,0 +1,135 @@
+//! The times of old logs: `Fri Mar 21 00:00:02 2003`, as C's `ctime` writes them, and `2003-03-21 00:00:02`.
+//!
+//! They say nothing of their zone, which has to be told.
+
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::{Offset, TimeZone};
+use pharos_core::Timestamp;
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+/// The zone in which a log tells the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zone(Offset);
+
+impl Zone {
+    /// Greenwich.
+    pub const UTC: Zone = Zone(Offset::UTC);
+
+    /// `+08:00`, `-05:30`, `+8`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (sign, rest) = match text.strip_prefix('-') {
+            Some(rest) => (-1, rest),
+            None => (1, text.strip_prefix('+')?),
+        };
+        let (hours, minutes) = rest.split_once(':').unwrap_or((rest, "0"));
+        let number = |text: &str| text.parse::<u8>().ok().map(i32::from);
+        let (hours, minutes) = (number(hours)?, number(minutes)?);
+        if hours > 14 || minutes > 59 {
+            return None;
+        }
+        Offset::from_seconds(sign * (hours * 3600 + minutes * 60)).ok().map(Zone)
+    }
+
+    pub(crate) fn moment(self, civil: DateTime) -> Option<Timestamp> {
+        let zoned = civil.to_zoned(TimeZone::fixed(self.0)).ok()?;
+        Some(Timestamp::from_millis(zoned.timestamp().as_millisecond()))
+    }
+
+    fn civil(self, at: Timestamp) -> DateTime {
+        let at = jiff::Timestamp::from_millisecond(at.millis()).unwrap_or_default();
+        self.0.to_datetime(at)
+    }
+}
+
+/// `Fri Mar 21 00:00:02 2003`, or with another separator.
+pub(crate) fn parse_ctime(text: &str, separator: char, zone: Zone) -> Option<Timestamp> {
+    let mut parts = text.trim().split(separator).filter(|part| !part.is_empty());
+    let weekday = parts.next()?;
+    WEEKDAYS.contains(&weekday).then_some(())?;
+    let month = parts.next()?;
+    let month = i8::try_from(MONTHS.iter().position(|name| *name == month)? + 1).ok()?;
+    let day = parts.next()?.parse().ok()?;
+    let time = parse_time(parts.next()?)?;
+    let year = parts.next()?;
+    let year = (year.len() == 4).then(|| year.parse().ok())??;
+    if parts.next().is_some() {
+        return None;
+    }
+    zone.moment(Date::new(year, month, day).ok()?.to_datetime(time))
+}
+
+/// The other way round.
+pub(crate) fn write_ctime(at: Timestamp, separator: char, zone: Zone) -> String {
+    let civil = zone.civil(at);
+    let weekday = WEEKDAYS[usize::try_from(civil.weekday().to_monday_zero_offset()).unwrap_or(0) % 7];
+    let month = MONTHS[usize::try_from(civil.month() - 1).unwrap_or(0) % 12];
+    let (day, time, year) = (civil.day(), civil.strftime("%H:%M:%S"), civil.year());
+    format!("{weekday}{separator}{month}{separator}{day:02}{separator}{time}{separator}{year}")
+}
+
+/// `00:00:02`, with or without a fraction.
+pub(crate) fn parse_time(text: &str) -> Option<Time> {
+    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.')).then(|| text.parse().ok())?
+}
+
+/// `2003-03-21`, `2003/3/21` or `20030321`.
+pub fn parse_date(text: &str) -> Option<Date> {
+    let text = text.trim();
+    if text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Date::new(text[..4].parse().ok()?, text[4..6].parse().ok()?, text[6..].parse().ok()?).ok();
+    }
+    let mut parts = text.split(['-', '/']);
+    let mut next = || parts.next().filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    let date = Date::new(next()?.parse().ok()?, next()?.parse().ok()?, next()?.parse().ok()?).ok();
+    if parts.next().is_some() { None } else { date }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::at;
+
+    #[test]
+    fn times_of_both_books_are_read_and_written() {
+        let beijing = Zone::parse("+08:00").unwrap();
+        for (text, separator, zone, moment) in [
+            ("Fri Mar 21 00:00:02 2003", ' ', Zone::UTC, "2003-03-21T00:00:02Z"),
+            ("Wed-Apr-14-16:09:06-2004", '-', beijing, "2004-04-14T08:09:06Z"),
+        ] {
+            assert_eq!(parse_ctime(text, separator, zone), Some(at(moment)));
+            assert_eq!(write_ctime(at(moment), separator, zone), text);
+        }
+        // C pads days with a space.
+        assert_eq!(parse_ctime("Sat Mar  1 00:00:02 2003", ' ', Zone::UTC), Some(at("2003-03-01T00:00:02Z")));
+        for wrong in [
+            "",
+            "Fri Mar 32 00:00:02 2003",
+            "Fri Mar 21 25:00:02 2003",
+            "Fri Mar 21 00:00:02 2003 x",
+            "北 Mar 21",
+        ] {
+            assert_eq!(parse_ctime(wrong, ' ', Zone::UTC), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn dates_and_zones_in_every_spelling() {
+        for text in ["2003-03-21", "2003/3/21", "20030321"] {
+            assert_eq!(parse_date(text), Date::new(2003, 3, 21).ok());
+        }
+        assert_eq!([parse_date("21.3.2003"), parse_date("2003-3-2-1"), parse_date("二〇〇三")], [None; 3]);
+        assert_eq!(Zone::parse("-05:30").map(|zone| zone.0.seconds()), Some(-19_800));
+        assert_eq!([Zone::parse("8"), Zone::parse("+99"), Zone::parse("+-8")], [None; 3]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_panics(text in "\\PC{0,40}", millis: i64) {
+            let _ = (parse_ctime(&text, ' ', Zone::UTC), parse_date(&text), parse_time(&text), Zone::parse(&text));
+            let _ = write_ctime(Timestamp::from_millis(millis), ' ', Zone::UTC);
+        }
+    }
+}
