@@ -200,10 +200,7 @@ pub(crate) mod tests {
     use proptest::prelude::any;
 
     pub(crate) fn options(form: Form) -> ImportOptions {
-        let dir = tempfile::tempdir().unwrap();
-        let data = pharos_store::DataDir::at(dir.path());
-        let clock = std::sync::Arc::new(pharos_core::SystemClock);
-        let key = crate::Visits::open(&data, &Default::default(), clock).key().unwrap();
+        let key = VisitKey::new(pharos_core::Timestamp::EPOCH, b"secret");
         ImportOptions { form, zone: Zone::UTC, date: None, key }
     }
 

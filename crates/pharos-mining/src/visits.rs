@@ -44,7 +44,7 @@ pub struct VisitKey {
 }
 
 impl VisitKey {
-    fn new(made: Timestamp, secret: &[u8]) -> Self {
+    pub(crate) fn new(made: Timestamp, secret: &[u8]) -> Self {
         Self { made, key: hmac::Key::new(hmac::HMAC_SHA256, secret) }
     }
 

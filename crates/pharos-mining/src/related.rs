@@ -1,0 +1,332 @@
+//! Related queries (相关搜索): what others ask who ask this.
+//!
+//! Three signs, one score:
+//!
+//! ```text
+//! score(q, p) = 0.3 · words(q, p) + 0.4 · clicks(q, p) + next(q, p)
+//! ```
+//!
+//! * `words`: shared words over all words of both (Jaccard), without stop words.
+//! * `clicks`: the cosine of the two queries' click counts over results (Cao et al. 2008; Xue et al. 2004 count shared
+//!   results in the same way): who clicks the same means the same.
+//! * `next`: the share of those who ask q that go on to p in the same visit, n / (asked + 2): of Z50's askers one in ten
+//!   goes on to 火车Z50. The 2 keeps one person's way from being everybody's.
+//!
+//! What scores below 0.06 is not related. Candidates come from inverted indexes by word and by result, so that a query
+//! costs what it shares with others and not what there is.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher as _;
+use std::time::Duration;
+
+use foldhash::fast::FixedState;
+use pharos_core::Timestamp;
+use pharos_text::Analyser;
+use pharos_text::stop_words::is_stop_word;
+
+const WORDS_WEIGHT: f64 = 0.3;
+const CLICKS_WEIGHT: f64 = 0.4;
+const NEXT_SMOOTHING: f64 = 2.0;
+const LEAST_SCORE: f64 = 0.06;
+/// Words of a query that are used.
+const MAX_WORDS: usize = 16;
+/// Results and next queries that are remembered of a query, the most frequent.
+const MAX_EDGES: usize = 64;
+/// Queries that are looked at for one word or result, those that came last.
+const MAX_CANDIDATES: usize = 1000;
+/// Visits whose last query is remembered.
+const MAX_VISITS: usize = 1 << 16;
+
+/// Remembers queries, what they share and what follows them.
+pub struct Related {
+    numbers: HashMap<Box<str>, u32>,
+    queries: Vec<Known>,
+    by_word: HashMap<Box<str>, Vec<u32>>,
+    by_result: HashMap<u64, Vec<u32>>,
+    /// What each visit asked last, and when.
+    visits: HashMap<u64, (u32, Timestamp)>,
+    max_queries: usize,
+    follow_within: Duration,
+}
+
+struct Known {
+    key: Box<str>,
+    text: Box<str>,
+    asked: u32,
+    last: Timestamp,
+    words: Vec<Box<str>>,
+    /// Clicks by result.
+    clicks: HashMap<u64, u32>,
+    /// How often each query came next.
+    next: HashMap<u32, u32>,
+}
+
+impl Related {
+    /// Remembers `max_queries`; a query follows another when a visit asks it within that time.
+    pub fn new(max_queries: usize, follow_within: Duration) -> Self {
+        Self {
+            numbers: HashMap::new(),
+            queries: Vec::new(),
+            by_word: HashMap::new(),
+            by_result: HashMap::new(),
+            visits: HashMap::new(),
+            max_queries: max_queries.clamp(4, u32::MAX as usize),
+            follow_within,
+        }
+    }
+
+    /// A visit asked this.
+    pub fn asked(&mut self, key: &str, text: &str, visit: &str, at: Timestamp) {
+        let number = self.number(key, text);
+        let known = &mut self.queries[number as usize];
+        known.asked = known.asked.saturating_add(1);
+        known.last = known.last.max(at);
+        if visit.is_empty() {
+            return;
+        }
+        if self.visits.len() >= MAX_VISITS {
+            self.visits.retain(|_, (_, last)| at.since(*last) <= self.follow_within);
+            if self.visits.len() >= MAX_VISITS {
+                self.visits.clear();
+            }
+        }
+        let visit = FixedState::default().hash_one(visit);
+        if let Some((before, when)) = self.visits.insert(visit, (number, at))
+            && before != number
+            && at.since(when) <= self.follow_within
+        {
+            count(&mut self.queries[before as usize].next, number);
+        }
+    }
+
+    /// Someone who asked this clicked that result.
+    pub fn clicked(&mut self, key: &str, text: &str, url: &str, at: Timestamp) {
+        let number = self.number(key, text);
+        let result = FixedState::default().hash_one(url);
+        let known = &mut self.queries[number as usize];
+        known.last = known.last.max(at);
+        if count(&mut known.clicks, result) {
+            self.by_result.entry(result).or_default().push(number);
+        }
+    }
+
+    fn number(&mut self, key: &str, text: &str) -> u32 {
+        if let Some(number) = self.numbers.get(key) {
+            return *number;
+        }
+        if self.queries.len() >= self.max_queries {
+            let mut heat: Vec<(u32, Timestamp)> = self.queries.iter().map(Known::heat).collect();
+            let (_, limit, _) = heat.select_nth_unstable(self.max_queries / 4);
+            let limit = *limit;
+            self.keep(|known| known.heat() > limit);
+        }
+        let number = self.queries.len() as u32;
+        let words = words(text);
+        for word in &words {
+            self.by_word.entry(word.clone()).or_default().push(number);
+        }
+        self.numbers.insert(key.into(), number);
+        self.queries.push(Known {
+            key: key.into(),
+            text: text.into(),
+            asked: 0,
+            last: Timestamp::from_millis(i64::MIN),
+            words,
+            clicks: HashMap::new(),
+            next: HashMap::new(),
+        });
+        number
+    }
+
+    /// Forgets queries that were last asked before this moment.
+    pub fn forget_before(&mut self, moment: Timestamp) {
+        if self.queries.iter().any(|known| known.last < moment) {
+            self.keep(|known| known.last >= moment);
+        }
+    }
+
+    /// Keeps some queries; the others take everything that leads to them along.
+    fn keep(&mut self, keep: impl Fn(&Known) -> bool) {
+        let mut numbers = vec![None; self.queries.len()];
+        let mut next_number = 0;
+        for (old, _) in self.queries.iter().enumerate().filter(|(_, known)| keep(known)) {
+            numbers[old] = Some(next_number);
+            next_number += 1;
+        }
+        let renumber = |number: u32| numbers.get(number as usize).copied().flatten();
+        let mut old = 0;
+        self.queries.retain(|_| {
+            old += 1;
+            renumber(old - 1).is_some()
+        });
+        for known in &mut self.queries {
+            let next = std::mem::take(&mut known.next);
+            known.next = next.into_iter().filter_map(|(to, count)| Some((renumber(to)?, count))).collect();
+        }
+        let renumbered = |list: &mut Vec<u32>| {
+            *list = list.iter().filter_map(|number| renumber(*number)).collect();
+            !list.is_empty()
+        };
+        self.by_word.retain(|_, list| renumbered(list));
+        self.by_result.retain(|_, list| renumbered(list));
+        self.visits.retain(|_, (number, _)| renumber(*number).map(|new| *number = new).is_some());
+        self.numbers = (0..).zip(&self.queries).map(|(number, known)| (known.key.clone(), number)).collect();
+    }
+
+    /// The queries related to this one, the closest first, of those that may be shown by their key.
+    pub fn related(&self, key: &str, text: &str, n: usize, may_show: impl Fn(&str) -> bool) -> Vec<String> {
+        let own = self.numbers.get(key).map(|number| &self.queries[*number as usize]);
+        let own_words = own.map_or_else(|| words(text), |own| own.words.clone());
+        let empty = HashMap::new();
+        let (own_clicks, next) = own.map_or((&empty, None), |own| (&own.clicks, Some(&own.next)));
+        let mut candidates: HashSet<u32> = next.into_iter().flat_map(HashMap::keys).copied().collect();
+        let lists = own_words.iter().filter_map(|word| self.by_word.get(word));
+        for list in lists.chain(own_clicks.keys().filter_map(|result| self.by_result.get(result))) {
+            candidates.extend(list.iter().rev().take(MAX_CANDIDATES));
+        }
+        let asked = own.map_or(0.0, |own| f64::from(own.asked));
+        let mut scored: Vec<(f64, &str)> = Vec::new();
+        for number in candidates {
+            let other = &self.queries[number as usize];
+            let followed = next.and_then(|next| next.get(&number)).map_or(0.0, |n| f64::from(*n));
+            let score = WORDS_WEIGHT * shared(&own_words, &other.words)
+                + CLICKS_WEIGHT * cosine(own_clicks, &other.clicks)
+                + (followed / (asked + NEXT_SMOOTHING)).min(1.0);
+            if score >= LEAST_SCORE && &*other.key != key && may_show(&other.key) {
+                scored.push((score, &other.text));
+            }
+        }
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        scored.into_iter().take(n).map(|(_, text)| text.to_string()).collect()
+    }
+}
+
+impl Known {
+    fn heat(&self) -> (u32, Timestamp) {
+        (self.asked, self.last)
+    }
+}
+
+/// Adds one; where there are too many, the least frequent one makes room. Was it not there before?
+fn count<K: Copy + Eq + std::hash::Hash + Ord>(counts: &mut HashMap<K, u32>, key: K) -> bool {
+    if let Some(count) = counts.get_mut(&key) {
+        *count = count.saturating_add(1);
+        return false;
+    }
+    if counts.len() >= MAX_EDGES
+        && let Some(rarest) = counts.iter().min_by_key(|(key, count)| (**count, **key)).map(|(key, _)| *key)
+    {
+        counts.remove(&rarest);
+    }
+    counts.insert(key, 1);
+    true
+}
+
+/// The words that say something, in order, each once.
+fn words(text: &str) -> Vec<Box<str>> {
+    let mut words: Vec<Box<str>> = Vec::new();
+    Analyser::shared().for_each_token(text, |word, _, _, _| {
+        if words.len() < MAX_WORDS && !is_stop_word(word) {
+            words.push(word.into());
+        }
+    });
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// The Jaccard coefficient of two sorted lists.
+fn shared(a: &[Box<str>], b: &[Box<str>]) -> f64 {
+    let both = a.iter().filter(|word| b.binary_search(word).is_ok()).count();
+    let any = a.len() + b.len() - both;
+    if any == 0 { 0.0 } else { both as f64 / any as f64 }
+}
+
+/// The cosine of two vectors of counts.
+fn cosine(a: &HashMap<u64, u32>, b: &HashMap<u64, u32>) -> f64 {
+    let dot: f64 = a.iter().filter_map(|(key, n)| Some(f64::from(*n) * f64::from(*b.get(key)?))).sum();
+    let length =
+        |counts: &HashMap<u64, u32>| counts.values().map(|n| f64::from(*n).powi(2)).sum::<f64>().sqrt();
+    if dot == 0.0 { 0.0 } else { dot / (length(a) * length(b)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::at;
+
+    const WITHIN: Duration = Duration::from_secs(1800);
+
+    fn noon() -> Timestamp {
+        at("2026-01-31T12:00:00Z")
+    }
+
+    fn ask(related: &mut Related, query: &str, visit: &str, after: u64) {
+        related.asked(query, query, visit, noon().plus(Duration::from_secs(after)));
+    }
+
+    fn of(related: &Related, query: &str) -> Vec<String> {
+        related.related(query, query, 5, |_| true)
+    }
+
+    #[test]
+    fn who_asks_for_z50_is_led_to_the_train() {
+        let mut related = Related::new(1000, WITHIN);
+        for person in 0..100 {
+            ask(&mut related, "z50", &person.to_string(), 0);
+            if person % 10 == 0 {
+                ask(&mut related, "火车z50", &person.to_string(), 60);
+            }
+            if person == 1 {
+                ask(&mut related, "weather", &person.to_string(), 60);
+            }
+        }
+        assert_eq!(of(&related, "z50"), ["火车z50"]);
+        // Without a word in common, too.
+        for person in 0..100 {
+            ask(&mut related, "tickets", &person.to_string(), 10_000);
+            ask(&mut related, "timetable", &person.to_string(), if person < 10 { 10_060 } else { 90_000 });
+        }
+        assert_eq!(of(&related, "tickets"), ["timetable"]);
+    }
+
+    #[test]
+    fn same_words_and_same_clicks_relate() {
+        let mut related = Related::new(1000, WITHIN);
+        for query in ["北京大学 图书馆", "清华大学 图书馆", "图书馆", "大熊猫", "the panda", "the lighthouse"]
+        {
+            ask(&mut related, query, "", 0);
+        }
+        assert_eq!(of(&related, "图书馆"), ["北京大学 图书馆", "清华大学 图书馆"]);
+        assert!(of(&related, "the panda").is_empty());
+        for (query, url, times) in
+            [("大熊猫", "http://a/", 3), ("the panda", "http://a/", 2), ("图书馆", "http://b/", 1)]
+        {
+            (0..times).for_each(|_| related.clicked(query, query, url, noon()));
+        }
+        assert_eq!(of(&related, "the panda"), ["大熊猫"]);
+        // Never asked before: by its words.
+        assert_eq!(of(&related, "武汉大学 图书馆").len(), 3);
+        assert!(related.related("图书馆", "图书馆", 5, |key| key.starts_with("清华")).len() == 1);
+        assert!(of(&related, "").is_empty());
+    }
+
+    #[test]
+    fn memory_is_bounded_and_nothing_points_to_what_is_gone() {
+        let mut related = Related::new(50, WITHIN);
+        for n in 0..2000_u64 {
+            ask(&mut related, "hot", "v", n);
+            ask(&mut related, &format!("词 {n}"), "v", n);
+            related.clicked(&format!("词 {n}"), "词", "http://a/", noon());
+        }
+        assert!(related.queries.len() <= 50);
+        assert!(related.by_word.len() <= 200 && related.by_result.len() == 1);
+        let count = related.queries.len() as u32;
+        assert!(related.queries.iter().all(|known| known.next.keys().all(|to| *to < count)));
+        assert!(related.numbers.iter().all(|(key, number)| related.queries[*number as usize].key == *key));
+        assert!(related.numbers.contains_key("hot"));
+        related.forget_before(noon().plus(Duration::from_secs(1999)));
+        assert_eq!(related.queries.len(), 2);
+        assert!(related.numbers.contains_key("hot") && related.numbers.contains_key("词 1999"));
+    }
+}
