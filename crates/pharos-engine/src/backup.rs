@@ -36,6 +36,8 @@ const UNFINISHED: &str = "RESTORING";
 const TRIES: usize = 5;
 /// Folders that are copied file by file, where they are there.
 const FOLDERS: &[&str] = &["models", "logs"];
+/// A file of the logs that stays at home.
+const VISIT_KEY: &str = "visit-key";
 
 /// What a backup consists of.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -313,7 +315,7 @@ impl Copy<'_> {
         Ok(true)
     }
 
-    /// Every file of a folder and of those below, but for locks. False where one vanished meanwhile.
+    /// Every file of a folder and of those below, but for locks and keys. False where one vanished meanwhile.
     fn folder(&mut self, folder: &Path) -> Result<bool, EngineError> {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
@@ -324,6 +326,8 @@ impl Copy<'_> {
             let path = entry.map_err(StoreError::io("read", folder))?.path();
             let there = match path.extension().and_then(|e| e.to_str()) {
                 Some("lock") => true,
+                // What names visits is thrown away every day; a backup would remember it.
+                _ if path.file_name().is_some_and(|name| name == VISIT_KEY) => true,
                 _ if path.is_dir() => self.folder(&path)?,
                 _ => self.file(&path, Extent::Whole)?,
             };

@@ -330,6 +330,26 @@ impl AnyRecord {
             Kind::System => Self::System(serde_json::from_slice(line)?),
         })
     }
+
+    /// When it happened.
+    pub fn at(&self) -> Timestamp {
+        match self {
+            Self::Query(record) => record.at(),
+            Self::Impression(record) => record.at(),
+            Self::Click(record) => record.at(),
+            Self::System(record) => record.at(),
+        }
+    }
+
+    /// The query that it is about, where it is about one.
+    pub fn query(&self) -> Option<&str> {
+        match self {
+            Self::Query(record) => Some(&record.query),
+            Self::Impression(record) => Some(&record.query),
+            Self::Click(record) => Some(record.asked.as_str()).filter(|asked| !asked.is_empty()),
+            Self::System(_) => None,
+        }
+    }
 }
 
 /// A new name for a query: 96 random bits, which tell nothing.

@@ -3,6 +3,7 @@
 mod eval;
 mod graph;
 mod index;
+mod log;
 mod words;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use eval::*;
 pub(crate) use graph::*;
 pub(crate) use index::*;
+pub(crate) use log::*;
 pub(crate) use words::*;
 
 /// Pharos (灯塔): a complete web search engine in one binary.
@@ -109,6 +111,13 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: DedupCommand,
     },
+    /// What was asked, shown and clicked: check, print, count and import the logs
+    Log {
+        #[command(subcommand)]
+        command: LogCommand,
+    },
+    /// What people ask for most, what rises fastest, and when a query is asked
+    Hot(HotArgs),
     /// How good it is, against data that people marked
     Eval {
         #[command(subcommand)]

@@ -70,6 +70,8 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Words { command } => commands::words::run(global, command),
         Command::Graph { command } => commands::graph::run(global, command),
         Command::Dedup { command } => commands::dedup::run(global, command),
+        Command::Log { command } => commands::log::run(global, command),
+        Command::Hot(args) => commands::hot::run(global, &args),
         Command::Eval { command: EvalCommand::Clean(args) } => commands::eval_clean::run(global, &args),
         Command::Eval { command: EvalCommand::Segment(args) } => commands::eval_segment::run(global, &args),
         Command::Eval { command: EvalCommand::Retrieval(args) } => {
