@@ -197,7 +197,7 @@ fn build_generation(
     check(Progress::Verifying)?;
     let pages = builder.pages();
     let history = builder.finish(to)?;
-    if let Err(error) = warm(data, generations, history, &relations, check) {
+    if let Err(error) = warm(data, config, generations, history, &relations, check) {
         if matches!(error, EngineError::Stopped) {
             return Err(error);
         }

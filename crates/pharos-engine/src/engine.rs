@@ -9,6 +9,7 @@ use pharos_core::config::{Config, Mode};
 use pharos_core::{Clock, PageUrl, SystemClock};
 use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, rules_of};
 use pharos_index::{EmbeddedIndex, Generations, Index as _};
+use pharos_mining::system::Readings;
 use pharos_store::{
     Catalog, Content, CrawlRules, DataDir, DerivedWriter, DiskLibrary, Event, Library, Owner, Record,
     SqliteCatalog, StoreError, StoredRecord, Writing,
@@ -18,6 +19,7 @@ use tracing::{info, warn};
 
 use crate::absorb::{Absorber, go_back_from_damage, open_index};
 use crate::carry::CarryOver;
+use crate::counts::{Counts, readings};
 use crate::crawl_log::CrawlLog;
 use crate::inbox::Inbox;
 use crate::intake::Intake;
@@ -46,6 +48,7 @@ pub struct Engine {
     index: Option<Arc<EmbeddedIndex>>,
     generations: Generations,
     status: Arc<CrawlStatus>,
+    counts: Arc<Counts>,
     owner: Owner,
 }
 
@@ -117,6 +120,7 @@ impl Engine {
             index,
             generations,
             status: Arc::default(),
+            counts: Arc::default(),
             owner,
         })
     }
@@ -190,6 +194,11 @@ impl Engine {
         Arc::clone(&self.status)
     }
 
+    /// Reads, whenever it is called, what was fetched, parsed and indexed since the engine was opened.
+    pub fn readings(&self) -> impl Fn() -> Readings + Send + Sync + 'static {
+        readings(Arc::clone(&self.counts), self.status())
+    }
+
     /// Replays what the stores have not absorbed, and gives the way in for new records.
     pub fn intake(&self, stop: &watch::Receiver<bool>) -> Result<Intake, EngineError> {
         self.intake_telling(&mut |_| !*stop.borrow())
@@ -255,11 +264,13 @@ impl Engine {
         let shelving = stage("shelve", move || Ok(shelf.run(waiting_out, &stored_in)?))?;
         let (config, library) = (Arc::clone(&self.config), Arc::clone(&self.library));
         let mut log = CrawlLog::of(&self.data);
+        let counts = Arc::clone(&self.counts);
         let reading = stage("read", move || {
             for group in stored_out {
                 log.write(&group);
                 let records = group.len();
                 let read = readers.read(group, &*library, &config, wanted);
+                counts.parsed(read.iter().filter(|read| read.page.is_some()).count());
                 queue("read").decrement(records as f64);
                 queue("absorb").increment(records as f64);
                 if read_in.send(read).is_err() {
@@ -268,15 +279,18 @@ impl Engine {
             }
             Ok(())
         })?;
-        let generations = self.generations.clone();
+        let (generations, counts, indexing) =
+            (self.generations.clone(), Arc::clone(&self.counts), self.index.is_some());
         let absorbing = stage("absorb", move || {
             loop {
                 match read_out.recv_timeout(TICK) {
                     Ok(group) => {
                         let records = group.len();
+                        let pages = group.iter().filter(|read| read.page.is_some()).count();
                         // The crawl may be over; then nobody listens.
                         let _ = absorbed_in.send(absorber.absorb(group)?);
                         queue("absorb").decrement(records as f64);
+                        counts.indexed(if indexing { pages } else { 0 });
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return absorber.finish(),

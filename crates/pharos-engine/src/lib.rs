@@ -37,6 +37,7 @@ mod books;
 mod build;
 mod build_plan;
 mod carry;
+mod counts;
 mod crawl_log;
 mod doctor;
 mod documents;

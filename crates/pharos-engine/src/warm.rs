@@ -3,24 +3,21 @@
 //! What people asked lately is asked first, from the query log; without one, what the pages that the web values most are
 //! called. Verifying has read the files once; this brings the dictionaries and lists that are used first to the front.
 
-use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
-use std::io::{Read as _, Seek as _, SeekFrom};
-use std::path::PathBuf;
+use std::collections::HashSet;
 
+use pharos_core::{Clock as _, Config, SystemClock};
 use pharos_graph::Relations;
 use pharos_index::{Generations, History, Query, Snapshot};
+use pharos_mining::Memory;
 use pharos_store::DataDir;
 use pharos_text::Analyser;
-use serde::Deserialize;
+use tracing::warn;
 
 use crate::EngineError;
 use crate::build::{Check, Progress};
 
 /// Queries that are asked.
 const QUERIES: usize = 48;
-/// Of the query log, the end is read: what was asked last is asked next.
-const LOG_BYTES: u64 = 1 << 20;
 /// Words of a query that are used.
 const WORDS: usize = 8;
 /// Results whose texts are read: a page of them.
@@ -29,13 +26,14 @@ const RESULTS: usize = 10;
 /// Asks a finished generation what people ask. Gives how many queries that were.
 pub(crate) fn warm(
     data: &DataDir,
+    config: &Config,
     generations: &Generations,
     history: History,
     relations: &Relations,
     check: Check<'_>,
 ) -> Result<u64, EngineError> {
     let snapshot = generations.preview(history)?;
-    let mut queries = frequent_queries(data);
+    let mut queries = frequent_queries(data, config);
     if queries.is_empty() {
         queries = titles(&*snapshot, relations)?;
     }
@@ -54,49 +52,15 @@ pub(crate) fn warm(
     Ok(asked)
 }
 
-/// What was asked most often lately, by `logs/queries-DATE.jsonl`.
-fn frequent_queries(data: &DataDir) -> Vec<String> {
-    #[derive(Deserialize)]
-    struct Line {
-        query: String,
-    }
-    let Ok(entries) = fs::read_dir(data.root().join("logs")) else { return Vec::new() };
-    let is_log = |path: &PathBuf| {
-        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-        name.starts_with("queries-") && name.ends_with(".jsonl")
-    };
-    let mut logs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_log).collect();
-    logs.sort();
-    let mut times: HashMap<String, u64> = HashMap::new();
-    let mut left = LOG_BYTES;
-    for log in logs.iter().rev() {
-        let Some(bytes) = end_of(log, left) else { continue };
-        left = left.saturating_sub(bytes.len() as u64);
-        for line in bytes.split(|byte| *byte == b'\n') {
-            // The first line may be cut, and others broken.
-            if let Ok(line) = serde_json::from_slice::<Line>(line)
-                && !line.query.trim().is_empty()
-            {
-                *times.entry(line.query).or_default() += 1;
-            }
-        }
-        if left == 0 {
-            break;
+/// What was asked often lately, by the query log.
+fn frequent_queries(data: &DataDir, config: &Config) -> Vec<String> {
+    match Memory::open(data, config, SystemClock.now()) {
+        Ok(memory) => memory.frequent(QUERIES),
+        Err(error) => {
+            warn!(%error, "the query log cannot be read");
+            Vec::new()
         }
     }
-    let mut queries: Vec<(String, u64)> = times.into_iter().collect();
-    queries.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    queries.into_iter().take(QUERIES).map(|(query, _)| query).collect()
-}
-
-/// The last bytes of a file.
-fn end_of(path: &PathBuf, most: u64) -> Option<Vec<u8>> {
-    let mut file = File::open(path).ok()?;
-    let size = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(size.saturating_sub(most))).ok()?;
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
 }
 
 /// What the pages are called that rank highest.
@@ -125,28 +89,4 @@ fn titles(snapshot: &dyn Snapshot, relations: &Relations) -> Result<Vec<String>,
         }
     }
     Ok(titles)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn frequent_queries_come_first_and_broken_lines_do_not_matter() {
-        let dir = tempfile::tempdir().unwrap();
-        let data = DataDir::at(dir.path());
-        assert!(frequent_queries(&data).is_empty());
-        let logs = dir.path().join("logs");
-        fs::create_dir(&logs).unwrap();
-        let line = |query: &str| format!("{{\"at\":1,\"query\":\"{query}\"}}\n");
-        let text = [line("tea"), "{broken\n".into(), line("灯塔"), line("灯塔"), line(" ")].concat();
-        fs::write(logs.join("queries-2026-01-31.jsonl"), text).unwrap();
-        fs::write(logs.join("queries-2026-01-30.jsonl"), [line("tea").as_bytes(), b"\xff\xfe"].concat())
-            .unwrap();
-        fs::write(logs.join("crawl-2026-01-31.log"), line("not a query")).unwrap();
-        assert_eq!(frequent_queries(&data), ["tea", "灯塔"]);
-        let many: String = (0..99_999).map(|n| line(&format!("q{n}"))).collect();
-        fs::write(logs.join("queries-2026-02-01.jsonl"), many).unwrap();
-        assert_eq!(frequent_queries(&data).len(), QUERIES);
-    }
 }

@@ -18,7 +18,7 @@ use crate::expression::Expression;
 use crate::help::Help;
 use crate::look::Look;
 use crate::parse::parse;
-use crate::rank::user_weight::Clicks;
+use crate::rank::user_weight::{ClickRules, Clicks};
 use crate::retrieve::{COUNTED, Question, Retriever, Wanted};
 
 /// What can go wrong with a query.
@@ -96,6 +96,11 @@ impl Search {
     /// Ranks by these clicks from now on.
     pub fn set_clicks(&self, clicks: Clicks) {
         *self.clicks.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(clicks);
+    }
+
+    /// A day is over: clicks before it count less.
+    pub fn end_click_day(&self) {
+        self.clicks().end_day(&ClickRules { decay: self.rank.click_decay, start: self.rank.click_start });
     }
 
     /// Helps people with this from now on.

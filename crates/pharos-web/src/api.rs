@@ -9,6 +9,7 @@ use pharos_core::PageUrl;
 use pharos_query::Request;
 use serde_json::json;
 
+use crate::journal::write_down;
 use crate::paging::MAX_PAGE;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;
@@ -47,7 +48,9 @@ pub(crate) async fn search(State(rooms): State<Rooms>, visitor: Visitor) -> Resu
         facets: visitor.wants("facets"),
         generation: visitor.param("generation").map(String::from),
     };
-    let mut response = Json(rooms.run(request).await?).into_response();
+    let answer = rooms.run(request.clone()).await?;
+    write_down(&rooms, &visitor, "api", &request, &answer);
+    let mut response = Json(answer).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     Ok(response)
 }
@@ -81,7 +84,7 @@ pub(crate) fn problem(status: StatusCode, title: &str, detail: &str) -> Response
     response
 }
 
-fn bad_request(detail: &str) -> Response {
+pub(crate) fn bad_request(detail: &str) -> Response {
     problem(StatusCode::BAD_REQUEST, "Bad Request", detail)
 }
 

@@ -20,6 +20,7 @@ struct HomePage {
 }
 
 pub(crate) async fn home(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, ServiceError> {
+    rooms.visit(&visitor);
     let pages = rooms.pages().await?;
     let pages = (pages > 0).then(|| visitor.words().pages(pages));
     let page = HomePage { frame: Frame::new(&visitor, rooms.config()), query: "", focus: true, pages };

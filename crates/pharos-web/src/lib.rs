@@ -11,6 +11,8 @@
 //! /snapshot/ID/content     snapshot.rs   the stored page itself, in a cage
 //! /clean?url=…             clean.rs      the stored page before and after cleaning, side by side
 //! /api/v1/search?q=…       api.rs        the answer as JSON, errors as application/problem+json
+//! /api/v1/suggest?q=…      suggest.rs    what a query may become; /suggest for browsers; /api/v1/hot what many ask
+//! /api/v1/click            click.rs      what was clicked; impressions.rs believes only what was shown
 //! /healthz /metrics        health.rs     metrics.rs
 //! /static … /robots.txt    assets.rs     style, icons, robots.txt, OpenSearch description
 //! ```
@@ -19,15 +21,18 @@
 //! visitor (`visitor.rs`: language and parameters, read leniently), is answered through `service.rs`, the only file that
 //! calls other rooms, and is written by `page.rs` from the templates with the words of `words.rs`.
 //!
+//! Every query is written down with what was shown for it (`journal.rs`); `learning.rs` learns from that.
+//!
 //! The one call:
 //!
 //! ```no_run
-//! # async fn example(search: std::sync::Arc<pharos_query::Search>, library: std::sync::Arc<dyn pharos_store::Library>)
-//! # -> std::io::Result<()> {
+//! # async fn example(search: std::sync::Arc<pharos_query::Search>, library: std::sync::Arc<dyn pharos_store::Library>,
+//! # learning: std::sync::Arc<pharos_web::Learning>) -> std::io::Result<()> {
 //! let service = pharos_web::Service {
 //!     search,
 //!     library,
 //!     config: Default::default(),
+//!     learning,
 //!     metrics: pharos_web::install_metrics().expect("no other recorder is installed"),
 //! };
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
@@ -45,22 +50,29 @@
 mod api;
 mod assets;
 mod clean;
+mod click;
 mod failure;
 mod headers;
 mod health;
 mod home;
+mod impressions;
+mod journal;
+mod learning;
 mod metrics;
 mod page;
 mod paging;
 mod results;
 mod router;
 mod service;
+mod sessions;
 mod snapshot;
+mod suggest;
 #[cfg(test)]
 mod testing;
 mod visitor;
 mod words;
 
+pub use learning::Learning;
 pub use metrics::{Metrics, MetricsError, install_metrics};
 pub use router::{router, serve};
 pub use service::Service;

@@ -15,6 +15,7 @@ use crate::service::{Rooms, ServiceError};
 const REQUESTS: &str = "pharos_http_requests_total";
 const REQUEST_SECONDS: &str = "pharos_http_request_duration_seconds";
 pub(crate) const QUERY_SECONDS: &str = "pharos_query_duration_seconds";
+pub(crate) const SUGGEST_SECONDS: &str = "pharos_suggest_duration_seconds";
 const SEARCHABLE_PAGES: &str = "pharos_searchable_pages";
 
 /// Upper edges of the histograms, in seconds: a query takes milliseconds, a request may take ten seconds.
@@ -45,6 +46,8 @@ pub fn install_metrics() -> Result<Metrics, MetricsError> {
     metrics::describe_counter!(REQUESTS, "Requests answered, by route and status.");
     metrics::describe_histogram!(REQUEST_SECONDS, "Time from request to response, by route.");
     metrics::describe_histogram!(QUERY_SECONDS, "Time a search takes, without waiting for its turn.");
+    metrics::describe_histogram!(SUGGEST_SECONDS, "Time that suggestions for what was typed take.");
+    metrics::describe_counter!("pharos_log_lost_total", "Records that could not be written down, by reason.");
     metrics::describe_gauge!(SEARCHABLE_PAGES, "Pages that can be searched.");
     metrics::describe_counter!(
         "pharos_cache_lookups_total",

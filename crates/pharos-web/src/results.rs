@@ -8,6 +8,8 @@ use percent_encoding::percent_decode_str;
 use pharos_core::{Config, PageUrl};
 use pharos_query::{Answer, Contribution, Explanation, Hit, Request};
 
+use crate::assets;
+use crate::journal::write_down;
 use crate::page::{Frame, Link, respond};
 use crate::paging::{last_page, page_number, window};
 use crate::service::{Rooms, ServiceError};
@@ -39,15 +41,16 @@ pub(crate) async fn results(State(rooms): State<Rooms>, visitor: Visitor) -> Res
         generation: visitor.param("generation").map(String::from),
         ..Request::default()
     };
-    let mut answer = rooms.run(request).await?;
+    let mut answer = rooms.run(request.clone()).await?;
     if !reachable {
         answer.hits.clear();
     }
+    let impression = write_down(&rooms, &visitor, "web", &Request { page, ..request }, &answer);
     let searchable = if answer.total == 0 { rooms.pages().await? } else { answer.total };
     let page = ResultsPage::new(
         &visitor,
         config,
-        &Asked { query, page, all, newest_first, generation: answer.generation.clone() },
+        &Asked { query, page, all, newest_first, generation: answer.generation.clone(), impression },
         &answer,
         searchable,
     );
@@ -63,9 +66,26 @@ struct Asked {
     newest_first: bool,
     /// The state of the index that the first page came from.
     generation: String,
+    /// The name of what is shown, which clicks on it carry.
+    impression: String,
 }
 
 impl Asked {
+    /// Where a click on something that is shown is told.
+    fn ping(&self, kind: &str, rank: usize) -> String {
+        let rank = rank.to_string();
+        link("/api/v1/click", [("impression", self.impression.as_str()), ("kind", kind), ("rank", &rank)])
+    }
+
+    /// Another query that this page offers.
+    fn offer(&self, query: &str, kind: &'static str, rank: usize) -> Offer {
+        Offer {
+            href: link("/search", [("q", query), ("from", kind)]),
+            ping: self.ping(kind, rank),
+            text: query.to_string(),
+        }
+    }
+
     /// Another page of the same results.
     fn turn_to(&self, page: usize, text: impl Into<String>) -> Link {
         let number = page.to_string();
@@ -85,11 +105,20 @@ struct ResultsPage {
     query: String,
     focus: bool,
     bar: Option<Bar>,
-    corrected: Option<Link>,
+    corrected: Option<Offer>,
+    related: Vec<Offer>,
+    script: &'static str,
     notices: Vec<&'static str>,
     outcome: Outcome,
     paging: Option<Paging>,
     nothing_title: String,
+}
+
+/// Another query to ask.
+struct Offer {
+    href: String,
+    ping: String,
+    text: String,
 }
 
 /// The line above the results.
@@ -118,6 +147,9 @@ struct Beyond {
 /// One result as it is shown.
 struct HitView {
     link: Option<String>,
+    /// Where clicks are told.
+    ping: String,
+    snapshot_ping: String,
     title_html: String,
     site: String,
     /// The steps of the address behind the site, readable.
@@ -169,7 +201,9 @@ impl ResultsPage {
         let outcome = if searchable == 0 {
             Outcome::EmptyIndex
         } else if !answer.hits.is_empty() {
-            Outcome::Hits(answer.hits.iter().map(|hit| HitView::new(hit, query, visitor.lang)).collect())
+            let first = (page - 1).saturating_mul(config.query.page_size.max(1)).saturating_add(1);
+            let hits = (first..=usize::MAX).zip(&answer.hits);
+            Outcome::Hits(hits.map(|(rank, hit)| HitView::new(hit, rank, asked, visitor.lang)).collect())
         } else if answer.total > 0 {
             Outcome::Beyond(Beyond {
                 title: fill(words.beyond_title, &[&grouped(page as u64)]),
@@ -192,10 +226,12 @@ impl ResultsPage {
             focus: false,
             bar: matches!(outcome, Outcome::Hits(_))
                 .then(|| Bar::new(visitor.lang, query, page, last, answer)),
-            corrected: answer
-                .corrected
-                .as_ref()
-                .map(|text| Link { href: href(text, false), text: text.clone() }),
+            corrected: answer.corrected.as_ref().map(|text| asked.offer(text, "corrected", 1)),
+            related: (1..)
+                .zip(&answer.suggestions)
+                .map(|(rank, text)| asked.offer(text, "related", rank))
+                .collect(),
+            script: assets::script_href(),
             notices,
             paging: Paging::new(asked, last),
             outcome,
@@ -220,13 +256,15 @@ impl Bar {
 }
 
 impl HitView {
-    fn new(hit: &Hit, query: &str, lang: Lang) -> Self {
-        let words = lang.words();
+    fn new(hit: &Hit, rank: usize, asked: &Asked, lang: Lang) -> Self {
+        let (words, query) = (lang.words(), asked.query.as_str());
         let url = PageUrl::parse(&hit.url).ok();
         let is_ours = |path: &&String| path.starts_with("/snapshot/");
         Self {
             path: url.as_ref().map(steps).unwrap_or_default(),
             link: url.map(|url| url.as_str().to_string()),
+            ping: asked.ping("result", rank),
+            snapshot_ping: asked.ping("snapshot", rank),
             title_html: hit.title_html.clone(),
             site: hit.site.clone(),
             date: hit.date.as_ref().map(|day| Day { machine: day.clone(), shown: lang.date(day) }),
@@ -329,8 +367,14 @@ mod tests {
 
     fn rendered(query: &str, page: usize, answer: &Answer, searchable: u64) -> String {
         let visitor = Visitor::new(&"/search?q=x".parse().unwrap(), &HeaderMap::new());
-        let asked =
-            Asked { query: query.into(), page, all: false, newest_first: false, generation: "7".into() };
+        let asked = Asked {
+            query: query.into(),
+            page,
+            all: false,
+            newest_first: false,
+            generation: "7".into(),
+            impression: "i7".into(),
+        };
         ResultsPage::new(&visitor, &Config::default(), &asked, answer, searchable).render().unwrap()
     }
 
@@ -405,8 +449,14 @@ mod tests {
     fn whoever_wants_copies_turns_pages_with_them_and_comes_to_an_end() {
         let visitor = Visitor::new(&"/search?q=x&all=1".parse().unwrap(), &HeaderMap::new());
         assert!(visitor.wants_all());
-        let asked =
-            Asked { query: "x".into(), page: 2, all: true, newest_first: false, generation: "7".into() };
+        let asked = Asked {
+            query: "x".into(),
+            page: 2,
+            all: true,
+            newest_first: false,
+            generation: "7".into(),
+            impression: "i7".into(),
+        };
         let answer = Answer { last_page: Some(3), ..answer(vec![hit()], 45) };
         let html = ResultsPage::new(&visitor, &Config::default(), &asked, &answer, 45).render().unwrap();
         assert!(html.contains("href=\"/search?q=x&#38;all=1\" rel=\"prev\""), "{html}");

@@ -3,13 +3,14 @@
 use std::any::Any;
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
 use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -20,7 +21,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::timeout::TimeoutLayer;
 
 use crate::service::{Rooms, Service};
-use crate::{api, assets, clean, failure, headers, health, home, metrics, results, snapshot};
+use crate::{api, assets, clean, click, failure, headers, health, home, metrics, results, snapshot, suggest};
 
 /// Nothing here takes a body; a little is let through for clients that send one anyway.
 const BODY_LIMIT: usize = 64 << 10;
@@ -46,7 +47,8 @@ pub async fn serve(
             tracing::debug!(%error, "cannot turn off delays of small packets");
         }
     });
-    let server = axum::serve(listener, router(service)).with_graceful_shutdown(async move {
+    let service = router(service).into_make_service_with_connect_info::<SocketAddr>();
+    let server = axum::serve(listener, service).with_graceful_shutdown(async move {
         stop.await;
         let _ = stopping.send(());
     });
@@ -72,9 +74,14 @@ fn routes() -> Router<Rooms> {
         .route("/clean", get(clean::clean))
         .route("/api/v1/search", get(api::search))
         .route("/api/v1/page", get(api::page))
+        .route("/api/v1/suggest", get(suggest::suggest))
+        .route("/api/v1/hot", get(suggest::hot))
+        .route("/api/v1/click", post(click::click))
+        .route("/suggest", get(suggest::for_browsers))
         .route("/healthz", get(health::healthz))
         .route("/metrics", get(metrics::metrics))
         .route("/static/style.css", get(assets::style))
+        .route("/static/learn.js", get(assets::script))
         .route("/favicon.svg", get(assets::icon_svg))
         .route("/favicon.ico", get(assets::icon_ico))
         .route("/robots.txt", get(assets::robots))

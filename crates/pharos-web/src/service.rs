@@ -12,17 +12,21 @@ use axum::response::{IntoResponse, Response};
 use pharos_core::config::CleanConfig;
 use pharos_core::{Config, PageId, PageObject, PageUrl};
 use pharos_html::{Explanation, RuleSet, RulesError, Weighing, Wish};
-use pharos_query::{Answer, Card, QueryError, Request, Search};
+use pharos_query::{Answer, Card, QueryError, Request, Search, Suggestion};
 use pharos_store::{Library, Response as StoredResponse, StoreError};
 use thiserror::Error;
 use tokio::sync::{AcquireError, Semaphore};
 use tokio::task::JoinError;
 
-use crate::metrics::{Metrics, QUERY_SECONDS};
+use crate::learning::{Learning, Shared};
+use crate::metrics::{Metrics, QUERY_SECONDS, SUGGEST_SECONDS};
 use crate::snapshot::allows_copies;
 
 /// Pages with more lines are cleaned without saying why: what there is to say of a line takes 12 KB of memory.
 const MAX_EXPLAINED_LINES: usize = 5_000;
+
+/// Related queries that are shown.
+const RELATED: usize = 8;
 
 /// The HTML of a cleaned page ends here.
 const MAX_CLEANED_BYTES: usize = 1 << 20;
@@ -36,6 +40,8 @@ pub struct Service {
     pub library: Arc<dyn Library>,
     /// Limits and sizes.
     pub config: Arc<Config>,
+    /// What is written down and learnt.
+    pub learning: Arc<Learning>,
     /// What `/metrics` prints; see [`install_metrics`](crate::install_metrics).
     pub metrics: Metrics,
 }
@@ -146,9 +152,26 @@ impl Rooms {
             let start = Instant::now();
             let answer = service.search.run(&request);
             metrics::histogram!(QUERY_SECONDS).record(start.elapsed());
-            Ok(answer?)
+            let learning = &service.learning.shared;
+            let mut answer = answer.inspect_err(|_| learning.failed())?;
+            learning.answered(start.elapsed(), answer.cache);
+            answer.suggestions = learning.memory().related(&answer.query, RELATED);
+            Ok(answer)
         })
         .await
+    }
+
+    /// What a query that begins so may become.
+    pub(crate) fn suggest(&self, typed: &str, count: usize) -> Vec<Suggestion> {
+        let start = Instant::now();
+        let suggestions = self.service.search.help().suggest(typed, count);
+        metrics::histogram!(SUGGEST_SECONDS).record(start.elapsed());
+        suggestions
+    }
+
+    /// What is written down and learnt.
+    pub(crate) fn learning(&self) -> &Shared {
+        &self.service.learning.shared
     }
 
     /// How many pages can be searched.

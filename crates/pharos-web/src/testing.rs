@@ -8,12 +8,13 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
 use pharos_core::{Config, LibraryPosition, PageUrl, Timestamp};
 use pharos_index::{Change, Document, EmbeddedIndex, Index};
+use pharos_mining::system::Readings;
 use pharos_query::Search;
-use pharos_store::{Content, DiskLibrary, Library, Record, Response, Writing};
+use pharos_store::{Content, DataDir, DiskLibrary, Library, Record, Response, Writing};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
-use crate::{Service, install_metrics};
+use crate::{Learning, Service, install_metrics};
 
 /// A page to put into the small engine.
 pub(crate) struct TestPage {
@@ -69,7 +70,10 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
     index.commit(library.end().unwrap()).unwrap();
     let search = Arc::new(Search::new(Arc::new(index), &config));
     let metrics = install_metrics().unwrap();
-    (dir, Service { search, library: Arc::new(library), config: Arc::new(config), metrics })
+    let data = DataDir::at(dir.path());
+    let learning = Learning::start(&data, &config, Arc::clone(&search), Readings::default).unwrap();
+    let (library, config, learning) = (Arc::new(library), Arc::new(config), Arc::new(learning));
+    (dir, Service { search, library, config, learning, metrics })
 }
 
 /// What came back.

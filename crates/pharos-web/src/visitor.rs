@@ -1,16 +1,20 @@
 //! Who asks: the language to answer in and the parameters, read so leniently that nothing can be wrong with them.
 
 use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
 
-use axum::extract::FromRequestParts;
-use axum::http::header::{ACCEPT_LANGUAGE, COOKIE};
-use axum::http::{HeaderMap, Uri, request::Parts};
+use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HOST, REFERER, USER_AGENT};
+use axum::http::{HeaderMap, HeaderName, Uri, request::Parts};
 use url::form_urlencoded;
 
 use crate::words::{Lang, Words};
 
 /// The cookie that remembers the language.
 const COOKIE_NAME: &str = "pharos_lang";
+
+/// Longer headers, in characters, are cut.
+const MAX_HEADER: usize = 512;
 
 /// Parameters beyond this many are not looked at.
 const MAX_PARAMS: usize = 32;
@@ -25,6 +29,40 @@ pub(crate) struct Visitor {
     /// The path asked for, safe to link to.
     path: String,
     params: Vec<(String, String)>,
+    /// With what and from where.
+    pub(crate) client: Client,
+}
+
+/// With what a visitor comes and from where, as the browser says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Client {
+    /// The address that the connection comes from; may be empty.
+    pub(crate) address: String,
+    /// The address that a proxy in front of us was asked from, if it is one.
+    pub(crate) forwarded: Option<String>,
+    pub(crate) agent: String,
+    pub(crate) referrer: String,
+    /// Does it lead back to us?
+    pub(crate) is_from_here: bool,
+}
+
+impl Client {
+    fn new(headers: &HeaderMap) -> Self {
+        let text = |name: HeaderName| {
+            let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+            value.chars().take(MAX_HEADER).collect::<String>()
+        };
+        let referrer = text(REFERER);
+        let from = url::Url::parse(&referrer).ok();
+        let from = from.as_ref().map(|url| &url[url::Position::BeforeHost..url::Position::AfterPort]);
+        let is_from_here = from.is_some_and(|from| from.eq_ignore_ascii_case(&text(HOST)));
+        // The last one is what our proxy saw; those before are what others say.
+        let forwarded = text(HeaderName::from_static("x-forwarded-for"));
+        let forwarded =
+            forwarded.rsplit(',').next().map(str::trim).filter(|last| last.parse::<IpAddr>().is_ok());
+        let forwarded = forwarded.map(String::from);
+        Self { address: String::new(), forwarded, agent: text(USER_AGENT), referrer, is_from_here }
+    }
 }
 
 impl Visitor {
@@ -38,7 +76,18 @@ impl Visitor {
         let lang = chosen.or_else(|| from_cookie(headers)).or_else(|| from_accept_language(headers));
         // A path that begins with two slashes would be a link to another host.
         let path = if uri.path().starts_with("//") { "/" } else { uri.path() };
-        Self { lang: lang.unwrap_or(Lang::En), chosen: chosen.is_some(), path: path.to_string(), params }
+        Self {
+            lang: lang.unwrap_or(Lang::En),
+            chosen: chosen.is_some(),
+            path: path.to_string(),
+            params,
+            client: Client::new(headers),
+        }
+    }
+
+    /// The path asked for.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
     }
 
     /// The words to speak with.
@@ -102,7 +151,11 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
-        Ok(Self::new(&parts.uri, &parts.headers))
+        let mut visitor = Self::new(&parts.uri, &parts.headers);
+        if let Some(ConnectInfo(address)) = parts.extensions.get::<ConnectInfo<SocketAddr>>() {
+            visitor.client.address = address.ip().to_string();
+        }
+        Ok(visitor)
     }
 }
 
@@ -173,6 +226,21 @@ mod tests {
         assert!(chosen.cookie().unwrap().starts_with("pharos_lang=zh; Path=/;"));
         assert_eq!(chosen.href_in(Lang::En), "/search?q=a%26b&page=2&lang=en");
         assert_eq!(visitor("//evil.example/x", &[]).href_in(Lang::Zh), "/?lang=zh");
+    }
+
+    #[test]
+    fn where_a_visitor_comes_from_is_told_by_headers_that_need_not_be_true() {
+        let client = |headers| visitor("/search?q=x", headers).client;
+        let from = client(&[("host", "a.example:8080"), ("referer", "http://a.example:8080/search?q=tea")]);
+        assert!(from.is_from_here);
+        let from = client(&[
+            ("host", "a.example"),
+            ("referer", "https://b.example/?q=a.example"),
+            ("x-forwarded-for", "evil, 192.0.2.1, 192.0.2.7"),
+        ]);
+        assert!(!from.is_from_here && from.forwarded.as_deref() == Some("192.0.2.7"));
+        let from = client(&[("referer", "not an address"), ("x-forwarded-for", "unknown")]);
+        assert!(!from.is_from_here && from.forwarded.is_none());
     }
 
     #[test]

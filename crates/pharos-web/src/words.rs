@@ -105,6 +105,7 @@ words! {
     milliseconds: "{} ms", "{} 毫秒";
     seconds: "{} s", "{} 秒";
     understood: "understood as", "理解为";
+    related: "Related searches", "相关搜索";
     corrected: "Did you mean", "您是不是要找";
     relaxed: "No page has all of these words. These have some of them.",
         "没有同时包含所有词的网页，以下网页包含其中一部分。";

@@ -405,6 +405,8 @@ settings! {
     web: WebConfig {
         /// Address and port to listen on.
         listen: String = "127.0.0.1:8080".into(),
+        /// A proxy of yours stands in front: visits are told apart by the address that it names (X-Forwarded-For).
+        behind_proxy: bool = false,
         /// Longest time a request may take.
         timeout: Duration = Duration::from_secs(10),
     }

@@ -87,8 +87,7 @@ fn check(global: &Global) -> anyhow::Result<Outcome> {
             console::out!("… and {} more", more);
         }
         for (kind, checked) in &checked {
-            let mut line =
-                format!("{kind:<12} {:>4} files {:>12} records", checked.files, checked.records);
+            let mut line = format!("{kind:<12} {:>4} files {:>12} records", checked.files, checked.records);
             for (count, what) in [(checked.broken, "broken"), (checked.unfinished, "unfinished")] {
                 if count > 0 {
                     line += &format!(", {} {what}", count);

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use pharos_index::EmbeddedIndex;
+use pharos_mining::system::Readings;
 use pharos_query::Search;
 use pharos_store::DiskLibrary;
-use pharos_web::Service;
+use pharos_web::{Learning, Service};
 
 use crate::cli::{Global, ListenArgs};
 use crate::{Outcome, console, settings};
@@ -17,8 +18,10 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> 
     super::search::must_exist(&data)?;
     let index = Arc::new(EmbeddedIndex::open_reader(&data.index())?);
     index.serve()?;
+    let search = Arc::new(Search::new(index, &config));
     let service = Service {
-        search: Arc::new(Search::new(index, &config)),
+        learning: Arc::new(Learning::start(&data, &config, Arc::clone(&search), Readings::default)?),
+        search,
         library: Arc::new(DiskLibrary::open_reader(&data.library())?),
         config: Arc::new(config.clone()),
         metrics: pharos_web::install_metrics()?,

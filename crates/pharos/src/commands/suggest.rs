@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use pharos_core::Config;
+use pharos_core::{Clock as _, Config, SystemClock};
 use pharos_index::EmbeddedIndex;
+use pharos_mining::Memory;
 use pharos_query::{Help, Search};
 use pharos_store::DataDir;
 
@@ -31,5 +32,6 @@ pub(crate) fn run(global: &Global, args: &SuggestArgs) -> anyhow::Result<Outcome
 /// What people are helped with, as the index is now.
 pub(crate) fn gather(data: &DataDir, config: &Config, search: &Search) -> anyhow::Result<Help> {
     let snapshot = search.snapshot()?;
-    Ok(Help::gather(&data.models(), &*snapshot, [], &config.suggest, &Help::default())?)
+    let queries = Memory::open(data, config, SystemClock.now())?.phrases();
+    Ok(Help::gather(&data.models(), &*snapshot, queries, &config.suggest, &Help::default())?)
 }

@@ -7,7 +7,7 @@ use pharos_core::{Config, PageUrl};
 use pharos_engine::{Engine, EngineError, Run};
 use pharos_query::Search;
 use pharos_store::DataDir;
-use pharos_web::Service;
+use pharos_web::{Learning, Service};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -37,13 +37,15 @@ pub(crate) async fn up(
     let listener = listen(&config.web.listen).await?;
     let address = listener.local_addr()?;
     let engine = tokio::task::block_in_place(|| {
-        let engine = Engine::open(data, config.clone(), "up", true)?;
+        let engine = Engine::open(data.clone(), config.clone(), "up", true)?;
         engine.serve()?;
         Ok::<_, EngineError>(engine)
     })?;
     let index = engine.index().context("the engine runs without an index")?;
+    let search = Arc::new(Search::new(index, &config));
     let service = Service {
-        search: Arc::new(Search::new(index, &config)),
+        learning: Arc::new(Learning::start(&data, &config, Arc::clone(&search), engine.readings())?),
+        search,
         library: engine.library(),
         config: Arc::new(config),
         metrics: pharos_web::install_metrics()?,

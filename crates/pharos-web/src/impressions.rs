@@ -1,0 +1,115 @@
+//! What was shown lately, so that a click can be believed: only what was shown can be clicked, and not for ever.
+//!
+//! Clicks change what others see. A click names an impression that this process made and the place of what was clicked; the
+//! address is taken from here and never from the browser.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+/// Impressions that are known at once; the oldest are forgotten.
+const KNOWN: usize = 10_000;
+
+/// Clicks of one impression that are taken: nobody clicks more.
+const MAX_CLICKS: u32 = 30;
+
+/// What was shown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Impression {
+    pub(crate) query: String,
+    pub(crate) visit: String,
+    /// The place of the first result over all pages, from 1, and the addresses from there on.
+    pub(crate) first: u32,
+    pub(crate) urls: Vec<String>,
+    pub(crate) related: Vec<String>,
+    pub(crate) corrected: Option<String>,
+}
+
+/// A click that can be believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Believed {
+    pub(crate) query: String,
+    pub(crate) visit: String,
+    /// Which click on the impression it is, from 1.
+    pub(crate) order: u32,
+    /// The address or the query that was clicked.
+    pub(crate) target: String,
+}
+
+/// What a click says it was on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Result,
+    Related,
+    Corrected,
+}
+
+#[derive(Default)]
+pub(crate) struct Impressions(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    /// With the clicks on each.
+    shown: HashMap<String, (Impression, u32)>,
+    order: VecDeque<String>,
+}
+
+impl Impressions {
+    pub(crate) fn shown(&self, id: &str, impression: Impression) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.shown.insert(id.to_string(), (impression, 0));
+        known.order.push_back(id.to_string());
+        if known.order.len() > KNOWN
+            && let Some(oldest) = known.order.pop_front()
+        {
+            known.shown.remove(&oldest);
+        }
+    }
+
+    /// The click on something at a place; `None` where nothing like it was shown, or too much of it was clicked.
+    pub(crate) fn click(&self, id: &str, target: Target, rank: u32) -> Option<Believed> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (impression, clicks) = known.shown.get_mut(id)?;
+        let target = match target {
+            Target::Result => impression.urls.get(rank.checked_sub(impression.first)? as usize)?.clone(),
+            Target::Related => impression.related.get(rank.checked_sub(1)? as usize)?.clone(),
+            Target::Corrected => impression.corrected.clone()?,
+        };
+        if *clicks >= MAX_CLICKS {
+            return None;
+        }
+        *clicks += 1;
+        let Impression { query, visit, .. } = impression;
+        Some(Believed { query: query.clone(), visit: visit.clone(), order: *clicks, target })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_shown_can_be_clicked() {
+        let impressions = Impressions::default();
+        let urls = vec!["http://a.example/11".to_string(), "http://a.example/12".to_string()];
+        let related = vec!["tea".to_string()];
+        impressions
+            .shown("i", Impression { query: "q".into(), first: 11, urls, related, ..Impression::default() });
+        let click =
+            |target, rank| impressions.click("i", target, rank).map(|click| (click.target, click.order));
+        assert_eq!(click(Target::Result, 12), Some(("http://a.example/12".into(), 1)));
+        assert_eq!(click(Target::Related, 1), Some(("tea".into(), 2)));
+        for (target, rank) in [
+            (Target::Result, 10),
+            (Target::Result, 13),
+            (Target::Result, 0),
+            (Target::Related, 0),
+            (Target::Corrected, 1),
+        ] {
+            assert_eq!(click(target, rank), None);
+        }
+        assert_eq!(impressions.click("another", Target::Result, 11), None);
+        assert_eq!((0..99).filter_map(|_| click(Target::Result, 11)).count(), MAX_CLICKS as usize - 2);
+        (0..2 * KNOWN).for_each(|n| impressions.shown(&n.to_string(), Impression::default()));
+        assert!(impressions.0.lock().unwrap().shown.len() <= KNOWN);
+    }
+}

@@ -1,0 +1,105 @@
+//! What is written down of a query: who asked, what, how, what was shown.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use pharos_mining::record::{CacheState, ShownResult, Source};
+use pharos_mining::{ImpressionRecord, QueryRecord, device_of, new_id};
+use pharos_query::{Answer, CacheUse, Request};
+
+use crate::impressions::Impression;
+use crate::service::Rooms;
+use crate::sessions::Began;
+use crate::visitor::Visitor;
+
+/// Writes down a query and what is shown for it. Gives the name of the impression, which links carry.
+pub(crate) fn write_down(
+    rooms: &Rooms,
+    visitor: &Visitor,
+    product: &str,
+    request: &Request,
+    answer: &Answer,
+) -> String {
+    let (learning, id) = (rooms.learning(), new_id());
+    let (visit, began) = rooms.visit(visitor);
+    let at = learning.clock.now();
+    let size = if request.size == 0 { rooms.config().query.page_size } else { request.size };
+    let first = request.page.max(1).saturating_sub(1).saturating_mul(size).saturating_add(1);
+    let first = u32::try_from(first).unwrap_or(u32::MAX);
+    let urls: Vec<String> = answer.hits.iter().map(|hit| hit.url.clone()).collect();
+    let results =
+        (first..=u32::MAX).zip(&urls).map(|(rank, url)| ShownResult { rank, url: url.clone() }).collect();
+    learning.log.query(QueryRecord {
+        id: id.clone(),
+        at,
+        visit: visit.clone(),
+        referrer: began.referrer,
+        entry: began.entry,
+        device: device_of(&visitor.client.agent),
+        query: answer.query.clone(),
+        source: source(visitor),
+        product: product.to_string(),
+        page: u32::try_from(request.page.max(1)).unwrap_or(u32::MAX),
+        filters: filters(request),
+        sort: if request.newest_first { "date".into() } else { String::new() },
+        total: Some(answer.total),
+        cache: Some(match answer.cache {
+            CacheUse::Hit => CacheState::Hit,
+            CacheUse::Partly => CacheState::Partly,
+            CacheUse::Miss => CacheState::Miss,
+        }),
+        took_ms: Some(answer.took_ms),
+        generation: answer.generation.clone(),
+    });
+    learning.log.impression(ImpressionRecord {
+        id: id.clone(),
+        at,
+        query: answer.query.clone(),
+        results,
+        related: answer.suggestions.clone(),
+        corrected: answer.corrected.clone(),
+        ..ImpressionRecord::default()
+    });
+    let (query, related, corrected) =
+        (answer.query.clone(), answer.suggestions.clone(), answer.corrected.clone());
+    let shown = Impression { query, visit, first, urls, related, corrected };
+    learning.impressions.shown(&id, shown);
+    id
+}
+
+impl Rooms {
+    /// The name of a visit, and how it began; this request counts as its next.
+    pub(crate) fn visit(&self, visitor: &Visitor) -> (String, Began) {
+        let client = &visitor.client;
+        let address = match &client.forwarded {
+            Some(forwarded) if self.config().web.behind_proxy => forwarded,
+            _ => &client.address,
+        };
+        let visit = self.learning().visits.name(address, &client.agent);
+        let referrer = if client.is_from_here { String::new() } else { client.referrer.clone() };
+        let here = Began { referrer, entry: visitor.path().to_string() };
+        let began = self.learning().sessions.at(&visit, here, Instant::now());
+        (visit, began)
+    }
+}
+
+/// How the query came about: links of ours say so.
+fn source(visitor: &Visitor) -> Source {
+    match visitor.param("from") {
+        Some("suggested") => Source::Suggested,
+        Some("related") => Source::Related,
+        Some("corrected") => Source::Corrected,
+        Some("hot") => Source::Hot,
+        _ if visitor.client.referrer.is_empty() || visitor.client.is_from_here => Source::Typed,
+        _ => Source::Link,
+    }
+}
+
+fn filters(request: &Request) -> BTreeMap<String, String> {
+    let switches = [("all", request.all), ("any", request.any_word)];
+    switches
+        .into_iter()
+        .filter(|(_, is_on)| *is_on)
+        .map(|(name, _)| (name.to_string(), "1".to_string()))
+        .collect()
+}
