@@ -27,8 +27,12 @@ pub struct Rig {
 
 impl Rig {
     pub fn new(spec: WebSpec, options: ServeOptions) -> Self {
+        Self::over(Web::generate(&spec), options)
+    }
+
+    pub fn over(web: Web, options: ServeOptions) -> Self {
         let runtime = Runtime::new().unwrap();
-        let server = runtime.block_on(Server::start(Web::generate(&spec), options)).unwrap();
+        let server = runtime.block_on(Server::start(web, options)).unwrap();
         Self { runtime, server, dir: tempfile::tempdir().unwrap() }
     }
 

@@ -119,17 +119,33 @@ impl Search {
     }
 
     /// Has an answer so few results that something else was probably meant?
-    pub fn is_doubtful(&self, answer: &Answer) -> bool {
-        results(answer) < self.correct.below && !answer.query.is_empty()
+    pub fn is_doubtful(&self, answer: &Answer) -> Result<bool, QueryError> {
+        Ok(!answer.query.is_empty()
+            && self.exact_results(&*self.index.snapshot()?, answer)? < self.correct.below)
+    }
+
+    /// How many pages have everything that was asked, as it was asked.
+    fn exact_results(&self, snapshot: &dyn Snapshot, answer: &Answer) -> Result<u64, QueryError> {
+        let knows = |word: &str, kind| snapshot.knows(word, kind);
+        let asked = self.parse(&answer.query);
+        if answer.relaxed {
+            Ok(0)
+        } else if asked.apart(&knows).is_some() {
+            // The characters of an unknown word may stand anywhere on the pages that were found.
+            Ok(snapshot.count(&asked.to_query(&knows), COUNTED)?.pages)
+        } else {
+            Ok(answer.total)
+        }
     }
 
     /// What was probably meant instead, where a query has few results: something that has more of them.
     pub fn correction(&self, answer: &Answer) -> Result<Option<String>, QueryError> {
         let help = self.help();
-        if !self.is_doubtful(answer) || help.is_empty() {
+        if help.is_empty() || !self.is_doubtful(answer)? {
             return Ok(None);
         }
         let snapshot = self.index.snapshot()?;
+        let results = self.exact_results(&*snapshot, answer)?;
         let pages = |term: &str| {
             let found = snapshot.frequencies(&[term.to_string()]);
             found.ok().and_then(|found| found.with_term.first().copied()).unwrap_or_default()
@@ -138,7 +154,7 @@ impl Search {
         for text in corrector.corrections(&answer.query) {
             let knows = |word: &str, kind| snapshot.knows(word, kind);
             let meant = self.parse(&text).to_query(&knows);
-            if snapshot.count(&meant, COUNTED)?.pages > results(answer) {
+            if snapshot.count(&meant, COUNTED)?.pages > results {
                 return Ok(Some(text));
             }
         }
@@ -308,11 +324,6 @@ impl Search {
     fn clicks(&self) -> Arc<Clicks> {
         Arc::clone(&self.clicks.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
-}
-
-/// Pages that have everything that was asked.
-fn results(answer: &Answer) -> u64 {
-    if answer.relaxed { 0 } else { answer.total }
 }
 
 #[cfg(test)]

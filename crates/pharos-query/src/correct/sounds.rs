@@ -77,19 +77,21 @@ fn nearly(run: &str, help: &Help) -> Vec<String> {
     if characters.len() < LONG_ENOUGH {
         return Vec::new();
     }
-    let half: String = characters.iter().take(characters.len().div_ceil(2)).collect();
-    let mut found: Vec<(f32, String)> = Vec::new();
+    let half: String = characters.iter().take(characters.len() / 2).collect();
+    let mut found: Vec<(bool, f32, String)> = Vec::new();
     for book in help.books() {
         for phrase in book.beginning(&half).take(COMPARED) {
-            if differs_by_one(&characters, phrase.text) && !found.iter().any(|(_, text)| text == phrase.text)
+            if differs_by_one(&characters, phrase.text) && !found.iter().any(|(.., text)| text == phrase.text)
             {
-                found.push((phrase.weight, phrase.text.to_string()));
+                let is_as_long = phrase.text.chars().count() == characters.len();
+                found.push((is_as_long, phrase.weight, phrase.text.to_string()));
             }
         }
     }
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    // A wrong character is likelier than one that is missing or too many.
+    found.sort_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)));
     found.truncate(2);
-    found.into_iter().map(|(_, text)| text).collect()
+    found.into_iter().map(|(.., text)| text).collect()
 }
 
 /// Is it the same text but for one character, wrong, missing or too many?

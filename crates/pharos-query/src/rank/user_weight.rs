@@ -209,6 +209,28 @@ mod tests {
     }
 
     #[test]
+    fn a_click_counts_by_how_few_look_there() {
+        let shares = [47.3, 12.2, 7.4, 5.0, 3.7, 2.9, 2.4, 2.0, 1.7];
+        for (compensation, share) in COMPENSATION.iter().zip(shares) {
+            assert!((compensation - shares[0] / share).abs() < 0.006, "{compensation} for {share} %");
+        }
+        assert_eq!(COMPENSATION[9], 40.0, "set by hand: the ratio is 33.79");
+    }
+
+    #[test]
+    fn decay_forgets_at_once_or_never() {
+        for (decay, yesterday) in [(0.0, 0.0), (1.0, 1.0)] {
+            let rules = ClickRules { decay, start: 0.0 };
+            let clicks = Clicks::default();
+            clicks.click("a", page(1), 1);
+            clicks.end_day(&rules);
+            clicks.click("a", page(2), 1);
+            let found = clicks.of("a", rules, [page(1), page(2)].into_iter()).unwrap();
+            assert_eq!((found.weight(page(1)), found.weight(page(2))), (yesterday, 1.0));
+        }
+    }
+
+    #[test]
     fn stamps_change_when_clicks_have_grown_by_a_tenth() {
         let clicks = Clicks::default();
         let none = clicks.stamp("lamp");

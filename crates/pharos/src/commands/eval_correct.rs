@@ -63,7 +63,7 @@ pub(crate) fn run(global: &Global, args: &EvalCorrectArgs) -> anyhow::Result<Out
             Some(offered) if !is_right && normalise(offered) == normalise(meant) => share.right += 1,
             Some(_) => share.wrong += 1,
             None if is_right => share.right += 1,
-            None if !search.is_doubtful(&answer) => share.found += 1,
+            None if !search.is_doubtful(&answer)? => share.found += 1,
             None => {}
         }
         cases.push(Case { typed, meant, kind, offered, results: answer.total });

@@ -30,7 +30,7 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<Outcome> 
         generation: None,
     };
     let mut answer = search.run(&request)?;
-    if search.is_doubtful(&answer) {
+    if search.is_doubtful(&answer)? {
         // Reading all titles and words takes longer than a query: only where they are needed.
         search.set_help(super::suggest::gather(&data, &config, &search)?);
         answer.corrected = search.correction(&answer)?;

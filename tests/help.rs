@@ -1,0 +1,289 @@
+//! Help for who asks, through the real binary: suggestions, corrections, answers from memory, and the logs of all that.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use common::{Rig, Running, encode, fail, get, long, succeed};
+use pharos_testweb::{ServeOptions, Web, WebSpec};
+use serde_json::{Value, json};
+
+fn json_of(rig: &Rig, arguments: &[&str]) -> Value {
+    let arguments: Vec<&str> = ["--json"].iter().chain(arguments).copied().collect();
+    let output = rig.pharos(&arguments).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", common::describe(&output)))
+}
+
+/// The demo, crawled; with a history where `built`.
+fn demo(built: bool) -> Rig {
+    let rig = Rig::over(Web::demo(), ServeOptions::default());
+    succeed(&mut rig.crawl("crawl"));
+    if built {
+        succeed(&mut rig.pharos(&["index", "build"]));
+    } else {
+        // Nobody builds: what was crawled is taken in by the next owner.
+        let mut up = rig.crawl("up");
+        let mut up = Running::start(up.args(["--listen", "127.0.0.1:0", "--for", "1s"]));
+        let address = up.address();
+        let patience = Instant::now() + Duration::from_secs(60);
+        while get(&address, "/api/v1/search?q=lighthouse").1.contains("\"total\":0") {
+            assert!(Instant::now() < patience, "nothing becomes searchable");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        up.signal("TERM");
+        up.0.wait().unwrap();
+    }
+    rig
+}
+
+fn suggestions(rig: &Rig, typed: &str) -> Vec<String> {
+    let found = json_of(rig, &["suggest", "--", typed]);
+    found.as_array().unwrap().iter().map(|s| s["text"].as_str().unwrap().to_string()).collect()
+}
+
+/// Two hundred queries as people mistype them, in both languages, and some that are right.
+#[test]
+fn mistyped_queries_are_set_right() {
+    let rig = demo(true);
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/help/misspelt.tsv");
+    let table = table.to_str().unwrap();
+    print!("{}", succeed(&mut rig.pharos(&["eval", "correct", "--cases", table])));
+    let found = json_of(&rig, &["eval", "correct", table]);
+    let sum = |what: &str| -> u64 {
+        let shares = found["shares"].as_object().unwrap();
+        shares.values().map(|share| share[what].as_u64().unwrap()).sum()
+    };
+    let (queries, right, wrong) = (sum("queries"), sum("right"), sum("wrong"));
+    assert_eq!(queries, 200);
+    assert!(right * 100 >= queries * 80, "{right} of {queries} are set right, {wrong} wrongly");
+    let of_right = &found["shares"]["right"];
+    assert_eq!(of_right["right"], of_right["queries"], "what is right stays");
+
+    for (typed, meant) in [
+        ("dengta", "灯塔"),
+        ("望远", "望远镜"),
+        ("lighth", "lighthouse"),
+        ("tsg", "图书馆"),
+        ("haibind", "海滨大学"),
+    ] {
+        let found = suggestions(&rig, typed);
+        assert!(found.iter().any(|text| text.to_lowercase().contains(meant)), "{typed}: {found:?}");
+    }
+    assert_eq!(rig.pharos(&["suggest", "zzzzzz"]).output().unwrap().status.code(), Some(1));
+    let said = succeed(&mut rig.pharos(&["search", "lighthuose museum"]));
+    assert!(said.contains("did you mean: lighthouse museum"), "{said}");
+    fail(&mut rig.pharos(&["eval", "correct", "no-such-table.tsv"]));
+    // What is taken out is not suggested any more.
+    assert!(!suggestions(&rig, "dengta").is_empty());
+    for site in ["lighthouse-museum.localhost", "harbour-news.localhost"] {
+        succeed(&mut rig.pharos(&["remove", site]));
+    }
+    let left = suggestions(&rig, "merchants'");
+    assert!(left.iter().all(|text| !text.contains("Merchants' Light:")), "{left:?}");
+}
+
+/// What a metric of the engine says, all its labels together.
+fn metric(address: &str, name: &str, label: &str) -> f64 {
+    let (_, text) = get(address, "/metrics");
+    let lines = text.lines().filter(|line| line.starts_with(name) && line.contains(label));
+    lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
+}
+
+fn post(address: &str, path: &str) -> u16 {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+/// Turning pages never searches the index; clicks and queries are in the logs; suggestions and hot queries come from them.
+#[test]
+fn what_is_asked_is_remembered() {
+    let rig =
+        Rig::new(WebSpec { seed: 5, hosts: 8, pages: 400, ..WebSpec::default() }, ServeOptions::default());
+    succeed(&mut rig.crawl("crawl"));
+    succeed(&mut rig.pharos(&["index", "build"]));
+    let title = rig.truth().stored().find(|page| page.status == 200).unwrap().title.clone();
+    let word: String = title.split([':', '：', ' ']).next().unwrap().to_string();
+    let mut serve = Running::start(&mut rig.pharos(&["serve", "--listen", "127.0.0.1:0"]));
+    let address = serve.address();
+
+    let query = "the OR 的";
+    let (status, first) = get(&address, &format!("/search?q={}", encode(query)));
+    assert_eq!(status, 200);
+    let searched = metric(&address, "pharos_index_searches_total", "");
+    assert!(searched > 0.0);
+    let next = first.split("rel=\"next\"").next().unwrap().rsplit("href=\"").next().unwrap();
+    let next = next.split('"').next().unwrap().replace("&#38;", "&");
+    for page in 2..=8 {
+        let here = next.replace("page=2", &format!("page={page}"));
+        let (status, body) = get(&address, &here);
+        assert!(status == 200 && body.contains("<ol class=\"hits\">"), "page {page}: {body}");
+        let without = here.split("&generation").next().unwrap();
+        assert_eq!(get(&address, without).0, 200);
+    }
+    assert_eq!(
+        metric(&address, "pharos_index_searches_total", ""),
+        searched,
+        "turning pages searched the index"
+    );
+    assert!(metric(&address, "pharos_cache_lookups_total", "outcome=\"hit\"") > 0.0);
+
+    // Clicks: only on what was shown.
+    let ping = first.split("ping=\"").nth(1).unwrap().split('"').next().unwrap().replace("&#38;", "&");
+    assert_eq!(post(&address, &ping), 204);
+    assert_eq!(post(&address, &format!("{}&dwell=4200", ping.replace("kind=result", "kind=leave"))), 204);
+    assert_eq!(post(&address, &ping.replace("rank=1", "rank=99")), 404);
+    assert_eq!(post(&address, "/api/v1/click?impression=made-up&rank=1"), 404);
+    assert_eq!(post(&address, "/api/v1/click?kind=bought"), 400);
+    assert_eq!(get(&address, &ping).0, 405);
+
+    // Three visits ask for something; others may see it then.
+    for agent in ["Firefox/1", "Chrome/2", "Safari/3"] {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let path = format!("/search?q={}", encode(&word));
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: {address}\r\nUser-Agent: {agent}\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
+        stream.read_to_end(&mut Vec::new()).unwrap();
+    }
+    let secret = format!("{word} 13800138000 geheim");
+    get(&address, &format!("/search?q={}", encode(&secret)));
+    let patience = Instant::now() + Duration::from_secs(30);
+    let hot = loop {
+        let hot: Value = serde_json::from_str(&get(&address, "/api/v1/hot").1).unwrap();
+        if !hot["top"].as_array().unwrap().is_empty() {
+            break hot;
+        }
+        assert!(Instant::now() < patience, "nothing is hot");
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    assert_eq!(hot["top"], json!([{ "query": word, "count": 3 }]), "what one visit asks is nobody else's");
+    let begin: String = word.chars().take(2).collect();
+    let patience = Instant::now() + Duration::from_secs(30);
+    while !get(&address, &format!("/api/v1/suggest?q={}", encode(&begin))).1.contains("\"source\":\"query\"")
+    {
+        assert!(Instant::now() < patience, "what people asked is not suggested");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let browsers: Value =
+        serde_json::from_str(&get(&address, &format!("/suggest?q={}", encode(&begin))).1).unwrap();
+    assert!(browsers[0] == begin.as_str() && browsers[1].as_array().is_some_and(|list| !list.is_empty()));
+
+    serve.signal("TERM");
+    serve.0.wait().unwrap();
+    let check = succeed(&mut rig.pharos(&["log", "check"]));
+    println!("{check}");
+    let clicks = succeed(&mut rig.pharos(&["log", "cat", "clicks"]));
+    let clicks: Vec<Value> = clicks.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(clicks.len(), 2);
+    assert!(clicks[0]["kind"] == "result" && clicks[0]["rank"] == 1 && clicks[0]["order"] == 1, "{clicks:?}");
+    assert!(clicks[1]["kind"] == "leave" && clicks[1]["dwell_ms"] == 4200, "{clicks:?}");
+    let queries = succeed(&mut rig.pharos(&["log", "cat", "queries"]));
+    assert!(!queries.contains("13800138000") && !queries.contains("127.0.0.1"), "{queries}");
+    assert!(queries.contains("\"cache\":\"hit\"") || queries.contains("\"cache\":\"partly\""));
+    assert!(succeed(&mut rig.pharos(&["log", "cat", "system"])).contains("\"latency\""));
+}
+
+/// Killed under load, again and again: every line of the logs can be read, and what was answered a second before is there.
+#[test]
+fn logs_read_clean_after_a_kill() {
+    let rig =
+        Rig::new(WebSpec { seed: 6, hosts: 4, pages: 120, ..WebSpec::default() }, ServeOptions::default());
+    succeed(&mut rig.crawl("crawl"));
+    succeed(&mut rig.pharos(&["index", "build"]));
+    let mut kept = 0;
+    for round in 0..if long() { 20 } else { 3 } {
+        let mut serve = Running::start(&mut rig.pharos(&["serve", "--listen", "127.0.0.1:0"]));
+        let address = serve.address();
+        let (answered, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+        let before_the_last_second = std::thread::scope(|scope| {
+            for asker in 0..4 {
+                let (address, answered, stop) = (&address, &answered, &stop);
+                scope.spawn(move || {
+                    for n in 0.. {
+                        if stop.load(Ordering::Relaxed) {
+                            break;
+                        }
+                        let path =
+                            format!("/search?q={}", encode(&format!("asked {round} {asker} {n} 灯塔")));
+                        let Ok(mut stream) = TcpStream::connect(address) else { break };
+                        let request =
+                            format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+                        let mut answer = Vec::new();
+                        if stream.write_all(request.as_bytes()).is_ok()
+                            && stream.read_to_end(&mut answer).is_ok()
+                            && answer.ends_with(b"</html>\n")
+                        {
+                            answered.fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
+            std::thread::sleep(Duration::from_millis(1500));
+            let before = answered.load(Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(1300));
+            serve.signal("KILL");
+            stop.store(true, Ordering::Relaxed);
+            before
+        });
+        serve.0.wait().unwrap();
+        kept += before_the_last_second;
+        succeed(&mut rig.pharos(&["log", "check"]));
+        let lines = succeed(&mut rig.pharos(&["log", "cat", "queries"])).lines().count() as u64;
+        assert!(
+            lines >= kept,
+            "{lines} queries are logged, {kept} were answered more than a second before a kill"
+        );
+        kept = lines;
+    }
+    assert!(kept > 10);
+}
+
+/// Whatever is typed, suggestions answer; and they answer without a history, too.
+#[test]
+fn any_prefix_is_answered() {
+    let rig = demo(false);
+    let found = suggestions(&rig, "lighth");
+    assert!(found.iter().any(|text| text.to_lowercase().contains("lighthouse")), "{found:?}");
+    let mut serve = Running::start(&mut rig.pharos(&["serve", "--listen", "127.0.0.1:0"]));
+    let address = serve.address();
+    let long = "灯".repeat(2_000);
+    for typed in [
+        "",
+        " ",
+        "\u{0}\u{7}\u{1b}[2J",
+        "%",
+        "'\"<script>",
+        "ا",
+        "हि",
+        "한국",
+        "にほん",
+        "🙂🙂",
+        "\u{202e}abc",
+        "a\u{301}",
+        &long,
+    ] {
+        for path in ["/suggest", "/api/v1/suggest"] {
+            let (status, body) = get(&address, &format!("{path}?q={}", encode(typed)));
+            assert_eq!(status, 200, "{typed:?}");
+            assert!(serde_json::from_str::<Value>(&body).is_ok(), "{typed:?}: {body}");
+        }
+    }
+    assert_eq!(get(&address, "/api/v1/suggest?q=a&count=0").0, 400);
+    assert_eq!(get(&address, "/api/v1/hot?window=year").0, 400);
+    assert_eq!(get(&address, "/api/v1/hot?list=everything").0, 400);
+}
