@@ -18,7 +18,7 @@ use pharos_core::Timestamp;
 
 use crate::import::{Counted, ImportOptions, Imported, Source, five_lines};
 use crate::moments::{Zone, parse_ctime, parse_date, parse_time, write_ctime};
-use crate::query_log::{NO_ADDRESS, one_line, visit};
+use crate::query_log::{UNKNOWN, one_line, visit};
 use crate::record::{AnyRecord, ClickRecord, Clicked, QueryRecord, new_id};
 
 /// Searches that further clicks may belong to.
@@ -68,7 +68,7 @@ pub(crate) fn read_five_lines(
 pub fn write_five_lines(record: &ClickRecord, zone: Zone) -> Option<String> {
     let (url, rank) = (record.url.as_deref()?, record.rank?);
     let time = write_ctime(record.at, ' ', zone);
-    Some(format!("{time}\n{NO_ADDRESS}\n{}\n{}\n{rank}\n", one_line(&record.asked), one_line(url)))
+    Some(format!("{time}\n{UNKNOWN}\n{}\n{}\n{rank}\n", one_line(&record.asked), one_line(url)))
 }
 
 /// A row tells one click. The query itself is told once for all clicks of a user on its results.

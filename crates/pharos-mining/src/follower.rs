@@ -98,15 +98,15 @@ impl Follower {
         let mut lines = Lines::open_at(file, progress.offset)?;
         let mut records = 0;
         let mut whole = true;
-        while let Some(line) = lines.next_line() {
+        while let Some((_, line)) = lines.next_line() {
             let in_line = std::mem::take(&mut progress.in_line);
             match line.map(|line| AnyRecord::parse(file.kind, line)) {
+                Err(Flaw::Unfinished) => progress.in_line = in_line,
                 _ if in_line => {}
                 Ok(Ok(record)) => {
                     records += 1;
                     take(record);
                 }
-                Err(Flaw::Unfinished) => progress.in_line = in_line,
                 Ok(Err(_)) | Err(Flaw::TooLong) => self.broken += 1,
                 Err(_) => whole = false,
             }

@@ -127,13 +127,13 @@ impl Source {
     /// The next line that is not empty and can be read.
     pub(crate) fn next(&mut self) -> io::Result<Option<String>> {
         loop {
-            let line = match self.lines.next_line() {
-                None => return Ok(None),
-                Some(Ok(line)) => self.text.of(line),
+            let Some((_, line)) = self.lines.next_line() else { return Ok(None) };
+            let line = match line {
+                Ok(line) => self.text.of(line),
                 // The last line of a text need not have an end.
-                Some(Err(Flaw::Unfinished)) => self.text.of(self.lines.rest()),
-                Some(Err(Flaw::Unreadable(why))) => return Err(io::Error::other(why)),
-                Some(Err(Flaw::TooLong | Flaw::Invalid(_))) => None,
+                Err(Flaw::Unfinished) => self.text.of(self.lines.rest()),
+                Err(Flaw::Unreadable(why)) => return Err(io::Error::other(why)),
+                Err(Flaw::TooLong | Flaw::Invalid(_)) => None,
             };
             match line {
                 Some(line) if line.trim().is_empty() => {}

@@ -22,8 +22,8 @@ use crate::record::{AnyRecord, CacheState, QueryRecord, new_id};
 const NOT_CACHED: &str = "Database";
 /// And of one that did.
 const CACHED: &str = "Cache";
-/// Stands for an address that nobody kept.
-pub(crate) const NO_ADDRESS: &str = "-";
+/// Stands for an address that nobody kept, and for a cache state that nobody knows.
+pub(crate) const UNKNOWN: &str = "-";
 
 pub(crate) fn read_five_lines(
     source: &mut Source,
@@ -39,14 +39,18 @@ pub(crate) fn read_five_lines(
             drop_one("no page number");
             return Ok(());
         };
-        let cache = if cache == NOT_CACHED { CacheState::Miss } else { CacheState::Hit };
+        let cache = match cache.as_str() {
+            NOT_CACHED => Some(CacheState::Miss),
+            UNKNOWN => None,
+            _ => Some(CacheState::Hit),
+        };
         out.give(AnyRecord::Query(QueryRecord {
             id: new_id(),
             at,
             visit: visit(options, &address),
             query,
             page,
-            cache: Some(cache),
+            cache,
             ..QueryRecord::default()
         }))
     });
@@ -56,14 +60,18 @@ pub(crate) fn read_five_lines(
 
 /// The name of the visit of whoever had this address; none where there is no address.
 pub(crate) fn visit(options: &ImportOptions, address: &str) -> String {
-    if address == NO_ADDRESS { String::new() } else { options.key.name(address, "") }
+    if address == UNKNOWN { String::new() } else { options.key.name(address, "") }
 }
 
 /// A query in five lines. The address is not known any more.
 pub fn write_five_lines(record: &QueryRecord, zone: Zone) -> String {
     let time = write_ctime(record.at, ' ', zone);
-    let cache = if record.cache == Some(CacheState::Miss) { NOT_CACHED } else { CACHED };
-    format!("{time}\n{NO_ADDRESS}\n{cache}\n{}\n{}\n", one_line(&record.query), record.page.max(1))
+    let cache = match record.cache {
+        Some(CacheState::Miss) => NOT_CACHED,
+        Some(CacheState::Hit | CacheState::Partly) => CACHED,
+        None => UNKNOWN,
+    };
+    format!("{time}\n{UNKNOWN}\n{cache}\n{}\n{}\n", one_line(&record.query), record.page.max(1))
 }
 
 pub(crate) fn read_lines(

@@ -30,6 +30,13 @@ pub enum Flaw {
     Unreadable(String),
 }
 
+impl Flaw {
+    /// The parser's words, without the number of the line, of which it always saw only one.
+    pub(crate) fn invalid(error: &serde_json::Error) -> Self {
+        Flaw::Invalid(error.to_string().replace(" at line 1 column ", " at column "))
+    }
+}
+
 impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -92,8 +99,8 @@ impl Lines {
         Self { input: Box::new(input), line: Vec::new(), number: 0, consumed: 0, ended: false }
     }
 
-    /// The next line that is not empty, without its end. Nothing at the end of the file.
-    pub fn next_line(&mut self) -> Option<Result<&[u8], Flaw>> {
+    /// The next line that is not empty, without its end, and its number, from 1. Nothing at the end of the file.
+    pub fn next_line(&mut self) -> Option<(u64, Result<&[u8], Flaw>)> {
         loop {
             if self.ended {
                 return None;
@@ -109,28 +116,23 @@ impl Lines {
                     self.consumed += bytes;
                     let blank = self.line.iter().all(u8::is_ascii_whitespace);
                     if bytes > MAX_LINE as u64 {
-                        return Some(Err(Flaw::TooLong));
+                        return Some((self.number, Err(Flaw::TooLong)));
                     } else if !blank {
-                        return Some(Ok(&self.line));
+                        return Some((self.number, Ok(&self.line)));
                     }
                 }
                 Ok(Filled::Unfinished) => {
                     self.number += 1;
                     self.ended = true;
-                    return Some(Err(Flaw::Unfinished));
+                    return Some((self.number, Err(Flaw::Unfinished)));
                 }
                 Err(error) => {
                     self.number += 1;
                     self.ended = true;
-                    return Some(Err(Flaw::Unreadable(error.to_string())));
+                    return Some((self.number, Err(Flaw::Unreadable(error.to_string()))));
                 }
             }
         }
-    }
-
-    /// The number of the line given last, from 1.
-    pub fn number(&self) -> u64 {
-        self.number
     }
 
     /// What was begun but has no end, after the last line.
@@ -217,15 +219,12 @@ impl<R: Record> Iterator for Records<R> {
                 }
                 continue;
             };
-            let record = match lines.next_line() {
-                None => {
-                    self.open = None;
-                    continue;
-                }
-                Some(Ok(line)) => serde_json::from_slice(line).map_err(|e| Flaw::Invalid(e.to_string())),
-                Some(Err(flaw)) => Err(flaw),
+            let Some((line, text)) = lines.next_line() else {
+                self.open = None;
+                continue;
             };
-            let broken = |flaw| BrokenLine { file: name.clone(), line: lines.number(), flaw };
+            let record = text.and_then(|text| serde_json::from_slice(text).map_err(|e| Flaw::invalid(&e)));
+            let broken = |flaw| BrokenLine { file: name.clone(), line, flaw };
             return Some(record.map_err(broken));
         }
     }

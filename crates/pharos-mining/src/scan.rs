@@ -36,13 +36,11 @@ pub fn scan(
                 continue;
             }
         };
-        loop {
-            let number = lines.number() + 1;
-            let Some(line) = lines.next_line() else { break };
+        while let Some((number, line)) = lines.next_line() {
             let scanned = match line {
                 Ok(line) => match AnyRecord::parse(file.kind, line) {
                     Ok(record) => Ok(Scanned { line, record }),
-                    Err(error) => Err(Flaw::Invalid(error.to_string())),
+                    Err(error) => Err(Flaw::invalid(&error)),
                 },
                 Err(flaw) => Err(flaw),
             };

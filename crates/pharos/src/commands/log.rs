@@ -114,9 +114,13 @@ fn cat(global: &Global, args: &LogCatArgs) -> anyhow::Result<Outcome> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let (mut printed, mut broken) = (0_u64, 0_u64);
     scan(&dir, &[kind], &days, &mut |_, line| {
-        let Ok(scanned) = line else {
-            broken += 1;
-            return Ok(());
+        let scanned = match line {
+            Ok(scanned) => scanned,
+            Err(line) => {
+                // A last line that is being written is no fault.
+                broken += u64::from(line.flaw != Flaw::Unfinished);
+                return Ok(());
+            }
         };
         printed += 1;
         match (args.form, &scanned.record) {
@@ -139,7 +143,7 @@ fn cat(global: &Global, args: &LogCatArgs) -> anyhow::Result<Outcome> {
 
 fn tell_broken(global: &Global, broken: u64) {
     if broken > 0 {
-        let told = format!("{} lines are no whole records: `pharos log check` names them", broken);
+        let told = format!("{} lines are no records: `pharos log check` names them", broken);
         console::say(global.quiet, &told);
     }
 }
@@ -162,11 +166,15 @@ struct Counted {
 fn count(global: &Global, args: &LogCountArgs) -> anyhow::Result<Outcome> {
     let (dir, days) = (logs(global)?, days_of(&args.days)?);
     let mut counts: HashMap<String, u64> = HashMap::new();
-    let (mut records, mut broken) = (0, 0);
+    let (mut records, mut broken) = (0_u64, 0_u64);
     scan(&dir, &[kind_of(args.kind)], &days, &mut |file, line| {
-        let Ok(scanned) = line else {
-            broken += 1;
-            return Ok(());
+        let scanned = match line {
+            Ok(scanned) => scanned,
+            Err(line) => {
+                // A last line that is being written is no fault.
+                broken += u64::from(line.flaw != Flaw::Unfinished);
+                return Ok(());
+            }
         };
         let of = match args.by {
             CountBy::Day => file.day.clone(),
@@ -253,7 +261,11 @@ fn report(global: &Global, args: &LogImportArgs, total: &Imported) -> anyhow::Re
             &json!({ "queries": total.queries, "clicks": total.clicks, "dropped": by_reason }),
         )?;
     } else {
-        console::out!("{} queries and {} clicks taken", total.queries, total.clicks);
+        for (count, what) in [(total.queries, "queries"), (total.clicks, "clicks")] {
+            if count > 0 {
+                console::out!("{count} taken: {what}");
+            }
+        }
         for (reason, rows) in &total.dropped {
             console::out!("{} dropped: {reason}", rows);
         }

@@ -1,0 +1,136 @@
+//! Logs through the real binary: imported, checked, printed, counted, and what is learnt from them.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
+
+use common::{Desk, fail, succeed};
+
+const QUERIES: &str = "Fri Mar 21 00:00:02 2003\n218.24.100.77\nDatabase\n老歌\n3\n\
+                       Fri Mar 21 00:00:05 2003\n218.24.100.78\nCache\n老歌 13800138000\n1\n";
+const CLICKS: &str = "Fri Mar 21 00:00:09 2003\n218.24.100.77\n老歌\nhttp://music.example/\n16\n";
+
+/// A data directory with the logs of the book in it.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    let queries = desk.file("queries.txt", QUERIES);
+    let clicks = desk.file("clicks.txt", CLICKS);
+    let told =
+        succeed(&mut desk.on("data", &["log", "import", "--form", "query5", queries.to_str().unwrap()]));
+    assert_eq!(told, "2 taken: queries\n");
+    let told =
+        succeed(&mut desk.on("data", &["log", "import", "--form", "click5", clicks.to_str().unwrap()]));
+    assert_eq!(told, "1 taken: clicks\n");
+    desk
+}
+
+#[test]
+fn what_is_imported_is_printed_and_counted_without_addresses_and_numbers() {
+    let desk = desk();
+    let lines = succeed(&mut desk.on("data", &["log", "cat"]));
+    assert_eq!(lines.lines().count(), 2);
+    let all = fs::read_dir(desk.path("data").join("logs")).unwrap();
+    let all: String = all.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+    assert!(!all.contains("218.24") && !all.contains("13800138000") && all.contains("老歌"), "{all}");
+    // Whoever asked and whoever clicked have one name.
+    let name = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["visit"].clone();
+    let clicks = succeed(&mut desk.on("data", &["log", "cat", "clicks"]));
+    assert_eq!(name(lines.lines().next().unwrap()), name(clicks.trim()));
+
+    let written = succeed(&mut desk.on("data", &["log", "cat", "queries", "--form", "query5"]));
+    assert_eq!(
+        written,
+        QUERIES.replace("218.24.100.77", "-").replace("218.24.100.78", "-").replace(" 13800138000", "")
+    );
+    let written = succeed(&mut desk.on("data", &["log", "cat", "clicks", "--form", "click5"]));
+    assert_eq!(written, CLICKS.replace("218.24.100.77", "-"));
+    assert_eq!(succeed(&mut desk.on("data", &["log", "count", "--by", "query"])), "老歌\t2\n");
+    assert_eq!(succeed(&mut desk.on("data", &["log", "count", "--by", "hour"])), "2003-03-21T00\t2\n");
+    let days = desk.json("data", &["log", "count"]);
+    assert_eq!(days, serde_json::json!([{ "of": "2003-03-21", "count": 2 }]));
+    let later = desk.on("data", &["log", "cat", "--from", "2003-03-22"]).output().unwrap();
+    assert_eq!((later.status.code(), later.stdout.len()), (Some(1), 0));
+}
+
+#[test]
+fn broken_lines_are_found_and_the_others_read() {
+    let desk = desk();
+    assert!(
+        succeed(&mut desk.on("data", &["log", "check"]))
+            .contains("queries         1 files            2 records")
+    );
+    let path = desk.path("data").join("logs/queries-2003-03-21.jsonl");
+    let mut lines = fs::read(&path).unwrap();
+    lines.extend(b"{\"at\":\n\xff\xfe\n{\"at\":\"2003");
+    fs::write(&path, lines).unwrap();
+    let checked = desk.on("data", &["log", "check"]).output().unwrap();
+    let told = String::from_utf8(checked.stdout).unwrap();
+    assert_eq!(checked.status.code(), Some(1), "{told}");
+    for part in [
+        "queries-2003-03-21.jsonl:3: ",
+        "queries-2003-03-21.jsonl:4: ",
+        ":5: unfinished",
+        ", 2 broken, 1 unfinished",
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
+    let printed = desk.on("data", &["log", "cat"]).output().unwrap();
+    assert_eq!(
+        (printed.status.code(), String::from_utf8(printed.stdout).unwrap().lines().count()),
+        (Some(1), 2)
+    );
+}
+
+#[test]
+fn hot_queries_are_those_of_enough_visits() {
+    let desk = Desk::new();
+    let rows: String = (0..12)
+        .map(|n| {
+            format!("user{}\t2026-01-31\t{:02}:30:00\t{}\n", n % 4, 12 + n, if n < 8 { "灯塔" } else { "茶" })
+        })
+        .chain([
+            "user1\t2026-01-31\t23:00:00\tmy secret\n".to_string(),
+            "user1\t2026-01-31\t\ttea\n".to_string(),
+        ])
+        .collect();
+    let mut import = desk.on("data", &["log", "import", "--form", "columns", "-"]);
+    let mut child = import.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(rows.as_bytes()).unwrap();
+    let done = child.wait_with_output().unwrap();
+    let told = String::from_utf8(done.stdout).unwrap();
+    assert_eq!(
+        (done.status.code(), told.as_str()),
+        (Some(1), "13 taken: queries\n1 dropped: a field is missing\n")
+    );
+
+    let hot = |arguments: &[&str]| {
+        succeed(&mut desk.on("data", &[&["hot", "--at", "2026-01-31"], arguments].concat()))
+    };
+    assert_eq!(hot(&[]), "       8  灯塔\n       4  茶\n");
+    assert_eq!(hot(&["--window", "today", "-n", "1"]), "       8  灯塔\n");
+    assert!(hot(&["--rising"]).lines().next().unwrap().ends_with("灯塔"));
+    assert_eq!(hot(&["--hourly", "茶"]).lines().count(), 24);
+    let none = desk.on("data", &["hot", "--at", "2026-01-31", "--hourly", "my secret"]).output().unwrap();
+    assert_eq!((none.status.code(), none.stdout.len()), (Some(1), 0));
+}
+
+#[test]
+fn wrong_input_is_told_in_one_line() {
+    let desk = desk();
+    let wrong = |arguments: &[&str]| fail(&mut desk.on("data", arguments));
+    assert!(wrong(&["log", "cat", "--from", "yesterday"]).contains("`yesterday` is no day"));
+    assert!(wrong(&["log", "cat", "queries", "--form", "click5"]).contains("click5 is a form of clicks"));
+    assert!(
+        wrong(&["log", "import", "--form", "line", "/no/such/file"]).contains("cannot read /no/such/file")
+    );
+    assert!(
+        wrong(&["log", "import", "--form", "line", "--zone", "8", "-"]).contains("no zone such as +08:00")
+    );
+    assert!(wrong(&["log", "import", "--form", "sogou", "--date", "31.1.", "-"]).contains("no day such as"));
+    assert!(wrong(&["hot", "--at", "noon"]).contains("neither a day"));
+    assert!(fail(&mut desk.on("nowhere", &["log", "check"])).contains("there is no data directory"));
+}
