@@ -177,10 +177,10 @@ fn open_part(path: &Path) -> io::Result<Option<File>> {
     if alone {
         cut_unfinished(&file)?;
     }
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {
-        Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
-        // A file system without locks: nobody is ever alone, and nothing is packed.
-        Ok(()) | Err(_) => {}
+    let shared = rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared);
+    // Other errors mean a file system without locks: nobody is ever alone there, and nothing is packed.
+    if shared == Err(rustix::io::Errno::WOULDBLOCK) {
+        return Ok(None);
     }
     if !is_at(&file, path)? {
         return Ok(None);

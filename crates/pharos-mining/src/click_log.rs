@@ -16,8 +16,8 @@ use std::io;
 
 use pharos_core::Timestamp;
 
-use crate::import::{Counted, ImportOptions, Imported, Source, five_lines};
-use crate::moments::{Zone, parse_ctime, parse_date, parse_time, write_ctime};
+use crate::import::{Counted, ImportOptions, Source, five_lines};
+use crate::moments::{Zone, parse_date, parse_time, write_ctime};
 use crate::query_log::{UNKNOWN, one_line, visit};
 use crate::record::{AnyRecord, ClickRecord, Clicked, QueryRecord, new_id};
 
@@ -44,24 +44,10 @@ pub(crate) fn read_five_lines(
     options: &ImportOptions,
     out: &mut Counted<'_>,
 ) -> io::Result<()> {
-    let mut dropped = Imported::default();
-    let is_time = |line: &str| parse_ctime(line, ' ', options.zone).is_some();
-    let done = five_lines(source, is_time, &mut |reason| dropped.drop_one(reason), &mut |lines, drop_one| {
-        let [time, address, asked, url, rank] = lines;
-        let Some(at) = parse_ctime(&time, ' ', options.zone) else { return Ok(()) };
-        match rank.parse().ok().filter(|rank| *rank > 0) {
-            Some(rank) => {
-                let visit = visit(options, &address);
-                out.give(AnyRecord::Click(click(at, new_id(), visit, &asked, &url, rank)))
-            }
-            None => {
-                drop_one("no rank");
-                Ok(())
-            }
-        }
-    });
-    out.imported.dropped.append(&mut dropped.dropped);
-    done
+    five_lines(source, options.zone, out, |at, [address, asked, url, rank]| {
+        let rank = rank.parse().ok().filter(|rank| *rank > 0).ok_or("no rank")?;
+        Ok(AnyRecord::Click(click(at, new_id(), visit(options, address), asked, url, rank)))
+    })
 }
 
 /// A click on a result in five lines; nothing for other clicks. The address is not known any more.

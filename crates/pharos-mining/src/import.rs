@@ -9,8 +9,9 @@ use std::io::{self, Read};
 
 use encoding_rs::GB18030;
 use jiff::civil::Date;
+use pharos_core::Timestamp;
 
-use crate::moments::Zone;
+use crate::moments::{Zone, parse_ctime};
 use crate::reader::{Flaw, Lines};
 use crate::record::AnyRecord;
 use crate::visits::VisitKey;
@@ -161,35 +162,37 @@ impl Counted<'_> {
     }
 }
 
-/// Gathers records of five lines that begin with a time. A record that lacks a line is dropped where the next begins.
+/// Gathers records of five lines that begin with a time. A record that lacks a line is dropped where the next begins;
+/// `read` makes a record of the time and the other lines, or says why it does not.
 pub(crate) fn five_lines(
     source: &mut Source,
-    is_time: impl Fn(&str) -> bool,
-    dropped: &mut dyn FnMut(&'static str),
-    take: &mut dyn FnMut([String; 5], &mut dyn FnMut(&'static str)) -> io::Result<()>,
+    zone: Zone,
+    out: &mut Counted<'_>,
+    read: impl Fn(Timestamp, [&str; 4]) -> Result<AnyRecord, &'static str>,
 ) -> io::Result<()> {
-    let mut record: Vec<String> = Vec::new();
+    let mut begun: Option<(Timestamp, Vec<String>)> = None;
     while let Some(line) = source.next()? {
-        match (is_time(&line), record.is_empty()) {
-            (true, true) => {}
-            (true, false) => {
-                dropped("a line is missing");
-                record.clear();
+        if let Some(at) = parse_ctime(&line, ' ', zone) {
+            if begun.replace((at, Vec::new())).is_some() {
+                out.imported.drop_one("a line is missing");
             }
-            (false, true) => {
-                dropped("no time");
-                continue;
-            }
-            (false, false) => {}
+            continue;
         }
-        record.push(line.trim().to_string());
-        if let Ok(lines) = <[String; 5]>::try_from(std::mem::take(&mut record)).map_err(|rest| record = rest)
-        {
-            take(lines, dropped)?;
+        let Some((at, lines)) = &mut begun else {
+            out.imported.drop_one("no time");
+            continue;
+        };
+        lines.push(line.trim().to_string());
+        if let [first, second, third, fourth] = &lines[..] {
+            match read(*at, [first, second, third, fourth]) {
+                Ok(record) => out.give(record)?,
+                Err(reason) => out.imported.drop_one(reason),
+            }
+            begun = None;
         }
     }
-    if !record.is_empty() {
-        dropped("a line is missing");
+    if begun.is_some() {
+        out.imported.drop_one("a line is missing");
     }
     Ok(())
 }

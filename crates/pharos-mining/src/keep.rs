@@ -214,7 +214,7 @@ mod tests {
     use crate::testing::{asked, at};
     use crate::{Kind, QueryRecord};
 
-    const NEVER: AtomicBool = AtomicBool::new(false);
+    static NEVER: AtomicBool = AtomicBool::new(false);
     const QUARTER: Duration = Duration::from_secs(90 * 86_400);
 
     /// A log of that day with this many lines, last changed as the day ended.
@@ -236,7 +236,7 @@ mod tests {
     }
 
     fn count(dir: &Path) -> usize {
-        read::<QueryRecord>(dir, &Days::default()).unwrap().map(|record| record.unwrap()).count()
+        read::<QueryRecord>(dir, &Days::default()).unwrap().map(Result::unwrap).collect::<Vec<_>>().len()
     }
 
     #[test]

@@ -30,32 +30,16 @@ pub(crate) fn read_five_lines(
     options: &ImportOptions,
     out: &mut Counted<'_>,
 ) -> io::Result<()> {
-    let mut dropped = crate::import::Imported::default();
-    let is_time = |line: &str| parse_ctime(line, ' ', options.zone).is_some();
-    let done = five_lines(source, is_time, &mut |reason| dropped.drop_one(reason), &mut |lines, drop_one| {
-        let [time, address, cache, query, page] = lines;
-        let Some(at) = parse_ctime(&time, ' ', options.zone) else { return Ok(()) };
-        let Some(page) = page.parse().ok().filter(|page| *page > 0) else {
-            drop_one("no page number");
-            return Ok(());
-        };
-        let cache = match cache.as_str() {
+    five_lines(source, options.zone, out, |at, [address, cache, query, page]| {
+        let page = page.parse().ok().filter(|page| *page > 0).ok_or("no page number")?;
+        let cache = match cache {
             NOT_CACHED => Some(CacheState::Miss),
             UNKNOWN => None,
             _ => Some(CacheState::Hit),
         };
-        out.give(AnyRecord::Query(QueryRecord {
-            id: new_id(),
-            at,
-            visit: visit(options, &address),
-            query,
-            page,
-            cache,
-            ..QueryRecord::default()
-        }))
-    });
-    out.imported.dropped.append(&mut dropped.dropped);
-    done
+        let (id, visit, query) = (new_id(), visit(options, address), query.to_string());
+        Ok(AnyRecord::Query(QueryRecord { id, at, visit, query, page, cache, ..QueryRecord::default() }))
+    })
 }
 
 /// The name of the visit of whoever had this address; none where there is no address.

@@ -148,10 +148,9 @@ impl Related {
     /// Keeps some queries; the others take everything that leads to them along.
     fn keep(&mut self, keep: impl Fn(&Known) -> bool) {
         let mut numbers = vec![None; self.queries.len()];
-        let mut next_number = 0;
-        for (old, _) in self.queries.iter().enumerate().filter(|(_, known)| keep(known)) {
-            numbers[old] = Some(next_number);
-            next_number += 1;
+        let kept = self.queries.iter().enumerate().filter(|(_, known)| keep(known));
+        for (new, (old, _)) in (0_u32..).zip(kept) {
+            numbers[old] = Some(new);
         }
         let renumber = |number: u32| numbers.get(number as usize).copied().flatten();
         let mut old = 0;

@@ -18,12 +18,15 @@ pub struct Scanned<'l> {
     pub record: AnyRecord,
 }
 
+/// What a line is: a record, or why it is none.
+pub type ScannedLine<'l> = Result<Scanned<'l>, BrokenLine>;
+
 /// Hands over every line of these logs, days in order.
 pub fn scan(
     dir: &Path,
     kinds: &[Kind],
     days: &Days,
-    take: &mut dyn FnMut(&LogFile, Result<Scanned<'_>, BrokenLine>) -> io::Result<()>,
+    take: &mut dyn FnMut(&LogFile, ScannedLine<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     for file in list(dir)?.iter().filter(|file| kinds.contains(&file.kind) && days.contain(&file.day)) {
         let mut lines = match Lines::open(file) {
