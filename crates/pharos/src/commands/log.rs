@@ -1,5 +1,6 @@
 //! `pharos log …`: what was asked, shown and clicked.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{self, Read, Write as _};
@@ -192,7 +193,7 @@ fn count(global: &Global, args: &LogCountArgs) -> anyhow::Result<Outcome> {
     let mut counted: Vec<Counted> = counts.into_iter().map(|(of, count)| Counted { of, count }).collect();
     counted.sort_by(|a, b| a.of.cmp(&b.of));
     if matches!(args.by, CountBy::Query) {
-        counted.sort_by(|a, b| b.count.cmp(&a.count));
+        counted.sort_by_key(|counted| Reverse(counted.count));
         counted.truncate(args.count);
     }
     if global.json {
