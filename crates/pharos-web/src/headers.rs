@@ -12,7 +12,7 @@ const GUARDS: [(HeaderName, HeaderValue); 6] = [
     (
         CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(
-            "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-src 'self'; \
+            "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-src 'self'; \
              base-uri 'none'; frame-ancestors 'none'",
         ),
     ),
@@ -26,6 +26,12 @@ const GUARDS: [(HeaderName, HeaderValue); 6] = [
         HeaderValue::from_static("browsing-topics=(), camera=(), geolocation=(), microphone=(), payment=()"),
     ),
 ];
+
+/// The policy of pages that tell what was clicked: their one script is ours, and so is whom it talks to.
+pub(crate) const WITH_SCRIPT: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; \
+     form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+);
 
 /// Adds them.
 pub(crate) async fn guard(request: Request, next: Next) -> Response {

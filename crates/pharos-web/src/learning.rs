@@ -3,9 +3,10 @@
 //! One thread keeps it up to date: it follows the logs, hands clicks to the ranking, gathers [`Help`] when pages or queries
 //! are new, asks a new history generation what people ask most, and ends the slots of the system log. Requests only read.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,12 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// Of the time, no more than one in so many goes into gathering help.
 const SHARE: u32 = 20;
+
+/// Related queries that are shown.
+const RELATED: usize = 8;
+/// How long those of a query stay as they are, and of how many queries they are known.
+const RELATED_FOR: Duration = Duration::from_secs(60);
+const RELATED_KNOWN: usize = 10_000;
 
 /// Queries that a new generation is asked before people ask it.
 const WARMED: usize = 48;
@@ -43,6 +50,7 @@ pub(crate) struct Shared {
     pub(crate) impressions: Impressions,
     pub(crate) system: SystemSlots,
     memory: RwLock<Memory>,
+    related: Mutex<HashMap<String, (Instant, Vec<String>)>>,
     counts: Arc<Counts>,
 }
 
@@ -87,6 +95,7 @@ impl Learning {
             impressions: Impressions::default(),
             system: SystemSlots::new(data, config.log.slot, now, readings),
             memory: RwLock::new(Memory::open(data, config, now)?),
+            related: Mutex::default(),
             clock,
             counts,
         });
@@ -129,6 +138,23 @@ impl Drop for Learning {
 impl Shared {
     pub(crate) fn memory(&self) -> RwLockReadGuard<'_, Memory> {
         self.memory.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queries related to one; looked up anew now and then, since that takes longer than an answer that is known.
+    pub(crate) fn related(&self, query: &str) -> Vec<String> {
+        let known = || self.related.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((when, related)) = known().get(query)
+            && when.elapsed() < RELATED_FOR
+        {
+            return related.clone();
+        }
+        let related = self.memory().related(query, RELATED);
+        let mut known = known();
+        if known.len() >= RELATED_KNOWN {
+            known.clear();
+        }
+        known.insert(query.to_string(), (Instant::now(), related.clone()));
+        related
     }
 
     /// A query was answered.

@@ -3,12 +3,14 @@
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Redirect, Response};
 use percent_encoding::percent_decode_str;
 use pharos_core::{Config, PageUrl};
 use pharos_query::{Answer, Contribution, Explanation, Hit, Request};
 
 use crate::assets;
+use crate::headers::WITH_SCRIPT;
 use crate::journal::write_down;
 use crate::page::{Frame, Link, respond};
 use crate::paging::{last_page, page_number, window};
@@ -54,7 +56,9 @@ pub(crate) async fn results(State(rooms): State<Rooms>, visitor: Visitor) -> Res
         &answer,
         searchable,
     );
-    Ok(respond(&visitor, StatusCode::OK, &page))
+    let mut response = respond(&visitor, StatusCode::OK, &page);
+    response.headers_mut().insert(CONTENT_SECURITY_POLICY, WITH_SCRIPT);
+    Ok(response)
 }
 
 /// What the visitor asked for.
@@ -386,12 +390,14 @@ mod tests {
             "value=\"A+B\"",
             "<span>1 result</span><span>3.2 ms</span><span>understood as <code>a b</code></span>",
             "<li lang=\"en\">",
-            "<a href=\"https://www.example.org/%E7%81%AF%E5%A1%94/a%3Cb\"><mark>A</mark> &amp; B</a>",
+            "<a href=\"https://www.example.org/%E7%81%AF%E5%A1%94/a%3Cb\" \
+             ping=\"/api/v1/click?impression=i7&#38;kind=result&#38;rank=1\"><mark>A</mark> &amp; B</a>",
             "<bdi>灯塔</bdi>",
             "<bdi>a&#60;b</bdi>",
             "<time datetime=\"2026-01-31\" lang=\"en\">31 Jan 2026</time>",
             "about <mark>A</mark>",
-            "<a href=\"/snapshot/00?q=A%2BB\" rel=\"nofollow\">Snapshot</a>",
+            "<a href=\"/snapshot/00?q=A%2BB\" \
+             ping=\"/api/v1/click?impression=i7&#38;kind=snapshot&#38;rank=1\" rel=\"nofollow\">Snapshot</a>",
             "<a href=\"/search?q=A%2BB+site%3Awww.example.org\" rel=\"nofollow\">4 more from this site</a>",
             "<a href=\"/search?q=A%2BB&#38;all=1\" rel=\"nofollow\">1 copy not shown</a>",
         ] {
@@ -422,8 +428,10 @@ mod tests {
             let mut answer = answer(vec![hit], 1);
             answer.understood = evil.into();
             answer.corrected = Some(evil.into());
+            answer.suggestions = vec![evil.into(), "javascript:alert(1)".into()];
             let html = rendered(evil, 1, &answer, 1);
-            assert!(!html.contains("<script"), "{html}");
+            assert_eq!(html.matches("<script").count(), 1, "{html}");
+            assert!(html.contains("<script src=\"/static/learn.js?v="), "the one script is ours: {html}");
             assert!(html.contains("<h2><mark>A</mark> &amp; B</h2>"), "{html}");
             assert!(!html.contains("evil.example/\""), "{html}");
         }
@@ -486,7 +494,11 @@ mod tests {
         let answer =
             Answer { relaxed: true, partial: true, corrected: Some("<b>".into()), ..answer(vec![hit()], 1) };
         let html = rendered("x", 1, &answer, 1);
-        assert!(html.contains("Did you mean <a href=\"/search?q=%3Cb%3E\">&#60;b&#62;</a>?"), "{html}");
+        assert!(
+            html.contains("Did you mean <a href=\"/search?q=%3Cb%3E&#38;from=corrected\" ping="),
+            "{html}"
+        );
+        assert!(html.contains(">&#60;b&#62;</a>?"), "{html}");
         assert!(html.contains("No page has all") && html.contains("Time ran out"), "{html}");
     }
 

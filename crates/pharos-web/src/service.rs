@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use pharos_core::config::CleanConfig;
 use pharos_core::{Config, PageId, PageObject, PageUrl};
 use pharos_html::{Explanation, RuleSet, RulesError, Weighing, Wish};
+use pharos_mining::Memory;
 use pharos_query::{Answer, Card, QueryError, Request, Search, Suggestion};
 use pharos_store::{Library, Response as StoredResponse, StoreError};
 use thiserror::Error;
@@ -24,9 +25,6 @@ use crate::snapshot::allows_copies;
 
 /// Pages with more lines are cleaned without saying why: what there is to say of a line takes 12 KB of memory.
 const MAX_EXPLAINED_LINES: usize = 5_000;
-
-/// Related queries that are shown.
-const RELATED: usize = 8;
 
 /// The HTML of a cleaned page ends here.
 const MAX_CLEANED_BYTES: usize = 1 << 20;
@@ -155,7 +153,7 @@ impl Rooms {
             let learning = &service.learning.shared;
             let mut answer = answer.inspect_err(|_| learning.failed())?;
             learning.answered(start.elapsed(), answer.cache);
-            answer.suggestions = learning.memory().related(&answer.query, RELATED);
+            answer.suggestions = learning.related(&answer.query);
             Ok(answer)
         })
         .await
@@ -172,6 +170,14 @@ impl Rooms {
     /// What is written down and learnt.
     pub(crate) fn learning(&self) -> &Shared {
         &self.service.learning.shared
+    }
+
+    /// What was learnt from the logs.
+    pub(crate) async fn recall<T: Send + 'static>(
+        &self,
+        recall: impl FnOnce(&Memory) -> T + Send + 'static,
+    ) -> Result<T, ServiceError> {
+        self.blocking(move |service| Ok(recall(&service.learning.shared.memory()))).await
     }
 
     /// How many pages can be searched.

@@ -5,11 +5,11 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use pharos_mining::record::{ImpressionRecord, Shown};
-use pharos_mining::{Window, new_id};
-use serde_json::json;
+use pharos_mining::{Memory, Window, new_id};
+use serde_json::{Value, json};
 
 use crate::api::bad_request;
-use crate::service::Rooms;
+use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;
 
 /// More suggestions than this are not given at once.
@@ -46,28 +46,29 @@ pub(crate) async fn for_browsers(State(rooms): State<Rooms>, visitor: Visitor) -
 
 /// `/api/v1/hot?window=day&list=top&count=10`: what many ask, or ask more than before; `list=hours`: how many queries came
 /// in each of the last 24 hours, of `q=…` where it is given.
-pub(crate) async fn hot(State(rooms): State<Rooms>, visitor: Visitor) -> Response {
+pub(crate) async fn hot(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, ServiceError> {
     let Some(count) = count(&visitor, rooms.config().hot.shown, MAX_HOT) else {
-        return bad_request("the parameter `count` must be a whole number from 1");
+        return Ok(bad_request("the parameter `count` must be a whole number from 1"));
     };
     let window = match visitor.param("window") {
         None | Some("day") => Window::Day,
         Some("hour") => Window::Hour,
-        Some(_) => return bad_request("the parameter `window` must be `hour` or `day`"),
+        Some(_) => return Ok(bad_request("the parameter `window` must be `hour` or `day`")),
     };
-    let memory = rooms.learning().memory();
-    let answer = match visitor.param("list") {
-        None | Some("top") => json!({ "top": memory.top(window, count) }),
-        Some("today") => json!({ "today": memory.top_today(count) }),
-        Some("rising") => json!({ "rising": memory.rising(window, count) }),
+    let query = visitor.param("q").map(String::from);
+    let list: fn(&Memory, Window, usize, Option<String>) -> Value = match visitor.param("list") {
+        None | Some("top") => |memory, window, count, _| json!({ "top": memory.top(window, count) }),
+        Some("today") => |memory, _, count, _| json!({ "today": memory.top_today(count) }),
+        Some("rising") => |memory, window, count, _| json!({ "rising": memory.rising(window, count) }),
         Some("hours") => {
-            let hours =
-                visitor.param("q").map_or_else(|| Some(memory.hourly_of_all()), |query| memory.hourly(query));
-            json!({ "hours": hours })
+            |memory, _, _, query| json!({ "hours": query.map_or_else(|| Some(memory.hourly_of_all()), |query| memory.hourly(&query)) })
         }
-        Some(_) => return bad_request("the parameter `list` must be `top`, `today`, `rising` or `hours`"),
+        Some(_) => {
+            return Ok(bad_request("the parameter `list` must be `top`, `today`, `rising` or `hours`"));
+        }
     };
-    ([(CACHE_CONTROL, "private, no-cache")], Json(answer)).into_response()
+    let answer = rooms.recall(move |memory| list(memory, window, count, query)).await?;
+    Ok(([(CACHE_CONTROL, "private, no-cache")], Json(answer)).into_response())
 }
 
 /// What was typed, with the space behind it that says that a word is complete; longer texts than any query are none.
