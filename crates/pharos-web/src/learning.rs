@@ -28,7 +28,7 @@ const SHARE: u32 = 20;
 /// Related queries that are shown.
 const RELATED: usize = 8;
 /// How long those of a query stay as they are, and of how many queries they are known.
-const RELATED_FOR: Duration = Duration::from_secs(60);
+const RELATED_FOR: Duration = Duration::from_secs(10);
 const RELATED_KNOWN: usize = 10_000;
 
 /// Queries that a new generation is asked before people ask it.

@@ -68,7 +68,12 @@ impl Writer {
         let phrase = tidy(phrase);
         let key = normalise(&phrase);
         let is_phrase = key.chars().any(char::is_alphanumeric) && !key.chars().any(char::is_control);
-        if !is_phrase || phrase.len() > MAX_PHRASE || key.len() > MAX_PHRASE || !(weight > 0.0) {
+        if !is_phrase
+            || phrase.len() > MAX_PHRASE
+            || key.len() > MAX_PHRASE
+            || weight.is_nan()
+            || weight <= 0.0
+        {
             return;
         }
         let next = self.phrases.len() as u32;

@@ -93,7 +93,7 @@ pub(crate) enum LogForm {
     Line,
     /// Queries in columns: user, date, time, words
     Columns,
-    /// Sogou's public log: time, user, [words], rank and order of the click, URL
+    /// Sogou's public log: time, user, words in brackets, rank and order of the click, URL
     Sogou,
 }
 
