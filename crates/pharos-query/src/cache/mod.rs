@@ -5,14 +5,14 @@
 //!
 //! | | what | for | until |
 //! |---|---|---|---|
-//! | [`answers`] | a page of results as it is shown | who asks the same: nothing of the index is read | the index changes in any way |
-//! | [`lists`] | all results of a query in their places | who turns pages, also while the index changes | it is long ago |
-//! | [`history`] | what history has for a query | who asks while only latest changes | a new history is in place |
+//! | `answers` | a page of results as it is shown | who asks the same: nothing of the index is read | the index changes in any way |
+//! | `lists` | all results of a query in their places | who turns pages, also while the index changes | it is long ago |
+//! | `history` | what history has for a query | who asks while only latest changes | a new history is in place |
 //!
 //! The last one is the CACHE of the literature (最新库, 历史库): history's results are known, latest is asked live, both are
 //! merged, sorted, folded and indented again. While pages are crawled, latest changes every second and history once a day.
 //!
-//! What a request depends on beside its text is a [`State`]: an answer is given from memory only in the very state that it
+//! What a request depends on beside its text is a `State`: an answer is given from memory only in the very state that it
 //! was made in. Keys have no state: an answer takes the place of the one of the state before, so that what nobody can use
 //! any more does not keep others out. Of answers those that are asked for often are kept (W-TinyLFU: Einziger, Friedman &
 //! Manes 2017), of lists the last ones (LRU, the choice of the literature). What time did not suffice for is never kept.

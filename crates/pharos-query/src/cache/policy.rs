@@ -1,7 +1,7 @@
 //! Replacement policies (替换策略) beside each other, for measuring them (《搜索引擎——原理、技术与系统》 §9.4).
 //!
 //! FIFO, LRU and LFU with decay are those of the literature, which chose LRU: LFU is a little better and needs a look at
-//! everything whenever something is replaced. [`WTinyLfu`] is what answers are kept by. [`replay`](super::replay) runs a log
+//! everything whenever something is replaced. `WTinyLfu` is what answers are kept by. [`replay`](super::replay) runs a log
 //! through them.
 
 use std::collections::{HashMap, VecDeque};

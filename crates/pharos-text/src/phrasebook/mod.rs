@@ -23,8 +23,8 @@
 //! # How
 //! The literature keeps for every prefix its K most frequent queries (an inverted index by prefix, 查询词提示). A million
 //! phrases have tens of millions of prefixes, so this keeps phrases by descending weight instead, and beside them lists of
-//! their numbers in the order of each [way to write them](Order): a prefix is a stretch of such a list, the best of it are
-//! its smallest numbers, and [the least number of every 64](order::Order) finds those without looking at the others. What
+//! their numbers in the order of each way to write them: a prefix is a stretch of such a list, the best of it are
+//! its smallest numbers, and the least number of every 64 finds those without looking at the others. What
 //! the lists are ordered by is never stored: keys are made again from the phrase while searching.
 //!
 //! A million titles of 30 bytes take about 75 MB.
@@ -108,14 +108,7 @@ impl Writer {
 
 /// One line, one space between words.
 fn tidy(text: &str) -> String {
-    let mut tidy = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !tidy.is_empty() {
-            tidy.push(' ');
-        }
-        tidy.push_str(word);
-    }
-    tidy
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The phrases by descending weight.
