@@ -5,10 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use pharos_core::{Config, LibraryPosition, PageUrl};
+use pharos_core::{Clock as _, Config, LibraryPosition, PageUrl, SystemClock};
 use pharos_index::{Change, Document, EmbeddedIndex, Index};
+use pharos_mining::record::ShownResult;
+use pharos_mining::{ImpressionRecord, Log, QueryRecord, Visits, new_id};
 use pharos_query::cache::policy::{DECAY, PolicyKind, eta};
 use pharos_query::{CacheUse, Request, Search};
+use pharos_store::DataDir;
 use pharos_testweb::QuerySpec;
 
 use crate::front::{Front, Service};
@@ -161,11 +164,55 @@ impl Bench {
         row("never asked before", mean(1)?);
         row("asked before", mean(1)?);
         row("the second page of results", mean(2)?);
+        row("writing down a query and what was shown for it", (self.write_down(&search, texts)?, 0));
         let url = PageUrl::parse("http://new.example/")?;
         let page = Document { title: "new".into(), body: "said just now".into(), ..Document::new(url) };
         self.index.apply(vec![Change::Put(Box::new(page))])?;
         self.index.commit(LibraryPosition { file: 1, offset: 1 })?;
         row("asked before, and latest has changed since", mean(1)?);
         Ok(())
+    }
+
+    /// What it costs whoever answers to have a query and its ten results written down, in µs; disk and compression are the
+    /// log's own thread, on the same cores here.
+    fn write_down(&self, search: &Search, texts: &[String]) -> Outcome<f64> {
+        let (data, config) = (DataDir::at(self.options.dir.join("logged")), Config::default());
+        let clock = Arc::new(SystemClock);
+        let log = Log::open(&data, &config.log, clock.clone());
+        let visits = Visits::open(&data, &config.log, clock.clone());
+        let answers: Vec<_> = texts.iter().map(|text| search.run(&Request::new(text.as_str()))).collect();
+        let (started, mut written) = (Instant::now(), 0_u32);
+        for answer in answers {
+            let answer = answer?;
+            let (id, at) = (new_id(), clock.now());
+            let results =
+                (1..).zip(&answer.hits).map(|(rank, hit)| ShownResult { rank, url: hit.url.clone() });
+            let impression = ImpressionRecord {
+                id: id.clone(),
+                at,
+                query: answer.query.clone(),
+                results: results.collect(),
+                ..ImpressionRecord::default()
+            };
+            log.query(QueryRecord {
+                id,
+                at,
+                visit: visits.name("192.0.2.1", "a browser"),
+                query: answer.query,
+                page: 1,
+                total: Some(answer.total),
+                took_ms: Some(answer.took_ms),
+                generation: answer.generation,
+                ..QueryRecord::default()
+            });
+            log.impression(impression);
+            written += 1;
+        }
+        let took = started.elapsed().as_secs_f64() * 1e6 / f64::from(written.max(1));
+        log.flush();
+        if log.lost() > 0 {
+            println!("{} records were lost", log.lost());
+        }
+        Ok(took)
     }
 }

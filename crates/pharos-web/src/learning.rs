@@ -6,13 +6,13 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use pharos_core::{Clock, Config, PageUrl, SystemClock};
 use pharos_mining::system::{Readings, SystemSlots};
-use pharos_mining::{Log, Memory, Visits};
+use pharos_mining::{ClickedResult, Log, Memory, Visits};
 use pharos_query::{CacheUse, Help, Search};
 use pharos_store::DataDir;
 
@@ -49,7 +49,8 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     pub(crate) impressions: Impressions,
     pub(crate) system: SystemSlots,
-    memory: RwLock<Memory>,
+    /// Nothing until the logs are read, which takes a while where there are many.
+    memory: RwLock<Option<Memory>>,
     related: Mutex<HashMap<String, (Instant, Vec<String>)>>,
     counts: Arc<Counts>,
 }
@@ -94,7 +95,7 @@ impl Learning {
             sessions: Sessions::default(),
             impressions: Impressions::default(),
             system: SystemSlots::new(data, config.log.slot, now, readings),
-            memory: RwLock::new(Memory::open(data, config, now)?),
+            memory: RwLock::default(),
             related: Mutex::default(),
             clock,
             counts,
@@ -136,8 +137,10 @@ impl Drop for Learning {
 }
 
 impl Shared {
-    pub(crate) fn memory(&self) -> RwLockReadGuard<'_, Memory> {
-        self.memory.read().unwrap_or_else(PoisonError::into_inner)
+    /// Recalls something; nothing as long as the logs were not read.
+    pub(crate) fn recall<T: Default>(&self, recall: impl FnOnce(&Memory) -> T) -> T {
+        let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
+        memory.as_ref().map(recall).unwrap_or_default()
     }
 
     /// Queries related to one; looked up anew now and then, since that takes longer than an answer that is known.
@@ -148,7 +151,7 @@ impl Shared {
         {
             return related.clone();
         }
-        let related = self.memory().related(query, RELATED);
+        let related = self.recall(|memory| memory.related(query, RELATED));
         let mut known = known();
         if known.len() >= RELATED_KNOWN {
             known.clear();
@@ -195,12 +198,12 @@ struct Gathered {
 impl Keeper {
     fn tick(&mut self) {
         let now = self.shared.clock.now();
-        let (clicks, queries) = {
-            let mut memory = self.shared.memory.write().unwrap_or_else(PoisonError::into_inner);
-            if let Err(error) = memory.refresh(now) {
+        let (clicks, queries) = match self.follow_logs() {
+            Ok(learnt) => learnt,
+            Err(error) => {
                 tracing::warn!(%error, "the logs cannot be read");
+                Default::default()
             }
-            (memory.take_clicks(), memory.phrases())
         };
         for click in clicks {
             if self.click_day.as_ref().is_some_and(|day| *day < click.day) {
@@ -215,6 +218,21 @@ impl Keeper {
             tracing::warn!(%error, "help stays as it was");
         }
         self.shared.system.tick(now, &self.shared.log);
+    }
+
+    /// What is new in the logs: clicks on results, and all queries that may be suggested.
+    fn follow_logs(&mut self) -> io::Result<(Vec<ClickedResult>, Vec<(String, u64)>)> {
+        let now = self.shared.clock.now();
+        let lock = || self.shared.memory.write().unwrap_or_else(PoisonError::into_inner);
+        if lock().is_none() {
+            // Nobody waits meanwhile.
+            let memory = Memory::open(&self.data, &self.config, now)?;
+            *lock() = Some(memory);
+        }
+        let mut memory = lock();
+        let Some(memory) = memory.as_mut() else { return Ok(Default::default()) };
+        memory.refresh(now)?;
+        Ok((memory.take_clicks(), memory.phrases()))
     }
 
     /// Gathers help anew where pages or queries are new, and it was not done just now.
@@ -247,7 +265,7 @@ impl Keeper {
         let snapshot = self.search.snapshot()?;
         let history = snapshot.history().map(String::from);
         if history != self.history {
-            let queries = self.shared.memory().frequent(WARMED);
+            let queries = self.shared.recall(|memory| memory.frequent(WARMED));
             let asked = self.search.warm(queries.iter().map(String::as_str))?;
             tracing::debug!(asked, "a new history was asked what people ask");
             self.history = history;

@@ -216,7 +216,11 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         assert_eq!(get(&router, "/suggest?q=zzzz").await.text(), "[\"zzzz\",[]]");
-        assert_eq!(get(&router, "/api/v1/hot").await.text(), "{\"top\":[]}");
+        assert_eq!(
+            get(&router, "/api/v1/hot").await.text(),
+            "{\"top\":[]}",
+            "suggestions come after the logs"
+        );
         for wrong in ["suggest?q=a&count=0", "suggest?count=x", "hot?window=week", "hot?list=all"] {
             assert_eq!(
                 get(&router, &format!("/api/v1/{wrong}")).await.status,

@@ -173,11 +173,11 @@ impl Rooms {
     }
 
     /// What was learnt from the logs.
-    pub(crate) async fn recall<T: Send + 'static>(
+    pub(crate) async fn recall<T: Default + Send + 'static>(
         &self,
         recall: impl FnOnce(&Memory) -> T + Send + 'static,
     ) -> Result<T, ServiceError> {
-        self.blocking(move |service| Ok(recall(&service.learning.shared.memory()))).await
+        self.blocking(move |service| Ok(service.learning.shared.recall(recall))).await
     }
 
     /// How many pages can be searched.

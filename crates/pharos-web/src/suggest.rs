@@ -67,6 +67,7 @@ pub(crate) async fn hot(State(rooms): State<Rooms>, visitor: Visitor) -> Result<
             return Ok(bad_request("the parameter `list` must be `top`, `today`, `rising` or `hours`"));
         }
     };
+    // Null until the logs are read.
     let answer = rooms.recall(move |memory| list(memory, window, count, query)).await?;
     Ok(([(CACHE_CONTROL, "private, no-cache")], Json(answer)).into_response())
 }

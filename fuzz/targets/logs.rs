@@ -1,0 +1,24 @@
+//! Logs: any bytes are lines that are records or none, and reading goes on; digits that are deleted stay deleted.
+#![no_main]
+
+use std::io::Cursor;
+
+use libfuzzer_sys::fuzz_target;
+use pharos_mining::privacy::scrub;
+use pharos_mining::reader::Lines;
+use pharos_mining::record::{AnyRecord, Kind};
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut lines = Lines::over(Cursor::new(bytes.to_vec()));
+    while let Some((_, line)) = lines.next_line() {
+        let Ok(line) = line else { continue };
+        for kind in Kind::ALL {
+            if let Ok(record) = AnyRecord::parse(kind, line) {
+                record.at().date();
+            }
+        }
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let scrubbed = scrub(&text, 7);
+    assert_eq!(scrub(&scrubbed, 7), scrubbed);
+});

@@ -1,0 +1,22 @@
+//! Suggestions: any text is a phrase or none, any text may be typed, and any bytes are refused as a book or can be asked.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pharos_text::phrasebook::{Phrasebook, Writer};
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(book) = Phrasebook::from_image(bytes) {
+        book.complete("a", 5);
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let mut writer = Writer::default();
+    (1_u8..).zip(text.lines().take(64)).for_each(|(weight, line)| writer.add(line, f32::from(weight)));
+    let book = writer.finish(usize::MAX);
+    for typed in text.lines().take(64).chain(["a", "北", "bj"]) {
+        assert!(book.complete(typed, 5).len() <= 5);
+        book.weight(typed);
+        book.sounding(typed).for_each(drop);
+        book.containing(typed).take(5).for_each(drop);
+    }
+    assert_eq!(Phrasebook::from_image(&book.to_image()).as_ref(), Ok(&book));
+});
