@@ -237,7 +237,6 @@ fn the_second_answer_is_known_and_logs_are_replayed() {
     assert_eq!(report["caches"].as_array().unwrap().len(), 4);
     for (wrong, told) in [
         (&["nowhere.log"][..], "nowhere.log"),
-        (&[][..], "no query log"),
         (&[log, "--sizes", "0"][..], "keeps nothing"),
         (&[log, "--decay", "2"][..], "between 0 and 1"),
     ] {
@@ -245,6 +244,8 @@ fn the_second_answer_is_known_and_logs_are_replayed() {
         let error = fail(&mut desk.on("data", &arguments));
         assert!(error.contains(told), "{error}");
     }
+    let error = fail(&mut desk.on("where nobody asked", &["eval", "cache"]));
+    assert!(error.contains("no query log"), "{error}");
 }
 
 /// Whatever is typed: an answer, nothing interpreted, nothing leaked.
