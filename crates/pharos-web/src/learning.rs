@@ -195,14 +195,23 @@ struct Gathered {
     queries: Vec<(String, u64)>,
 }
 
+/// What the logs say.
+#[derive(Default)]
+struct News {
+    /// Clicks on results since the last look.
+    clicks: Vec<ClickedResult>,
+    /// All queries that may be suggested, with how often they were asked.
+    queries: Vec<(String, u64)>,
+}
+
 impl Keeper {
     fn tick(&mut self) {
         let now = self.shared.clock.now();
-        let (clicks, queries) = match self.follow_logs() {
-            Ok(learnt) => learnt,
+        let News { clicks, queries } = match self.follow_logs() {
+            Ok(news) => news,
             Err(error) => {
                 tracing::warn!(%error, "the logs cannot be read");
-                Default::default()
+                News::default()
             }
         };
         for click in clicks {
@@ -220,8 +229,8 @@ impl Keeper {
         self.shared.system.tick(now, &self.shared.log);
     }
 
-    /// What is new in the logs: clicks on results, and all queries that may be suggested.
-    fn follow_logs(&mut self) -> io::Result<(Vec<ClickedResult>, Vec<(String, u64)>)> {
+    /// What is new in the logs.
+    fn follow_logs(&mut self) -> io::Result<News> {
         let now = self.shared.clock.now();
         let lock = || self.shared.memory.write().unwrap_or_else(PoisonError::into_inner);
         if lock().is_none() {
@@ -230,9 +239,9 @@ impl Keeper {
             *lock() = Some(memory);
         }
         let mut memory = lock();
-        let Some(memory) = memory.as_mut() else { return Ok(Default::default()) };
+        let Some(memory) = memory.as_mut() else { return Ok(News::default()) };
         memory.refresh(now)?;
-        Ok((memory.take_clicks(), memory.phrases()))
+        Ok(News { clicks: memory.take_clicks(), queries: memory.phrases() })
     }
 
     /// Gathers help anew where pages or queries are new, and it was not done just now.
