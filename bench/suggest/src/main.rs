@@ -49,16 +49,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let image = writer.finish(usize::MAX).to_image();
     let built = started.elapsed();
-    let before = resident();
     let started = Instant::now();
     let book = Phrasebook::from_image(&image)?;
     let loaded = started.elapsed();
     drop(image);
     println!(
-        "book: {} phrases, {:.1} MB by its own count, {:.1} MB resident with the file read; built in {:.1} s, loaded in {:.2} s",
+        "book: {} phrases, {:.1} MB; built in {:.1} s, loaded in {:.2} s",
         book.len(),
         book.bytes() as f64 / 1e6,
-        (resident().saturating_sub(before)) as f64 / 1e6,
         built.as_secs_f64(),
         loaded.as_secs_f64()
     );
@@ -88,13 +86,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut times: Vec<Duration> = Vec::with_capacity(prefixes.len());
         for prefix in &prefixes {
             let started = Instant::now();
-            found += black_box(book.complete(prefix, WANTED)).len();
-            times.push(started.elapsed());
+            let completions = black_box(book.complete(prefix, WANTED)).len();
+            let took = started.elapsed();
+            found += completions;
+            times.push(took);
+            all.push((completions, took));
         }
-        all.extend_from_slice(&times);
         print_row(way.name(), found as f64 / prefixes.len() as f64, times);
     }
-    print_row("all", f64::NAN, all);
+    let found = all.iter().map(|(found, _)| *found as f64).sum::<f64>() / all.len() as f64;
+    print_row("all", found, all.into_iter().map(|(_, time)| time).collect());
     let written = prefixes(&phrases, Way::Written);
     let mut found = 0;
     let mut times = Vec::new();
@@ -217,10 +218,4 @@ fn best_of(map: &fst::Map<Vec<u8>>, prefix: &str) -> Vec<Reverse<u64>> {
         }
     }
     best.into_iter().map(Reverse).collect()
-}
-
-/// Bytes of memory of this process.
-fn resident() -> usize {
-    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    text.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or_default() * 4096
 }

@@ -24,10 +24,19 @@
 //! The literature keeps for every prefix its K most frequent queries (an inverted index by prefix, 查询词提示). A million
 //! phrases have tens of millions of prefixes, so this keeps phrases by descending weight instead, and beside them lists of
 //! their numbers in the order of each way to write them: a prefix is a stretch of such a list, the best of it are
-//! its smallest numbers, and the least number of every 64 finds those without looking at the others. What
-//! the lists are ordered by is never stored: keys are made again from the phrase while searching.
+//! its smallest numbers, and the least number of every 64 (and of every 64 of these) finds those without looking at the
+//! others. What the lists are ordered by is never stored: keys are made again from the phrase while searching.
 //!
-//! A million titles of 30 bytes take about 75 MB.
+//! A million phrases of 27 bytes, half of them Chinese, take 62 MB (`cd bench && cargo run --release -p bench-suggest`, two
+//! cores, busy with other work); times in µs for prefixes of one to eight characters:
+//!
+//! | | p50 | p99 |
+//! |---|---|---|
+//! | as written | 189 | 554 |
+//! | pinyin | 225 | 634 |
+//! | initials | 241 | 483 |
+//! | a word in the middle | 251 | 487 |
+//! | an FST of the same phrases, as written | 75 | 56,649 |
 
 mod image;
 mod order;

@@ -1,4 +1,5 @@
-//! Places in phrases, in the order of their keys, with the least of every few: the best of a stretch are found at once.
+//! Places in phrases, in the order of their keys, with the least of every 64, and of every 64 of these: the best of a stretch
+//! are found at once, however long it is.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,14 +7,16 @@ use std::ops::Range;
 
 use super::Place;
 
-/// Places that share a least one.
+/// Places that share a least one, and least ones that share one again.
 const BLOCK: usize = 64;
+/// How often.
+const LEVELS: usize = 2;
 
 /// Places in the order of what they are looked up by.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Order {
     places: Vec<Place>,
-    least: Vec<Place>,
+    least: [Vec<Place>; LEVELS],
 }
 
 impl Order {
@@ -24,8 +27,12 @@ impl Order {
 
     /// Places that are in order.
     pub(super) fn of(places: Vec<Place>) -> Self {
-        let least = places.chunks(BLOCK).filter_map(|block| block.iter().min().copied()).collect();
-        Self { places, least }
+        let least_of = |places: &[Place]| -> Vec<Place> {
+            places.chunks(BLOCK).filter_map(|block| block.iter().min().copied()).collect()
+        };
+        let blocks = least_of(&places);
+        let above = least_of(&blocks);
+        Self { places, least: [blocks, above] }
     }
 
     pub(super) fn places(&self) -> &[Place] {
@@ -33,7 +40,7 @@ impl Order {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        4 * (self.places.len() + self.least.len())
+        4 * (self.places.len() + self.least.iter().map(Vec::len).sum::<usize>())
     }
 
     /// Those whose keys begin with a text.
@@ -56,26 +63,33 @@ impl Order {
 
     /// The places of a stretch from the least to the greatest, found one by one.
     pub(super) fn ascending(&self, range: Range<usize>) -> Ascending<'_> {
-        let (first, end) = (range.start.div_ceil(BLOCK), range.end / BLOCK);
-        let mut waiting: Vec<Reverse<(Place, Waiting)>> = Vec::new();
-        let single = |at: usize| Reverse((self.places[at], Waiting::Place));
-        if first >= end {
-            waiting.extend(range.map(single));
-        } else {
-            waiting.extend((range.start..first * BLOCK).map(single));
-            waiting
-                .extend((first..end).map(|block| Reverse((self.least[block], Waiting::Block(block as u32)))));
-            waiting.extend((end * BLOCK..range.end).map(single));
+        let mut waiting = Vec::new();
+        let mut range = range;
+        for level in 0..=LEVELS {
+            let (first, end) = (range.start.div_ceil(BLOCK), range.end / BLOCK);
+            let members = self.at(level);
+            let wait = |at: usize| Reverse((members[at], Waiting { level, at }));
+            if level == LEVELS || first >= end {
+                waiting.extend(range.map(wait));
+                break;
+            }
+            waiting.extend((range.start..first * BLOCK).chain(end * BLOCK..range.end).map(wait));
+            range = first..end;
         }
         Ascending { order: self, waiting: BinaryHeap::from(waiting) }
     }
+
+    /// Places at level 0, above that the least of those below.
+    fn at(&self, level: usize) -> &[Place] {
+        level.checked_sub(1).map_or(&self.places, |above| &self.least[above])
+    }
 }
 
-/// What stands behind a least place.
+/// Where a least place comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Waiting {
-    Block(u32),
-    Place,
+struct Waiting {
+    level: usize,
+    at: usize,
 }
 
 /// The iterator of [`Order::ascending`].
@@ -89,14 +103,28 @@ impl Iterator for Ascending<'_> {
 
     fn next(&mut self) -> Option<Place> {
         loop {
-            match self.waiting.pop()?.0 {
-                (place, Waiting::Place) => return Some(place),
-                (_, Waiting::Block(block)) => {
-                    let start = block as usize * BLOCK;
-                    let places = &self.order.places[start..(start + BLOCK).min(self.order.places.len())];
-                    self.waiting.extend(places.iter().map(|place| Reverse((*place, Waiting::Place))));
-                }
-            }
+            let (place, Waiting { level, at }) = self.waiting.pop()?.0;
+            let Some(below) = level.checked_sub(1) else { return Some(place) };
+            let members = self.order.at(below);
+            let block = at * BLOCK..(at * BLOCK + BLOCK).min(members.len());
+            self.waiting.extend(block.map(|at| Reverse((members[at], Waiting { level: below, at }))));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_stretches_ascend_as_short_ones_do() {
+        // Every number below a prime, in an order that looks like none.
+        let places: Vec<Place> = (0..20_011).map(|n| Place(n * 7_919 % 20_011)).collect();
+        let order = Order::of(places.clone());
+        for range in [0..20_011, 0..0, 5..6, 1..63, 64..128, 63..129, 100..9_000, 4_096..12_288, 3..20_010] {
+            let mut expected = places[range.clone()].to_vec();
+            expected.sort_unstable();
+            assert!(order.ascending(range.clone()).eq(expected), "{range:?}");
         }
     }
 }
