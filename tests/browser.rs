@@ -336,6 +336,34 @@ fn everything_works_without_scripts() {
     until("the results are back", || browser.url().contains("/search?q=lighthouse"));
 }
 
+/// Links tell that they were clicked; with scripts also how long the page was looked at.
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn clicks_are_written_down_with_scripts_and_without() {
+    for has_scripts in [true, false] {
+        let demo = Demo::start();
+        let browser = if has_scripts { Browser::start("en-US") } else { Browser::without_scripts("en-US") };
+        browser.open(&demo.url("/"));
+        browser.search("lighthouse keeper");
+        let link = browser.attribute(".hits > li:nth-child(2) h2 a", "href");
+        browser.click(".hits > li:nth-child(2) h2 a");
+        until("the page itself is open", || browser.url() == link);
+        let of_kind = |kind: &str| demo.clicks().into_iter().find(|click| click["kind"] == kind);
+        until("the click is written down", || of_kind("result").is_some());
+        let click = of_kind("result").unwrap();
+        assert!(
+            click["rank"] == 2 && click["url"] == link && click["asked"] == "lighthouse keeper",
+            "{click}"
+        );
+        if has_scripts {
+            browser.run(browser.driver.back());
+            until("the way back is written down", || of_kind("leave").is_some());
+            assert!(of_kind("leave").unwrap()["dwell_ms"].as_u64().is_some_and(|dwell| dwell > 0));
+        }
+        assert_eq!(demo.clicks().iter().filter(|click| click["kind"] == "result").count(), 1, "told once");
+    }
+}
+
 /// The pictures of the documentation: `PHAROS_SCREENSHOTS=docs` writes them there.
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
@@ -384,7 +412,7 @@ struct Demo {
     address: String,
     _running: Running,
     /// Where it puts its data: it is killed, so that it cannot clean up itself.
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 impl Demo {
@@ -399,11 +427,23 @@ impl Demo {
             let (_, home) = get(&address, "/");
             home.contains(&format!(">{pages} pages to search<"))
         });
-        Self { address, _running: running, _dir: dir }
+        Self { address, _running: running, dir }
     }
 
     fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
+    }
+
+    /// The clicks that it has written down.
+    fn clicks(&self) -> Vec<serde_json::Value> {
+        let data =
+            std::fs::read_dir(self.dir.path()).unwrap().flatten().map(|entry| entry.path().join("logs"));
+        let logs = data.filter_map(|logs| std::fs::read_dir(logs).ok()).flatten().flatten();
+        let clicks = logs.filter(|file| file.file_name().to_string_lossy().starts_with("clicks-"));
+        let texts = clicks.filter_map(|file| std::fs::read_to_string(file.path()).ok());
+        texts
+            .flat_map(|text| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<_>>())
+            .collect()
     }
 }
 
