@@ -12,7 +12,8 @@ use crate::service::Rooms;
 use crate::sessions::Began;
 use crate::visitor::Visitor;
 
-/// Writes down a query and what is shown for it. Gives the name of the impression, which links carry.
+/// Writes down a query and what is shown for it. Gives the name of the impression, which links carry; none where nothing is
+/// written down.
 pub(crate) fn write_down(
     rooms: &Rooms,
     visitor: &Visitor,
@@ -20,6 +21,9 @@ pub(crate) fn write_down(
     request: &Request,
     answer: &Answer,
 ) -> String {
+    if !rooms.config().log.enabled {
+        return String::new();
+    }
     let (learning, id) = (rooms.learning(), new_id());
     let (visit, began) = rooms.visit(visitor);
     let at = learning.clock.now();
@@ -70,6 +74,9 @@ pub(crate) fn write_down(
 impl Rooms {
     /// The name of a visit, and how it began; this request counts as its next.
     pub(crate) fn visit(&self, visitor: &Visitor) -> (String, Began) {
+        if !self.config().log.enabled {
+            return Default::default();
+        }
         let client = &visitor.client;
         let address = match &client.forwarded {
             Some(forwarded) if self.config().web.behind_proxy => forwarded,

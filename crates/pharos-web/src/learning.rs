@@ -86,11 +86,7 @@ impl Learning {
             }
         };
         let shared = Arc::new(Shared {
-            log: if config.log.enabled {
-                Log::open(data, &config.log, Arc::clone(&clock))
-            } else {
-                Log::disabled()
-            },
+            log: Log::open(data, &config.log, Arc::clone(&clock)),
             visits: Visits::open(data, &config.log, Arc::clone(&clock)),
             sessions: Sessions::default(),
             impressions: Impressions::default(),

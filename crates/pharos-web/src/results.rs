@@ -75,8 +75,11 @@ struct Asked {
 }
 
 impl Asked {
-    /// Where a click on something that is shown is told.
+    /// Where a click on something that is shown is told; nowhere where nothing is written down.
     fn ping(&self, kind: &str, rank: usize) -> String {
+        if self.impression.is_empty() {
+            return String::new();
+        }
         let rank = rank.to_string();
         link("/api/v1/click", [("impression", self.impression.as_str()), ("kind", kind), ("rank", &rank)])
     }
@@ -111,7 +114,8 @@ struct ResultsPage {
     bar: Option<Bar>,
     corrected: Option<Offer>,
     related: Vec<Offer>,
-    script: &'static str,
+    /// Where the script is, for pages that tell clicks.
+    script: Option<&'static str>,
     notices: Vec<&'static str>,
     outcome: Outcome,
     paging: Option<Paging>,
@@ -235,7 +239,7 @@ impl ResultsPage {
                 .zip(&answer.suggestions)
                 .map(|(rank, text)| asked.offer(text, "related", rank))
                 .collect(),
-            script: assets::script_href(),
+            script: (!asked.impression.is_empty()).then(assets::script_href),
             notices,
             paging: Paging::new(asked, last),
             outcome,

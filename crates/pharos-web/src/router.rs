@@ -236,6 +236,19 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn who_writes_nothing_down_is_told_nothing() {
+        let mut config = Config::default();
+        config.log.enabled = false;
+        let (dir, service) = engine(&PAGES, config);
+        let router = router(service);
+        let html = get(&router, "/search?q=lighthouse").await;
+        assert!(html.text().contains("2 results"));
+        assert!(!html.text().contains("ping=") && !html.text().contains("<script"), "{}", html.text());
+        get(&router, "/").await;
+        assert!(!dir.path().join("logs").exists(), "no key of visits either");
+    }
+
+    #[tokio::test]
     async fn every_response_carries_the_guards() {
         let (_dir, service) = engine(&PAGES, Config::default());
         let router = router(service);
