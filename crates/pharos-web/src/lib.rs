@@ -27,8 +27,9 @@
 //!
 //! ```no_run
 //! # async fn example(search: std::sync::Arc<pharos_query::Search>, library: std::sync::Arc<dyn pharos_store::Library>,
-//! # learning: std::sync::Arc<pharos_web::Learning>) -> std::io::Result<()> {
+//! # data: pharos_store::DataDir, learning: std::sync::Arc<pharos_web::Learning>) -> std::io::Result<()> {
 //! let service = pharos_web::Service {
+//!     data,
 //!     search,
 //!     library,
 //!     config: Default::default(),

@@ -14,7 +14,7 @@ use pharos_core::{Config, PageId, PageObject, PageUrl};
 use pharos_html::{Explanation, RuleSet, RulesError, Weighing, Wish};
 use pharos_mining::Memory;
 use pharos_query::{Answer, Card, QueryError, Request, Search, Suggestion};
-use pharos_store::{Library, Response as StoredResponse, StoreError};
+use pharos_store::{DataDir, Library, Response as StoredResponse, StoreError};
 use thiserror::Error;
 use tokio::sync::{AcquireError, Semaphore};
 use tokio::task::JoinError;
@@ -32,6 +32,8 @@ const MAX_CLEANED_BYTES: usize = 1 << 20;
 /// What the web needs to answer requests.
 #[derive(Clone)]
 pub struct Service {
+    /// Where everything is kept.
+    pub data: DataDir,
     /// Answers queries.
     pub search: Arc<Search>,
     /// Holds the stored pages.

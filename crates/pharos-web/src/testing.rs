@@ -73,7 +73,7 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
     let data = DataDir::at(dir.path());
     let learning = Learning::start(&data, &config, Arc::clone(&search), Readings::default).unwrap();
     let (library, config, learning) = (Arc::new(library), Arc::new(config), Arc::new(learning));
-    (dir, Service { search, library, config, learning, metrics })
+    (dir, Service { data, search, library, config, learning, metrics })
 }
 
 /// What came back.

@@ -16,7 +16,7 @@ use toml::de::{DeTable, DeValue};
 pub use manners::Manners;
 pub use part_weights::PartWeights;
 pub use value::{
-    Combine, LibraryFormat, Mode, Politeness, RankModel, Restart, Scope, Setting, Size, StrategyName,
+    Combine, LibraryFormat, Mode, Politeness, RankModel, Restart, Scope, Setting, Size, StrategyName, Submit,
 };
 
 /// What is wrong with a configuration.
@@ -409,6 +409,42 @@ settings! {
         behind_proxy: bool = false,
         /// Longest time a request may take.
         timeout: Duration = Duration::from_secs(10),
+        /// How visitors reach it, as in https://search.example.org; empty takes it from each request.
+        base_url: String = String::new(),
+        /// PEM file with the certificate chain: with it and key, the page is served over TLS. Read anew when it changes.
+        certificate: String = String::new(),
+        /// PEM file with the private key of the certificate.
+        key: String = String::new(),
+        /// Connections that may be open at once; more wait to be let in.
+        connections: usize = 12_000,
+        /// Longest time a client may take to send the head of a request.
+        head_timeout: Duration = Duration::from_secs(10),
+        /// A connection on which nothing is asked is closed after this long.
+        idle_timeout: Duration = Duration::from_secs(75),
+        /// Bytes of the head of a request.
+        head_limit: Size = Size(32 << 10),
+        /// Queries that may wait for their turn; more are told to come back later (503). What is known from before is
+        /// answered all the same.
+        waiting: usize = 512,
+        /// Requests a second that one address may make on average; more are told to come back later (429). 0 is no limit.
+        /// Requests from this machine are not counted.
+        rate: u32 = 20,
+        /// Requests that one address may make at once before rate counts.
+        burst: u32 = 100,
+        /// What becomes of addresses that visitors submit: off, propose (an operator decides) or add (fetched at once).
+        submit: Submit = Submit::Propose,
+        /// Submissions that may wait for a decision; more are refused.
+        submissions: usize = 1_000,
+        /// Submissions an hour that one address may make.
+        submit_rate: u32 = 20,
+        /// Keys of which the API asks one (header API-Key, or Authorization: Bearer); none leaves it open to all.
+        api_keys: Vec<String> = Vec::new(),
+        /// Requests a second that one key may make on average, instead of rate. 0 is no limit.
+        key_rate: u32 = 100,
+        /// Sites whose pages may use the API from a browser (CORS), as in https://www.example.org; * is all.
+        cors: Vec<String> = Vec::new(),
+        /// Who answers for this engine, shown to webmasters; empty shows crawl.contact.
+        contact: String = String::new(),
     }
     /// The running engine.
     engine: EngineConfig {
@@ -435,6 +471,8 @@ settings! {
         slot: Duration = Duration::from_secs(60),
         /// Bytes of lines that may wait for the disk; what is more is lost and counted.
         queue: Size = Size(4 << 20),
+        /// Write down every request, without what was asked and from which address.
+        access: bool = true,
     }
     /// What people ask for most, and what they ask for next.
     hot: HotConfig {

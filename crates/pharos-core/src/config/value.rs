@@ -315,6 +315,18 @@ choice! {
 }
 
 choice! {
+    /// What becomes of addresses that visitors submit.
+    Submit, "off, propose or add" {
+        /// Nobody may submit.
+        Off = "off",
+        /// An operator decides.
+        Propose = "propose",
+        /// They are fetched.
+        Add = "add",
+    }
+}
+
+choice! {
     /// How well the words of a query fit a page.
     RankModel, "bm25, basic-weight, binary, tf or tfidf" {
         /// Okapi BM25.

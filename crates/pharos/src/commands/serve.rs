@@ -20,6 +20,7 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> 
     index.serve()?;
     let search = Arc::new(Search::new(index, &config));
     let service = Service {
+        data: data.clone(),
         learning: Arc::new(Learning::start(&data, &config, Arc::clone(&search), Readings::default)?),
         search,
         library: Arc::new(DiskLibrary::open_reader(&data.library())?),

@@ -44,6 +44,7 @@ pub(crate) async fn up(
     let index = engine.index().context("the engine runs without an index")?;
     let search = Arc::new(Search::new(index, &config));
     let service = Service {
+        data: data.clone(),
         learning: Arc::new(Learning::start(&data, &config, Arc::clone(&search), engine.readings())?),
         search,
         library: engine.library(),
