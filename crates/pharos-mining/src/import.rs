@@ -156,7 +156,7 @@ impl Counted<'_> {
         match record {
             AnyRecord::Query(_) => self.imported.queries += 1,
             AnyRecord::Click(_) => self.imported.clicks += 1,
-            AnyRecord::Impression(_) | AnyRecord::System(_) => {}
+            AnyRecord::Impression(_) | AnyRecord::System(_) | AnyRecord::Access(_) => {}
         }
         (self.take)(record)
     }

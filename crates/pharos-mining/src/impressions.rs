@@ -2,14 +2,15 @@
 //!
 //! The clicks on the ten results of a page are one of 2¹⁰ patterns; users and pages repeat them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::record::{ClickRecord, Clicked, ImpressionRecord};
+use crate::record::{ClickRecord, Clicked, ImpressionRecord, Shown};
 
 /// The ranks that were clicked of one impression, in rising order.
 pub type Pattern = Vec<u32>;
 
-/// Counts, over all users, how often each pattern of clicks was left on the results of each query.
+/// Counts, over all users, how often each pattern of clicks was left on the results of each query. Of an impression that
+/// nobody clicked it must be known that clicks would have been told ([`Shown::Seen`]), unless no browser of the log says so.
 pub fn click_patterns(
     impressions: &[ImpressionRecord],
     clicks: &[ClickRecord],
@@ -19,8 +20,14 @@ pub fn click_patterns(
         clicked.entry(&click.impression).or_default().extend(click.rank);
     }
     let mut patterns: BTreeMap<String, BTreeMap<Pattern, u64>> = BTreeMap::new();
+    let seen = impressions.iter().filter(|impression| impression.kind == Shown::Seen);
+    let seen: HashSet<&str> = seen.map(|impression| impression.id.as_str()).collect();
     for impression in impressions.iter().filter(|impression| !impression.results.is_empty()) {
-        let mut pattern = clicked.get(impression.id.as_str()).cloned().unwrap_or_default();
+        let clicked = clicked.get(impression.id.as_str());
+        if clicked.is_none() && !seen.is_empty() && !seen.contains(impression.id.as_str()) {
+            continue;
+        }
+        let mut pattern = clicked.cloned().unwrap_or_default();
         pattern.retain(|rank| impression.results.iter().any(|result| result.rank == *rank));
         pattern.sort_unstable();
         pattern.dedup();

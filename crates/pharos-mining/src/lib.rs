@@ -57,6 +57,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+mod access;
 mod append;
 pub mod click_log;
 mod device;
@@ -83,6 +84,7 @@ pub mod top_k;
 mod visits;
 mod writer;
 
+pub use access::AccessRecord;
 pub use append::AppendError;
 pub use device::device_of;
 pub use files::{Days, LogFile};

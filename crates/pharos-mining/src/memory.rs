@@ -93,7 +93,7 @@ impl Memory {
         let records = self.follower.poll(&mut |record| match record {
             AnyRecord::Query(query) => learnt.query(query),
             AnyRecord::Click(click) => learnt.click(click),
-            AnyRecord::Impression(_) | AnyRecord::System(_) => {}
+            AnyRecord::Impression(_) | AnyRecord::System(_) | AnyRecord::Access(_) => {}
         })?;
         learnt.frequency.age(now);
         learnt.top_k.refresh(now);

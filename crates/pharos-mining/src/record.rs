@@ -12,6 +12,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::access::AccessRecord;
 use crate::privacy::{path_of, site_of};
 use crate::system::SystemRecord;
 
@@ -26,11 +27,13 @@ pub enum Kind {
     Clicks,
     /// How the system fared.
     System,
+    /// Requests, one by one.
+    Access,
 }
 
 impl Kind {
     /// All of them, in the order in which a day is told.
-    pub const ALL: [Kind; 4] = [Kind::Queries, Kind::Impressions, Kind::Clicks, Kind::System];
+    pub const ALL: [Kind; 5] = [Kind::Queries, Kind::Impressions, Kind::Clicks, Kind::System, Kind::Access];
 
     /// The name of its files before the day.
     pub const fn name(self) -> &'static str {
@@ -39,6 +42,7 @@ impl Kind {
             Kind::Impressions => "impressions",
             Kind::Clicks => "clicks",
             Kind::System => "system",
+            Kind::Access => "access",
         }
     }
 
@@ -202,6 +206,9 @@ pub enum Shown {
     Results,
     /// Suggestions while typing.
     Suggestions,
+    /// A page of results was looked at by a browser that tells clicks. Clicks on a page of results of which this is not told
+    /// are not told either, however many there were.
+    Seen,
 }
 
 /// A result that was shown.
@@ -318,6 +325,8 @@ pub enum AnyRecord {
     Click(ClickRecord),
     /// How the system fared.
     System(SystemRecord),
+    /// A request.
+    Access(AccessRecord),
 }
 
 impl AnyRecord {
@@ -328,6 +337,7 @@ impl AnyRecord {
             Kind::Impressions => Self::Impression(serde_json::from_slice(line)?),
             Kind::Clicks => Self::Click(serde_json::from_slice(line)?),
             Kind::System => Self::System(serde_json::from_slice(line)?),
+            Kind::Access => Self::Access(serde_json::from_slice(line)?),
         })
     }
 
@@ -338,6 +348,7 @@ impl AnyRecord {
             Self::Impression(record) => record.at(),
             Self::Click(record) => record.at(),
             Self::System(record) => record.at(),
+            Self::Access(record) => record.at(),
         }
     }
 
@@ -347,7 +358,7 @@ impl AnyRecord {
             Self::Query(record) => Some(&record.query),
             Self::Impression(record) => Some(&record.query),
             Self::Click(record) => Some(record.asked.as_str()).filter(|asked| !asked.is_empty()),
-            Self::System(_) => None,
+            Self::System(_) | Self::Access(_) => None,
         }
     }
 }

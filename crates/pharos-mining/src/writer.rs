@@ -17,6 +17,7 @@ use pharos_core::config::LogConfig;
 use pharos_store::DataDir;
 use tracing::warn;
 
+use crate::access::AccessRecord;
 use crate::append::{self, Appender};
 use crate::keep::Keeper;
 use crate::record::{ClickRecord, ImpressionRecord, Kind, QueryRecord, Record};
@@ -131,6 +132,11 @@ impl Log {
 
     /// Writes down what was shown.
     pub fn impression(&self, record: ImpressionRecord) {
+        self.put(record);
+    }
+
+    /// Writes a request down.
+    pub fn access(&self, record: AccessRecord) {
         self.put(record);
     }
 

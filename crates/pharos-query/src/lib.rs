@@ -9,7 +9,7 @@
 //! `parse` has the query language; `expression` is a query as understood; `retrieve` the two stages of retrieval; `rank` how
 //! well a page answers; `intent` what kind of query it is; `fold` what says the same is one result; `arrange` results on
 //! pages; `cache` what is known from before; `source` candidates from the index or from there; `snippet` and `highlight` what is shown of a text; `similar` pages like
-//! another; `boost` what an operator raises or blocks. `help` what suggestions and corrections are made of; `correct` what was probably meant. [`Trial`] and [`spam`] measure all of it.
+//! another; `boost` what an operator raises or blocks; `filters` what is chosen beside the words. `help` what suggestions and corrections are made of; `correct` what was probably meant. [`Trial`] and [`spam`] measure all of it.
 //!
 //! On the development collections (`pharos eval retrieval`; BM25 with stems and without stop words in brackets): Cranfield
 //! nDCG@10 0.534 (0.519), MAP 0.437 (0.422); CISI 0.390 (0.381), 0.221 (0.211); Chinese titles graded for queries nDCG@3
@@ -72,6 +72,7 @@ mod boost;
 pub mod cache;
 mod correct;
 mod expression;
+mod filters;
 mod fold;
 mod help;
 mod highlight;
@@ -85,11 +86,13 @@ mod similar;
 mod snippet;
 mod source;
 pub mod spam;
+mod stage;
 mod term;
 mod trial;
 
 pub use answer::{Answer, Explanation, FacetValue, Hit, QueryExplanation};
 pub use cache::CacheUse;
+pub use filters::{Age, Filters};
 pub use help::{Help, Source, Suggestion};
 pub use intent::Kind;
 pub use pharos_index::Card;

@@ -9,10 +9,11 @@ use pharos_index::{Candidate, Facet, FacetCount, IndexError, Label, Query, Store
 
 use crate::answer::{Answer, Explanation, FacetValue, Hit, QueryExplanation};
 use crate::arrange::arrange;
-use crate::cache::answers::tidy;
+use crate::cache::answers::keyed;
 use crate::cache::lists::{KeptList, ListKey, Listed};
 use crate::cache::{CacheUse, Caches, State, note};
 use crate::expression::Expression;
+use crate::filters::Age;
 use crate::fold::{Fold, Folded};
 use crate::highlight::{Marker, mark};
 use crate::rank::Ranker;
@@ -20,12 +21,10 @@ use crate::rank::combine::Parts;
 use crate::retrieve::{COUNTED, Question, Retrieved, Retriever, Wanted};
 use crate::search::Request;
 use crate::snippet::snippet;
+use crate::stage::Stage;
 
 /// Values of a facet that are told.
 const FACET_VALUES: usize = 10;
-
-/// The facet of time: pages of the last so many days.
-const TIMES: [(&str, i64); 4] = [("day", 1), ("week", 7), ("month", 31), ("year", 366)];
 
 /// One look at a snapshot.
 pub(crate) struct Look<'a> {
@@ -48,7 +47,9 @@ impl Look<'_> {
             None => {
                 let (found, of_cache) = self.retrieve(&answer.query)?;
                 answer.cache = of_cache;
+                let stage = Stage::begin();
                 let list = Arc::new(self.list(&found)?);
+                stage.end("arrange");
                 self.caches.lists.keep(self.key(&answer.generation, &answer.query), Arc::clone(&list));
                 (list, Some(found))
             }
@@ -59,19 +60,23 @@ impl Look<'_> {
         answer.last_page = Some(list.results.len().div_ceil(self.size));
         let first = (answer.page - 1).saturating_mul(self.size);
         let shown = list.results.get(first..).unwrap_or_default();
+        let stage = Stage::begin();
         self.show(&shown[..shown.len().min(self.size)], answer)?;
+        stage.end("show");
         if let Some(found) = found.as_ref().filter(|_| self.request.explain) {
             self.explain(found, answer)?;
         }
         if let Some(query) = list.asked.as_ref().filter(|_| self.request.facets) {
+            let stage = Stage::begin();
             self.count(query, answer)?;
+            stage.end("count");
         }
         Ok(())
     }
 
     fn key(&self, generation: &str, text: &str) -> ListKey {
-        let Request { all, newest_first, any_word, .. } = *self.request;
-        let (generation, text) = (generation.to_string(), tidy(text));
+        let &Request { all, newest_first, any_word, .. } = self.request;
+        let (generation, text) = (generation.to_string(), keyed(text, &self.request.filters));
         ListKey { generation, text, size: self.size, all, newest_first, any_word }
     }
 
@@ -96,14 +101,14 @@ impl Look<'_> {
 
     /// What is found: by asking latest alone, where it is known what history has.
     fn retrieve(&self, text: &str) -> Result<(Retrieved, CacheUse), IndexError> {
-        let Request { all, newest_first, any_word, explain, .. } = *self.request;
+        let &Request { all, newest_first, any_word, explain, .. } = self.request;
         let wanted = Wanted { all, newest_first, any_word };
         let question = Question { asked: self.asked, text, wanted };
         if explain || !self.caches.is_on() {
             let retriever = Retriever { state: None, ..self.retriever };
             return Ok((retriever.retrieve(question)?, CacheUse::Miss));
         }
-        let key = (tidy(text), wanted);
+        let key = (keyed(text, &self.request.filters), wanted);
         let history = self.retriever.snapshot.history();
         let known = history.and_then(|history| self.caches.histories.get(&key, history));
         if let Some(known) = known
@@ -205,7 +210,7 @@ impl Look<'_> {
         let labels = [("lang", Label::Lang), ("type", Label::Format), ("category", Label::Category)];
         let mut facets = vec![Facet::Host];
         facets.extend(labels.iter().map(|(_, label)| Facet::Label(*label)));
-        facets.extend(TIMES.iter().map(|(_, days)| Facet::Since(self.retriever.today - days)));
+        facets.extend(Age::ALL.map(|age| Facet::Since(self.retriever.today - age.days())));
         let Retriever { snapshot, until, .. } = self.retriever;
         let counted = snapshot.facets(query, &facets, FACET_VALUES, COUNTED, until)?;
         let value = |FacetCount { value, pages }: FacetCount| FacetValue { value, pages };
@@ -214,8 +219,8 @@ impl Look<'_> {
         for (name, values) in names.zip(counted.by_ref()) {
             answer.facets.insert(name.into(), values.into_iter().map(value).collect());
         }
-        let times = TIMES.iter().zip(counted).filter_map(|((name, _), values)| {
-            Some(FacetValue { value: name.to_string(), pages: values.first()?.pages })
+        let times = Age::ALL.into_iter().zip(counted).filter_map(|(age, values)| {
+            Some(FacetValue { value: age.name().to_string(), pages: values.first()?.pages })
         });
         answer.facets.insert("time".into(), times.collect());
         Ok(())

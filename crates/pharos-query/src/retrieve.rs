@@ -23,6 +23,7 @@ use crate::rank::vector_space::{Vector, Weighing, cosine, vector};
 use crate::rank::{Facts, Ranker};
 use crate::similar;
 use crate::source::Source;
+use crate::stage::Stage;
 
 /// Candidates that are looked at before the clock is.
 const BATCH: usize = 1_000;
@@ -164,6 +165,7 @@ impl Retriever<'_> {
         let mut ask = |step: usize, query: &mut Query, found: &mut Retrieved| {
             self.candidates(step, query, wanted, found, &mut source)
         };
+        let stage = Stage::begin();
         let Some(mut candidates) = ask(0, &mut query, &mut found)? else { return Ok(None) };
         if candidates.is_empty()
             && !found.is_partial
@@ -183,6 +185,8 @@ impl Retriever<'_> {
             let Some(more) = ask(2, &mut query, &mut found)? else { return Ok(None) };
             candidates = more;
         }
+        stage.end("candidates");
+        let stage = Stage::begin();
         // Where one word is enough, one decides.
         let any = || Shape::Or((0..found.sought.words.len()).map(Shape::Word).collect());
         let needs_all = !found.is_relaxed && asked.related().is_none();
@@ -194,6 +198,7 @@ impl Retriever<'_> {
         } else {
             self.score(question, &query, candidates, &mut source, &mut found)?;
         }
+        stage.end("rank");
         found.asked = Some(query);
         found.history = source.finish().filter(|_| !found.is_partial);
         Ok(Some(found))

@@ -12,14 +12,16 @@ use thiserror::Error;
 use crate::answer::Answer;
 use crate::boost::Boosts;
 use crate::cache::answers::AnswerKey;
-use crate::cache::{CacheUse, Caches, State};
+use crate::cache::{CacheUse, Caches, State, note};
 use crate::correct::Corrector;
 use crate::expression::Expression;
+use crate::filters::Filters;
 use crate::help::Help;
 use crate::look::Look;
 use crate::parse::parse;
 use crate::rank::user_weight::{ClickRules, Clicks};
 use crate::retrieve::{COUNTED, Question, Retriever, Wanted};
+use crate::stage::Stage;
 
 /// What can go wrong with a query.
 #[derive(Debug, Error)]
@@ -50,6 +52,8 @@ pub struct Request {
     pub facets: bool,
     /// The state of the index that gave the first page of results, so that the others follow on it.
     pub generation: Option<String>,
+    /// What is chosen beside the text.
+    pub filters: Filters,
 }
 
 impl Request {
@@ -183,8 +187,24 @@ impl Search {
         Ok(answer)
     }
 
-    /// The answer, from memory if it was given before in this state of everything.
-    fn answer(&self, request: &Request, started: Instant) -> Result<Answer, QueryError> {
+    /// The answer, if it was given before in this state of everything. Takes microseconds.
+    pub fn known(&self, request: &Request) -> Result<Option<Answer>, QueryError> {
+        let started = Instant::now();
+        let put = self.put(request)?;
+        let known = put.key.as_ref().and_then(|key| self.caches.answers.get(key, &put.state));
+        if known.is_some() {
+            note("answers", true);
+        }
+        Ok(known.map(|known| Answer {
+            query: put.text,
+            cache: CacheUse::Hit,
+            took_ms: started.elapsed().as_micros() as f64 / 1000.0,
+            ..known
+        }))
+    }
+
+    /// A request against the state of everything it depends on.
+    fn put(&self, request: &Request) -> Result<Put, QueryError> {
         let text: String = request.text.chars().take(self.query.max_length).collect();
         let size = if request.size == 0 { self.query.page_size.max(1) } else { request.size };
         let page = request.page.max(1);
@@ -200,20 +220,35 @@ impl Search {
         // What follows on another state is not the answer of this one.
         let follows = page > 1 && request.generation.as_ref().is_some_and(|from| *from != state.generation);
         let key = AnswerKey::of(request, &text, page, size).filter(|_| !follows);
-        if let Some(known) = key.as_ref().and_then(|key| self.caches.answers.get(key, &state)) {
-            return Ok(Answer { query: text, cache: CacheUse::Hit, ..known });
+        Ok(Put { text, size, page, snapshot, clicks, state, key })
+    }
+
+    /// The answer, from memory if it was given before in this state of everything.
+    fn answer(&self, request: &Request, started: Instant) -> Result<Answer, QueryError> {
+        let Put { text, size, page, snapshot, clicks, state, key } = self.put(request)?;
+        if let Some(key) = &key {
+            let known = self.caches.answers.get(key, &state);
+            note("answers", known.is_some());
+            if let Some(known) = known {
+                return Ok(Answer { query: text, cache: CacheUse::Hit, ..known });
+            }
         }
+        let stage = Stage::begin();
         let analyser = Analyser::with(Arc::clone(&state.words));
-        let asked = parse(&text, &analyser);
+        let typed = parse(&text, &analyser);
+        stage.end("understand");
         let mut answer = Answer {
             query: text,
-            understood: asked.to_string(),
+            understood: typed.to_string(),
             generation: snapshot.generation().to_string(),
             total_is_exact: true,
             page,
             ..Answer::default()
         };
-        if !asked.is_empty() {
+        if !typed.is_empty() {
+            let mut asked = vec![typed];
+            asked.extend(request.filters.expressions(state.day));
+            let asked = Expression::all(asked);
             let until = started.checked_add(self.query.time);
             let retriever = self.retriever(&*snapshot, &analyser, &clicks);
             let retriever = Retriever { until, state: Some(&state), today: state.day, ..retriever };
@@ -221,7 +256,12 @@ impl Search {
             let look = Look { request, asked: &asked, retriever, caches, state, size };
             look.answer(&mut answer)?;
         }
-        answer.corrected = self.correction(&answer)?;
+        // Who chose to see little did not mistype.
+        if request.filters.is_empty() {
+            let stage = Stage::begin();
+            answer.corrected = self.correction(&answer)?;
+            stage.end("correct");
+        }
         if let Some(key) = key.filter(|_| !answer.partial) {
             self.caches.answers.keep(key, state, &answer);
         }
@@ -326,11 +366,24 @@ impl Search {
     }
 }
 
+/// A request, and all that its answer depends on.
+struct Put {
+    text: String,
+    size: usize,
+    page: usize,
+    snapshot: Arc<dyn Snapshot>,
+    clicks: Arc<Clicks>,
+    state: State,
+    /// Names the answer, where it may be known.
+    key: Option<AnswerKey>,
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::filters::Age;
     use pharos_core::{LibraryPosition, PageUrl};
     use pharos_index::{Change, Document, EmbeddedIndex};
 
@@ -453,6 +506,37 @@ mod tests {
             .unwrap(),
         );
         assert!(!suggest("ligh").contains(&"lighthouse keepers".to_string()));
+    }
+
+    #[test]
+    fn filters_narrow_what_the_words_find_and_are_remembered_apart() {
+        let (_dir, search) = search(&[
+            ("http://a.example/1", "Lighthouse", "a lamp"),
+            ("http://b.example/2", "Lighthouse", "a lamp by the sea"),
+        ]);
+        let with = |filters: Filters| {
+            let request = Request { filters, facets: true, ..Request::new("lighthouse") };
+            let (asked, again) = (search.run(&request).unwrap(), search.known(&request).unwrap().unwrap());
+            assert_eq!(again.cache, CacheUse::Hit);
+            assert_eq!((&asked.hits, &asked.facets), (&again.hits, &again.facets));
+            asked
+        };
+        let site = |site: &str| Filters { site: Some(site.into()), ..Filters::default() };
+        assert_eq!(with(Filters::default()).total, 2);
+        let narrow = with(site("b.example"));
+        assert_eq!((narrow.total, narrow.hits[0].url.as_str()), (1, "http://b.example/2"));
+        assert_eq!((narrow.query.as_str(), narrow.understood.as_str()), ("lighthouse", "lighthouse"));
+        assert_eq!(narrow.facets["site"].len(), 1);
+        assert_eq!(with(site("nowhere.example")).total, 0);
+        assert_eq!(with(site("a:b@c/ \n")).total, 0, "no site is no error");
+        assert_eq!(with(Filters { lang: Some("EN".into()), ..Filters::default() }).total, 2);
+        assert_eq!(with(Filters { format: Some("pdf".into()), ..Filters::default() }).total, 0);
+        assert_eq!(
+            with(Filters { time: Some(Age::Year), ..Filters::default() }).total,
+            0,
+            "they have no date"
+        );
+        assert!(search.known(&Request::new("never asked")).unwrap().is_none());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::journal::write_down;
 use crate::paging::MAX_PAGE;
+use crate::results::asked::filters;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;
 
@@ -47,6 +48,7 @@ pub(crate) async fn search(State(rooms): State<Rooms>, visitor: Visitor) -> Resu
         explain: visitor.wants("explain"),
         facets: visitor.wants("facets"),
         generation: visitor.param("generation").map(String::from),
+        filters: filters(&visitor),
     };
     let answer = rooms.run(request.clone()).await?;
     write_down(&rooms, &visitor, "api", &request, &answer);

@@ -16,20 +16,19 @@ const STYLE: &str = concat!(
     include_str!("../static/clean.css"),
     include_str!("../static/colours.css")
 );
-const SCRIPT: &str = include_str!("../static/learn.js");
+const SCRIPT: &str = include_str!("../static/pharos.js");
 const ICON_SVG: &str = include_str!("../static/favicon.svg");
 const ICON_ICO: &[u8] = include_bytes!("../static/favicon.ico");
 
 /// Result pages and snapshots are made from other sites' pages; crawlers find those there.
-const ROBOTS: &str =
-    "User-agent: *\nDisallow: /search\nDisallow: /snapshot\nDisallow: /clean\nDisallow: /api\n";
+const ROBOTS: &str = "User-agent: *\nDisallow: /search\nDisallow: /snapshot\nDisallow: /clean\nDisallow: /api/\nDisallow: /suggest\n";
 
 const A_DAY: &str = "public, max-age=86400";
 const FOR_GOOD: &str = "public, max-age=31536000, immutable";
 
 static STYLE_VERSION: LazyLock<String> = LazyLock::new(|| version(STYLE.as_bytes()));
 static SCRIPT_VERSION: LazyLock<String> = LazyLock::new(|| version(SCRIPT.as_bytes()));
-static SCRIPT_HREF: LazyLock<String> = LazyLock::new(|| format!("/static/learn.js?v={}", *SCRIPT_VERSION));
+static SCRIPT_HREF: LazyLock<String> = LazyLock::new(|| format!("/static/pharos.js?v={}", *SCRIPT_VERSION));
 static STYLE_HREF: LazyLock<String> = LazyLock::new(|| format!("/static/style.css?v={}", *STYLE_VERSION));
 
 /// Where the style sheet is: the address changes with the content, so browsers may keep it for good.
@@ -48,7 +47,7 @@ pub(crate) fn script_href() -> &'static str {
     &SCRIPT_HREF
 }
 
-/// `/static/learn.js`.
+/// `/static/pharos.js`.
 pub(crate) async fn script(visitor: Visitor, headers: HeaderMap) -> Response {
     let lifetime = if visitor.param("v") == Some(&SCRIPT_VERSION) { FOR_GOOD } else { A_DAY };
     asset(&headers, "text/javascript; charset=utf-8", lifetime, SCRIPT.as_bytes())

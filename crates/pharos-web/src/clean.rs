@@ -12,9 +12,11 @@ use std::collections::HashSet;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::Response;
 use pharos_core::PageUrl;
 
+use crate::headers::WITHOUT_SCRIPT;
 use crate::page::{Frame, Link, respond};
 use crate::service::{Cleaned, CleanedCopy, Rooms, ServiceError, Stored};
 use crate::snapshot::{live_link, withheld};
@@ -57,7 +59,9 @@ pub(crate) async fn clean(State(rooms): State<Rooms>, visitor: Visitor) -> Resul
     };
     let back = if query.is_empty() { "/".into() } else { link("/search", asked) };
     let frame = Frame::new(&visitor, rooms.config());
-    Ok(respond(&visitor, status, &CleanPage { frame, address: typed, back, outcome }))
+    let mut response = respond(&visitor, status, &CleanPage { frame, address: typed, back, outcome });
+    response.headers_mut().insert(CONTENT_SECURITY_POLICY, WITHOUT_SCRIPT);
+    Ok(response)
 }
 
 /// Finds the page at an address as people type it, which is often without its scheme.
@@ -257,7 +261,7 @@ mod tests {
 
         let reply = shown(&ARTICLE, "&lang=zh").await;
         for part in
-            ["<html lang=\"zh-Hans\">", "净化后", ">正文<small>", "主题型网页", "2026年1月31日", "规则 "]
+            ["<html lang=\"zh-Hans\"", "净化后", ">正文<small>", "主题型网页", "2026年1月31日", "规则 "]
         {
             assert!(reply.text().contains(part), "{part}");
         }

@@ -1,12 +1,13 @@
 //! `/api/v1/click`: browsers tell what was clicked, and how long it was looked at.
 //!
-//! Links say it with `ping`, which needs no script; where scripts run, `learn.js` says it instead, with the time until the
-//! visitor came back.
+//! `pharos.js` says it by a beacon with the name of what was shown: that it was seen by a browser that tells clicks, each
+//! click, and the time until the visitor came back. What was never said to be seen was shown to somebody without scripts: that
+//! nothing of it was clicked means nothing.
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use pharos_mining::record::{ClickRecord, Clicked};
+use pharos_mining::record::{ClickRecord, Clicked, ImpressionRecord, Shown};
 
 use crate::api::problem;
 use crate::impressions::Target;
@@ -25,7 +26,10 @@ pub(crate) async fn click(State(rooms): State<Rooms>, visitor: Visitor) -> Respo
         Some("related") => Clicked::Related,
         Some("corrected") => Clicked::Corrected,
         Some("leave") => Clicked::Leave,
-        Some(_) => return bad("the parameter `kind` must be result, snapshot, related, corrected or leave"),
+        Some("seen") => return seen(&rooms, visitor.param("impression").unwrap_or_default()),
+        Some(_) => {
+            return bad("the parameter `kind` must be result, snapshot, related, corrected, leave or seen");
+        }
     };
     let (Some(impression), Some(rank)) = (visitor.param("impression"), number("rank")) else {
         return bad(
@@ -40,8 +44,7 @@ pub(crate) async fn click(State(rooms): State<Rooms>, visitor: Visitor) -> Respo
     };
     let learning = rooms.learning();
     let Some(click) = learning.impressions.click(impression, target, rank) else {
-        let detail = "nothing like this was shown, or it is too long ago: the click does not count";
-        return problem(StatusCode::NOT_FOUND, "Not Found", detail);
+        return unknown();
     };
     let is_query = matches!(target, Target::Related | Target::Corrected);
     learning.log.click(ClickRecord {
@@ -57,6 +60,25 @@ pub(crate) async fn click(State(rooms): State<Rooms>, visitor: Visitor) -> Respo
         dwell_ms: number("dwell").map(|dwell| dwell.min(MAX_DWELL)),
     });
     StatusCode::NO_CONTENT.into_response()
+}
+
+/// A page of results is looked at by a browser that tells clicks.
+fn seen(rooms: &Rooms, impression: &str) -> Response {
+    let learning = rooms.learning();
+    let Some(query) = learning.impressions.see(impression) else { return unknown() };
+    learning.log.impression(ImpressionRecord {
+        id: impression.to_string(),
+        at: learning.clock.now(),
+        kind: Shown::Seen,
+        query,
+        ..ImpressionRecord::default()
+    });
+    StatusCode::NO_CONTENT.into_response()
+}
+
+fn unknown() -> Response {
+    let detail = "nothing like this was shown, or it is too long ago: it does not count";
+    problem(StatusCode::NOT_FOUND, "Not Found", detail)
 }
 
 fn bad(detail: &str) -> Response {

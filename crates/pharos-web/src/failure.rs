@@ -57,6 +57,7 @@ pub(crate) async fn dress(State(rooms): State<Rooms>, request: Request, next: Ne
     let (title, text) = match status {
         StatusCode::NOT_FOUND => (words.not_found_title, words.not_found_text),
         StatusCode::SERVICE_UNAVAILABLE => (words.busy_title, words.busy_text),
+        StatusCode::TOO_MANY_REQUESTS => (words.too_many_title, words.too_many_text),
         _ if status.is_client_error() => (words.refused_title, words.refused_text),
         _ => (words.failed_title, words.failed_text),
     };
@@ -65,11 +66,13 @@ pub(crate) async fn dress(State(rooms): State<Rooms>, request: Request, next: Ne
     } else {
         message(&visitor, rooms.config(), status, title, text, None)
     };
-    if let Some(methods) = bare.headers().get(ALLOW) {
-        dressed.headers_mut().insert(ALLOW, methods.clone());
+    for kept in [ALLOW, RETRY_AFTER] {
+        if let Some(value) = bare.headers().get(&kept) {
+            dressed.headers_mut().insert(kept, value.clone());
+        }
     }
     if status == StatusCode::SERVICE_UNAVAILABLE {
-        dressed.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("5"));
+        dressed.headers_mut().entry(RETRY_AFTER).or_insert(HeaderValue::from_static("5"));
     }
     dressed
 }

@@ -1,19 +1,22 @@
 //! What browsers are told not to do, on every response that does not say otherwise itself.
 
-use axum::extract::Request;
+use axum::extract::{Request, State};
+use axum::http::HeaderValue;
 use axum::http::header::{
-    CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
+
+use crate::service::Rooms;
 
 const GUARDS: [(HeaderName, HeaderValue); 6] = [
     (
         CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(
-            "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-src 'self'; \
-             base-uri 'none'; frame-ancestors 'none'",
+            "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; \
+             form-action 'self'; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'",
         ),
     ),
     (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -27,21 +30,24 @@ const GUARDS: [(HeaderName, HeaderValue); 6] = [
     ),
 ];
 
-/// The policy of pages that tell what was clicked: their one script is ours, and so is whom it talks to.
-pub(crate) const WITH_SCRIPT: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; \
-     form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+/// The policy of pages that show what other sites wrote as a part of our own: nothing runs there, not even what is ours.
+pub(crate) const WITHOUT_SCRIPT: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-src 'self'; \
+     base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// Adds them.
-pub(crate) async fn guard(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
-    add_guards(response.headers_mut());
-    response
-}
+/// Browsers that came over TLS once come over TLS again, for a month. Only said over TLS.
+const ONLY_SECRETLY: HeaderValue = HeaderValue::from_static("max-age=2592000");
 
-fn add_guards(headers: &mut HeaderMap) {
+/// Adds them.
+pub(crate) async fn guard(State(rooms): State<Rooms>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
     for (name, value) in GUARDS {
         headers.entry(name).or_insert(value);
     }
+    if !rooms.config().web.certificate.is_empty() {
+        headers.insert(STRICT_TRANSPORT_SECURITY, ONLY_SECRETLY);
+    }
+    response
 }

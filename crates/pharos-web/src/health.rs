@@ -1,4 +1,4 @@
-//! Is the engine able to answer?
+//! Is the process alive, and is it able to answer?
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -7,14 +7,25 @@ use axum::response::{IntoResponse, Response};
 
 use crate::service::Rooms;
 
-/// `/healthz`: `ok` when the search can answer.
-pub(crate) async fn healthz(State(rooms): State<Rooms>) -> Response {
-    let (status, line) = match rooms.pages().await {
-        Ok(_) => (StatusCode::OK, "ok\n"),
+/// `/healthz`: `ok` as long as the process answers at all. Who restarts processes asks this.
+pub(crate) async fn healthz() -> Response {
+    said(StatusCode::OK, "ok\n")
+}
+
+/// `/readyz`: `ready` when queries can be answered. Who spreads requests over several asks this.
+pub(crate) async fn readyz(State(rooms): State<Rooms>) -> Response {
+    if rooms.is_crowded() {
+        return said(StatusCode::SERVICE_UNAVAILABLE, "too many queries wait for their turn\n");
+    }
+    match rooms.pages_at_once() {
+        Ok(_) => said(StatusCode::OK, "ready\n"),
         Err(error) => {
             tracing::error!(%error, "the search cannot answer");
-            (StatusCode::SERVICE_UNAVAILABLE, "the search cannot answer; the log says why\n")
+            said(StatusCode::SERVICE_UNAVAILABLE, "the search cannot answer; the log says why\n")
         }
-    };
+    }
+}
+
+fn said(status: StatusCode, line: &'static str) -> Response {
     (status, [(CACHE_CONTROL, "no-store")], line).into_response()
 }

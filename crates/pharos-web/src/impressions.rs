@@ -48,15 +48,21 @@ pub(crate) struct Impressions(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    /// With the clicks on each.
-    shown: HashMap<String, (Impression, u32)>,
+    shown: HashMap<String, Followed>,
     order: VecDeque<String>,
+}
+
+/// An impression and what came of it.
+struct Followed {
+    impression: Impression,
+    clicks: u32,
+    is_seen: bool,
 }
 
 impl Impressions {
     pub(crate) fn shown(&self, id: &str, impression: Impression) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.shown.insert(id.to_string(), (impression, 0));
+        known.shown.insert(id.to_string(), Followed { impression, clicks: 0, is_seen: false });
         known.order.push_back(id.to_string());
         if known.order.len() > KNOWN
             && let Some(oldest) = known.order.pop_front()
@@ -65,10 +71,17 @@ impl Impressions {
         }
     }
 
+    /// It is looked at by a browser that tells clicks; gives its query the first time that is said.
+    pub(crate) fn see(&self, id: &str) -> Option<String> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let followed = known.shown.get_mut(id)?;
+        (!std::mem::replace(&mut followed.is_seen, true)).then(|| followed.impression.query.clone())
+    }
+
     /// The click on something at a place; `None` where nothing like it was shown, or too much of it was clicked.
     pub(crate) fn click(&self, id: &str, target: Target, rank: u32) -> Option<Believed> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (impression, clicks) = known.shown.get_mut(id)?;
+        let Followed { impression, clicks, .. } = known.shown.get_mut(id)?;
         let target = match target {
             Target::Result => impression.urls.get(rank.checked_sub(impression.first)? as usize)?.clone(),
             Target::Related => impression.related.get(rank.checked_sub(1)? as usize)?.clone(),
@@ -107,6 +120,8 @@ mod tests {
         ] {
             assert_eq!(click(target, rank), None);
         }
+        assert_eq!(impressions.see("i").as_deref(), Some("q"));
+        assert_eq!((impressions.see("i"), impressions.see("another")), (None, None), "once is enough");
         assert_eq!(impressions.click("another", Target::Result, 11), None);
         assert_eq!((0..99).filter_map(|_| click(Target::Result, 11)).count(), MAX_CLICKS as usize - 2);
         (0..2 * KNOWN).for_each(|n| impressions.shown(&n.to_string(), Impression::default()));

@@ -48,6 +48,7 @@
 //! * No parameter, however odd, gives an error page of the 5xx kind; a panic gives one and no dropped connection.
 //! * Only links to `http` and `https` addresses are links.
 
+mod access;
 mod api;
 mod assets;
 mod clean;
@@ -55,25 +56,34 @@ mod click;
 mod failure;
 mod headers;
 mod health;
+mod help;
 mod home;
+mod hot;
 mod impressions;
 mod journal;
 mod learning;
 mod metrics;
+mod open_files;
 mod page;
 mod paging;
+mod patience;
+mod privacy;
+mod rate;
 mod results;
 mod router;
+mod server;
 mod service;
 mod sessions;
 mod snapshot;
 mod suggest;
 #[cfg(test)]
 mod testing;
+mod tls;
 mod visitor;
 mod words;
 
 pub use learning::Learning;
 pub use metrics::{Metrics, MetricsError, install_metrics};
-pub use router::{router, serve};
+pub use router::router;
+pub use server::{listen, serve};
 pub use service::Service;

@@ -1,21 +1,24 @@
 //! What is counted and measured, in the text format of Prometheus.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 use thiserror::Error;
 
+use crate::server::CONNECTIONS;
 use crate::service::{Rooms, ServiceError};
 
-const REQUESTS: &str = "pharos_http_requests_total";
-const REQUEST_SECONDS: &str = "pharos_http_request_duration_seconds";
+pub(crate) const REQUESTS: &str = "pharos_http_requests_total";
+pub(crate) const REQUEST_SECONDS: &str = "pharos_http_request_duration_seconds";
 pub(crate) const QUERY_SECONDS: &str = "pharos_query_duration_seconds";
 pub(crate) const SUGGEST_SECONDS: &str = "pharos_suggest_duration_seconds";
+/// The stages of a request, by name.
+pub(crate) const STAGE_SECONDS: &str = "pharos_stage_seconds";
+pub(crate) const SHED: &str = "pharos_http_shed_total";
 const SEARCHABLE_PAGES: &str = "pharos_searchable_pages";
 
 /// Upper edges of the histograms, in seconds: a query takes milliseconds, a request may take ten seconds.
@@ -46,6 +49,12 @@ pub fn install_metrics() -> Result<Metrics, MetricsError> {
     metrics::describe_counter!(REQUESTS, "Requests answered, by route and status.");
     metrics::describe_histogram!(REQUEST_SECONDS, "Time from request to response, by route.");
     metrics::describe_histogram!(QUERY_SECONDS, "Time a search takes, without waiting for its turn.");
+    metrics::describe_histogram!(
+        STAGE_SECONDS,
+        "Time of each stage of a query: wait (for its turn), understand, candidates, rank, arrange, show, count, correct, page."
+    );
+    metrics::describe_counter!(SHED, "Requests that were told to come back, because too many waited.");
+    metrics::describe_gauge!(CONNECTIONS, "Connections that are open.");
     metrics::describe_histogram!(SUGGEST_SECONDS, "Time that suggestions for what was typed take.");
     metrics::describe_counter!("pharos_log_lost_total", "Records that could not be written down, by reason.");
     metrics::describe_gauge!(SEARCHABLE_PAGES, "Pages that can be searched.");
@@ -91,21 +100,10 @@ impl Metrics {
 /// `/metrics`.
 pub(crate) async fn metrics(State(rooms): State<Rooms>) -> Result<Response, ServiceError> {
     // Other metrics are still worth reading when the search is not well.
-    match rooms.pages().await {
+    match rooms.pages_at_once() {
         Ok(pages) => metrics::gauge!(SEARCHABLE_PAGES).set(pages as f64),
         Err(error) => tracing::warn!(%error, "cannot count the searchable pages"),
     }
     let headers = [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8"), (CACHE_CONTROL, "no-store")];
     Ok((headers, rooms.metrics().0.render()).into_response())
-}
-
-/// Counts and times every request. Routes are the patterns, not the paths, so that labels stay few.
-pub(crate) async fn measure(matched: Option<MatchedPath>, request: Request, next: Next) -> Response {
-    let route = matched.map_or_else(|| "other".to_string(), |path| path.as_str().to_string());
-    let start = Instant::now();
-    let response = next.run(request).await;
-    let status = response.status().as_u16().to_string();
-    metrics::histogram!(REQUEST_SECONDS, "route" => route.clone()).record(start.elapsed());
-    metrics::counter!(REQUESTS, "route" => route, "status" => status).increment(1);
-    response
 }

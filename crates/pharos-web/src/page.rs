@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use pharos_core::Config;
 
 use crate::assets;
-use crate::visitor::Visitor;
+use crate::visitor::{Theme, Visitor};
 use crate::words::{Lang, Words};
 
 /// What every page shows around its content.
@@ -19,14 +19,20 @@ pub(crate) struct Frame {
     pub(crate) version: &'static str,
     /// The longest query, in characters.
     pub(crate) query_limit: usize,
-    pub(crate) languages: Vec<LanguageChoice>,
+    pub(crate) languages: [Choice<Lang>; 2],
+    pub(crate) theme: Theme,
+    pub(crate) themes: [Choice<Theme>; 3],
+    /// Where the script is.
+    pub(crate) script: &'static str,
+    /// Do single keys mean something?
+    pub(crate) has_keys: bool,
 }
 
-/// One entry of the language switch.
-pub(crate) struct LanguageChoice {
-    pub(crate) lang: Lang,
+/// One entry of a switch.
+pub(crate) struct Choice<T> {
+    pub(crate) of: T,
     pub(crate) href: String,
-    pub(crate) current: bool,
+    pub(crate) is_current: bool,
 }
 
 /// A link and what it says.
@@ -39,15 +45,36 @@ pub(crate) struct Link {
 impl Frame {
     /// The frame for this visitor.
     pub(crate) fn new(visitor: &Visitor, config: &Config) -> Self {
-        let choice =
-            |lang| LanguageChoice { lang, href: visitor.href_in(lang), current: lang == visitor.lang };
+        let lang = |lang: Lang| Choice {
+            of: lang,
+            href: visitor.href_with("lang", lang.code()),
+            is_current: lang == visitor.lang,
+        };
+        let theme = |theme: Theme| Choice {
+            of: theme,
+            href: visitor.href_with("theme", theme.code()),
+            is_current: theme == visitor.theme,
+        };
         Self {
             lang: visitor.lang,
             words: visitor.words(),
             style: assets::style_href(),
             version: pharos_core::VERSION,
             query_limit: config.query.max_length,
-            languages: Lang::ALL.map(choice).into(),
+            languages: Lang::ALL.map(lang),
+            theme: visitor.theme,
+            themes: Theme::ALL.map(theme),
+            script: assets::script_href(),
+            has_keys: visitor.has_keys,
+        }
+    }
+
+    /// What a theme is called.
+    pub(crate) fn theme_name(&self, theme: &Theme) -> &'static str {
+        match theme {
+            Theme::Auto => self.words.theme_auto,
+            Theme::Light => self.words.theme_light,
+            Theme::Dark => self.words.theme_dark,
         }
     }
 }
@@ -67,8 +94,8 @@ pub(crate) fn respond(visitor: &Visitor, status: StatusCode, page: &impl Templat
     headers.insert(CONTENT_LANGUAGE, HeaderValue::from_static(visitor.lang.tag()));
     headers.insert(VARY, HeaderValue::from_static("Accept-Language, Cookie"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
-    if let Some(cookie) = visitor.cookie().and_then(|c| HeaderValue::try_from(c).ok()) {
-        headers.insert(SET_COOKIE, cookie);
+    for cookie in visitor.cookies().filter_map(|cookie| HeaderValue::try_from(cookie).ok()) {
+        headers.append(SET_COOKIE, cookie);
     }
     response
 }

@@ -1,108 +1,45 @@
 //! The result page.
+//!
+//! [`asked`] reads what is asked and writes the links that ask for something else, [`menus`] are the filters, [`hit`] is one
+//! result.
+
+pub(crate) mod asked;
+mod hit;
+mod menus;
 
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Redirect, Response};
-use percent_encoding::percent_decode_str;
-use pharos_core::{Config, PageUrl};
-use pharos_query::{Answer, Contribution, Explanation, Hit, Request};
+use pharos_core::Config;
+use pharos_query::{Answer, Request};
 
-use crate::assets;
-use crate::headers::WITH_SCRIPT;
+use self::asked::{Asked, Choice};
+use self::hit::HitView;
+use self::menus::{Menu, menus};
 use crate::journal::write_down;
 use crate::page::{Frame, Link, respond};
-use crate::paging::{last_page, page_number, window};
+use crate::paging::{last_page, window};
 use crate::service::{Rooms, ServiceError};
-use crate::visitor::{Visitor, link};
+use crate::visitor::Visitor;
 use crate::words::{Lang, fill, grouped};
-
-/// Longer breadcrumbs are cut: the browser shows one line.
-const MAX_STEPS: usize = 8;
 
 pub(crate) async fn results(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, ServiceError> {
     let config = rooms.config();
-    let query = visitor.query(config.query.max_length);
-    if query.is_empty() {
+    let mut asked = Asked::of(&visitor, config);
+    if asked.query.is_empty() {
         return Ok(Redirect::to("/").into_response());
     }
-    let page = page_number(visitor.param("page"));
-    let size = config.query.page_size.max(1);
-    let reachable = page <= last_page(u64::MAX, size, config.query.max_results);
-    // What lies beyond the limit is not asked for; the first page tells how far the results go.
-    let all = visitor.wants_all();
-    let newest_first = visitor.newest_first().unwrap_or_default();
-    let request = Request {
-        text: query.clone(),
-        page: if reachable { page } else { 1 },
-        size,
-        all,
-        newest_first,
-        explain: visitor.wants("explain"),
-        generation: visitor.param("generation").map(String::from),
-        ..Request::default()
-    };
+    let request = asked.request(config);
     let mut answer = rooms.run(request.clone()).await?;
-    if !reachable {
+    if !asked.is_reachable(config) {
         answer.hits.clear();
     }
-    let impression = write_down(&rooms, &visitor, "web", &Request { page, ..request }, &answer);
+    let impression = write_down(&rooms, &visitor, "web", &Request { page: asked.page, ..request }, &answer);
     let searchable = if answer.total == 0 { rooms.pages().await? } else { answer.total };
-    let page = ResultsPage::new(
-        &visitor,
-        config,
-        &Asked { query, page, all, newest_first, generation: answer.generation.clone(), impression },
-        &answer,
-        searchable,
-    );
-    let mut response = respond(&visitor, StatusCode::OK, &page);
-    response.headers_mut().insert(CONTENT_SECURITY_POLICY, WITH_SCRIPT);
-    Ok(response)
-}
-
-/// What the visitor asked for.
-struct Asked {
-    query: String,
-    page: usize,
-    /// Copies, too.
-    all: bool,
-    newest_first: bool,
-    /// The state of the index that the first page came from.
-    generation: String,
-    /// The name of what is shown, which clicks on it carry.
-    impression: String,
-}
-
-impl Asked {
-    /// Where a click on something that is shown is told; nowhere where nothing is written down.
-    fn ping(&self, kind: &str, rank: usize) -> String {
-        if self.impression.is_empty() {
-            return String::new();
-        }
-        let rank = rank.to_string();
-        link("/api/v1/click", [("impression", self.impression.as_str()), ("kind", kind), ("rank", &rank)])
-    }
-
-    /// Another query that this page offers.
-    fn offer(&self, query: &str, kind: &'static str, rank: usize) -> Offer {
-        Offer {
-            href: link("/search", [("q", query), ("from", kind)]),
-            ping: self.ping(kind, rank),
-            text: query.to_string(),
-        }
-    }
-
-    /// Another page of the same results.
-    fn turn_to(&self, page: usize, text: impl Into<String>) -> Link {
-        let number = page.to_string();
-        let mut params = vec![("q", self.query.as_str())];
-        params.extend((page > 1).then_some(("page", number.as_str())));
-        params.extend(self.all.then_some(("all", "1")));
-        params.extend(self.newest_first.then_some(("sort", "date")));
-        params.extend((page > 1).then_some(("generation", self.generation.as_str())));
-        Link { href: link("/search", params), text: text.into() }
-    }
+    asked.generation.clone_from(&answer.generation);
+    let page = ResultsPage::new(&visitor, config, &asked, &answer, impression, searchable);
+    Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
 #[derive(Template)]
@@ -111,22 +48,19 @@ struct ResultsPage {
     frame: Frame,
     query: String,
     focus: bool,
+    /// The name of what is shown, which clicks on it carry; empty where nothing is written down.
+    impression: String,
+    /// The place of the first result over all pages.
+    first: usize,
+    menus: Vec<Menu>,
+    sort: Option<Link>,
     bar: Option<Bar>,
-    corrected: Option<Offer>,
-    related: Vec<Offer>,
-    /// Where the script is, for pages that tell clicks.
-    script: Option<&'static str>,
+    corrected: Option<Link>,
+    related: Vec<Link>,
     notices: Vec<&'static str>,
     outcome: Outcome,
     paging: Option<Paging>,
-    nothing_title: String,
-}
-
-/// Another query to ask.
-struct Offer {
-    href: String,
-    ping: String,
-    text: String,
+    nothing: Nothing,
 }
 
 /// The line above the results.
@@ -135,7 +69,7 @@ struct Bar {
     /// Which page this is, from the second on.
     place: Option<String>,
     time: String,
-    understood: Option<String>,
+    understood: String,
 }
 
 enum Outcome {
@@ -145,45 +79,18 @@ enum Outcome {
     Beyond(Beyond),
 }
 
+/// What to say where nothing was found.
+struct Nothing {
+    title: String,
+    /// The same without filters, where there are some.
+    unfiltered: Option<Link>,
+}
+
 /// The results end before the page asked for.
 struct Beyond {
     title: String,
     first: Link,
     last: Option<Link>,
-}
-
-/// One result as it is shown.
-struct HitView {
-    link: Option<String>,
-    /// Where clicks are told.
-    ping: String,
-    snapshot_ping: String,
-    title_html: String,
-    site: String,
-    /// The steps of the address behind the site, readable.
-    path: Vec<String>,
-    date: Option<Day>,
-    snippet_html: String,
-    lang: String,
-    snapshot: Option<String>,
-    more: Option<Link>,
-    duplicates: Option<Link>,
-    indented: bool,
-    /// What its score is made of, where asked for.
-    explanation: Vec<Line>,
-}
-
-/// A part of a score.
-struct Line {
-    part: &'static str,
-    value: String,
-    weight: String,
-    gives: String,
-}
-
-struct Day {
-    machine: String,
-    shown: String,
 }
 
 struct Paging {
@@ -200,7 +107,14 @@ struct Number {
 
 impl ResultsPage {
     /// `searchable` is the number of pages in the index, as far as it matters: 0 only when it is empty.
-    fn new(visitor: &Visitor, config: &Config, asked: &Asked, answer: &Answer, searchable: u64) -> Self {
+    fn new(
+        visitor: &Visitor,
+        config: &Config,
+        asked: &Asked,
+        answer: &Answer,
+        impression: String,
+        searchable: u64,
+    ) -> Self {
         let words = visitor.words();
         let (query, page) = (asked.query.as_str(), asked.page);
         // Near-duplicates are one result: how many pages there are is known at the end.
@@ -209,9 +123,7 @@ impl ResultsPage {
         let outcome = if searchable == 0 {
             Outcome::EmptyIndex
         } else if !answer.hits.is_empty() {
-            let first = (page - 1).saturating_mul(config.query.page_size.max(1)).saturating_add(1);
-            let hits = (first..=usize::MAX).zip(&answer.hits);
-            Outcome::Hits(hits.map(|(rank, hit)| HitView::new(hit, rank, asked, visitor.lang)).collect())
+            Outcome::Hits(answer.hits.iter().map(|hit| HitView::new(hit, asked, visitor.lang)).collect())
         } else if answer.total > 0 {
             Outcome::Beyond(Beyond {
                 title: fill(words.beyond_title, &[&grouped(page as u64)]),
@@ -228,71 +140,43 @@ impl ResultsPage {
         if answer.partial {
             notices.push(words.partial);
         }
+        let (has_hits, is_filtered) = (matches!(outcome, Outcome::Hits(_)), !asked.filters.is_empty());
+        let sort = |(text, value)| Link { href: asked.with(Choice::Sort, value), text: String::from(text) };
+        let other_order =
+            if asked.newest_first { (words.sort_best, None) } else { (words.sort_newest, Some("date")) };
         Self {
             frame: Frame::new(visitor, config),
             query: query.to_string(),
             focus: false,
-            bar: matches!(outcome, Outcome::Hits(_))
-                .then(|| Bar::new(visitor.lang, query, page, last, answer)),
-            corrected: answer.corrected.as_ref().map(|text| asked.offer(text, "corrected", 1)),
-            related: (1..)
-                .zip(&answer.suggestions)
-                .map(|(rank, text)| asked.offer(text, "related", rank))
-                .collect(),
-            script: (!asked.impression.is_empty()).then(assets::script_href),
+            impression,
+            first: (page - 1).saturating_mul(config.query.page_size.max(1)).saturating_add(1),
+            menus: if has_hits || is_filtered { menus(asked, answer, visitor.lang) } else { Vec::new() },
+            sort: (has_hits && answer.total > 1).then(|| sort(other_order)),
+            bar: has_hits.then(|| Bar::new(visitor.lang, page, last, answer)),
+            corrected: answer.corrected.as_ref().map(|text| Asked::offer(text, "corrected")),
+            related: answer.suggestions.iter().map(|text| Asked::offer(text, "related")).collect(),
             notices,
             paging: Paging::new(asked, last),
             outcome,
-            nothing_title: fill(words.nothing_title, &[query]),
+            nothing: Nothing {
+                title: fill(words.nothing_title, &[query]),
+                unfiltered: is_filtered
+                    .then(|| Link { href: asked.without_filters(), text: words.no_filters.into() }),
+            },
         }
     }
 }
 
 impl Bar {
-    fn new(lang: Lang, query: &str, page: usize, last: usize, answer: &Answer) -> Self {
+    fn new(lang: Lang, page: usize, last: usize, answer: &Answer) -> Self {
         let words = lang.words();
         let place = || fill(words.found_page, &[&grouped(page as u64), &grouped(last.max(page) as u64)]);
-        let understood = answer.understood.trim();
-        let differs = !understood.is_empty() && !understood.eq_ignore_ascii_case(query);
         Self {
             count: words.found(answer.total, answer.total_is_exact),
             place: (page > 1).then(place),
             time: words.time(answer.took_ms),
-            understood: differs.then(|| understood.to_string()),
+            understood: answer.understood.trim().to_string(),
         }
-    }
-}
-
-impl HitView {
-    fn new(hit: &Hit, rank: usize, asked: &Asked, lang: Lang) -> Self {
-        let (words, query) = (lang.words(), asked.query.as_str());
-        let url = PageUrl::parse(&hit.url).ok();
-        let is_ours = |path: &&String| path.starts_with("/snapshot/");
-        Self {
-            path: url.as_ref().map(steps).unwrap_or_default(),
-            link: url.map(|url| url.as_str().to_string()),
-            ping: asked.ping("result", rank),
-            snapshot_ping: asked.ping("snapshot", rank),
-            title_html: hit.title_html.clone(),
-            site: hit.site.clone(),
-            date: hit.date.as_ref().map(|day| Day { machine: day.clone(), shown: lang.date(day) }),
-            snippet_html: hit.snippet_html.clone(),
-            lang: hit.lang.clone(),
-            snapshot: hit.cached_url.as_ref().filter(is_ours).map(|path| link(path, [("q", query)])),
-            more: (hit.more_from_site > 0).then(|| Link {
-                href: href(&format!("{query} site:{}", hit.site), false),
-                text: fill(words.more_from_site, &[&grouped(hit.more_from_site)]),
-            }),
-            duplicates: (hit.duplicates > 0)
-                .then(|| Link { href: href(query, true), text: words.duplicates(hit.duplicates) }),
-            indented: hit.indented,
-            explanation: hit.explanation.as_ref().map(lines).unwrap_or_default(),
-        }
-    }
-
-    /// Is there anything below the snippet?
-    fn has_extras(&self) -> bool {
-        self.snapshot.is_some() || self.more.is_some() || self.duplicates.is_some()
     }
 }
 
@@ -314,41 +198,10 @@ impl Paging {
     }
 }
 
-/// The first page of results for another query.
-fn href(query: &str, all: bool) -> String {
-    link("/search", [("q", query)].into_iter().chain(all.then_some(("all", "1"))))
-}
-
-fn lines(explanation: &Explanation) -> Vec<Line> {
-    let line = |part: &Contribution| Line {
-        part: part.part,
-        value: format!("{:.3}", part.value),
-        weight: format!("{:.2}", part.weight),
-        gives: format!("{:.3}", part.gives),
-    };
-    explanation.parts.iter().map(line).collect()
-}
-
-/// The steps of a path as people read them: escapes undone, what could disturb the line left out.
-fn steps(url: &PageUrl) -> Vec<String> {
-    url.as_url()
-        .path()
-        .split('/')
-        .map(|step| percent_decode_str(step).decode_utf8_lossy().chars().filter(|c| is_quiet(*c)).collect())
-        .filter(|step: &String| !step.trim().is_empty())
-        .take(MAX_STEPS)
-        .collect()
-}
-
-/// Neither a control character nor one that turns the direction of writing.
-fn is_quiet(c: char) -> bool {
-    !c.is_control()
-        && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderMap;
+    use pharos_query::{FacetValue, Filters, Hit};
 
     use super::*;
 
@@ -373,17 +226,19 @@ mod tests {
         Answer { understood, total, total_is_exact: true, took_ms: 3.2, page: 1, hits, ..Answer::default() }
     }
 
+    fn asked() -> Asked {
+        let visitor = Visitor::new(&"/search?q=x".parse().unwrap(), &HeaderMap::new());
+        Asked { generation: "7".into(), ..Asked::of(&visitor, &Config::default()) }
+    }
+
+    fn shown(visitor: &Visitor, asked: &Asked, answer: &Answer, searchable: u64) -> String {
+        let config = Config::default();
+        ResultsPage::new(visitor, &config, asked, answer, "i7".into(), searchable).render().unwrap()
+    }
+
     fn rendered(query: &str, page: usize, answer: &Answer, searchable: u64) -> String {
         let visitor = Visitor::new(&"/search?q=x".parse().unwrap(), &HeaderMap::new());
-        let asked = Asked {
-            query: query.into(),
-            page,
-            all: false,
-            newest_first: false,
-            generation: "7".into(),
-            impression: "i7".into(),
-        };
-        ResultsPage::new(&visitor, &Config::default(), &asked, answer, searchable).render().unwrap()
+        shown(&visitor, &Asked { query: query.into(), page, ..asked() }, answer, searchable)
     }
 
     #[test]
@@ -392,17 +247,18 @@ mod tests {
         for part in [
             "<title>A+B – Pharos</title>",
             "value=\"A+B\"",
-            "<span>1 result</span><span>3.2 ms</span><span>understood as <code>a b</code></span>",
+            "<b>a b</b></span><span>1 result</span><span>3.2 ms</span>",
+            "<ol class=\"hits\" data-impression=\"i7\" data-first=\"1\">",
             "<li lang=\"en\">",
-            "<a href=\"https://www.example.org/%E7%81%AF%E5%A1%94/a%3Cb\" \
-             ping=\"/api/v1/click?impression=i7&#38;kind=result&#38;rank=1\"><mark>A</mark> &amp; B</a>",
+            "<a href=\"https://www.example.org/%E7%81%AF%E5%A1%94/a%3Cb\"><mark>A</mark> &amp; B</a>",
             "<bdi>灯塔</bdi>",
             "<bdi>a&#60;b</bdi>",
             "<time datetime=\"2026-01-31\" lang=\"en\">31 Jan 2026</time>",
             "about <mark>A</mark>",
-            "<a href=\"/snapshot/00?q=A%2BB\" \
-             ping=\"/api/v1/click?impression=i7&#38;kind=snapshot&#38;rank=1\" rel=\"nofollow\">Snapshot</a>",
-            "<a href=\"/search?q=A%2BB+site%3Awww.example.org\" rel=\"nofollow\">4 more from this site</a>",
+            "<a href=\"/snapshot/00?q=A%2BB\" rel=\"nofollow\">Snapshot</a>",
+            "<a href=\"/search?q=related%3Ahttps%3A%2F%2Fwww.example.org%2F%25E7%2581%25AF%25E5%25A1%2594%2Fa%253Cb\" \
+             rel=\"nofollow\">Similar pages</a>",
+            "<a href=\"/search?q=A%2BB&#38;site=www.example.org\" rel=\"nofollow\">4 more from this site</a>",
             "<a href=\"/search?q=A%2BB&#38;all=1\" rel=\"nofollow\">1 copy not shown</a>",
         ] {
             assert!(html.contains(part), "{part} is missing in {html}");
@@ -435,7 +291,7 @@ mod tests {
             answer.suggestions = vec![evil.into(), "javascript:alert(1)".into()];
             let html = rendered(evil, 1, &answer, 1);
             assert_eq!(html.matches("<script").count(), 1, "{html}");
-            assert!(html.contains("<script src=\"/static/learn.js?v="), "the one script is ours: {html}");
+            assert!(html.contains("<script src=\"/static/pharos.js?v="), "the one script is ours: {html}");
             assert!(html.contains("<h2><mark>A</mark> &amp; B</h2>"), "{html}");
             assert!(!html.contains("evil.example/\""), "{html}");
         }
@@ -461,19 +317,12 @@ mod tests {
     fn whoever_wants_copies_turns_pages_with_them_and_comes_to_an_end() {
         let visitor = Visitor::new(&"/search?q=x&all=1".parse().unwrap(), &HeaderMap::new());
         assert!(visitor.wants_all());
-        let asked = Asked {
-            query: "x".into(),
-            page: 2,
-            all: true,
-            newest_first: false,
-            generation: "7".into(),
-            impression: "i7".into(),
-        };
+        let asked = Asked { page: 2, all: true, ..asked() };
         let answer = Answer { last_page: Some(3), ..answer(vec![hit()], 45) };
-        let html = ResultsPage::new(&visitor, &Config::default(), &asked, &answer, 45).render().unwrap();
+        let html = shown(&visitor, &asked, &answer, 45);
         assert!(html.contains("href=\"/search?q=x&#38;all=1\" rel=\"prev\""), "{html}");
         assert!(
-            html.contains("href=\"/search?q=x&#38;page=3&#38;all=1&#38;generation=7\" rel=\"next\""),
+            html.contains("href=\"/search?q=x&#38;all=1&#38;page=3&#38;generation=7\" rel=\"next\""),
             "{html}"
         );
         assert!(html.contains("page 2 of 3") && !html.contains("page=4"), "{html}");
@@ -498,17 +347,49 @@ mod tests {
         let answer =
             Answer { relaxed: true, partial: true, corrected: Some("<b>".into()), ..answer(vec![hit()], 1) };
         let html = rendered("x", 1, &answer, 1);
-        assert!(
-            html.contains("Did you mean <a href=\"/search?q=%3Cb%3E&#38;from=corrected\" ping="),
-            "{html}"
-        );
+        assert!(html.contains("Did you mean <a href=\"/search?q=%3Cb%3E&#38;from=corrected\">"), "{html}");
         assert!(html.contains(">&#60;b&#62;</a>?"), "{html}");
         assert!(html.contains("No page has all") && html.contains("Time ran out"), "{html}");
     }
 
     #[test]
-    fn steps_of_an_address_disturb_nothing() {
-        let url = PageUrl::parse("http://a.b/x%E2%80%AEy/%00%0a//%ff/a/b/c/d/e/f/g/h").unwrap();
-        assert_eq!(steps(&url), ["xy", "\u{fffd}", "a", "b", "c", "d", "e", "f"]);
+    fn menus_offer_what_results_are_and_keep_what_was_chosen() {
+        let value = |value: &str, pages| FacetValue { value: value.into(), pages };
+        let mut answer = answer(vec![hit()], 45);
+        answer.facets.insert("site".into(), vec![value("a.example", 40), value("b.example", 5)]);
+        answer.facets.insert("lang".into(), vec![value("en", 45)]);
+        answer.facets.insert("time".into(), vec![value("day", 0), value("week", 3), value("\"><b>", 1)]);
+        let html = rendered("x", 1, &answer, 45);
+        assert_eq!(html.matches("<details name=").count(), 2, "one language is no choice: {html}");
+        assert!(
+            html.contains(
+                "<a href=\"/search?q=x&#38;site=b.example\" rel=\"nofollow\">b.example<small>5</small></a>"
+            ),
+            "{html}"
+        );
+        assert!(html.contains("Past week<small>3</small>") && !html.contains("Past day"), "{html}");
+        assert!(!html.contains("<b>\""), "{html}");
+
+        let uri = "/search?q=x&site=b.example&in=zh&time=week&sort=date".parse().unwrap();
+        let visitor = Visitor::new(&uri, &HeaderMap::new());
+        let chosen = Asked::of(&visitor, &Config::default());
+        assert_eq!(chosen.filters.site.as_deref(), Some("b.example"));
+        let html = shown(&visitor, &chosen, &answer, 45);
+        let without_site = "/search?q=x&#38;in=zh&#38;time=week&#38;sort=date";
+        assert!(
+            html.contains(&format!("<a href=\"{without_site}\" rel=\"nofollow\">Any site</a>")),
+            "{html}"
+        );
+        assert!(html.contains("<summary class=\"set\">b.example</summary>"), "{html}");
+        assert!(html.contains("Best first"), "{html}");
+        let nothing = shown(&visitor, &chosen, &Answer { query: "x".into(), ..Answer::default() }, 45);
+        assert!(
+            nothing.contains("<a href=\"/search?q=x&#38;sort=date\">Search without filters</a>"),
+            "{nothing}"
+        );
+        for odd in ["/search?q=x&site=%00&time=eon&in=", "/search?q=x&site=+++"] {
+            let visitor = Visitor::new(&odd.parse().unwrap(), &HeaderMap::new());
+            assert_eq!(Asked::of(&visitor, &Config::default()).filters, Filters::default());
+        }
     }
 }

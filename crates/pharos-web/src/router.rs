@@ -1,19 +1,12 @@
-//! The table of routes, the limits around them, and the life of the server.
+//! The table of routes and the limits around them.
 
 use std::any::Any;
-use std::future::Future;
-use std::io;
-use std::net::SocketAddr;
-use std::time::Duration;
 
 use axum::Router;
 use axum::http::StatusCode;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::serve::ListenerExt;
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
 use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -21,47 +14,17 @@ use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::timeout::TimeoutLayer;
 
 use crate::service::{Rooms, Service};
-use crate::{api, assets, clean, click, failure, headers, health, home, metrics, results, snapshot, suggest};
+use crate::{
+    access, api, assets, clean, click, failure, headers, health, help, home, hot, metrics, privacy, rate,
+    results, snapshot, suggest,
+};
 
 /// Nothing here takes a body; a little is let through for clients that send one anyway.
 const BODY_LIMIT: usize = 64 << 10;
 
-/// How long requests under way may take after the stop signal.
-const GRACE: Duration = Duration::from_secs(5);
-
 /// All routes, ready to be served.
 pub fn router(service: Service) -> Router {
     guarded(routes(), Rooms::new(service))
-}
-
-/// Serves until `stop`, then finishes the requests under way, for at most five seconds.
-pub async fn serve(
-    listener: TcpListener,
-    service: Service,
-    stop: impl Future<Output = ()> + Send + 'static,
-) -> io::Result<()> {
-    let upkeep = tokio::spawn(service.metrics.clone().keep_up());
-    let (stopping, stopped) = oneshot::channel();
-    let listener = listener.tap_io(|connection| {
-        if let Err(error) = connection.set_nodelay(true) {
-            tracing::debug!(%error, "cannot turn off delays of small packets");
-        }
-    });
-    let service = router(service).into_make_service_with_connect_info::<SocketAddr>();
-    let server = axum::serve(listener, service).with_graceful_shutdown(async move {
-        stop.await;
-        let _ = stopping.send(());
-    });
-    let patience = async {
-        let _ = stopped.await;
-        tokio::time::sleep(GRACE).await;
-    };
-    let outcome = tokio::select! {
-        outcome = server.into_future() => outcome,
-        () = patience => Ok(()),
-    };
-    upkeep.abort();
-    outcome
 }
 
 fn routes() -> Router<Rooms> {
@@ -72,6 +35,9 @@ fn routes() -> Router<Rooms> {
         .route("/snapshot/{id}", get(snapshot::banner))
         .route("/snapshot/{id}/content", get(snapshot::content))
         .route("/clean", get(clean::clean))
+        .route("/hot", get(hot::hot))
+        .route("/help", get(help::help))
+        .route("/privacy", get(privacy::privacy))
         .route("/api/v1/search", get(api::search))
         .route("/api/v1/page", get(api::page))
         .route("/api/v1/suggest", get(suggest::suggest))
@@ -79,9 +45,10 @@ fn routes() -> Router<Rooms> {
         .route("/api/v1/click", post(click::click))
         .route("/suggest", get(suggest::for_browsers))
         .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
         .route("/metrics", get(metrics::metrics))
         .route("/static/style.css", get(assets::style))
-        .route("/static/learn.js", get(assets::script))
+        .route("/static/pharos.js", get(assets::script))
         .route("/favicon.svg", get(assets::icon_svg))
         .route("/favicon.ico", get(assets::icon_ico))
         .route("/robots.txt", get(assets::robots))
@@ -93,10 +60,11 @@ fn routes() -> Router<Rooms> {
 fn guarded(routes: Router<Rooms>, rooms: Rooms) -> Router {
     let timeout = rooms.config().web.timeout;
     let layers = ServiceBuilder::new()
-        .layer(from_fn(headers::guard))
+        .layer(from_fn_with_state(rooms.clone(), headers::guard))
         .layer(CompressionLayer::new())
-        .layer(from_fn(metrics::measure))
+        .layer(from_fn_with_state(rooms.clone(), access::note))
         .layer(from_fn_with_state(rooms.clone(), failure::dress))
+        .layer(from_fn_with_state(rooms.clone(), rate::limit))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, timeout))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(RequestBodyLimitLayer::new(BODY_LIMIT));
@@ -113,6 +81,8 @@ fn panicked(payload: Box<dyn Any + Send + 'static>) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use axum::routing;
     use pharos_core::Config;
 
@@ -129,8 +99,11 @@ mod tests {
         TestPage::new("https://example.cn/c", "灯塔与航海", "灯塔为航海者指引方向。"),
     ];
 
-    const ROUTES: [&str; 13] = [
+    const ROUTES: [&str; 16] = [
         "/",
+        "/hot",
+        "/help",
+        "/privacy",
         "/search?q=lighthouse",
         "/snapshot/00",
         "/clean",
@@ -157,13 +130,16 @@ mod tests {
         assert_eq!(reply.status, StatusCode::OK);
         let html = reply.text();
         assert!(html.contains("2 results"), "{html}");
-        assert!(html.contains("<a href=\"https://www.example.org/b\" ping=\"/api/v1/click?"), "{html}");
+        assert!(
+            html.contains("<a href=\"https://www.example.org/b\">") && html.contains(" data-impression=\""),
+            "{html}"
+        );
         assert!(html.contains("<mark>lighthouse</mark>"), "{html}");
-        assert!(html.contains("&lt;b&gt;") && !html.contains("<b>"), "{html}");
+        assert!(html.contains("&lt;b&gt;") && !html.contains("<b>bold"), "{html}");
         assert!(html.contains(&format!("<a href=\"{}?q=lighthouse\"", PAGES[1].snapshot())), "{html}");
 
         let reply = get(&router, "/search?q=%E7%81%AF%E5%A1%94&lang=zh").await;
-        assert!(reply.text().contains("<html lang=\"zh-Hans\">") && reply.text().contains("1 条结果"));
+        assert!(reply.text().contains("<html lang=\"zh-Hans\"") && reply.text().contains("1 条结果"));
         assert!(reply.header("set-cookie").starts_with("pharos_lang=zh;"));
         assert!(get(&router, "/search?q=submarine").await.text().contains("Try other words"));
         assert!(get(&router, "/search?q=lighthouse&page=9").await.text().contains("There is no page 9"));
@@ -243,7 +219,7 @@ mod tests {
         let router = router(service);
         let html = get(&router, "/search?q=lighthouse").await;
         assert!(html.text().contains("2 results"));
-        assert!(!html.text().contains("ping=") && !html.text().contains("<script"), "{}", html.text());
+        assert!(!html.text().contains("data-impression"), "{}", html.text());
         get(&router, "/").await;
         assert!(!dir.path().join("logs").exists(), "no key of visits either");
     }
@@ -255,8 +231,9 @@ mod tests {
         for route in ROUTES {
             let reply = get(&router, route).await;
             let policy = reply.header("content-security-policy");
-            let has_script = route.starts_with("/search?");
-            let scripts = if has_script { "script-src 'self'; connect-src 'self'; " } else { "" };
+            // Where others' words stand in our own document nothing runs at all.
+            let scripts =
+                if route.starts_with("/clean") { "" } else { "script-src 'self'; connect-src 'self'; " };
             assert!(
                 policy.starts_with(&format!("default-src 'none'; {scripts}style-src 'self';")),
                 "{route}"
@@ -265,8 +242,12 @@ mod tests {
             assert_eq!(reply.header("x-content-type-options"), "nosniff", "{route}");
             assert_eq!(reply.header("x-frame-options"), "DENY", "{route}");
             assert_eq!(reply.header("referrer-policy"), "same-origin", "{route}");
-            assert_eq!(reply.text().matches("<script").count(), usize::from(has_script), "{route}");
-            assert!(!has_script || reply.text().contains("<script src=\"/static/learn.js?v="), "{route}");
+            let scripts = reply.text().matches("<script").count();
+            assert_eq!(
+                scripts,
+                reply.text().matches("<script src=\"/static/pharos.js?v=").count(),
+                "{route}"
+            );
             assert!(!reply.text().contains(" style=\""), "{route}");
         }
     }
@@ -364,6 +345,7 @@ mod tests {
         let (_dir, service) = engine(&PAGES, Config::default());
         let router = router(service);
         assert_eq!(get(&router, "/healthz").await.text(), "ok\n");
+        assert_eq!(get(&router, "/readyz").await.text(), "ready\n");
         get(&router, "/search?q=lighthouse").await;
         get(&router, "/no/such/page").await;
         let reply = get(&router, "/metrics").await;
@@ -373,22 +355,11 @@ mod tests {
             "pharos_http_requests_total{route=\"other\",status=\"404\"} ",
             "pharos_http_request_duration_seconds_bucket{route=\"/search\",le=\"0.001\"} ",
             "pharos_query_duration_seconds_count ",
+            "pharos_stage_seconds_bucket{stage=\"candidates\",le=\"0.001\"} ",
+            "pharos_stage_seconds_count{stage=\"wait\"} ",
             "pharos_searchable_pages ",
         ] {
             assert!(reply.text().contains(part), "{part} is missing in {}", reply.text());
         }
-    }
-
-    #[tokio::test]
-    async fn the_server_stops_when_told() {
-        let (_dir, service) = engine(&[], Config::default());
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (stop, stopped) = oneshot::channel::<()>();
-        let server = tokio::spawn(serve(listener, service, async move { stopped.await.unwrap_or(()) }));
-        // A visitor who connects and says nothing does not hold the server up for longer than its grace.
-        let _idle = tokio::net::TcpStream::connect(address).await.unwrap();
-        stop.send(()).unwrap();
-        tokio::time::timeout(GRACE * 2, server).await.unwrap().unwrap().unwrap();
     }
 }

@@ -3,9 +3,10 @@
 //! Those calls block and take processor time, so they run on tokio's blocking threads, a bounded number at once.
 
 use std::fs;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -20,7 +21,8 @@ use tokio::sync::{AcquireError, Semaphore};
 use tokio::task::JoinError;
 
 use crate::learning::{Learning, Shared};
-use crate::metrics::{Metrics, QUERY_SECONDS, SUGGEST_SECONDS};
+use crate::metrics::{Metrics, QUERY_SECONDS, SHED, STAGE_SECONDS, SUGGEST_SECONDS};
+use crate::rate::Rates;
 use crate::snapshot::allows_copies;
 
 /// Pages with more lines are cleaned without saying why: what there is to say of a line takes 12 KB of memory.
@@ -61,10 +63,15 @@ pub(crate) enum ServiceError {
     Broken(#[from] JoinError),
     #[error("the service is closed")]
     Closed(#[from] AcquireError),
+    #[error("too many queries wait for their turn")]
+    Busy,
 }
 
 impl IntoResponse for ServiceError {
     fn into_response(self) -> Response {
+        if matches!(self, Self::Busy) {
+            return StatusCode::SERVICE_UNAVAILABLE.into_response();
+        }
         tracing::error!(error = %self, "request failed");
         StatusCode::INTERNAL_SERVER_ERROR.into_response()
     }
@@ -127,36 +134,84 @@ pub(crate) struct Cleaned {
 
 /// The service and the gate in front of it, shared by all handlers.
 #[derive(Clone)]
-pub(crate) struct Rooms {
+pub(crate) struct Rooms(Arc<Inside>);
+
+struct Inside {
     service: Service,
+    rates: Rates,
+    /// Lets in as much work as there are processors for, in the order in which it came.
     gate: Arc<Semaphore>,
+    /// How much of it waits.
+    waiting: AtomicUsize,
+    /// How many pages can be searched, looked up now and then.
+    pages: Remembered<u64>,
+}
+
+/// One who waits at the gate; counted until it is through or gone.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    /// Joins the queue, unless it is too long.
+    fn join(waiting: &'a AtomicUsize, most: usize) -> Option<Self> {
+        if waiting.fetch_add(1, Ordering::Relaxed) < most {
+            return Some(Self(waiting));
+        }
+        waiting.fetch_sub(1, Ordering::Relaxed);
+        None
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Rooms {
     pub(crate) fn new(service: Service) -> Self {
+        // As many as there are processors for, and a few that wait for a disk.
         let at_once = 2 * available_parallelism().map_or(2, usize::from);
-        Self { service, gate: Arc::new(Semaphore::new(at_once)) }
+        Self(Arc::new(Inside {
+            rates: Rates::of(&service.config.web),
+            service,
+            gate: Arc::new(Semaphore::new(at_once)),
+            waiting: AtomicUsize::new(0),
+            pages: Remembered::default(),
+        }))
+    }
+
+    pub(crate) fn rates(&self) -> &Rates {
+        &self.0.rates
     }
 
     pub(crate) fn config(&self) -> &Config {
-        &self.service.config
+        &self.0.service.config
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {
-        &self.service.metrics
+        &self.0.service.metrics
     }
 
-    /// Answers a query.
+    /// Answers a query: from memory at once, else in its turn.
     pub(crate) async fn run(&self, request: Request) -> Result<Answer, ServiceError> {
+        let start = Instant::now();
+        let service = &self.0.service;
+        let mut answer = match service.search.known(&request)? {
+            Some(known) => known,
+            None => self.search(request).await?,
+        };
+        let learning = &service.learning.shared;
+        learning.answered(start.elapsed(), answer.cache);
+        answer.suggestions = learning.related(&answer.query);
+        Ok(answer)
+    }
+
+    async fn search(&self, request: Request) -> Result<Answer, ServiceError> {
         self.blocking(move |service| {
             let start = Instant::now();
             let answer = service.search.run(&request);
             metrics::histogram!(QUERY_SECONDS).record(start.elapsed());
-            let learning = &service.learning.shared;
-            let mut answer = answer.inspect_err(|_| learning.failed())?;
-            learning.answered(start.elapsed(), answer.cache);
-            answer.suggestions = learning.related(&answer.query);
-            Ok(answer)
+            Ok(answer.inspect_err(|_| service.learning.shared.failed())?)
         })
         .await
     }
@@ -164,14 +219,14 @@ impl Rooms {
     /// What a query that begins so may become.
     pub(crate) fn suggest(&self, typed: &str, count: usize) -> Vec<Suggestion> {
         let start = Instant::now();
-        let suggestions = self.service.search.help().suggest(typed, count);
+        let suggestions = self.0.service.search.help().suggest(typed, count);
         metrics::histogram!(SUGGEST_SECONDS).record(start.elapsed());
         suggestions
     }
 
     /// What is written down and learnt.
     pub(crate) fn learning(&self) -> &Shared {
-        &self.service.learning.shared
+        &self.0.service.learning.shared
     }
 
     /// What was learnt from the logs.
@@ -184,7 +239,22 @@ impl Rooms {
 
     /// How many pages can be searched.
     pub(crate) async fn pages(&self) -> Result<u64, ServiceError> {
-        self.blocking(|service| Ok(service.search.pages()?)).await
+        if let Some(pages) = self.0.pages.recall() {
+            return Ok(pages);
+        }
+        let pages = self.blocking(|service| Ok(service.search.pages()?)).await?;
+        self.0.pages.remember(pages);
+        Ok(pages)
+    }
+
+    /// How many pages can be searched, for who must not wait in line to ask.
+    pub(crate) fn pages_at_once(&self) -> Result<u64, ServiceError> {
+        Ok(self.0.service.search.pages()?)
+    }
+
+    /// Is the queue at the gate full?
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.0.waiting.load(Ordering::Relaxed) >= self.config().web.waiting
     }
 
     /// What can be searched of the page at an address.
@@ -219,14 +289,42 @@ impl Rooms {
         &self,
         work: impl FnOnce(&Service) -> Result<T, ServiceError> + Send + 'static,
     ) -> Result<T, ServiceError> {
-        // The permit goes with the work: a visitor who left does not make room for more of it.
-        let permit = self.gate.clone().acquire_owned().await?;
-        let service = self.service.clone();
+        let start = Instant::now();
+        let permit = {
+            let most = self.config().web.waiting.max(1);
+            let _waiting = Waiting::join(&self.0.waiting, most).ok_or_else(|| {
+                metrics::counter!(SHED).increment(1);
+                ServiceError::Busy
+            })?;
+            // The permit goes with the work: a visitor who left does not make room for more of it.
+            Arc::clone(&self.0.gate).acquire_owned().await?
+        };
+        metrics::histogram!(STAGE_SECONDS, "stage" => "wait").record(start.elapsed());
+        let service = self.0.service.clone();
         tokio::task::spawn_blocking(move || {
             let _permit = permit;
             work(&service)
         })
         .await?
+    }
+}
+
+/// Something that is looked up anew after a while.
+#[derive(Default)]
+pub(crate) struct Remembered<T>(Mutex<Option<(Instant, T)>>);
+
+/// How long it is remembered.
+const REMEMBERED_FOR: Duration = Duration::from_millis(500);
+
+impl<T: Clone> Remembered<T> {
+    pub(crate) fn recall(&self) -> Option<T> {
+        let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, value) = remembered.as_ref()?;
+        (since.elapsed() < REMEMBERED_FOR).then(|| value.clone())
+    }
+
+    pub(crate) fn remember(&self, value: T) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), value));
     }
 }
 

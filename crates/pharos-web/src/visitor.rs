@@ -1,17 +1,18 @@
 //! Who asks: the language to answer in and the parameters, read so leniently that nothing can be wrong with them.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HOST, REFERER, USER_AGENT};
 use axum::http::{HeaderMap, HeaderName, Uri, request::Parts};
 use url::form_urlencoded;
 
+use crate::rate;
 use crate::words::{Lang, Words};
 
-/// The cookie that remembers the language.
-const COOKIE_NAME: &str = "pharos_lang";
+/// How the cookies are called that remember what was chosen: this and the name of the choice.
+const COOKIE_PREFIX: &str = "pharos_";
 
 /// Longer headers, in characters, are cut.
 const MAX_HEADER: usize = 512;
@@ -24,14 +25,58 @@ const MAX_PARAMS: usize = 32;
 pub(crate) struct Visitor {
     /// The language of the page.
     pub(crate) lang: Lang,
-    /// Whether it was chosen just now, with `?lang=`.
-    chosen: bool,
+    /// Light, dark, or as the browser likes it.
+    pub(crate) theme: Theme,
+    /// Do single keys mean something?
+    pub(crate) has_keys: bool,
+    /// What was chosen just now, to be remembered: the name of the choice and its value.
+    chosen: Vec<(&'static str, &'static str)>,
     /// The path asked for, safe to link to.
     path: String,
     params: Vec<(String, String)>,
     /// With what and from where.
     pub(crate) client: Client,
 }
+
+/// How pages look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Theme {
+    /// As the browser likes it.
+    #[default]
+    Auto,
+    Light,
+    Dark,
+}
+
+impl Theme {
+    /// All of them, in the order of the switch.
+    pub(crate) const ALL: [Theme; 3] = [Theme::Auto, Theme::Light, Theme::Dark];
+
+    /// In links, in the cookie and in the page.
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|theme| theme.code() == name)
+    }
+
+    /// What browsers are told to draw their own parts in.
+    pub(crate) const fn schemes(self) -> &'static str {
+        match self {
+            Self::Auto => "light dark",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+}
+
+/// On or off, in links and in the cookie.
+const SWITCH: [(&str, bool); 2] = [("on", true), ("off", false)];
 
 /// With what a visitor comes and from where, as the browser says.
 #[derive(Clone, Debug, Default)]
@@ -56,11 +101,7 @@ impl Client {
         let from = url::Url::parse(&referrer).ok();
         let from = from.as_ref().map(|url| &url[url::Position::BeforeHost..url::Position::AfterPort]);
         let is_from_here = from.is_some_and(|from| from.eq_ignore_ascii_case(&text(HOST)));
-        // The last one is what our proxy saw; those before are what others say.
-        let forwarded = text(HeaderName::from_static("x-forwarded-for"));
-        let forwarded =
-            forwarded.rsplit(',').next().map(str::trim).filter(|last| last.parse::<IpAddr>().is_ok());
-        let forwarded = forwarded.map(String::from);
+        let forwarded = rate::forwarded(headers).map(|address| address.to_string());
         Self { address: String::new(), forwarded, agent: text(USER_AGENT), referrer, is_from_here }
     }
 }
@@ -72,13 +113,23 @@ impl Visitor {
             .take(MAX_PARAMS)
             .map(|(name, value)| (name.into_owned(), value.into_owned()))
             .collect();
-        let chosen = find(&params, "lang").and_then(Lang::from_tag);
-        let lang = chosen.or_else(|| from_cookie(headers)).or_else(|| from_accept_language(headers));
+        let mut chosen = Vec::new();
+        let lang = choice(&params, headers, "lang", &mut chosen, |text| {
+            Lang::from_tag(text).map(|lang| (lang, lang.code()))
+        });
+        let theme = choice(&params, headers, "theme", &mut chosen, |text| {
+            Theme::named(text).map(|theme| (theme, theme.code()))
+        });
+        let keys = choice(&params, headers, "keys", &mut chosen, |text| {
+            SWITCH.into_iter().find(|(name, _)| *name == text).map(|(name, is_on)| (is_on, name))
+        });
         // A path that begins with two slashes would be a link to another host.
         let path = if uri.path().starts_with("//") { "/" } else { uri.path() };
         Self {
-            lang: lang.unwrap_or(Lang::En),
-            chosen: chosen.is_some(),
+            lang: lang.or_else(|| from_accept_language(headers)).unwrap_or(Lang::En),
+            theme: theme.unwrap_or_default(),
+            has_keys: keys.unwrap_or(true),
+            chosen,
             path: path.to_string(),
             params,
             client: Client::new(headers),
@@ -132,17 +183,16 @@ impl Visitor {
         }
     }
 
-    /// The same request in another language.
-    pub(crate) fn href_in(&self, lang: Lang) -> String {
-        let kept =
-            self.params.iter().filter(|(name, _)| name != "lang").map(|(n, v)| (n.as_str(), v.as_str()));
-        link(&self.path, kept.chain([("lang", lang.code())]))
+    /// The same request with something else chosen.
+    pub(crate) fn href_with(&self, name: &str, value: &str) -> String {
+        let kept = self.params.iter().filter(|(n, _)| n != name).map(|(n, v)| (n.as_str(), v.as_str()));
+        link(&self.path, kept.chain([(name, value)]))
     }
 
-    /// The cookie to set, where the language was chosen just now.
-    pub(crate) fn cookie(&self) -> Option<String> {
-        self.chosen.then(|| {
-            format!("{COOKIE_NAME}={}; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly", self.lang.code())
+    /// The cookies to set, for what was chosen just now.
+    pub(crate) fn cookies(&self) -> impl Iterator<Item = String> {
+        self.chosen.iter().map(|(name, value)| {
+            format!("{COOKIE_PREFIX}{name}={value}; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly")
         })
     }
 }
@@ -169,13 +219,24 @@ fn find<'a>(params: &'a [(String, String)], name: &str) -> Option<&'a str> {
     params.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
 }
 
-fn from_cookie(headers: &HeaderMap) -> Option<Lang> {
+/// What a visitor chose: now, by a parameter, or before, by a cookie. What was chosen now is noted.
+fn choice<T>(
+    params: &[(String, String)],
+    headers: &HeaderMap,
+    name: &'static str,
+    chosen: &mut Vec<(&'static str, &'static str)>,
+    read: impl Fn(&str) -> Option<(T, &'static str)>,
+) -> Option<T> {
+    if let Some((value, code)) = find(params, name).and_then(&read) {
+        chosen.push((name, code));
+        return Some(value);
+    }
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    cookies
+    let cookie = cookies
         .flat_map(|line| line.split(';'))
         .filter_map(|cookie| cookie.trim().split_once('='))
-        .find(|(name, _)| *name == COOKIE_NAME)
-        .and_then(|(_, value)| Lang::from_tag(value))
+        .find(|(cookie, _)| cookie.strip_prefix(COOKIE_PREFIX) == Some(name));
+    cookie.and_then(|(_, value)| read(value)).map(|(value, _)| value)
 }
 
 /// The best of the languages that the browser asks for (RFC 9110 §12.5.4).
@@ -221,11 +282,24 @@ mod tests {
 
     #[test]
     fn a_chosen_language_is_remembered_and_the_switch_keeps_the_request() {
-        assert_eq!(visitor("/", &[]).cookie(), None);
+        assert_eq!(visitor("/", &[]).cookies().count(), 0);
         let chosen = visitor("/search?q=a%26b&lang=zh&page=2", &[]);
-        assert!(chosen.cookie().unwrap().starts_with("pharos_lang=zh; Path=/;"));
-        assert_eq!(chosen.href_in(Lang::En), "/search?q=a%26b&page=2&lang=en");
-        assert_eq!(visitor("//evil.example/x", &[]).href_in(Lang::Zh), "/?lang=zh");
+        assert!(chosen.cookies().next().unwrap().starts_with("pharos_lang=zh; Path=/;"));
+        assert_eq!(chosen.href_with("lang", "en"), "/search?q=a%26b&page=2&lang=en");
+        assert_eq!(visitor("//evil.example/x", &[]).href_with("lang", "zh"), "/?lang=zh");
+    }
+
+    #[test]
+    fn theme_and_keys_are_chosen_and_remembered() {
+        let new = visitor("/", &[]);
+        assert_eq!((new.theme, new.has_keys), (Theme::Auto, true));
+        let chosen = visitor("/?theme=dark&keys=off&lang=zh", &[("cookie", "pharos_theme=light")]);
+        assert_eq!((chosen.theme, chosen.has_keys), (Theme::Dark, false));
+        assert_eq!(chosen.cookies().count(), 3);
+        let again = visitor("/", &[("cookie", "pharos_keys=off; pharos_theme=light; pharos_lang=zh")]);
+        assert_eq!((again.theme, again.has_keys, again.lang), (Theme::Light, false, Lang::Zh));
+        let odd = visitor("/?theme=%22%3E&keys=2", &[("cookie", "pharos_theme=\"><script>")]);
+        assert_eq!((odd.theme, odd.has_keys, odd.cookies().count()), (Theme::Auto, true, 0));
     }
 
     #[test]
@@ -263,7 +337,7 @@ mod tests {
             let visitor = visitor(&format!("/search?q={query}&{query}=1"), &headers);
             proptest::prop_assert!(visitor.query(40).chars().count() <= 40);
             proptest::prop_assert!(!visitor.query(40).chars().any(char::is_control));
-            proptest::prop_assert!(visitor.href_in(Lang::Zh).starts_with("/search?"));
+            proptest::prop_assert!(visitor.href_with("lang", "zh").starts_with("/search?"));
         }
     }
 }

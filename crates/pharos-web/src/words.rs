@@ -87,6 +87,15 @@ words! {
     name: "Pharos", "灯塔";
     description: "Search with Pharos", "用灯塔搜索";
     language: "Language", "语言";
+    theme: "Colours", "配色";
+    theme_auto: "Auto", "自动";
+    theme_light: "Light", "浅色";
+    theme_dark: "Dark", "深色";
+    about: "About this engine", "关于本引擎";
+    hot: "Hot searches", "热搜榜";
+    help: "Help", "帮助";
+    privacy: "Privacy", "隐私";
+    webmasters: "For webmasters", "站长";
     search: "Search", "搜索";
     search_label: "Words to search for", "要搜索的词";
     to_home: "To the search page", "回到首页";
@@ -104,7 +113,23 @@ words! {
     found_page: "page {} of {}", "第 {} 页，共 {} 页";
     milliseconds: "{} ms", "{} 毫秒";
     seconds: "{} s", "{} 秒";
-    understood: "understood as", "理解为";
+    understood: "How the query was understood", "对查询的理解";
+    results: "Results", "搜索结果";
+    filters: "Filters", "筛选";
+    any_time: "Any time", "时间不限";
+    time_day: "Past day", "一天内";
+    time_week: "Past week", "一周内";
+    time_month: "Past month", "一个月内";
+    time_year: "Past year", "一年内";
+    any_language: "Any language", "语言不限";
+    any_site: "Any site", "网站不限";
+    any_type: "Any type", "类型不限";
+    any_category: "Any subject", "类别不限";
+    type_html: "Web pages", "网页";
+    sort_newest: "Newest first", "最新在前";
+    sort_best: "Best first", "最相关在前";
+    no_filters: "Search without filters", "取消筛选再搜索";
+    similar: "Similar pages", "相似网页";
     related: "Related searches", "相关搜索";
     corrected: "Did you mean", "您是不是要找";
     relaxed: "No page has all of these words. These have some of them.",
@@ -122,6 +147,7 @@ words! {
     tip_fewer: "Use fewer words: every one of them has to be on the page.", "减少词的数量：网页须包含每一个词。";
     tip_other: "Try other words for the same thing, and look at the spelling.", "换一种说法，并检查有没有错别字。";
     tip_language: "Try another language: Chinese words find Chinese pages.", "换一种语言：用英文词可以找到英文网页。";
+    tip_submit: "Is a page missing? Submit its address.", "缺少某个网页？提交它的地址。";
     beyond_title: "There is no page {} of results", "结果没有第 {} 页";
     beyond_text: "The results end before that.", "结果在此之前就结束了。";
     first_page: "First page", "第一页";
@@ -181,6 +207,45 @@ words! {
     fact_errors: "HTML errors", "HTML 错误";
     fact_stored: "Stored", "保存日期";
 
+    hot_day: "Most searched today", "今日热搜";
+    hot_rising: "Rising", "上升最快";
+    hot_hour: "In the last hour", "最近一小时";
+    hot_empty_title: "Nothing to show yet", "暂时没有内容";
+    hot_empty_text: "When several people search for the same thing, it appears here: what is searched most, what rises, and \
+        how busy each hour was.", "当几位访问者搜索了相同的内容，这里就会列出：最热的、上升最快的，以及每小时的搜索量。";
+    hot_rule: "Only what at least {} visits searched for is shown.", "只显示至少 {} 次访问搜索过的内容。";
+    hours: "Searches by hour", "每小时搜索量";
+    hours_ago: "{} hours ago: {}", "{} 小时前：{}";
+    hours_told: "{} searches in the last 24 hours, {} in the busiest one", "最近 24 小时共 {} 次搜索，最多的一小时有 {} 次";
+
+    help_title: "How to search", "怎样搜索";
+    keys_title: "Keys", "快捷键";
+    keys_off: "Turn keys off", "关闭快捷键";
+    keys_on: "Turn keys on", "开启快捷键";
+
+    privacy_title: "What is written down about your visit", "关于您的访问记录了什么";
+    privacy_written: "What is searched for, what was shown for it and what was clicked is written down, to improve results and \
+        suggestions. Your address is not.", "我们记录搜索的词、显示的结果和点击，用来改进结果和建议；不记录您的网络地址。";
+    privacy_visit: "Searches of one visit are told apart from others by a number made with a secret key, which is thrown away \
+        after {}. Nobody can link them afterwards.", "同一次访问的搜索用密钥生成的编号区分，密钥在 {} 后丢弃，此后无法再关联。";
+    privacy_digits: "{} digits or more in a row (telephones, identity cards) are deleted from what you typed before it is \
+        written.", "输入内容中连续 {} 位以上的数字（电话、证件号）在记录前删除。";
+    privacy_clicks: "Clicks are told by a small script, with the name of the result page and the place of the link, without \
+        any detour of the link. Turn scripts off and no click is told.", "点击由一小段脚本告知：只含结果页编号和位置，链接不经过跳转。关闭脚本则不记录点击。";
+    privacy_hot: "Lists of hot searches and suggestions show only what at least {} visits searched for.",
+        "热搜榜和搜索建议只显示至少 {} 次访问搜索过的内容。";
+    privacy_access: "Of each request the time, the kind of page and how it was answered are written down.",
+        "每个请求记录时间、页面种类和应答情况。";
+    privacy_kept: "All of this is removed after {}.", "所有记录在 {} 后删除。";
+    privacy_for_ever: "This engine keeps it until its operator removes it.", "记录保留到管理员删除为止。";
+    privacy_nothing: "Nothing: this engine is set up to write nothing down.", "什么都不记录：本引擎设置为不写日志。";
+    privacy_cookies: "Cookies hold your choice of language, colours and keys, once you choose, and nothing else.",
+        "Cookie 只保存您选择的语言、配色和快捷键，不选择就没有。";
+    privacy_others: "Pages of this engine load nothing from anybody else, and sites that you visit from here are not told what \
+        you searched for.", "本引擎的页面不从其他网站加载任何内容；您从这里访问的网站不会得知您搜索了什么。";
+    days: "{} days", "{} 天";
+    hours_long: "{} hours", "{} 小时";
+
     not_found_title: "There is no such page here", "这里没有这个页面";
     not_found_text: "The address may be mistyped.", "地址可能有误。";
     refused_title: "This request cannot be answered", "无法回应这个请求";
@@ -188,6 +253,9 @@ words! {
     failed_title: "Something went wrong on our side", "我们这边出了问题";
     failed_text: "The request could not be finished. Please try again; the log says what happened.",
         "请求没有完成，请再试一次。具体原因记录在日志中。";
+    too_many_title: "Too many requests", "请求过于频繁";
+    too_many_text: "So many requests came from your address that this one has to wait. Please try again in a while.",
+        "来自您所在地址的请求过多，请稍后再试。";
     busy_title: "This took too long", "用时过长";
     busy_text: "The engine is busy at the moment. Please try again in a few seconds.", "引擎正忙，请过几秒再试。";
 }

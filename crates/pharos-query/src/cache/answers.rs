@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use moka::sync::Cache;
 
-use super::{State, note, note_size};
-use crate::answer::{Answer, Hit};
+use super::{State, note_size};
+use crate::answer::{Answer, FacetValue, Hit};
+use crate::filters::Filters;
 use crate::search::Request;
 
 /// What is asked, as far as it decides what is shown.
@@ -18,15 +19,25 @@ pub(crate) struct AnswerKey {
     all: bool,
     newest_first: bool,
     any_word: bool,
+    facets: bool,
 }
 
 impl AnswerKey {
-    /// `None` for requests that are not answered from memory: who wants an explanation wants to see how it is done, and
-    /// counting by facets is not part of a list.
+    /// `None` for requests that are not answered from memory: who wants an explanation wants to see how it is done.
     pub(crate) fn of(request: &Request, text: &str, page: usize, size: usize) -> Option<Self> {
-        let Request { all, newest_first, any_word, explain, facets, .. } = *request;
-        (!explain && !facets).then(|| Self { text: tidy(text), page, size, all, newest_first, any_word })
+        let &Request { all, newest_first, any_word, explain, facets, .. } = request;
+        let text = || keyed(text, &request.filters);
+        (!explain).then(|| Self { text: text(), page, size, all, newest_first, any_word, facets })
     }
+}
+
+/// What is asked, with what was chosen beside it.
+pub(crate) fn keyed(text: &str, filters: &Filters) -> String {
+    let mut keyed = tidy(text);
+    if !filters.is_empty() {
+        keyed.push_str(&filters.to_string());
+    }
+    keyed
 }
 
 /// One space between words, none around them.
@@ -62,7 +73,6 @@ impl Answers {
     /// The answer that was given to this in this state.
     pub(crate) fn get(&self, key: &AnswerKey, state: &State) -> Option<Answer> {
         let known = self.0.as_ref()?.get(key).filter(|kept| kept.state == *state);
-        note("answers", known.is_some());
         known.map(|kept| kept.answer.clone())
     }
 
@@ -97,10 +107,12 @@ fn bytes_of(answer: &Answer) -> usize {
             + texts.into_iter().chain(labels).map(String::len).sum::<usize>()
             + options.into_iter().flatten().map(String::len).sum::<usize>()
     };
+    let of_value = |value: &FacetValue| size_of::<FacetValue>() + value.value.len();
     let texts = [&answer.query, &answer.understood, &answer.generation];
     size_of::<Answer>()
         + texts.into_iter().chain(&answer.suggestions).map(String::len).sum::<usize>()
         + answer.hits.iter().map(of_hit).sum::<usize>()
+        + answer.facets.values().flatten().map(of_value).sum::<usize>()
 }
 
 #[cfg(test)]

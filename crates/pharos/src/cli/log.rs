@@ -24,6 +24,8 @@ pub(crate) enum LogKind {
     Clicks,
     /// How the system fared
     System,
+    /// Requests, one by one.
+    Access,
 }
 
 #[derive(Args)]

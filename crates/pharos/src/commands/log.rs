@@ -49,6 +49,7 @@ fn kind_of(kind: LogKind) -> Kind {
         LogKind::Impressions => Kind::Impressions,
         LogKind::Clicks => Kind::Clicks,
         LogKind::System => Kind::System,
+        LogKind::Access => Kind::Access,
     }
 }
 
@@ -250,6 +251,7 @@ fn append(log: &mut LogAppender, record: AnyRecord) -> io::Result<()> {
         AnyRecord::Impression(record) => log.append(record),
         AnyRecord::Click(record) => log.append(record),
         AnyRecord::System(record) => log.append(record),
+        AnyRecord::Access(record) => log.append(record),
     }
     .map_err(io::Error::other)
 }

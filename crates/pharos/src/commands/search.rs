@@ -27,7 +27,7 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<Outcome> 
         any_word: args.any,
         explain: args.explain,
         facets: args.facets,
-        generation: None,
+        ..Request::default()
     };
     let mut answer = search.run(&request)?;
     if search.is_doubtful(&answer)? {

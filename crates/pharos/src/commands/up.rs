@@ -72,7 +72,7 @@ pub(crate) async fn up(
 }
 
 pub(crate) async fn listen(address: &str) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address)
+    pharos_web::listen(address)
         .await
         .with_context(|| format!("cannot listen on {address}: choose another address with --listen"))
 }

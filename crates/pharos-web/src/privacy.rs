@@ -1,0 +1,86 @@
+//! `/privacy`: what is written down about visitors, as this engine is set up.
+
+use std::time::Duration;
+
+use askama::Template;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+
+use crate::page::{Frame, respond};
+use crate::service::Rooms;
+use crate::visitor::Visitor;
+use crate::words::{Words, fill};
+
+#[derive(Template)]
+#[template(path = "privacy.html")]
+struct PrivacyPage {
+    frame: Frame,
+    query: &'static str,
+    focus: bool,
+    points: Vec<String>,
+}
+
+/// `/privacy`.
+pub(crate) async fn privacy(State(rooms): State<Rooms>, visitor: Visitor) -> Response {
+    let (config, words) = (rooms.config(), visitor.words());
+    let log = &config.log;
+    let mut points = Vec::new();
+    if log.enabled {
+        points.push(words.privacy_written.to_string());
+        points.push(fill(words.privacy_visit, &[&words.span(log.key_lifetime)]));
+        if log.scrub_digits > 0 {
+            points.push(fill(words.privacy_digits, &[&log.scrub_digits.to_string()]));
+        }
+        points.push(words.privacy_clicks.to_string());
+        points.push(fill(words.privacy_hot, &[&config.hot.min_visits.to_string()]));
+        if log.access {
+            points.push(words.privacy_access.to_string());
+        }
+        points.push(if log.keep_for.is_zero() {
+            words.privacy_for_ever.to_string()
+        } else {
+            fill(words.privacy_kept, &[&words.span(log.keep_for)])
+        });
+    } else {
+        points.push(words.privacy_nothing.to_string());
+    }
+    points.push(words.privacy_cookies.to_string());
+    points.push(words.privacy_others.to_string());
+    let page = PrivacyPage { frame: Frame::new(&visitor, config), query: "", focus: false, points };
+    respond(&visitor, StatusCode::OK, &page)
+}
+
+impl Words {
+    /// A span of time in the largest unit that says it.
+    fn span(&self, time: Duration) -> String {
+        let (hours, days) = (time.as_secs().div_ceil(3600), time.as_secs() / 86_400);
+        if days >= 2 {
+            fill(self.days, &[&days.to_string()])
+        } else {
+            fill(self.hours_long, &[&hours.to_string()])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::Config;
+
+    use crate::router;
+    use crate::testing::{engine, get};
+
+    #[tokio::test]
+    async fn it_says_what_the_settings_say() {
+        let (_dir, service) = engine(&[], Config::default());
+        let html = get(&router(service), "/privacy").await;
+        for part in ["thrown away after 24 hours", "removed after 90 days", "7 digits or more"] {
+            assert!(html.text().contains(part), "{part} is missing in {}", html.text());
+        }
+        let mut config = Config::default();
+        config.log.enabled = false;
+        let (_dir, service) = engine(&[], config);
+        let html = get(&router(service), "/privacy?lang=zh").await;
+        assert!(html.text().contains("不记录") && !html.text().contains("90 天"), "{}", html.text());
+    }
+}

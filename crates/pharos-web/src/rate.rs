@@ -1,0 +1,202 @@
+//! How often somebody may ask: so many requests a second on average, some at once (GCRA, by the crate `governor`).
+//!
+//! Who asks more is told when to come back (429, RFC 6585). People behind one address share its allowance; addresses of
+//! IPv6 count by /64, which is what one household gets. Requests from this machine itself are not counted: they come from a
+//! proxy whose `X-Forwarded-For` nobody trusts yet, or from the operator.
+
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::header::{AUTHORIZATION, RETRY_AFTER};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use governor::clock::{Clock as _, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use pharos_core::config::WebConfig;
+
+use crate::service::Rooms;
+
+/// Those who have not asked for a while are forgotten when this many are known.
+const KNOWN: usize = 50_000;
+
+/// How often it is looked whether that is so.
+const LOOK_EVERY: u32 = 4_096;
+
+/// An allowance for each of many.
+pub(crate) struct Rate<K: Hash + Eq + Clone> {
+    limiter: Option<DefaultKeyedRateLimiter<K>>,
+    asked: AtomicU32,
+}
+
+impl<K: Hash + Eq + Clone> Rate<K> {
+    /// So many in a time on average, `burst` of them at once; 0 is no limit.
+    pub(crate) fn new(many: u32, time: Duration, burst: u32) -> Self {
+        let quota = |many| {
+            let quota = Quota::with_period(time / NonZeroU32::get(many))?;
+            Some(quota.allow_burst(NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN)))
+        };
+        let limiter = NonZeroU32::new(many).and_then(quota).map(RateLimiter::keyed);
+        Self { limiter, asked: AtomicU32::new(0) }
+    }
+
+    /// Takes one of the allowance; else gives how long to wait.
+    pub(crate) fn take(&self, who: &K) -> Result<(), Duration> {
+        let Some(limiter) = &self.limiter else { return Ok(()) };
+        if self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(LOOK_EVERY) && limiter.len() > KNOWN {
+            limiter.retain_recent();
+            limiter.shrink_to_fit();
+        }
+        limiter.check_key(who).map_err(|until| until.wait_time_from(DefaultClock::default().now()))
+    }
+}
+
+/// The allowances of all who ask.
+pub(crate) struct Rates {
+    addresses: Rate<IpAddr>,
+    /// By the place of the key in the configuration.
+    keys: Rate<usize>,
+}
+
+impl Rates {
+    pub(crate) fn of(web: &WebConfig) -> Self {
+        let second = Duration::from_secs(1);
+        Self {
+            addresses: Rate::new(web.rate, second, web.burst),
+            keys: Rate::new(web.key_rate, second, web.key_rate.saturating_mul(2)),
+        }
+    }
+
+    fn take(&self, web: &WebConfig, headers: &HeaderMap, address: Option<IpAddr>) -> Result<(), Duration> {
+        if let Some(key) = known_key(headers, &web.api_keys) {
+            return self.keys.take(&key);
+        }
+        match address.map(household) {
+            Some(address) if !address.is_loopback() => self.addresses.take(&address),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Lets a request through, or says when it may come back.
+pub(crate) async fn limit(State(rooms): State<Rooms>, request: Request, next: Next) -> Response {
+    let web = &rooms.config().web;
+    let address = client_address(request.extensions(), request.headers(), web.behind_proxy);
+    match rooms.rates().take(web, request.headers(), address) {
+        Ok(()) => next.run(request).await,
+        Err(wait) => too_many(wait),
+    }
+}
+
+/// The bare status and when to come back; the page or the problem document is made of it further out.
+pub(crate) fn too_many(wait: Duration) -> Response {
+    let seconds = wait.as_secs().saturating_add(1);
+    (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, HeaderValue::from(seconds))]).into_response()
+}
+
+/// The address that a request comes from: what the connection says, or what our own proxy says.
+pub(crate) fn client_address(
+    extensions: &Extensions,
+    headers: &HeaderMap,
+    behind_proxy: bool,
+) -> Option<IpAddr> {
+    let connection = || extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
+    if behind_proxy { forwarded(headers).or_else(connection) } else { connection() }
+}
+
+/// The last one is what our proxy saw; those before are what others say.
+pub(crate) fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
+    let line = headers.get_all(HeaderName::from_static("x-forwarded-for")).iter().next_back()?;
+    line.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()
+}
+
+/// Those who share an allowance.
+pub(crate) fn household(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) if !v6.is_loopback() => {
+            IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)))
+        }
+        other => other,
+    }
+}
+
+/// The place of the key that a request carries among those that are known. Looks at all of them, whatever fits.
+pub(crate) fn known_key(headers: &HeaderMap, known: &[String]) -> Option<usize> {
+    let bearer = || headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ");
+    let given = headers.get(HeaderName::from_static("api-key")).and_then(|key| key.to_str().ok());
+    let given = given.or_else(bearer)?.trim().as_bytes();
+    let mut found = None;
+    for (place, key) in known.iter().enumerate() {
+        // The digests take the same time to compare however much of the key is right.
+        let [given, key] =
+            [given, key.as_bytes()].map(|key| ring::digest::digest(&ring::digest::SHA256, key));
+        if given.as_ref() == key.as_ref() && !known[place].is_empty() {
+            found = Some(place);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::Config;
+
+    use super::*;
+    use crate::router;
+    use crate::testing::{engine, get_with};
+
+    #[test]
+    fn an_allowance_is_spent_and_comes_back() {
+        let rate = Rate::new(1, Duration::from_secs(1000), 3);
+        assert!((0..3).all(|_| rate.take(&1).is_ok()));
+        let wait = rate.take(&1).unwrap_err();
+        assert!(wait > Duration::from_secs(900) && wait <= Duration::from_secs(1000), "{wait:?}");
+        assert!(rate.take(&2).is_ok(), "everybody has their own");
+        let none = Rate::new(0, Duration::from_secs(1), 0);
+        assert!((0..1000).all(|_| none.take(&1).is_ok()));
+        let quick = Rate::new(1000, Duration::from_secs(1), 1);
+        (0..100 * LOOK_EVERY).for_each(|who| drop(quick.take(&who)));
+        let known = quick.limiter.as_ref().unwrap().len();
+        assert!(known <= KNOWN + LOOK_EVERY as usize + 4_000, "{known} are known");
+    }
+
+    #[test]
+    fn neighbours_of_ipv6_are_one_household() {
+        let [a, b, c] = ["2001:db8::1", "2001:db8::ffff:1", "2001:db8:0:1::1"]
+            .map(|text| household(text.parse().unwrap()));
+        assert!(a == b && a != c);
+        assert_eq!(household("::ffff:192.0.2.1".parse().unwrap()), household("192.0.2.1".parse().unwrap()));
+        assert!(household("::1".parse().unwrap()).is_loopback());
+    }
+
+    #[tokio::test]
+    async fn who_asks_too_often_is_told_when_to_come_back() {
+        let mut config = Config::default();
+        (config.web.rate, config.web.burst, config.web.behind_proxy) = (1, 2, true);
+        config.web.api_keys = vec!["secret".into()];
+        let (_dir, service) = engine(&[], config);
+        let router = router::router(service);
+        let ask = async |path: &str, from: &str, key: &str| {
+            get_with(&router, path, &[("x-forwarded-for", from), ("api-key", key)]).await
+        };
+        for _ in 0..2 {
+            assert_eq!(ask("/", "evil, 192.0.2.7", "").await.status, StatusCode::OK);
+        }
+        let refused = ask("/", "192.0.2.9, 192.0.2.7", "").await;
+        assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+        assert!(refused.text().contains("Too many requests"), "{}", refused.text());
+        assert!(refused.header("retry-after").parse::<u64>().is_ok_and(|seconds| seconds > 0));
+        let refused = ask("/api/v1/hot", "192.0.2.7", "wrong").await;
+        assert_eq!(refused.header("content-type"), "application/problem+json");
+        assert!(refused.header("retry-after").parse::<u64>().is_ok());
+        assert_eq!(ask("/", "192.0.2.8", "").await.status, StatusCode::OK, "others are served");
+        assert_eq!(ask("/", "127.0.0.1", "").await.status, StatusCode::OK);
+        for _ in 0..20 {
+            assert_eq!(ask("/", "192.0.2.7", "secret").await.status, StatusCode::OK, "a key has its own");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What a visitor asks of the result page, and the links that ask for something else.
+
+use pharos_core::Config;
+use pharos_query::{Age, Filters, Request};
+
+use crate::page::Link;
+use crate::paging::{last_page, page_number};
+use crate::visitor::{Visitor, link};
+
+/// Longer values of filters are none.
+const MAX_VALUE: usize = 256;
+
+/// What is asked for. Everything but the words has a parameter of its own.
+pub(crate) struct Asked {
+    pub(crate) query: String,
+    pub(crate) page: usize,
+    /// Copies, too.
+    pub(crate) all: bool,
+    pub(crate) newest_first: bool,
+    pub(crate) filters: Filters,
+    /// What scores are made of, too.
+    pub(crate) explain: bool,
+    /// The state of the index that the first page came from.
+    pub(crate) generation: String,
+}
+
+/// What links of the page may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Site,
+    Lang,
+    Format,
+    Category,
+    Time,
+    Sort,
+}
+
+impl Choice {
+    /// As in addresses. `lang` is the language of the page itself.
+    pub(crate) const fn param(self) -> &'static str {
+        match self {
+            Self::Site => "site",
+            Self::Lang => "in",
+            Self::Format => "type",
+            Self::Category => "category",
+            Self::Time => "time",
+            Self::Sort => "sort",
+        }
+    }
+}
+
+/// The filters among the parameters; what is no value is no filter.
+pub(crate) fn filters(visitor: &Visitor) -> Filters {
+    let text = |choice: Choice| {
+        let value = visitor.param(choice.param())?.trim();
+        let is_value = !value.is_empty() && value.len() <= MAX_VALUE && !value.chars().any(char::is_control);
+        is_value.then(|| value.to_string())
+    };
+    Filters {
+        site: text(Choice::Site),
+        lang: text(Choice::Lang),
+        format: text(Choice::Format),
+        category: text(Choice::Category),
+        time: visitor.param(Choice::Time.param()).and_then(Age::named),
+    }
+}
+
+impl Asked {
+    pub(crate) fn of(visitor: &Visitor, config: &Config) -> Self {
+        Self {
+            query: visitor.query(config.query.max_length),
+            page: page_number(visitor.param("page")),
+            all: visitor.wants_all(),
+            newest_first: visitor.newest_first().unwrap_or_default(),
+            filters: filters(visitor),
+            explain: visitor.wants("explain"),
+            generation: visitor.param("generation").unwrap_or_default().to_string(),
+        }
+    }
+
+    /// Can the page be asked for at all?
+    pub(crate) fn is_reachable(&self, config: &Config) -> bool {
+        self.page <= last_page(u64::MAX, config.query.page_size, config.query.max_results)
+    }
+
+    /// What to ask the search. What lies beyond the limit is not asked for; the first page tells how far results go.
+    pub(crate) fn request(&self, config: &Config) -> Request {
+        Request {
+            text: self.query.clone(),
+            page: if self.is_reachable(config) { self.page } else { 1 },
+            size: config.query.page_size.max(1),
+            all: self.all,
+            newest_first: self.newest_first,
+            any_word: false,
+            explain: self.explain,
+            facets: true,
+            generation: Some(self.generation.clone()).filter(|generation| !generation.is_empty()),
+            filters: self.filters.clone(),
+        }
+    }
+
+    /// The parameters of the same request, without the page; `changed` says what is another or none.
+    fn params<'a>(&'a self, changed: Option<(Choice, Option<&'a str>)>) -> Vec<(&'static str, &'a str)> {
+        let Filters { site, lang, format, category, time } = &self.filters;
+        let mut choices = vec![
+            (Choice::Site, site.as_deref()),
+            (Choice::Lang, lang.as_deref()),
+            (Choice::Format, format.as_deref()),
+            (Choice::Category, category.as_deref()),
+            (Choice::Time, time.map(Age::name)),
+            (Choice::Sort, self.newest_first.then_some("date")),
+        ];
+        if let Some((choice, value)) = changed {
+            choices.iter_mut().filter(|(of, _)| *of == choice).for_each(|(_, current)| *current = value);
+        }
+        let mut params = vec![("q", self.query.as_str())];
+        params.extend(choices.into_iter().filter_map(|(choice, value)| Some((choice.param(), value?))));
+        params.extend(self.all.then_some(("all", "1")));
+        params.extend(self.explain.then_some(("explain", "1")));
+        params
+    }
+
+    /// The first page with something else chosen.
+    pub(crate) fn with(&self, choice: Choice, value: Option<&str>) -> String {
+        link("/search", self.params(Some((choice, value))))
+    }
+
+    /// The first page without any filter.
+    pub(crate) fn without_filters(&self) -> String {
+        let sort = self.newest_first.then_some(("sort", "date"));
+        link("/search", [("q", self.query.as_str())].into_iter().chain(sort))
+    }
+
+    /// The first page with copies.
+    pub(crate) fn with_copies(&self) -> String {
+        let mut params = self.params(None);
+        params.extend((!self.all).then_some(("all", "1")));
+        link("/search", params)
+    }
+
+    /// Another page of the same results.
+    pub(crate) fn turn_to(&self, page: usize, text: impl Into<String>) -> Link {
+        let number = page.to_string();
+        let mut params = self.params(None);
+        if page > 1 {
+            params.extend([("page", number.as_str()), ("generation", self.generation.as_str())]);
+        }
+        Link { href: link("/search", params), text: text.into() }
+    }
+
+    /// Another query that this page offers.
+    pub(crate) fn offer(query: &str, from: &'static str) -> Link {
+        Link { href: link("/search", [("q", query), ("from", from)]), text: query.to_string() }
+    }
+}

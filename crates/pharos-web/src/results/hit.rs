@@ -1,0 +1,118 @@
+//! One result as it is shown.
+
+use percent_encoding::percent_decode_str;
+use pharos_core::PageUrl;
+use pharos_query::{Contribution, Explanation, Hit};
+
+use super::asked::{Asked, Choice};
+use crate::page::Link;
+use crate::visitor::link;
+use crate::words::{Lang, fill, grouped};
+
+/// Longer breadcrumbs are cut: the browser shows one line.
+const MAX_STEPS: usize = 8;
+
+/// One result as it is shown.
+pub(crate) struct HitView {
+    pub(crate) link: Option<String>,
+    pub(crate) title_html: String,
+    pub(crate) site: String,
+    /// The steps of the address behind the site, readable.
+    pub(crate) path: Vec<String>,
+    pub(crate) date: Option<Day>,
+    pub(crate) snippet_html: String,
+    pub(crate) lang: String,
+    /// What kind of file it is, where it is no ordinary page.
+    pub(crate) format: Option<String>,
+    pub(crate) snapshot: Option<String>,
+    pub(crate) similar: Option<String>,
+    pub(crate) more: Option<Link>,
+    pub(crate) duplicates: Option<Link>,
+    pub(crate) indented: bool,
+    /// What its score is made of, where asked for.
+    pub(crate) explanation: Vec<Line>,
+}
+
+/// A part of a score.
+pub(crate) struct Line {
+    pub(crate) part: &'static str,
+    pub(crate) value: String,
+    pub(crate) weight: String,
+    pub(crate) gives: String,
+}
+
+pub(crate) struct Day {
+    pub(crate) machine: String,
+    pub(crate) shown: String,
+}
+
+impl HitView {
+    pub(crate) fn new(hit: &Hit, asked: &Asked, lang: Lang) -> Self {
+        let (words, query) = (lang.words(), asked.query.as_str());
+        let url = PageUrl::parse(&hit.url).ok();
+        let is_ours = |path: &&String| path.starts_with("/snapshot/");
+        Self {
+            path: url.as_ref().map(steps).unwrap_or_default(),
+            similar: url.as_ref().map(|url| link("/search", [("q", format!("related:{url}").as_str())])),
+            link: url.map(|url| url.as_str().to_string()),
+            title_html: hit.title_html.clone(),
+            site: hit.site.clone(),
+            date: hit.date.as_ref().map(|day| Day { machine: day.clone(), shown: lang.date(day) }),
+            snippet_html: hit.snippet_html.clone(),
+            lang: hit.lang.clone(),
+            format: (!hit.format.is_empty() && hit.format != "html").then(|| hit.format.to_uppercase()),
+            snapshot: hit.cached_url.as_ref().filter(is_ours).map(|path| link(path, [("q", query)])),
+            more: (hit.more_from_site > 0).then(|| Link {
+                href: asked.with(Choice::Site, Some(&hit.site)),
+                text: fill(words.more_from_site, &[&grouped(hit.more_from_site)]),
+            }),
+            duplicates: (hit.duplicates > 0)
+                .then(|| Link { href: asked.with_copies(), text: words.duplicates(hit.duplicates) }),
+            indented: hit.indented,
+            explanation: hit.explanation.as_ref().map(lines).unwrap_or_default(),
+        }
+    }
+
+    /// Is there anything below the snippet?
+    pub(crate) fn has_extras(&self) -> bool {
+        self.snapshot.is_some() || self.similar.is_some() || self.more.is_some() || self.duplicates.is_some()
+    }
+}
+
+fn lines(explanation: &Explanation) -> Vec<Line> {
+    let line = |part: &Contribution| Line {
+        part: part.part,
+        value: format!("{:.3}", part.value),
+        weight: format!("{:.2}", part.weight),
+        gives: format!("{:.3}", part.gives),
+    };
+    explanation.parts.iter().map(line).collect()
+}
+
+/// The steps of a path as people read them: escapes undone, what could disturb the line left out.
+fn steps(url: &PageUrl) -> Vec<String> {
+    url.as_url()
+        .path()
+        .split('/')
+        .map(|step| percent_decode_str(step).decode_utf8_lossy().chars().filter(|c| is_quiet(*c)).collect())
+        .filter(|step: &String| !step.trim().is_empty())
+        .take(MAX_STEPS)
+        .collect()
+}
+
+/// Neither a control character nor one that turns the direction of writing.
+fn is_quiet(c: char) -> bool {
+    !c.is_control()
+        && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_an_address_disturb_nothing() {
+        let url = PageUrl::parse("http://a.b/x%E2%80%AEy/%00%0a//%ff/a/b/c/d/e/f/g/h").unwrap();
+        assert_eq!(steps(&url), ["xy", "\u{fffd}", "a", "b", "c", "d", "e", "f"]);
+    }
+}

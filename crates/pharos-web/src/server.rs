@@ -1,0 +1,377 @@
+//! From a socket to the router: connections are let in, read with patience but not for ever, and let go.
+//!
+//! ```text
+//! accept ─▶ place for it? ─▶ TLS, where certificates are given ─▶ HTTP/1.1 or HTTP/2 ─▶ router
+//! ```
+//!
+//! HTTP/2 is spoken in clear text to who begins with it, as proxies do, and by ALPN over TLS.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{ConnectInfo, Request};
+use axum::http::Version;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use pharos_core::config::WebConfig;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt as _;
+
+use crate::open_files;
+use crate::patience::{Pace, Paced, Patience};
+use crate::router::router;
+use crate::service::Service;
+use crate::tls::Certificates;
+
+/// Connections that the kernel keeps for us until we let them in; it may keep fewer (`net.core.somaxconn`).
+const BACKLOG: u32 = 4096;
+
+/// How long requests under way may take after the stop signal.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
+
+/// After a connection could not be taken (no more files, mostly), others get time to end.
+const RECOVERY: Duration = Duration::from_millis(100);
+
+/// Requests that one HTTP/2 connection may have under way.
+const STREAMS: u32 = 100;
+
+/// Header fields of a request.
+const MAX_FIELDS: usize = 100;
+
+/// Listens on an address such as `127.0.0.1:8080`, and takes more connections at once than the default would.
+pub async fn listen(address: &str) -> io::Result<TcpListener> {
+    let mut refused = io::Error::new(io::ErrorKind::AddrNotAvailable, "no such address");
+    for address in lookup_host(address).await? {
+        match listen_on(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => refused = error,
+        }
+    }
+    Err(refused)
+}
+
+fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // A restart need not wait until the kernel has forgotten the connections of before.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// Serves until `stop`, then finishes the requests under way, for at most five seconds.
+pub async fn serve(
+    listener: TcpListener,
+    service: Service,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()> {
+    let web = service.config.web.clone();
+    let certificates = Certificates::of(&web)?;
+    let upkeep = tokio::spawn(service.metrics.clone().keep_up());
+    let watching = certificates.clone().map(|certificates| tokio::spawn(certificates.keep_up()));
+    let server = Server {
+        places: Arc::new(Semaphore::new(open_files::room_for(web.connections))),
+        acceptor: certificates.map(|certificates| certificates.acceptor()).transpose()?,
+        builder: builder(&web),
+        patience: Patience::of(&web),
+        router: router(service),
+        graceful: GracefulShutdown::new(),
+    };
+    tokio::pin!(stop);
+    loop {
+        tokio::select! {
+            () = server.take(&listener) => {}
+            () = &mut stop => break,
+        }
+    }
+    // Who comes now finds the door closed and not a silent queue.
+    drop(listener);
+    tokio::select! {
+        () = server.graceful.shutdown() => {}
+        () = tokio::time::sleep(GRACE) => {}
+    }
+    upkeep.abort();
+    if let Some(watching) = watching {
+        watching.abort();
+    }
+    Ok(())
+}
+
+struct Server {
+    places: Arc<Semaphore>,
+    acceptor: Option<TlsAcceptor>,
+    builder: Builder<TokioExecutor>,
+    patience: Patience,
+    router: Router,
+    graceful: GracefulShutdown,
+}
+
+fn builder(web: &WebConfig) -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    let head = web.head_limit.bytes().clamp(8 << 10, 1 << 20);
+    // Patience is what `patience.rs` has: this is for connections that send nothing at all.
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(web.idle_timeout.max(web.head_timeout))
+        .max_buf_size(head)
+        .max_headers(MAX_FIELDS);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS)
+        .max_header_list_size(u32::try_from(head).unwrap_or(u32::MAX));
+    builder
+}
+
+impl Server {
+    /// Waits for a place and for somebody to take it.
+    async fn take(&self, listener: &TcpListener) {
+        let Ok(place) = Arc::clone(&self.places).acquire_owned().await else { return };
+        let (stream, address) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Somebody who went away again is nothing to wait for.
+                if error.kind() != io::ErrorKind::ConnectionAborted {
+                    tracing::warn!(%error, "cannot take a connection");
+                    tokio::time::sleep(RECOVERY).await;
+                }
+                return;
+            }
+        };
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "cannot turn off delays of small packets");
+        }
+        let (builder, router) = (self.builder.clone(), self.router.clone());
+        let (acceptor, patience, watcher) = (self.acceptor.clone(), self.patience, self.graceful.watcher());
+        tokio::spawn(async move {
+            let _place = place;
+            metrics::gauge!(CONNECTIONS).increment(1.0);
+            match acceptor {
+                None => converse(stream, address, &builder, router, patience, watcher).await,
+                Some(acceptor) => {
+                    secretly(acceptor, stream, address, &builder, router, patience, watcher).await
+                }
+            }
+            metrics::gauge!(CONNECTIONS).decrement(1.0);
+        });
+    }
+}
+
+pub(crate) const CONNECTIONS: &str = "pharos_http_connections";
+
+async fn secretly(
+    acceptor: TlsAcceptor,
+    stream: TcpStream,
+    address: SocketAddr,
+    builder: &Builder<TokioExecutor>,
+    router: Router,
+    patience: Patience,
+    watcher: Watcher,
+) {
+    match tokio::time::timeout(patience.head, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => converse(stream, address, builder, router, patience, watcher).await,
+        Ok(Err(error)) => tracing::debug!(%error, %address, "no agreement on TLS"),
+        Err(_) => tracing::debug!(%address, "too slow to agree on TLS"),
+    }
+}
+
+/// Requests and answers, until one side has enough.
+async fn converse(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    address: SocketAddr,
+    builder: &Builder<TokioExecutor>,
+    router: Router,
+    patience: Patience,
+    watcher: Watcher,
+) {
+    let pace = Arc::new(Pace::default());
+    let stream = Paced::new(stream, Arc::clone(&pace), patience);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        pace.head_is_read(request.version() >= Version::HTTP_2);
+        request.extensions_mut().insert(ConnectInfo(address));
+        router.clone().oneshot(request)
+    });
+    let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+    if let Err(error) = watcher.watch(connection).await {
+        tracing::debug!(%error, %address, "a connection ended early");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::Config;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::sync::oneshot;
+    use tokio::task::JoinHandle;
+
+    use super::*;
+    use crate::testing::engine;
+
+    struct Running {
+        _dir: tempfile::TempDir,
+        address: SocketAddr,
+        stop: Option<oneshot::Sender<()>>,
+        server: JoinHandle<io::Result<()>>,
+    }
+
+    async fn start(config: Config) -> Running {
+        let (dir, service) = engine(&[], config);
+        let listener = listen("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let server = tokio::spawn(serve(listener, service, async move { stopped.await.unwrap_or(()) }));
+        Running { _dir: dir, address, stop: Some(stop), server }
+    }
+
+    async fn ask(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), close: bool) -> String {
+        let connection = if close { "Connection: close\r\n" } else { "" };
+        let request = format!("GET /favicon.svg HTTP/1.1\r\nHost: localhost\r\n{connection}\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        if close {
+            let _ = stream.read_to_end(&mut answer).await;
+        } else {
+            let mut part = [0; 64 << 10];
+            let read = stream.read(&mut part).await.unwrap();
+            answer.extend_from_slice(&part[..read]);
+        }
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    #[tokio::test]
+    async fn the_server_stops_when_told() {
+        let mut running = start(Config::default()).await;
+        // A visitor who connects and says nothing does not hold the server up for longer than its grace.
+        let _idle = TcpStream::connect(running.address).await.unwrap();
+        running.stop.take().unwrap().send(()).unwrap();
+        tokio::time::timeout(GRACE * 2, running.server).await.unwrap().unwrap().unwrap();
+        assert!(TcpStream::connect(running.address).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn who_dawdles_is_let_go_and_who_asks_again_is_not() {
+        let mut config = Config::default();
+        config.web.head_timeout = Duration::from_millis(300);
+        config.web.idle_timeout = Duration::from_secs(60);
+        let running = start(config).await;
+        let mut slow = TcpStream::connect(running.address).await.unwrap();
+        slow.write_all(b"GET / HTTP/1.1\r\nHost: lo").await.unwrap();
+        let mut patient = TcpStream::connect(running.address).await.unwrap();
+        assert!(ask(&mut patient, false).await.starts_with("HTTP/1.1 200"));
+        let mut rest = Vec::new();
+        let cut = tokio::time::timeout(Duration::from_secs(30), slow.read_to_end(&mut rest)).await;
+        cut.expect("the slow one is cut off").ok();
+        assert!(rest.is_empty(), "it gets no answer");
+        // Longer than a head may take, and still welcome.
+        tokio::time::sleep(Duration::from_millis(400)).await;
+        assert!(ask(&mut patient, true).await.starts_with("HTTP/1.1 200"));
+    }
+
+    #[tokio::test]
+    async fn silence_ends_a_connection() {
+        let mut config = Config::default();
+        config.web.idle_timeout = Duration::from_millis(300);
+        config.web.timeout = Duration::from_millis(100);
+        config.web.head_timeout = Duration::from_millis(200);
+        let running = start(config).await;
+        let mut stream = TcpStream::connect(running.address).await.unwrap();
+        assert!(ask(&mut stream, false).await.starts_with("HTTP/1.1 200"));
+        let mut rest = Vec::new();
+        let closed = tokio::time::timeout(Duration::from_secs(30), stream.read_to_end(&mut rest)).await;
+        closed.expect("it is closed").ok();
+    }
+
+    #[tokio::test]
+    async fn more_than_there_are_places_for_wait_until_one_leaves() {
+        let mut config = Config::default();
+        config.web.connections = 1;
+        let running = start(config).await;
+        let mut first = TcpStream::connect(running.address).await.unwrap();
+        assert!(ask(&mut first, false).await.starts_with("HTTP/1.1 200"));
+        let mut second = TcpStream::connect(running.address).await.unwrap();
+        let waiting = tokio::spawn(async move { ask(&mut second, true).await });
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert!(!waiting.is_finished());
+        drop(first);
+        assert!(waiting.await.unwrap().starts_with("HTTP/1.1 200"));
+    }
+
+    #[tokio::test]
+    async fn a_proxy_may_speak_http_2_in_clear_text() {
+        let running = start(Config::default()).await;
+        let mut stream = TcpStream::connect(running.address).await.unwrap();
+        // The preface and an empty SETTINGS frame.
+        stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await.unwrap();
+        let mut frame = [0; 9];
+        stream.read_exact(&mut frame).await.unwrap();
+        assert_eq!(frame[3], 4, "it answers with SETTINGS: {frame:?}");
+    }
+
+    #[tokio::test]
+    async fn certificates_turn_tls_on_and_are_read_anew() {
+        use tokio_rustls::TlsConnector;
+        use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+        use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+        let files = tempfile::tempdir().unwrap();
+        let (chain, key) = (files.path().join("chain.pem"), files.path().join("key.pem"));
+        let renew = || {
+            let made = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
+            std::fs::write(&chain, made.cert.pem()).unwrap();
+            std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+            made.cert.der().clone()
+        };
+        let connect = |trusted: CertificateDer<'static>, address| async move {
+            let mut roots = RootCertStore::empty();
+            roots.add(trusted).unwrap();
+            let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+            let stream = TcpStream::connect(address).await.unwrap();
+            TlsConnector::from(Arc::new(config))
+                .connect(ServerName::try_from("localhost").unwrap(), stream)
+                .await
+        };
+        let mut config = Config::default();
+        config.web.certificate = chain.display().to_string();
+        config.web.key = key.display().to_string();
+        let first = renew();
+        let running = start(config).await;
+        let answer = ask(&mut connect(first.clone(), running.address).await.unwrap(), true).await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert!(answer.contains("strict-transport-security: "), "{answer}");
+        let second = renew();
+        let patience = std::time::Instant::now() + Duration::from_secs(60);
+        while connect(second.clone(), running.address).await.is_err() {
+            assert!(std::time::Instant::now() < patience, "the new certificate is never taken");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        assert!(connect(first, running.address).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn wrong_certificates_are_told_at_the_start() {
+        let files = tempfile::tempdir().unwrap();
+        let rubbish = files.path().join("rubbish.pem");
+        std::fs::write(&rubbish, "rubbish").unwrap();
+        for (certificate, key, said) in [
+            (rubbish.display().to_string(), rubbish.display().to_string(), "rubbish.pem"),
+            (files.path().join("none.pem").display().to_string(), rubbish.display().to_string(), "none.pem"),
+            (rubbish.display().to_string(), String::new(), "web.key"),
+            (String::new(), rubbish.display().to_string(), "web.certificate"),
+        ] {
+            let mut config = Config::default();
+            (config.web.certificate, config.web.key) = (certificate, key);
+            let error = start(config).await.server.await.unwrap().unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

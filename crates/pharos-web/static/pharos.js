@@ -1,0 +1,215 @@
+// What scripts add to pages that work without them: suggestions, keys, and telling what was clicked.
+(() => {
+  "use strict";
+  const $ = (css, of = document) => of.querySelector(css);
+  const $$ = (css, of = document) => [...of.querySelectorAll(css)];
+  const box = $(".box input[name=q]");
+
+  // Suggestions: a list box below the search box (WAI-ARIA's combobox).
+  if (box) {
+    const form = box.form;
+    const list = document.createElement("ul");
+    list.id = "suggestions";
+    list.className = "suggestions";
+    list.hidden = true;
+    list.setAttribute("role", "listbox");
+    list.setAttribute("aria-label", box.getAttribute("aria-label"));
+    form.append(list);
+    for (const [name, value] of [["role", "combobox"], ["aria-autocomplete", "list"], ["aria-controls", list.id], ["aria-expanded", "false"]]) {
+      box.setAttribute(name, value);
+    }
+    let typed = box.value; // What the person wrote, while the box shows a suggestion.
+    let at = -1;
+    let asking = null;
+    let timer = 0;
+    const known = new Map();
+
+    const close = () => {
+      clearTimeout(timer);
+      asking?.abort();
+      list.hidden = true;
+      at = -1;
+      box.setAttribute("aria-expanded", "false");
+      box.removeAttribute("aria-activedescendant");
+    };
+    const choose = (place) => {
+      const options = $$("li", list);
+      at = place;
+      options.forEach((option, n) => option.setAttribute("aria-selected", String(n === at)));
+      if (at < 0) box.removeAttribute("aria-activedescendant");
+      else box.setAttribute("aria-activedescendant", options[at].id);
+      box.value = at < 0 ? typed : options[at].textContent;
+    };
+    const go = (text) => {
+      box.value = text;
+      const from = document.createElement("input");
+      from.type = "hidden";
+      from.name = "from";
+      from.value = "suggested";
+      form.append(from);
+      close();
+      form.requestSubmit();
+      // Whoever comes back types again.
+      setTimeout(() => from.remove());
+    };
+    const show = (texts) => {
+      list.replaceChildren(...texts.map((text, n) => {
+        const option = document.createElement("li");
+        option.id = `suggestion-${n}`;
+        option.setAttribute("role", "option");
+        option.setAttribute("aria-selected", "false");
+        option.textContent = text;
+        return option;
+      }));
+      at = -1;
+      box.removeAttribute("aria-activedescendant");
+      list.hidden = texts.length === 0;
+      box.setAttribute("aria-expanded", String(!list.hidden));
+    };
+    const ask = async () => {
+      asking?.abort();
+      const text = typed;
+      if (!text.trim()) return close();
+      if (!known.has(text)) {
+        asking = new AbortController();
+        try {
+          const answer = await fetch(`/suggest?q=${encodeURIComponent(text)}`, { signal: asking.signal });
+          if (!answer.ok) return;
+          const [, texts] = await answer.json();
+          if (known.size > 200) known.clear();
+          known.set(text, texts);
+        } catch { return; /* another letter was typed, or nobody is there */ }
+      }
+      if (text === typed && document.activeElement === box) show(known.get(text));
+    };
+    box.addEventListener("input", (event) => {
+      typed = box.value;
+      clearTimeout(timer);
+      // Pinyin on its way to Han characters is asked for, too: the reply knows both.
+      timer = setTimeout(ask, event.isComposing ? 150 : 60);
+    });
+    box.addEventListener("keydown", (event) => {
+      if (event.isComposing) return;
+      const count = list.children.length;
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        if (list.hidden) { typed = box.value; ask(); event.preventDefault(); return; }
+        const step = event.key === "ArrowDown" ? 1 : -1;
+        // One place more than there are suggestions: what was typed.
+        choose((at + 1 + step + count + 1) % (count + 1) - 1);
+        event.preventDefault();
+      } else if (event.key === "Enter" && !list.hidden && at >= 0) {
+        event.preventDefault();
+        go(box.value);
+      } else if (event.key === "Escape" && !list.hidden) {
+        box.value = typed;
+        close();
+        event.preventDefault();
+      } else if (event.key === "Tab") close();
+    });
+    box.addEventListener("blur", close);
+    form.addEventListener("submit", close);
+    // Before the box loses its focus.
+    list.addEventListener("mousedown", (event) => {
+      event.preventDefault();
+      const option = event.target.closest("li");
+      if (option && event.button === 0) go(option.textContent);
+    });
+    window.addEventListener("pageshow", close);
+  }
+
+  // Keys, as in other search engines. /help tells them and turns them off.
+  const results = $$(".hits > li");
+  let here = -1;
+  const visit = (place) => {
+    if (!results.length) return;
+    here = Math.max(0, Math.min(results.length - 1, place));
+    results.forEach((result, n) => result.classList.toggle("here", n === here));
+    const link = $("h2 a", results[here]);
+    link?.focus({ preventScroll: true });
+    results[here].scrollIntoView({ block: "nearest" });
+  };
+  const follow = (css) => $(css)?.click();
+  const help = async () => {
+    const open = $("dialog.keys");
+    if (open) return open.close();
+    try {
+      const page = new DOMParser().parseFromString(await (await fetch("/help")).text(), "text/html");
+      const dialog = document.createElement("dialog");
+      dialog.className = "keys";
+      dialog.setAttribute("aria-labelledby", "keys-title");
+      dialog.append($("#keys", page));
+      dialog.addEventListener("close", () => dialog.remove());
+      dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+      document.body.append(dialog);
+      dialog.showModal();
+    } catch { location.href = "/help#keys"; }
+  };
+  const keys = {
+    "/": () => { box?.focus(); box?.select(); },
+    j: () => visit(here + 1),
+    k: () => visit(here - 1),
+    o: () => { if (here >= 0) $("h2 a", results[here])?.click(); },
+    n: () => follow(".paging [rel=next]"),
+    p: () => follow(".paging [rel=prev]"),
+    "?": help,
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const writing = event.target.closest?.("input, textarea, select, [contenteditable]");
+    if (event.key === "Escape" && writing === box) box?.blur();
+    if (writing || document.body.dataset.keys === "off") return;
+    const action = keys[event.key];
+    if (!action || ($("dialog[open]") && event.key !== "?")) return;
+    event.preventDefault();
+    action();
+  });
+
+  // Menus close when something else is looked at.
+  document.addEventListener("click", (event) => {
+    for (const menu of $$(".filters details[open]")) if (!menu.contains(event.target)) menu.open = false;
+  });
+  document.addEventListener("keydown", (event) => {
+    const menu = event.key === "Escape" && event.target.closest?.(".filters details[open]");
+    if (menu) { menu.open = false; $("summary", menu).focus(); }
+  });
+
+  // Clicks: told by a beacon with the name of what was shown. Without scripts they are not told.
+  const remembered = "pharos-clicked";
+  const tell = (params) => navigator.sendBeacon?.(`/api/v1/click?${new URLSearchParams(params)}`);
+  const place = (link) => {
+    const impression = link.closest("[data-impression]")?.dataset.impression;
+    if (!impression) return null;
+    const result = link.closest(".hits > li");
+    if (result) {
+      const kind = link.closest("h2") ? "result" : link.pathname.startsWith("/snapshot/") ? "snapshot" : null;
+      return kind && { impression, kind, rank: Number(result.parentElement.dataset.first) + results.indexOf(result) };
+    }
+    const offer = link.closest(".related li");
+    if (offer) return { impression, kind: "related", rank: $$(".related li").indexOf(offer) + 1 };
+    return { impression, kind: "corrected", rank: 1 };
+  };
+  const clicked = (event) => {
+    const link = event.target.closest?.("a");
+    const click = link && (event.type === "click" || event.button === 1) && place(link);
+    if (!click) return;
+    tell(click);
+    try { sessionStorage.setItem(remembered, JSON.stringify({ click, at: Date.now() })); } catch { /* not allowed to remember */ }
+  };
+  document.addEventListener("click", clicked);
+  document.addEventListener("auxclick", clicked);
+  const shown = $("[data-impression]")?.dataset.impression;
+  if (shown) tell({ impression: shown, kind: "seen" });
+  // Back from a result: how long was that?
+  const back = () => {
+    if (document.visibilityState !== "visible") return;
+    let last = null;
+    try {
+      last = JSON.parse(sessionStorage.getItem(remembered));
+      sessionStorage.removeItem(remembered);
+    } catch { /* nothing remembered */ }
+    if (!["result", "snapshot"].includes(last?.click?.kind)) return;
+    tell({ ...last.click, kind: "leave", dwell: Math.max(0, Date.now() - last.at) });
+  };
+  document.addEventListener("visibilitychange", back);
+  window.addEventListener("pageshow", back);
+})();

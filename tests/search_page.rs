@@ -1,0 +1,405 @@
+//! What scripts, choices and keys add to the search page, in a real browser; and who is kept out by any of its pages.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+#[path = "common/axe.rs"]
+mod axe;
+#[path = "common/browser.rs"]
+mod rig;
+
+use std::io::{Read as _, Write as _};
+
+use common::{Running, encode, get, pharos, succeed};
+use rig::{Browser, Demo, Site, count, language, stays, until};
+use thirtyfour::prelude::*;
+
+/// Types without pressing Enter.
+fn type_in(browser: &Browser, text: &str) {
+    let input = browser.find(".box input[name=q]");
+    browser.run(input.clear());
+    browser.run(input.send_keys(text));
+}
+
+/// Presses keys that go to no box.
+fn press(browser: &Browser, keys: &str) {
+    browser.run(browser.find("body").send_keys(keys));
+}
+
+fn value(browser: &Browser) -> String {
+    browser.property(".box input[name=q]", "value")
+}
+
+/// The queries that were asked, with how they came about.
+fn sources(demo: &Demo) -> Vec<(String, String)> {
+    let text = |record: &serde_json::Value, name: &str| record[name].as_str().unwrap_or_default().to_string();
+    demo.logged("queries-").iter().map(|record| (text(record, "query"), text(record, "source"))).collect()
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn suggestions_are_chosen_by_mouse_by_keys_and_by_pinyin() {
+    let demo = Demo::start();
+    let browser = Browser::start("en-US");
+    browser.open(&demo.url("/"));
+    type_in(&browser, "lighth");
+    until("something is suggested", || !browser.texts(".suggestions li").is_empty());
+    let offered = browser.texts(".suggestions li");
+    assert!(offered.iter().all(|text| text.to_lowercase().contains("lighth")), "{offered:?}");
+
+    // Down to the first, round to what was typed, and back to the first.
+    let input = browser.find(".box input[name=q]");
+    browser.run(input.send_keys(Key::Down));
+    assert_eq!(value(&browser), offered[0]);
+    assert_eq!(browser.attribute(".box input[name=q]", "aria-activedescendant"), "suggestion-0");
+    browser.run(input.send_keys(Key::Up));
+    assert_eq!(value(&browser), "lighth");
+    browser.run(input.send_keys(Key::Escape));
+    until("the list is closed", || browser.texts(".suggestions li").iter().all(String::is_empty));
+    browser.run(input.send_keys(Key::Down));
+    until("the list is open again", || browser.texts(".suggestions li") == offered);
+    browser.run(input.send_keys(Key::Down + Key::Enter));
+    until("the first suggestion is searched for", || {
+        browser.url().contains("/search?") && browser.url().contains("from=suggested")
+    });
+    assert_eq!(value(&browser), offered[0]);
+
+    // By mouse, on the result page.
+    type_in(&browser, "harb");
+    until("something is suggested", || browser.texts(".suggestions li").iter().any(|text| text.contains("harb")));
+    let wanted = browser.texts(".suggestions li")[1].clone();
+    browser.click(".suggestions li:nth-child(2)");
+    until("it is searched for", || browser.url().contains("/search?") && value(&browser) == wanted);
+
+    // Pinyin suggests Chinese.
+    type_in(&browser, "dengta");
+    until("Chinese is suggested", || browser.texts(".suggestions li").iter().any(|text| text.contains("灯塔")));
+    browser.run(browser.find(".box input[name=q]").send_keys(Key::Down + Key::Enter));
+    until("it is searched for", || browser.url().contains("from=suggested") && value(&browser).contains("灯塔"));
+    assert!(count(&browser.text(".bar span:nth-child(2)")) > 0);
+    until("the log tells how they came about", || {
+        let sources = sources(&demo);
+        [&offered[0], &wanted].iter().all(|query| sources.contains(&((*query).clone(), "suggested".into())))
+    });
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn filters_narrow_results_with_scripts_and_without() {
+    let demo = Demo::start();
+    for has_scripts in [true, false] {
+        let browser = if has_scripts { Browser::start("en-US") } else { Browser::without_scripts("en-US") };
+        browser.open(&demo.url("/search?q=lighthouse"));
+        let all = count(&browser.text(".bar span:nth-child(2)"));
+        let menu = browser.texts(".filters summary").iter().position(|title| title == "Any site").unwrap() + 1;
+        let menu = format!(".filters details:nth-of-type({menu})");
+        browser.click(&format!("{menu} summary"));
+        until("the menu is open", || browser.texts(&format!("{menu} li")).iter().all(|entry| !entry.is_empty()));
+        let entry = browser.text(&format!("{menu} li:nth-child(2)"));
+        let (site, pages) = entry.split_once('\n').or_else(|| entry.rsplit_once(' ')).unwrap();
+        browser.click(&format!("{menu} li:nth-child(2) a"));
+        until("the site is chosen", || browser.url().contains("site="));
+        assert!(browser.texts(".hits .site").iter().all(|shown| shown == site.trim()));
+        let narrow = count(&browser.text(".bar span:nth-child(2)"));
+        assert!(narrow == count(pages) && narrow < all, "{entry}: {narrow} of {all}");
+        assert_eq!(browser.text(".filters .set"), site.trim());
+        assert_eq!(browser.attribute(".box input", "value"), "lighthouse", "the box holds what was typed");
+
+        // The next page, the newest first, and without the filter again.
+        if !browser.all(".paging [rel=next]").is_empty() {
+            browser.click(".paging [rel=next]");
+            until("page 2 is shown", || browser.url().contains("page=2"));
+            assert!(browser.texts(".hits .site").iter().all(|shown| shown == site.trim()));
+        }
+        browser.click(".filters .sort");
+        until("the newest come first", || browser.url().contains("sort=date"));
+        let dates: Vec<String> = browser
+            .all(".hits time")
+            .iter()
+            .filter_map(|time| browser.run(time.attr("datetime")))
+            .collect();
+        assert!(dates.is_sorted_by(|a, b| a >= b), "{dates:?}");
+        browser.click(".filters .set");
+        browser.click(".filters details[open] li:first-child a");
+        until("any site is shown", || !browser.url().contains("site="));
+        assert!(browser.url().contains("sort=date"), "the order stays");
+        assert_eq!(browser.errors(), Vec::<String>::new());
+    }
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn colours_are_chosen_and_remembered_on_every_page() {
+    let demo = Demo::start();
+    let browser = Browser::without_scripts("en-US");
+    let paper = || browser.run(browser.find("body").css_value("background-color"));
+    browser.open(&demo.url("/search?q=lighthouse"));
+    browser.colour_scheme("dark");
+    let night = paper();
+    browser.colour_scheme("light");
+    let day = paper();
+    assert_ne!(night, day, "the browser's wish is heard");
+    let choose = |name: &str| {
+        let links = browser.all(".foot nav:nth-of-type(2) a");
+        let link = links.into_iter().find(|link| browser.run(link.text()) == name).unwrap();
+        browser.run(link.click());
+        until("it is chosen", || browser.text(".foot nav:nth-of-type(2) [aria-current]") == name);
+    };
+    choose("Dark");
+    assert_eq!(paper(), night);
+    for path in ["/", "/search?q=harbour", "/hot", "/help", "/privacy", "/bot", "/api", "/no/such/page", "/clean"] {
+        browser.open(&demo.url(path));
+        assert_eq!(paper(), night, "{path}");
+    }
+    choose("Light");
+    browser.colour_scheme("dark");
+    assert_eq!(paper(), day, "the visitor's word counts more than the browser's");
+    choose("Auto");
+    assert_eq!(paper(), night);
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn everything_is_within_reach_of_keys() {
+    let demo = Demo::start();
+    let browser = Browser::start("en-US");
+    browser.open(&demo.url("/search?q=lighthouse"));
+    let focused = |css: &str| !browser.all(&format!("{css}:focus")).is_empty();
+    press(&browser, "/");
+    until("the box is reached", || focused(".box input"));
+    press(&browser, "njk");
+    assert!(value(&browser).ends_with("njk"), "keys in the box are letters: {}", value(&browser));
+    browser.run(browser.find(".box input[name=q]").send_keys(Key::Escape));
+    until("the box is left", || !focused(".box input"));
+
+    press(&browser, "j");
+    until("the first result is here", || focused(".hits > li:nth-child(1).here h2 a"));
+    press(&browser, "jj");
+    until("the third result is here", || focused(".hits > li:nth-child(3).here h2 a"));
+    press(&browser, "k");
+    until("the second result is here", || focused(".hits > li:nth-child(2).here h2 a"));
+    let link = browser.attribute(".hits > li:nth-child(2) h2 a", "href");
+    press(&browser, "n");
+    until("page 2 is shown", || browser.url().contains("page=2"));
+    press(&browser, "p");
+    until("page 1 is shown", || !browser.url().contains("page=2"));
+
+    press(&browser, "?");
+    until("the keys are told", || browser.text("dialog").contains("next result"));
+    assert_eq!(browser.accessibility(), Vec::<String>::new(), "the dialog keeps nobody out");
+    press(&browser, "n");
+    stays("a dialog is in front", || !browser.url().contains("page=2"));
+    browser.run(browser.find("dialog").send_keys(Key::Escape));
+    until("they are gone", || browser.all("dialog").is_empty());
+
+    press(&browser, "jj");
+    press(&browser, "o");
+    until("the result is open", || browser.url() == link);
+    until("the click is told", || demo.clicks().iter().any(|click| click["rank"] == 2 && click["url"] == link));
+
+    // Who does not want them turns them off.
+    browser.open(&demo.url("/help"));
+    browser.click("#keys p a");
+    until("they are off", || browser.text("#keys p a") == "Turn keys on");
+    browser.open(&demo.url("/search?q=lighthouse"));
+    press(&browser, "n");
+    stays("the key means nothing", || !browser.url().contains("page=2"));
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+/// Clicks are told by scripts alone, and an impression says whether they are.
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn what_is_shown_says_whether_clicks_are_told() {
+    let demo = Demo::start();
+    let shown = |kind: &str| demo.logged("impressions-").into_iter().filter(|i| i["kind"] == kind).count();
+    let browser = Browser::without_scripts("en-US");
+    browser.open(&demo.url("/search?q=lighthouse"));
+    let link = browser.attribute(".hits > li:first-child h2 a", "href");
+    browser.click(".hits > li:first-child h2 a");
+    until("the page is open", || browser.url() == link);
+    drop(browser);
+    until("what was shown is written down", || shown("results") == 1);
+    assert_eq!((shown("seen"), demo.clicks().len()), (0, 0));
+
+    let browser = Browser::start("en-US");
+    browser.open(&demo.url("/search?q=lighthouse"));
+    until("it is told that it was seen", || shown("seen") == 1);
+    let seen = demo.logged("impressions-").into_iter().find(|i| i["kind"] == "seen").unwrap();
+    let ids: Vec<_> = demo.logged("impressions-").into_iter().filter(|i| i["kind"] == "results").collect();
+    assert!(ids.iter().any(|shown| shown["id"] == seen["id"] && shown["id"] != ids[0]["id"]), "{seen}");
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn what_many_ask_is_a_page_of_its_own() {
+    let demo = Demo::start();
+    let browser = Browser::start("en-US");
+    browser.open(&demo.url("/hot"));
+    assert!(browser.text("main").contains("Nothing to show yet"));
+    // Visits are told apart by what they come with.
+    for visitor in 0..6 {
+        let mut stream = std::net::TcpStream::connect(demo.address()).unwrap();
+        let request = format!(
+            "GET /search?q={} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: visitor {visitor}\r\nConnection: close\r\n\r\n",
+            encode("灯塔 <b>")
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        stream.read_to_end(&mut Vec::new()).unwrap();
+    }
+    until("it is in the list", || {
+        browser.open(&demo.url("/hot"));
+        browser.text("main").contains("灯塔 <b>")
+    });
+    assert!(browser.all("main b").is_empty(), "what people type is text");
+    assert_eq!(browser.all(".hours rect").len(), 24);
+    assert_eq!(browser.accessibility(), Vec::<String>::new());
+    browser.click(".lists a");
+    until("it is searched for", || browser.url().contains("from=hot"));
+    assert_eq!(value(&browser), "灯塔 <b>");
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn webmasters_learn_whether_a_page_is_known_and_submit_it() {
+    let demo = Demo::start();
+    let browser = Browser::without_scripts("en-US");
+    browser.open(&demo.url("/search?q=lighthouse"));
+    let known = browser.attribute(".hits > li:first-child h2 a", "href");
+    let ask = |url: &str| {
+        browser.open(&demo.url("/bot"));
+        let input = browser.find("form input[name=url]");
+        browser.run(input.clear());
+        browser.run(input.send_keys(url));
+        browser.run(input.send_keys(Key::Enter));
+        until("it is answered", || browser.url().contains("/bot?url="));
+    };
+    ask(&known);
+    assert!(browser.text("main").contains("can be found"), "{}", browser.text("main"));
+    let unknown = "https://nobody.example/page";
+    ask(unknown);
+    assert_eq!(browser.accessibility(), Vec::<String>::new());
+    browser.click("form[method=post] button");
+    until("it is submitted", || browser.text("main").contains("Thank you"));
+    until("it waits for a decision", || {
+        let data = demo.data();
+        let output = pharos().arg("--data").arg(&data).args(["add", "--proposals"]).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).contains(unknown)
+    });
+    ask("javascript:alert(1)");
+    assert!(!browser.text("main").contains("Thank you"));
+}
+
+/// Reflected: whatever stands in an address is text. Stored: whatever a page says is text.
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn nothing_from_outside_becomes_markup() {
+    const EVIL: &str = "\"'></title></script></style><img src=x onerror=\"document.title='taken over'\">\
+                        <svg onload=\"document.title='taken over'\"><script>document.title='taken over'</script>";
+    let page = format!(
+        "<!doctype html><html lang=\"{e}\"><head><title>innocent {e}</title><meta name=author content=\"{e}\">\
+         <meta name=description content=\"{e}\"></head><body><h1>innocent words</h1>\
+         <p>Some innocent words &lt;img src=x onerror=document.title='taken over'&gt; about a lamp that shines.</p>\
+         <a href=\"/innocent?a={u}\">innocent {e}</a></body></html>",
+        e = EVIL.replace('"', "&quot;").replace('<', "&lt;"),
+        u = encode(EVIL)
+    );
+    let site = Site::start(move |path| (!path.starts_with("/robots")).then(|| page.clone()));
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let on_data = |arguments: &[&str]| {
+        let mut command = pharos();
+        command.arg("--data").arg(&data).args(arguments);
+        command
+    };
+    let address = format!("http://127.0.0.1:{}/", site.port);
+    succeed(&mut on_data(&["crawl", "--allow-private", "--politeness", "own-site", "--max-depth", "1", &address]));
+    succeed(&mut on_data(&["index", "build"]));
+    let mut serve = Running::start(&mut on_data(&["serve", "--listen", "127.0.0.1:0"]));
+    let home = format!("http://{}", serve.address());
+    let browser = Browser::start("en-US");
+    let is_calm = |what: &str| {
+        assert!(!browser.title().starts_with("taken over"), "{what}");
+        assert!(browser.all("img, main script, main style, [onerror], [onload]").is_empty(), "{what}");
+        assert_eq!(browser.errors(), Vec::<String>::new(), "{what}");
+    };
+    let evil = encode(EVIL);
+    for path in [
+        format!("/search?q={evil}"),
+        format!("/search?q=innocent&site={evil}&in={evil}&type={evil}&category={evil}&time={evil}&sort={evil}"),
+        format!("/search?q=innocent&generation={evil}&page={evil}&lang={evil}&theme={evil}&keys={evil}"),
+        format!("/search?q=innocent&{evil}={evil}"),
+        format!("/clean?url={evil}&q={evil}"),
+        format!("/snapshot?url={evil}"),
+        format!("/snapshot/{evil}?q={evil}&at={evil}&view={evil}"),
+        format!("/bot?url={evil}"),
+        format!("/{evil}"),
+        format!("/hot?q={evil}"),
+        "/search?q=innocent".into(),
+        "/search?q=innocent&explain=1".into(),
+    ] {
+        browser.open(&format!("{home}{path}"));
+        is_calm(&path);
+    }
+    browser.open(&format!("{home}/"));
+    type_in(&browser, "innocent");
+    until("titles are suggested", || browser.texts(".suggestions li").iter().any(|text| text.contains("innocent")));
+    stays("suggestions are text", || !browser.title().starts_with("taken over"));
+    is_calm("suggestions");
+    assert!(!browser.all(".suggestions li").is_empty() && browser.all(".suggestions li *").is_empty());
+    let (status, _) = get(home.trim_start_matches("http://"), "/healthz");
+    assert_eq!(status, 200);
+}
+
+/// Every page, by day and by night, on a desk and on a telephone.
+#[test]
+#[ignore = "needs Chromium and axe-core: ./check installs them"]
+fn no_page_keeps_anybody_out() {
+    let demo = Demo::start();
+    for lang in ["en-US", "zh-CN"] {
+        let browser = Browser::start(lang);
+        browser.open(&demo.url("/search?q=lighthouse+keeper"));
+        assert_eq!(language(&browser), &lang[..2]);
+        let snapshot = browser.attribute(".extras a[href^='/snapshot/']", "href");
+        let page = browser.attribute(".hits h2 a", "href");
+        let paths = [
+            "/".to_string(),
+            "/search?q=lighthouse".into(),
+            "/search?q=灯塔&page=2".into(),
+            "/search?q=lighthouse&site=nowhere.example&time=week".into(),
+            "/search?q=zzzqqqxxyy".into(),
+            "/search?q=lighthuose+keepar".into(),
+            "/search?q=lighthouse&explain=1".into(),
+            snapshot,
+            format!("/clean?url={page}"),
+            "/hot".into(),
+            "/help".into(),
+            "/privacy".into(),
+            "/bot".into(),
+            format!("/bot?url={page}"),
+            "/bot?url=https://nobody.example/".into(),
+            "/api".into(),
+            "/no/such/page".into(),
+        ];
+        let mut wrong = Vec::new();
+        for (width, height) in [(1280, 900), (390, 844)] {
+            browser.size(width, height);
+            for path in &paths {
+                browser.open(&demo.url(path));
+                for scheme in ["light", "dark"] {
+                    browser.colour_scheme(scheme);
+                    let seen = format!("{path} {width} {scheme}");
+                    wrong.extend(browser.accessibility().into_iter().map(|line| format!("{seen}: {line}")));
+                }
+                let over = browser.run(browser.driver.execute(
+                    "return document.documentElement.scrollWidth - document.documentElement.clientWidth",
+                    Vec::new(),
+                ));
+                assert!(over.json().as_i64().unwrap() <= 0, "{path} sticks out at {width}");
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
