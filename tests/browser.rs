@@ -4,26 +4,16 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+#[path = "common/axe.rs"]
+mod axe;
+#[path = "common/browser.rs"]
+mod rig;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
-use common::{Running, get, pharos, succeed};
-use pharos_testweb::Web;
-use serde_json::json;
-use tempfile::TempDir;
-use thirtyfour::LoggingPrefsLogLevel;
-use thirtyfour::cdp::domains::emulation::{MediaFeature, SetEmulatedMedia};
-use thirtyfour::extensions::query::ElementPollerWithTimeout;
+use common::{Running, pharos, succeed};
+use rig::{Browser, Demo, Site, count, language, stays, until};
 use thirtyfour::prelude::*;
-use tokio::runtime::Runtime;
-
-/// Long enough for a busy machine; nobody waits for it unless something is broken.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
@@ -407,299 +397,32 @@ fn screenshots() {
     browser.picture(&dir, "results-zh.png");
 }
 
-/// `pharos demo`, all of it indexed.
-struct Demo {
-    address: String,
-    _running: Running,
-    /// Where it puts its data: it is killed, so that it cannot clean up itself.
-    dir: TempDir,
-}
+/// axe-core finds nothing serious, in both languages and both colour schemes; and it would find something.
+#[test]
+#[ignore = "needs Chromium and axe-core: ./check installs them"]
+fn nobody_is_kept_out() {
+    let demo = Demo::start();
+    let mut wrong = Vec::new();
+    for lang in ["en-US", "zh-CN"] {
+        let browser = Browser::start(lang);
+        browser.open("data:text/html,<title>a page</title><img src='data:,'><a href='/'></a>");
+        assert!(browser.accessibility().iter().any(|line| line.starts_with("image-alt ")));
 
-impl Demo {
-    fn start() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let mut running =
-            Running::start(pharos().args(["demo", "--listen", "127.0.0.1:0"]).env("TMPDIR", dir.path()));
-        let address = running.address();
-        let truth = Web::demo().truth(80);
-        let pages = truth.stored().filter(|page| page.status == 200).count();
-        until("all pages of the demo are searchable", || {
-            let (_, home) = get(&address, "/");
-            home.contains(&format!(">{pages} pages to search<"))
-        });
-        Self { address, _running: running, dir }
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
-    }
-
-    /// The clicks that it has written down.
-    fn clicks(&self) -> Vec<serde_json::Value> {
-        let data =
-            std::fs::read_dir(self.dir.path()).unwrap().flatten().map(|entry| entry.path().join("logs"));
-        let logs = data.filter_map(|logs| std::fs::read_dir(logs).ok()).flatten().flatten();
-        let clicks = logs.filter(|file| file.file_name().to_string_lossy().starts_with("clicks-"));
-        let texts = clicks.filter_map(|file| std::fs::read_to_string(file.path()).ok());
-        texts
-            .flat_map(|text| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<_>>())
-            .collect()
-    }
-}
-
-/// A web site of this test's own: what `answer` gives for a path, or 404.
-struct Site {
-    port: u16,
-    connections: Arc<AtomicUsize>,
-}
-
-impl Site {
-    fn start(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let connections = Arc::new(AtomicUsize::new(0));
-        let (counter, answer) = (connections.clone(), Arc::new(answer));
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                counter.fetch_add(1, Ordering::SeqCst);
-                let answer = answer.clone();
-                // Browsers open connections ahead of time and leave them silent for a while.
-                std::thread::spawn(move || Self::answer(stream, &*answer));
+        browser.open(&demo.url("/search?q=lighthouse"));
+        let snapshot = browser.property(".hits > li:first-child .extras a[href^='/snapshot/']", "href");
+        browser.open(&snapshot);
+        let clean = browser.property(".banner a[href^='/clean?']", "href");
+        let pages =
+            ["/", "/search?q=lighthouse", "/search?q=灯塔&page=2", "/search?q=zzzqqqxxyy", "/no/such/page"];
+        let pages = pages.iter().map(|path| demo.url(path)).chain([snapshot, clean]);
+        for page in pages {
+            browser.open(&page);
+            for scheme in ["light", "dark"] {
+                browser.colour_scheme(scheme);
+                let found = browser.accessibility();
+                wrong.extend(found.into_iter().map(|line| format!("{page}, {lang}, {scheme}: {line}")));
             }
-        });
-        Self { port, connections }
-    }
-
-    fn answer(mut stream: TcpStream, answer: &dyn Fn(&str) -> Option<String>) -> std::io::Result<()> {
-        let head: Vec<_> = BufReader::new(stream.try_clone()?)
-            .lines()
-            .map_while(Result::ok)
-            .take_while(|line| !line.is_empty())
-            .collect();
-        let path = head.first().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
-        let (status, body) = answer(path).map_or(("404 Not Found", String::new()), |body| ("200 OK", body));
-        write!(
-            stream,
-            "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n\
-             Connection: close\r\n\r\n{body}",
-            body.len()
-        )
-    }
-
-    /// How many have come so far.
-    fn connections(&self) -> usize {
-        self.connections.load(Ordering::SeqCst)
-    }
-}
-
-/// A browser with an empty profile, gone at the end of the test, however that ends.
-struct Browser {
-    runtime: Runtime,
-    driver: WebDriver,
-    _chromedriver: Running,
-    _dir: TempDir,
-}
-
-impl Browser {
-    fn start(lang: &str) -> Self {
-        Self::with_preferences(lang, json!({}))
-    }
-
-    fn without_scripts(lang: &str) -> Self {
-        Self::with_preferences(lang, json!({ "profile.managed_default_content_settings.javascript": 2 }))
-    }
-
-    fn with_preferences(lang: &str, preferences: serde_json::Value) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let mut command = Command::new("chromedriver");
-        command.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        for variable in ["TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
-            command.env(variable, dir.path());
-        }
-        let mut chromedriver = Running::start(&mut command);
-        let mut lines = BufReader::new(chromedriver.0.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let port = lines
-            .find_map(|line| line.split_once("successfully on port ").map(|(_, port)| port.to_string()))
-            .expect("chromedriver names its port");
-        let port: u16 = port.trim_end_matches('.').parse().unwrap();
-
-        let mut wanted = DesiredCapabilities::chrome();
-        let profile = format!("--user-data-dir={}", dir.path().join("profile").display());
-        for argument in [
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--disable-dev-shm-usage",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--no-first-run",
-            "--no-proxy-server",
-            "--force-device-scale-factor=1",
-            "--hide-scrollbars",
-            &profile,
-            &format!("--lang={lang}"),
-            &format!("--accept-lang={lang}"),
-        ] {
-            wanted.add_arg(argument).unwrap();
-        }
-        wanted.add_experimental_option("prefs", preferences).unwrap();
-        wanted.set_browser_log_level(LoggingPrefsLogLevel::All).unwrap();
-        let runtime = Runtime::new().unwrap();
-        let connecting = WebDriver::builder(format!("http://127.0.0.1:{port}"), wanted)
-            .poller(Arc::new(ElementPollerWithTimeout::new(PATIENCE, Duration::from_millis(50))))
-            .connect();
-        let driver = runtime.block_on(connecting).unwrap();
-        Self { runtime, driver, _chromedriver: chromedriver, _dir: dir }
-    }
-
-    #[track_caller]
-    fn run<T>(&self, action: impl Future<Output = WebDriverResult<T>>) -> T {
-        match self.runtime.block_on(action) {
-            Ok(done) => done,
-            Err(error) => panic!("{error}"),
         }
     }
-
-    #[track_caller]
-    fn open(&self, url: &str) {
-        self.run(self.driver.goto(url));
-    }
-
-    fn url(&self) -> String {
-        self.run(self.driver.current_url()).to_string()
-    }
-
-    fn title(&self) -> String {
-        self.run(self.driver.title())
-    }
-
-    /// The first that fits, as soon as there is one.
-    #[track_caller]
-    fn find(&self, css: &str) -> WebElement {
-        self.run(self.driver.query(By::Css(css)).desc(css).first())
-    }
-
-    /// All that fit now.
-    fn all(&self, css: &str) -> Vec<WebElement> {
-        self.run(self.driver.find_all(By::Css(css)))
-    }
-
-    #[track_caller]
-    fn text(&self, css: &str) -> String {
-        self.run(self.find(css).text())
-    }
-
-    fn texts(&self, css: &str) -> Vec<String> {
-        self.all(css).iter().map(|element| self.run(element.text())).collect()
-    }
-
-    #[track_caller]
-    fn attribute(&self, css: &str, name: &str) -> String {
-        self.run(self.find(css).attr(name)).unwrap_or_else(|| panic!("{css} has no {name}"))
-    }
-
-    #[track_caller]
-    fn property(&self, css: &str, name: &str) -> String {
-        self.run(self.find(css).prop(name)).unwrap_or_else(|| panic!("{css} has no {name}"))
-    }
-
-    #[track_caller]
-    fn click(&self, css: &str) {
-        self.run(self.find(css).click());
-    }
-
-    /// Types the query into the box and presses Enter.
-    #[track_caller]
-    fn search(&self, query: &str) {
-        let input = self.find(".box input[name=q]");
-        self.run(input.clear());
-        self.run(input.send_keys(query));
-        self.run(input.send_keys(Key::Enter));
-        until("the results are there", || {
-            let url = self.run(self.driver.current_url());
-            url.path() == "/search" && url.query_pairs().any(|(name, value)| name == "q" && value == query)
-        });
-        self.find(".results main");
-    }
-
-    #[track_caller]
-    fn enter_frame(&self, css: &str) {
-        self.run(self.find(css).enter_frame());
-    }
-
-    fn leave_frame(&self) {
-        self.run(self.driver.enter_default_frame());
-    }
-
-    /// What the console complains about.
-    fn errors(&self) -> Vec<String> {
-        let entries = self.run(self.driver.browser_log());
-        entries.into_iter().filter(|entry| entry.level == "SEVERE").map(|entry| entry.message).collect()
-    }
-
-    fn size(&self, width: u32, height: u32) {
-        self.run(self.driver.cdp().emulation().set_device_metrics_override(width, height, 1.0, width < 600));
-    }
-
-    fn colour_scheme(&self, value: &str) {
-        let scheme = MediaFeature { name: "prefers-color-scheme".into(), value: value.into() };
-        self.run(self.driver.cdp().send(SetEmulatedMedia { media: None, features: Some(vec![scheme]) }));
-    }
-
-    /// Saves what is seen.
-    fn picture(&self, dir: &Path, name: &str) {
-        let png = self.run(self.driver.screenshot_as_png());
-        let (width, height) = (number_at(&png, 16), number_at(&png, 20));
-        assert!(
-            png.starts_with(b"\x89PNG\r\n\x1a\n") && width >= 390 && height >= 800,
-            "{name}: {width}×{height}"
-        );
-        // A page with nothing on it takes far less.
-        assert!(png.len() > 10_000, "{name} has only {} bytes", png.len());
-        std::fs::write(dir.join(name), png).unwrap();
-    }
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        // Chromium ends with its session; killing chromedriver alone would leave it behind.
-        let _ = self.runtime.block_on(self.driver.clone().quit());
-    }
-}
-
-fn number_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap())
-}
-
-/// The page's language, without its script or region.
-fn language(browser: &Browser) -> String {
-    browser.attribute("html", "lang").split('-').next().unwrap().to_string()
-}
-
-/// The number in a line such as `About 1,234 results`.
-fn count(line: &str) -> u64 {
-    let digits: String = line.chars().filter(char::is_ascii_digit).collect();
-    digits.parse().unwrap_or_else(|_| panic!("no number in {line:?}"))
-}
-
-/// Tries until it is true.
-#[track_caller]
-fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !done() {
-        assert!(Instant::now() < deadline, "it never came true: {what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-/// Looks for a while whether something happens that must not. A slow machine may miss it, never invent it.
-#[track_caller]
-fn stays(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(1);
-    while Instant::now() < end {
-        assert!(holds(), "no longer true: {what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

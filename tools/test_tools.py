@@ -5,8 +5,11 @@ import unittest
 from pathlib import Path
 
 import arrows
+import demo
+import fuzz_api
 import golden
 import licences
+import valid_pages
 
 
 class Licences(unittest.TestCase):
@@ -167,6 +170,52 @@ class CargoRun(unittest.TestCase):
 
     def test_two_binaries_are_not(self):
         self.assertEqual(len(arrows.unclear_run(self.metadata(["pharos", "pharos-testweb"]))), 1)
+
+
+class RunningDemo(unittest.TestCase):
+    def test_the_address_is_the_one_it_says(self):
+        said = "a sample web of 6 sites runs on this machine\nsearching at http://127.0.0.1:40123/  (Ctrl-C stops)\n"
+        self.assertEqual("127.0.0.1:40123", demo.address_in(said))
+        self.assertIsNone(demo.address_in("a sample web of 6 sites"))
+
+    def test_a_binary_that_is_not_there_is_named(self):
+        with self.assertRaises(SystemExit) as ended, demo.Demo("target/no/such/binary"):
+            pass
+        self.assertIn("cannot start target/no/such/binary", str(ended.exception))
+
+
+class ValidPages(unittest.TestCase):
+    def test_links_are_followed_as_browsers_do(self):
+        page = '<a href="/">x</a> <a href="/clean?url=http%3A%2F%2Fa.test%2F&amp;q=x" rel="nofollow">y</a>'
+        self.assertEqual("/clean?url=http%3A%2F%2Fa.test%2F&q=x", valid_pages.link_in(page, r"/clean\?"))
+        self.assertIsNone(valid_pages.link_in(page, "/snapshot/"))
+
+    def test_problems_name_file_line_and_rule(self):
+        message = {"ruleId": "no-dup-id", "severity": 2, "message": "Duplicate ID", "line": 3, "column": 7}
+        report = [{"filePath": "home/home.html", "messages": [message, message | {"severity": 1}]}]
+        self.assertEqual(["home.html:3:7: Duplicate ID [no-dup-id]"], valid_pages.problems(report))
+        self.assertEqual([], valid_pages.problems([]))
+
+    def test_the_list(self):
+        names = [name for name, _, _ in valid_pages.PAGES]
+        self.assertEqual(len(names), len(set(names)))
+        for name, path, status in valid_pages.PAGES:
+            self.assertTrue(path.startswith(("/", "{")) and status in (200, 404), name)
+
+
+class FuzzApi(unittest.TestCase):
+    def test_only_the_demo_is_asked(self):
+        command = fuzz_api.command("http://127.0.0.1:40123", 25)
+        self.assertEqual("http://127.0.0.1:40123", command[command.index("--origin") + 1])
+        self.assertIn("http://127.0.0.1:40123/api/v1/openapi.json", command)
+
+    def test_a_document_that_says_nothing_is_a_failure(self):
+        self.assertIsNone(fuzz_api.problem_with(200, '{"openapi": "3.1.0", "paths": {"/api/v1/search": {}}}'))
+        for status, text, part in [
+            (404, "{}", "gives 404"), (200, "no JSON", "no OpenAPI document"), (200, "[]", "no OpenAPI document"),
+            (200, '{"openapi": "3.0.3", "paths": {}}', "not 3.1"), (200, '{"openapi": "3.1.0", "paths": {}}', "no operation"),
+        ]:
+            self.assertIn(part, fuzz_api.problem_with(status, text))
 
 
 if __name__ == "__main__":
