@@ -1,10 +1,11 @@
 //! What the browser tests stand on: the demo, a site of their own, a browser, and patience.
 
+#![allow(dead_code, reason = "every test uses its own part of the rig")]
 #![allow(unreachable_pub, reason = "tests")]
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,13 +52,26 @@ impl Demo {
         format!("http://{}{path}", self.address)
     }
 
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Where its data is.
+    pub fn data(&self) -> PathBuf {
+        let folders = std::fs::read_dir(self.dir.path()).unwrap().flatten().map(|entry| entry.path());
+        folders.filter(|folder| folder.join("library").is_dir()).min().unwrap()
+    }
+
     /// The clicks that it has written down.
     pub fn clicks(&self) -> Vec<serde_json::Value> {
-        let data =
-            std::fs::read_dir(self.dir.path()).unwrap().flatten().map(|entry| entry.path().join("logs"));
-        let logs = data.filter_map(|logs| std::fs::read_dir(logs).ok()).flatten().flatten();
-        let clicks = logs.filter(|file| file.file_name().to_string_lossy().starts_with("clicks-"));
-        let texts = clicks.filter_map(|file| std::fs::read_to_string(file.path()).ok());
+        self.logged("clicks-")
+    }
+
+    /// What it has written down in the logs whose names begin so.
+    pub fn logged(&self, prefix: &str) -> Vec<serde_json::Value> {
+        let logs = std::fs::read_dir(self.data().join("logs")).into_iter().flatten().flatten();
+        let logs = logs.filter(|file| file.file_name().to_string_lossy().starts_with(prefix));
+        let texts = logs.filter_map(|file| std::fs::read_to_string(file.path()).ok());
         texts
             .flat_map(|text| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<_>>())
             .collect()
@@ -250,10 +264,12 @@ impl Browser {
         self.run(self.driver.enter_default_frame());
     }
 
-    /// What the console complains about.
+    /// What the console complains about; that a page says 404 is told there, too.
     pub fn errors(&self) -> Vec<String> {
         let entries = self.run(self.driver.browser_log());
-        entries.into_iter().filter(|entry| entry.level == "SEVERE").map(|entry| entry.message).collect()
+        let is_status = |message: &str| message.contains("the server responded with a status of 4");
+        let severe = entries.into_iter().filter(|entry| entry.level == "SEVERE");
+        severe.map(|entry| entry.message).filter(|message| !is_status(message)).collect()
     }
 
     pub fn size(&self, width: u32, height: u32) {

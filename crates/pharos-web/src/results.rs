@@ -247,7 +247,7 @@ mod tests {
         for part in [
             "<title>A+B – Pharos</title>",
             "value=\"A+B\"",
-            "<b>a b</b></span><span>1 result</span><span>3.2 ms</span>",
+            "<span>1 result</span><span>3.2 ms</span><span title=\"How the query was understood\"><b>a b</b></span>",
             "<ol class=\"hits\" data-impression=\"i7\" data-first=\"1\">",
             "<li lang=\"en\">",
             "<a href=\"https://www.example.org/%E7%81%AF%E5%A1%94/a%3Cb\"><mark>A</mark> &amp; B</a>",

@@ -77,10 +77,10 @@
           if (!answer.ok) return;
           const [, texts] = await answer.json();
           if (known.size > 200) known.clear();
-          known.set(text, texts);
+          if (texts.length) known.set(text, texts.slice(0, 8));
         } catch { return; /* another letter was typed, or nobody is there */ }
       }
-      if (text === typed && document.activeElement === box) show(known.get(text));
+      if (text === typed && document.activeElement === box) show(known.get(text) ?? []);
     };
     box.addEventListener("input", (event) => {
       typed = box.value;
