@@ -1,0 +1,42 @@
+//! A thread for every connection.
+//!
+//! The plainest code of all: read, compute, write, again. The system's scheduler does the rest, fairly. The price is a stack
+//! for everybody who is connected, whether he asks or not, and a scheduler with as many threads as there are clients; at some
+//! number of threads the system says no.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+use bench_web::Outcome;
+
+use crate::task::{HEAD_LIMIT, Work, request};
+
+/// Small, so that many fit; what is not touched of a stack takes no memory.
+const STACK: usize = 64 << 10;
+
+pub fn serve(listener: TcpListener, work: Work) -> Outcome<()> {
+    for stream in listener.incoming().flatten() {
+        // Where there can be no more threads, the connection is dropped with the closure.
+        let _ = thread::Builder::new().stack_size(STACK).spawn(move || converse(stream, work));
+    }
+    Ok(())
+}
+
+/// Until the client ends it.
+pub fn converse(mut stream: TcpStream, work: Work) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let (mut bytes, mut part) = (Vec::new(), [0; 1024]);
+    loop {
+        while let Some((line, end)) = request(&bytes) {
+            let answer = work.answer(line);
+            bytes.drain(..end);
+            stream.write_all(&answer)?;
+        }
+        let length = stream.read(&mut part)?;
+        if length == 0 || bytes.len() > HEAD_LIMIT {
+            return Ok(());
+        }
+        bytes.extend(&part[..length]);
+    }
+}

@@ -1,0 +1,86 @@
+//! More than it can do: what is turned away, and how.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bench_web::client::{self, Plan};
+use bench_web::figures::{count, time};
+use bench_web::process::{Usage, Watch};
+
+use crate::{Bench, Outcome};
+
+pub fn print(bench: &mut Bench) -> Outcome<()> {
+    let connections = bench.connections.iter().copied().max().unwrap_or_default();
+    let process = bench.server.process();
+    let crowd = Plan {
+        address: bench.server.address,
+        connections,
+        duration: bench.duration,
+        paths: Arc::clone(&bench.questions.fresh),
+        first: bench.questions.begin(),
+    };
+    // One who asks what is known, from before the crowd has begun until it is nearly over.
+    let one = Plan {
+        connections: 1,
+        duration: bench.duration.saturating_sub(Duration::from_millis(500)),
+        paths: Arc::clone(&bench.questions.known),
+        first: 0,
+        ..crowd.clone()
+    };
+    let (before, watch) = (Usage::of(process), Watch::start(process));
+    let (crowd, one) = bench.runtime.block_on(async {
+        let crowd = tokio::spawn(client::run(crowd));
+        wait_for_files(process, connections).await;
+        let one = client::run(one).await;
+        (crowd.await, one)
+    });
+    let (crowd, most, after) = (crowd?, watch.end(), Usage::of(process));
+    bench.questions.took(crowd.statuses.values().sum(), connections);
+    let of_status = |status: u16| crowd.statuses.get(&status).copied().unwrap_or(0);
+    println!("| {} connections ask what is not known | |", count(connections));
+    println!("|---|---|");
+    println!("| answers (200) | {}, {}/s |", count(of_status(200)), count(crowd.per_second() as usize));
+    println!("| told to come back (503) | {} |", count(of_status(503)));
+    println!("| of these, told when (Retry-After) | {} |", count(crowd.with_retry_after));
+    println!("| connections that broke, and other answers | {} |", others(&crowd));
+    println!(
+        "| connections without an answer | {} |",
+        count(crowd.answers.iter().filter(|n| **n == 0).count())
+    );
+    println!("| p50, p99 of an answer | {}, {} |", time(crowd.time(0.5)), time(crowd.time(0.99)));
+    println!("| what is known, meanwhile: answers | {} |", count(one.times.len()));
+    println!(
+        "| p50, p99, longest | {}, {}, {} |",
+        time(one.time(0.5)),
+        time(one.time(0.99)),
+        time(one.time(1.0))
+    );
+    println!("| what went wrong with it | {} |", one.trouble());
+    println!(
+        "| memory before, most, after (MB) | {:.0}, {:.0}, {:.0} |",
+        before.megabytes(),
+        most.megabytes(),
+        after.megabytes()
+    );
+    println!("| open files, threads, at most | {}, {} |", count(most.open_files), count(most.threads));
+    if bench.server.is_running() { Ok(()) } else { Err("the server broke down".into()) }
+}
+
+/// All that is neither an answer nor the polite refusal.
+fn others(report: &client::Report) -> String {
+    let statuses = report.statuses.iter().filter(|(status, _)| !matches!(**status, 200 | 503));
+    let statuses = statuses.map(|(status, n)| format!("{n} × {status}"));
+    let all: Vec<_> =
+        statuses.chain(report.problems.iter().map(|(what, n)| format!("{n} × {what}"))).collect();
+    if all.is_empty() { "none".into() } else { all.join(", ") }
+}
+
+/// Until the crowd is there; it need not be complete.
+async fn wait_for_files(process: u32, connections: usize) {
+    for _ in 0..300 {
+        if Usage::of(process).open_files >= connections {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
