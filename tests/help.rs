@@ -130,7 +130,7 @@ fn what_is_asked_is_remembered() {
     for page in 2..=8 {
         let here = next.replace("page=2", &format!("page={page}"));
         let (status, body) = get(&address, &here);
-        assert!(status == 200 && body.contains("<ol class=\"hits\">"), "page {page}: {body}");
+        assert!(status == 200 && body.contains("<ol class=\"hits\""), "page {page}: {body}");
         let without = here.split("&generation").next().unwrap();
         assert_eq!(get(&address, without).0, 200);
     }
@@ -142,7 +142,10 @@ fn what_is_asked_is_remembered() {
     assert!(metric(&address, "pharos_cache_lookups_total", "outcome=\"hit\"") > 0.0);
 
     // Clicks: only on what was shown.
-    let ping = first.split("ping=\"").nth(1).unwrap().split('"').next().unwrap().replace("&#38;", "&");
+    let impression = first.split("data-impression=\"").nth(1).unwrap().split('"').next().unwrap();
+    let ping = format!("/api/v1/click?impression={impression}&kind=result&rank=1");
+    let seen = format!("/api/v1/click?impression={impression}&kind=seen");
+    assert_eq!((post(&address, &seen), post(&address, &seen)), (204, 404), "it is seen once");
     assert_eq!(post(&address, &ping), 204);
     assert_eq!(post(&address, &format!("{}&dwell=4200", ping.replace("kind=result", "kind=leave"))), 204);
     assert_eq!(post(&address, &ping.replace("rank=1", "rank=99")), 404);

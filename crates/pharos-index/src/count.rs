@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
+use foldhash::fast::FixedState;
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::query::{EnableScoring, Query as TantivyQuery};
 use tantivy::{DocId, SegmentReader, TERMINATED};
@@ -156,8 +157,9 @@ struct Counter {
 
 /// The values of a segment. Names are counted by their numbers, which each segment has its own of.
 enum Values {
-    Names(StrColumn, HashMap<u64, u64>),
-    Days(Column<i64>),
+    Names(StrColumn, HashMap<u64, u64, FixedState>),
+    /// With how many are young enough.
+    Days(Column<i64>, u64),
 }
 
 impl Visitor for Tally {
@@ -165,10 +167,10 @@ impl Visitor for Tally {
         let fast = reader.fast_fields();
         for counter in &mut self.counters {
             let names = |name| {
-                Ok::<_, tantivy::TantivyError>(fast.str(name)?.map(|c| Values::Names(c, HashMap::new())))
+                Ok::<_, tantivy::TantivyError>(fast.str(name)?.map(|c| Values::Names(c, HashMap::default())))
             };
             counter.column = match counter.facet {
-                Facet::Since(_) => fast.column_opt(DAY)?.map(Values::Days),
+                Facet::Since(_) => fast.column_opt(DAY)?.map(|days| Values::Days(days, 0)),
                 Facet::Host => names(HOST)?,
                 Facet::Label(Label::Lang) => names(LANG)?,
                 Facet::Label(Label::Type) => names(TYPE)?,
@@ -180,15 +182,13 @@ impl Visitor for Tally {
     }
 
     fn see(&mut self, doc: DocId, _: u64) -> bool {
-        for Counter { facet, column, counts } in &mut self.counters {
+        for Counter { facet, column, .. } in &mut self.counters {
             match (column, facet) {
                 (Some(Values::Names(column, seen)), _) => {
                     column.ords().values_for_doc(doc).for_each(|name| *seen.entry(name).or_default() += 1);
                 }
-                (Some(Values::Days(column)), Facet::Since(day))
-                    if column.first(doc).is_some_and(|d| d >= *day) =>
-                {
-                    *counts.entry(day.to_string()).or_default() += 1;
+                (Some(Values::Days(column, young)), Facet::Since(day)) => {
+                    *young += u64::from(column.first(doc).is_some_and(|of_page| of_page >= *day));
                 }
                 _ => {}
             }
@@ -198,13 +198,20 @@ impl Visitor for Tally {
     }
 
     fn end(&mut self) -> tantivy::Result<()> {
-        for Counter { column, counts, .. } in &mut self.counters {
-            let Some(Values::Names(column, seen)) = column.take() else { continue };
-            for (number, pages) in seen {
-                let mut name = String::new();
-                if column.ord_to_str(number, &mut name)? {
-                    *counts.entry(name).or_default() += pages;
+        for Counter { facet, column, counts } in &mut self.counters {
+            match (column.take(), facet) {
+                (Some(Values::Names(column, seen)), _) => {
+                    for (number, pages) in seen {
+                        let mut name = String::new();
+                        if column.ord_to_str(number, &mut name)? {
+                            *counts.entry(name).or_default() += pages;
+                        }
+                    }
                 }
+                (Some(Values::Days(_, young)), Facet::Since(day)) if young > 0 => {
+                    *counts.entry(day.to_string()).or_default() += young;
+                }
+                _ => {}
             }
         }
         Ok(())

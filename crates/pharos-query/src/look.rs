@@ -1,7 +1,7 @@
 //! One answer: retrieve, fold, arrange on pages, and show one of them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pharos_core::config::PartWeights;
 use pharos_core::{PageId, PageUrl, SiteId};
@@ -10,7 +10,7 @@ use pharos_index::{Candidate, Facet, FacetCount, IndexError, Label, Query, Store
 use crate::answer::{Answer, Explanation, FacetValue, Hit, QueryExplanation};
 use crate::arrange::arrange;
 use crate::cache::answers::keyed;
-use crate::cache::lists::{KeptList, ListKey, Listed};
+use crate::cache::lists::{Facets, KeptList, ListKey, Listed};
 use crate::cache::{CacheUse, Caches, State, note};
 use crate::expression::Expression;
 use crate::filters::Age;
@@ -67,9 +67,13 @@ impl Look<'_> {
             self.explain(found, answer)?;
         }
         if let Some(query) = list.asked.as_ref().filter(|_| self.request.facets) {
-            let stage = Stage::begin();
-            self.count(query, answer)?;
-            stage.end("count");
+            if list.facets.get().is_none() {
+                let stage = Stage::begin();
+                // Whoever else has counted meanwhile has counted the same.
+                let _ = list.facets.set(self.count(query)?);
+                stage.end("count");
+            }
+            answer.facets = list.facets.get().cloned().unwrap_or_default();
         }
         Ok(())
     }
@@ -157,6 +161,7 @@ impl Look<'_> {
             kind: found.kind,
             asked: found.asked.clone(),
             state: self.state.clone(),
+            facets: OnceLock::new(),
         })
     }
 
@@ -206,7 +211,7 @@ impl Look<'_> {
     }
 
     /// Results by site, language, kind of file, subject and time.
-    fn count(&self, query: &Query, answer: &mut Answer) -> Result<(), IndexError> {
+    fn count(&self, query: &Query) -> Result<Facets, IndexError> {
         let labels = [("lang", Label::Lang), ("type", Label::Format), ("category", Label::Category)];
         let mut facets = vec![Facet::Host];
         facets.extend(labels.iter().map(|(_, label)| Facet::Label(*label)));
@@ -216,14 +221,14 @@ impl Look<'_> {
         let value = |FacetCount { value, pages }: FacetCount| FacetValue { value, pages };
         let mut counted = counted.into_iter();
         let names = ["site"].into_iter().chain(labels.iter().map(|(name, _)| *name));
-        for (name, values) in names.zip(counted.by_ref()) {
-            answer.facets.insert(name.into(), values.into_iter().map(value).collect());
-        }
+        let named = names.zip(counted.by_ref());
+        let mut facets: Facets =
+            named.map(|(name, values)| (name.into(), values.into_iter().map(value).collect())).collect();
         let times = Age::ALL.into_iter().zip(counted).filter_map(|(age, values)| {
             Some(FacetValue { value: age.name().to_string(), pages: values.first()?.pages })
         });
-        answer.facets.insert("time".into(), times.collect());
-        Ok(())
+        facets.insert("time".into(), times.collect());
+        Ok(facets)
     }
 }
 

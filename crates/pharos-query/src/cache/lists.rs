@@ -1,7 +1,8 @@
 //! Lists of results that were shown lately, so that turning pages needs no search, and further pages follow on the first
 //! though the index changes.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
@@ -10,6 +11,7 @@ use pharos_index::Query;
 
 use super::history::QUERY;
 use super::{State, note_size};
+use crate::answer::FacetValue;
 use crate::intent::Kind;
 
 /// Bytes for lists at least, also where nothing else is kept: some hundred of them.
@@ -28,7 +30,12 @@ pub(crate) struct KeptList {
     pub(crate) asked: Option<Query>,
     /// What it depends on.
     pub(crate) state: State,
+    /// What its results are, once somebody wanted to know.
+    pub(crate) facets: OnceLock<Facets>,
 }
+
+/// Counts by property.
+pub(crate) type Facets = BTreeMap<String, Vec<FacetValue>>;
 
 /// A result in a list.
 #[derive(Clone, Copy, Debug, PartialEq)]
