@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use crate::figures::{jain, quantile};
+use crate::figures::{jain, quantile, time};
 use crate::response::{self, Response};
 
 /// Connections that are being opened at the same time: a crowd that comes all at once is not what is measured.
@@ -70,8 +70,9 @@ impl Report {
         jain(&self.answers)
     }
 
-    pub fn time(&self, part: f64) -> f64 {
-        f64::from(quantile(&self.times, part))
+    /// The time that a part of the good answers took at most, as people read it.
+    pub fn time(&self, part: f64) -> String {
+        if self.times.is_empty() { "–".into() } else { time(f64::from(quantile(&self.times, part))) }
     }
 
     /// All that went wrong, on one line.

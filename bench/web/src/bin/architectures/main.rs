@@ -30,7 +30,7 @@ use std::time::Duration;
 
 use bench_web::Outcome;
 use bench_web::client::{self, Plan};
-use bench_web::figures::{count, time};
+use bench_web::figures::count;
 use bench_web::process::{Usage, Watch, raise_open_files};
 use task::Work;
 use tokio::runtime::Builder;
@@ -166,8 +166,8 @@ fn row(architecture: &Architecture, connections: usize, seconds: u64, work: &Wor
         architecture.name,
         count(connections),
         count(report.per_second() as usize),
-        time(report.time(0.5)),
-        time(report.time(0.99)),
+        report.time(0.5),
+        report.time(0.99),
         report.fairness(),
         count(threads),
         report.trouble()

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bench_web::client::{self, Plan};
-use bench_web::figures::{count, time};
+use bench_web::figures::count;
 use bench_web::process::{Usage, Watch};
+use tokio::runtime::Builder;
 
 use crate::{Bench, Outcome};
 
@@ -28,13 +29,14 @@ pub fn print(bench: &mut Bench) -> Outcome<()> {
         ..crowd.clone()
     };
     let (before, watch) = (Usage::of(process), Watch::start(process));
-    let (crowd, one) = bench.runtime.block_on(async {
-        let crowd = tokio::spawn(client::run(crowd));
+    let crowd = bench.runtime.spawn(client::run(crowd));
+    // With a thread of his own, so that he does not wait for the crowd on our side.
+    let one = Builder::new_current_thread().enable_all().build()?.block_on(async {
         wait_for_files(process, connections).await;
-        let one = client::run(one).await;
-        (crowd.await, one)
+        client::run(one).await
     });
-    let (crowd, most, after) = (crowd?, watch.end(), Usage::of(process));
+    let crowd = bench.runtime.block_on(crowd)?;
+    let (most, after) = (watch.end(), Usage::of(process));
     bench.questions.took(crowd.statuses.values().sum(), connections);
     let of_status = |status: u16| crowd.statuses.get(&status).copied().unwrap_or(0);
     println!("| {} connections ask what is not known | |", count(connections));
@@ -47,14 +49,9 @@ pub fn print(bench: &mut Bench) -> Outcome<()> {
         "| connections without an answer | {} |",
         count(crowd.answers.iter().filter(|n| **n == 0).count())
     );
-    println!("| p50, p99 of an answer | {}, {} |", time(crowd.time(0.5)), time(crowd.time(0.99)));
+    println!("| p50, p99 of an answer | {}, {} |", crowd.time(0.5), crowd.time(0.99));
     println!("| what is known, meanwhile: answers | {} |", count(one.times.len()));
-    println!(
-        "| p50, p99, longest | {}, {}, {} |",
-        time(one.time(0.5)),
-        time(one.time(0.99)),
-        time(one.time(1.0))
-    );
+    println!("| p50, p99, longest | {}, {}, {} |", one.time(0.5), one.time(0.99), one.time(1.0));
     println!("| what went wrong with it | {} |", one.trouble());
     println!(
         "| memory before, most, after (MB) | {:.0}, {:.0}, {:.0} |",

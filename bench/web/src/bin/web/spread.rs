@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bench_web::client::{self, Plan};
-use bench_web::figures::{count, quantile, time};
+use bench_web::figures::{count, quantile};
 
 use crate::{Bench, Outcome};
 
@@ -36,8 +36,8 @@ pub fn print(bench: &mut Bench) -> Outcome<()> {
                 count(report.per_second() as usize),
                 answers.join(" | "),
                 report.fairness(),
-                time(report.time(0.5)),
-                time(report.time(0.99)),
+                report.time(0.5),
+                report.time(0.99),
                 report.trouble()
             );
         }
