@@ -252,7 +252,7 @@ mod tests {
             "<dt>Stored</dt><dd>31 Jan 2026</dd>",
             "<a href=\"https://www.example.org/tower\">",
             "?q=lamp\" rel=\"nofollow\">Snapshot</a>",
-            "href=\"/search?q=lamp\" aria-label=\"Back to the results\"",
+            "href=\"/search?q=lamp\" aria-label=\"Pharos: Back to the results\"",
         ] {
             assert!(html.contains(part), "{part} is missing in {html}");
         }

@@ -114,7 +114,9 @@ impl Hours {
                 y: HEIGHT - height,
                 height,
                 title: fill(words.hours_ago, &[&ago.to_string(), &grouped(*count)]),
-                label: ago.is_multiple_of(6).then(|| format!("−{ago}")),
+                label: ago
+                    .is_multiple_of(6)
+                    .then(|| if ago == 0 { words.now.into() } else { format!("−{ago}") }),
             }
         };
         let told = fill(words.hours_told, &[&grouped(counts.iter().sum()), &grouped(most)]);
@@ -152,7 +154,7 @@ mod tests {
         let hours = Hours::of(&[0, 5, 10], &visitor).unwrap();
         let heights: Vec<u64> = hours.bars.iter().map(|bar| bar.height).collect();
         assert_eq!(heights, [0, HEIGHT / 2, HEIGHT]);
-        assert_eq!(hours.bars[2].label.as_deref(), Some("−0"));
+        assert_eq!(hours.bars[2].label.as_deref(), Some("now"));
         assert!(hours.told.contains("15"), "{}", hours.told);
         assert!(Hours::of(&[0; 24], &visitor).is_none() && Hours::of(&[], &visitor).is_none());
     }

@@ -216,6 +216,7 @@ words! {
     hot_rule: "Only what at least {} visits searched for is shown.", "只显示至少 {} 次访问搜索过的内容。";
     hours: "Searches by hour", "每小时搜索量";
     hours_ago: "{} hours ago: {}", "{} 小时前：{}";
+    now: "now", "现在";
     hours_told: "{} searches in the last 24 hours, {} in the busiest one", "最近 24 小时共 {} 次搜索，最多的一小时有 {} 次";
 
     help_title: "How to search", "怎样搜索";
