@@ -10,6 +10,7 @@ mod axe;
 mod rig;
 
 use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use common::{Running, encode, get, pharos, succeed};
@@ -38,6 +39,17 @@ fn press(browser: &Browser, keys: &str) {
 
 fn value(browser: &Browser) -> String {
     browser.property(".box input[name=q]", "value")
+}
+
+/// A visit of its own asks: visits are told apart by what they come with.
+fn ask_as(demo: &Demo, agent: &str, query: &str) {
+    let mut stream = std::net::TcpStream::connect(demo.address()).unwrap();
+    let request = format!(
+        "GET /search?q={} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: {agent}\r\nConnection: close\r\n\r\n",
+        encode(query)
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    stream.read_to_end(&mut Vec::new()).unwrap();
 }
 
 /// The queries that were asked, with how they came about.
@@ -252,15 +264,8 @@ fn what_many_ask_is_a_page_of_its_own() {
     let browser = Browser::start("en-US");
     browser.open(&demo.url("/hot"));
     assert!(browser.text("main").contains("Nothing to show yet"));
-    // Visits are told apart by what they come with.
     for visitor in 0..6 {
-        let mut stream = std::net::TcpStream::connect(demo.address()).unwrap();
-        let request = format!(
-            "GET /search?q={} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: visitor {visitor}\r\nConnection: close\r\n\r\n",
-            encode("灯塔 <b>")
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        stream.read_to_end(&mut Vec::new()).unwrap();
+        ask_as(&demo, &format!("visitor {visitor}"), "灯塔 <b>");
     }
     until("it is in the list", || {
         browser.open(&demo.url("/hot"));
@@ -423,5 +428,70 @@ fn no_page_keeps_anybody_out() {
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let broken = "document.body.append(document.createElement('img'))";
+        browser.run(browser.driver.execute(broken, Vec::new()));
+        assert!(!browser.accessibility().is_empty(), "what is wrong would be seen");
+    }
+}
+
+/// The pictures of the documentation, each by day and by night, on a desk and on a telephone:
+/// `PHAROS_SCREENSHOTS=docs/screens` writes them there.
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn screenshots() {
+    let demo = Demo::start();
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = std::env::var_os("PHAROS_SCREENSHOTS").map_or(temporary.path().to_path_buf(), PathBuf::from);
+    // Tests run in their crate's directory, people in the root.
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    for visitor in 0..5 {
+        for query in ["lighthouse", "灯塔", "harbour", "tide tables"] {
+            let agent = format!("visitor {visitor} of {query}");
+            ask_as(&demo, &agent, query);
+        }
+    }
+    let browser = Browser::start("en-US");
+    browser.open(&demo.url("/search?q=lighthouse+keeper"));
+    type_in(&browser, "lighth", "lighth");
+    browser.open(&demo.url("/search?q=lighthouse+keeper"));
+    let (snapshot, page) = (
+        browser.attribute(".extras a[href^='/snapshot/']", "href"),
+        browser.attribute(".hits h2 a", "href"),
+    );
+    let menu = || browser.click(".filters details:nth-of-type(3) summary");
+    let suggest = || drop(type_in(&browser, "lighth", "lighth"));
+    let keys = || {
+        press(&browser, "?");
+        browser.find("dialog");
+    };
+    let nothing = || {};
+    let pages: [(&str, String, &dyn Fn()); 15] = [
+        ("home", "/?lang=en".into(), &nothing),
+        ("suggestions", "/".into(), &suggest),
+        ("results", "/search?q=lighthouse".into(), &nothing),
+        ("filters", "/search?q=lighthouse&in=en".into(), &menu),
+        ("page-2", "/search?q=lighthouse&page=2".into(), &nothing),
+        ("did-you-mean", "/search?q=lighthuose+keepar".into(), &nothing),
+        ("nothing-found", "/search?q=zzzqqqxxyy".into(), &nothing),
+        ("keys", "/search?q=lighthouse".into(), &keys),
+        ("snapshot", snapshot, &nothing),
+        ("clean", format!("/clean?url={page}"), &nothing),
+        ("hot", "/hot".into(), &nothing),
+        ("privacy", "/privacy".into(), &nothing),
+        ("bot", format!("/bot?url={page}"), &nothing),
+        ("api", "/api".into(), &nothing),
+        ("results-zh", "/search?q=灯塔&lang=zh".into(), &nothing),
+    ];
+    for (width, height, device) in [(1280, 900, "desktop"), (390, 844, "phone")] {
+        browser.size(width, height);
+        for scheme in ["light", "dark"] {
+            browser.colour_scheme(scheme);
+            for (name, path, act) in &pages {
+                browser.open(&demo.url(path));
+                act();
+                browser.picture(&dir, &format!("{name}-{device}-{scheme}.png"));
+            }
+        }
     }
 }
