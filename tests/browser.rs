@@ -103,17 +103,82 @@ fn a_snapshot_shows_where_the_words_are() {
     browser.enter_frame("iframe[name=stored]");
     let colour = |word| browser.run(browser.find(word).css_value("background-color"));
     assert_ne!(colour(".w0"), colour(".w1"), "each word has its own colour");
-    for (class, word) in [(".w0", "lighthouse"), (".w1", "keeper")] {
+    for (class, word) in [("mark.w0", "lighthouse"), ("mark.w1", "keeper")] {
         let marked = browser.texts(class);
         assert!(marked.iter().all(|text| text.to_lowercase().starts_with(word)), "{marked:?}");
     }
     browser.leave_frame();
 
-    // The legend leads to the word's first occurrence, in the frame.
+    // The legend leads to the word's first occurrence, in the frame; each leads to the next, the last to the first.
     browser.click(".legend .w1");
-    browser.enter_frame("iframe[name=stored]");
-    until("the word is the target", || browser.all("mark#w1:target").len() == 1);
-    browser.leave_frame();
+    browser.follow_occurrences("w1", count(&browser.text(".legend .w1 small")));
+    assert_eq!(browser.run(browser.driver.windows()).len(), 1, "jumps stay in the frame");
+
+    browser.click(".views a[href*='view=text']");
+    until("the text is shown", || browser.url().contains("view=text"));
+    assert!(browser.url().contains("q=lighthouse+keeper"), "{}", browser.url());
+    assert_eq!(browser.text(".views [aria-current]"), "Text");
+    browser.click(".legend .w0");
+    browser.follow_occurrences("w0", count(&browser.text(".legend .w0 small")));
+    browser.click(".views a:not([aria-current])");
+    until("the layout is shown again", || !browser.url().contains("view=text"));
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn the_versions_of_a_snapshot_can_be_opened() {
+    let visit = Arc::new(AtomicUsize::new(1));
+    let number = visit.clone();
+    let site = Site::start(move |path| {
+        let number = number.load(Ordering::SeqCst);
+        (path == "/").then(|| {
+            format!(
+                "<title>Tower number {number}</title><p>The tower of version {number} stands by the sea, and \
+                 <a href=/more>its tower keeper</a> tells of the towers there were before."
+            )
+        })
+    });
+    let address = format!("http://127.0.0.1:{}/", site.port);
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    for version in 1..=3 {
+        visit.store(version, Ordering::SeqCst);
+        succeed(&mut crawl_one(&data, &address));
+        // A version is named by its second.
+        std::thread::sleep(Duration::from_millis(1_100));
+    }
+    succeed(on_data(&data).args(["index", "build"]));
+    let mut serve = Running::start(on_data(&data).args(["serve", "--listen", "127.0.0.1:0"]));
+
+    let browser = Browser::without_scripts("en-US");
+    browser.open(&format!("http://{}/search?q=tower", serve.address()));
+    browser.click(".hits > li:first-child .extras a[href^='/snapshot/']");
+    let in_frame = |version: usize| {
+        browser.enter_frame("iframe[name=stored]");
+        let text = browser.text("body");
+        browser.leave_frame();
+        assert!(text.contains(&format!("version {version} stands")), "{text}");
+    };
+    in_frame(3);
+    assert_eq!(browser.all(".versions a").len(), 3);
+    assert_eq!(browser.all(".versions li:first-child [aria-current]").len(), 1, "the newest is shown");
+    for version in [2, 1] {
+        let place = 4 - version;
+        browser.click(&format!(".versions li:nth-child({place}) a"));
+        until("another version is shown", || {
+            browser.all(&format!(".versions li:nth-child({place}) [aria-current]")).len() == 1
+        });
+        assert!(browser.url().contains("at=20"), "{}", browser.url());
+        assert_eq!(browser.text("h1"), format!("Tower number {version}"));
+        in_frame(version);
+    }
+    browser.click(".legend .w0");
+    browser.follow_occurrences("w0", 3);
+    browser.click(".views a[href*='view=text']");
+    until("its text is shown", || browser.url().contains("view=text"));
+    assert!(browser.url().contains("at=20"), "the version stays: {}", browser.url());
+    in_frame(1);
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 
@@ -170,22 +235,9 @@ fn a_hostile_page_can_do_nothing_from_its_snapshot() {
 
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
-    let on_data = |arguments: &[&str]| {
-        let mut command = pharos();
-        command.arg("--data").arg(&data).args(arguments);
-        command
-    };
-    succeed(&mut on_data(&[
-        "crawl",
-        "--allow-private",
-        "--politeness",
-        "own-site",
-        "--max-depth",
-        "0",
-        &address,
-    ]));
-    succeed(&mut on_data(&["index", "build"]));
-    let mut serve = Running::start(&mut on_data(&["serve", "--listen", "127.0.0.1:0"]));
+    succeed(&mut crawl_one(&data, &address));
+    succeed(on_data(&data).args(["index", "build"]));
+    let mut serve = Running::start(on_data(&data).args(["serve", "--listen", "127.0.0.1:0"]));
     let home = format!("http://{}/", serve.address());
     let before = elsewhere.connections();
     let calm = || elsewhere.connections() == before;
@@ -205,12 +257,14 @@ fn a_hostile_page_can_do_nothing_from_its_snapshot() {
     assert!(title.starts_with("A harmless page") && title.ends_with(" – Snapshot"), "{title}");
     let stored = browser.property("iframe[name=stored]", "src");
     let in_frame = |browser: &Browser| {
-        assert_eq!(browser.texts("mark"), ["harmless"]);
+        let marks = browser.texts("mark[class^=w]");
+        assert!(!marks.is_empty() && marks.iter().all(|word| word == "harmless"), "{marks:?}");
         let text = browser.text("body");
         assert!(text.contains("The last words of the page."), "all of it is there: {text}");
         let suspects = browser.all(
             "script, iframe, object, embed, form, img, svg, math, base[href], meta[http-equiv], link, \
-             [onload], [onerror], [onclick], [onfocus], [ontoggle], a[href^='javascript' i], a[href^='data' i]",
+             [onload], [onerror], [onclick], [onfocus], [ontoggle], a[href^='javascript' i], a[href^='data' i], \
+             :not(mark)[id^='w0-'], :not(mark, a[target=_self])[class~=w0], a:not([target=_blank], [href^='#w0-'])",
         );
         let suspects: Vec<_> = suspects.iter().map(|e| browser.run(e.outer_html())).collect();
         assert!(suspects.is_empty(), "{suspects:?}");
@@ -219,6 +273,22 @@ fn a_hostile_page_can_do_nothing_from_its_snapshot() {
     in_frame(&browser);
     browser.leave_frame();
     stays("nothing runs in the frame", || browser.url() == snapshot && browser.title() == title && calm());
+    assert_eq!(browser.errors(), Vec::<String>::new(), "nothing even had to be stopped");
+
+    // Our own jump finds the word, not what the page calls by its name.
+    browser.click(".legend .w0");
+    browser.enter_frame("iframe[name=stored]");
+    until("the word is the target", || browser.all("mark#w0-1:target").len() == 1);
+    browser.leave_frame();
+
+    // Nor does it in its text.
+    browser.click(".views a[href*='view=text']");
+    until("the text is shown", || browser.url().contains("view=text"));
+    let (snapshot, title) = (browser.url(), browser.title());
+    browser.enter_frame("iframe[name=stored]");
+    in_frame(&browser);
+    browser.leave_frame();
+    stays("nothing runs in the text", || browser.url() == snapshot && browser.title() == title && calm());
     assert_eq!(browser.errors(), Vec::<String>::new(), "nothing even had to be stopped");
 
     // Nor when somebody opens the frame's document by itself.
@@ -253,6 +323,21 @@ fn a_hostile_page_can_do_nothing_from_its_snapshot() {
     assert!(!calm());
 }
 
+/// A command on a data directory.
+fn on_data(data: &Path) -> Command {
+    let mut command = pharos();
+    command.arg("--data").arg(data);
+    command
+}
+
+/// Fetches one page, again if it is known.
+fn crawl_one(data: &Path, address: &str) -> Command {
+    let mut command = on_data(data);
+    command.args(["crawl", "--allow-private", "--politeness", "own-site", "--max-depth", "0"]);
+    command.args(["--mode", "batch", address]);
+    command
+}
+
 /// A page that tries everything; what it loads, opens or leads to is at `port`.
 fn hostile_page(port: u16) -> String {
     r##"<!doctype html><html><head>
@@ -267,6 +352,8 @@ fn hostile_page(port: u16) -> String {
 </head>
 <body onload="document.title='taken over'; top.location='EVIL/body'" background="EVIL/body.png">
 <p>This harmless page is about a tower by the sea, its lamp and its stairs.</p>
+<p id="w0-1" class="w0">Not the word.</p> <a id="w0-2" class="next w0" href="#w0-1" target="_self">on</a>
+<a href="EVIL/out" target="_top">out</a> <a href="EVIL/a"><table><tr><td><a href="EVIL/b">in it</a></td></tr></table></a>
 <p style="background: url(EVIL/style.png)">A paragraph with a picture behind it.</p>
 <img src="EVIL/picture.png" onerror="top.location='EVIL/error'" onload="top.location='EVIL/load'" alt="a picture">
 <img src=x srcset="EVIL/small.png 1x, EVIL/large.png 2x" onerror=top.location='EVIL/unquoted'>

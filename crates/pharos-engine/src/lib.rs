@@ -62,6 +62,7 @@ mod stats;
 mod status;
 mod story;
 mod survey;
+mod versions;
 mod warm;
 mod words;
 
@@ -84,4 +85,5 @@ pub use schedule::{Extent, Schedule, due};
 pub use stats::{Stats, stats};
 pub use status::{GenerationStatus, IndexStatus, Unfinished, index_status};
 pub use story::{Kept, StoredVersion, Story, story, version};
+pub use versions::{PageVersion, PageVersions};
 pub use words::discover_words;

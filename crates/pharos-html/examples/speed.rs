@@ -39,7 +39,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         understand(&url, Some("text/html"), page);
     });
     measure("snapshot", &pages, megabytes, |page| {
-        snapshot::safe_html(&url, Some("text/html"), page, &terms);
+        snapshot::safe_html(
+            &url,
+            Some("text/html"),
+            page,
+            &snapshot::Marking { terms: &terms, next: "next" },
+        );
     });
     measure("tokens", &texts, text_megabytes, |text| {
         Analyser::shared().for_each_token(text, |_, _, _, _| {});

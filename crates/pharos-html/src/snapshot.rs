@@ -1,4 +1,4 @@
-//! Page snapshot (网页快照): the stored page made harmless for display, with the words of the query coloured.
+//! Page snapshot (网页快照): the stored page made harmless for display, with the words of the query coloured and linked.
 //!
 //! The page is parsed, and a new one is written from the tree: only elements and attributes on a list, every text
 //! escaped. Nothing of the original markup is copied, so there is no second reading of it by a browser that could
@@ -6,13 +6,13 @@
 //! the parsing rules change; none of them is ever written, except style sheets without any `<`).
 //! It is still meant to be shown in a sandboxed frame: two locks are better than one.
 
-use std::collections::HashMap;
+mod marks;
 
-use pharos_core::PageUrl;
-use pharos_text::stem::stem_term;
-use pharos_text::{Analyser, normalise};
+use pharos_core::{PageObject, PageUrl};
 use url::Url;
 
+use self::marks::Marks;
+pub use self::marks::{COLOURS, Marking};
 use crate::dom::{Dom, Element, NodeData, NodeId, Step};
 use crate::media::MediaKind;
 use crate::{charset, links, media};
@@ -20,22 +20,26 @@ use crate::{charset, links, media};
 /// A snapshot ends here; pages can be made whose tree is much larger than their text.
 const MAX_BYTES: usize = 8 << 20;
 
-/// Colours for query words: classes `w0` to `w9`.
-const COLOURS: usize = 10;
+/// A page to look at.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    /// The content of a `<body>`: every occurrence of the `n`-th term in `<mark class="w{n % 10}">`.
+    pub html: String,
+    /// How often each colour occurs.
+    pub counts: [usize; COLOURS],
+}
 
-/// The stored page as the content of a `<body>`, with every occurrence of the `n`-th term in
-/// `<mark class="w{n % 10}">`.
+/// The stored page in its own layout, as far as that is safe.
 ///
-/// Terms are words as in the query; each is analysed as the query was, so one may stand for several words.
-/// Nothing in the result runs, loads or submits anything; links are absolute and open elsewhere.
-/// What is neither HTML nor text gives an empty snapshot.
-pub fn safe_html(url: &PageUrl, content_type: Option<&str>, body: &[u8], terms: &[String]) -> String {
+/// Nothing in the result runs, loads or submits anything; links of the page are absolute and open elsewhere, and no id
+/// or class of the page looks like ours. What is neither HTML nor text gives an empty snapshot.
+pub fn safe_html(url: &PageUrl, content_type: Option<&str>, body: &[u8], marking: &Marking) -> Shown {
     let kind = media::kind(content_type, body);
-    if !matches!(kind, MediaKind::Html | MediaKind::PlainText | MediaKind::Xml) {
-        return String::new();
+    if !has_layout(kind) {
+        return Shown::default();
     }
     let (text, _) = charset::decode(body, content_type, url.host());
-    let mut writer = Writer { out: String::new(), colours: Colours::of(terms) };
+    let mut writer = Writer::new(marking);
     if kind == MediaKind::Html {
         let dom = Dom::parse_whole(&text);
         let base = links::base_url(&dom, url);
@@ -45,7 +49,38 @@ pub fn safe_html(url: &PageUrl, content_type: Option<&str>, body: &[u8], terms: 
         writer.text(&text[..text.floor_char_boundary(MAX_BYTES)]);
         writer.out.push_str("</pre>");
     }
-    writer.out
+    writer.finish()
+}
+
+/// What is left of a page after cleaning, under its heading: its HTML where there is any, else its text in paragraphs.
+/// As harmless as [`safe_html`].
+pub fn safe_cleaned(url: &PageUrl, page: &PageObject, marking: &Marking) -> Shown {
+    let mut writer = Writer::new(marking);
+    let heading = if page.content_title.is_empty() { &page.title } else { &page.content_title };
+    let has_content = !page.html.trim().is_empty() || !page.text.trim().is_empty();
+    // Texts begin with what they are called.
+    let has_heading = page.html.contains("<h1") || page.text.trim_start().starts_with(heading.trim());
+    if has_content && !has_heading {
+        writer.element("h1", heading);
+    }
+    if page.html.trim().is_empty() {
+        for paragraph in page.text.lines().filter(|line| !line.trim().is_empty()) {
+            writer.element("p", paragraph);
+        }
+    } else {
+        // Cleaning writes nothing that could do harm; it is read once more so that one list holds everywhere.
+        writer.document(&Dom::parse_whole(&page.html), url.as_url());
+    }
+    writer.finish()
+}
+
+/// Can a page of this type be shown in a layout of its own? `body` decides where the header does not.
+pub fn is_showable(content_type: Option<&str>, body: &[u8]) -> bool {
+    has_layout(media::kind(content_type, body))
+}
+
+fn has_layout(kind: MediaKind) -> bool {
+    matches!(kind, MediaKind::Html | MediaKind::PlainText | MediaKind::Xml)
 }
 
 /// What becomes of an element.
@@ -153,14 +188,59 @@ fn is_void(tag: &str) -> bool {
     matches!(tag, "br" | "col" | "hr" | "wbr")
 }
 
-struct Writer {
-    out: String,
-    colours: Colours,
+/// Does an element say itself that it is not to be seen? Nobody can jump to what is in it.
+fn is_hidden(element: &Element) -> bool {
+    element.attributes().any(|(name, value)| match name {
+        "hidden" => true,
+        "style" => {
+            let style: String = value.chars().filter(|c| !c.is_whitespace()).collect();
+            style.to_lowercase().contains("display:none")
+        }
+        _ => false,
+    })
 }
 
-impl Writer {
+struct Writer<'a> {
+    out: String,
+    marks: Marks<'a>,
+    /// Is a link of the page open?
+    in_link: bool,
+    /// Elements that are open and not to be seen.
+    hidden: usize,
+}
+
+/// An element that is to be closed.
+struct Open<'d> {
+    id: NodeId,
+    tag: &'d str,
+    is_link: bool,
+    is_hidden: bool,
+}
+
+impl<'a> Writer<'a> {
+    fn new(marking: &Marking<'a>) -> Self {
+        Self { out: String::new(), marks: Marks::new(marking), in_link: false, hidden: 0 }
+    }
+
+    fn finish(mut self) -> Shown {
+        let counts = self.marks.finish(&mut self.out);
+        Shown { html: self.out, counts }
+    }
+
+    /// An element with nothing but text.
+    fn element(&mut self, tag: &str, text: &str) {
+        if self.out.len() > MAX_BYTES {
+            return;
+        }
+        self.out.push('<');
+        self.out.push_str(tag);
+        self.out.push('>');
+        self.text(text);
+        self.close(tag);
+    }
+
     fn document(&mut self, dom: &Dom, base: &Url) {
-        let mut open: Vec<(NodeId, &str)> = Vec::new();
+        let mut opened: Vec<Open> = Vec::new();
         let mut walk = dom.walk(dom.root());
         while let Some(step) = walk.next() {
             if self.out.len() > MAX_BYTES {
@@ -170,8 +250,8 @@ impl Writer {
                 Step::Enter(id) => match dom.data(id) {
                     NodeData::Text(text) => self.text(text),
                     NodeData::Element(element) => match fate(element) {
-                        Fate::Keep => self.open(id, element.tag(), element, base, &mut open),
-                        Fate::Rename(name) => self.open(id, name, element, base, &mut open),
+                        Fate::Keep => opened.extend(self.open(id, element.tag(), element, base)),
+                        Fate::Rename(name) => opened.extend(self.open(id, name, element, base)),
                         Fate::Unwrap => {}
                         Fate::Drop => walk.skip_contents(id),
                         Fate::Describe => {
@@ -186,46 +266,73 @@ impl Writer {
                     NodeData::Other => {}
                 },
                 Step::Leave(id) => {
-                    if let Some((_, tag)) = open.pop_if(|(opened, _)| *opened == id) {
-                        self.close(tag);
+                    if let Some(open) = opened.pop_if(|open| open.id == id) {
+                        self.leave(&open);
                     }
                 }
             }
         }
-        while let Some((_, tag)) = open.pop() {
-            self.close(tag);
+        while let Some(open) = opened.pop() {
+            self.leave(&open);
         }
     }
 
-    fn open<'a>(
-        &mut self,
-        id: NodeId,
-        tag: &'a str,
-        element: &Element,
-        base: &Url,
-        open: &mut Vec<(NodeId, &'a str)>,
-    ) {
+    /// Begins an element. Gives what is to be closed.
+    fn open<'d>(&mut self, id: NodeId, tag: &'d str, element: &Element, base: &Url) -> Option<Open<'d>> {
+        // A link in a link, which table cells allow, would be taken apart by the next reader. What leads nowhere is no
+        // link, and must not keep occurrences in it from being some.
+        let target = match element.attribute("href").filter(|_| tag == "a" && !self.in_link) {
+            Some(href) => PageUrl::join_to(base, href).ok(),
+            None => None,
+        };
+        let is_link = target.is_some();
+        let tag = if tag == "a" && !is_link { "span" } else { tag };
         self.out.push('<');
         self.out.push_str(tag);
         for (name, value) in element.attributes() {
-            if is_harmless(name) || (name == "style" && is_harmless_style(value)) {
-                self.attribute(name, value);
-            } else if name == "href"
-                && tag == "a"
-                && let Ok(url) = PageUrl::join_to(base, value)
-            {
-                self.attribute("href", url.as_str());
-                self.attribute("rel", "noopener noreferrer nofollow");
-                self.attribute("target", "_blank");
+            match name {
+                "class" => self.classes(value),
+                "id" if marks::is_place(value) => self.attribute("id", &format!("page-{}", value.trim())),
+                "style" if !is_harmless_style(value) => {}
+                "style" => self.attribute(name, value),
+                _ if is_harmless(name) => self.attribute(name, value),
+                _ => {}
             }
+        }
+        if let Some(url) = target {
+            self.attribute("href", url.as_str());
+            self.attribute("rel", "noopener noreferrer nofollow");
+            self.attribute("target", "_blank");
         }
         self.out.push('>');
         if tag == "pre" {
             // The parser drops one line feed after the tag; this is the one.
             self.out.push('\n');
         }
-        if !is_void(tag) {
-            open.push((id, tag));
+        if is_void(tag) {
+            return None;
+        }
+        let is_hidden = is_hidden(element);
+        self.in_link |= is_link;
+        self.hidden += usize::from(is_hidden);
+        Some(Open { id, tag, is_link, is_hidden })
+    }
+
+    fn leave(&mut self, open: &Open) {
+        self.close(open.tag);
+        self.hidden -= usize::from(open.is_hidden);
+        if open.is_link {
+            self.in_link = false;
+            self.marks.behind_link(&mut self.out, escape);
+        }
+    }
+
+    /// Classes of the page, without those of our colours.
+    fn classes(&mut self, value: &str) {
+        let others: Vec<_> =
+            value.split_ascii_whitespace().filter(|class| !marks::is_colour(class)).collect();
+        if !others.is_empty() {
+            self.attribute("class", &others.join(" "));
         }
     }
 
@@ -239,7 +346,7 @@ impl Writer {
         self.out.push(' ');
         self.out.push_str(name);
         self.out.push_str("=\"");
-        self.escaped(value);
+        escape(&mut self.out, value);
         self.out.push('"');
     }
 
@@ -272,79 +379,35 @@ impl Writer {
     /// A text with its query words marked.
     fn text(&mut self, text: &str) {
         let mut written = 0;
-        for (start, end, colour) in self.colours.spans(text) {
+        let spans = if self.hidden == 0 { self.marks.spans(text) } else { Vec::new() };
+        for (start, end, colour) in spans {
             if self.out.len() > MAX_BYTES {
                 return;
             }
-            self.escaped(&text[written..start]);
-            self.out.push_str("<mark class=\"w");
-            self.out.push_str(&colour.to_string());
-            self.out.push_str("\">");
-            self.escaped(&text[start..end]);
-            self.out.push_str("</mark>");
+            escape(&mut self.out, &text[written..start]);
+            self.marks.occurrence(&mut self.out, colour, self.in_link, |out| escape(out, &text[start..end]));
             written = end;
         }
-        self.escaped(&text[written..]);
-    }
-
-    fn escaped(&mut self, text: &str) {
-        let mut rest = text;
-        while let Some(at) = rest.find(['&', '<', '>', '"', '\'', '\0']) {
-            let (before, special) = rest.split_at(at);
-            self.out.push_str(before);
-            self.out.push_str(match special.as_bytes()[0] {
-                b'&' => "&amp;",
-                b'<' => "&lt;",
-                b'>' => "&gt;",
-                b'"' => "&quot;",
-                b'\'' => "&#39;",
-                _ => "\u{FFFD}",
-            });
-            rest = &special[1..];
-        }
-        self.out.push_str(rest);
+        escape(&mut self.out, &text[written..]);
     }
 }
 
-/// Which words have which colour.
-struct Colours {
-    analyser: Analyser,
-    terms: HashMap<String, usize>,
-}
-
-impl Colours {
-    fn of(terms: &[String]) -> Self {
-        let mut colours = HashMap::new();
-        for (n, term) in terms.iter().enumerate() {
-            let words = Analyser::shared().tokens(term).into_iter().map(|token| token.text);
-            for word in words.chain([normalise(term)]) {
-                if let Some(stem) = stem_term(&word) {
-                    colours.entry(stem).or_insert(n % COLOURS);
-                }
-                colours.entry(word).or_insert(n % COLOURS);
-            }
-        }
-        // Words that no dictionary has are found like any other.
-        Self { analyser: Analyser::knowing(terms.iter().map(String::as_str)), terms: colours }
-    }
-
-    /// The marked spans of a text, in order, not overlapping. Words are found as the index finds them; where two
-    /// overlap, the one that begins first wins, and of those the longest.
-    fn spans(&self, text: &str) -> Vec<(usize, usize, usize)> {
-        let mut spans: Vec<(usize, usize, usize)> = Vec::new();
-        if self.terms.is_empty() {
-            return spans;
-        }
-        self.analyser.for_each_index_token(text, |term, start, end, _| {
-            let Some(&colour) = self.terms.get(term) else { return };
-            match spans.last_mut() {
-                Some(last) if last.0 == start => *last = (start, end.max(last.1), colour),
-                Some(last) if start < last.1 => {}
-                _ => spans.push((start, end, colour)),
-            }
+fn escape(out: &mut String, text: &str) {
+    let mut rest = text;
+    while let Some(at) = rest.find(['&', '<', '>', '"', '\'', '\0']) {
+        let (before, special) = rest.split_at(at);
+        out.push_str(before);
+        out.push_str(match special.as_bytes()[0] {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'"' => "&quot;",
+            b'\'' => "&#39;",
+            _ => "\u{FFFD}",
         });
-        spans
+        rest = &special[1..];
     }
+    out.push_str(rest);
 }
 
 #[cfg(test)]
@@ -353,39 +416,74 @@ mod tests {
 
     use super::*;
 
-    fn safe(html: &str, terms: &[&str]) -> String {
+    fn url() -> PageUrl {
+        PageUrl::parse("http://example.org/d/").unwrap()
+    }
+
+    fn show(html: &str, terms: &[&str]) -> Shown {
         let terms: Vec<String> = terms.iter().map(|t| t.to_string()).collect();
-        safe_html(
-            &PageUrl::parse("http://example.org/d/").unwrap(),
-            Some("text/html"),
-            html.as_bytes(),
-            &terms,
-        )
+        let marking = Marking { terms: &terms, next: "\"on\"" };
+        safe_html(&url(), Some("text/html"), html.as_bytes(), &marking)
+    }
+
+    fn safe(html: &str, terms: &[&str]) -> String {
+        show(html, terms).html
     }
 
     /// Reads a snapshot as a browser would, and says what is wrong with it.
     fn harm(snapshot: &str) -> Option<String> {
         let dom = Dom::parse_whole(snapshot);
-        for (_, element) in dom.elements(dom.root()) {
+        for (id, element) in dom.elements(dom.root()) {
             let tag = element.tag();
             if !matches!(tag, "html" | "head" | "body") && !matches!(fate(element), Fate::Keep | Fate::Style)
             {
                 return Some(format!("element {}", element.local_name()));
             }
             for (name, value) in element.attributes() {
-                let is_own = matches!(name, "href" | "rel" | "target" if tag == "a");
+                let is_own = matches!(name, "href" | "rel" | "target" | "aria-label" if tag == "a");
                 if !is_harmless(name) && name != "style" && !is_own {
                     return Some(format!("attribute {name} of {tag}"));
-                }
-                if name == "href" && !value.starts_with("http://") && !value.starts_with("https://") {
-                    return Some(format!("address {value}"));
                 }
                 if name == "style" && !is_harmless_style(value) {
                     return Some(format!("style {value}"));
                 }
+                if name == "id" && marks::is_place(value) && tag != "mark" {
+                    return Some(format!("id {value} of {tag}"));
+                }
+                let has_colour = value.split_ascii_whitespace().any(marks::is_colour);
+                if name == "class" && has_colour && !is_jump(element) && tag != "mark" {
+                    return Some(format!("class {value} of {tag}"));
+                }
+            }
+            if tag == "a" {
+                let href = element.attribute("href").unwrap_or_default();
+                let leads_away = href.starts_with("http://") || href.starts_with("https://");
+                let is_of_page = leads_away && element.attribute("target") == Some("_blank");
+                if !is_of_page && !is_jump(element) {
+                    return Some(format!("link {href}"));
+                }
+                let around = std::iter::successors(dom.parent(id), |id| dom.parent(*id));
+                if around.filter_map(|id| dom.element(id)).any(|outer| outer.tag() == "a") {
+                    return Some(format!("link {href} in a link"));
+                }
             }
         }
         None
+    }
+
+    /// Is it one of our own links, within the page?
+    fn is_jump(element: &Element) -> bool {
+        let href = element.attribute("href").and_then(|href| href.strip_prefix('#'));
+        element.attribute("target") == Some("_self") && href.is_some_and(marks::is_place)
+    }
+
+    /// The ids of occurrences, and where their jumps lead, each in the order of the page.
+    fn places(snapshot: &str) -> (Vec<String>, Vec<String>) {
+        let dom = Dom::parse_whole(snapshot);
+        let elements = || dom.elements(dom.root()).map(|(_, element)| element);
+        let marks = elements().filter(|e| e.tag() == "mark").filter_map(|e| e.attribute("id"));
+        let jumps = elements().filter(|e| is_jump(e)).filter_map(|e| e.attribute("href"));
+        (marks.map(String::from).collect(), jumps.map(|href| href[1..].to_string()).collect())
     }
 
     #[test]
@@ -402,24 +500,123 @@ mod tests {
         );
     }
 
+    /// An occurrence that is a link.
+    fn mark(colour: usize, number: usize, next: usize, text: &str) -> String {
+        format!(
+            "<mark class=\"w{colour}\" id=\"w{colour}-{number}\">\
+             <a href=\"#w{colour}-{next}\" target=\"_self\">{text}</a></mark>"
+        )
+    }
+
     #[test]
     fn query_words_are_coloured_as_the_index_finds_them() {
+        let shown = show("<p>Light, LIGHT and 北京大学生<script>light</script>", &["light", "大学", "ship"]);
+        let (first, second) = (mark(0, 1, 2, "Light"), mark(0, 2, 1, "LIGHT"));
+        let university = mark(1, 1, 1, "大学");
+        assert_eq!(shown.html, format!("<p>{first}, {second} and 北京{university}生</p>"));
+        assert_eq!(shown.counts[..3], [2, 1, 0]);
+        assert_eq!(safe("a&lt;b", &["B"]), format!("a&lt;{}", mark(0, 1, 1, "b")));
+    }
+
+    #[test]
+    fn occurrences_in_links_of_the_page_are_led_on_from_behind_them() {
+        let page = "<p>lamp <a href=/x>the <b>lamp</b> and lamp</a>, a lamp <a name=y>old lamp</a> <a href=/z>lamp</a>";
+        let html = safe(page, &["lamp"]);
+        let behind = |next| {
+            format!(
+                "</a><a class=\"next w0\" href=\"#w0-{next}\" target=\"_self\" aria-label=\"&quot;on&quot;\">↓</a>"
+            )
+        };
+        let inside = |n| format!("<mark class=\"w0\" id=\"w0-{n}\">lamp</mark>");
+        let link = |path| {
+            format!(
+                "<a href=\"http://example.org/{path}\" rel=\"noopener noreferrer nofollow\" target=\"_blank\">"
+            )
+        };
+        let expected = [
+            format!("<p>{} {}the <b>{}</b> and {}", mark(0, 1, 2, "lamp"), link("x"), inside(2), inside(3)),
+            format!("{}, a {} ", behind(4), mark(0, 4, 5, "lamp")),
+            format!("<span>old {}</span> {}{}{}</p>", mark(0, 5, 6, "lamp"), link("z"), inside(6), behind(1)),
+        ];
+        assert_eq!(html, expected.concat());
+        assert_eq!(harm(&html), None);
+    }
+
+    #[test]
+    fn links_never_stand_in_links() {
+        for page in [
+            "<a href=/1>lamp<table><tr><td><a href=/2>lamp</a></table>lamp</a> lamp",
+            "<a href=/1>lamp<marquee><a href=/2>lamp</a></marquee> lamp</a>",
+            "<a href=/1><object><a href=/2>lamp</a></object>lamp</a>lamp",
+            "<a href=/1><p>lamp<a href=/2>lamp<p>lamp",
+            "<p><a href=/1><button><p>lamp</p></button> lamp</a> lamp",
+            "<table><a href=/1>lamp<tr><td>lamp</a>lamp<caption><a href=/2>lamp",
+        ] {
+            let html = safe(page, &["lamp"]);
+            assert_eq!(harm(&html), None, "{page}\n{html}");
+            assert!(html.contains("<mark"), "{html}");
+        }
+    }
+
+    #[test]
+    fn a_page_cannot_have_our_ids_classes_and_targets() {
+        let page = "<mark id=w0-1 class='w0 big'>x</mark><p id=' w0-2' class=w1>y</p><a id=w0-3 name=w0-4 \
+                    class='next w0' target=_self href='#w0-1'>z</a><a href=# target=_top>t</a><div id=w5>u</div>";
         assert_eq!(
-            safe("<p>Light, LIGHT and 北京大学生<script>light</script>", &["light", "大学"]),
-            "<p><mark class=\"w0\">Light</mark>, <mark class=\"w0\">LIGHT</mark> and \
-             北京<mark class=\"w1\">大学</mark>生</p>"
+            safe(page, &[]),
+            "<mark id=\"page-w0-1\" class=\"big\">x</mark><p id=\"page-w0-2\">y</p><a id=\"page-w0-3\" \
+             class=\"next\" href=\"http://example.org/d/\" rel=\"noopener noreferrer nofollow\" target=\"_blank\">z</a>\
+             <a href=\"http://example.org/d/\" rel=\"noopener noreferrer nofollow\" target=\"_blank\">t</a>\
+             <div id=\"w5\">u</div>"
         );
-        assert_eq!(safe("a&lt;b", &["B"]), "a&lt;<mark class=\"w0\">b</mark>");
+        let (ids, _) = places(&safe(&format!("{page} lamp lamp"), &["lamp"]));
+        assert_eq!(ids, ["page-w0-1", "w0-1", "w0-2"]);
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_not_jumped_to() {
+        let html =
+            safe("lamp <p hidden>lamp <b>lamp</b></p><div style='Display : none'>lamp</div> lamp", &["lamp"]);
+        assert_eq!(html.matches("<mark").count(), 2, "{html}");
+        assert!(html.ends_with(&mark(0, 2, 1, "lamp")), "{html}");
+    }
+
+    #[test]
+    fn a_cleaned_page_is_shown_with_its_heading() {
+        let terms = ["lamp".to_string()];
+        let marking = Marking { terms: &terms, next: "" };
+        let page = PageObject {
+            title: "A <lamp>".into(),
+            html: "<p>It shines.</p>".into(),
+            ..PageObject::default()
+        };
+        let shown = safe_cleaned(&url(), &page, &marking);
+        let heading = format!("<h1>A &lt;{}&gt;</h1>", mark(0, 1, 1, "lamp"));
+        assert_eq!(shown.html, format!("{heading}<p>It shines.</p>"));
+        assert_eq!(shown.counts[0], 1);
+        let own = PageObject { html: "<h1>Its own</h1><script>x</script>".into(), ..page.clone() };
+        assert_eq!(safe_cleaned(&url(), &own, &marking).html, "<h1>Its own</h1>");
+        let text = PageObject { html: String::new(), text: "one\n\n<b>two</b>".into(), ..page.clone() };
+        assert_eq!(
+            safe_cleaned(&url(), &text, &marking).html,
+            format!("{heading}<p>one</p><p>&lt;b&gt;two&lt;/b&gt;</p>")
+        );
+        let plain = PageObject { html: String::new(), text: "A <lamp>\nand more".into(), ..page.clone() };
+        assert!(safe_cleaned(&url(), &plain, &marking).html.starts_with("<p>A &lt;"));
+        let empty = PageObject { html: String::new(), ..page };
+        assert_eq!(safe_cleaned(&url(), &empty, &marking).html, "");
     }
 
     #[test]
     fn plain_text_is_preformatted() {
-        let url = PageUrl::parse("http://example.org/").unwrap();
+        let terms = ["a".to_string()];
+        let marking = Marking { terms: &terms, next: "" };
         assert_eq!(
-            safe_html(&url, Some("text/plain"), b"<script>alert(1)</script> a", &["a".into()]),
-            "<pre>\n&lt;script&gt;alert(1)&lt;/script&gt; <mark class=\"w0\">a</mark></pre>"
+            safe_html(&url(), Some("text/plain"), b"<script>alert(1)</script> a", &marking).html,
+            format!("<pre>\n&lt;script&gt;alert(1)&lt;/script&gt; {}</pre>", mark(0, 1, 1, "a"))
         );
-        assert_eq!(safe_html(&url, Some("image/png"), b"\x89PNG", &[]), "");
+        assert_eq!(safe_html(&url(), Some("image/png"), b"\x89PNG", &marking).html, "");
+        assert!(is_showable(Some("text/plain"), b"") && !is_showable(Some("application/pdf"), b"%PDF-1.4"));
     }
 
     #[test]
@@ -470,6 +667,8 @@ mod tests {
             "<p id='</p><script>alert(1)</script>'><custom-element is=x onfocus=alert(1) tabindex=1 autofocus>c</custom-element>",
             "<details open ontoggle=alert(1)><summary>s</summary></details><marquee onstart=alert(1)>m</marquee>",
             "\0<scr\0ipt>alert(1)</scr\0ipt><img\0src=x onerror=alert(1)>",
+            "<a href=/x target=_top>x</a><a href=#w0-1 target=_self class='next w0' id=w0-1>x</a><mark id=w1-1>img</mark>",
+            "<area href=x target=_top><form target=_top><base target=_top><a href=x aria-label=x ping=/y download>x</a>",
         ] {
             let snapshot = safe(page, &["alert", "x", "img"]);
             assert_eq!(harm(&snapshot), None, "{page}\n{snapshot}");
@@ -485,7 +684,7 @@ mod tests {
         assert!(safe(&"x ".repeat(500_000), &["x"]).len() < MAX_BYTES + (1 << 20));
     }
 
-    const SOUP: &str = "(</?(p|a|b|div|table|tr|td|caption|svg|math|mi|mtext|mglyph|style|script|title|select|option|template|noscript|noembed|xmp|form|h1|li|html|body|textarea|iframe|desc|foreignObject|annotation-xml|font|img|plaintext|listing)( (href|src|onerror|style|id|title|encoding|class|alt)=(\"|'|)(javascript:1|text/html|x|url\\(x\\)|color:red|</style>|--&gt;|&quot;|<img src=x onerror=y>)(\"|'|))?( |/)?>|x|<!--|-->|--!>|<!\\[CDATA\\[|\\]\\]>|&lt;|&quot;|\"|'|<|\0|>){0,40}";
+    const SOUP: &str = "(</?(p|a|b|div|table|tr|td|caption|svg|math|mi|mtext|mglyph|style|script|title|select|option|template|noscript|noembed|xmp|form|h1|li|html|body|textarea|iframe|desc|foreignObject|button|marquee|annotation-xml|font|img|plaintext|listing)( (href|src|onerror|style|id|title|encoding|class|alt|target|hidden)=(\"|'|)(javascript:1|/y|#w0-1|_self|w0-1|w0|text/html|x|url\\(x\\)|color:red|</style>|--&gt;|&quot;|<img src=x onerror=y>)(\"|'|))?( |/)?>|x|<!--|-->|--!>|<!\\[CDATA\\[|\\]\\]>|&lt;|&quot;|\"|'|<|\0|>){0,40}";
 
     proptest! {
         #[test]
@@ -496,9 +695,27 @@ mod tests {
 
         #[test]
         fn any_bytes_give_a_snapshot(body in prop::collection::vec(any::<u8>(), 0..300)) {
-            let url = PageUrl::parse("http://example.org/").unwrap();
+            let terms = ["a".to_string()];
+            let marking = Marking { terms: &terms, next: "on" };
             for kind in ["text/html", "text/plain"] {
-                prop_assert_eq!(harm(&safe_html(&url, Some(kind), &body, &["a".into()])), None);
+                prop_assert_eq!(harm(&safe_html(&url(), Some(kind), &body, &marking).html), None);
+            }
+            let page = PageObject { html: String::from_utf8_lossy(&body).into(), ..PageObject::default() };
+            prop_assert_eq!(harm(&safe_cleaned(&url(), &page, &marking).html), None);
+        }
+
+        /// Whatever the page, a reader who follows the jumps comes by the occurrences of a word in their order.
+        #[test]
+        fn jumps_lead_through_any_page(soup in SOUP) {
+            let (ids, jumps) = places(&safe(&soup, &["x"]));
+            let ours: Vec<_> = ids.iter().filter(|id| marks::is_place(id)).collect();
+            let expected: Vec<_> = (1..=ours.len()).map(|n| format!("w0-{n}")).collect();
+            prop_assert_eq!(ours, expected.iter().collect::<Vec<_>>());
+            prop_assert!(jumps.iter().all(|jump| ids.contains(jump)), "{:?} {:?}", ids, jumps);
+            let numbers: Vec<usize> = jumps.iter().map(|jump| jump[3..].parse().unwrap()).collect();
+            if let Some((last, before)) = numbers.split_last() {
+                prop_assert_eq!(*last, 1);
+                prop_assert!(before.is_sorted_by(|a, b| a < b));
             }
         }
     }

@@ -7,8 +7,8 @@
 //! ```text
 //! /                        home.rs       the box and how many pages can be searched
 //! /search?q=…&page=1       results.rs    the result page          paging.rs   which pages it links to
-//! /snapshot/ID?q=…         snapshot.rs   banner around the stored page
-//! /snapshot/ID/content     snapshot.rs   the stored page itself, in a cage
+//! /snapshot/ID?q=…         snapshot.rs   banner around the stored page; &at=… another version, &view=text cleaned
+//! /snapshot/ID/content     snapshot.rs   the stored page itself, in a cage    stored.rs   which version, and may we
 //! /clean?url=…             clean.rs      the stored page before and after cleaning, side by side
 //! /api/v1/search?q=…       api.rs        the answer as JSON, errors as application/problem+json
 //! /api/v1/suggest?q=…      suggest.rs    what a query may become; /suggest for browsers; /api/v1/hot what many ask
@@ -19,7 +19,7 @@
 //!
 //! A request passes `router.rs` (limits, time, panics), `headers.rs` (what browsers must not do), becomes a
 //! visitor (`visitor.rs`: language and parameters, read leniently), is answered through `service.rs`, the only file that
-//! calls other rooms, and is written by `page.rs` from the templates with the words of `words.rs`.
+//! calls other rooms (with `stored.rs`), and is written by `page.rs` from the templates with the words of `words.rs`.
 //!
 //! Every query is written down with what was shown for it (`journal.rs`); `learning.rs` learns from that.
 //!
@@ -75,6 +75,7 @@ mod server;
 mod service;
 mod sessions;
 mod snapshot;
+mod stored;
 mod suggest;
 #[cfg(test)]
 mod testing;

@@ -1,4 +1,4 @@
-//! The rooms behind the pages: the only file here that searches, reads the library or cleans a page.
+//! The rooms behind the pages: the only file here, with `stored.rs`, that searches, reads the library or cleans a page.
 //!
 //! Those calls block and take processor time, so they run on tokio's blocking threads, a bounded number at once.
 
@@ -12,6 +12,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use pharos_core::config::CleanConfig;
 use pharos_core::{Config, PageId, PageObject, PageUrl};
+use pharos_html::snapshot::{Marking, safe_html};
 use pharos_html::{Explanation, RuleSet, RulesError, Weighing, Wish};
 use pharos_mining::Memory;
 use pharos_query::{Answer, Card, QueryError, Request, Search, Suggestion};
@@ -23,7 +24,7 @@ use tokio::task::JoinError;
 use crate::learning::{Learning, Shared};
 use crate::metrics::{Metrics, QUERY_SECONDS, SHED, STAGE_SECONDS, SUGGEST_SECONDS};
 use crate::rate::Rates;
-use crate::snapshot::allows_copies;
+use crate::stored::{self, Lookup, Wanted, allows_copies};
 
 /// Pages with more lines are cleaned without saying why: what there is to say of a line takes 12 KB of memory.
 const MAX_EXPLAINED_LINES: usize = 5_000;
@@ -102,15 +103,6 @@ struct RawCopy {
     found: Card,
     url: PageUrl,
     response: StoredResponse,
-}
-
-/// A stored page made harmless.
-pub(crate) struct StoredCopy {
-    pub(crate) found: Card,
-    /// The words of the query, at most as many as there are colours.
-    pub(crate) words: Vec<String>,
-    /// The content of `<body>`, with those words in `<mark class="w0">`, `<mark class="w1">`, ….
-    pub(crate) html: String,
 }
 
 /// A stored page and what is left of it after cleaning.
@@ -262,17 +254,9 @@ impl Rooms {
         self.blocking(move |service| Ok(service.search.page(url.id())?)).await
     }
 
-    /// The stored copy of a page, with the words of `query` marked.
-    pub(crate) async fn stored(
-        &self,
-        id: PageId,
-        query: String,
-        colours: usize,
-    ) -> Result<Stored<StoredCopy>, ServiceError> {
-        self.blocking(move |service| {
-            Ok(raw_copy(service, id)?.map(|raw| stored_copy(service, raw, &query, colours)))
-        })
-        .await
+    /// The stored copy of a page as it is wanted.
+    pub(crate) async fn stored(&self, wanted: Wanted) -> Result<Lookup, ServiceError> {
+        self.blocking(move |service| stored::look_up(service, &wanted)).await
     }
 
     /// The stored copy of a page before and after cleaning.
@@ -338,26 +322,10 @@ fn raw_copy(service: &Service, id: PageId) -> Result<Stored<RawCopy>, ServiceErr
         response => response?,
     };
     let url = PageUrl::parse(&found.url).map_err(|_| ServiceError::Address(found.url.clone()))?;
-    let tags = response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-robots-tag"));
-    let allowed = allows_copies(tags.map(|(_, value)| value.as_str()), &service.config.crawl.agent);
-    if !allowed {
+    if !allows_copies(&response, &service.config.crawl.agent) {
         return Ok(Stored::Withheld(found));
     }
     Ok(Stored::Copy(RawCopy { found, url, response }))
-}
-
-fn stored_copy(service: &Service, raw: RawCopy, query: &str, colours: usize) -> StoredCopy {
-    let RawCopy { found, url, response } = raw;
-    let content_type = response.header("content-type");
-    let body = response.content(service.config.crawl.body_limit.bytes());
-    let mut words = Vec::new();
-    for word in service.search.words(query) {
-        if words.len() < colours && !words.contains(&word) {
-            words.push(word);
-        }
-    }
-    let html = pharos_html::snapshot::safe_html(&url, content_type, &body, &words);
-    StoredCopy { found, words, html }
 }
 
 /// Documents that are no HTML are not looked at: their readers are not for a process that serves visitors.
@@ -386,6 +354,7 @@ fn clean(
     let shown = &page.html[..page.html.floor_char_boundary(MAX_CLEANED_BYTES)];
     // Cleaning writes nothing that could do harm; that is read and written once more so that the same list of
     // elements and attributes as for snapshots, and their manners of links, hold here too.
-    let html = pharos_html::snapshot::safe_html(url, Some("text/html; charset=utf-8"), shown.as_bytes(), &[]);
-    Cleaned { page, html, explanation }
+    let marking = Marking::default();
+    let shown = safe_html(url, Some("text/html; charset=utf-8"), shown.as_bytes(), &marking);
+    Cleaned { page, html: shown.html, explanation }
 }

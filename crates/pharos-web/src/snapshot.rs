@@ -2,24 +2,29 @@
 //!
 //! The stored page is somebody else's HTML. It has been made harmless by `pharos-html`, and is shown as if it had
 //! not been: a document of its own in a sandboxed frame, with a policy that lets it run, load and reach nothing.
+//!
+//! `?at=YYYYMMDDhhmmss` shows the page as it was then, `?view=text` what is left of it after cleaning.
 
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use pharos_core::{PageId, PageObject, PageUrl};
-use pharos_html::robots_tag;
+use pharos_core::{PageId, PageUrl, Timestamp};
 use pharos_query::Card;
 
 use crate::failure::message;
 use crate::page::{Frame, Link, respond};
-use crate::service::{Rooms, ServiceError, Stored, StoredCopy};
+use crate::service::{Rooms, ServiceError};
+use crate::stored::{Listed, Lookup, StoredCopy, View, Wanted};
 use crate::visitor::{Visitor, link};
-use crate::words::{Words, fill};
+use crate::words::{Words, fill, grouped};
 
-/// Query words that get a colour of their own: `w0` to `w9` in `colours.css`.
-const COLOURS: usize = 10;
+/// Versions that are listed at once; the others are behind "all versions".
+const AT_ONCE: usize = 10;
+
+/// Versions that are listed at most.
+const MAX_VERSIONS: usize = 200;
 
 /// What the stored page may do: open links in new windows, be styled inline.
 const CAGE: HeaderValue = HeaderValue::from_static(
@@ -50,9 +55,10 @@ pub(crate) async fn banner(
     visitor: Visitor,
     Path(id): Path<String>,
 ) -> Result<Response, ServiceError> {
-    show(&rooms, &visitor, &id, |query, copy| {
+    show(&rooms, &visitor, &id, MAX_VERSIONS, |query, copy| {
         let frame = Frame::new(&visitor, rooms.config());
-        respond(&visitor, StatusCode::OK, &SnapshotPage::new(frame, &id, query, copy))
+        let place = Place::new(&id, query, &visitor, copy);
+        respond(&visitor, StatusCode::OK, &SnapshotPage::new(frame, &place, copy))
     })
     .await
 }
@@ -63,7 +69,7 @@ pub(crate) async fn content(
     visitor: Visitor,
     Path(id): Path<String>,
 ) -> Result<Response, ServiceError> {
-    show(&rooms, &visitor, &id, |_, copy| {
+    show(&rooms, &visitor, &id, 0, |_, copy| {
         caged(respond(&visitor, StatusCode::OK, &StoredPage::new(copy, visitor.words())))
     })
     .await
@@ -74,21 +80,52 @@ async fn show(
     rooms: &Rooms,
     visitor: &Visitor,
     id: &str,
+    versions: usize,
     page: impl FnOnce(&str, &StoredCopy) -> Response,
 ) -> Result<Response, ServiceError> {
+    let Some(page_id) = page_id(id) else { return Ok(missing(visitor, rooms)) };
     let query = visitor.query(rooms.config().query.max_length);
-    Ok(match look_up(rooms, id, &query).await? {
-        Stored::Missing => missing(visitor, rooms),
-        Stored::Withheld(found) => withheld(visitor, rooms, &found),
-        Stored::Copy(copy) => page(&query, &copy),
+    let wanted = Wanted {
+        id: page_id,
+        // What is no moment comes before all versions.
+        at: asked_moment(visitor).map(|text| moment(text).unwrap_or(Timestamp::from_millis(i64::MIN))),
+        view: if visitor.param("view") == Some("text") { View::Text } else { View::Layout },
+        query: query.clone(),
+        next: visitor.words().snapshot_next,
+        versions,
+    };
+    Ok(match rooms.stored(wanted).await? {
+        Lookup::Missing => missing(visitor, rooms),
+        Lookup::NoVersion(found) => no_version(visitor, rooms, id, &query, &found),
+        Lookup::Withheld(found) => withheld(visitor, rooms, &found),
+        Lookup::Copy(copy) => page(&query, &copy),
     })
 }
 
-async fn look_up(rooms: &Rooms, id: &str, query: &str) -> Result<Stored<StoredCopy>, ServiceError> {
-    match page_id(id) {
-        Some(id) => rooms.stored(id, query.to_string(), COLOURS).await,
-        None => Ok(Stored::Missing),
+fn asked_moment(visitor: &Visitor) -> Option<&str> {
+    visitor.param("at").map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// The moment that `20260131120000` names.
+fn moment(text: &str) -> Option<Timestamp> {
+    if text.len() != 14 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
     }
+    let (date, time) = text.split_at(8);
+    Timestamp::parse(&format!(
+        "{}-{}-{}T{}:{}:{}Z",
+        &date[..4],
+        &date[4..6],
+        &date[6..],
+        &time[..2],
+        &time[2..4],
+        &time[4..]
+    ))
+}
+
+/// The name of a moment in `?at=`.
+fn stamp(at: Timestamp) -> String {
+    at.to_string().chars().filter(char::is_ascii_digit).collect()
 }
 
 /// Exactly the form that ids are printed in, so that a page has one snapshot address.
@@ -101,6 +138,14 @@ fn missing(visitor: &Visitor, rooms: &Rooms) -> Response {
     let words = visitor.words();
     let (title, text) = (words.not_in_library_title, words.not_in_library_text);
     message(visitor, rooms.config(), StatusCode::NOT_FOUND, title, text, None)
+}
+
+fn no_version(visitor: &Visitor, rooms: &Rooms, id: &str, query: &str, found: &Card) -> Response {
+    let words = visitor.words();
+    let asked = (!query.is_empty()).then_some(("q", query));
+    let newest = Link { href: link(&format!("/snapshot/{id}"), asked), text: title(&found.title, found) };
+    let (title, text) = (words.no_version_title, words.no_version_text);
+    message(visitor, rooms.config(), StatusCode::NOT_FOUND, title, text, Some(newest))
 }
 
 /// Says that the page's author wants no copy of it to be shown.
@@ -125,6 +170,38 @@ fn caged(mut response: Response) -> Response {
     response
 }
 
+/// What a page is called: by its address where it has no title.
+fn title(title: &str, found: &Card) -> String {
+    if title.trim().is_empty() { found.url.clone() } else { title.to_string() }
+}
+
+/// Where a snapshot is, and what of it is looked at.
+struct Place<'a> {
+    id: &'a str,
+    query: &'a str,
+    /// The version, where one was asked for.
+    at: Option<String>,
+    view: View,
+}
+
+impl<'a> Place<'a> {
+    fn new(id: &'a str, query: &'a str, visitor: &Visitor, copy: &StoredCopy) -> Self {
+        let at = asked_moment(visitor).map(|_| stamp(copy.since));
+        Self { id, query, at, view: copy.view }
+    }
+
+    fn asked(&self) -> Option<(&'a str, &'a str)> {
+        (!self.query.is_empty()).then_some(("q", self.query))
+    }
+
+    /// The snapshot of a version in a view, or what is below it.
+    fn href(&self, below: &str, at: Option<&str>, view: View) -> String {
+        let at = at.map(|at| ("at", at));
+        let view = (view == View::Text).then_some(("view", "text"));
+        link(&format!("/snapshot/{}{below}", self.id), self.asked().into_iter().chain(at).chain(view))
+    }
+}
+
 #[derive(Template)]
 #[template(path = "snapshot.html")]
 struct SnapshotPage {
@@ -132,8 +209,18 @@ struct SnapshotPage {
     title: String,
     lang: String,
     stored_on: String,
+    /// Said where it was seen again.
+    unchanged: Option<String>,
     url: String,
     live: Option<String>,
+    /// The views there are; none where there is only one.
+    views: Vec<ViewLink>,
+    /// The newest versions, and all of them where those are more.
+    versions: Vec<VersionLink>,
+    all_versions: Vec<VersionLink>,
+    of_versions: String,
+    /// Said where not even those are all.
+    more_versions: Option<String>,
     legend: Vec<LegendWord>,
     /// Address of the frame's document.
     content: String,
@@ -141,6 +228,45 @@ struct SnapshotPage {
     clean: String,
     /// Where the visitor came from.
     back: String,
+}
+
+/// A way to look at the page.
+struct ViewLink {
+    name: &'static str,
+    href: String,
+    is_shown: bool,
+}
+
+/// A version of the page.
+struct VersionLink {
+    name: String,
+    datetime: String,
+    /// More about it.
+    remark: Option<String>,
+    /// Nothing where it is no longer there.
+    href: Option<String>,
+    is_shown: bool,
+}
+
+impl VersionLink {
+    fn new(frame: &Frame, place: &Place, listed: &Listed) -> Self {
+        let words = frame.words;
+        let remark = if !listed.is_kept {
+            Some(words.snapshot_let_go.to_string())
+        } else if listed.until.seconds() > listed.since.seconds() {
+            Some(fill(words.snapshot_same_until, &[&frame.lang.moment(listed.until)]))
+        } else {
+            None
+        };
+        let href = listed.is_kept.then(|| place.href("", Some(&stamp(listed.since)), place.view));
+        Self {
+            name: frame.lang.moment(listed.since),
+            datetime: listed.since.to_string(),
+            remark,
+            href,
+            is_shown: listed.is_shown,
+        }
+    }
 }
 
 /// A query word, its colour and how often it stands in the page.
@@ -153,25 +279,47 @@ struct LegendWord {
 }
 
 impl SnapshotPage {
-    fn new(frame: Frame, id: &str, query: &str, copy: &StoredCopy) -> Self {
-        let found = &copy.found;
-        let asked = (!query.is_empty()).then_some(("q", query));
-        let content = link(&format!("/snapshot/{id}/content"), asked);
-        let legend = copy.words.iter().enumerate().map(|(number, text)| LegendWord {
+    fn new(frame: Frame, place: &Place, copy: &StoredCopy) -> Self {
+        let (found, words) = (&copy.found, frame.words);
+        let at = place.at.as_deref();
+        let content = place.href("/content", at, place.view);
+        let legend = copy.words.iter().zip(copy.shown.counts).enumerate();
+        let legend = legend.map(|(number, (text, count))| LegendWord {
             text: text.clone(),
             class: format!("w{number}"),
-            href: format!("{content}#w{number}"),
-            count: copy.html.matches(&opening(number)).count(),
+            href: format!("{content}#w{number}-1"),
+            count,
         });
+        let views = [(words.snapshot_layout, View::Layout), (words.snapshot_text, View::Text)];
+        let views = views.map(|(name, view)| ViewLink {
+            name,
+            href: place.href("", at, view),
+            is_shown: view == copy.view,
+        });
+        let versions = || copy.versions.iter().map(|listed| VersionLink::new(&frame, place, listed));
+        // One version alone is the one that is shown.
+        let at_once = if copy.of_versions > 1 { AT_ONCE } else { 0 };
+        let all_versions = if copy.of_versions > AT_ONCE { versions().collect() } else { Vec::new() };
+        let unlisted = copy.of_versions - copy.versions.len();
+        let unchanged = (copy.until.seconds() > copy.since.seconds())
+            .then(|| fill(words.snapshot_unchanged, &[&frame.lang.moment(copy.until)]));
+        let clean = [("url", found.url.as_str())].into_iter().chain(place.asked());
         Self {
-            title: if found.title.trim().is_empty() { found.url.clone() } else { found.title.clone() },
+            title: title(&copy.title, found),
             lang: found.lang.clone(),
-            stored_on: fill(frame.words.snapshot_stored, &[&frame.lang.date(&found.fetched.date())]),
+            stored_on: fill(words.snapshot_stored, &[&frame.lang.moment(copy.since)]),
+            unchanged,
             url: found.url.clone(),
             live: live_link(found),
-            clean: link("/clean", [("url", found.url.as_str())].into_iter().chain(asked)),
+            views: if copy.has_layout { views.into() } else { Vec::new() },
+            versions: versions().take(at_once).collect(),
+            all_versions,
+            of_versions: fill(words.snapshot_all_versions, &[&grouped(copy.of_versions as u64)]),
+            more_versions: (unlisted > 0)
+                .then(|| fill(words.snapshot_more_versions, &[&grouped(unlisted as u64)])),
             legend: legend.collect(),
-            back: if query.is_empty() { "/".into() } else { link("/search", asked) },
+            clean: link("/clean", clean),
+            back: if place.query.is_empty() { "/".into() } else { link("/search", place.asked()) },
             content,
             frame,
         }
@@ -184,46 +332,37 @@ struct StoredPage<'a> {
     title: &'a str,
     lang: &'a str,
     style: &'static str,
-    content: String,
+    content: &'a str,
     /// Said where there is nothing to show: the stored file is neither HTML nor text.
     nothing: &'static str,
 }
 
 impl<'a> StoredPage<'a> {
     fn new(copy: &'a StoredCopy, words: &'static Words) -> Self {
-        // The first occurrence of each word is what its entry in the legend leads to.
-        let mut content = copy.html.clone();
-        for number in 0..copy.words.len() {
-            let target = format!("<mark id=\"w{number}\" class=\"w{number}\">");
-            content = content.replacen(&opening(number), &target, 1);
-        }
         Self {
-            title: &copy.found.title,
+            title: &copy.title,
             lang: &copy.found.lang,
             style: STYLE,
-            content,
+            content: &copy.shown.html,
             nothing: words.snapshot_empty,
         }
     }
 }
 
-/// How `pharos-html` begins an occurrence of a word.
-fn opening(number: usize) -> String {
-    format!("<mark class=\"w{number}\">")
-}
-
-/// Do these `X-Robots-Tag` headers let `agent` show copies?
-pub(crate) fn allows_copies<'a>(headers: impl IntoIterator<Item = &'a str>, agent: &str) -> bool {
-    !PageObject { robots: robots_tag(headers, agent), ..PageObject::default() }.no_archive()
-}
-
 #[cfg(test)]
 mod tests {
-    use pharos_core::Config;
+    use std::time::Duration;
+
+    use axum::Router;
+    use pharos_core::{Config, LibraryPosition};
+    use pharos_html::snapshot::COLOURS;
+    use pharos_store::{
+        Answered, Catalog as _, Change, Content, Outcome, Record, Removal, Response as Answer, SqliteCatalog,
+    };
 
     use super::*;
-    use crate::router;
-    use crate::testing::{TestPage, engine, get};
+    use crate::testing::{Reply, TestPage, engine, get};
+    use crate::{Service, router};
 
     const PAGE: TestPage = TestPage::new(
         "https://www.example.org/tower",
@@ -242,13 +381,13 @@ mod tests {
         let html = banner.text();
         for part in [
             format!(
-                "<a class=\"w0\" href=\"{here}/content?q=lighthouse+rock+ship#w0\" target=\"stored\">lighthouse<small>2</small></a>"
+                "<a class=\"w0\" href=\"{here}/content?q=lighthouse+rock+ship#w0-1\" target=\"stored\">lighthouse<small>2</small></a>"
             ),
             format!(
-                "<a class=\"w1\" href=\"{here}/content?q=lighthouse+rock+ship#w1\" target=\"stored\">rock<small>1</small></a>"
+                "<a class=\"w1\" href=\"{here}/content?q=lighthouse+rock+ship#w1-1\" target=\"stored\">rock<small>1</small></a>"
             ),
             "ship<small>0</small></span>".to_string(),
-            "stored on 31 Jan 2026".to_string(),
+            "stored on 31 Jan 2026, 12:00 UTC. ".to_string(),
             "<a href=\"https://www.example.org/tower\">".to_string(),
             "sandbox=\"allow-popups allow-popups-to-escape-sandbox\"".to_string(),
             "<a href=\"/clean?url=https%3A%2F%2Fwww.example.org%2Ftower&#38;q=lighthouse+rock+ship\">Cleaned view</a>"
@@ -261,8 +400,13 @@ mod tests {
 
         let content = get(&router, &format!("{here}/content?q=lighthouse+rock+ship")).await;
         let html = content.text();
-        assert!(html.contains("A <mark id=\"w0\" class=\"w0\">lighthouse</mark> on a <mark id=\"w1\" class=\"w1\">rock</mark>"), "{html}");
-        assert!(html.contains("The <mark class=\"w0\">lighthouse</mark> shines"), "{html}");
+        for part in [
+            "A <mark class=\"w0\" id=\"w0-1\"><a href=\"#w0-2\" target=\"_self\">lighthouse</a></mark> on a ",
+            "<mark class=\"w1\" id=\"w1-1\"><a href=\"#w1-1\" target=\"_self\">rock</a></mark>",
+            "The <mark class=\"w0\" id=\"w0-2\"><a href=\"#w0-1\" target=\"_self\">lighthouse</a></mark> shines",
+        ] {
+            assert!(html.contains(part), "{part} is missing in {html}");
+        }
         for colour in 0..COLOURS {
             assert_eq!(STYLE.matches(&format!(".w{colour}{{background:")).count(), 1);
         }
@@ -321,6 +465,243 @@ mod tests {
         );
     }
 
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse(text).unwrap()
+    }
+
+    /// The catalog of a small engine, which knows of the version that is searched.
+    fn catalog(service: &Service, page: &TestPage) -> SqliteCatalog {
+        let catalog = SqliteCatalog::open_writer(&service.data.catalog()).unwrap();
+        let card = service.search.page(page.url().id()).unwrap().unwrap();
+        tell(
+            service,
+            &catalog,
+            page,
+            card.fetched,
+            Answered { position: card.position, ..answered(page.text) },
+        );
+        catalog
+    }
+
+    fn answered(text: &str) -> Answered {
+        let digest = text.bytes().fold(1, |digest: u64, byte| digest.wrapping_mul(31) + u64::from(byte));
+        Answered { status: 200, digest, ..Answered::default() }
+    }
+
+    fn tell(service: &Service, catalog: &SqliteCatalog, page: &TestPage, at: Timestamp, answered: Answered) {
+        let outcome = Outcome::Answered(answered);
+        let visited = Change::Visited { url: page.url(), at, outcome, next_due: None };
+        catalog.apply(&[visited], service.library.end().unwrap()).unwrap();
+    }
+
+    /// Stores another version of a page.
+    fn store(
+        service: &Service,
+        catalog: &SqliteCatalog,
+        page: &TestPage,
+        at: Timestamp,
+        head: &str,
+        text: &str,
+    ) {
+        let body = format!("<title>At {}</title>{head}<p>{text}", at.date());
+        let headers = vec![("Content-Type".to_string(), "text/html".to_string())];
+        let response = Answer { status: 200, headers, body: body.into(), ..Answer::default() };
+        let record = Record::new(page.url(), at, Content::Response(response));
+        let position = service.library.append(&[record]).unwrap()[0].0;
+        tell(service, catalog, page, at, Answered { position, ..answered(text) });
+    }
+
+    async fn banner_and_content(router: &Router, params: &str) -> (Reply, Reply) {
+        let here = PAGE.snapshot();
+        let banner = get(router, &format!("{here}?{params}")).await;
+        (banner, get(router, &format!("{here}/content?{params}")).await)
+    }
+
+    #[tokio::test]
+    async fn every_version_can_be_opened() {
+        let (_dir, service) = engine(&[PAGE], Config::default());
+        let catalog = catalog(&service, &PAGE);
+        store(&service, &catalog, &PAGE, at("2025-03-01T08:00:00Z"), "", "An old lighthouse.");
+        store(&service, &catalog, &PAGE, at("2025-04-01T08:00:00.250Z"), "", "An old lighthouse.");
+        store(&service, &catalog, &PAGE, at("2025-05-01T08:00:00Z"), "", "A middle lighthouse.");
+        let gone = LibraryPosition { file: 7, offset: 0 };
+        let let_go = Answered { position: gone, ..answered("let go") };
+        tell(&service, &catalog, &PAGE, at("2025-06-01T08:00:00Z"), let_go);
+        let router = router(service);
+        let here = PAGE.snapshot();
+
+        let (banner, content) = banner_and_content(&router, "q=lighthouse").await;
+        let html = banner.text();
+        let current = format!(
+            "<a href=\"{here}?q=lighthouse&#38;at=20260131120000\" rel=\"nofollow\" aria-current=\"page\">"
+        );
+        for part in [
+            current.as_str(),
+            "at=20250501080000\" rel=\"nofollow\"><time datetime=\"2025-05-01T08:00:00Z\">1 May 2025, 08:00 UTC</time></a>",
+            "at=20250301080000\" rel=\"nofollow\" title=\"the same until 1 Apr 2025, 08:00 UTC\">",
+            "<span class=\"absent\"><time datetime=\"2025-06-01T08:00:00Z\">1 Jun 2025, 08:00 UTC</time> <small>no longer kept</small>",
+        ] {
+            assert!(html.contains(part), "{part} is missing in {html}");
+        }
+        assert_eq!((html.matches("<time ").count(), html.matches("aria-current").count()), (4, 2), "{html}");
+        assert!(!html.contains("<details"), "{html}");
+        assert!(content.text().contains("shines"), "{}", content.text());
+
+        for (moment, title, text, since) in [
+            ("20250301080000", "At 2025-03-01", "An old", "20250301080000"),
+            ("20250420000000", "At 2025-04-01", "An old", "20250301080000"),
+            ("20250501080000", "At 2025-05-01", "A middle", "20250501080000"),
+            // That of June is no longer there; this is the newest not later than it.
+            ("20250701000000", "At 2025-05-01", "A middle", "20250501080000"),
+            ("20260131120000", "The tower", "shines", "20260131120000"),
+            ("99991231235959", "The tower", "shines", "20260131120000"),
+        ] {
+            let (banner, content) = banner_and_content(&router, &format!("q=lighthouse&at={moment}")).await;
+            let (html, shown) = (banner.text(), content.text());
+            assert!(shown.contains(text) && shown.contains("id=\"w0-1\""), "{moment}: {shown}");
+            let title = if text == "An old" { "<bdi>At 2025-0" } else { title };
+            assert!(html.contains(title), "{moment}: {html}");
+            let frame = format!("src=\"{here}/content?q=lighthouse&#38;at={since}\"");
+            assert!(html.contains(&frame), "{moment}: {frame} is missing in {html}");
+            let marked = format!("at={since}\" rel=\"nofollow\" aria-current=\"page\"");
+            assert_eq!(html.matches(&marked).count(), 2, "{moment}: the version and the view of it: {html}");
+            assert_eq!(content.header("referrer-policy"), "no-referrer", "{moment}");
+        }
+        let (banner, _) = banner_and_content(&router, "at=20250420000000&lang=zh").await;
+        assert!(banner.text().contains("2025年3月1日 08:00 UTC") && banner.text().contains("历史版本"));
+        assert!(banner.text().contains("到 2025年4月1日 08:00 UTC 仍无变化"), "{}", banner.text());
+
+        for odd in [
+            "20250228235959",
+            "0",
+            "2025",
+            "20251301000000",
+            "%ff",
+            "yesterday",
+            "123456789012345",
+            "1234567890123é",
+        ] {
+            let odd = odd.replace('é', "%C3%A9");
+            let (banner, content) = banner_and_content(&router, &format!("q=rock&at={odd}")).await;
+            assert_eq!(
+                (banner.status, content.status),
+                (StatusCode::NOT_FOUND, StatusCode::NOT_FOUND),
+                "{odd}"
+            );
+            assert!(banner.text().contains("no such version"), "{odd}: {}", banner.text());
+            assert!(banner.text().contains(&format!("<a href=\"{here}?q=rock\">The tower</a>")));
+        }
+        assert_eq!(get(&router, &format!("{here}?at=")).await.status, StatusCode::OK);
+    }
+
+    #[tokio::test]
+    async fn many_versions_are_behind_a_word() {
+        let (_dir, service) = engine(&[PAGE], Config::default());
+        let catalog = catalog(&service, &PAGE);
+        let first = at("2024-01-01T00:00:00Z");
+        for day in 0..220 {
+            let at = first.plus(Duration::from_secs(86_400) * day);
+            store(&service, &catalog, &PAGE, at, "", &format!("Number {day} of the lighthouse."));
+        }
+        let html = get(&router(service), &PAGE.snapshot()).await;
+        let html = html.text();
+        let (at_once, all) = html.split_once("<details>").unwrap();
+        assert_eq!((at_once.matches("<time").count(), all.matches("<time").count()), (AT_ONCE, MAX_VERSIONS));
+        assert!(all.contains("<summary>All 221 versions</summary>"), "{all}");
+        assert!(all.contains("<li>and 21 older ones</li>"), "{all}");
+    }
+
+    #[tokio::test]
+    async fn the_author_decides_over_every_version() {
+        let noarchive = "<meta name=robots content='index, NoArchive'>";
+        for (page, head) in [
+            (TestPage { archive: false, ..PAGE }, ""),
+            (TestPage { headers: &[("X-Robots-Tag", "none")], ..PAGE }, ""),
+            (PAGE, noarchive),
+        ] {
+            let (_dir, service) = engine(&[TestPage { ..page }], Config::default());
+            let catalog = catalog(&service, &page);
+            store(&service, &catalog, &page, at("2025-05-01T08:00:00Z"), head, "An old lighthouse.");
+            let (banner, content) = banner_and_content(&router(service), "at=20250601000000").await;
+            for reply in [banner, content] {
+                assert_eq!(reply.status, StatusCode::FORBIDDEN, "{}", reply.text());
+                assert!(!reply.text().contains("An old"), "{}", reply.text());
+            }
+        }
+        // One version that is not to be shown says nothing of the others.
+        let (_dir, service) = engine(&[PAGE], Config::default());
+        let catalog = catalog(&service, &PAGE);
+        store(&service, &catalog, &PAGE, at("2025-05-01T08:00:00Z"), noarchive, "An old lighthouse.");
+        let router = router(service);
+        assert_eq!(get(&router, &PAGE.snapshot()).await.status, StatusCode::OK);
+
+        let removed = Change::Removed(Removal::Page(PAGE.url()));
+        catalog.apply(&[removed], LibraryPosition { file: 9, offset: 0 }).unwrap();
+        for params in ["", "at=20250601000000", "view=text"] {
+            let (banner, content) = banner_and_content(&router, params).await;
+            assert_eq!((banner.status, content.status), (StatusCode::NOT_FOUND, StatusCode::NOT_FOUND));
+        }
+    }
+
+    #[tokio::test]
+    async fn the_text_is_shown_without_what_is_around_it() {
+        let prose = "<nav><a href=/a>Zebrafish</a> <a href=/b>Boats</a></nav><p>The lighthouse on the rock was built long ago, \
+            and its <a href='/lamp'>lamp of the lighthouse</a> can be seen from far away. Ships that pass at night, in fog or \
+            in snow, steer by it; no ship has been lost since it was lit.</p><script>x()</script>";
+        let text: &'static str = Box::leak(prose.to_string().into_boxed_str());
+        let page = TestPage { text, ..PAGE };
+        let (_dir, service) = engine(&[page], Config::default());
+        let router = router(service);
+        let here = PAGE.snapshot();
+        let (banner, content) = banner_and_content(&router, "q=lighthouse&view=text").await;
+        let html = banner.text();
+        for part in [
+            format!("<a href=\"{here}?q=lighthouse\" rel=\"nofollow\">Layout</a>"),
+            format!(
+                "<a href=\"{here}?q=lighthouse&#38;view=text\" rel=\"nofollow\" aria-current=\"page\">Text</a>"
+            ),
+            format!("src=\"{here}/content?q=lighthouse&#38;view=text\""),
+            format!(
+                "href=\"{here}/content?q=lighthouse&#38;view=text#w0-1\" target=\"stored\">lighthouse<small>2</small>"
+            ),
+        ] {
+            assert!(html.contains(&part), "{part} is missing in {html}");
+        }
+        let html = content.text();
+        assert!(
+            html.contains("<h1>The tower</h1>") && !html.contains("Zebrafish") && !html.contains("x()"),
+            "{html}"
+        );
+        assert!(
+            html.contains(
+                "<a class=\"next w0\" href=\"#w0-1\" target=\"_self\" aria-label=\"next occurrence\">"
+            ),
+            "{html}"
+        );
+        assert!(content.header("content-security-policy").starts_with("sandbox "));
+        let (_, layout) = banner_and_content(&router, "q=lighthouse").await;
+        assert!(layout.text().contains("Zebrafish"));
+    }
+
+    #[tokio::test]
+    async fn a_file_without_a_layout_is_text() {
+        let pdf = TestPage {
+            headers: &[("content-type", "application/pdf")],
+            ..TestPage::new("https://www.example.org/a.pdf", "A paper", "The lighthouse <of> paper.\nShines.")
+        };
+        let (_dir, service) = engine(&[TestPage { ..pdf }], Config::default());
+        let router = router(service);
+        let banner = get(&router, &format!("{}?q=lighthouse", pdf.snapshot())).await;
+        assert!(!banner.text().contains("class=\"views\""), "{}", banner.text());
+        assert!(banner.text().contains("lighthouse<small>1</small>"), "{}", banner.text());
+        for view in ["", "&view=text"] {
+            let content = get(&router, &format!("{}/content?q=lighthouse{view}", pdf.snapshot())).await;
+            let html = content.text();
+            assert!(html.contains("<h1>A paper</h1><p>The <mark"), "{html}");
+            assert!(html.contains("&lt;of&gt; paper.</p><p>Shines.</p>"), "{html}");
+        }
+    }
+
     #[tokio::test]
     async fn a_page_is_looked_up_by_its_address() {
         let (_dir, service) = engine(&[PAGE], Config::default());
@@ -341,19 +722,5 @@ mod tests {
         assert_eq!(reply.status, StatusCode::NOT_FOUND);
         assert!(reply.text().contains("not in the library"), "{}", reply.text());
         assert_eq!(get(&router, "/api/v1/page?url=nonsense").await.status, StatusCode::BAD_REQUEST);
-    }
-
-    #[test]
-    fn robots_tags_speak_to_everyone_or_to_whom_they_name() {
-        let allowed = |tags: &[&str]| allows_copies(tags.iter().copied(), "Pharos");
-        assert!(allowed(&[]));
-        assert!(allowed(&["noindex, nofollow", "unavailable_after: 25 Jun 2030 15:00:00 PST"]));
-        assert!(!allowed(&["noindex, NOARCHIVE"]));
-        assert!(!allowed(&["all", "none"]));
-        assert!(!allowed(&["pharos: noarchive"]));
-        assert!(!allowed(&["pharos: nofollow, noarchive"]));
-        assert!(allowed(&["otherbot: nofollow, noarchive"]));
-        assert!(!allowed(&["otherbot: noarchive", "noarchive"]));
-        assert!(!allowed(&["max-snippet: 20, noarchive"]));
     }
 }

@@ -1,5 +1,7 @@
 //! Every word the pages say, in every language they say it in.
 
+use pharos_core::Timestamp;
+
 /// A language of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lang {
@@ -67,6 +69,16 @@ impl Lang {
         match self {
             Self::En => format!("{day} {} {year}", MONTHS[month - 1]),
             Self::Zh => format!("{year}年{month}月{day}日"),
+        }
+    }
+
+    /// A moment to the minute, as people write it.
+    pub(crate) fn moment(self, at: Timestamp) -> String {
+        let iso = at.to_string();
+        let time = iso.split_once('T').and_then(|(_, time)| time.get(..5)).unwrap_or_default();
+        match self {
+            Self::En => format!("{}, {time} UTC", self.date(&at.date())),
+            Self::Zh => format!("{} {time} UTC", self.date(&at.date())),
         }
     }
 }
@@ -155,6 +167,20 @@ words! {
 
     snapshot_stored: "This is our copy of the page, stored on {}. The page itself may have changed since.",
         "这是我们在 {} 保存的网页副本，网页现在的内容可能已有变化。";
+    snapshot_unchanged: "It was still the same on {}.", "到 {} 仍无变化。";
+    snapshot_live: "The page itself:", "原网页：";
+    snapshot_view: "View", "查看方式";
+    snapshot_layout: "Layout", "原版式";
+    snapshot_text: "Text", "纯文本";
+    snapshot_versions: "Versions", "历史版本";
+    snapshot_all_versions: "All {} versions", "全部 {} 个版本";
+    snapshot_more_versions: "and {} older ones", "另有 {} 个更早的版本";
+    snapshot_let_go: "no longer kept", "已不再保存";
+    snapshot_same_until: "the same until {}", "至 {} 无变化";
+    snapshot_next: "next occurrence", "下一处";
+    no_version_title: "There is no such version of this page", "没有这个网页的这个版本";
+    no_version_text: "Nothing was stored of it by then, or it is no longer kept. The newest one is here:",
+        "当时还没有保存它，或者那个版本已不再保存。最新的版本在这里：";
     snapshot_words: "Your words:", "查询词：";
     snapshot_absent: "not on the page itself", "网页正文中没有这个词";
     snapshot_empty: "There is nothing in this file that can be shown here.", "这个文件没有可以在此显示的内容。";
@@ -347,6 +373,9 @@ mod tests {
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(Lang::En.date("2026-01-31"), "31 Jan 2026");
         assert_eq!(Lang::Zh.date("2026-01-31"), "2026年1月31日");
+        let moment = Timestamp::parse("2026-01-31T08:05:59Z").unwrap();
+        assert_eq!(Lang::En.moment(moment), "31 Jan 2026, 08:05 UTC");
+        assert_eq!(Lang::Zh.moment(moment), "2026年1月31日 08:05 UTC");
         for odd in ["", "yesterday", "2026-13-01", "2026-01-31T00:00", "2026-01-31-5"] {
             assert_eq!(Lang::En.date(odd), odd);
         }

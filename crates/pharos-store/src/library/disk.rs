@@ -47,6 +47,21 @@ impl DiskLibrary {
         })
     }
 
+    /// The file that a record stands in, opened where it begins, and that offset.
+    fn open_at(
+        &self,
+        position: LibraryPosition,
+        buffer: usize,
+    ) -> Result<(BufReader<fs::File>, u64), StoreError> {
+        let (mut file, volume) = self.volumes.open(position.file)?;
+        let (_, offset) = volume
+            .place(position.offset)?
+            .filter(|(first, _)| *first == position.offset)
+            .ok_or(StoreError::NoRecord(position))?;
+        file.seek(SeekFrom::Start(offset)).map_err(StoreError::io("seek in", &volume.path))?;
+        Ok((BufReader::with_capacity(buffer, file), offset))
+    }
+
     /// The files of the library with their numbers, as a backup or a person sees them.
     pub fn files(&self) -> Result<Vec<(u32, PathBuf)>, StoreError> {
         Ok(self.volumes.list()?.iter().map(|volume| (volume.number, volume.path.clone())).collect())
@@ -79,14 +94,8 @@ impl Library for DiskLibrary {
     }
 
     fn read(&self, position: LibraryPosition) -> Result<StoredRecord, StoreError> {
-        let (mut file, volume) = self.volumes.open(position.file)?;
         let missing = || StoreError::NoRecord(position);
-        let (_, offset) = volume
-            .place(position.offset)?
-            .filter(|(first, _)| *first == position.offset)
-            .ok_or_else(missing)?;
-        file.seek(SeekFrom::Start(offset)).map_err(StoreError::io("seek in", &volume.path))?;
-        let mut input = BufReader::with_capacity(16 << 10, file);
+        let (mut input, offset) = self.open_at(position, 16 << 10)?;
         match Unpacker::new().read(&mut input, offset) {
             Member::Good(bytes, length) => match warc::read(&bytes) {
                 Ok(parsed) => {
@@ -100,6 +109,11 @@ impl Library for DiskLibrary {
             Member::End => Err(missing()),
             Member::Bad(detail) | Member::Torn(detail) => Err(StoreError::Damaged { position, detail }),
         }
+    }
+
+    fn has_answer(&self, position: LibraryPosition) -> bool {
+        let Ok((mut input, _)) = self.open_at(position, 4 << 10) else { return false };
+        Unpacker::beginning(&mut input).is_ok_and(|start| warc::begins_answer(&start))
     }
 
     fn scan(&self, from: LibraryPosition, to: Option<LibraryPosition>) -> Result<Scan, StoreError> {
@@ -158,7 +172,9 @@ mod tests {
         assert_eq!(library.scan(positions[8].0, None).unwrap().count(), 2);
         assert_eq!(library.end().unwrap(), positions[9].1);
         assert_eq!(DiskLibrary::open_reader(dir.path()).unwrap().end().unwrap(), positions[9].1);
-        assert!(matches!(library.read(LibraryPosition { file: 9, offset: 0 }), Err(StoreError::NoRecord(_))));
+        let nowhere = LibraryPosition { file: 9, offset: 0 };
+        assert!(matches!(library.read(nowhere), Err(StoreError::NoRecord(_))));
+        assert!(library.has_answer(positions[7].0) && !library.has_answer(nowhere));
     }
 
     #[test]
@@ -234,6 +250,7 @@ mod tests {
         let (position, _) = library.append(&[page(2), page(3)]).unwrap()[1];
         assert_eq!(urls(&library), ["1", "2", "3"]);
         assert_eq!(library.read(position).unwrap().record.url, page(3).url);
+        assert!(library.has_answer(position));
         assert!(dir.path().join("00000002.warc.zst").exists());
         drop(library);
         assert_eq!(open(dir.path()).append(&[page(4)]).unwrap()[0].0.file, 3);
@@ -276,6 +293,7 @@ mod tests {
             }
             let fresh = DiskLibrary::open_reader(dir.path()).unwrap();
             let read = fresh.read(*position);
+            assert_eq!(fresh.has_answer(*position), n % 3 == 2, "{n}");
             match n % 3 {
                 0 => assert!(matches!(read, Err(StoreError::NoRecord(_))), "{n}"),
                 1 => {

@@ -44,6 +44,13 @@ pub trait Library: Send + Sync {
     /// The record at a position that `append` or `scan` gave.
     fn read(&self, position: LibraryPosition) -> Result<StoredRecord, StoreError>;
 
+    /// Is there an answer at a position, or its repetition? What compaction let go is none, nor what cannot be read; of a
+    /// record only the beginning is looked at, so damage further on is not seen.
+    fn has_answer(&self, position: LibraryPosition) -> bool {
+        let content = self.read(position).map(|stored| stored.record.content);
+        matches!(content, Ok(Content::Response(_) | Content::Revisit(_)))
+    }
+
     /// All records from a position on, up to another or to the end. A damaged stretch is one error; the scan goes on
     /// behind it.
     fn scan(&self, from: LibraryPosition, to: Option<LibraryPosition>) -> Result<Scan, StoreError>;

@@ -5,7 +5,7 @@
 //! member with two reads and unpack it in one go, which is twice as fast as a stream.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use flate2::bufread::GzDecoder;
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
@@ -118,6 +118,21 @@ pub(super) struct Unpacker {
 impl Unpacker {
     pub(super) fn new() -> Self {
         Self { gzip: Decompressor::new(), packed: Vec::new() }
+    }
+
+    /// The first bytes of the record that begins where `input` stands, with little of it unpacked. Nothing says that
+    /// they are as they were written: the checksum stands at the end.
+    pub(super) fn beginning(input: &mut BufReader<File>) -> io::Result<Vec<u8>> {
+        /// Enough for the lines that say what a record is.
+        const ENOUGH: u64 = 512;
+        let mut start = Vec::new();
+        if input.fill_buf()?.starts_with(&ZSTD_MAGIC) {
+            let frame = zstd::stream::read::Decoder::with_buffer(input)?.single_frame();
+            frame.take(ENOUGH).read_to_end(&mut start)?;
+        } else {
+            GzDecoder::new(input).take(ENOUGH).read_to_end(&mut start)?;
+        }
+        Ok(start)
     }
 
     /// Reads the record that begins where `input` stands, which is at `start`.

@@ -290,6 +290,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<Parsed, String> {
     Ok(Parsed { kind, record: Some(Box::new(record)), span })
 }
 
+/// Do these first bytes of a record say that it is an answer, or the repetition of one?
+pub(super) fn begins_answer(start: &[u8]) -> bool {
+    let mut lines = head_lines(start);
+    lines.next().is_some_and(|version| version.starts_with("WARC/"))
+        && lines.take_while(|line| !line.is_empty()).filter_map(split_field).any(|(name, value)| {
+            name.eq_ignore_ascii_case("WARC-Type") && matches!(value, "response" | "revisit")
+        })
+}
+
 fn is_wrong(stated: &str, bytes: &[u8]) -> bool {
     stated.starts_with("sha1:") && stated != digest(bytes)
 }

@@ -1,0 +1,235 @@
+//! The words of the query in a snapshot: which words have which colour, and the jumps from one occurrence to the next.
+//!
+//! Every occurrence has an id (`w0-1`, `w0-2`, …) and is a link to the next one of its word, the last to the first, so
+//! that a reader steps through a page without any script. A link cannot stand in a link: behind a link of the page that
+//! has occurrences in it stands an arrow that leads on from them.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use pharos_text::stem::stem_term;
+use pharos_text::{Analyser, normalise};
+
+/// Colours for query words: classes `w0` to `w9`.
+pub const COLOURS: usize = 10;
+
+/// Occurrences of a word that one can jump to. What comes behind them is coloured: nobody steps that far, and the links
+/// would take more room than the page.
+const MAX_JUMPS: usize = 5_000;
+
+/// What is to be marked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Marking<'a> {
+    /// Words as in the query; each is analysed as the query was, so one may stand for several words. The `n`-th has
+    /// the colour `n % 10`.
+    pub terms: &'a [String],
+    /// What the arrow behind a link of the page is called for those who do not see it.
+    pub next: &'a str,
+}
+
+/// The marks of one snapshot while it is written.
+pub(super) struct Marks<'a> {
+    colours: Colours,
+    next: &'a str,
+    /// Occurrences so far.
+    counts: [usize; COLOURS],
+    /// The number that the last jump of each word leads to, in the output: the last of all leads to the first.
+    last: [Option<Range<usize>>; COLOURS],
+    /// Words with occurrences in the link of the page that is open.
+    in_link: [bool; COLOURS],
+}
+
+impl<'a> Marks<'a> {
+    pub(super) fn new(marking: &Marking<'a>) -> Self {
+        Self {
+            colours: Colours::of(marking.terms),
+            next: marking.next,
+            counts: [0; COLOURS],
+            last: [const { None }; COLOURS],
+            in_link: [false; COLOURS],
+        }
+    }
+
+    /// The occurrences in a text, in order: where each begins and ends, and its colour.
+    pub(super) fn spans(&self, text: &str) -> Vec<(usize, usize, usize)> {
+        self.colours.spans(text)
+    }
+
+    /// Writes an occurrence; `inner` writes its text.
+    pub(super) fn occurrence(
+        &mut self,
+        out: &mut String,
+        colour: usize,
+        is_in_link: bool,
+        inner: impl FnOnce(&mut String),
+    ) {
+        self.counts[colour] += 1;
+        let number = self.counts[colour];
+        let can_jump = number <= MAX_JUMPS;
+        // Writing to a string cannot fail.
+        let _ = write!(out, "<mark class=\"w{colour}\"");
+        if can_jump {
+            let _ = write!(out, " id=\"w{colour}-{number}\"");
+        }
+        out.push('>');
+        if can_jump && !is_in_link {
+            out.push_str("<a ");
+            self.jump(out, colour);
+            out.push('>');
+            inner(out);
+            out.push_str("</a>");
+        } else {
+            self.in_link[colour] |= can_jump;
+            inner(out);
+        }
+        out.push_str("</mark>");
+    }
+
+    /// Writes what follows a link of the page: an arrow for each word that has occurrences in it.
+    pub(super) fn behind_link(&mut self, out: &mut String, escape: impl Fn(&mut String, &str)) {
+        for colour in 0..COLOURS {
+            if std::mem::take(&mut self.in_link[colour]) {
+                let _ = write!(out, "<a class=\"next w{colour}\" ");
+                self.jump(out, colour);
+                if !self.next.is_empty() {
+                    out.push_str(" aria-label=\"");
+                    escape(out, self.next);
+                    out.push('"');
+                }
+                out.push_str(">↓</a>");
+            }
+        }
+    }
+
+    /// Writes the attributes that lead to the occurrence behind the last one written.
+    fn jump(&mut self, out: &mut String, colour: usize) {
+        let _ = write!(out, "href=\"#w{colour}-");
+        let start = out.len();
+        let _ = write!(out, "{}", self.counts[colour].min(MAX_JUMPS) + 1);
+        self.last[colour] = Some(start..out.len());
+        out.push_str("\" target=\"_self\"");
+    }
+
+    /// Leads the last jump of each word back to its first occurrence. Gives how often each colour occurs.
+    pub(super) fn finish(self, out: &mut String) -> [usize; COLOURS] {
+        let mut last: Vec<_> = self.last.into_iter().flatten().collect();
+        // From behind, so that the places of the others stay what they are.
+        last.sort_by_key(|place| std::cmp::Reverse(place.start));
+        for place in last {
+            out.replace_range(place, "1");
+        }
+        self.counts
+    }
+}
+
+/// Is this class one of a colour?
+pub(super) fn is_colour(class: &str) -> bool {
+    matches!(class.as_bytes(), [b'w', b'0'..=b'9'])
+}
+
+/// Does this id look like that of an occurrence?
+pub(super) fn is_place(id: &str) -> bool {
+    matches!(id.trim().as_bytes(), [b'w', b'0'..=b'9', b'-', ..])
+}
+
+/// Which words have which colour.
+struct Colours {
+    analyser: Analyser,
+    terms: HashMap<String, usize>,
+}
+
+impl Colours {
+    fn of(terms: &[String]) -> Self {
+        let mut colours = HashMap::new();
+        for (n, term) in terms.iter().enumerate() {
+            let words = Analyser::shared().tokens(term).into_iter().map(|token| token.text);
+            for word in words.chain([normalise(term)]) {
+                if let Some(stem) = stem_term(&word) {
+                    colours.entry(stem).or_insert(n % COLOURS);
+                }
+                colours.entry(word).or_insert(n % COLOURS);
+            }
+        }
+        // Words that no dictionary has are found like any other.
+        Self { analyser: Analyser::knowing(terms.iter().map(String::as_str)), terms: colours }
+    }
+
+    /// The marked spans of a text, in order, not overlapping. Words are found as the index finds them; where two
+    /// overlap, the one that begins first wins, and of those the longest.
+    fn spans(&self, text: &str) -> Vec<(usize, usize, usize)> {
+        let mut spans: Vec<(usize, usize, usize)> = Vec::new();
+        if self.terms.is_empty() {
+            return spans;
+        }
+        self.analyser.for_each_index_token(text, |term, start, end, _| {
+            let Some(&colour) = self.terms.get(term) else { return };
+            match spans.last_mut() {
+                Some(last) if last.0 == start => *last = (start, end.max(last.1), colour),
+                Some(last) if start < last.1 => {}
+                _ => spans.push((start, end, colour)),
+            }
+        });
+        spans
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(words: &[(usize, bool)]) -> (String, [usize; COLOURS]) {
+        let mut marks = Marks::new(&Marking { next: "on", ..Marking::default() });
+        let mut out = String::new();
+        for (colour, is_in_link) in words {
+            marks.occurrence(&mut out, *colour, *is_in_link, |out| out.push('x'));
+            if *is_in_link {
+                marks.behind_link(&mut out, |out, text| out.push_str(text));
+            }
+        }
+        let counts = marks.finish(&mut out);
+        (out, counts)
+    }
+
+    #[test]
+    fn each_occurrence_leads_to_the_next_and_the_last_to_the_first() {
+        let (out, counts) = write(&[(0, false), (1, false), (0, false), (0, false)]);
+        assert_eq!(
+            out,
+            "<mark class=\"w0\" id=\"w0-1\"><a href=\"#w0-2\" target=\"_self\">x</a></mark>\
+             <mark class=\"w1\" id=\"w1-1\"><a href=\"#w1-1\" target=\"_self\">x</a></mark>\
+             <mark class=\"w0\" id=\"w0-2\"><a href=\"#w0-3\" target=\"_self\">x</a></mark>\
+             <mark class=\"w0\" id=\"w0-3\"><a href=\"#w0-1\" target=\"_self\">x</a></mark>"
+        );
+        assert_eq!(counts[..3], [3, 1, 0]);
+    }
+
+    #[test]
+    fn an_arrow_leads_on_from_a_link() {
+        let (out, _) = write(&[(0, false), (0, true)]);
+        assert_eq!(
+            out,
+            "<mark class=\"w0\" id=\"w0-1\"><a href=\"#w0-2\" target=\"_self\">x</a></mark>\
+             <mark class=\"w0\" id=\"w0-2\">x</mark>\
+             <a class=\"next w0\" href=\"#w0-1\" target=\"_self\" aria-label=\"on\">↓</a>"
+        );
+    }
+
+    #[test]
+    fn jumps_end_where_nobody_follows() {
+        let (out, counts) = write(&[(0, false)].repeat(MAX_JUMPS + 10));
+        assert_eq!(counts[0], MAX_JUMPS + 10);
+        assert_eq!(out.matches(" id=").count(), MAX_JUMPS);
+        let last = out.rsplit("href=\"").next().unwrap();
+        assert!(last.starts_with("#w0-1\" "), "{}", &last[..60]);
+        assert!(out.ends_with("<mark class=\"w0\">x</mark>"));
+    }
+
+    #[test]
+    fn what_looks_like_ours_is_known() {
+        assert!(is_colour("w0") && is_colour("w9"));
+        assert!(!is_colour("w10") && !is_colour("W0") && !is_colour("wx"));
+        assert!(is_place("w0-1") && is_place("w9-") && is_place(" w3-7 "));
+        assert!(!is_place("w0") && !is_place("ww-1") && !is_place(""));
+    }
+}
