@@ -10,6 +10,7 @@ use pharos_core::{Config, PageUrl};
 use pharos_query::{Answer, Contribution, Explanation, Hit, Request};
 
 use crate::assets;
+use crate::formats::{Format, formatted};
 use crate::headers::WITH_SCRIPT;
 use crate::journal::write_down;
 use crate::page::{Frame, Link, respond};
@@ -22,6 +23,9 @@ use crate::words::{Lang, fill, grouped};
 const MAX_STEPS: usize = 8;
 
 pub(crate) async fn results(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, ServiceError> {
+    if let Some(format) = Format::of(&visitor) {
+        return formatted(&rooms, &visitor, format).await;
+    }
     let config = rooms.config();
     let query = visitor.query(config.query.max_length);
     if query.is_empty() {

@@ -11,6 +11,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use pharos_core::config::CleanConfig;
 use pharos_core::{Config, PageId, PageObject, PageUrl};
+use pharos_engine::EngineError;
 use pharos_html::{Explanation, RuleSet, RulesError, Weighing, Wish};
 use pharos_mining::Memory;
 use pharos_query::{Answer, Card, QueryError, Request, Search, Suggestion};
@@ -19,6 +20,7 @@ use thiserror::Error;
 use tokio::sync::{AcquireError, Semaphore};
 use tokio::task::JoinError;
 
+use crate::api;
 use crate::learning::{Learning, Shared};
 use crate::metrics::{Metrics, QUERY_SECONDS, SUGGEST_SECONDS};
 use crate::snapshot::allows_copies;
@@ -53,6 +55,8 @@ pub(crate) enum ServiceError {
     Query(#[from] QueryError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     #[error(transparent)]
     Rules(#[from] RulesError),
     #[error("a stored page has the address `{0}`, which is none")]
@@ -91,10 +95,10 @@ impl<T> Stored<T> {
 }
 
 /// A page as its server sent it.
-struct RawCopy {
+pub(crate) struct RawCopy {
     found: Card,
-    url: PageUrl,
-    response: StoredResponse,
+    pub(crate) url: PageUrl,
+    pub(crate) response: StoredResponse,
 }
 
 /// A stored page made harmless.
@@ -130,12 +134,19 @@ pub(crate) struct Cleaned {
 pub(crate) struct Rooms {
     service: Service,
     gate: Arc<Semaphore>,
+    api: Arc<api::Kept>,
 }
 
 impl Rooms {
     pub(crate) fn new(service: Service) -> Self {
         let at_once = 2 * available_parallelism().map_or(2, usize::from);
-        Self { service, gate: Arc::new(Semaphore::new(at_once)) }
+        let api = Arc::new(api::Kept::new(&service.config));
+        Self { service, gate: Arc::new(Semaphore::new(at_once)), api }
+    }
+
+    /// What the API keeps from one request to the next.
+    pub(crate) fn api(&self) -> &api::Kept {
+        &self.api
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -157,6 +168,16 @@ impl Rooms {
             learning.answered(start.elapsed(), answer.cache);
             answer.suggestions = learning.related(&answer.query);
             Ok(answer)
+        })
+        .await
+    }
+
+    /// Pages like one.
+    pub(crate) async fn similar(&self, url: PageUrl, size: usize) -> Result<Answer, ServiceError> {
+        self.blocking(move |service| {
+            let answer = service.search.similar(&url, size)?;
+            // Nobody typed this: there is nothing to correct.
+            Ok(Answer { corrected: None, ..answer })
         })
         .await
     }
@@ -215,7 +236,8 @@ impl Rooms {
         .await
     }
 
-    async fn blocking<T: Send + 'static>(
+    /// Runs what blocks or takes processor time where it holds nobody up.
+    pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Service) -> Result<T, ServiceError> + Send + 'static,
     ) -> Result<T, ServiceError> {
@@ -230,7 +252,7 @@ impl Rooms {
     }
 }
 
-fn raw_copy(service: &Service, id: PageId) -> Result<Stored<RawCopy>, ServiceError> {
+pub(crate) fn raw_copy(service: &Service, id: PageId) -> Result<Stored<RawCopy>, ServiceError> {
     let Some(found) = service.search.page(id)? else { return Ok(Stored::Missing) };
     if !found.archive {
         return Ok(Stored::Withheld(found));
