@@ -7,7 +7,11 @@ mod common;
 #[path = "common/browser.rs"]
 mod rig;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use common::{Running, pharos, succeed};
 use rig::{Browser, Demo, Site, count, language, stays, until};

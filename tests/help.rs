@@ -144,7 +144,7 @@ fn what_is_asked_is_remembered() {
     // Clicks: only on what was shown.
     let impression = first.split("data-impression=\"").nth(1).unwrap().split('"').next().unwrap();
     let ping = format!("/api/v1/click?impression={impression}&kind=result&rank=1");
-    let seen = format!("/api/v1/click?impression={impression}&kind=seen");
+    let seen = format!("/api/v1/click?impression={impression}&kind=seen&rank=0");
     assert_eq!((post(&address, &seen), post(&address, &seen)), (204, 404), "it is seen once");
     assert_eq!(post(&address, &ping), 204);
     assert_eq!(post(&address, &format!("{}&dwell=4200", ping.replace("kind=result", "kind=leave"))), 204);

@@ -455,10 +455,8 @@ fn screenshots() {
     browser.open(&demo.url("/search?q=lighthouse+keeper"));
     type_in(&browser, "lighth", "lighth");
     browser.open(&demo.url("/search?q=lighthouse+keeper"));
-    let (snapshot, page) = (
-        browser.attribute(".extras a[href^='/snapshot/']", "href"),
-        browser.attribute(".hits h2 a", "href"),
-    );
+    let (snapshot, page) =
+        (browser.attribute(".extras a[href^='/snapshot/']", "href"), browser.attribute(".hits h2 a", "href"));
     let menu = || browser.click(".filters details:nth-of-type(3) summary");
     let suggest = || drop(type_in(&browser, "lighth", "lighth"));
     let keys = || {

@@ -32,10 +32,16 @@ PAGES = [
     ("clean-empty", "/clean", 200),
     ("clean-missing", "/clean?url=http://nowhere.test/", 404),
     ("not-found", "/no/such/page", 404),
+    ("results-filtered", "/search?q=lighthouse&site=nowhere.test&time=week&in=en", 200),
+    ("snapshot-text", "{text}", 200),
     ("hot", "/hot", 200),
+    ("help", "/help", 200),
+    ("help-zh", "/help?lang=zh", 200),
     ("privacy", "/privacy", 200),
     ("privacy-zh", "/privacy?lang=zh", 200),
     ("bot", "/bot", 200),
+    ("bot-unknown", "/bot?url=https://nobody.example/", 200),
+    ("bot-zh", "/bot?lang=zh", 200),
     ("api", "/api", 200),
 ]
 
@@ -91,6 +97,7 @@ def fetch(demo, folder):
     links["snapshot"] = link_in(results, "/snapshot/")
     if links["snapshot"]:
         links["content"] = re.sub(r"(/snapshot/[^?/]+)", r"\1/content", links["snapshot"])
+        links["text"] = links["content"] + "&view=text"
         links["clean"] = link_in(demo.get(links["snapshot"])[1], r"/clean\?")
     for name, path, expected in PAGES:
         if path.startswith("{"):

@@ -264,6 +264,39 @@ impl Browser {
         self.run(self.driver.enter_default_frame());
     }
 
+    /// Goes through the occurrences of a word in the stored page, from the first to the last and back to the first.
+    /// Those in one link of the page are passed together.
+    #[track_caller]
+    pub fn follow_occurrences(&self, colour: &str, count: u64) {
+        self.enter_frame("iframe[name=stored]");
+        let target =
+            || self.all(&format!("mark.{colour}:target")).first().map(|mark| self.run(mark.id()).unwrap());
+        until("the first occurrence is the target", || target().is_some());
+        let number = |id: &str| id.rsplit('-').next().unwrap().parse::<u64>().unwrap();
+        let mut here = target().unwrap();
+        assert_eq!(number(&here), 1);
+        let mut passed = 0;
+        loop {
+            let jump =
+                format!("//mark[@id='{here}']/a | //mark[@id='{here}']/following::a[@class='next {colour}']");
+            let jump = self.run(self.driver.query(By::XPath(&jump)).first());
+            self.run(jump.click());
+            passed += 1;
+            if count == 1 || passed > count {
+                break;
+            }
+            until("another occurrence is the target", || target().is_some_and(|id| id != here));
+            let there = target().unwrap();
+            if number(&there) == 1 {
+                break;
+            }
+            assert!(number(&there) > number(&here), "{here} leads to {there}");
+            here = there;
+        }
+        assert!(passed <= count && number(&target().unwrap()) == 1, "{passed} jumps through {count}");
+        self.leave_frame();
+    }
+
     /// What the console complains about; that a page says 404 is told there, too.
     pub fn errors(&self) -> Vec<String> {
         let entries = self.run(self.driver.browser_log());

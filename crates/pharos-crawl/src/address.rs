@@ -4,7 +4,9 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::IpNet;
+use pharos_core::PageUrl;
 use pharos_core::config::CrawlConfig;
+use url::Host;
 
 use crate::fetch_error::FetchError;
 use crate::setting_error::SettingError;
@@ -70,6 +72,17 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+/// Does an address of a page say by itself that its host is not on the public internet? Names other than `localhost` say
+/// nothing before they are looked up.
+pub fn names_private_host(url: &PageUrl) -> bool {
+    match url.as_url().host() {
+        Some(Host::Ipv4(address)) => !is_public_v4(address),
+        Some(Host::Ipv6(address)) => !is_public_v6(address),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => true,
     }
 }
 
@@ -152,6 +165,25 @@ mod tests {
         for bad in ["", "8.8.8.0/33", "8.8.8", "example.org"] {
             let error = told(&[bad], &[], "8.8.8.8").unwrap_err();
             assert!(error.contains("crawl.allow_addresses") && error.contains("162.105.0.0/16"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_address_may_say_where_it_leads() {
+        let names_private = |url: &str| names_private_host(&PageUrl::parse(url).unwrap());
+        for private in [
+            "http://127.1/",
+            "http://0x7f000001/",
+            "http://[::1]:80/",
+            "http://LOCALHOST./",
+            "http://a.localhost/",
+        ] {
+            assert!(names_private(private), "{private}");
+        }
+        for public in
+            ["http://8.8.8.8/", "http://localhost.example/", "http://intranet/", "http://[2400::1]/"]
+        {
+            assert!(!names_private(public), "{public}");
         }
     }
 

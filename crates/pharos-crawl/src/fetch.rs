@@ -282,8 +282,8 @@ fn headers(map: &HeaderMap) -> Vec<(String, String)> {
     map.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
 }
 
-/// Who we are, and where to complain.
-fn user_agent(agent: &str, contact: &str) -> HeaderValue {
+/// Who we are, and where to complain: what servers see.
+pub fn user_agent(agent: &str, contact: &str) -> HeaderValue {
     let plain = |text: &str| text.trim().chars().filter(|c| !c.is_control()).collect::<String>();
     let (agent, contact) = (plain(agent), plain(contact));
     let contact = if contact.is_empty() { String::new() } else { format!("; +{contact}") };

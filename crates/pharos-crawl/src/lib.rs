@@ -70,10 +70,11 @@ mod twins;
 mod zones;
 
 pub use absorb::{PageFacts, Says, changes, redirect_target};
+pub use address::names_private_host;
 pub use budget::sketch;
 pub use crawl::{Absorbed, Crawl, CrawlError, CrawlSummary, Ended, Shown};
 pub use explain::{Explanation, Line, Ruling, WeightPart, explain};
-pub use fetch::{Ask, Fetcher};
+pub use fetch::{Ask, Fetcher, user_agent};
 pub use fetch_error::FetchError;
 pub use frontier::weight;
 pub use monitor::{Ending, Monitor, Permission, Reply};

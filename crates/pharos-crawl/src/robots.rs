@@ -10,7 +10,8 @@ use std::time::Duration;
 use pharos_core::PageUrl;
 use pharos_store::{Response, RobotsState};
 
-use self::file::{closeness, product_token};
+use self::file::closeness;
+pub use self::file::product_token;
 use self::rule::{Rule, canonical};
 
 /// How much of a file is read (RFC 9309 §2.5: at least 500 KiB).

@@ -21,7 +21,7 @@ use crate::absorb::{Absorber, go_back_from_damage, open_index};
 use crate::carry::CarryOver;
 use crate::counts::{Counts, readings};
 use crate::crawl_log::CrawlLog;
-use crate::inbox::Inbox;
+use crate::inbox::{Inbox, PATIENCE};
 use crate::intake::Intake;
 use crate::readers::Readers;
 use crate::reading::Read;
@@ -415,11 +415,16 @@ async fn pass_on_orders(
                     return;
                 }
             }
+            let patience = Instant::now() + PATIENCE;
             loop {
                 match order.is_done(&*catalog) {
                     Ok(true) => break inbox.answer(&path, Ok(())),
                     // Whoever gave it has taken it back.
                     Ok(false) if !path.exists() => break,
+                    // Nobody takes back what was left; others must not wait for it for ever.
+                    Ok(false) if Instant::now() > patience => {
+                        break inbox.answer(&path, Err(&"nothing came of it"));
+                    }
                     Ok(false) => tokio::time::sleep(TICK / 4).await,
                     Err(error) => break inbox.answer(&path, Err(&error)),
                 }

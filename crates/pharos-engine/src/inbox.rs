@@ -2,9 +2,10 @@
 //! owner carries it out, as soon as it looks, between two groups of records.
 //!
 //! An order is a small file that appears by a rename and vanishes when it is done; what could not be done is told in
-//! a file beside it.
+//! a file beside it. Who has no time to wait, a web page for one, leaves an order and goes; nobody is told then.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -17,13 +18,18 @@ use pharos_index::Books;
 use pharos_store::{Catalog, Content, CrawlRules, DataDir, Event, Record, Removal, StoreError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
+use tracing::warn;
 
 use crate::{Engine, EngineError};
 
 /// Larger files are no orders.
 const MAX_ORDER: u64 = 4 << 20;
 /// How long the owner may take to react.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// How the names of orders begin that nobody waits for: those that somebody waits for are named by numbers and come first.
+const LEFT: &str = "left-";
+/// Orders that were left are done so many at a time, so that an operator need not wait for all of them.
+const LEFT_AT_ONCE: usize = 16;
 
 /// What an operator wants done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -122,15 +128,13 @@ impl Inbox {
         Self { dir: data.root().join("inbox") }
     }
 
-    /// Orders that wait, oldest first, with the files they stand in. One that cannot be read is set aside.
+    /// Orders that wait, oldest first, with the files they stand in, and some of those that were left. One that cannot
+    /// be read is set aside.
     pub(crate) fn waiting(&self) -> Vec<(PathBuf, Order)> {
-        let Ok(entries) = fs::read_dir(&self.dir) else { return Vec::new() };
-        let mut paths: Vec<PathBuf> = entries
-            .flatten()
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|e| e == "json"))
-            .collect();
+        let mut paths = self.files();
         paths.sort();
+        let first_left = paths.iter().position(|path| is_left(path)).unwrap_or(paths.len());
+        paths.truncate(first_left + LEFT_AT_ONCE);
         let mut orders = Vec::new();
         for path in paths {
             match read(&path) {
@@ -141,12 +145,53 @@ impl Inbox {
         orders
     }
 
+    fn files(&self) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(&self.dir) else { return Vec::new() };
+        let paths = entries.flatten().map(|entry| entry.path());
+        paths.filter(|path| path.extension().is_some_and(|e| e == "json")).collect()
+    }
+
     /// Tells whoever ordered it how it went.
     pub(crate) fn answer(&self, path: &Path, done: Result<(), &dyn std::fmt::Display>) {
-        if let Err(error) = done {
-            let _ = fs::write(path.with_extension("failed"), error.to_string());
+        match done {
+            Ok(()) => {}
+            Err(error) if is_left(path) => warn!(%error, "could not do what a visitor asked for"),
+            Err(error) => {
+                let _ = fs::write(path.with_extension("failed"), error.to_string());
+            }
         }
         let _ = fs::remove_file(path);
+    }
+
+    /// Leaves an order that nobody waits for.
+    fn leave(&self, order: &Order, most: usize) -> Result<Left, EngineError> {
+        let bytes = serde_json::to_vec(order).unwrap_or_default();
+        // Named after what it says: the same order twice is one.
+        let mut hasher = DefaultHasher::new();
+        bytes.hash(&mut hasher);
+        let path = self.dir.join(format!("{LEFT}{:016x}.json", hasher.finish()));
+        if !path.exists() {
+            if self.left() >= most {
+                return Ok(Left::Full);
+            }
+            self.write(&path, &bytes)?;
+        }
+        Ok(Left::Waits)
+    }
+
+    /// How many orders wait that were left.
+    fn left(&self) -> usize {
+        self.files().iter().filter(|path| is_left(path)).count()
+    }
+
+    /// Makes an order appear as a whole.
+    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
+        fs::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
+        let unfinished = path.with_extension(format!("new{}", std::process::id()));
+        fs::write(&unfinished, bytes)
+            .and_then(|()| fs::rename(&unfinished, path))
+            .map_err(StoreError::io("write", path))?;
+        Ok(())
     }
 
     /// Leaves an order for the owner and waits until it is done.
@@ -156,14 +201,9 @@ impl Inbox {
         owner: &str,
         is_free: &dyn Fn() -> bool,
     ) -> Result<Handed, EngineError> {
-        fs::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let path = self.dir.join(format!("{:020}-{}.json", now.as_nanos(), std::process::id()));
-        let unfinished = path.with_extension("new");
-        let bytes = serde_json::to_vec(order).unwrap_or_default();
-        fs::write(&unfinished, bytes)
-            .and_then(|()| fs::rename(&unfinished, &path))
-            .map_err(StoreError::io("write", &path))?;
+        self.write(&path, &serde_json::to_vec(order).unwrap_or_default())?;
         let patience = Instant::now() + PATIENCE;
         for round in 1.. {
             if !path.exists() {
@@ -201,6 +241,26 @@ pub fn carry_out(data: &DataDir, config: &Config, command: &str, order: &Order) 
     Ok(())
 }
 
+/// Leaves an order for the owner and does not wait: it is carried out as soon as the owner looks, which is at once where
+/// one runs and otherwise when the next one starts. At most `most` orders wait so.
+pub fn leave(data: &DataDir, order: &Order, most: usize) -> Result<Left, EngineError> {
+    Inbox::of(data).leave(order, most)
+}
+
+/// How many orders wait that were left.
+pub fn left_orders(data: &DataDir) -> usize {
+    Inbox::of(data).left()
+}
+
+/// What became of an order that was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// It waits for the owner, perhaps since before.
+    Waits,
+    /// So many wait that it was not taken.
+    Full,
+}
+
 fn hand_in(data: &DataDir, config: &Config, command: &str, order: &Order) -> Result<(), EngineError> {
     loop {
         match Engine::open(data.clone(), config.clone(), command, true) {
@@ -228,6 +288,10 @@ pub(crate) enum Handed {
     Done,
     /// The owner went away before it looked; the order was taken back.
     Back,
+}
+
+fn is_left(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(LEFT))
 }
 
 fn read(path: &Path) -> io::Result<Order> {
@@ -268,5 +332,32 @@ mod tests {
         assert_eq!(inbox.hand_over(&Order::Add(vec![page]), "crawl", &|| true).unwrap(), Handed::Back);
         fs::write(inbox.dir.join("rubbish.json"), "{").unwrap();
         assert!(inbox.waiting().is_empty() && !inbox.dir.join("rubbish.json").exists());
+    }
+
+    #[test]
+    fn orders_that_nobody_waits_for_are_bounded_and_come_last() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::at(dir.path());
+        let inbox = Inbox::of(&data);
+        let order =
+            |n: usize| Order::Propose(vec![PageUrl::parse(&format!("http://a.example/{n}")).unwrap()]);
+        assert_eq!(left_orders(&data), 0);
+        for n in 0..20 {
+            assert_eq!(leave(&data, &order(n), 20).unwrap(), Left::Waits);
+        }
+        assert_eq!(leave(&data, &order(20), 20).unwrap(), Left::Full);
+        assert_eq!(leave(&data, &order(3), 20).unwrap(), Left::Waits, "it waits already");
+        assert_eq!(left_orders(&data), 20);
+        inbox.write(&inbox.dir.join("00000000000000000001-1.json"), b"{\"remove\":[]}").unwrap();
+        let waiting = inbox.waiting();
+        assert_eq!(waiting.len(), 1 + LEFT_AT_ONCE);
+        assert_eq!(waiting[0].1, Order::Remove(Vec::new()), "somebody waits for this one");
+        for (path, _) in &waiting {
+            inbox.answer(path, Err(&"no room"));
+        }
+        assert_eq!(left_orders(&data), 20 - LEFT_AT_ONCE);
+        let failed = fs::read_dir(&inbox.dir).unwrap().flatten();
+        let failed = failed.filter(|entry| entry.path().extension().is_some_and(|e| e == "failed"));
+        assert_eq!(failed.count(), 1, "who left an order is told nothing");
     }
 }

@@ -19,6 +19,7 @@ use std::hash::BuildHasher as _;
 use foldhash::fast::FixedState;
 use pharos_core::Timestamp;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::slots::{Slots, Window, slot};
 
@@ -26,7 +27,7 @@ use crate::slots::{Slots, Window, slot};
 const MAX_VISITS: usize = 64;
 
 /// A query and how often it was asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct HotQuery {
     /// The words.
     pub query: String,
@@ -35,7 +36,7 @@ pub struct HotQuery {
 }
 
 /// A query that is asked more than before.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct RisingQuery {
     /// The words.
     pub query: String,

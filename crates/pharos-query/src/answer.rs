@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pharos_core::config::{Combine, RankModel};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::cache::CacheUse;
 use crate::intent::Kind;
@@ -11,13 +12,14 @@ use crate::rank::WordScore;
 use crate::rank::combine::Contribution;
 
 /// The answer to one query.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 pub struct Answer {
     /// What was asked.
     pub query: String,
     /// How it was understood, written in the query language.
     pub understood: String,
     /// What was probably meant instead.
+    #[schema(required)]
     pub corrected: Option<String>,
     /// What kind of query it was taken for.
     pub kind: Kind,
@@ -39,6 +41,7 @@ pub struct Answer {
     /// Which page of results this is, from 1.
     pub page: usize,
     /// The last page of results, once it is known: whoever turns that far comes to the end.
+    #[schema(required)]
     pub last_page: Option<usize>,
     /// The results.
     pub hits: Vec<Hit>,
@@ -48,11 +51,12 @@ pub struct Answer {
     pub facets: BTreeMap<String, Vec<FacetValue>>,
     /// How the query was answered, where asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub explanation: Option<QueryExplanation>,
 }
 
 /// How many results have a value.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FacetValue {
     /// The value.
     pub value: String,
@@ -61,15 +65,17 @@ pub struct FacetValue {
 }
 
 /// How a query was answered.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct QueryExplanation {
     /// What kind of query it was taken for.
     pub kind: Kind,
     /// What was asked of the index.
     pub asked: String,
     /// The model by which words fit.
+    #[schema(value_type = String)]
     pub model: RankModel,
     /// How parts are joined.
+    #[schema(value_type = String)]
     pub combine: Combine,
     /// How much each part counts for this kind of query.
     pub weights: BTreeMap<&'static str, f64>,
@@ -78,7 +84,7 @@ pub struct QueryExplanation {
 }
 
 /// What the score of a result is made of.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Explanation {
     /// Part by part.
     pub parts: Vec<Contribution>,
@@ -87,7 +93,7 @@ pub struct Explanation {
 }
 
 /// One result.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 pub struct Hit {
     /// Where it is.
     pub url: String,
@@ -102,6 +108,7 @@ pub struct Hit {
     /// Its site.
     pub site: String,
     /// When it was published or last changed, by its own account: `2026-01-31`.
+    #[schema(required)]
     pub date: Option<String>,
     /// Its language.
     pub lang: String,
@@ -110,6 +117,7 @@ pub struct Hit {
     /// How well it fits, or the best of its copies.
     pub score: f32,
     /// The page of ours that shows the stored copy.
+    #[schema(required)]
     pub cached_url: Option<String>,
     /// How many more results the same site has.
     pub more_from_site: u64,
@@ -122,5 +130,6 @@ pub struct Hit {
     pub indented: bool,
     /// What the score is made of, where asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub explanation: Option<Explanation>,
 }

@@ -14,6 +14,7 @@ use pharos_index::{Books, Members, Sayings, Snapshot};
 use pharos_text::normalise;
 use pharos_text::phrasebook::{Phrase, Phrasebook, Writer};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::QueryError;
 use crate::correct::Speller;
@@ -23,8 +24,9 @@ const QUERY: f32 = 2.0;
 const WORD: f32 = 0.6;
 
 /// Where a suggestion comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(as = SuggestionSource)]
 pub enum Source {
     /// People asked it.
     Query,
@@ -35,7 +37,7 @@ pub enum Source {
 }
 
 /// Something to ask.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Suggestion {
     /// The query.
     pub text: String,

@@ -11,13 +11,15 @@ use pharos_core::PageUrl;
 use pharos_index::day;
 use pharos_text::normalise;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::expression::Expression;
 use crate::term::Term;
 
 /// A kind of query.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(as = QueryKind)]
 pub enum Kind {
     /// It asks for pages about something (信息类).
     #[default]

@@ -4,7 +4,7 @@ use std::sync::{Arc, RwLock};
 use std::time::Instant;
 
 use pharos_core::config::{Config, CorrectConfig, QueryConfig, RankConfig};
-use pharos_core::{Clock, PageId, SystemClock};
+use pharos_core::{Clock, PageId, PageUrl, SystemClock};
 use pharos_index::{Card, Index, IndexError, Snapshot};
 use pharos_text::Analyser;
 use thiserror::Error;
@@ -181,8 +181,20 @@ impl Search {
 
     /// Answers a request. Any text is fine.
     pub fn run(&self, request: &Request) -> Result<Answer, QueryError> {
+        self.run_within(request, self.query.max_length)
+    }
+
+    /// Pages like one, the best first: what `related:` asks for, for addresses of any length.
+    pub fn similar(&self, url: &PageUrl, size: usize) -> Result<Answer, QueryError> {
+        let text = format!("related:\"{url}\"");
+        let length = text.chars().count();
+        self.run_within(&Request { size, ..Request::new(text) }, length)
+    }
+
+    /// Answers a request whose text may have so many characters.
+    fn run_within(&self, request: &Request, length: usize) -> Result<Answer, QueryError> {
         let started = Instant::now();
-        let mut answer = self.answer(request, started)?;
+        let mut answer = self.answer(request, length, started)?;
         answer.took_ms = started.elapsed().as_micros() as f64 / 1000.0;
         Ok(answer)
     }
@@ -190,7 +202,7 @@ impl Search {
     /// The answer, if it was given before in this state of everything. Takes microseconds.
     pub fn known(&self, request: &Request) -> Result<Option<Answer>, QueryError> {
         let started = Instant::now();
-        let put = self.put(request)?;
+        let put = self.put(request, self.query.max_length)?;
         let known = put.key.as_ref().and_then(|key| self.caches.answers.get(key, &put.state));
         if known.is_some() {
             note("answers", true);
@@ -204,8 +216,8 @@ impl Search {
     }
 
     /// A request against the state of everything it depends on.
-    fn put(&self, request: &Request) -> Result<Put, QueryError> {
-        let text: String = request.text.chars().take(self.query.max_length).collect();
+    fn put(&self, request: &Request, length: usize) -> Result<Put, QueryError> {
+        let text: String = request.text.chars().take(length).collect();
         let size = if request.size == 0 { self.query.page_size.max(1) } else { request.size };
         let page = request.page.max(1);
         let snapshot = self.index.snapshot()?;
@@ -224,8 +236,8 @@ impl Search {
     }
 
     /// The answer, from memory if it was given before in this state of everything.
-    fn answer(&self, request: &Request, started: Instant) -> Result<Answer, QueryError> {
-        let Put { text, size, page, snapshot, clicks, state, key } = self.put(request)?;
+    fn answer(&self, request: &Request, length: usize, started: Instant) -> Result<Answer, QueryError> {
+        let Put { text, size, page, snapshot, clicks, state, key } = self.put(request, length)?;
         if let Some(key) = &key {
             let known = self.caches.answers.get(key, &state);
             note("answers", known.is_some());
@@ -384,7 +396,7 @@ mod tests {
 
     use super::*;
     use crate::filters::Age;
-    use pharos_core::{LibraryPosition, PageUrl};
+    use pharos_core::LibraryPosition;
     use pharos_index::{Change, Document, EmbeddedIndex};
 
     fn search(pages: &[(&str, &str, &str)]) -> (tempfile::TempDir, Search) {
@@ -419,6 +431,23 @@ mod tests {
         assert_eq!(search.run(&Request::new("lighthouse site:b.example")).unwrap().total, 0);
         let id = PageUrl::parse("http://b.example/3").unwrap().id();
         assert_eq!(search.page(id).unwrap().unwrap().title, "Tea");
+    }
+
+    #[test]
+    fn a_page_with_any_address_has_its_like() {
+        let long = format!("http://a.example/({})|x", "long/".repeat(100));
+        let text = "lighthouse keepers light the lamp of the lighthouse";
+        let (_dir, search) = search(&[
+            (&long, "The lighthouse", text),
+            ("http://b.example/2", "Lighthouses", text),
+            ("http://b.example/3", "Tea", "nothing of the kind"),
+        ]);
+        let urls = |url: &str| -> Vec<String> {
+            let answer = search.similar(&PageUrl::parse(url).unwrap(), 10).unwrap();
+            answer.hits.into_iter().map(|hit| hit.url).collect()
+        };
+        assert_eq!(urls(&long), ["http://b.example/2"]);
+        assert_eq!(urls("http://b.example/none"), [""; 0]);
     }
 
     #[test]

@@ -4,16 +4,19 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
 use askama::Template;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HOST, IF_NONE_MATCH};
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use pharos_core::PageUrl;
 
+use crate::origin::origin;
+use crate::service::Rooms;
 use crate::visitor::Visitor;
 
 const STYLE: &str = concat!(
     include_str!("../static/style.css"),
     include_str!("../static/clean.css"),
+    include_str!("../static/pages.css"),
     include_str!("../static/colours.css")
 );
 const SCRIPT: &str = include_str!("../static/pharos.js");
@@ -21,7 +24,8 @@ const ICON_SVG: &str = include_str!("../static/favicon.svg");
 const ICON_ICO: &[u8] = include_bytes!("../static/favicon.ico");
 
 /// Result pages and snapshots are made from other sites' pages; crawlers find those there.
-const ROBOTS: &str = "User-agent: *\nDisallow: /search\nDisallow: /snapshot\nDisallow: /clean\nDisallow: /api/\nDisallow: /suggest\n";
+const ROBOTS: &str = "User-agent: *\nDisallow: /search\nDisallow: /snapshot\nDisallow: /clean\nDisallow: /api/\n\
+                      Disallow: /suggest\nDisallow: /bot?\n";
 
 const A_DAY: &str = "public, max-age=86400";
 const FOR_GOOD: &str = "public, max-age=31536000, immutable";
@@ -76,8 +80,10 @@ struct OpenSearch<'a> {
 }
 
 /// `/opensearch.xml`: lets a browser add us to its search engines.
-pub(crate) async fn opensearch(visitor: Visitor, headers: HeaderMap) -> Response {
-    let Some(origin) = origin(&headers) else { return StatusCode::BAD_REQUEST.into_response() };
+pub(crate) async fn opensearch(State(rooms): State<Rooms>, visitor: Visitor) -> Response {
+    let Some(origin) = origin(&visitor, &rooms.config().web) else {
+        return StatusCode::BAD_REQUEST.into_response();
+    };
     let page = OpenSearch { origin, description: visitor.words().description };
     let headers = [
         (CONTENT_TYPE, "application/opensearchdescription+xml; charset=utf-8"),
@@ -87,20 +93,6 @@ pub(crate) async fn opensearch(visitor: Visitor, headers: HeaderMap) -> Response
         Ok(xml) => (headers, xml).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
-}
-
-/// How the visitor reaches us: the Host header, if it is the name of a host and nothing more, under the scheme
-/// that a proxy in front of us says it was asked with.
-fn origin(headers: &HeaderMap) -> Option<String> {
-    let host = headers.get(HOST)?.to_str().ok()?;
-    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._:[]".contains(&b);
-    if host.is_empty() || host.len() > 255 || !host.bytes().all(is_plain) {
-        return None;
-    }
-    let forwarded = headers.get(HeaderName::from_static("x-forwarded-proto"));
-    let scheme = if forwarded.is_some_and(|v| v == "https") { "https" } else { "http" };
-    let origin = format!("{scheme}://{host}");
-    PageUrl::parse(&format!("{origin}/")).ok().map(|_| origin)
 }
 
 fn asset(request: &HeaderMap, kind: &'static str, lifetime: &'static str, body: &'static [u8]) -> Response {
@@ -125,20 +117,4 @@ fn version(body: &[u8]) -> String {
     let mut hasher = DefaultHasher::new();
     body.hash(&mut hasher);
     format!("{:016x}", hasher.finish())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_origin_is_a_host_and_nothing_more() {
-        let origin_of = |host: &str| origin(&HeaderMap::from_iter([(HOST, host.parse().unwrap())]));
-        assert_eq!(origin_of("search.example.org:8080").as_deref(), Some("http://search.example.org:8080"));
-        assert_eq!(origin_of("[::1]:80").as_deref(), Some("http://[::1]:80"));
-        for wrong in ["", "a/b", "user@host", "a b", "a?b", "a\"b", "host:port", "[::1", "<x>"] {
-            assert_eq!(origin_of(wrong), None, "{wrong:?}");
-        }
-        assert_eq!(origin(&HeaderMap::new()), None);
-    }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use pharos_mining::record::{CacheState, ShownResult, Source};
 use pharos_mining::{ImpressionRecord, QueryRecord, device_of, new_id};
-use pharos_query::{Answer, CacheUse, Request};
+use pharos_query::{Age, Answer, CacheUse, Filters, Request};
 
 use crate::impressions::Impression;
 use crate::service::Rooms;
@@ -103,10 +103,16 @@ fn source(visitor: &Visitor) -> Source {
 }
 
 fn filters(request: &Request) -> BTreeMap<String, String> {
-    let switches = [("all", request.all), ("any", request.any_word)];
-    switches
-        .into_iter()
-        .filter(|(_, is_on)| *is_on)
-        .map(|(name, _)| (name.to_string(), "1".to_string()))
-        .collect()
+    let Filters { site, lang, format, category, time } = &request.filters;
+    let switch = |is_on: bool| is_on.then_some("1");
+    let chosen = [
+        ("all", switch(request.all)),
+        ("any", switch(request.any_word)),
+        ("site", site.as_deref()),
+        ("lang", lang.as_deref()),
+        ("type", format.as_deref()),
+        ("category", category.as_deref()),
+        ("time", time.map(Age::name)),
+    ];
+    chosen.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?.to_string()))).collect()
 }

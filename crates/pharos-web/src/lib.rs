@@ -10,16 +10,20 @@
 //! /snapshot/ID?q=…         snapshot.rs   banner around the stored page; &at=… another version, &view=text cleaned
 //! /snapshot/ID/content     snapshot.rs   the stored page itself, in a cage    stored.rs   which version, and may we
 //! /clean?url=…             clean.rs      the stored page before and after cleaning, side by side
-//! /api/v1/search?q=…       api.rs        the answer as JSON, errors as application/problem+json
+//! /search?format=rss       formats/      results as RSS, or as JSON and CSV in SearXNG's shape
+//! /api/v1/search?q=…       api/          the answer as JSON, errors as application/problem+json; a page, pages like it,
+//!                                        submissions, numbers; /api/v1/openapi.json tells of all, and /api for people
 //! /api/v1/suggest?q=…      suggest.rs    what a query may become; /suggest for browsers; /api/v1/hot what many ask
 //! /api/v1/click            click.rs      what was clicked; impressions.rs believes only what was shown
+//! /bot?url=…               bot.rs        for webmasters: how we crawl, and what is known of a page of theirs
 //! /healthz /metrics        health.rs     metrics.rs
 //! /static … /robots.txt    assets.rs     style, icons, robots.txt, OpenSearch description
 //! ```
 //!
 //! A request passes `router.rs` (limits, time, panics), `headers.rs` (what browsers must not do), becomes a
-//! visitor (`visitor.rs`: language and parameters, read leniently), is answered through `service.rs`, the only file that
-//! calls other rooms (with `stored.rs`), and is written by `page.rs` from the templates with the words of `words.rs`.
+//! visitor (`visitor.rs`: language and parameters, read leniently; the API reads them strictly), is answered through
+//! `service.rs`, which with `stored.rs` (a stored copy), `known.rs` (one page) and `submission.rs` (an address to fetch) calls
+//! other rooms, and is written by `page.rs` from the templates with the words of `words.rs`.
 //!
 //! Every query is written down with what was shown for it (`journal.rs`); `learning.rs` learns from that.
 //!
@@ -51,9 +55,11 @@
 mod access;
 mod api;
 mod assets;
+mod bot;
 mod clean;
 mod click;
 mod failure;
+mod formats;
 mod headers;
 mod health;
 mod help;
@@ -61,9 +67,11 @@ mod home;
 mod hot;
 mod impressions;
 mod journal;
+mod known;
 mod learning;
 mod metrics;
 mod open_files;
+mod origin;
 mod page;
 mod paging;
 mod patience;
@@ -76,6 +84,7 @@ mod service;
 mod sessions;
 mod snapshot;
 mod stored;
+mod submission;
 mod suggest;
 #[cfg(test)]
 mod testing;

@@ -1,7 +1,5 @@
 //! `/privacy`: what is written down about visitors, as this engine is set up.
 
-use std::time::Duration;
-
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -10,7 +8,7 @@ use axum::response::Response;
 use crate::page::{Frame, respond};
 use crate::service::Rooms;
 use crate::visitor::Visitor;
-use crate::words::{Words, fill};
+use crate::words::fill;
 
 #[derive(Template)]
 #[template(path = "privacy.html")]
@@ -51,18 +49,6 @@ pub(crate) async fn privacy(State(rooms): State<Rooms>, visitor: Visitor) -> Res
     respond(&visitor, StatusCode::OK, &page)
 }
 
-impl Words {
-    /// A span of time in the largest unit that says it.
-    fn span(&self, time: Duration) -> String {
-        let (hours, days) = (time.as_secs().div_ceil(3600), time.as_secs() / 86_400);
-        if days >= 2 {
-            fill(self.days, &[&days.to_string()])
-        } else {
-            fill(self.hours_long, &[&hours.to_string()])
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use pharos_core::Config;
@@ -74,7 +60,7 @@ mod tests {
     async fn it_says_what_the_settings_say() {
         let (_dir, service) = engine(&[], Config::default());
         let html = get(&router(service), "/privacy").await;
-        for part in ["thrown away after 24 hours", "removed after 90 days", "7 digits or more"] {
+        for part in ["thrown away after 24 h", "removed after 90 days", "7 digits or more"] {
             assert!(html.text().contains(part), "{part} is missing in {}", html.text());
         }
         let mut config = Config::default();

@@ -7,11 +7,11 @@
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::header::{AUTHORIZATION, RETRY_AFTER};
+use axum::http::header::RETRY_AFTER;
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -27,10 +27,15 @@ const KNOWN: usize = 50_000;
 /// How often it is looked whether that is so.
 const LOOK_EVERY: u32 = 4_096;
 
+/// When to come back where too many are known.
+const FULL: Duration = Duration::from_secs(60);
+
 /// An allowance for each of many.
 pub(crate) struct Rate<K: Hash + Eq + Clone> {
     limiter: Option<DefaultKeyedRateLimiter<K>>,
     asked: AtomicU32,
+    /// More have asked lately than can be told apart: nobody may, until some are forgotten.
+    is_full: AtomicBool,
 }
 
 impl<K: Hash + Eq + Clone> Rate<K> {
@@ -41,15 +46,21 @@ impl<K: Hash + Eq + Clone> Rate<K> {
             Some(quota.allow_burst(NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN)))
         };
         let limiter = NonZeroU32::new(many).and_then(quota).map(RateLimiter::keyed);
-        Self { limiter, asked: AtomicU32::new(0) }
+        Self { limiter, asked: AtomicU32::new(0), is_full: AtomicBool::new(false) }
     }
 
     /// Takes one of the allowance; else gives how long to wait.
     pub(crate) fn take(&self, who: &K) -> Result<(), Duration> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
-        if self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(LOOK_EVERY) && limiter.len() > KNOWN {
-            limiter.retain_recent();
-            limiter.shrink_to_fit();
+        if self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(LOOK_EVERY) {
+            if limiter.len() > KNOWN {
+                limiter.retain_recent();
+                limiter.shrink_to_fit();
+            }
+            self.is_full.store(limiter.len() > KNOWN, Ordering::Relaxed);
+        }
+        if self.is_full.load(Ordering::Relaxed) {
+            return Err(FULL);
         }
         limiter.check_key(who).map_err(|until| until.wait_time_from(DefaultClock::default().now()))
     }
@@ -71,8 +82,9 @@ impl Rates {
         }
     }
 
-    fn take(&self, web: &WebConfig, headers: &HeaderMap, address: Option<IpAddr>) -> Result<(), Duration> {
-        if let Some(key) = known_key(headers, &web.api_keys) {
+    /// Who has a key has its allowance.
+    fn take(&self, key: Option<usize>, address: Option<IpAddr>) -> Result<(), Duration> {
+        if let Some(key) = key {
             return self.keys.take(&key);
         }
         match address.map(household) {
@@ -86,7 +98,7 @@ impl Rates {
 pub(crate) async fn limit(State(rooms): State<Rooms>, request: Request, next: Next) -> Response {
     let web = &rooms.config().web;
     let address = client_address(request.extensions(), request.headers(), web.behind_proxy);
-    match rooms.rates().take(web, request.headers(), address) {
+    match rooms.rates().take(rooms.api().keys.of(request.headers()), address) {
         Ok(()) => next.run(request).await,
         Err(wait) => too_many(wait),
     }
@@ -124,23 +136,6 @@ pub(crate) fn household(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The place of the key that a request carries among those that are known. Looks at all of them, whatever fits.
-pub(crate) fn known_key(headers: &HeaderMap, known: &[String]) -> Option<usize> {
-    let bearer = || headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ");
-    let given = headers.get(HeaderName::from_static("api-key")).and_then(|key| key.to_str().ok());
-    let given = given.or_else(bearer)?.trim().as_bytes();
-    let mut found = None;
-    for (place, key) in known.iter().enumerate() {
-        // The digests take the same time to compare however much of the key is right.
-        let [given, key] =
-            [given, key.as_bytes()].map(|key| ring::digest::digest(&ring::digest::SHA256, key));
-        if given.as_ref() == key.as_ref() && !known[place].is_empty() {
-            found = Some(place);
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use pharos_core::Config;
@@ -164,6 +159,9 @@ mod tests {
         }
         let known = quick.limiter.as_ref().unwrap().len();
         assert!(known <= KNOWN + LOOK_EVERY as usize + 4_000, "{known} are known");
+        let slow = Rate::new(1, Duration::from_secs(3600), 1);
+        let refused = (0..2 * KNOWN).filter(|who| slow.take(who) == Err(FULL)).count();
+        assert!(refused > KNOWN / 2, "only {refused} are refused");
     }
 
     #[test]

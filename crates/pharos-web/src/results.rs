@@ -17,6 +17,7 @@ use pharos_query::{Answer, Request};
 use self::asked::{Asked, Choice};
 use self::hit::HitView;
 use self::menus::{Menu, menus};
+use crate::formats::{Format, formatted};
 use crate::journal::write_down;
 use crate::page::{Frame, Link, respond};
 use crate::paging::{last_page, window};
@@ -25,6 +26,9 @@ use crate::visitor::Visitor;
 use crate::words::{Lang, fill, grouped};
 
 pub(crate) async fn results(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, ServiceError> {
+    if let Some(format) = Format::of(&visitor) {
+        return formatted(&rooms, &visitor, format).await;
+    }
     let config = rooms.config();
     let mut asked = Asked::of(&visitor, config);
     if asked.query.is_empty() {

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::get;
 use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -15,7 +15,7 @@ use tower_http::timeout::TimeoutLayer;
 
 use crate::service::{Rooms, Service};
 use crate::{
-    access, api, assets, clean, click, failure, headers, health, help, home, hot, metrics, privacy, rate,
+    access, api, assets, bot, clean, failure, headers, health, help, home, hot, metrics, privacy, rate,
     results, snapshot, suggest,
 };
 
@@ -38,11 +38,7 @@ fn routes() -> Router<Rooms> {
         .route("/hot", get(hot::hot))
         .route("/help", get(help::help))
         .route("/privacy", get(privacy::privacy))
-        .route("/api/v1/search", get(api::search))
-        .route("/api/v1/page", get(api::page))
-        .route("/api/v1/suggest", get(suggest::suggest))
-        .route("/api/v1/hot", get(suggest::hot))
-        .route("/api/v1/click", post(click::click))
+        .route("/bot", get(bot::bot).post(bot::submit))
         .route("/suggest", get(suggest::for_browsers))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
@@ -68,7 +64,7 @@ fn guarded(routes: Router<Rooms>, rooms: Rooms) -> Router {
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, timeout))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(RequestBodyLimitLayer::new(BODY_LIMIT));
-    routes.layer(layers).with_state(rooms)
+    routes.merge(api::routes(&rooms)).layer(layers).with_state(rooms)
 }
 
 /// A bare status: [`failure::dress`] makes the page.
@@ -332,12 +328,13 @@ mod tests {
         assert!(versioned.header("cache-control").contains("immutable"));
         assert!(get(&router, "/favicon.ico").await.bytes.starts_with(&[0, 0, 1, 0]));
         assert!(get(&router, "/robots.txt").await.text().contains("Disallow: /snapshot\nDisallow: /clean\n"));
-        let description = get_with(&router, "/opensearch.xml", &[("x-forwarded-proto", "https")]).await;
-        assert!(
-            description
-                .text()
-                .contains("template=\"https://localhost/search?q={searchTerms}&amp;page={startPage?}\"")
+        let description = get(&router, "/opensearch.xml").await;
+        let template = "template=\"http://localhost/search?q={searchTerms}&amp;page={startPage?}";
+        assert!(description.text().contains(&format!("type=\"text/html\" method=\"get\" {template}\"")));
+        let feed = format!(
+            "type=\"application/rss+xml\" rel=\"results\" method=\"get\" {template}&amp;format=rss\""
         );
+        assert!(description.text().contains(&feed), "{}", description.text());
     }
 
     #[tokio::test]

@@ -12,6 +12,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use pharos_core::config::CleanConfig;
 use pharos_core::{Config, PageId, PageObject, PageUrl};
+use pharos_engine::EngineError;
 use pharos_html::snapshot::{Marking, safe_html};
 use pharos_html::{Explanation, RuleSet, RulesError, Weighing, Wish};
 use pharos_mining::Memory;
@@ -21,6 +22,7 @@ use thiserror::Error;
 use tokio::sync::{AcquireError, Semaphore};
 use tokio::task::JoinError;
 
+use crate::api;
 use crate::learning::{Learning, Shared};
 use crate::metrics::{Metrics, QUERY_SECONDS, SHED, STAGE_SECONDS, SUGGEST_SECONDS};
 use crate::rate::Rates;
@@ -56,6 +58,8 @@ pub(crate) enum ServiceError {
     Query(#[from] QueryError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     #[error(transparent)]
     Rules(#[from] RulesError),
     #[error("a stored page has the address `{0}`, which is none")]
@@ -99,10 +103,10 @@ impl<T> Stored<T> {
 }
 
 /// A page as its server sent it.
-struct RawCopy {
+pub(crate) struct RawCopy {
     found: Card,
-    url: PageUrl,
-    response: StoredResponse,
+    pub(crate) url: PageUrl,
+    pub(crate) response: StoredResponse,
 }
 
 /// A stored page and what is left of it after cleaning.
@@ -133,6 +137,8 @@ struct Inside {
     rates: Rates,
     /// Lets in as much work as there are processors for, in the order in which it came.
     gate: Arc<Semaphore>,
+    /// What the API keeps from one request to the next.
+    api: api::Kept,
     /// How much of it waits.
     waiting: AtomicUsize,
     /// How many pages can be searched, looked up now and then.
@@ -165,6 +171,7 @@ impl Rooms {
         let at_once = 2 * available_parallelism().map_or(2, usize::from);
         Self(Arc::new(Inside {
             rates: Rates::of(&service.config.web),
+            api: api::Kept::new(&service.config),
             service,
             gate: Arc::new(Semaphore::new(at_once)),
             waiting: AtomicUsize::new(0),
@@ -174,6 +181,11 @@ impl Rooms {
 
     pub(crate) fn rates(&self) -> &Rates {
         &self.0.rates
+    }
+
+    /// What the API keeps from one request to the next.
+    pub(crate) fn api(&self) -> &api::Kept {
+        &self.0.api
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -204,6 +216,16 @@ impl Rooms {
             let answer = service.search.run(&request);
             metrics::histogram!(QUERY_SECONDS).record(start.elapsed());
             Ok(answer.inspect_err(|_| service.learning.shared.failed())?)
+        })
+        .await
+    }
+
+    /// Pages like one.
+    pub(crate) async fn similar(&self, url: PageUrl, size: usize) -> Result<Answer, ServiceError> {
+        self.blocking(move |service| {
+            let answer = service.search.similar(&url, size)?;
+            // Nobody typed this: there is nothing to correct.
+            Ok(Answer { corrected: None, ..answer })
         })
         .await
     }
@@ -269,7 +291,8 @@ impl Rooms {
         .await
     }
 
-    async fn blocking<T: Send + 'static>(
+    /// Runs what blocks or takes processor time where it holds nobody up.
+    pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Service) -> Result<T, ServiceError> + Send + 'static,
     ) -> Result<T, ServiceError> {
@@ -312,7 +335,7 @@ impl<T: Clone> Remembered<T> {
     }
 }
 
-fn raw_copy(service: &Service, id: PageId) -> Result<Stored<RawCopy>, ServiceError> {
+pub(crate) fn raw_copy(service: &Service, id: PageId) -> Result<Stored<RawCopy>, ServiceError> {
     let Some(found) = service.search.page(id)? else { return Ok(Stored::Missing) };
     if !found.archive {
         return Ok(Stored::Withheld(found));

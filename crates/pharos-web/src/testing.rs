@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderMap, Request, StatusCode};
+use axum::http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use pharos_core::{Config, LibraryPosition, PageUrl, Timestamp};
 use pharos_index::{Change, Document, EmbeddedIndex, Index};
 use pharos_mining::system::Readings;
 use pharos_query::Search;
-use pharos_store::{Content, DataDir, DiskLibrary, Library, Record, Response, Writing};
+use pharos_store::{
+    Catalog, Change as Known, Content, DataDir, DiskLibrary, Library, Record, Response, SqliteCatalog,
+    Writing,
+};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
@@ -76,6 +79,13 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
     (dir, Service { data, search, library, config, learning, metrics })
 }
 
+/// Has a catalog know this.
+pub(crate) fn know(dir: &TempDir, changes: &[Known]) {
+    let catalog = SqliteCatalog::open_writer(&DataDir::at(dir.path()).catalog()).unwrap();
+    let so_far = catalog.absorbed().unwrap();
+    catalog.apply(changes, LibraryPosition { offset: so_far.offset + 1, ..so_far }).unwrap();
+}
+
 /// What came back.
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -100,11 +110,28 @@ pub(crate) async fn get(router: &Router, uri: &str) -> Reply {
 
 /// Asks with headers.
 pub(crate) async fn get_with(router: &Router, uri: &str, headers: &[(&str, &str)]) -> Reply {
-    let mut request = Request::get(uri).header("host", "localhost");
+    ask(router, Method::GET, uri, headers, "").await
+}
+
+/// Sends a body.
+pub(crate) async fn post(router: &Router, uri: &str, kind: &str, body: &str) -> Reply {
+    ask(router, Method::POST, uri, &[("content-type", kind)], body).await
+}
+
+/// Asks in any way.
+pub(crate) async fn ask(
+    router: &Router,
+    method: Method,
+    uri: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Reply {
+    let mut request = Request::builder().method(method).uri(uri).header("host", "localhost");
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let response = router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+    let request = request.body(Body::from(body.to_string())).unwrap();
+    let response = router.clone().oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
     let bytes = body.collect().await.unwrap().to_bytes().to_vec();
     Reply { status: parts.status, headers: parts.headers, bytes }

@@ -89,20 +89,34 @@ pub(crate) struct Client {
     pub(crate) referrer: String,
     /// Does it lead back to us?
     pub(crate) is_from_here: bool,
+    /// The host that the request is for, with its port, as it says itself; may be empty.
+    pub(crate) host: String,
+    /// A proxy in front of us, if it is one, was asked over TLS.
+    pub(crate) forwarded_https: bool,
 }
 
 impl Client {
-    fn new(headers: &HeaderMap) -> Self {
+    fn new(uri: &Uri, headers: &HeaderMap) -> Self {
         let text = |name: HeaderName| {
             let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
             value.chars().take(MAX_HEADER).collect::<String>()
         };
+        // HTTP/2 names the host beside the path.
+        let host = uri.authority().map_or_else(|| text(HOST), ToString::to_string);
         let referrer = text(REFERER);
         let from = url::Url::parse(&referrer).ok();
         let from = from.as_ref().map(|url| &url[url::Position::BeforeHost..url::Position::AfterPort]);
-        let is_from_here = from.is_some_and(|from| from.eq_ignore_ascii_case(&text(HOST)));
+        let is_from_here = from.is_some_and(|from| from.eq_ignore_ascii_case(&host));
         let forwarded = rate::forwarded(headers).map(|address| address.to_string());
-        Self { address: String::new(), forwarded, agent: text(USER_AGENT), referrer, is_from_here }
+        Self {
+            address: String::new(),
+            forwarded,
+            agent: text(USER_AGENT),
+            referrer,
+            is_from_here,
+            host,
+            forwarded_https: text(HeaderName::from_static("x-forwarded-proto")).eq_ignore_ascii_case("https"),
+        }
     }
 }
 
@@ -132,13 +146,18 @@ impl Visitor {
             chosen,
             path: path.to_string(),
             params,
-            client: Client::new(headers),
+            client: Client::new(uri, headers),
         }
     }
 
     /// The path asked for.
     pub(crate) fn path(&self) -> &str {
         &self.path
+    }
+
+    /// Path and parameters, as they were asked for.
+    pub(crate) fn address(&self) -> String {
+        link(&self.path, self.params.iter().map(|(name, value)| (name.as_str(), value.as_str())))
     }
 
     /// The words to speak with.
@@ -149,6 +168,11 @@ impl Visitor {
     /// The first parameter of that name.
     pub(crate) fn param(&self, name: &str) -> Option<&str> {
         find(&self.params, name)
+    }
+
+    /// All parameters of that name.
+    pub(crate) fn all<'v>(&'v self, name: &'v str) -> impl Iterator<Item = &'v str> {
+        self.params.iter().filter(move |(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 
     /// The query: one line, no control characters, at most `limit` characters.

@@ -1,5 +1,7 @@
 //! Every word the pages say, in every language they say it in.
 
+use std::time::Duration;
+
 use pharos_core::Timestamp;
 
 /// A language of the pages.
@@ -270,8 +272,6 @@ words! {
         "Cookie 只保存您选择的语言、配色和快捷键，不选择就没有。";
     privacy_others: "Pages of this engine load nothing from anybody else, and sites that you visit from here are not told what \
         you searched for.", "本引擎的页面不从其他网站加载任何内容；您从这里访问的网站不会得知您搜索了什么。";
-    days: "{} days", "{} 天";
-    hours_long: "{} hours", "{} 小时";
 
     not_found_title: "There is no such page here", "这里没有这个页面";
     not_found_text: "The address may be mistyped.", "地址可能有误。";
@@ -285,6 +285,131 @@ words! {
         "来自您所在地址的请求过多，请稍后再试。";
     busy_title: "This took too long", "用时过长";
     busy_text: "The engine is busy at the moment. Please try again in a few seconds.", "引擎正忙，请过几秒再试。";
+
+    feed_description: "Search results for: {}", "搜索结果：{}";
+
+    api_title: "API", "API";
+    api_intro: "Everything that the pages show, for programs. All of it, with every field, stands in one document:",
+        "网页上能看到的一切，都可供程序使用。完整的说明在这份文档里：";
+    api_list: "What can be asked", "接口列表";
+    api_keys_title: "Keys", "密钥";
+    api_keys_needed: "A key is needed, except for suggestions, hot queries, clicks and the document. Send it in a header:",
+        "除提示词、热门查询、点击和文档之外，都需要密钥，请放在请求头中：";
+    api_keys_none: "None is needed.", "不需要密钥。";
+    api_cors_title: "Other sites (CORS)", "其他网站（CORS）";
+    api_cors_none: "Pages of other sites cannot read the answers in a browser; programs can.",
+        "其他网站的网页不能在浏览器中读取结果；程序可以。";
+    api_cors_all: "Pages of all sites may read the answers in a browser, without cookies.",
+        "所有网站的网页都可以在浏览器中读取结果，不带 Cookie。";
+    api_cors_some: "Pages of these sites may read the answers in a browser, without cookies: {}",
+        "以下网站的网页可以在浏览器中读取结果，不带 Cookie：{}";
+    api_errors_title: "Errors", "错误";
+    api_errors: "What did not work, and what to do, comes as a problem document (RFC 9457):",
+        "出错的原因和处理办法以问题文档（RFC 9457）给出：";
+    api_limits_title: "Limits", "限制";
+    api_limits: "{} requests a second for each address on average. Who asks more is told with 429, and with 503 when the \
+        engine is busy; Retry-After says after how many seconds to come back.",
+        "每个地址平均每秒 {} 次请求。超过时返回 429，引擎繁忙时返回 503；Retry-After 给出多少秒后再试。";
+    api_limits_key: "{} requests a second for each key on average. Who asks more is told with 429, and with 503 when the \
+        engine is busy; Retry-After says after how many seconds to come back.",
+        "每个密钥平均每秒 {} 次请求。超过时返回 429，引擎繁忙时返回 503；Retry-After 给出多少秒后再试。";
+    api_limits_none: "None but what the machine can do: when it is busy it says so with 503, and Retry-After says after how \
+        many seconds to come back.",
+        "没有固定限制；引擎繁忙时返回 503，Retry-After 给出多少秒后再试。";
+    api_formats_title: "Formats", "格式";
+    api_formats: "Result pages come in other forms, too, with the fields that SearXNG gives them:",
+        "结果页还有其他格式，字段与 SearXNG 相同：";
+    api_parameters: "Parameters", "参数";
+    api_required: "needed", "必需";
+    api_number: "whole number, {} to {}", "整数，{} 到 {}";
+    api_text: "text", "文本";
+    api_answers: "Answers", "返回";
+    api_try: "Try it", "试一试";
+
+    bot_title: "Our crawler", "我们的爬虫";
+    bot_intro: "For those whose pages it reads: how it behaves, how to keep it away, and what it knows of a page.",
+        "写给网站管理员：爬虫如何抓取、如何拒绝抓取，以及它对某个网页知道些什么。";
+    bot_agent: "Name (User-Agent)", "名称（User-Agent）";
+    bot_token: "In robots.txt", "在 robots.txt 中";
+    bot_contact: "Contact", "联系方式";
+    bot_no_contact: "Whoever runs this engine has not said.", "本引擎的运营者没有提供。";
+    bot_manners_title: "How it behaves", "抓取方式";
+    bot_robots: "It reads robots.txt before anything else, does what it says (RFC 9309), and reads it again after {} at the \
+        latest. Where robots.txt cannot be had because the server is in trouble, it does not ask for pages.",
+        "先读取 robots.txt 并遵守其规定（RFC 9309），最迟 {} 后重新读取。服务器故障、读不到 robots.txt 时，不抓取网页。";
+    bot_wait: "Between two requests to a site it waits for {} by day and {} by night, or {} times as long as the last \
+        answer took, whichever is longer.",
+        "对同一网站的两次请求之间，白天至少等待 {}，夜间至少等待 {}，或者等待上次响应时间的 {} 倍，取其中较长者。";
+    bot_no_wait: "It does not wait between requests: this engine is set up for servers of its own.",
+        "两次请求之间不等待：本引擎只为自己的服务器而设置。";
+    bot_at_once: "Requests to one server at the same time: {}", "对同一服务器同时进行的请求数：{}";
+    bot_delay: "It honours Crawl-delay up to {}.", "遵守 Crawl-delay，最长 {}。";
+    bot_per_day: "Pages of one site in a day, at most: {}", "每个网站每天最多抓取的网页数：{}";
+    bot_patience: "When a server answers 429 or 503 it leaves it alone for as long as Retry-After says.",
+        "服务器返回 429 或 503 时，按 Retry-After 的要求暂停抓取。";
+    bot_again: "It visits no page more often than every {}.", "同一网页的访问间隔不短于 {}。";
+    bot_block_title: "How to keep it away", "如何拒绝抓取";
+    bot_block_all: "From all pages, or some, in robots.txt:", "在 robots.txt 中拒绝抓取全部或部分网页：";
+    bot_block_page: "From one page, in the page or in a header of the answer:", "在网页中或响应头中针对单个网页声明：";
+    bot_block_rules: "It obeys noindex, nofollow, none, noarchive (no snapshot), nosnippet, max-snippet and data-nosnippet, \
+        and rel=nofollow on links.",
+        "遵守 noindex、nofollow、none、noarchive（不提供快照）、nosnippet、max-snippet、data-nosnippet，以及链接上的 rel=nofollow。";
+    bot_remove_title: "How to have a page removed", "如何移除网页";
+    bot_remove: "Have your server answer 404 or 410 for it, or let it say noindex: it leaves the index when it is visited \
+        next. For everything else, and when there is no time for that, please write to the address above.",
+        "让服务器对该网页返回 404 或 410，或在网页中声明 noindex，下次访问后它就会从索引中移除。其他情况，或者需要尽快处理时，请与上面的联系人联系。";
+    bot_ask_title: "Is my page in the index?", "我的网页在索引中吗？";
+    bot_ask_label: "Address of the page", "网页地址";
+    bot_ask: "Look", "查询";
+    bot_submit: "Submit it", "提交这个网页";
+    bot_no_address: "This is no address of a page. Please write it in full, as in https://www.example.org/",
+        "这不是网页地址，请完整填写，例如 https://www.example.org/";
+    bot_found: "Yes, it can be found.", "在，可以搜到。";
+    bot_since: "We have known of it since {}; our copy is from {}.", "我们从 {} 起知道这个网页，保存的副本来自 {}。";
+    bot_fetched: "Our copy is from {}.", "保存的副本来自 {}。";
+    bot_same: "Other pages say exactly the same. A search shows one of them.", "有内容完全相同的其他网页，搜索时只显示其中一个。";
+    bot_waiting: "Not yet: we know of it, and it waits for its turn.", "还没有：我们知道这个网页，正在排队等待抓取。";
+    bot_waiting_robots: "Not yet: your server’s robots.txt could not be had when we asked for it on {}, and without it no page \
+        is asked for.",
+        "还没有：我们在 {} 请求 robots.txt 时没有成功；读不到它，就不抓取任何网页。";
+    bot_waiting_patience: "Not yet: your server asked for patience until {}.", "还没有：您的服务器要求我们等到 {} 之后。";
+    bot_copy: "No: its site shows the same pages as another that we know. They are fetched and found there.",
+        "不在：这个网站与我们已知的另一个网站内容相同，网页在那里抓取和搜索。";
+    bot_robots_refused: "No: your robots.txt forbids it.", "不在：您的 robots.txt 禁止抓取。";
+    bot_rule: "The rule is:", "规则是：";
+    bot_refused: "No: by the rules of this engine it is not fetched.", "不在：按照本引擎的规则，不抓取这个网页。";
+    bot_status: "No: your server answered {} when we asked for it on {}.", "不在：您的服务器返回了 {}，那是在 {}。";
+    bot_redirect: "No: your server sent us to another address when we asked for it on {}. That page is found instead.",
+        "不在：我们在 {} 请求时，您的服务器转向了另一个地址，可以搜到的是那个网页。";
+    bot_noindex: "No: it asks not to be found (noindex). We last read it on {}.", "不在：网页要求不被收录（noindex）。我们上次读取是在 {}。";
+    bot_nothing: "No: when we read it on {} there was nothing in it to be found by.", "不在：我们在 {} 读取时，其中没有可供搜索的内容。";
+    bot_soon: "Not yet: we fetched it on {}, and it is about to be indexed.", "还没有：我们在 {} 抓取了它，即将编入索引。";
+    bot_no_name: "No: the name of its server could not be found on {}.", "不在：{} 时没有找到该服务器的域名。";
+    bot_too_slow: "No: your server took too long to answer on {}.", "不在：{} 时您的服务器响应过慢。";
+    bot_no_tls: "No: no secure connection to your server came about on {}; its certificate may be at fault.",
+        "不在：{} 时未能与您的服务器建立安全连接，可能是证书有问题。";
+    bot_no_answer: "No: your server did not answer on {}.", "不在：{} 时您的服务器没有响应。";
+    bot_gone: "No: it is gone, as far as we were told.", "不在：据我们所知，它已经不存在了。";
+    bot_unknown: "No: we never heard of it.", "不在：我们没有听说过这个网页。";
+    bot_again_soon: "It will be tried again by itself.", "我们之后会自动再试。";
+
+    submit_proposed: "Thank you. Somebody will look at it and decide whether it is fetched.", "谢谢。我们会有人查看并决定是否抓取。";
+    submit_queued: "Thank you. It is fetched when its turn comes, if robots.txt allows it.",
+        "谢谢。如果 robots.txt 允许，轮到时就会抓取。";
+    submit_before: "It was submitted before and waits for a decision.", "这个网页之前已经提交过，正在等待处理。";
+    submit_known: "It is known already: ask above how it stands.", "这个网页已经收录在案，可在上面查询它的状况。";
+    submit_declined: "This address is not taken here.", "这里不接受这个地址。";
+    submit_off: "Addresses cannot be submitted here.", "这里不接受提交网址。";
+    submit_out_of_reach: "This address is not fetched: it is no page, or not on the public internet.",
+        "不抓取这个地址：它不是网页，或者不在公共互联网上。";
+    submit_too_often: "You have submitted many addresses. Please wait a while.", "您提交的网址较多，请过一段时间再试。";
+    submit_full: "Many submissions wait for a decision. Please try again later.", "等待处理的提交较多，请稍后再试。";
+    submit_other_site: "This form was sent by a page of another site, and was not taken.", "这个表单来自其他网站的网页，没有受理。";
+
+    time_seconds: "{} s", "{} 秒";
+    time_minutes: "{} min", "{} 分钟";
+    time_hours: "{} h", "{} 小时";
+    time_days: "{} days", "{} 天";
 }
 
 impl Words {
@@ -317,6 +442,21 @@ impl Words {
         } else {
             fill(self.duplicates_many, &[&grouped(count)])
         }
+    }
+
+    /// A length of time in the largest unit that it is a whole number of.
+    pub(crate) fn span(&self, span: Duration) -> String {
+        let seconds = span.as_secs();
+        let (phrase, number) = match seconds {
+            _ if span.subsec_nanos() > 0 => {
+                return fill(self.time_seconds, &[&format!("{:.1}", span.as_secs_f64())]);
+            }
+            s if s >= 2 * 86_400 && s % 86_400 == 0 => (self.time_days, s / 86_400),
+            s if s >= 3600 && s % 3600 == 0 => (self.time_hours, s / 3600),
+            s if s >= 60 && s % 60 == 0 => (self.time_minutes, s / 60),
+            s => (self.time_seconds, s),
+        };
+        fill(phrase, &[&grouped(number)])
     }
 
     /// How long it took.
@@ -385,6 +525,9 @@ mod tests {
         assert_eq!(EN.time(0.42), "0.4 ms");
         assert_eq!(EN.time(f64::NAN), "0.0 ms");
         assert_eq!(ZH.time(1234.0), "1.2 秒");
+        let spans = [0, 1, 59, 60, 90, 3600, 86_400, 7 * 86_400].map(|s| EN.span(Duration::from_secs(s)));
+        assert_eq!(spans, ["0 s", "1 s", "59 s", "1 min", "90 s", "1 h", "24 h", "7 days"]);
+        assert_eq!(ZH.span(Duration::from_millis(1500)), "1.5 秒");
     }
 
     #[test]

@@ -198,7 +198,7 @@
   document.addEventListener("click", clicked);
   document.addEventListener("auxclick", clicked);
   const shown = $("[data-impression]")?.dataset.impression;
-  if (shown) tell({ impression: shown, kind: "seen" });
+  if (shown) tell({ impression: shown, kind: "seen", rank: 0 });
   // Back from a result: how long was that?
   const back = () => {
     if (document.visibilityState !== "visible") return;

@@ -435,7 +435,7 @@ settings! {
         submit: Submit = Submit::Propose,
         /// Submissions that may wait for a decision; more are refused.
         submissions: usize = 1_000,
-        /// Submissions an hour that one address may make.
+        /// Submissions an hour that one address may make; 0 is no limit.
         submit_rate: u32 = 20,
         /// Keys of which the API asks one (header API-Key, or Authorization: Bearer); none leaves it open to all.
         api_keys: Vec<String> = Vec::new(),

@@ -149,7 +149,8 @@ fn agent_name(value: &[u8]) -> Vec<u8> {
     name.to_ascii_lowercase()
 }
 
-pub(super) fn product_token(text: &[u8]) -> &[u8] {
+/// The beginning of a name that may stand in a robots.txt (RFC 9309 §2.2.1).
+pub fn product_token(text: &[u8]) -> &[u8] {
     let is_token = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
     &text[..text.iter().take_while(|b| is_token(b)).count()]
 }

@@ -27,6 +27,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use pharos_text::vocabulary::Vocabulary;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use self::answers::Answers;
 use self::history::Histories;
@@ -34,7 +35,7 @@ use self::lists::KeptLists;
 use crate::rank::user_weight::ClickStamp;
 
 /// How much of an answer was known from before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheUse {
     /// All of it.

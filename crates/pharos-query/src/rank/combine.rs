@@ -6,6 +6,7 @@
 
 use pharos_core::config::{Combine, PartWeights};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// What a page has of each part, each between 0 and 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -23,7 +24,7 @@ pub(crate) struct Parts {
 }
 
 /// A part of a score, for explaining it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Contribution {
     /// Which part.
     pub part: &'static str,

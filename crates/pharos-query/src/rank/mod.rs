@@ -30,6 +30,7 @@ use pharos_core::config::{PartWeights, RankConfig, RankModel};
 use pharos_index::{Evidence, Maxima, WebFigures, Zone};
 use serde::Serialize;
 use smallvec::SmallVec;
+use utoipa::ToSchema;
 
 use self::basic_weight::{Lengths, Shape};
 use self::bm25::Bm25;
@@ -45,7 +46,7 @@ pub(crate) const EXACT_FORM: f32 = 0.25;
 type Found<'e> = SmallVec<[Occurrences<'e>; 4]>;
 
 /// What a word of the query gives a page, for explaining it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct WordScore {
     /// The word.
     pub word: String,

@@ -64,6 +64,9 @@ pub trait Catalog: Send + Sync {
     /// The sites whose last visit is longest ago, with that visit; those never visited come first.
     fn longest_unvisited(&self, limit: usize) -> Result<Vec<(SiteName, Option<Timestamp>)>, StoreError>;
 
+    /// When a page was last asked for, of any site.
+    fn last_visit(&self) -> Result<Option<Timestamp>, StoreError>;
+
     /// The last robots.txt of a server, named by its address.
     fn robots(&self, robots_txt: &PageUrl) -> Result<Option<RobotsFile>, StoreError>;
 

@@ -396,6 +396,12 @@ impl Catalog for SqliteCatalog {
         )
     }
 
+    fn last_visit(&self) -> Result<Option<Timestamp>, StoreError> {
+        let last: Option<Option<i64>> =
+            self.one("SELECT max(visited_at) FROM sites WHERE removed = 0", [], |r| r.get(0))?;
+        Ok(last.flatten().map(Timestamp::from_millis))
+    }
+
     fn robots(&self, robots_txt: &PageUrl) -> Result<Option<RobotsFile>, StoreError> {
         self.one(
             "SELECT at, state, body, known_at, reason FROM robots WHERE url = ?1",

@@ -1,0 +1,435 @@
+//! The OpenAPI document, made from the handlers and the types they answer with.
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use pharos_core::Config;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme,
+};
+use utoipa::openapi::{ContentBuilder, OpenApi as Openapi, Ref, RefOr, ResponseBuilder, ServerBuilder};
+use utoipa::{OpenApi, ToSchema};
+
+use super::keys::is_locked;
+use super::problem::Problem;
+use super::{page, search, similar, stats, submit};
+use crate::service::Rooms;
+use crate::{click, suggest};
+
+pub(super) const PATH: &str = "/api/v1/openapi.json";
+
+/// How every problem is told.
+const PROBLEM: &str = "application/problem+json";
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Pharos",
+        description = "Search and what belongs to it, as JSON. Errors are problem documents (RFC 9457). Answers with the \
+                       status 429 or 503 say in `Retry-After` after how many seconds to ask again.",
+        license(name = "MIT OR Apache-2.0")
+    ),
+    paths(
+        search::search,
+        similar::similar,
+        suggest::suggest,
+        suggest::hot,
+        page::page,
+        stats::stats,
+        submit::submit,
+        click::click,
+        document
+    ),
+    components(schemas(
+        Problem,
+        search::Switch,
+        search::Sort,
+        search::Form,
+        suggest::HotList,
+        suggest::HotWindow,
+        click::ClickKind
+    ))
+)]
+struct Whole;
+
+/// The document as it is served, and as it is read for the guide.
+pub(crate) struct Document {
+    pub(super) json: serde_json::Value,
+    text: Bytes,
+}
+
+impl Document {
+    pub(super) fn new(config: &Config) -> Self {
+        let json = serde_json::to_value(whole(config)).unwrap_or_default();
+        Self { text: json.to_string().into(), json }
+    }
+}
+
+/// This document.
+#[utoipa::path(
+    get,
+    path = "/api/v1/openapi.json",
+    operation_id = "openapi",
+    tag = "About",
+    responses((status = 200, description = "An OpenAPI 3.1 document", body = serde_json::Value, content_type = "application/json"))
+)]
+pub(crate) async fn document(State(rooms): State<Rooms>) -> Response {
+    let headers = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "public, max-age=3600")];
+    (headers, rooms.api().document.text.clone()).into_response()
+}
+
+/// With what holds for all of it, and with what this engine is set up for.
+fn whole(config: &Config) -> Openapi {
+    let mut whole = Whole::openapi();
+    whole.info.version = pharos_core::VERSION.to_string();
+    whole.servers = Some(vec![ServerBuilder::new().url("/").build()]);
+    let needs_keys = config.web.api_keys.iter().any(|key| !key.trim().is_empty());
+    if needs_keys {
+        let components = whole.components.get_or_insert_default();
+        let key = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("API-Key")));
+        components.add_security_scheme("key", key);
+        let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+        components.add_security_scheme("bearer", bearer);
+    }
+    for (path, item) in &mut whole.paths.paths {
+        for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
+            complete(operation, needs_keys && is_locked(path));
+        }
+    }
+    whole
+}
+
+/// Adds the answers that every operation may give, and what problems look like.
+fn complete(operation: &mut Operation, is_locked: bool) {
+    let answers = &mut operation.responses.responses;
+    let mut add = |status: &str, description: &str| {
+        let response = || ResponseBuilder::new().description(description).build().into();
+        answers.entry(status.to_string()).or_insert_with(response);
+    };
+    add("429", "Too many requests came from your address or with your key");
+    add("500", "Something went wrong on our side");
+    add("503", "The engine is busy");
+    if is_locked {
+        add("401", "A key is needed");
+        let either = ["key", "bearer"].map(|scheme| SecurityRequirement::new(scheme, [""; 0]));
+        operation.security = Some(either.into());
+    }
+    for (status, response) in &mut operation.responses.responses {
+        let RefOr::T(response) = response else { continue };
+        if !status.starts_with(['4', '5']) {
+            continue;
+        }
+        let problem = Ref::from_schema_name(Problem::name());
+        response
+            .content
+            .insert(PROBLEM.into(), RefOr::T(ContentBuilder::new().schema(Some(problem)).build()));
+        let header = |kind, description| {
+            let schema = ObjectBuilder::new().schema_type(kind).build();
+            HeaderBuilder::new().schema(Some(schema)).description(Some(description)).build()
+        };
+        if matches!(status.as_str(), "429" | "503") {
+            let after = header(Type::Integer, "Seconds after which to ask again");
+            response.headers.insert("Retry-After".into(), RefOr::T(after));
+        }
+        if status == "401" {
+            let how = header(Type::String, "How a key is sent");
+            response.headers.insert("WWW-Authenticate".into(), RefOr::T(how));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use axum::http::{Method, StatusCode};
+    use pharos_core::PageUrl;
+    use proptest::string::string_regex;
+    use serde_json::{Value, json};
+
+    use super::super::table;
+    use super::*;
+    use crate::router;
+    use crate::testing::{TestPage, ask, engine, get};
+
+    const PAGES: [TestPage; 3] = [
+        TestPage::new(
+            "https://www.example.org/a",
+            "Lighthouse",
+            "The lighthouse stands on a rock by the sea.",
+        ),
+        TestPage::new(
+            "https://www.example.org/b",
+            "Lighthouses",
+            "The lighthouse stands on a rock by the harbour.",
+        ),
+        TestPage::new("https://example.cn/c", "灯塔与航海", "灯塔为航海者指引方向。"),
+    ];
+
+    fn document() -> Value {
+        Document::new(&Config::default()).json
+    }
+
+    /// Every operation: path, method, and what is said of it.
+    fn operations(document: &Value) -> Vec<(&str, Method, &Value)> {
+        let paths = document["paths"].as_object().unwrap().iter();
+        let of_path = |(path, item): (&'_ String, &'_ Value)| -> Vec<(String, String)> {
+            item.as_object().unwrap().keys().map(|method| (path.clone(), method.clone())).collect()
+        };
+        let names: Vec<(String, String)> = paths.flat_map(of_path).collect();
+        let find = |(path, method): (String, String)| {
+            let (path, item) = document["paths"].as_object().unwrap().get_key_value(&path).unwrap();
+            (path.as_str(), Method::from_bytes(method.to_uppercase().as_bytes()).unwrap(), &item[&method])
+        };
+        names.into_iter().map(find).collect()
+    }
+
+    /// What is wrong with a value by a schema. Fields that the schema does not name are wrong, too.
+    fn flaws(document: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
+        if let Some(name) = schema["$ref"].as_str() {
+            let name = name.strip_prefix("#/components/schemas/").unwrap();
+            let meant = &document["components"]["schemas"][name];
+            assert!(meant.is_object(), "{name} is not in the document");
+            return flaws(document, meant, value, at);
+        }
+        if let Some(choices) = schema["oneOf"].as_array() {
+            let fitting =
+                choices.iter().filter(|choice| flaws(document, choice, value, at).is_empty()).count();
+            return if fitting == 1 { Vec::new() } else { vec![format!("{at}: fits {fitting} of {schema}")] };
+        }
+        let kind = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(number) if number.is_f64() => "number",
+            Value::Number(_) => "integer",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        };
+        let kinds: Vec<&str> = match &schema["type"] {
+            Value::String(kind) => vec![kind],
+            Value::Array(kinds) => kinds.iter().map(|kind| kind.as_str().unwrap()).collect(),
+            // Anything goes.
+            _ => return Vec::new(),
+        };
+        if !kinds.contains(&kind) && !(kind == "integer" && kinds.contains(&"number")) {
+            return vec![format!("{at}: is {value}, not {schema}")];
+        }
+        if schema["enum"].as_array().is_some_and(|choices| !choices.contains(value)) {
+            return vec![format!("{at}: {value} is none of {schema}")];
+        }
+        let mut wrong = Vec::new();
+        if let Value::Array(items) = value {
+            let each = (0..).zip(items);
+            wrong.extend(
+                each.flat_map(|(n, item)| flaws(document, &schema["items"], item, &format!("{at}/{n}"))),
+            );
+        }
+        if let Value::Object(fields) = value {
+            let known = schema["properties"].as_object();
+            let others = &schema["additionalProperties"];
+            for (name, field) in fields {
+                match known.and_then(|known| known.get(name)) {
+                    Some(schema) => wrong.extend(flaws(document, schema, field, &format!("{at}/{name}"))),
+                    None if others.is_object() => {
+                        wrong.extend(flaws(document, others, field, &format!("{at}/{name}")));
+                    }
+                    None => wrong.push(format!("{at}/{name}: nobody knows this field")),
+                }
+            }
+            for name in schema["required"].as_array().into_iter().flatten() {
+                if !fields.contains_key(name.as_str().unwrap()) {
+                    wrong.push(format!("{at}: {name} is missing"));
+                }
+            }
+        }
+        wrong
+    }
+
+    #[test]
+    fn the_document_has_every_route_and_no_other() {
+        let document = document();
+        assert_eq!(document["openapi"], "3.1.0");
+        let documented: BTreeSet<&str> = operations(&document).iter().map(|(path, ..)| *path).collect();
+        assert_eq!(documented, table().iter().map(|(path, _)| *path).collect());
+        for (path, method, operation) in operations(&document) {
+            for status in ["429", "500", "503"] {
+                let response = &operation["responses"][status];
+                assert_eq!(
+                    response["content"]["application/problem+json"]["schema"]["$ref"],
+                    "#/components/schemas/Problem",
+                    "{method} {path} {status}"
+                );
+                assert_eq!(
+                    response["headers"]["Retry-After"].is_object(),
+                    status != "500",
+                    "{path} {status}"
+                );
+            }
+            assert!(!operation["summary"].as_str().unwrap().is_empty(), "{path}");
+            assert!(operation["security"].is_null(), "no key is needed: {path}");
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                assert!(parameter["description"].is_string(), "{path} {parameter}");
+                assert!(
+                    !parameter["schema"]["type"].is_array(),
+                    "null is no value of a parameter: {parameter}"
+                );
+            }
+        }
+        let mut config = Config::default();
+        config.web.api_keys = vec!["key".into()];
+        let locked = Document::new(&config).json;
+        for (path, _, operation) in operations(&locked) {
+            assert_eq!(operation["security"].is_array(), is_locked(path), "{path}");
+            assert_eq!(operation["responses"]["401"].is_object(), is_locked(path), "{path}");
+        }
+        assert_eq!(locked["components"]["securitySchemes"]["key"]["name"], "API-Key");
+    }
+
+    #[tokio::test]
+    async fn answers_have_the_documented_fields_and_no_other() {
+        let (_dir, service) = engine(&PAGES, Config::default());
+        let router = router(service);
+        let document = document();
+        for path in [
+            "/api/v1/search?q=lighthouse",
+            "/api/v1/search?q=lighthouse&explain=1&facets=true&all=1&any=0&sort=date&size=1&page=2",
+            "/api/v1/search?q=ligthhouse",
+            "/api/v1/search?q=%E7%81%AF%E5%A1%94&explain=1",
+            "/api/v1/search",
+            "/api/v1/similar?url=https://www.example.org/a&size=3",
+            "/api/v1/similar?url=https://www.example.org/none",
+            "/api/v1/page?url=https://www.example.org/a",
+            "/api/v1/page?url=https://www.example.org/a&object=1",
+            "/api/v1/page?url=https://www.example.org/none",
+            "/api/v1/page?url=x",
+            "/api/v1/suggest?q=light",
+            "/api/v1/hot",
+            "/api/v1/hot?list=today",
+            "/api/v1/hot?list=rising&window=hour",
+            "/api/v1/hot?list=hours",
+            "/api/v1/hot?list=hours&q=lighthouse",
+            "/api/v1/hot?list=none",
+            "/api/v1/stats",
+            "/api/v1/openapi.json",
+        ] {
+            let reply = get(&router, path).await;
+            let route = path.split('?').next().unwrap();
+            let responses = &document["paths"][route]["get"]["responses"];
+            let response = &responses[reply.status.as_str()];
+            assert!(response.is_object(), "{path} {}", reply.status);
+            let schema = &response["content"][reply.header("content-type")]["schema"];
+            assert!(!schema.is_null(), "{path} {}", reply.header("content-type"));
+            let value: Value = serde_json::from_slice(&reply.bytes).unwrap();
+            assert_eq!(flaws(&document, schema, &value, ""), [""; 0], "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_outside_a_range_is_refused_and_what_is_inside_is_not() {
+        let (_dir, service) = engine(&PAGES, Config::default());
+        let router = router(service);
+        let document = document();
+        let resolved = |schema: &Value| match schema["$ref"].as_str() {
+            Some(name) => {
+                document["components"]["schemas"][name.strip_prefix("#/components/schemas/").unwrap()].clone()
+            }
+            None => schema.clone(),
+        };
+        for (path, method, operation) in operations(&document) {
+            let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+            for tried in &parameters {
+                let schema = resolved(&tried["schema"]);
+                let name = tried["name"].as_str().unwrap();
+                let mut right: Vec<String> = Vec::new();
+                let mut wrong = Vec::new();
+                if let Some(choices) = schema["enum"].as_array() {
+                    right.extend(choices.iter().map(|choice| choice.as_str().unwrap().to_string()));
+                    wrong.extend(["other", "", "2"].map(String::from));
+                } else if schema["type"] == "integer" {
+                    let (from, to) =
+                        (schema["minimum"].as_u64().unwrap(), schema["maximum"].as_u64().unwrap());
+                    right.extend([from, to].map(|number| number.to_string()));
+                    wrong.extend([format!("{}", i128::from(from) - 1), (u128::from(to) + 1).to_string()]);
+                    wrong.extend(["", "x", "1.5", "null"].map(String::from));
+                } else if schema["pattern"].is_string() {
+                    wrong.extend(["", "%20", "%00"].map(String::from));
+                }
+                let given = |value: &str| {
+                    let others = parameters.iter().filter(|p| p["required"] == true && p["name"] != name);
+                    let others = others.map(|p| {
+                        let example =
+                            p["example"].as_str().unwrap_or(if p["name"] == "rank" { "1" } else { "x" });
+                        format!("&{}={example}", p["name"].as_str().unwrap())
+                    });
+                    format!("{path}?{name}={value}{}", others.collect::<String>())
+                };
+                for value in right {
+                    let reply = ask(&router, method.clone(), &given(&value), &[], "").await;
+                    assert_ne!(reply.status, StatusCode::BAD_REQUEST, "{} {}", given(&value), reply.text());
+                }
+                for value in wrong {
+                    let reply = ask(&router, method.clone(), &given(&value), &[], "").await;
+                    assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{}", given(&value));
+                    assert_eq!(reply.header("content-type"), PROBLEM);
+                }
+                let twice = format!("{}&{name}=1", given("1"));
+                assert_eq!(
+                    ask(&router, method.clone(), &twice, &[], "").await.status,
+                    StatusCode::BAD_REQUEST,
+                    "{twice}"
+                );
+            }
+            for other in [
+                Method::PUT,
+                Method::DELETE,
+                Method::PATCH,
+                Method::TRACE,
+                if method == Method::GET { Method::POST } else { Method::GET },
+            ] {
+                let reply = ask(&router, other.clone(), path, &[], "").await;
+                assert_eq!(reply.status, StatusCode::METHOD_NOT_ALLOWED, "{other} {path}");
+                assert!(reply.header("allow").contains(method.as_str()), "{other} {path}");
+                assert_eq!(reply.header("content-type"), PROBLEM);
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_an_answer_is_noticed() {
+        let schema = json!({
+            "type": "object", "required": ["a"],
+            "properties": { "a": { "type": ["string", "null"] }, "b": { "type": "array", "items": { "type": "integer" } } }
+        });
+        for right in [json!({ "a": null }), json!({ "a": "x", "b": [1, 2] })] {
+            assert_eq!(flaws(&Value::Null, &schema, &right, ""), [""; 0]);
+        }
+        for wrong in [
+            json!({}),
+            json!({ "a": 1 }),
+            json!({ "a": "x", "c": 1 }),
+            json!({ "a": "x", "b": [1.5] }),
+            json!([]),
+        ] {
+            assert_eq!(flaws(&Value::Null, &schema, &wrong, "").len(), 1, "{wrong}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_the_document_calls_an_address_is_one(url in {
+            let document = document();
+            let schema = &document["components"]["schemas"]["Submission"]["properties"]["url"];
+            let pattern = schema["pattern"].as_str().unwrap().trim_matches(['^', '$']).to_string();
+            string_regex(&pattern).unwrap()
+        }) {
+            // Names that say they are encoded may be so badly.
+            proptest::prop_assume!(!url.to_ascii_lowercase().contains("xn--") && url.len() < 600);
+            proptest::prop_assert!(PageUrl::parse(&url).is_ok(), "{}", url);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! API keys: who may ask, where an operator gives keys out.
+
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use ring::digest::{Digest, SHA256, digest};
+
+use super::document;
+use super::problem::Refusal;
+use crate::service::Rooms;
+
+pub(super) const HEADER: HeaderName = HeaderName::from_static("api-key");
+
+/// What our own pages ask for, and how to ask at all: no key is needed.
+const OPEN: [&str; 4] = [document::PATH, "/api/v1/suggest", "/api/v1/hot", "/api/v1/click"];
+
+/// Is a key asked for here, where there are keys?
+pub(super) fn is_locked(path: &str) -> bool {
+    !OPEN.contains(&path)
+}
+
+/// The keys that an operator gave out, hashed: how long it takes to compare hashes says nothing about a key.
+pub(crate) struct Keys(Vec<Digest>);
+
+impl Keys {
+    pub(super) fn new(keys: &[String]) -> Self {
+        let keys = keys.iter().map(|key| key.trim()).filter(|key| !key.is_empty());
+        Self(keys.map(|key| digest(&SHA256, key.as_bytes())).collect())
+    }
+
+    /// The place of the key that a request carries among those that were given out.
+    pub(crate) fn of(&self, headers: &HeaderMap) -> Option<usize> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let given = digest(&SHA256, given(headers)?);
+        // All of them are looked at, whichever it is.
+        let fits = |(place, key): (usize, &Digest)| (key.as_ref() == given.as_ref()).then_some(place);
+        self.0.iter().enumerate().map(fits).fold(None, |found, place| found.or(place))
+    }
+}
+
+/// Lets through who has a key, where one is needed.
+pub(super) async fn check(State(rooms): State<Rooms>, request: Request, next: Next) -> Response {
+    let keys = &rooms.api().keys;
+    let is_open = keys.0.is_empty() || !is_locked(request.uri().path());
+    if is_open || keys.of(request.headers()).is_some() {
+        return next.run(request).await;
+    }
+    let detail = "a key is needed: send it as `API-Key: …` or `Authorization: Bearer …`; whoever runs this engine gives \
+        them out";
+    let mut refused = Refusal::new(StatusCode::UNAUTHORIZED, detail).into_response();
+    refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"api\""));
+    refused
+}
+
+fn given(headers: &HeaderMap) -> Option<&[u8]> {
+    let bearer = || {
+        let (scheme, key) = headers.get(AUTHORIZATION)?.as_bytes().split_at_checked(7)?;
+        scheme.eq_ignore_ascii_case(b"bearer ").then_some(key.trim_ascii())
+    };
+    headers.get(HEADER).map(HeaderValue::as_bytes).or_else(bearer)
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::Config;
+
+    use super::*;
+    use crate::router;
+    use crate::testing::{TestPage, engine, get, get_with};
+
+    #[tokio::test]
+    async fn where_there_are_keys_one_is_needed() {
+        let mut config = Config::default();
+        config.web.api_keys = vec!["first key".into(), "second".into(), " ".into()];
+        let page = TestPage::new("https://www.example.org/a", "Lighthouse", "A lighthouse.");
+        let (_dir, service) = engine(&[page], config);
+        let router = router(service);
+        for path in
+            ["search?q=lighthouse", "page?url=https://www.example.org/a", "stats", "submit", "similar"]
+        {
+            let reply = get(&router, &format!("/api/v1/{path}")).await;
+            assert_eq!(reply.status, StatusCode::UNAUTHORIZED, "{path}");
+            assert_eq!(reply.header("content-type"), "application/problem+json");
+            assert_eq!(reply.header("www-authenticate"), "Bearer realm=\"api\"");
+        }
+        for path in ["suggest?q=a", "hot", "openapi.json"] {
+            assert_eq!(get(&router, &format!("/api/v1/{path}")).await.status, StatusCode::OK, "{path}");
+        }
+        assert_eq!(get(&router, "/api").await.status, StatusCode::OK);
+        let with = async |name, value| get_with(&router, "/api/v1/stats", &[(name, value)]).await.status;
+        assert_eq!(with("api-key", "first key").await, StatusCode::OK);
+        assert_eq!(with("api-key", "second").await, StatusCode::OK);
+        assert_eq!(with("authorization", "Bearer second").await, StatusCode::OK);
+        assert_eq!(with("authorization", "bearer  second").await, StatusCode::OK);
+        for wrong in ["", " ", "First key", "first ke", "first keys", "Bearer second", "灯"] {
+            assert_eq!(with("api-key", wrong).await, StatusCode::UNAUTHORIZED, "{wrong}");
+        }
+        for wrong in ["", "Bearer", "Bearer ", "Basic second", "second", "Bearer second second", "灯灯灯灯"]
+        {
+            assert_eq!(with("authorization", wrong).await, StatusCode::UNAUTHORIZED, "{wrong}");
+        }
+    }
+}

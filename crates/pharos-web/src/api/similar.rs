@@ -1,0 +1,100 @@
+//! `/api/v1/similar`: pages like one.
+
+use axum::extract::State;
+use axum::response::Response;
+use pharos_query::Answer;
+use utoipa::IntoParams;
+
+use super::params::Params;
+use super::problem::Refusal;
+use super::search::found;
+use crate::service::Rooms;
+use crate::visitor::Visitor;
+
+/// More pages than this are not given.
+const MAX_SIZE: u64 = 100;
+
+/// What similar pages are asked with.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "these are words of the document")]
+pub(crate) struct SimilarParams {
+    /// The address of a page that can be searched, written in full.
+    #[param(
+        pattern = r"^https?://([A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*(:[0-5]?[0-9]{1,4})?(/[!-~]*)?$",
+        max_length = 2048,
+        example = "https://www.example.org/"
+    )]
+    url: String,
+    /// How many pages are wanted; as many as on the search page where it is not given.
+    #[param(required = false, minimum = 1, maximum = 100)]
+    size: u32,
+}
+
+/// Pages like one.
+///
+/// The same as a search for `related:` and the address.
+#[utoipa::path(
+    get,
+    path = "/api/v1/similar",
+    tag = "Search",
+    params(SimilarParams),
+    responses(
+        (status = 200, description = "Pages like that one, the most similar first", body = Answer),
+        (status = 400, description = "A parameter is missing or wrong"),
+        (status = 404, description = "The page cannot be searched")
+    )
+)]
+pub(crate) async fn similar(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, Refusal> {
+    let params = Params(&visitor);
+    let url = params.address("url")?;
+    let size = params.size("size", rooms.config().query.page_size, MAX_SIZE)?;
+    if rooms.page(url.clone()).await?.is_none() {
+        return Err(Refusal::not_found("this page is not among those that can be searched"));
+    }
+    Ok(found(rooms.similar(url, size).await?))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::StatusCode;
+    use pharos_core::Config;
+    use serde_json::Value;
+
+    use crate::router;
+    use crate::testing::{TestPage, engine, get};
+
+    #[tokio::test]
+    async fn pages_like_one_are_found() {
+        let text = "The lighthouse keepers light the lamp of the lighthouse.";
+        let (_dir, service) = engine(
+            &[
+                TestPage::new("https://www.example.org/(a)", "Lighthouse", text),
+                TestPage::new("https://b.example/b", "Lighthouses", "Lighthouse keepers light a lamp."),
+                TestPage::new("https://c.example/c", "Tea", "Nothing of the kind."),
+            ],
+            Config::default(),
+        );
+        let router = router(service);
+        let reply = get(&router, "/api/v1/similar?url=https://www.example.org/(a)&size=5").await;
+        assert_eq!(reply.status, StatusCode::OK);
+        let answer: Value = serde_json::from_slice(&reply.bytes).unwrap();
+        let urls: Vec<&str> =
+            answer["hits"].as_array().unwrap().iter().map(|hit| hit["url"].as_str().unwrap()).collect();
+        assert_eq!(urls, ["https://b.example/b"]);
+        assert!(answer["corrected"].is_null());
+        for (path, status) in [
+            ("?url=https://www.example.org/none", StatusCode::NOT_FOUND),
+            ("?url=none", StatusCode::BAD_REQUEST),
+            ("", StatusCode::BAD_REQUEST),
+            ("?url=https://b.example/b&size=101", StatusCode::BAD_REQUEST),
+        ] {
+            let reply = get(&router, &format!("/api/v1/similar{path}")).await;
+            assert_eq!(
+                (reply.status, reply.header("content-type")),
+                (status, "application/problem+json"),
+                "{path}"
+            );
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! `/bot`: for webmasters. How we crawl, how to keep us away, and what is known of a page of theirs.
+//!
+//! What is known is told in plain words and only as far as it concerns them: no addresses of other machines, no rules of ours,
+//! nothing of how a page was found.
+
+mod verdict;
+
+use askama::Template;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::Response;
+use pharos_core::config::Submit;
+use pharos_core::{Config, PageUrl};
+use pharos_engine::{product_token, user_agent};
+use url::form_urlencoded;
+
+use self::verdict::Verdict;
+use crate::origin::is_from_no_other_site;
+use crate::page::{Frame, Link, respond};
+use crate::service::{Rooms, ServiceError};
+use crate::submission::Submitted;
+use crate::visitor::Visitor;
+use crate::words::{Words, fill, grouped};
+
+#[derive(Template)]
+#[template(path = "bot.html")]
+struct BotPage {
+    frame: Frame,
+    query: &'static str,
+    focus: bool,
+    agent: String,
+    token: String,
+    contact: String,
+    contact_link: Option<String>,
+    manners: Vec<String>,
+    /// As the visitor gave it.
+    address: String,
+    verdict: Option<Verdict>,
+    /// What became of a submission.
+    submitted: Option<&'static str>,
+}
+
+/// `/bot`, and with `?url=…` what is known of a page.
+pub(crate) async fn bot(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, ServiceError> {
+    let typed = visitor.param("url").unwrap_or_default().trim().to_string();
+    let verdict = if typed.is_empty() { None } else { Some(look_up(&rooms, &visitor, &typed).await?) };
+    let page = BotPage { address: typed, verdict, ..BotPage::new(&visitor, rooms.config()) };
+    Ok(respond(&visitor, StatusCode::OK, &page))
+}
+
+/// The form that submits a page.
+pub(crate) async fn submit(
+    State(rooms): State<Rooms>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, ServiceError> {
+    let (words, config) = (visitor.words(), rooms.config());
+    let field = form_urlencoded::parse(&body).find(|(name, _)| name == "url").map(|(_, value)| value);
+    let typed = field.unwrap_or_default().trim().to_string();
+    let url = spellings(&typed).into_iter().next();
+    let mut retry_after = None;
+    let (status, said) = if !is_from_no_other_site(&visitor, &headers, &config.web) {
+        (StatusCode::FORBIDDEN, words.submit_other_site)
+    } else if let Some(url) = url {
+        match rooms.submit(&visitor, url).await? {
+            Submitted::Proposed => (StatusCode::ACCEPTED, words.submit_proposed),
+            Submitted::Queued => (StatusCode::ACCEPTED, words.submit_queued),
+            Submitted::ProposedBefore => (StatusCode::OK, words.submit_before),
+            Submitted::Known => (StatusCode::OK, words.submit_known),
+            Submitted::Declined => (StatusCode::CONFLICT, words.submit_declined),
+            Submitted::Off => (StatusCode::FORBIDDEN, words.submit_off),
+            Submitted::OutOfReach => (StatusCode::BAD_REQUEST, words.submit_out_of_reach),
+            Submitted::Full => (StatusCode::SERVICE_UNAVAILABLE, words.submit_full),
+            Submitted::TooOften(seconds) => {
+                retry_after = Some(seconds);
+                (StatusCode::TOO_MANY_REQUESTS, words.submit_too_often)
+            }
+        }
+    } else {
+        (StatusCode::BAD_REQUEST, words.bot_no_address)
+    };
+    let page = BotPage { address: typed, submitted: Some(said), ..BotPage::new(&visitor, config) };
+    let mut response = respond(&visitor, status, &page);
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    Ok(response)
+}
+
+/// What is known of the page at an address as people type it.
+async fn look_up(rooms: &Rooms, visitor: &Visitor, typed: &str) -> Result<Verdict, ServiceError> {
+    let spellings = spellings(typed);
+    for url in &spellings {
+        if let Some(known) = rooms.known(url.clone()).await? {
+            return Ok(Verdict::of(&known, visitor.lang));
+        }
+    }
+    let web = &rooms.config().web;
+    let may_submit = web.submit != Submit::Off && web.submit_rate > 0;
+    let unknown = spellings.first().map(|url| url.as_str().to_string());
+    Ok(Verdict::unknown(visitor.words(), unknown, may_submit))
+}
+
+/// The addresses that a text may stand for: people leave out the scheme.
+fn spellings(typed: &str) -> Vec<PageUrl> {
+    let schemes: &[&str] = if typed.contains("://") { &[""] } else { &["https://", "http://"] };
+    let is_named = |scheme: &&&str| !scheme.is_empty() || typed.starts_with("http");
+    let urls = schemes.iter().filter(is_named).map(|scheme| PageUrl::parse(&format!("{scheme}{typed}")));
+    if typed.is_empty() { Vec::new() } else { urls.flatten().collect() }
+}
+
+impl BotPage {
+    fn new(visitor: &Visitor, config: &Config) -> Self {
+        let words = visitor.words();
+        let (crawl, web) = (&config.crawl, &config.web);
+        let agent = user_agent(&crawl.agent, &crawl.contact);
+        let token = String::from_utf8_lossy(product_token(crawl.agent.trim().as_bytes())).into_owned();
+        let contact = if web.contact.trim().is_empty() { &crawl.contact } else { &web.contact };
+        let contact = contact.trim();
+        Self {
+            frame: Frame::new(visitor, config),
+            query: "",
+            focus: false,
+            agent: String::from_utf8_lossy(agent.as_bytes()).into_owned(),
+            token: if token.is_empty() { "*".into() } else { token },
+            contact: if contact.is_empty() { words.bot_no_contact.into() } else { contact.into() },
+            contact_link: contact_link(contact),
+            manners: manners(config, words),
+            address: String::new(),
+            verdict: None,
+            submitted: None,
+        }
+    }
+}
+
+/// A page or a mail address is a link; anything else is text.
+fn contact_link(contact: &str) -> Option<String> {
+    if contact.starts_with("http://") || contact.starts_with("https://") {
+        return PageUrl::parse(contact).ok().map(|url| url.as_str().to_string());
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "@.-_+".contains(c);
+    let is_mail = contact.split('@').filter(|part| !part.is_empty()).count() == 2;
+    (is_mail && contact.chars().all(is_plain)).then(|| format!("mailto:{contact}"))
+}
+
+/// How the crawler behaves, by what it is set up for.
+fn manners(config: &Config, words: &Words) -> Vec<String> {
+    let crawl = &config.crawl;
+    let manners = crawl.manners();
+    let wait = if manners.is_unlimited() {
+        words.bot_no_wait.to_string()
+    } else {
+        let nice = grouped(manners.nice_factor.into());
+        fill(words.bot_wait, &[&words.span(manners.day_delay), &words.span(manners.night_delay), &nice])
+    };
+    let per_day =
+        (manners.pages_per_day > 0).then(|| fill(words.bot_per_day, &[&grouped(manners.pages_per_day)]));
+    let lines = [
+        Some(fill(words.bot_robots, &[&words.span(crawl.robots_lifetime)])),
+        Some(wait),
+        Some(fill(words.bot_at_once, &[&grouped(crawl.connections_per_host as u64)])),
+        per_day,
+        Some(fill(words.bot_delay, &[&words.span(crawl.max_crawl_delay)])),
+        Some(words.bot_patience.to_string()),
+        Some(fill(words.bot_again, &[&words.span(crawl.refresh_at_most_every)])),
+    ];
+    lines.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Method;
+    use pharos_core::Timestamp;
+    use pharos_engine::left_orders;
+    use pharos_store::{Answered, Change, DataDir, Found, Outcome, Removal};
+
+    use super::*;
+    use crate::router;
+    use crate::testing::{TestPage, ask, engine, get, know, post};
+
+    const FORM: &str = "application/x-www-form-urlencoded";
+
+    #[tokio::test]
+    async fn webmasters_read_what_the_crawler_is_set_up_for() {
+        let mut config = Config::default();
+        config.crawl.agent = "Beacon-Bot/2".into();
+        config.crawl.contact = "crawl@example.org".into();
+        config.crawl.politeness = pharos_core::config::Politeness::Gentle;
+        let (_dir, service) = engine(&[], config.clone());
+        let page = get(&router(service), "/bot").await;
+        for part in [
+            &format!(
+                "<code>Mozilla/5.0 (compatible; Beacon-Bot/2/{}; +crawl@example.org)</code>",
+                pharos_core::VERSION
+            ),
+            "<code>Beacon-Bot</code>",
+            "User-agent: Beacon-Bot\nDisallow: /",
+            "<a href=\"mailto:crawl@example.org\">",
+            "waits for 10 s by day and 1 s by night, or 100 times",
+            "after 24 h at the latest",
+            "at most: 20,000",
+            "up to 1 min",
+            "every 1 h",
+        ] {
+            assert!(page.text().contains(part), "{part} is missing in {}", page.text());
+        }
+        config.web.contact = "\"><script>x()</script>".into();
+        config.crawl.politeness = pharos_core::config::Politeness::OwnSite;
+        let (_dir, service) = engine(&[], config);
+        let page = get(&router(service), "/bot?lang=zh").await;
+        assert!(
+            page.text().contains("不等待") && page.text().contains("&#60;script&#62;"),
+            "{}",
+            page.text()
+        );
+        assert_eq!(page.text().matches("<script").count(), 1, "our own alone");
+        assert!(!page.text().contains("mailto:"));
+    }
+
+    #[tokio::test]
+    async fn what_is_known_of_a_page_is_told_in_plain_words() {
+        let pages = [
+            TestPage::new("http://www.example.org/found", "Lighthouse", "The lighthouse stands."),
+            TestPage { archive: false, ..TestPage::new("https://www.example.org/shy", "Shy", "No copies.") },
+        ];
+        let (dir, service) = engine(&pages, Config::default());
+        let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
+        let url = |path: &str| PageUrl::parse(&format!("https://www.example.org/{path}")).unwrap();
+        let visited = |path: &str, outcome| Change::Visited { url: url(path), at, outcome, next_due: None };
+        let answered = |status| Outcome::Answered(Answered { status, ..Answered::default() });
+        let failed = |reason: &str| Outcome::Failed { reason: reason.into(), attempt: 1 };
+        let refused = |reason: &str| Outcome::Refused { reason: reason.into() };
+        let mut changes: Vec<Change> =
+            ["waiting", "404", "503", "301", "slow", "dead", "rule", "private", "removed"]
+                .map(|path| {
+                    Change::Found(Found { anchor: "secret anchor".into(), ..Found::new(url(path), 7, at) })
+                })
+                .into();
+        changes.extend([
+            visited("404", answered(404)),
+            visited("503", answered(503)),
+            visited("301", answered(301)),
+            visited("slow", failed("timed out after 10 s connecting to 10.0.0.1")),
+            visited("dead", failed("connection to 10.0.0.1 refused")),
+            visited("rule", refused("robots.txt: Disallow: /<b>rule")),
+            visited("private", refused("private address 10.0.0.1 (allow with --allow-private)")),
+            Change::Removed(Removal::Page(url("removed"))),
+        ]);
+        know(&dir, &changes);
+        let router = router(service);
+        for (asked, part) in [
+            ("http://www.example.org/found", "Yes, it can be found."),
+            ("www.example.org/found", "Our copy is from 31 Jan 2026."),
+            ("https://www.example.org/shy", "Yes, it can be found."),
+            ("https://www.example.org/waiting", "waits for its turn"),
+            ("www.example.org/waiting", "waits for its turn"),
+            ("https://www.example.org/404", "answered 404 when we asked for it on 31 Jan 2026"),
+            ("https://www.example.org/503", "It will be tried again by itself."),
+            ("https://www.example.org/301", "sent us to another address"),
+            ("https://www.example.org/slow", "took too long to answer on 31 Jan 2026"),
+            ("https://www.example.org/dead", "did not answer on 31 Jan 2026"),
+            ("https://www.example.org/rule", "<code>Disallow: /&#60;b&#62;rule</code>"),
+            ("https://www.example.org/private", "By the rules"),
+            ("https://www.example.org/removed", "we never heard of it"),
+            ("https://www.example.org/never", "we never heard of it"),
+            ("javascript:x()", "This is no address of a page"),
+            ("ftp://a.example/", "This is no address of a page"),
+            ("\"><script>x()</script>", "This is no address of a page"),
+        ] {
+            let typed: String = form_urlencoded::byte_serialize(asked.as_bytes()).collect();
+            let reply = get(&router, &format!("/bot?url={typed}")).await;
+            assert_eq!(reply.status, StatusCode::OK);
+            let html = reply.text();
+            assert!(
+                html.to_lowercase().contains(&part.to_lowercase()),
+                "{asked}: {part} is missing in {html}"
+            );
+            for harm in ["10.0.0.1", "anchor", "<script>", "<b>rule", "allow-private"] {
+                assert!(!html.contains(harm), "{asked}: {harm} in {html}");
+            }
+            let is_unknown = part == "we never heard of it";
+            assert_eq!(html.contains("method=\"post\""), is_unknown, "{asked}");
+            assert_eq!(html.contains(">Snapshot</a>"), asked.ends_with("/found"), "{asked}");
+        }
+        let reply = get(&router, "/bot?lang=zh&url=https://www.example.org/404").await;
+        assert!(reply.text().contains("您的服务器返回了 404，那是在 2026年1月31日"), "{}", reply.text());
+    }
+
+    #[tokio::test]
+    async fn a_page_that_asks_not_to_be_found_is_told_from_an_empty_one() {
+        let pages = [
+            TestPage {
+                headers: &[("X-Robots-Tag", "noindex")],
+                ..TestPage::new("https://www.example.org/hidden", "Hidden", "The lighthouse stands.")
+            },
+            TestPage::new("https://www.example.org/empty", "", ""),
+        ];
+        let (dir, service) = engine(&pages, Config::default());
+        let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
+        let changes: Vec<Change> = pages
+            .iter()
+            .map(|page| {
+                let position = service.search.page(page.url().id()).unwrap().unwrap().position;
+                let answered = Answered { status: 200, position, ..Answered::default() };
+                // Under another name, which the index does not have.
+                let url = PageUrl::parse(&format!("{}-not-indexed", page.url)).unwrap();
+                Change::Visited { url, at, outcome: Outcome::Answered(answered), next_due: None }
+            })
+            .collect();
+        know(&dir, &changes);
+        let router = router(service);
+        let hidden = get(&router, "/bot?url=https://www.example.org/hidden-not-indexed").await;
+        assert!(hidden.text().contains("asks not to be found (noindex)"), "{}", hidden.text());
+        let empty = get(&router, "/bot?url=https://www.example.org/empty-not-indexed").await;
+        assert!(empty.text().contains("nothing in it to be found by"), "{}", empty.text());
+    }
+
+    #[tokio::test]
+    async fn a_page_is_submitted_from_here_and_from_nowhere_else() {
+        let mut config = Config::default();
+        config.web.submit_rate = 2;
+        let (dir, service) = engine(&[], config);
+        let router = router(service);
+        let body = "url=https%3A%2F%2Fa.example%2F";
+        let headers = [("content-type", FORM), ("origin", "https://evil.example")];
+        let reply = ask(&router, Method::POST, "/bot", &headers, body).await;
+        assert_eq!(reply.status, StatusCode::FORBIDDEN);
+        assert!(reply.text().contains("a page of another site"), "{}", reply.text());
+        assert_eq!(left_orders(&DataDir::at(dir.path())), 0);
+        assert_eq!(
+            post(&router, "/bot", FORM, "url=%22%3E%3Cscript%3E").await.status,
+            StatusCode::BAD_REQUEST
+        );
+        assert_eq!(post(&router, "/bot", FORM, "").await.status, StatusCode::BAD_REQUEST);
+        assert_eq!(
+            post(&router, "/bot", FORM, "url=http://127.0.0.1/").await.status,
+            StatusCode::BAD_REQUEST
+        );
+        let reply = post(&router, "/bot", FORM, body).await;
+        assert_eq!(reply.status, StatusCode::ACCEPTED);
+        assert!(reply.text().contains("Thank you."), "{}", reply.text());
+        assert_eq!(left_orders(&DataDir::at(dir.path())), 1);
+        assert_eq!(post(&router, "/bot", FORM, "url=b.example").await.status, StatusCode::ACCEPTED);
+        let reply = post(&router, "/bot?lang=zh", FORM, body).await;
+        assert_eq!(reply.status, StatusCode::TOO_MANY_REQUESTS);
+        assert!(!reply.header("retry-after").is_empty() && reply.text().contains("过一段时间再试"));
+    }
+
+    #[test]
+    fn only_pages_and_mail_addresses_are_links() {
+        assert_eq!(contact_link("a@example.org").as_deref(), Some("mailto:a@example.org"));
+        assert_eq!(contact_link("https://example.org/bot").as_deref(), Some("https://example.org/bot"));
+        for odd in ["", "a", "@", "a@", "javascript:x()", "a@b?subject=x", "a@b@c", "http://", "data:a@b"] {
+            assert_eq!(contact_link(odd), None, "{odd}");
+        }
+        assert_eq!(spellings("a.example").len(), 2);
+        for odd in ["", "mailto:x", "ftp://a.example", "http://", "a b"] {
+            assert!(spellings(odd).is_empty(), "{odd}: {:?}", spellings(odd));
+        }
+    }
+}

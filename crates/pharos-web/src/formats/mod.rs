@@ -1,0 +1,91 @@
+//! Results in the forms that programs know from other engines: JSON and CSV in the shape of SearXNG, and RSS.
+
+pub(crate) mod rss;
+mod searxng;
+
+use axum::response::Response;
+use pharos_query::{Age, Filters, Request};
+
+use crate::api::bad_request;
+use crate::journal::write_down;
+use crate::paging::{last_page, page_number};
+use crate::service::{Rooms, ServiceError};
+use crate::visitor::Visitor;
+
+/// A form that results may be asked for in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Json,
+    Csv,
+    Rss,
+}
+
+impl Format {
+    /// The form that a visitor asks for with `format=`; nothing where that is a page.
+    pub(crate) fn of(visitor: &Visitor) -> Option<Self> {
+        match visitor.param("format")? {
+            "json" => Some(Self::Json),
+            "csv" => Some(Self::Csv),
+            "rss" => Some(Self::Rss),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Csv => "csv",
+            Self::Rss => "rss",
+        }
+    }
+}
+
+/// `/search?q=…&format=json&pageno=1&language=zh&time_range=month`: results in another form than a page.
+pub(crate) async fn formatted(
+    rooms: &Rooms,
+    visitor: &Visitor,
+    format: Format,
+) -> Result<Response, ServiceError> {
+    let config = rooms.config();
+    let text = visitor.query(config.query.max_length);
+    if text.is_empty() {
+        return Ok(bad_request(
+            "the parameter `q` is missing or empty: write ?q= and the words to search for",
+        ));
+    }
+    let page = page_number(visitor.param("pageno").or_else(|| visitor.param("page")));
+    let size = config.query.page_size.max(1);
+    let reachable = page <= last_page(u64::MAX, size, config.query.max_results);
+    let request = Request {
+        text,
+        page: if reachable { page } else { 1 },
+        size,
+        all: visitor.wants_all(),
+        newest_first: visitor.newest_first().unwrap_or_default(),
+        filters: filters(visitor),
+        ..Request::default()
+    };
+    let mut answer = rooms.run(request.clone()).await?;
+    if !reachable {
+        answer.hits.clear();
+    }
+    let request = Request { page, ..request };
+    write_down(rooms, visitor, format.name(), &request, &answer);
+    Ok(match format {
+        Format::Json => searxng::json(&request, &answer),
+        Format::Csv => searxng::csv(&answer),
+        Format::Rss => rss::feed(visitor, config, &request, &answer),
+    })
+}
+
+/// What SearXNG's parameters choose.
+fn filters(visitor: &Visitor) -> Filters {
+    // `zh-CN` is `zh`; `all` and `auto` are every language.
+    let language = visitor.param("language").and_then(|tag| tag.split(['-', '_']).next()).unwrap_or_default();
+    let is_language = language.len() == 2 && language.bytes().all(|b| b.is_ascii_alphabetic());
+    Filters {
+        lang: is_language.then(|| language.to_ascii_lowercase()),
+        time: visitor.param("time_range").and_then(Age::named),
+        ..Filters::default()
+    }
+}

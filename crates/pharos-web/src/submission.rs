@@ -1,0 +1,96 @@
+//! Addresses that visitors submit: who may, how often, and what becomes of them.
+//!
+//! Nothing is fetched here. What is taken waits in the engine's inbox for whoever owns the data directory.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use pharos_core::PageUrl;
+use pharos_core::config::Submit;
+use pharos_engine::{Left, Order, is_robots_txt, leave, left_orders, names_private_host};
+use pharos_store::{Catalog, SqliteCatalog, StoreError};
+
+use crate::rate::household;
+use crate::service::{Rooms, Service, ServiceError};
+use crate::visitor::Visitor;
+
+/// What becomes of a submitted address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Submitted {
+    /// An operator decides on it.
+    Proposed,
+    /// It is fetched when its turn comes.
+    Queued,
+    /// It was proposed before, and nobody has decided yet.
+    ProposedBefore,
+    /// It is known.
+    Known,
+    /// An operator does not want it.
+    Declined,
+    /// Nobody may submit anything.
+    Off,
+    /// It leads where the crawler does not go.
+    OutOfReach,
+    /// This visitor has submitted much; after so many seconds there is room for one more.
+    TooOften(u64),
+    /// So many submissions wait that no more are taken.
+    Full,
+}
+
+impl Rooms {
+    /// Takes an address from a visitor.
+    pub(crate) async fn submit(&self, visitor: &Visitor, url: PageUrl) -> Result<Submitted, ServiceError> {
+        let config = self.config();
+        if config.web.submit == Submit::Off {
+            return Ok(Submitted::Off);
+        }
+        if is_robots_txt(&url) || (names_private_host(&url) && !config.crawl.allow_private) {
+            return Ok(Submitted::OutOfReach);
+        }
+        let client = &visitor.client;
+        let forwarded = client.forwarded.as_ref().filter(|_| config.web.behind_proxy);
+        let address = forwarded.unwrap_or(&client.address);
+        let address = address.parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        if let Err(wait) = self.api().submissions.take(&household(address)) {
+            return Ok(Submitted::TooOften(wait.as_secs().saturating_add(1)));
+        }
+        self.blocking(move |service| take(service, url)).await
+    }
+}
+
+fn take(service: &Service, url: PageUrl) -> Result<Submitted, ServiceError> {
+    let web = &service.config.web;
+    let catalog = SqliteCatalog::open_reader(&service.data.catalog())?;
+    let mut undecided = 0;
+    if let Some(catalog) = &catalog {
+        if catalog.is_removed(&url)? {
+            return Ok(Submitted::Declined);
+        }
+        if is_known(catalog, &url)? {
+            return Ok(Submitted::Known);
+        }
+        let submissions = catalog.submissions()?;
+        match submissions.iter().find(|submission| submission.url == url).map(|s| s.accepted) {
+            Some(None) => return Ok(Submitted::ProposedBefore),
+            Some(Some(true)) => return Ok(Submitted::Known),
+            Some(Some(false)) => return Ok(Submitted::Declined),
+            None => {}
+        }
+        undecided = submissions.iter().filter(|submission| submission.accepted.is_none()).count();
+    }
+    if undecided + left_orders(&service.data) >= web.submissions {
+        return Ok(Submitted::Full);
+    }
+    let (order, submitted) = match web.submit {
+        Submit::Off => return Ok(Submitted::Off),
+        Submit::Propose => (Order::Propose(vec![url]), Submitted::Proposed),
+        Submit::Add => (Order::Add(vec![url]), Submitted::Queued),
+    };
+    Ok(match leave(&service.data, &order, web.submissions)? {
+        Left::Waits => submitted,
+        Left::Full => Submitted::Full,
+    })
+}
+
+fn is_known(catalog: &dyn Catalog, url: &PageUrl) -> Result<bool, StoreError> {
+    Ok(catalog.page(url.id())?.is_some() || catalog.page(url.with_sorted_query().id())?.is_some())
+}
