@@ -392,8 +392,8 @@ fn everything_works_without_scripts() {
 
     browser.open(&demo.url("/"));
     browser.search("zzzqqqxxyy");
-    assert!(browser.text(".notice h2").contains("zzzqqqxxyy"));
-    assert_eq!(browser.all(".notice li").len(), 2, "it says what to try");
+    assert!(browser.text(".notice h1").contains("zzzqqqxxyy"));
+    assert_eq!(browser.all(".notice li").len(), 3, "it says what to try");
 
     browser.search("\"the lighthouse\" -fog");
     let found = count(&browser.text(".bar span"));
