@@ -591,7 +591,7 @@ mod tests {
                 "{odd}"
             );
             assert!(banner.text().contains("no such version"), "{odd}: {}", banner.text());
-            assert!(banner.text().contains(&format!("<a href=\"{here}?q=rock\">The tower</a>")));
+            assert!(banner.text().contains(&format!("<a href=\"{here}?q=rock\"><bdi>The tower</bdi></a>")));
         }
         assert_eq!(get(&router, &format!("{here}?at=")).await.status, StatusCode::OK);
     }

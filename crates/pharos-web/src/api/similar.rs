@@ -22,7 +22,7 @@ pub(crate) struct SimilarParams {
     /// The address of a page that can be searched, written in full.
     #[param(
         pattern = r"^https?://([A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*(:[0-5]?[0-9]{1,4})?(/[!-~]*)?$",
-        max_length = 2048,
+        max_length = 2047,
         example = "https://www.example.org/"
     )]
     url: String,

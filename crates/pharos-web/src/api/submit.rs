@@ -26,7 +26,7 @@ pub(crate) struct Submission {
     /// The address of a page, written in full.
     #[schema(
         pattern = r"^https?://([A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*(:[0-5]?[0-9]{1,4})?(/[!-~]*)?$",
-        max_length = 2048,
+        max_length = 2047,
         examples("https://www.example.org/")
     )]
     url: String,
