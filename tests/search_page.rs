@@ -445,9 +445,8 @@ fn screenshots() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(dir);
     std::fs::create_dir_all(&dir).unwrap();
     for visitor in 0..5 {
-        for query in ["lighthouse", "灯塔", "harbour", "tide tables"] {
-            let agent = format!("visitor {visitor} of {query}");
-            ask_as(&demo, &agent, query);
+        for (place, query) in ["lighthouse", "灯塔", "harbour", "tide tables"].into_iter().enumerate() {
+            ask_as(&demo, &format!("visitor {visitor} of {place}"), query);
         }
     }
     let browser = Browser::start("en-US");

@@ -136,7 +136,8 @@ mod tests {
         assert_eq!((at(day(9)), at(day(6)), at(day(5))), (Some(back), Some(second), Some(second)));
         assert_eq!((at(day(3)), at(day(1)), at(day(0))), (Some(once_more), Some(once_more), None));
 
-        catalog.apply(&[Change::Removed(Removal::Page(url.clone()))], library.end().unwrap()).unwrap();
+        let later = LibraryPosition { file: 99, offset: 0 };
+        catalog.apply(&[Change::Removed(Removal::Page(url.clone()))], later).unwrap();
         let versions = PageVersions::of(&data, &url).unwrap();
         assert!(versions.is_removed && versions.iter().len() == 0);
     }
