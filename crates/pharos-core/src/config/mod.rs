@@ -409,7 +409,7 @@ settings! {
         behind_proxy: bool = false,
         /// Longest time a request may take.
         timeout: Duration = Duration::from_secs(10),
-        /// How visitors reach it, as in https://search.example.org; empty takes it from each request.
+        /// How visitors reach it: scheme and host, and nothing behind; empty takes it from each request.
         base_url: String = String::new(),
         /// PEM file with the certificate chain: with it and key, the page is served over TLS. Read anew when it changes.
         certificate: String = String::new(),
@@ -441,7 +441,7 @@ settings! {
         api_keys: Vec<String> = Vec::new(),
         /// Requests a second that one key may make on average, instead of rate. 0 is no limit.
         key_rate: u32 = 100,
-        /// Sites whose pages may use the API from a browser (CORS), as in https://www.example.org; * is all.
+        /// Sites, with scheme and host, whose pages may use the API from a browser (CORS); * is all.
         cors: Vec<String> = Vec::new(),
         /// Who answers for this engine, shown to webmasters; empty shows crawl.contact.
         contact: String = String::new(),
