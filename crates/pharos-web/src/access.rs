@@ -75,7 +75,7 @@ mod tests {
     async fn requests_are_written_down_without_what_was_asked() {
         let (dir, service) = engine(&[], Config::default());
         let log = service.learning.shared.log.clone();
-        let router = router(service);
+        let router = router(service).unwrap();
         get_with(&router, "/search?q=secret&lang=zh", &[("user-agent", "Mozilla/5.0 (X11; Linux) Firefox")])
             .await;
         get(&router, "/no/secret/path").await;
@@ -100,7 +100,7 @@ mod tests {
         config.log.access = false;
         let (dir, service) = engine(&[], config);
         let log = service.learning.shared.log.clone();
-        get(&router(service), "/").await;
+        get(&router(service).unwrap(), "/").await;
         log.flush();
         assert_eq!(written(dir.path()), "");
     }

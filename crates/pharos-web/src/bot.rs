@@ -190,7 +190,7 @@ mod tests {
         config.crawl.contact = "crawl@example.org".into();
         config.crawl.politeness = pharos_core::config::Politeness::Gentle;
         let (_dir, service) = engine(&[], config.clone());
-        let page = get(&router(service), "/bot").await;
+        let page = get(&router(service).unwrap(), "/bot").await;
         for part in [
             &format!(
                 "<code>Mozilla/5.0 (compatible; Beacon-Bot/2/{}; +crawl@example.org)</code>",
@@ -210,7 +210,7 @@ mod tests {
         config.web.contact = "\"><script>x()</script>".into();
         config.crawl.politeness = pharos_core::config::Politeness::OwnSite;
         let (_dir, service) = engine(&[], config);
-        let page = get(&router(service), "/bot?lang=zh").await;
+        let page = get(&router(service).unwrap(), "/bot?lang=zh").await;
         assert!(
             page.text().contains("不等待") && page.text().contains("&#60;script&#62;"),
             "{}",
@@ -250,7 +250,7 @@ mod tests {
             Change::Removed(Removal::Page(url("removed"))),
         ]);
         know(&dir, &changes);
-        let router = router(service);
+        let router = router(service).unwrap();
         for (asked, part) in [
             ("http://www.example.org/found", "Yes, it can be found."),
             ("www.example.org/found", "Our copy is from 31 Jan 2026."),
@@ -311,7 +311,7 @@ mod tests {
             })
             .collect();
         know(&dir, &changes);
-        let router = router(service);
+        let router = router(service).unwrap();
         let hidden = get(&router, "/bot?url=https://www.example.org/hidden-not-indexed").await;
         assert!(hidden.text().contains("asks not to be found (noindex)"), "{}", hidden.text());
         let empty = get(&router, "/bot?url=https://www.example.org/empty-not-indexed").await;
@@ -323,7 +323,7 @@ mod tests {
         let mut config = Config::default();
         config.web.submit_rate = 2;
         let (dir, service) = engine(&[], config);
-        let router = router(service);
+        let router = router(service).unwrap();
         let body = "url=https%3A%2F%2Fa.example%2F";
         let headers = [("content-type", FORM), ("origin", "https://evil.example")];
         let reply = ask(&router, Method::POST, "/bot", &headers, body).await;

@@ -228,7 +228,7 @@ mod tests {
     async fn shown(text: &'static str, params: &str) -> Reply {
         let page = TestPage::new("https://www.example.org/tower", "The lighthouse on the rock", text);
         let (_dir, service) = engine(&[page], Config::default());
-        get(&router(service), &format!("/clean?url=https://www.example.org/tower{params}")).await
+        get(&router(service).unwrap(), &format!("/clean?url=https://www.example.org/tower{params}")).await
     }
 
     #[tokio::test]
@@ -275,7 +275,7 @@ mod tests {
         config.clean.rules = rules.path().to_str().unwrap().to_string();
         let page = TestPage::new("https://www.example.org/tower", "The lighthouse on the rock", &ARTICLE);
         let (_dir, service) = engine(&[page], config);
-        let reply = get(&router(service), "/clean?url=https://www.example.org/tower").await;
+        let reply = get(&router(service).unwrap(), "/clean?url=https://www.example.org/tower").await;
         let (_, cleaned) = reply.text().split_once("<section class=\"cleaned\"").unwrap();
         assert!(cleaned.contains("Platypus") && !cleaned.contains("Zebrafish"), "{cleaned}");
     }
@@ -323,7 +323,7 @@ mod tests {
             },
         ];
         let (_dir, service) = engine(&pages, Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let ask = get(&router, "/clean").await;
         assert_eq!(ask.status, StatusCode::OK);
         assert!(
@@ -359,7 +359,7 @@ mod tests {
             ..TestPage::new("https://www.example.org/a.pdf", "A", "lighthouse")
         };
         let (_dir, service) = engine(&[pdf], Config::default());
-        let reply = get(&router(service), "/clean?url=https://www.example.org/a.pdf").await;
+        let reply = get(&router(service).unwrap(), "/clean?url=https://www.example.org/a.pdf").await;
         assert_eq!(reply.status, StatusCode::OK);
         assert!(reply.text().contains("There is nothing to clean in this file"), "{}", reply.text());
     }

@@ -141,7 +141,7 @@ mod tests {
     #[tokio::test]
     async fn without_queries_it_says_what_will_be_here() {
         let (_dir, service) = engine(&[], Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let reply = get(&router, "/hot").await;
         assert_eq!(reply.status, StatusCode::OK);
         assert!(reply.text().contains("Nothing to show yet"), "{}", reply.text());

@@ -75,6 +75,7 @@ mod origin;
 mod page;
 mod paging;
 mod patience;
+mod pool;
 mod privacy;
 mod rate;
 mod results;

@@ -59,14 +59,14 @@ mod tests {
     #[tokio::test]
     async fn it_says_what_the_settings_say() {
         let (_dir, service) = engine(&[], Config::default());
-        let html = get(&router(service), "/privacy").await;
+        let html = get(&router(service).unwrap(), "/privacy").await;
         for part in ["thrown away after 24 h", "removed after 90 days", "7 digits or more"] {
             assert!(html.text().contains(part), "{part} is missing in {}", html.text());
         }
         let mut config = Config::default();
         config.log.enabled = false;
         let (_dir, service) = engine(&[], config);
-        let html = get(&router(service), "/privacy?lang=zh").await;
+        let html = get(&router(service).unwrap(), "/privacy?lang=zh").await;
         assert!(html.text().contains("不记录") && !html.text().contains("90 天"), "{}", html.text());
     }
 }

@@ -179,7 +179,7 @@ mod tests {
         (config.web.rate, config.web.burst, config.web.behind_proxy) = (1, 2, true);
         config.web.api_keys = vec!["secret".into()];
         let (_dir, service) = engine(&[], config);
-        let router = router::router(service);
+        let router = router::router(service).unwrap();
         let ask = async |path: &str, from: &str, key: &str| {
             get_with(&router, path, &[("x-forwarded-for", from), ("api-key", key)]).await
         };

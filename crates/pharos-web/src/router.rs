@@ -1,6 +1,7 @@
 //! The table of routes and the limits around them.
 
 use std::any::Any;
+use std::io;
 
 use axum::Router;
 use axum::http::StatusCode;
@@ -8,6 +9,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tower::ServiceBuilder;
+use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
@@ -23,8 +25,8 @@ use crate::{
 const BODY_LIMIT: usize = 64 << 10;
 
 /// All routes, ready to be served.
-pub fn router(service: Service) -> Router {
-    guarded(routes(), Rooms::new(service))
+pub fn router(service: Service) -> io::Result<Router> {
+    Ok(guarded(routes(), Rooms::new(service)?))
 }
 
 fn routes() -> Router<Rooms> {
@@ -57,7 +59,7 @@ fn guarded(routes: Router<Rooms>, rooms: Rooms) -> Router {
     let timeout = rooms.config().web.timeout;
     let layers = ServiceBuilder::new()
         .layer(from_fn_with_state(rooms.clone(), headers::guard))
-        .layer(CompressionLayer::new())
+        .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
         .layer(from_fn_with_state(rooms.clone(), access::note))
         .layer(from_fn_with_state(rooms.clone(), failure::dress))
         .layer(from_fn_with_state(rooms.clone(), rate::limit))
@@ -117,7 +119,7 @@ mod tests {
     #[tokio::test]
     async fn a_search_finds_marks_and_links() {
         let (_dir, service) = engine(&PAGES, Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let home = get(&router, "/").await;
         assert!(home.text().contains("3 pages to search"), "{}", home.text());
         assert!(home.text().contains(" autofocus>"));
@@ -144,7 +146,7 @@ mod tests {
     #[tokio::test]
     async fn an_empty_index_is_a_friendly_notice() {
         let (_dir, service) = engine(&[], Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         for path in ["/", "/search?q=x"] {
             let reply = get(&router, path).await;
             assert_eq!(reply.status, StatusCode::OK);
@@ -155,7 +157,7 @@ mod tests {
     #[tokio::test]
     async fn the_api_gives_the_answer_or_says_what_to_do() {
         let (_dir, service) = engine(&PAGES, Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let reply = get(&router, "/api/v1/search?q=lighthouse&size=1&page=2").await;
         assert_eq!(reply.header("content-type"), "application/json");
         let answer: serde_json::Value = serde_json::from_slice(&reply.bytes).unwrap();
@@ -181,7 +183,7 @@ mod tests {
     #[tokio::test]
     async fn suggestions_and_hot_queries_answer_anything() {
         let (_dir, service) = engine(&PAGES, Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let patience = std::time::Instant::now() + Duration::from_secs(30);
         while !get(&router, "/api/v1/suggest?q=lighth").await.text().contains("\"lighthouse\"") {
             assert!(std::time::Instant::now() < patience, "nothing is suggested");
@@ -212,7 +214,7 @@ mod tests {
         let mut config = Config::default();
         config.log.enabled = false;
         let (dir, service) = engine(&PAGES, config);
-        let router = router(service);
+        let router = router(service).unwrap();
         let html = get(&router, "/search?q=lighthouse").await;
         assert!(html.text().contains("2 results"));
         assert!(!html.text().contains("data-impression"), "{}", html.text());
@@ -223,7 +225,7 @@ mod tests {
     #[tokio::test]
     async fn every_response_carries_the_guards() {
         let (_dir, service) = engine(&PAGES, Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         for route in ROUTES {
             let reply = get(&router, route).await;
             let policy = reply.header("content-security-policy");
@@ -251,7 +253,7 @@ mod tests {
     #[tokio::test]
     async fn odd_parameters_never_break_anything() {
         let (_dir, service) = engine(&PAGES, Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let long = "灯".repeat(5000);
         let odd = [
             "q=lighthouse&page=abc",
@@ -300,7 +302,7 @@ mod tests {
             .route("/panic", routing::get(panics))
             .route("/api/panic", routing::get(panics))
             .route("/slow", routing::get(|| tokio::time::sleep(Duration::from_secs(5))));
-        let router = guarded(routes, Rooms::new(service));
+        let router = guarded(routes, Rooms::new(service).unwrap());
         let reply = get(&router, "/panic").await;
         assert_eq!(reply.status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(reply.text().contains("Something went wrong on our side"), "{}", reply.text());
@@ -314,7 +316,7 @@ mod tests {
     #[tokio::test]
     async fn assets_are_compressed_and_revalidated() {
         let (_dir, service) = engine(&[], Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let plain = get(&router, "/static/style.css").await;
         assert_eq!(plain.header("content-type"), "text/css; charset=utf-8");
         for coding in ["gzip", "br"] {
@@ -340,7 +342,7 @@ mod tests {
     #[tokio::test]
     async fn health_and_metrics_tell_how_it_goes() {
         let (_dir, service) = engine(&PAGES, Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         assert_eq!(get(&router, "/healthz").await.text(), "ok\n");
         assert_eq!(get(&router, "/readyz").await.text(), "ready\n");
         get(&router, "/search?q=lighthouse").await;

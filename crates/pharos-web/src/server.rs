@@ -83,7 +83,7 @@ pub async fn serve(
         acceptor: certificates.map(|certificates| certificates.acceptor()).transpose()?,
         builder: builder(&web),
         patience: Patience::of(&web),
-        router: router(service),
+        router: router(service)?,
         graceful: GracefulShutdown::new(),
     };
     tokio::pin!(stop);

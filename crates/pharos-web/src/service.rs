@@ -1,9 +1,9 @@
 //! The rooms behind the pages: the only file here, with `stored.rs`, that searches, reads the library or cleans a page.
 //!
-//! Those calls block and take processor time, so they run on tokio's blocking threads, a bounded number at once.
+//! Those calls block and take processor time, so they run on threads of their own (`pool.rs`), a bounded number at once.
 
 use std::fs;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
@@ -19,17 +19,21 @@ use pharos_mining::Memory;
 use pharos_query::{Answer, Card, QueryError, Request, Search, Suggestion};
 use pharos_store::{DataDir, Library, Response as StoredResponse, StoreError};
 use thiserror::Error;
-use tokio::sync::{AcquireError, Semaphore};
-use tokio::task::JoinError;
+use tokio::sync::oneshot;
+use tokio::sync::oneshot::error::RecvError;
 
 use crate::api;
 use crate::learning::{Learning, Shared};
 use crate::metrics::{Metrics, QUERY_SECONDS, SHED, STAGE_SECONDS, SUGGEST_SECONDS};
+use crate::pool::Pool;
 use crate::rate::Rates;
 use crate::stored::{self, Lookup, Wanted, allows_copies};
 
 /// Pages with more lines are cleaned without saying why: what there is to say of a line takes 12 KB of memory.
 const MAX_EXPLAINED_LINES: usize = 5_000;
+
+/// After so long they are told to come back for whom there is no place in the queue.
+const SHED_AFTER: Duration = Duration::from_secs(1);
 
 /// The HTML of a cleaned page ends here.
 const MAX_CLEANED_BYTES: usize = 1 << 20;
@@ -64,10 +68,8 @@ pub(crate) enum ServiceError {
     Rules(#[from] RulesError),
     #[error("a stored page has the address `{0}`, which is none")]
     Address(String),
-    #[error("work stopped half-way: {0}")]
-    Broken(#[from] JoinError),
-    #[error("the service is closed")]
-    Closed(#[from] AcquireError),
+    #[error("work stopped half-way")]
+    Broken(#[from] RecvError),
     #[error("too many queries wait for their turn")]
     Busy,
 }
@@ -128,55 +130,32 @@ pub(crate) struct Cleaned {
     pub(crate) explanation: Option<Explanation>,
 }
 
-/// The service and the gate in front of it, shared by all handlers.
+/// The service and the queue in front of it, shared by all handlers.
 #[derive(Clone)]
 pub(crate) struct Rooms(Arc<Inside>);
 
 struct Inside {
     service: Service,
     rates: Rates,
-    /// Lets in as much work as there are processors for, in the order in which it came.
-    gate: Arc<Semaphore>,
+    /// Where work that takes processor time or blocks is done, as much at once as there are processors for.
+    pool: Pool,
     /// What the API keeps from one request to the next.
     api: api::Kept,
-    /// How much of it waits.
-    waiting: AtomicUsize,
     /// How many pages can be searched, looked up now and then.
     pages: Remembered<u64>,
 }
 
-/// One who waits at the gate; counted until it is through or gone.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl<'a> Waiting<'a> {
-    /// Joins the queue, unless it is too long.
-    fn join(waiting: &'a AtomicUsize, most: usize) -> Option<Self> {
-        if waiting.fetch_add(1, Ordering::Relaxed) < most {
-            return Some(Self(waiting));
-        }
-        waiting.fetch_sub(1, Ordering::Relaxed);
-        None
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl Rooms {
-    pub(crate) fn new(service: Service) -> Self {
+    pub(crate) fn new(service: Service) -> io::Result<Self> {
         // As many as there are processors for, and a few that wait for a disk.
         let at_once = 2 * available_parallelism().map_or(2, usize::from);
-        Self(Arc::new(Inside {
+        Ok(Self(Arc::new(Inside {
             rates: Rates::of(&service.config.web),
             api: api::Kept::new(&service.config),
+            pool: Pool::start(at_once, service.config.web.waiting)?,
             service,
-            gate: Arc::new(Semaphore::new(at_once)),
-            waiting: AtomicUsize::new(0),
             pages: Remembered::default(),
-        }))
+        })))
     }
 
     pub(crate) fn rates(&self) -> &Rates {
@@ -266,9 +245,9 @@ impl Rooms {
         Ok(self.0.service.search.pages()?)
     }
 
-    /// Is the queue at the gate full?
+    /// Is the queue full?
     pub(crate) fn is_crowded(&self) -> bool {
-        self.0.waiting.load(Ordering::Relaxed) >= self.config().web.waiting
+        self.0.pool.is_full()
     }
 
     /// What can be searched of the page at an address.
@@ -297,22 +276,22 @@ impl Rooms {
         work: impl FnOnce(&Service) -> Result<T, ServiceError> + Send + 'static,
     ) -> Result<T, ServiceError> {
         let start = Instant::now();
-        let permit = {
-            let most = self.config().web.waiting.max(1);
-            let _waiting = Waiting::join(&self.0.waiting, most).ok_or_else(|| {
-                metrics::counter!(SHED).increment(1);
-                ServiceError::Busy
-            })?;
-            // The permit goes with the work: a visitor who left does not make room for more of it.
-            Arc::clone(&self.0.gate).acquire_owned().await?
-        };
-        metrics::histogram!(STAGE_SECONDS, "stage" => "wait").record(start.elapsed());
         let service = self.0.service.clone();
-        tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            work(&service)
-        })
-        .await?
+        let (tell, told) = oneshot::channel();
+        let put = self.0.pool.put(move || {
+            metrics::histogram!(STAGE_SECONDS, "stage" => "wait").record(start.elapsed());
+            // A visitor who left waits for nothing.
+            if !tell.is_closed() {
+                let _ = tell.send(work(&service));
+            }
+        });
+        if put.is_err() {
+            metrics::counter!(SHED).increment(1);
+            // Who asks again at once takes time from those who wait.
+            tokio::time::sleep(SHED_AFTER).await;
+            return Err(ServiceError::Busy);
+        }
+        told.await?
     }
 }
 

@@ -373,7 +373,7 @@ mod tests {
     #[tokio::test]
     async fn each_word_has_its_colour_and_a_link_to_its_occurrence() {
         let (_dir, service) = engine(&[PAGE], Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let here = PAGE.snapshot();
 
         let banner = get(&router, &format!("{here}?q=lighthouse+rock+ship")).await;
@@ -415,7 +415,7 @@ mod tests {
     #[tokio::test]
     async fn a_stored_page_is_caged() {
         let (_dir, service) = engine(&[PAGE], Config::default());
-        let content = get(&router(service), &format!("{}/content", PAGE.snapshot())).await;
+        let content = get(&router(service).unwrap(), &format!("{}/content", PAGE.snapshot())).await;
         let policy = content.header("content-security-policy");
         assert!(
             policy.starts_with("sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none';"),
@@ -438,7 +438,7 @@ mod tests {
             },
         ];
         let (_dir, service) = engine(&pages, Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         for page in &pages {
             for path in [page.snapshot(), format!("{}/content", page.snapshot())] {
                 let reply = get(&router, &path).await;
@@ -529,7 +529,7 @@ mod tests {
         let gone = LibraryPosition { file: 7, offset: 0 };
         let let_go = Answered { position: gone, ..answered("let go") };
         tell(&service, &catalog, &PAGE, at("2025-06-01T08:00:00Z"), let_go);
-        let router = router(service);
+        let router = router(service).unwrap();
         let here = PAGE.snapshot();
 
         let (banner, content) = banner_and_content(&router, "q=lighthouse").await;
@@ -605,7 +605,7 @@ mod tests {
             let at = first.plus(Duration::from_secs(86_400) * day);
             store(&service, &catalog, &PAGE, at, "", &format!("Number {day} of the lighthouse."));
         }
-        let html = get(&router(service), &PAGE.snapshot()).await;
+        let html = get(&router(service).unwrap(), &PAGE.snapshot()).await;
         let html = html.text();
         let (at_once, all) = html.split_once("<details>").unwrap();
         assert_eq!((at_once.matches("<time").count(), all.matches("<time").count()), (AT_ONCE, MAX_VERSIONS));
@@ -624,7 +624,7 @@ mod tests {
             let (_dir, service) = engine(&[TestPage { ..page }], Config::default());
             let catalog = catalog(&service, &page);
             store(&service, &catalog, &page, at("2025-05-01T08:00:00Z"), head, "An old lighthouse.");
-            let (banner, content) = banner_and_content(&router(service), "at=20250601000000").await;
+            let (banner, content) = banner_and_content(&router(service).unwrap(), "at=20250601000000").await;
             for reply in [banner, content] {
                 assert_eq!(reply.status, StatusCode::FORBIDDEN, "{}", reply.text());
                 assert!(!reply.text().contains("An old"), "{}", reply.text());
@@ -634,7 +634,7 @@ mod tests {
         let (_dir, service) = engine(&[PAGE], Config::default());
         let catalog = catalog(&service, &PAGE);
         store(&service, &catalog, &PAGE, at("2025-05-01T08:00:00Z"), noarchive, "An old lighthouse.");
-        let router = router(service);
+        let router = router(service).unwrap();
         assert_eq!(get(&router, &PAGE.snapshot()).await.status, StatusCode::OK);
 
         let removed = Change::Removed(Removal::Page(PAGE.url()));
@@ -653,7 +653,7 @@ mod tests {
         let text: &'static str = Box::leak(prose.to_string().into_boxed_str());
         let page = TestPage { text, ..PAGE };
         let (_dir, service) = engine(&[page], Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let here = PAGE.snapshot();
         let (banner, content) = banner_and_content(&router, "q=lighthouse&view=text").await;
         let html = banner.text();
@@ -692,7 +692,7 @@ mod tests {
             ..TestPage::new("https://www.example.org/a.pdf", "A paper", "The lighthouse <of> paper.\nShines.")
         };
         let (_dir, service) = engine(&[TestPage { ..pdf }], Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let banner = get(&router, &format!("{}?q=lighthouse", pdf.snapshot())).await;
         assert!(!banner.text().contains("class=\"views\""), "{}", banner.text());
         assert!(banner.text().contains("lighthouse<small>1</small>"), "{}", banner.text());
@@ -707,7 +707,7 @@ mod tests {
     #[tokio::test]
     async fn a_page_is_looked_up_by_its_address() {
         let (_dir, service) = engine(&[PAGE], Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let page = PAGE.url();
         let reply = get(&router, &format!("/snapshot?url={page}")).await;
         assert_eq!(reply.status, StatusCode::SEE_OTHER);

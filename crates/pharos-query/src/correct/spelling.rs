@@ -6,6 +6,7 @@
 //! slips cost: the noisy channel.
 
 use std::cmp::Ordering;
+use std::sync::LazyLock;
 
 use pharos_text::phrasebook::Phrasebook;
 
@@ -132,8 +133,22 @@ fn first_letters(letters: &[char]) -> Vec<char> {
     firsts
 }
 
+/// What it costs to type one letter for another, of a to z: looked up for every letter of every known word.
+static SUBSTITUTIONS: LazyLock<[[f32; 26]; 26]> = LazyLock::new(|| {
+    let letter = |number: usize| char::from(b'a' + number as u8);
+    std::array::from_fn(|typed| std::array::from_fn(|meant| replacing(letter(typed), letter(meant))))
+});
+
 /// What it costs to type one letter for another.
 fn substitution(typed: char, meant: char) -> f32 {
+    let number = |c: char| c.is_ascii_lowercase().then(|| usize::from(c as u8 - b'a'));
+    match (number(typed), number(meant)) {
+        (Some(typed), Some(meant)) => SUBSTITUTIONS[typed][meant],
+        _ => replacing(typed, meant),
+    }
+}
+
+fn replacing(typed: char, meant: char) -> f32 {
     let is_vowel = |c: char| matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'y');
     if are_neighbours(typed, meant) {
         NEIGHBOUR

@@ -64,7 +64,7 @@ mod tests {
         config.web.cors = cors.iter().map(ToString::to_string).collect();
         config.web.api_keys = vec!["key".into()];
         let (dir, service) = engine(&[], config);
-        (dir, router(service))
+        (dir, router(service).unwrap())
     }
 
     #[tokio::test]

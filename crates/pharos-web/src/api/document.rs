@@ -294,7 +294,7 @@ mod tests {
     #[tokio::test]
     async fn answers_have_the_documented_fields_and_no_other() {
         let (_dir, service) = engine(&PAGES, Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let document = document();
         for path in [
             "/api/v1/search?q=lighthouse",
@@ -333,7 +333,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_outside_a_range_is_refused_and_what_is_inside_is_not() {
         let (_dir, service) = engine(&PAGES, Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let document = document();
         let resolved = |schema: &Value| match schema["$ref"].as_str() {
             Some(name) => {

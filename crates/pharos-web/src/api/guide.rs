@@ -185,7 +185,7 @@ mod tests {
     async fn people_read_what_programs_read() {
         let mut config = Config::default();
         let (_dir, service) = engine(&[], config.clone());
-        let english = get(&router(service), "/api").await;
+        let english = get(&router(service).unwrap(), "/api").await;
         for part in [
             "<h2 id=\"search\">",
             "<code>GET</code> <code>/api/v1/search</code>",
@@ -203,7 +203,7 @@ mod tests {
         config.web.api_keys = vec!["secret".into()];
         config.web.cors = vec!["https://www.example.org".into()];
         let (_dir, service) = engine(&[], config);
-        let chinese = get(&router(service), "/api?lang=zh").await;
+        let chinese = get(&router(service).unwrap(), "/api?lang=zh").await;
         assert!(chinese.text().contains("<html lang=\"zh-Hans\""));
         assert!(
             chinese.text().contains("curl -H &#39;API-Key: KEY&#39; &#39;http://localhost/api/v1/stats&#39;")

@@ -78,7 +78,7 @@ mod tests {
         config.web.api_keys = vec!["first key".into(), "second".into(), " ".into()];
         let page = TestPage::new("https://www.example.org/a", "Lighthouse", "A lighthouse.");
         let (_dir, service) = engine(&[page], config);
-        let router = router(service);
+        let router = router(service).unwrap();
         for path in
             ["search?q=lighthouse", "page?url=https://www.example.org/a", "stats", "submit", "similar"]
         {

@@ -358,7 +358,7 @@ mod tests {
         changes.push(visited(&url("refused"), at, Outcome::Refused { reason }));
         changes.push(Change::Removed(Removal::Page(url("removed"))));
         know(&dir, &changes);
-        let router = router(service);
+        let router = router(service).unwrap();
         let page = async |path: &str| {
             let reply = get(&router, &format!("/api/v1/page?url=https://www.example.org/{path}")).await;
             for secret in ["10.0.0.1", "anchor", "depth", "position", "reason"] {
@@ -401,7 +401,7 @@ mod tests {
     #[tokio::test]
     async fn the_page_object_is_given_where_a_copy_may_be_shown() {
         let (_dir, service) = engine(&PAGES, Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let object = async |path: &str| {
             let reply =
                 get(&router, &format!("/api/v1/page?object=1&url=https://www.example.org/{path}")).await;

@@ -75,7 +75,7 @@ mod tests {
             ],
             Config::default(),
         );
-        let router = router(service);
+        let router = router(service).unwrap();
         let reply = get(&router, "/api/v1/similar?url=https://www.example.org/(a)&size=5").await;
         assert_eq!(reply.status, StatusCode::OK);
         let answer: Value = serde_json::from_slice(&reply.bytes).unwrap();

@@ -98,7 +98,7 @@ mod tests {
             Change::Visited { url, at, outcome: Outcome::Answered(answered), next_due: None }
         };
         know(&dir, &[visit("a"), visit("b")]);
-        let router = router(service);
+        let router = router(service).unwrap();
         let reply = get(&router, "/api/v1/stats").await;
         assert_eq!(reply.status, StatusCode::OK);
         let stats: Value = serde_json::from_slice(&reply.bytes).unwrap();

@@ -188,7 +188,7 @@ mod tests {
         let mut config = Config::default();
         change(&mut config);
         let (dir, service) = engine(&[], config);
-        (dir, router(service))
+        (dir, router(service).unwrap())
     }
 
     async fn submit_to(router: &Router, url: &str) -> Reply {

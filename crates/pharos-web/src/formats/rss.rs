@@ -155,7 +155,7 @@ mod tests {
         let mut config = Config::default();
         config.web.base_url = "https://search.example.org/".into();
         let (_dir, service) = engine(&PAGES, config);
-        let router = router(service);
+        let router = router(service).unwrap();
         for path in [
             "/search?q=lighthouse+%3C%26%22%27%3E&format=rss",
             "/api/v1/search?q=lighthouse+%3C%26%22%27%3E&format=rss",

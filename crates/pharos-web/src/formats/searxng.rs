@@ -103,7 +103,7 @@ mod tests {
     #[tokio::test]
     async fn scripts_for_searxng_find_what_they_look_for() {
         let (_dir, service) = engine(&PAGES, Config::default());
-        let router = router(service);
+        let router = router(service).unwrap();
         let reply = get(&router, "/search?q=lighthouse&format=json").await;
         assert_eq!((reply.status, reply.header("content-type")), (StatusCode::OK, "application/json"));
         let json: Value = serde_json::from_slice(&reply.bytes).unwrap();
@@ -146,7 +146,7 @@ mod tests {
     #[tokio::test]
     async fn a_spreadsheet_takes_no_title_for_a_formula() {
         let (_dir, service) = engine(&PAGES, Config::default());
-        let reply = get(&router(service), "/search?q=lighthouse&format=csv").await;
+        let reply = get(&router(service).unwrap(), "/search?q=lighthouse&format=csv").await;
         assert_eq!(reply.header("content-type"), "text/csv; charset=utf-8");
         let mut lines = csv::Reader::from_reader(reply.bytes.as_slice());
         assert_eq!(lines.headers().unwrap(), COLUMNS.as_slice());
