@@ -45,6 +45,20 @@
 //! # }
 //! ```
 //!
+//! 20,000 pages of the test web, client and server on the same two cores, answers packed with gzip (`cd bench && cargo run
+//! --release -p bench-web`; 4 seconds each):
+//!
+//! | asked for | connections | answers/s | p50 | p99 | Jain's index of fairness | server's memory, MB |
+//! |---|---|---|---|---|---|---|
+//! | result page, known from before | 100 | 4,761 | 20 ms | 51 ms | 1.000 | 195 |
+//! | | 1,000 | 5,354 | 180 ms | 330 ms | 0.991 | 217 |
+//! | | 10,000 | 4,551 | 205 ms | 3.6 s | 0.604 | 513 |
+//! | result page, never asked before | 100 | 351 | 338 ms | 500 ms | 0.999 | 538 |
+//! | home page | 10,000 | 12,265 | 86 ms | 1.8 s | | 605 |
+//!
+//! Not packed, known pages come 7,400 times a second over 100 connections. Half of the time of a query that was never asked
+//! goes into what was probably meant instead. A result page takes 4 to 6 KB on the wire, all of a first visit 20 KB.
+//!
 //! # Invariants
 //! * Nothing from outside reaches a page unescaped; the only HTML taken as it is was made by our own rooms.
 //! * A stored page can run nothing, load nothing and reach nothing of our origin: it has its own document, a
