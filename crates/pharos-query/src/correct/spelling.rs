@@ -6,6 +6,7 @@
 //! slips cost: the noisy channel.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use pharos_text::phrasebook::Phrasebook;
@@ -40,7 +41,8 @@ pub(crate) struct Near {
     pub(crate) cost: f32,
 }
 
-/// Known words of letters, one behind the other in memory: all of them are looked at for every unknown word.
+/// Known words of letters in alphabetical order, one behind the other in memory: all that begin somewhat alike are looked at
+/// for every unknown word.
 #[derive(Debug, Default)]
 pub(crate) struct Speller {
     letters: String,
@@ -77,6 +79,42 @@ impl Speller {
         &self.letters[start..self.ends[number] as usize]
     }
 
+    /// The numbers of the words that may be meant by their beginning: they stand in alphabetical order.
+    fn beginning_like(&self, letters: &[char]) -> Vec<Range<usize>> {
+        let firsts = first_letters(letters);
+        let mut ranges = Vec::new();
+        let mut number = 0;
+        while let Some(first) =
+            (number < self.weights.len()).then(|| self.word(number).chars().next()).flatten()
+        {
+            let all = self.beginning_with(&[first]);
+            number = all.end;
+            if firsts.contains(&first) {
+                ranges.push(all);
+            } else if let Some(typed) = letters.first() {
+                // The first letter may be missing.
+                ranges.push(self.beginning_with(&[first, *typed]));
+            }
+        }
+        ranges
+    }
+
+    /// The numbers of the words that begin so.
+    fn beginning_with(&self, letters: &[char]) -> Range<usize> {
+        let prefix: String = letters.iter().collect();
+        let (mut start, mut end) = (0, self.weights.len());
+        while start < end {
+            let middle = (start + end) / 2;
+            if self.word(middle) < prefix.as_str() { start = middle + 1 } else { end = middle }
+        }
+        let (first, mut end) = (start, self.weights.len());
+        while start < end {
+            let middle = (start + end) / 2;
+            if self.word(middle).starts_with(&prefix) { start = middle + 1 } else { end = middle }
+        }
+        first..start
+    }
+
     /// Known words near `typed`, those first that are worth most when an edit costs `edit`; the word itself is none.
     pub(crate) fn near(&self, typed: &str, edit: f32, limit: usize) -> Vec<Near> {
         let letters: Vec<char> = typed.chars().collect();
@@ -86,15 +124,10 @@ impl Speller {
         }
         let mut distance = Distance::default();
         let mut found = Vec::new();
-        let firsts = first_letters(&letters);
-        for number in 0..self.weights.len() {
+        for number in self.beginning_like(&letters).into_iter().flatten() {
             let word = self.word(number);
-            let mut begin = word.chars();
-            let begins_so = begin.next().is_some_and(|first| firsts.contains(&first));
-            // The first letter may be missing.
-            let mut goes_on_so = || begin.next() == letters.first().copied();
             // Letters of most languages take one byte or two: a first look without decoding.
-            if word.len().abs_diff(typed.len()) > 4 || word == typed || !(begins_so || goes_on_so()) {
+            if word.len().abs_diff(typed.len()) > 4 || word == typed {
                 continue;
             }
             if let Some(cost) = distance.between(&letters, word, most) {
@@ -240,6 +273,23 @@ mod tests {
     use pharos_text::phrasebook::Writer;
 
     use super::*;
+
+    #[test]
+    fn every_word_that_may_be_meant_is_looked_at() {
+        let words = ["apple", "lamp", "ample", "élan", "maple", "sample", "zamp", "a", "samp", "lam"];
+        let speller = speller(&words.map(|word| (word, 1.0)));
+        for typed in ["amp", "lamp", "sample", "élan", "zzz", "mple"] {
+            let letters: Vec<char> = typed.chars().collect();
+            let firsts = first_letters(&letters);
+            let may_be_meant = |word: &str| {
+                let mut begin = word.chars();
+                begin.next().is_some_and(|first| firsts.contains(&first)) || begin.next() == Some(letters[0])
+            };
+            let all = (0..words.len()).filter(|number| may_be_meant(speller.word(*number)));
+            let looked_at = speller.beginning_like(&letters).into_iter().flatten();
+            assert_eq!(looked_at.collect::<Vec<_>>(), all.collect::<Vec<_>>(), "{typed}");
+        }
+    }
 
     fn speller(words: &[(&str, f32)]) -> Speller {
         let mut writer = Writer::default();
