@@ -192,7 +192,8 @@ fn is_void(tag: &str) -> bool {
 fn is_hidden(element: &Element) -> bool {
     element.attributes().any(|(name, value)| match name {
         "hidden" => true,
-        "style" => {
+        // A style that is not written hides nothing.
+        "style" if is_harmless_style(value) => {
             let style: String = value.chars().filter(|c| !c.is_whitespace()).collect();
             style.to_lowercase().contains("display:none")
         }
@@ -501,6 +502,12 @@ mod tests {
     }
 
     /// An occurrence that is a link.
+    #[test]
+    fn what_a_style_that_is_left_out_would_have_hidden_is_marked() {
+        let shown = safe("<p style='display:none;background:url(x)'>lamp", &["lamp"]);
+        assert_eq!(shown, format!("<p>{}</p>", mark(0, 1, 1, "lamp")));
+    }
+
     fn mark(colour: usize, number: usize, next: usize, text: &str) -> String {
         format!(
             "<mark class=\"w{colour}\" id=\"w{colour}-{number}\">\
