@@ -35,9 +35,16 @@ pub struct Demo {
 
 impl Demo {
     pub fn start() -> Self {
+        Self::start_with(|_| {})
+    }
+
+    /// The same, as somebody else has prepared it.
+    pub fn start_with(prepare: impl FnOnce(&mut Command)) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let mut running =
-            Running::start(pharos().args(["demo", "--listen", "127.0.0.1:0"]).env("TMPDIR", dir.path()));
+        let mut command = pharos();
+        command.args(["demo", "--listen", "127.0.0.1:0"]).env("TMPDIR", dir.path());
+        prepare(&mut command);
+        let mut running = Running::start(&mut command);
         let address = running.address();
         let truth = Web::demo().truth(80);
         let pages = truth.stored().filter(|page| page.status == 200).count();

@@ -42,6 +42,11 @@ impl Budgets {
         Self { first, sites: HashMap::new(), calls: 0 }
     }
 
+    /// Every site may show so many pages from now on.
+    pub(crate) fn begin_with(&mut self, first: u64) {
+        self.first = first;
+    }
+
     /// What was known of a site before: so many pages with so many different texts.
     pub(crate) fn recall(&mut self, site: SiteId, pages: u64, texts: u64) {
         let shown = self.heard_of(site);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pharos_core::config::CrawlConfig;
 use pharos_core::{Clock, PageId, PageUrl, SiteId};
 use pharos_store::{Catalog, Record, Removal, StoreError};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::sync::{mpsc, watch};
 
@@ -42,6 +43,10 @@ pub struct Absorbed {
     pub removed: Vec<Removal>,
     /// Those of the pages that were answered with success, and what they showed.
     pub shown: Vec<Shown>,
+    /// Pages that an operator wants now.
+    pub wanted: Vec<PageId>,
+    /// Other rules are in force.
+    pub new_rules: bool,
 }
 
 /// What a stored page shows of its site.
@@ -73,7 +78,8 @@ pub struct CrawlSummary {
 }
 
 /// Why a crawl ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ended {
     /// Nothing is due now.
     #[default]

@@ -82,7 +82,7 @@ pub use politeness::{MAX_NICE_WAIT, crawl_delay, wait_after};
 pub use refresh::PageKind;
 pub use rule_check::{RuleError, check_rules};
 pub use run::run;
-pub use scope::{Refusal, Scoping, rules_of};
+pub use scope::{Refusal, Scoping, changed_rules, rules_of};
 pub use setting_error::SettingError;
 pub use site_settings::{SiteSettings, SiteTable};
 pub use status::{CrawlStatus, StatusSnapshot};

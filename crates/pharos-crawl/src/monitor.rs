@@ -198,6 +198,17 @@ impl Monitor {
         site.ready
     }
 
+    /// Goes by other settings from now on. What is known of the sites stays; waits that have begun are waited for.
+    pub(crate) fn reconfigure(&mut self, config: Arc<CrawlConfig>) -> Result<(), SettingError> {
+        self.rules.table = SiteTable::parse(&config.site_settings)?;
+        self.rules.config = config;
+        for site in self.sites.values_mut() {
+            let Site { zone, manners, connections, .. } = self.rules.new_site(&site.name);
+            (site.zone, site.manners, site.connections) = (zone, manners, connections);
+        }
+        Ok(())
+    }
+
     /// What the operator said of a site.
     pub(crate) fn settings(&self, name: &SiteName) -> &SiteSettings {
         self.rules.table.of(name)

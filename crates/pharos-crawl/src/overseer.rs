@@ -76,6 +76,15 @@ impl Overseer {
         })
     }
 
+    /// Goes by other settings from now on.
+    pub(crate) fn reconfigure(&mut self, config: Arc<CrawlConfig>) -> Result<(), SettingError> {
+        self.monitor.reconfigure(config.clone())?;
+        self.budgets.begin_with(config.site_budget);
+        self.spent.clear();
+        self.config = config;
+        Ok(())
+    }
+
     /// The most requests at once that any site is given.
     pub(crate) fn most_connections(&self) -> usize {
         self.monitor.most_connections()

@@ -30,6 +30,8 @@ use crate::monitor::Ending;
 use crate::overseer::{Judgement, Overseer};
 use crate::politeness::crawl_delay;
 use crate::robots::is_robots_txt;
+use crate::scope::Scoping;
+use crate::setting_error::SettingError;
 use crate::status::CrawlStatus;
 use crate::tallies::Traffic;
 use crate::twins::Twins;
@@ -84,6 +86,8 @@ struct Loop {
     /// Servers whose robots.txt the catalog does not know either, as we have just read.
     without_file: HashSet<PageUrl>,
     overseer: Overseer,
+    /// The rules of the crawl, once they were changed while it runs: pages found by the rules before may be out of them.
+    changed_rules: Option<Scoping>,
     requests: JoinSet<Report>,
     errands: HashMap<Id, Errand>,
     /// Pages among the requests.
@@ -121,9 +125,7 @@ enum Over {
 
 impl Loop {
     fn new(mut crawl: Crawl) -> Result<Self, CrawlError> {
-        let mut config = CrawlConfig::clone(&crawl.config);
-        config.types.iter_mut().for_each(|kind| kind.make_ascii_lowercase());
-        let config = Arc::new(config);
+        let config = in_lower_case(&crawl.config);
         crawl.config = config.clone();
         let messenger = Messenger {
             fetcher: Fetcher::new(&config)?,
@@ -143,6 +145,7 @@ impl Loop {
             robots: KnownRobots::default(),
             without_file: HashSet::new(),
             overseer,
+            changed_rules: None,
             requests: JoinSet::new(),
             errands: HashMap::new(),
             pages_under_way: 0,
@@ -202,8 +205,32 @@ impl Loop {
             || (limit > 0 && self.summary.pages + self.pages_under_way >= limit)
     }
 
+    /// Takes up settings that were changed while the crawl runs; those that cannot be used change nothing.
+    fn take_settings(&mut self) {
+        let Some(settings) = self.crawl.status.take_settings() else { return };
+        match self.reconfigure(in_lower_case(&settings)) {
+            Ok(()) => info!("the crawl goes on by new settings"),
+            Err(error) => warn!(%error, "the crawl goes on by its old settings"),
+        }
+    }
+
+    fn reconfigure(&mut self, config: Arc<CrawlConfig>) -> Result<(), SettingError> {
+        let fetcher = Fetcher::new(&config)?;
+        self.overseer.reconfigure(config.clone())?;
+        self.frontier.set_connections(self.overseer.most_connections());
+        self.messenger.fetcher = fetcher;
+        self.messenger.config = config.clone();
+        self.crawl.config = config;
+        // What was set aside for good may be wanted now.
+        self.frontier.release(Timestamp::from_millis(i64::MAX));
+        self.quiet = false;
+        self.scan_at = Timestamp::EPOCH;
+        Ok(())
+    }
+
     /// Begins what may begin now. Gives how long to wait unless something happens.
     async fn hand_out(&mut self) -> Result<Duration, CrawlError> {
+        self.take_settings();
         for _ in 0..STEPS {
             let now = self.crawl.clock.now();
             if self.frontier.release(now) > 0 {
@@ -213,7 +240,7 @@ impl Loop {
                 self.scan(now).await?;
             }
             self.show();
-            if self.crawl.status.is_paused() || self.is_full() {
+            if self.crawl.status.snapshot().paused || self.is_full() {
                 return Ok(SCAN_EVERY);
             }
             match self.frontier.next(now) {
@@ -242,6 +269,12 @@ impl Loop {
             self.frontier.park(&page, None);
             return Ok(());
         }
+        if let Some(rules) = &self.changed_rules
+            && page.depth > 0
+            && let Err(refusal) = rules.admits_at(&page.url, page.depth)
+        {
+            return self.refuse(&page, &refusal.to_string(), now).await;
+        }
         self.meet(&page.url.site(), now).await?;
         match self.overseer.judge(&page.url, page.visited, now) {
             Judgement::Yes => {}
@@ -267,7 +300,7 @@ impl Loop {
             }
             Some(Verdict::Rules(rules)) => match rules.refusal(&page.url) {
                 None => self.begin(Errand::Page(page), now),
-                Some(rule) => self.refuse(&page, &rule, now).await?,
+                Some(rule) => self.refuse(&page, &format!("robots.txt: {rule}"), now).await?,
             },
             Some(Verdict::NotBefore(_, Obstacle::NoContact(reason))) if page.depth == 0 => {
                 return Err(CrawlError::NoContact { url: page.url.to_string(), reason });
@@ -338,7 +371,7 @@ impl Loop {
     }
 
     async fn refuse(&mut self, page: &DuePage, rule: &str, now: Timestamp) -> Result<(), CrawlError> {
-        let event = Event::Refused { reason: format!("robots.txt: {rule}") };
+        let event = Event::Refused { reason: rule.to_string() };
         self.deliver(record(page, now, Content::Event(event))).await?;
         self.frontier.refused(page);
         self.summary.refused += 1;
@@ -444,6 +477,16 @@ impl Loop {
         }
         for site in absorbed.woken {
             self.frontier.wake(site);
+        }
+        if absorbed.new_rules {
+            let config = self.crawl.config.clone();
+            let rules = self.read(move |catalog| Scoping::in_force(catalog, &config)).await?;
+            self.changed_rules = Some(rules);
+        }
+        for page in absorbed.wanted {
+            if let Some(due) = self.read(move |catalog| catalog.due_page(page)).await? {
+                self.frontier.put_first(due);
+            }
         }
         self.look_for_twins(&absorbed.shown).await
     }
@@ -575,6 +618,12 @@ impl Loop {
         self.summary.ended = ended;
         self.summary
     }
+}
+
+fn in_lower_case(config: &CrawlConfig) -> Arc<CrawlConfig> {
+    let mut config = config.clone();
+    config.types.iter_mut().for_each(|kind| kind.make_ascii_lowercase());
+    Arc::new(config)
 }
 
 fn panic_text(error: JoinError) -> String {

@@ -94,6 +94,11 @@ impl Scoping {
         Ok(scoping)
     }
 
+    /// The same, for whoever asks about single pages and finds no new ones.
+    pub(crate) fn in_force(catalog: &dyn Catalog, config: &CrawlConfig) -> Result<Self, StoreError> {
+        Self::load(catalog, &CrawlConfig { seen_memory: Size(0), ..config.clone() })
+    }
+
     /// Rules without a seed site yet.
     pub fn new(rules: CrawlRules) -> Self {
         let filter = LinkFilter::new(&rules);
@@ -223,6 +228,23 @@ pub(crate) fn repeats(url: &PageUrl) -> bool {
     let segments: Vec<&str> = url.as_url().path().split('/').filter(|segment| !segment.is_empty()).collect();
     segments.len() > OFTEN
         && segments.iter().any(|one| segments.iter().filter(|other| *other == one).count() > OFTEN)
+}
+
+/// The rules in force once settings were changed: what was changed is as it is set now, everything else stays as it was
+/// recorded, because a crawl may have been started with other rules than the settings have.
+pub fn changed_rules(in_force: CrawlRules, before: &CrawlConfig, now: &CrawlConfig) -> CrawlRules {
+    let (before, now) = (rules_of(before), rules_of(now));
+    macro_rules! take_changed {
+        ($($rule:ident)+) => {
+            CrawlRules {
+                $( $rule: if before.$rule == now.$rule { in_force.$rule } else { now.$rule }, )+
+                fresh_since: in_force.fresh_since,
+            }
+        };
+    }
+    take_changed!(
+        scope max_depth max_redirects include exclude filter sorted_sites types guide_words parent_directories sitemaps
+    )
 }
 
 /// The rules that a configuration asks for: what a new crawl is started with.

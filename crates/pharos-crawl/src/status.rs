@@ -1,10 +1,12 @@
 //! How a crawl is going: written by the loop, read by the progress line, the desk and the metrics.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use pharos_core::config::CrawlConfig;
 use tokio::sync::Notify;
 
-/// Counters of a running crawl, and what others may change: whether it pauses and how many fetchers it has.
+/// Counters of a running crawl, and what others may change: whether it pauses, how many fetchers it has, its manners.
 #[derive(Debug, Default)]
 pub struct CrawlStatus {
     pub(crate) pages: AtomicU64,
@@ -15,9 +17,12 @@ pub struct CrawlStatus {
     pub(crate) sites: AtomicU64,
     pub(crate) queued: AtomicU64,
     paused: AtomicBool,
+    held: AtomicBool,
     full: AtomicBool,
     /// 0: as configured.
     fetchers: AtomicUsize,
+    /// Settings that the crawl has not taken up yet.
+    settings: Mutex<Option<Arc<CrawlConfig>>>,
     pub(crate) changed: Notify,
 }
 
@@ -40,6 +45,8 @@ pub struct StatusSnapshot {
     pub queued: u64,
     /// No new requests are begun.
     pub paused: bool,
+    /// That is because an operator said so.
+    pub held: bool,
 }
 
 impl CrawlStatus {
@@ -47,6 +54,18 @@ impl CrawlStatus {
     pub fn set_paused(&self, paused: bool) {
         self.paused.store(paused, Ordering::Relaxed);
         self.changed.notify_one();
+    }
+
+    /// Begins no new requests until the operator says otherwise; what the disk says is another matter.
+    pub fn set_held(&self, held: bool) {
+        self.held.store(held, Ordering::Relaxed);
+        self.changed.notify_one();
+    }
+
+    /// A crawl begins: nothing holds it that held the one before.
+    pub fn begin(&self) {
+        self.full.store(false, Ordering::Relaxed);
+        self.held.store(false, Ordering::Relaxed);
     }
 
     /// There is as much on the disk as there may be: the crawl ends.
@@ -59,9 +78,28 @@ impl CrawlStatus {
         self.full.load(Ordering::Relaxed)
     }
 
-    /// Is it paused?
+    /// Does it pause for want of room on the disk?
     pub fn is_paused(&self) -> bool {
         self.paused.load(Ordering::Relaxed)
+    }
+
+    /// Does it pause because the operator said so?
+    pub fn is_held(&self) -> bool {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    /// Has the crawl go on by other settings: manners, limits, what is said of single sites. What decides which pages are
+    /// known at all is recorded and comes by the catalog; strategy, restart and memory stay as they are until the next
+    /// crawl.
+    pub fn set_settings(&self, settings: Arc<CrawlConfig>) {
+        // A number that was set by hand does not outlive a setting that is changed later.
+        self.fetchers.store(0, Ordering::Relaxed);
+        *self.settings.lock().unwrap_or_else(PoisonError::into_inner) = Some(settings);
+        self.changed.notify_one();
+    }
+
+    pub(crate) fn take_settings(&self) -> Option<Arc<CrawlConfig>> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Changes how many requests may be under way at once; 0 is what the configuration says. With fewer than
@@ -72,7 +110,7 @@ impl CrawlStatus {
     }
 
     /// How many requests may be under way at once, where the configuration says `configured`.
-    pub(crate) fn fetchers(&self, configured: usize) -> usize {
+    pub fn fetchers(&self, configured: usize) -> usize {
         match self.fetchers.load(Ordering::Relaxed) {
             0 => configured.max(1),
             fetchers => fetchers,
@@ -90,7 +128,8 @@ impl CrawlStatus {
             under_way: read(&self.under_way),
             sites: read(&self.sites),
             queued: read(&self.queued),
-            paused: self.is_paused(),
+            paused: self.is_paused() || self.is_held(),
+            held: self.is_held(),
         }
     }
 

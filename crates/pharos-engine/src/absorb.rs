@@ -11,6 +11,7 @@ use pharos_graph::anchors::telling;
 use pharos_index::{Change, EmbeddedIndex, Index, IndexError, Query, Wish};
 use pharos_store::Change as Known;
 use pharos_store::{Catalog, Content, DerivedWriter, Event, PageState, PageStory, Record, Removal};
+use tokio::sync::watch;
 use tracing::{debug, info, warn};
 
 use crate::EngineError;
@@ -19,7 +20,8 @@ use crate::reading::{Read, Wanted, is_searchable, settled};
 
 /// Catalog, latest and the derived stores, and how far each has come.
 pub(crate) struct Absorber {
-    config: Arc<Config>,
+    /// As it is now: operators change it while the engine runs.
+    config: watch::Receiver<Arc<Config>>,
     catalog: Arc<dyn Catalog>,
     scoping: Scoping,
     catalog_at: LibraryPosition,
@@ -41,7 +43,7 @@ struct IndexSide {
 
 impl Absorber {
     pub(crate) fn new(
-        config: Arc<Config>,
+        config: watch::Receiver<Arc<Config>>,
         catalog: Arc<dyn Catalog>,
         derived: Option<DerivedWriter>,
         index: Option<Arc<EmbeddedIndex>>,
@@ -54,7 +56,7 @@ impl Absorber {
                 Some(IndexSide { index, waiting: Vec::new(), at, committed: at, last_commit: Instant::now() })
             }
         };
-        let scoping = Scoping::load(&*catalog, &config.crawl)?;
+        let scoping = Scoping::load(&*catalog, &config.borrow().crawl)?;
         let catalog_at = catalog.absorbed()?;
         Ok(Self { config, catalog, scoping, catalog_at, derived, index, carry })
     }
@@ -68,7 +70,7 @@ impl Absorber {
 
     /// How closely the pages must have been read.
     pub(crate) fn wanted(&self) -> Wanted {
-        let weighed_by_language = !self.config.crawl.wanted.is_empty();
+        let weighed_by_language = !self.config.borrow().crawl.wanted.is_empty();
         let unread = self.derived.is_none() && self.index.is_none();
         if unread && !weighed_by_language { Wanted::Links } else { Wanted::Everything }
     }
@@ -78,6 +80,8 @@ impl Absorber {
         let mut absorbed = Absorbed::default();
         let Some(end) = group.last().map(|r| r.stored.next) else { return Ok(absorbed) };
         let mut all = Vec::new();
+        let config = Arc::clone(&self.config.borrow());
+        let rules_before = self.scoping.rules().clone();
         // What the catalog knows already must not bring back the rules of then.
         let mut then = (group[0].stored.next <= self.catalog_at).then(|| self.scoping.clone());
         for read in &group {
@@ -99,7 +103,7 @@ impl Absorber {
                     charset: &facts.page.charset,
                 },
             });
-            let mut changes = changes(scoping, &self.config.crawl, &read.stored, facts);
+            let mut changes = changes(scoping, &config.crawl, &read.stored, facts);
             if read.stored.next <= self.catalog_at {
                 // The catalog knows it all, but for which answers are outdated now.
                 changes.retain(|change| matches!(change, Known::Visited { .. }));
@@ -109,10 +113,14 @@ impl Absorber {
         let applied = self.catalog.apply(&all, end)?;
         self.catalog_at = self.catalog_at.max(end);
         absorbed.woken = applied.woken;
-        absorbed.removed = all
-            .into_iter()
-            .filter_map(|change| if let Known::Removed(what) = change { Some(what) } else { None })
-            .collect();
+        absorbed.new_rules = *self.scoping.rules() != rules_before;
+        for change in all {
+            match change {
+                Known::Removed(what) => absorbed.removed.push(what),
+                Known::Recrawl { url, whole_site: false, .. } => absorbed.wanted.push(url.id()),
+                _ => {}
+            }
+        }
         absorbed.pages =
             group.iter().map(|r| &r.stored.record).filter(|r| is_visit(r)).map(|r| r.url.id()).collect();
         absorbed.shown = group
@@ -192,9 +200,10 @@ impl Absorber {
 
     /// Called now and then: makes fetched pages searchable, and does what a builder asked for.
     pub(crate) fn tick(&mut self, generations: &pharos_index::Generations) -> Result<(), EngineError> {
+        let config = Arc::clone(&self.config.borrow());
         match &mut self.index {
             Some(side) => {
-                if side.at > side.committed && side.last_commit.elapsed() >= self.config.index.commit_every {
+                if side.at > side.committed && side.last_commit.elapsed() >= config.index.commit_every {
                     side.commit()?;
                 }
                 if generations.waiting().is_some() {
@@ -203,7 +212,7 @@ impl Absorber {
                 }
             }
             // A crawl that does not index still owns the chain of generations.
-            None if generations.waiting().is_some() => match open_index(generations, &self.config) {
+            None if generations.waiting().is_some() => match open_index(generations, &config) {
                 Ok(index) => told(index.fulfil_wish()),
                 Err(error) => {
                     generations.wish_done();

@@ -1,7 +1,7 @@
 //! Opening a data directory as its owner, and running the stages.
 
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -18,11 +18,14 @@ use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
 use crate::absorb::{Absorber, go_back_from_damage, open_index};
+use crate::builds::Builds;
 use crate::carry::CarryOver;
-use crate::counts::{Counts, readings};
+use crate::control::PassingOn;
+use crate::counts::{Counts, Stage, readings};
 use crate::crawl_log::CrawlLog;
-use crate::inbox::{Inbox, PATIENCE};
+use crate::inbox::Inbox;
 use crate::intake::Intake;
+use crate::live::Phase;
 use crate::readers::Readers;
 use crate::reading::Read;
 use crate::schedule::Schedule;
@@ -35,20 +38,22 @@ const RECORDS_IN_HAND: usize = 16;
 /// Groups that may wait between two stages.
 const WAITING_GROUPS: usize = 2;
 /// How often pages become visible, wishes are looked at and disk space is checked, at least.
-const TICK: Duration = Duration::from_millis(100);
+pub(crate) const TICK: Duration = Duration::from_millis(100);
 
 /// The owner's engine: all stores open for writing.
 pub struct Engine {
-    data: DataDir,
-    config: Arc<Config>,
-    clock: Arc<dyn Clock>,
+    pub(crate) data: DataDir,
+    pub(crate) config: watch::Sender<Arc<Config>>,
+    pub(crate) clock: Arc<dyn Clock>,
     command: String,
-    library: Arc<dyn Library>,
-    catalog: Arc<dyn Catalog>,
-    index: Option<Arc<EmbeddedIndex>>,
-    generations: Generations,
-    status: Arc<CrawlStatus>,
-    counts: Arc<Counts>,
+    pub(crate) library: Arc<dyn Library>,
+    pub(crate) catalog: Arc<dyn Catalog>,
+    pub(crate) index: Option<Arc<EmbeddedIndex>>,
+    pub(crate) generations: Generations,
+    pub(crate) status: Arc<CrawlStatus>,
+    pub(crate) counts: Arc<Counts>,
+    pub(crate) phase: Arc<Mutex<Phase>>,
+    builds: Arc<Builds>,
     owner: Owner,
 }
 
@@ -110,9 +115,10 @@ impl Engine {
         {
             return Err(EngineError::Ahead { path: data.index() });
         }
+        let builds = Arc::new(Builds::new(data.clone(), &config));
         Ok(Self {
             data,
-            config: Arc::new(config),
+            config: watch::Sender::new(Arc::new(config)),
             clock,
             command: command.to_string(),
             library: Arc::new(library),
@@ -121,6 +127,8 @@ impl Engine {
             generations,
             status: Arc::default(),
             counts: Arc::default(),
+            phase: Arc::default(),
+            builds,
             owner,
         })
     }
@@ -147,8 +155,17 @@ impl Engine {
 
     /// Starts building a new history whenever one is due, beside everything else, until told to stop.
     pub fn build_by_schedule(&self, stop: watch::Receiver<bool>) -> Result<Schedule, EngineError> {
-        let index = self.index.clone();
-        Schedule::start(self.data.clone(), &self.config, Arc::clone(&self.clock), index, stop)
+        Schedule::start(self.builds(), &self.config(), Arc::clone(&self.clock), self.index.clone(), stop)
+    }
+
+    /// Builds of the index that are asked for or due.
+    pub fn builds(&self) -> Arc<Builds> {
+        Arc::clone(&self.builds)
+    }
+
+    /// The settings as they are now.
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.config.borrow())
     }
 
     /// The library.
@@ -164,29 +181,6 @@ impl Engine {
     /// How many pages have ever been answered.
     pub fn stored_pages(&self) -> Result<u64, EngineError> {
         Ok(self.catalog.counts()?.stored)
-    }
-
-    /// Goes on doing what builders and operators ask for, after a run has ended, until told to stop.
-    pub async fn attend(&self, mut stop: watch::Receiver<bool>) {
-        let (_, never) = watch::channel(false);
-        loop {
-            tokio::select! {
-                _ = stop.wait_for(|stop| *stop) => return,
-                () = tokio::time::sleep(TICK) => {}
-            }
-            if !Inbox::of(&self.data).waiting().is_empty() {
-                let done = tokio::task::block_in_place(|| self.intake(&never)?.attend());
-                if let Err(error) = done {
-                    warn!(%error, "could not do what the operator asked for");
-                }
-            }
-            if let Some(index) = self.index.clone()
-                && self.generations.waiting().is_some()
-                && let Ok(Err(error)) = tokio::task::spawn_blocking(move || index.fulfil_wish()).await
-            {
-                warn!(%error, "could not do what the builder asked for");
-            }
-        }
     }
 
     /// How the crawl is doing; changes while it runs.
@@ -224,18 +218,18 @@ impl Engine {
                 derived.drop_file(number)?;
             }
         }
-        let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.catalog));
+        let catalog = Arc::clone(&self.catalog);
         let derived = deriving.then_some(derived);
         let carry = CarryOver::from(self.data.graph());
-        let absorber = Absorber::new(Arc::clone(&config), catalog, derived, self.index.clone(), carry)?;
+        let absorber = Absorber::new(self.config.subscribe(), catalog, derived, self.index.clone(), carry)?;
         let mut intake = Intake {
-            config,
+            config: self.config.subscribe(),
             clock: Arc::clone(&self.clock),
             library: Arc::clone(&self.library),
             catalog: Arc::clone(&self.catalog),
             inbox: Inbox::of(&self.data),
             generations: self.generations.clone(),
-            readers: Readers::of(&self.config)?,
+            readers: Readers::of(&self.config())?,
             absorber,
         };
         intake.replay(go_on)?;
@@ -244,14 +238,28 @@ impl Engine {
 
     /// Replays what the stores have not absorbed, then crawls until there is nothing to do or it is told to stop.
     pub async fn run(&self, run: Run) -> Result<CrawlSummary, EngineError> {
+        self.enter(Phase::Replaying);
+        let ran = self.run_stages(run).await;
+        self.enter(Phase::after(&ran));
+        ran
+    }
+
+    async fn run_stages(&self, run: Run) -> Result<CrawlSummary, EngineError> {
+        let config = self.config();
         let mut intake = self.intake_that_derives(self.index.is_some(), &mut |_| !*run.stop.borrow())?;
         self.take_seeds(&mut intake, &run.seeds)?;
+        self.enter(Phase::Running);
         let Intake { readers, mut absorber, .. } = intake;
         let wanted = absorber.wanted();
 
         let (record_in, record_out) = mpsc::channel::<Record>(RECORDS_IN_HAND);
         let (waiting_in, waiting_out) = mpsc::unbounded_channel();
-        let gathering = tokio::spawn(gather(record_out, self.config.engine.queue.bytes(), waiting_in));
+        let gathering = tokio::spawn(gather(
+            record_out,
+            config.engine.queue.bytes(),
+            waiting_in,
+            Arc::clone(&self.counts),
+        ));
         let (stored_in, stored_out) = sync_channel::<Vec<StoredRecord>>(WAITING_GROUPS);
         let (read_in, read_out) = sync_channel::<Vec<Read>>(WAITING_GROUPS);
         let (absorbed_in, absorbed_out) = mpsc::unbounded_channel();
@@ -259,20 +267,21 @@ impl Engine {
         let shelf = Shelf {
             library: Arc::clone(&self.library),
             catalog: Arc::clone(&self.catalog),
-            requests: self.config.library.requests,
+            requests: config.library.requests,
+            counts: Arc::clone(&self.counts),
         };
         let shelving = stage("shelve", move || Ok(shelf.run(waiting_out, &stored_in)?))?;
-        let (config, library) = (Arc::clone(&self.config), Arc::clone(&self.library));
+        let (reading_by, library) = (Arc::clone(&config), Arc::clone(&self.library));
         let mut log = CrawlLog::of(&self.data);
         let counts = Arc::clone(&self.counts);
         let reading = stage("read", move || {
             for group in stored_out {
                 log.write(&group);
-                let records = group.len();
-                let read = readers.read(group, &*library, &config, wanted);
+                let records = group.len() as i64;
+                let read = readers.read(group, &*library, &reading_by, wanted);
                 counts.parsed(read.iter().filter(|read| read.page.is_some()).count());
-                queue("read").decrement(records as f64);
-                queue("absorb").increment(records as f64);
+                counts.moved(Stage::Read, -records);
+                counts.moved(Stage::Absorb, records);
                 if read_in.send(read).is_err() {
                     break;
                 }
@@ -285,11 +294,11 @@ impl Engine {
             loop {
                 match read_out.recv_timeout(TICK) {
                     Ok(group) => {
-                        let records = group.len();
+                        let records = group.len() as i64;
                         let pages = group.iter().filter(|read| read.page.is_some()).count();
                         // The crawl may be over; then nobody listens.
                         let _ = absorbed_in.send(absorber.absorb(group)?);
-                        queue("absorb").decrement(records as f64);
+                        counts.moved(Stage::Absorb, -records);
                         counts.indexed(if indexing { pages } else { 0 });
                     }
                     Err(RecvTimeoutError::Timeout) => {}
@@ -299,14 +308,20 @@ impl Engine {
             }
         })?;
 
-        let orders = tokio::spawn(pass_on_orders(
-            Inbox::of(&self.data),
-            Arc::clone(&self.catalog),
-            Arc::clone(&self.clock),
-            rules_of(&self.config.crawl),
-            record_in.clone(),
-        ));
-        let crawled = self.crawl(run, record_in, absorbed_out).await;
+        let (halt, halted) = watch::channel(false);
+        let orders = tokio::spawn(
+            PassingOn {
+                inbox: Inbox::of(&self.data),
+                catalog: Arc::clone(&self.catalog),
+                clock: Arc::clone(&self.clock),
+                config: self.config.subscribe(),
+                status: self.status(),
+                halt,
+                stop: run.stop.clone(),
+            }
+            .run(record_in.clone()),
+        );
+        let crawled = self.crawl(Run { stop: halted, ..run }, record_in, absorbed_out).await;
         orders.abort();
         // Its end of the channel is closed only when it is gone.
         let _ = orders.await;
@@ -330,10 +345,11 @@ impl Engine {
         records: mpsc::Sender<Record>,
         absorbed: mpsc::UnboundedReceiver<pharos_crawl::Absorbed>,
     ) -> Result<CrawlSummary, EngineError> {
-        let crawl = &self.config.crawl;
-        let watching = tokio::spawn(watch_space(self.data.clone(), Arc::clone(&self.config), self.status()));
+        let watching = tokio::spawn(watch_space(self.data.clone(), self.config.subscribe(), self.status()));
+        // One crawl may end because there is as much on the disk as there may be, and the next begin with more room.
+        self.status.begin();
         let summary = pharos_crawl::run(Crawl {
-            config: Arc::new(crawl.clone()),
+            config: Arc::new(self.config().crawl.clone()),
             catalog: Arc::clone(&self.catalog),
             clock: Arc::clone(&self.clock),
             records,
@@ -350,12 +366,12 @@ impl Engine {
     /// Records where the crawl starts and what it may follow, before its first request.
     fn take_seeds(&self, intake: &mut Intake, seeds: &[PageUrl]) -> Result<(), EngineError> {
         let Some(first) = seeds.first() else {
-            let known = self.catalog.rules()?.is_some() && self.config.crawl.mode == Mode::Incremental;
+            let known = self.catalog.rules()?.is_some() && self.config().crawl.mode == Mode::Incremental;
             return if known { Ok(()) } else { Err(EngineError::NoSeeds { command: self.command.clone() }) };
         };
-        let now = self.clock.now();
-        let fresh_since = (self.config.crawl.mode == Mode::Batch).then_some(now);
-        let rules = CrawlRules { fresh_since, ..rules_of(&self.config.crawl) };
+        let (now, config) = (self.clock.now(), self.config());
+        let fresh_since = (config.crawl.mode == Mode::Batch).then_some(now);
+        let rules = CrawlRules { fresh_since, ..rules_of(&config.crawl) };
         let started = Event::CrawlStarted { seeds: seeds.to_vec(), rules };
         intake.take(vec![Record::new(first.clone(), now, Content::Event(started))])
     }
@@ -367,11 +383,6 @@ fn refuse_unrestored(data: &DataDir) -> Result<(), EngineError> {
         return Err(EngineError::Unrestored { path: data.root().to_path_buf() });
     }
     Ok(())
-}
-
-/// How many records wait for a stage or are in its hands.
-pub(crate) fn queue(stage: &'static str) -> metrics::Gauge {
-    metrics::gauge!("pharos_crawl_stage_records", "stage" => stage)
 }
 
 /// Starts a stage on a thread of its own.
@@ -397,46 +408,13 @@ fn own(data: &DataDir, command: &str) -> Result<Owner, StoreError> {
     }
 }
 
-/// Passes on what operators order while the crawl runs: it takes the same way as fetched pages, so that all stores
-/// see it in the order of the library.
-async fn pass_on_orders(
-    inbox: Inbox,
-    catalog: Arc<dyn Catalog>,
-    clock: Arc<dyn Clock>,
-    rules: CrawlRules,
-    records: mpsc::Sender<Record>,
-) {
-    loop {
-        tokio::time::sleep(TICK).await;
-        for (path, order) in inbox.waiting() {
-            let rules = catalog.rules().ok().flatten().unwrap_or_else(|| rules.clone());
-            for record in order.records(clock.now(), rules) {
-                if records.send(record).await.is_err() {
-                    return;
-                }
-            }
-            let patience = Instant::now() + PATIENCE;
-            loop {
-                match order.is_done(&*catalog) {
-                    Ok(true) => break inbox.answer(&path, Ok(())),
-                    // Whoever gave it has taken it back.
-                    Ok(false) if !path.exists() => break,
-                    // Nobody takes back what was left; others must not wait for it for ever.
-                    Ok(false) if Instant::now() > patience => {
-                        break inbox.answer(&path, Err(&"nothing came of it"));
-                    }
-                    Ok(false) => tokio::time::sleep(TICK / 4).await,
-                    Err(error) => break inbox.answer(&path, Err(&error)),
-                }
-            }
-        }
-    }
-}
-
 /// Pauses the crawl while the disk is nearly full, and ends it when it has taken all it may.
-async fn watch_space(data: DataDir, config: Arc<Config>, status: Arc<CrawlStatus>) {
-    let (floor, most) = (config.engine.disk_floor.0, config.crawl.max_disk.0);
+async fn watch_space(data: DataDir, config: watch::Receiver<Arc<Config>>, status: Arc<CrawlStatus>) {
     loop {
+        let (floor, most) = {
+            let config = config.borrow();
+            (config.engine.disk_floor.0, config.crawl.max_disk.0)
+        };
         if most > 0 && size(data.root()) > most {
             status.set_full();
         }

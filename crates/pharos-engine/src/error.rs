@@ -81,6 +81,9 @@ pub enum EngineError {
         /// Why not.
         reason: String,
     },
+    /// Nothing runs that could be steered.
+    #[error("no engine runs on this data directory: start one with `pharos up`")]
+    NotRunning,
     /// A store knows more than the library, from which it was made.
     #[error("{} knows more than the library holds: the library has lost its end; move {} away and start again, it is rebuilt from what is left", path.display(), path.display())]
     Ahead {

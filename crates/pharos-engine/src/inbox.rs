@@ -12,10 +12,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pharos_core::config::Config;
-use pharos_core::{PageUrl, Timestamp};
+use pharos_core::{PageUrl, SiteName, Timestamp};
 use pharos_crawl::robots::is_robots_txt;
 use pharos_index::Books;
-use pharos_store::{Catalog, Content, CrawlRules, DataDir, Event, Record, Removal, StoreError};
+use pharos_store::{
+    Catalog, Content, CrawlRules, DataDir, Event, PageState, PageStory, Record, Removal, StoreError,
+};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tracing::warn;
@@ -45,18 +47,45 @@ pub enum Order {
     Accept(Vec<PageUrl>),
     /// Do not fetch these, which were proposed.
     Refuse(Vec<PageUrl>),
+    /// Fetch these again, now; those that are not known are added.
+    Recrawl(Vec<PageUrl>),
+    /// Fetch every known page of this site again.
+    RecrawlSite(SiteName),
+    /// Go by these rules from now on.
+    Rules {
+        /// A page of the crawl, because every record is about one.
+        about: PageUrl,
+        /// The rules.
+        rules: CrawlRules,
+    },
+    /// Do something with the crawl itself.
+    Crawl(CrawlOrder),
+}
+
+/// What to do with the crawl. It is not recorded: the next process crawls as it is told by who starts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CrawlOrder {
+    /// Begin no new requests.
+    Pause,
+    /// Begin new requests again.
+    Resume,
+    /// End it. The engine goes on serving.
+    Stop,
+    /// Begin again where it ended.
+    Start,
 }
 
 impl Order {
     /// The events that this means, as they are recorded.
-    pub(crate) fn records(&self, at: Timestamp, rules: CrawlRules) -> Vec<Record> {
+    pub(crate) fn records(&self, at: Timestamp, rules: CrawlRules, catalog: &dyn Catalog) -> Vec<Record> {
         match self {
             Self::Remove(removals) => removals
                 .iter()
                 .filter_map(|what| {
                     let url = match what {
                         Removal::Page(url) => url.clone(),
-                        Removal::Site(site) => PageUrl::parse(&format!("http://{}/", site.as_str())).ok()?,
+                        Removal::Site(site) => home_of(site)?,
                     };
                     let event = Event::Removed { what: what.clone() };
                     Some(Record::new(url, at, Content::Event(event)))
@@ -70,11 +99,29 @@ impl Order {
             Self::Propose(urls) => about(urls, at, &Event::Submitted),
             Self::Accept(urls) => about(urls, at, &Event::Decided { accepted: true }),
             Self::Refuse(urls) => about(urls, at, &Event::Decided { accepted: false }),
+            Self::Recrawl(urls) => {
+                let known = |url: &&PageUrl| catalog.page(url.id()).is_ok_and(|page| page.is_some());
+                let (known, new): (Vec<&PageUrl>, Vec<&PageUrl>) = urls.iter().partition(known);
+                let known: Vec<PageUrl> = known.into_iter().cloned().collect();
+                let mut records = about(&known, at, &Event::Recrawl { whole_site: false });
+                if !new.is_empty() {
+                    records.extend(Self::Add(new.into_iter().cloned().collect()).records(at, rules, catalog));
+                }
+                records
+            }
+            Self::RecrawlSite(site) => {
+                about(home_of(site).as_slice(), at, &Event::Recrawl { whole_site: true })
+            }
+            Self::Rules { about: url, rules } => {
+                let event = Event::CrawlStarted { seeds: Vec::new(), rules: rules.clone() };
+                about(std::slice::from_ref(url), at, &event)
+            }
+            Self::Crawl(_) => Vec::new(),
         }
     }
 
-    /// Does the catalog know of it?
-    pub(crate) fn is_done(&self, catalog: &dyn Catalog) -> Result<bool, StoreError> {
+    /// Does the catalog know of it, which was recorded then?
+    pub(crate) fn is_done(&self, catalog: &dyn Catalog, at: Timestamp) -> Result<bool, StoreError> {
         Ok(match self {
             Self::Remove(removals) => {
                 let removed = catalog.removed()?;
@@ -104,8 +151,36 @@ impl Order {
             }
             Self::Accept(urls) => decided(catalog, urls, true)?,
             Self::Refuse(urls) => decided(catalog, urls, false)?,
+            Self::Recrawl(urls) => {
+                let mut due = true;
+                for url in urls {
+                    let page = catalog.page(url.id())?;
+                    due &= page.is_some_and(|page| is_due(&page, at))
+                        || is_robots_txt(url)
+                        || catalog.is_removed(url)?;
+                }
+                due
+            }
+            Self::RecrawlSite(site) => {
+                let first = catalog.pages(Some(site.id()), None, 1)?;
+                first.first().is_none_or(|page| is_due(page, at))
+            }
+            Self::Rules { rules, .. } => catalog.rules()?.as_ref() == Some(rules),
+            Self::Crawl(_) => true,
         })
     }
+}
+
+/// A page of a site to record something of the site by.
+pub(crate) fn home_of(site: &SiteName) -> Option<PageUrl> {
+    PageUrl::parse(&format!("http://{}/", site.as_str())).ok()
+}
+
+/// Is it asked for again because of a word given then, or was it since?
+fn is_due(page: &PageStory, at: Timestamp) -> bool {
+    matches!(page.state, PageState::Waiting | PageState::Removed)
+        || page.due.is_some_and(|due| due <= at)
+        || page.visited_at.is_some_and(|visited| visited >= at)
 }
 
 fn about(urls: &[PageUrl], at: Timestamp, event: &Event) -> Vec<Record> {
@@ -264,6 +339,7 @@ pub enum Left {
 fn hand_in(data: &DataDir, config: &Config, command: &str, order: &Order) -> Result<(), EngineError> {
     loop {
         match Engine::open(data.clone(), config.clone(), command, true) {
+            Ok(_) if matches!(order, Order::Crawl(_)) => return Err(EngineError::NotRunning),
             Ok(engine) => {
                 let (_stop, stopped) = watch::channel(false);
                 let mut intake = engine.intake(&stopped)?;

@@ -8,6 +8,7 @@ use pharos_core::{Clock, LibraryPosition};
 use pharos_crawl::rules_of;
 use pharos_index::Generations;
 use pharos_store::{Catalog, Library, Record, StoreError, StoredRecord};
+use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::EngineError;
@@ -21,7 +22,7 @@ const GROUP_BYTES: usize = 16 << 20;
 
 /// Takes records in, one group after the other: shelved, read on all cores, absorbed by every store.
 pub struct Intake {
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: watch::Receiver<Arc<Config>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) library: Arc<dyn Library>,
     pub(crate) catalog: Arc<dyn Catalog>,
@@ -48,8 +49,8 @@ impl Intake {
 
     /// Carries out an order.
     pub(crate) fn carry_out(&mut self, order: &Order) -> Result<(), EngineError> {
-        let rules = self.catalog.rules()?.unwrap_or_else(|| rules_of(&self.config.crawl));
-        self.take(order.records(self.clock.now(), rules))
+        let rules = self.catalog.rules()?.unwrap_or_else(|| rules_of(&self.config.borrow().crawl));
+        self.take(order.records(self.clock.now(), rules, &*self.catalog))
     }
 
     /// Carries out the orders that wait.
@@ -63,8 +64,8 @@ impl Intake {
     }
 
     fn absorb(&mut self, group: Vec<StoredRecord>) -> Result<(), EngineError> {
-        let wanted = self.absorber.wanted();
-        self.absorber.absorb(self.readers.read(group, &*self.library, &self.config, wanted))?;
+        let (wanted, config) = (self.absorber.wanted(), Arc::clone(&self.config.borrow()));
+        self.absorber.absorb(self.readers.read(group, &*self.library, &config, wanted))?;
         self.absorber.tick(&self.generations)
     }
 

@@ -1,6 +1,6 @@
 //! Building by itself: `up` starts a build when the last one is old, or when latest has grown large beside it.
 //!
-//! The build runs on a thread of its own and reads with one thread only, so that crawl and queries hardly notice. One
+//! The build runs on a thread of its own ([`Builds`]), so that crawl and queries hardly notice. One
 //! that fails is told and tried again later; one that is stopped is gone on with at the next occasion.
 
 use std::sync::Arc;
@@ -10,12 +10,11 @@ use std::time::{Duration, Instant};
 use pharos_core::config::{Config, IndexConfig};
 use pharos_core::{Clock, Timestamp};
 use pharos_index::{EmbeddedIndex, Generations, IndexError};
-use pharos_store::DataDir;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::EngineError;
-use crate::build::build_history;
+use crate::builds::Builds;
 
 /// Smaller collections are not built anew because they grow: with so few pages, latest alone is as fast.
 const LATEST_FLOOR: u64 = 10_000;
@@ -95,7 +94,7 @@ pub struct Schedule(Option<JoinHandle<()>>);
 impl Schedule {
     /// Nothing is scheduled without an index, or where the settings say never.
     pub(crate) fn start(
-        data: DataDir,
+        builds: Arc<Builds>,
         config: &Config,
         clock: Arc<dyn Clock>,
         index: Option<Arc<EmbeddedIndex>>,
@@ -103,9 +102,8 @@ impl Schedule {
     ) -> Result<Self, EngineError> {
         let never = config.index.build_every.is_zero() && config.index.latest_share <= 0.0;
         let Some(index) = index.filter(|_| !never) else { return Ok(Self(None)) };
-        let mut config = config.clone();
-        config.engine.threads = 1;
-        let work = move || keep_building(&data, &config, &*clock, &index, &stop);
+        let config = config.index.clone();
+        let work = move || keep_building(&builds, config, &*clock, &index, &stop);
         let thread = thread::Builder::new().name("build".into()).spawn(work);
         Ok(Self(Some(thread.map_err(|_| EngineError::Stage("building"))?)))
     }
@@ -121,15 +119,15 @@ impl Schedule {
 }
 
 fn keep_building(
-    data: &DataDir,
-    config: &Config,
+    builds: &Builds,
+    config: IndexConfig,
     clock: &dyn Clock,
     index: &EmbeddedIndex,
     stop: &watch::Receiver<bool>,
 ) {
     // Whoever held the other end is gone: so is the engine.
     let is_stopped = || *stop.borrow() || stop.has_changed().is_err();
-    let mut occasions = Occasions { config: config.index.clone(), again: None };
+    let mut occasions = Occasions { config, again: None };
     let mut told = String::new();
     loop {
         let next = Instant::now() + LOOK;
@@ -152,13 +150,10 @@ fn keep_building(
             continue;
         }
         info!(history = extent.history, latest = extent.latest, "building a new history");
-        match build_history(data, config, |_| !is_stopped()) {
-            Ok(built) => info!(generation = built.generation, pages = built.pages, "built a new history"),
-            Err(EngineError::Stopped) if is_stopped() => return,
-            Err(error) => {
-                warn!(%error, "no new history could be built: searches go on with the old one, and it is tried again later");
-                occasions.put_off(clock.now());
-            }
+        match builds.run(|| !is_stopped()) {
+            Some(Err(EngineError::Stopped)) if is_stopped() => return,
+            Some(Err(_)) => occasions.put_off(clock.now()),
+            Some(Ok(_)) | None => {}
         }
     }
 }

@@ -11,7 +11,7 @@ use pharos_store::{
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::engine::queue;
+use crate::counts::{Counts, Stage};
 
 /// Records, and bytes of their bodies, that one sync makes durable together, at most.
 const GROUP: usize = 256;
@@ -27,7 +27,12 @@ pub(crate) struct Waiting {
 
 /// Passes records on to the shelf as long as those that wait there take no more than so many bytes. Few large bodies
 /// may wait, or many small ones: one sync takes all of them, and a disk syncs a hundred times a second at best.
-pub(crate) async fn gather(mut records: Receiver<Record>, bytes: usize, waiting: UnboundedSender<Waiting>) {
+pub(crate) async fn gather(
+    mut records: Receiver<Record>,
+    bytes: usize,
+    waiting: UnboundedSender<Waiting>,
+    counts: Arc<Counts>,
+) {
     /// What a record takes without its body, at least.
     const RECORD: usize = 1 << 10;
     let whole = u32::try_from(bytes / RECORD).unwrap_or(u32::MAX).max(1);
@@ -39,7 +44,7 @@ pub(crate) async fn gather(mut records: Receiver<Record>, bytes: usize, waiting:
         if waiting.send(Waiting { record, share }).is_err() {
             return;
         }
-        queue("shelve").increment(1.0);
+        counts.moved(Stage::Shelve, 1);
     }
 }
 
@@ -49,6 +54,7 @@ pub(crate) struct Shelf {
     pub(crate) catalog: Arc<dyn Catalog>,
     /// Whether the head of each request is kept.
     pub(crate) requests: bool,
+    pub(crate) counts: Arc<Counts>,
 }
 
 impl Shelf {
@@ -70,8 +76,8 @@ impl Shelf {
                 shares.push(next.share);
             }
             let shelved = self.shelve(group)?;
-            queue("shelve").decrement(shelved.len() as f64);
-            queue("read").increment(shelved.len() as f64);
+            self.counts.moved(Stage::Shelve, -(shelved.len() as i64));
+            self.counts.moved(Stage::Read, shelved.len() as i64);
             // The stage behind broke down; its own error tells why.
             if stored.send(shelved).is_err() {
                 return Ok(());
@@ -199,6 +205,7 @@ mod tests {
             ),
             catalog: Arc::new(SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap()),
             requests: true,
+            counts: Arc::default(),
         };
         let visit = |record: Record| {
             let stored = shelf.shelve(vec![record.clone()]).unwrap().remove(0);

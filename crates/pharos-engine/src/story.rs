@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use pharos_core::config::Config;
 use pharos_core::{Clock as _, PageUrl, SystemClock, Timestamp};
+use pharos_crawl::Explanation;
 use pharos_store::{
     Catalog, Content, DataDir, DiskLibrary, Library, LibraryPosition, PageState, PageStory, Response,
     RobotsState, SqliteCatalog, StoreError, Version,
@@ -131,6 +133,13 @@ fn why_it_waits(catalog: &dyn Catalog, url: &PageUrl) -> Result<Option<WaitsFor>
     }
     let not_before = catalog.site(url.site().id())?.and_then(|site| site.not_before);
     Ok(not_before.filter(|until| *until > SystemClock.now()).map(WaitsFor::Moment))
+}
+
+/// What every rule of the crawl says of an address, as the crawl that was started last goes on.
+pub fn explain(data: &DataDir, config: &Config, url: &str) -> Result<Explanation, EngineError> {
+    let catalog = SqliteCatalog::open_reader(&data.catalog())?;
+    let catalog = catalog.as_ref().map(|catalog| catalog as &dyn Catalog);
+    Ok(pharos_crawl::explain(catalog, &config.crawl, &[], url)?)
 }
 
 /// The answer of one version.

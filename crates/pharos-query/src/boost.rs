@@ -16,6 +16,19 @@ pub(crate) struct Boosts {
     blocked: Vec<Query>,
 }
 
+/// How everything is ranked, as an operator set it.
+#[derive(Debug)]
+pub(crate) struct Ranking {
+    pub(crate) rank: RankConfig,
+    pub(crate) boosts: Boosts,
+}
+
+impl Ranking {
+    pub(crate) fn of(rank: &RankConfig) -> Self {
+        Self { rank: rank.clone(), boosts: Boosts::of(rank) }
+    }
+}
+
 impl Boosts {
     pub(crate) fn of(config: &RankConfig) -> Self {
         let raise = |rule: &String| {

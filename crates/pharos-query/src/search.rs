@@ -10,7 +10,7 @@ use pharos_text::Analyser;
 use thiserror::Error;
 
 use crate::answer::Answer;
-use crate::boost::Boosts;
+use crate::boost::Ranking;
 use crate::cache::answers::AnswerKey;
 use crate::cache::{CacheUse, Caches, State, note};
 use crate::correct::Corrector;
@@ -67,8 +67,7 @@ impl Request {
 pub struct Search {
     index: Arc<dyn Index>,
     query: QueryConfig,
-    rank: RankConfig,
-    boosts: Boosts,
+    ranking: RwLock<Arc<Ranking>>,
     clicks: RwLock<Arc<Clicks>>,
     clock: Arc<dyn Clock>,
     correct: CorrectConfig,
@@ -82,8 +81,7 @@ impl Search {
         Self {
             index,
             query: config.query.clone(),
-            rank: config.rank.clone(),
-            boosts: Boosts::of(&config.rank),
+            ranking: RwLock::new(Arc::new(Ranking::of(&config.rank))),
             clicks: RwLock::default(),
             clock: Arc::new(SystemClock),
             correct: config.correct.clone(),
@@ -97,6 +95,14 @@ impl Search {
         Self { clock, ..self }
     }
 
+    /// Ranks by these settings from now on; what was known before is not shown any more.
+    pub fn set_ranking(&self, rank: &RankConfig) {
+        if self.ranking().rank != *rank {
+            let ranking = Arc::new(Ranking::of(rank));
+            *self.ranking.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = ranking;
+        }
+    }
+
     /// Ranks by these clicks from now on.
     pub fn set_clicks(&self, clicks: Clicks) {
         *self.clicks.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(clicks);
@@ -104,7 +110,8 @@ impl Search {
 
     /// A day is over: clicks before it count less.
     pub fn end_click_day(&self) {
-        self.clicks().end_day(&ClickRules { decay: self.rank.click_decay, start: self.rank.click_start });
+        let rank = &self.ranking().rank;
+        self.clicks().end_day(&ClickRules { decay: rank.click_decay, start: rank.click_start });
     }
 
     /// Helps people with this from now on.
@@ -228,6 +235,7 @@ impl Search {
             day: self.today(),
             words: self.index.vocabulary(),
             clicks: clicks.stamp(&text),
+            ranking: self.ranking(),
         };
         // What follows on another state is not the answer of this one.
         let follows = page > 1 && request.generation.as_ref().is_some_and(|from| *from != state.generation);
@@ -262,7 +270,7 @@ impl Search {
             asked.extend(request.filters.expressions(state.day));
             let asked = Expression::all(asked);
             let until = started.checked_add(self.query.time);
-            let retriever = self.retriever(&*snapshot, &analyser, &clicks);
+            let retriever = self.retriever(&*snapshot, &analyser, &clicks, &state.ranking);
             let retriever = Retriever { until, state: Some(&state), today: state.day, ..retriever };
             let (caches, state) = (&self.caches, &state);
             let look = Look { request, asked: &asked, retriever, caches, state, size };
@@ -317,8 +325,9 @@ impl Search {
         }
         let snapshot = self.index.snapshot()?;
         let query = QueryConfig { max_results: count, ..self.query.clone() };
-        let clicks = self.clicks();
-        let retriever = Retriever { query: &query, ..self.retriever(&*snapshot, &analyser, &clicks) };
+        let (clicks, ranking) = (self.clicks(), self.ranking());
+        let retriever = self.retriever(&*snapshot, &analyser, &clicks, &ranking);
+        let retriever = Retriever { query: &query, ..retriever };
         let found = retriever.retrieve(Question { asked: &asked, text: &text, wanted })?;
         Ok(found.kept.iter().map(|kept| kept.candidate.page).collect())
     }
@@ -354,13 +363,14 @@ impl Search {
         snapshot: &'a dyn Snapshot,
         analyser: &'a Analyser,
         clicks: &'a Clicks,
+        ranking: &'a Ranking,
     ) -> Retriever<'a> {
         Retriever {
             snapshot,
             analyser,
             query: &self.query,
-            rank: &self.rank,
-            boosts: &self.boosts,
+            rank: &ranking.rank,
+            boosts: &ranking.boosts,
             clicks,
             today: self.today(),
             until: None,
@@ -371,6 +381,10 @@ impl Search {
     /// The day it is.
     fn today(&self) -> i64 {
         self.clock.now().seconds().div_euclid(86_400)
+    }
+
+    fn ranking(&self) -> Arc<Ranking> {
+        Arc::clone(&self.ranking.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
     fn clicks(&self) -> Arc<Clicks> {
@@ -431,6 +445,26 @@ mod tests {
         assert_eq!(search.run(&Request::new("lighthouse site:b.example")).unwrap().total, 0);
         let id = PageUrl::parse("http://b.example/3").unwrap().id();
         assert_eq!(search.page(id).unwrap().unwrap().title, "Tea");
+    }
+
+    #[test]
+    fn what_an_operator_blocks_is_gone_at_once() {
+        let (_dir, search) = search(&[
+            ("http://a.example/1", "The lighthouse", "lighthouse keepers"),
+            ("http://b.example/2", "Lighthouses", "a lighthouse and its keepers"),
+        ]);
+        let found = |cache| {
+            let answer = search.run(&Request::new("lighthouse")).unwrap();
+            assert_eq!(answer.cache, cache);
+            answer.hits.into_iter().map(|hit| hit.site).collect::<HashSet<_>>()
+        };
+        assert_eq!(found(CacheUse::Miss).len(), 2);
+        let mut rank = Config::default().rank;
+        search.set_ranking(&rank);
+        assert_eq!(found(CacheUse::Hit).len(), 2, "nothing has changed");
+        rank.block = vec!["b.example".into()];
+        search.set_ranking(&rank);
+        assert_eq!(found(CacheUse::Miss), HashSet::from(["a.example".to_string()]));
     }
 
     #[test]

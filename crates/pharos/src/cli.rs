@@ -154,7 +154,7 @@ pub(crate) struct CrawlOnlyArgs {
     pub(crate) explain: Option<String>,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct CrawlArgs {
     /// Addresses to start from; without any, an earlier crawl goes on
     #[arg(value_name = "SEED")]

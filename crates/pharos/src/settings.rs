@@ -1,30 +1,41 @@
-//! Putting the configuration together: defaults, file, environment, flags.
+//! Putting the configuration together: defaults, file, environment, flags; and again whenever the file changes.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
-use pharos_core::config::Config;
-use pharos_crawl::CrawlStatus;
+use pharos_core::config::{Config, KEYS, environment_name};
 use pharos_store::DataDir;
+use pharos_web::{LoadedSettings, SettingsSource};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{CrawlArgs, Global, ListenArgs};
 use crate::console;
 
 /// Variables of ours that are no settings.
-const RESERVED: &[&str] = &["PHAROS_DATA", "PHAROS_CONFIG", "PHAROS_LOG", "PHAROS_LONG"];
+const RESERVED: &[&str] = &["PHAROS_DATA", "PHAROS_CONFIG", "PHAROS_LOG", "PHAROS_LONG", "PHAROS_DESK_SETUP_CODE"];
+
+/// How often it is looked whether the file has changed.
+const LOOK: Duration = Duration::from_millis(500);
 
 pub(crate) fn data_dir(global: &Global) -> DataDir {
     DataDir::at(global.data.clone().unwrap_or_else(|| PathBuf::from("data")))
 }
 
+/// The file with the settings.
+fn file(global: &Global) -> PathBuf {
+    global.config.clone().unwrap_or_else(|| data_dir(global).config())
+}
+
 /// Defaults, then the file, then the environment.
 pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
     let mut config = Config::default();
-    let path = global.config.clone().unwrap_or_else(|| data_dir(global).config());
-    match std::fs::read_to_string(&path) {
+    let path = file(global);
+    match fs::read_to_string(&path) {
         Ok(text) => config.read_toml(&path.display().to_string(), &text)?,
         Err(e) if e.kind() == io::ErrorKind::NotFound && global.config.is_none() => {}
         Err(e) => return Err(e).with_context(|| format!("cannot read {}", path.display())),
@@ -33,39 +44,81 @@ pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
     Ok(config)
 }
 
-/// On SIGHUP the configuration is read again, and what a crawl can change while it runs is changed: how many requests
-/// are under way at once.
-pub(crate) fn reload_on_hangup(global: &Global, status: Arc<CrawlStatus>) -> anyhow::Result<()> {
-    let mut hangup = signal(SignalKind::hangup())?;
-    let global = global.clone();
-    tokio::spawn(async move {
-        while hangup.recv().await.is_some() {
-            let told = match load(&global) {
-                Ok(config) => {
-                    status.set_fetchers(config.crawl.fetchers);
-                    format!("{} requests at once from now on (crawl.fetchers)", config.crawl.fetchers)
-                }
-                Err(error) => format!("everything stays as it was: {error:#}"),
-            };
-            console::say(global.quiet, &told);
-        }
-    });
-    Ok(())
+/// Where a process that runs for long has its settings from: it reads them again when the file changes.
+#[derive(Clone)]
+pub(crate) struct Source {
+    global: Global,
+    /// What the command line says.
+    flags: Arc<Flags>,
 }
 
+/// Puts what the command line says over settings.
+type Apply = Box<dyn Fn(&mut Config) -> anyhow::Result<()> + Send + Sync>;
+
+struct Flags {
+    apply: Apply,
+    /// The settings that it decides.
+    keys: Vec<&'static str>,
+}
+
+impl Source {
+    /// File, environment, and then what `flags` say, which decide `keys`.
+    pub(crate) fn new(
+        global: &Global,
+        keys: Vec<&'static str>,
+        flags: impl Fn(&mut Config) -> anyhow::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self { global: global.clone(), flags: Arc::new(Flags { apply: Box::new(flags), keys }) }
+    }
+
+    /// Reads everything.
+    pub(crate) fn load(&self) -> anyhow::Result<Config> {
+        let mut config = load(&self.global)?;
+        (self.flags.apply)(&mut config)?;
+        pharos_crawl::check_rules(&config.crawl)?;
+        Ok(config)
+    }
+
+    /// For the operator's desk, which shows and changes the file.
+    pub(crate) fn for_desk(&self) -> SettingsSource {
+        let source = self.clone();
+        SettingsSource::new(file(&self.global), move || {
+            let config = source.load().map_err(|error| format!("{error:#}"))?;
+            let from_outside = KEYS.iter().map(|key| key.name).filter(|key| std::env::var_os(environment_name(key)).is_some());
+            let mut decided: BTreeMap<&str, &str> = from_outside.map(|key| (key, "environment")).collect();
+            decided.extend(source.flags.keys.iter().map(|key| (*key, "command line")));
+            Ok(LoadedSettings { config, decided })
+        })
+    }
+
+    /// Hands over settings whenever the file has changed, or a hangup says that something has.
+    pub(crate) fn follow(&self, take: impl Fn(Config) -> anyhow::Result<()> + Send + 'static) -> anyhow::Result<()> {
+        let mut hangup = signal(SignalKind::hangup())?;
+        let source = self.clone();
+        tokio::spawn(async move {
+            let path = file(&source.global);
+            let stamp = || fs::metadata(&path).and_then(|file| Ok((file.modified()?, file.len()))).ok();
+            let mut known = stamp();
+            loop {
+                tokio::select! {
+                    said = hangup.recv() => if said.is_none() { return },
+                    () = tokio::time::sleep(LOOK) => if stamp() == known { continue },
+                }
+                known = stamp();
+                let told = match tokio::task::block_in_place(|| source.load().and_then(&take)) {
+                    Ok(()) => "the settings were read again".to_string(),
+                    Err(error) => format!("the settings stay as they were: {error:#}"),
+                };
+                console::say(source.global.quiet, &told);
+            }
+        });
+        Ok(())
+    }
+}
+
+/// Puts what the command line says of a crawl over settings.
 pub(crate) fn apply_crawl(config: &mut Config, args: &CrawlArgs) -> anyhow::Result<()> {
-    let flags = [
-        ("crawl.mode", "--mode", &args.mode),
-        ("crawl.max_pages", "--max-pages", &args.max_pages),
-        ("crawl.max_depth", "--max-depth", &args.max_depth),
-        ("crawl.run_for", "--for", &args.run_for),
-        ("crawl.strategy", "--strategy", &args.strategy),
-        ("crawl.restart", "--restart", &args.restart),
-        ("crawl.scope", "--scope", &args.scope),
-        ("crawl.politeness", "--politeness", &args.politeness),
-        ("crawl.contact", "--contact", &args.contact),
-    ];
-    for (key, flag, value) in flags {
+    for (key, flag, value) in crawl_flags(args) {
         if let Some(value) = value {
             config.set(key, value, flag)?;
         }
@@ -77,6 +130,30 @@ pub(crate) fn apply_crawl(config: &mut Config, args: &CrawlArgs) -> anyhow::Resu
     config.crawl.exclude.extend(args.exclude.iter().cloned());
     pharos_crawl::check_rules(&config.crawl)?;
     Ok(())
+}
+
+fn crawl_flags(args: &CrawlArgs) -> [(&'static str, &'static str, &Option<String>); 9] {
+    [
+        ("crawl.mode", "--mode", &args.mode),
+        ("crawl.max_pages", "--max-pages", &args.max_pages),
+        ("crawl.max_depth", "--max-depth", &args.max_depth),
+        ("crawl.run_for", "--for", &args.run_for),
+        ("crawl.strategy", "--strategy", &args.strategy),
+        ("crawl.restart", "--restart", &args.restart),
+        ("crawl.scope", "--scope", &args.scope),
+        ("crawl.politeness", "--politeness", &args.politeness),
+        ("crawl.contact", "--contact", &args.contact),
+    ]
+}
+
+/// The settings that the command line decides, whatever the file says. Lists are added to, not decided.
+pub(crate) fn decided_by(args: &CrawlArgs) -> Vec<&'static str> {
+    let mut keys: Vec<&str> =
+        crawl_flags(args).into_iter().filter(|(.., value)| value.is_some()).map(|(key, ..)| key).collect();
+    if args.allow_private {
+        keys.push("crawl.allow_private");
+    }
+    keys
 }
 
 pub(crate) fn apply_listen(config: &mut Config, args: &ListenArgs) {

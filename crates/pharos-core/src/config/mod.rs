@@ -65,6 +65,33 @@ pub struct Key {
     pub meaning: &'static str,
 }
 
+/// When a change of a setting is felt by a process that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TakesEffect {
+    /// As soon as the file is saved.
+    AtOnce,
+    /// When the next crawl begins.
+    NextCrawl,
+    /// When the process is started again.
+    NextStart,
+}
+
+/// When a change of this setting is felt.
+pub fn takes_effect(key: &str) -> TakesEffect {
+    match key {
+        "crawl.agent" | "crawl.mode" | "crawl.run_for" | "crawl.strategy" | "crawl.restart" | "crawl.alpha"
+        | "crawl.beta" | "crawl.alternate" | "crawl.queue_ratio" | "crawl.seen_memory" => TakesEffect::NextCrawl,
+        "engine.disk_floor" => TakesEffect::AtOnce,
+        _ if key.starts_with("crawl.") || key.starts_with("rank.") => TakesEffect::AtOnce,
+        _ => TakesEffect::NextStart,
+    }
+}
+
+/// The environment variable that sets a key: `PHAROS_CRAWL_MAX_PAGES` for `crawl.max_pages`.
+pub fn environment_name(key: &str) -> String {
+    format!("PHAROS_{}", key.replace('.', "_").to_ascii_uppercase())
+}
+
 /// Declares the sections of the configuration: struct, default, documentation and access by name from one list.
 macro_rules! settings {
     ($( $(#[doc = $section_doc:literal])+ $section:ident: $Section:ident {
@@ -543,11 +570,11 @@ impl Config {
             if reserved.contains(&variable.as_str()) {
                 continue;
             }
-            let written = rest.to_ascii_lowercase();
             let place = format!("environment variable {variable}");
-            match KEYS.iter().find(|k| k.name.replace('.', "_") == written) {
+            let named = variable.to_ascii_uppercase();
+            match KEYS.iter().find(|key| environment_name(key.name) == named) {
                 Some(key) => self.set(key.name, &text, &place)?,
-                None => return Err(unknown_key(place, &written)),
+                None => return Err(unknown_key(place, &rest.to_ascii_lowercase())),
             }
         }
         Ok(())

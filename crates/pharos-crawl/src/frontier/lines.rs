@@ -37,6 +37,11 @@ impl Lines {
         }
     }
 
+    /// A site may be asked by so many requests at once from now on.
+    pub(super) fn set_connections(&mut self, connections_per_host: usize) {
+        self.connections_per_host = connections_per_host.max(1);
+    }
+
     /// Puts a site where it belongs: where it waits for its moment or its turn if it has something to ask, among the
     /// hungry if it may have, and nowhere if it waits for something else or is asked as much as it may be.
     pub(super) fn line_up(&mut self, id: SiteId, site: &mut Site) {

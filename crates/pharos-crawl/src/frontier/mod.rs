@@ -118,6 +118,34 @@ impl Frontier {
         self.lines.line_up(id, site);
     }
 
+    /// A site may be asked by so many requests at once from now on.
+    pub(crate) fn set_connections(&mut self, connections_per_host: usize) {
+        self.lines.set_connections(connections_per_host);
+    }
+
+    /// Makes a page the next of its site, whatever the strategy would say: an operator wants it now. One that is under way
+    /// stays so.
+    pub(crate) fn put_first(&mut self, page: DuePage) {
+        let queued = Queued::from(page);
+        let id = queued.id.site();
+        let site = self.sites.get(id);
+        let parked = site.parked.len();
+        site.parked.retain(|page| *page != queued.id);
+        if site.parked.len() < parked {
+            site.closed = false;
+            self.held.remove(&queued.id);
+        }
+        if self.held.contains(&queued.id) {
+            return;
+        }
+        let before = site.pages.len();
+        site.pages.retain(|other| other.id != queued.id);
+        self.queued -= before - site.pages.len();
+        site.pages.push_front(queued);
+        self.queued += 1;
+        self.lines.line_up(id, site);
+    }
+
     pub(crate) fn next(&mut self, now: Timestamp) -> Next {
         self.lines.call_up(&self.sites, now);
         loop {

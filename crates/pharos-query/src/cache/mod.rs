@@ -32,6 +32,7 @@ use utoipa::ToSchema;
 use self::answers::Answers;
 use self::history::Histories;
 use self::lists::KeptLists;
+use crate::boost::Ranking;
 use crate::rank::user_weight::ClickStamp;
 
 /// How much of an answer was known from before.
@@ -58,12 +59,17 @@ pub(crate) struct State {
     pub(crate) words: Arc<Vocabulary>,
     /// What was clicked.
     pub(crate) clicks: ClickStamp,
+    /// How everything is ranked.
+    pub(crate) ranking: Arc<Ranking>,
 }
 
 impl State {
     /// Is it the same but for the index?
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.day == other.day && self.clicks == other.clicks && Arc::ptr_eq(&self.words, &other.words)
+        self.day == other.day
+            && self.clicks == other.clicks
+            && Arc::ptr_eq(&self.words, &other.words)
+            && Arc::ptr_eq(&self.ranking, &other.ranking)
     }
 }
 

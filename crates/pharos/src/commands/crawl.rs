@@ -1,6 +1,7 @@
 //! `pharos crawl`.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use pharos_core::PageUrl;
@@ -10,21 +11,27 @@ use pharos_engine::{CrawlSummary, Ended, Engine, EngineError, Run};
 use pharos_store::{Catalog, DataDir, SqliteCatalog};
 
 use crate::cli::{CrawlArgs, CrawlOnlyArgs, Global};
-use crate::{Outcome, console, settings};
+use crate::settings::{self, Source};
+use crate::{Outcome, console};
 
 pub(crate) fn run(global: &Global, args: CrawlOnlyArgs) -> anyhow::Result<Outcome> {
-    let mut config = settings::load(global)?;
-    settings::apply_crawl(&mut config, &args.crawl)?;
     let seeds = seeds(&args.crawl)?;
     let data = settings::data_dir(global);
+    let flags = args.crawl.clone();
+    let source = Source::new(global, settings::decided_by(&flags), move |config| {
+        settings::apply_crawl(config, &flags)
+    });
+    let config = source.load()?;
     if let Some(url) = &args.explain {
         return explain(global, &data, &config.crawl, &seeds, url);
     }
     let root = data.root().to_path_buf();
-    let engine = Engine::open(data, config, "crawl", false)?;
+    let engine = Arc::new(Engine::open(data, config, "crawl", false)?);
     let (summary, stored) = super::runtime()?.block_on(async {
         let stop = console::stop_signal()?;
-        settings::reload_on_hangup(global, engine.status())?;
+        let steered = Arc::clone(&engine);
+        source.follow(move |config| Ok(steered.reconfigure(config)?))?;
+        let _telling = engine.tell("crawl")?;
         let progress = console::crawl_progress(engine.status());
         let summary = engine.run(Run { seeds, keep_going: false, stop }).await;
         progress.abort();

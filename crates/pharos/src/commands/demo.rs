@@ -4,31 +4,37 @@ use std::io;
 use std::net::Ipv4Addr;
 
 use pharos_core::config::Politeness;
-use pharos_core::{Config, PageUrl};
+use pharos_core::PageUrl;
 use pharos_store::DataDir;
 use pharos_testweb::{ServeOptions, Server, Web};
 
 use crate::cli::{Global, ListenArgs};
-use crate::{Outcome, console, settings};
+use crate::settings::{self, Source};
+use crate::{Outcome, console};
 
 /// Where the sample web listens; the same address each time, so that a kept demo stays right.
 const PORT: u16 = 8081;
 
 pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> {
-    let mut config = Config::default();
-    settings::apply_listen(&mut config, &args);
     // A demo leaves nothing behind, unless it is told where.
     let temporary = tempfile::Builder::new().prefix("pharos-demo-").tempdir()?;
     let data = DataDir::at(global.data.clone().unwrap_or_else(|| temporary.path().to_path_buf()));
     super::runtime()?.block_on(async {
         let stop = console::stop_signal()?;
         let server = start_web().await?;
-        config.crawl.politeness = Politeness::OwnSite;
-        config.crawl.allow_private = true;
-        config.crawl.resolve = server.resolve_args();
+        // A directory of its own has settings of its own.
+        let own = Global { data: Some(data.root().to_path_buf()), config: None, ..global.clone() };
+        let (resolve, decided) = (server.resolve_args(), vec!["crawl.politeness", "crawl.allow_private"]);
+        let source = Source::new(&own, decided, move |config| {
+            config.crawl.politeness = Politeness::OwnSite;
+            config.crawl.allow_private = true;
+            config.crawl.resolve.extend(resolve.iter().cloned());
+            settings::apply_listen(config, &args);
+            Ok(())
+        });
         let seeds = server.seeds().iter().map(|s| PageUrl::parse(s)).collect::<Result<Vec<_>, _>>()?;
         console::say(global.quiet, &format!("a sample web of {} sites runs on this machine", seeds.len()));
-        let ended = super::up::up(global, data, config, seeds, stop).await;
+        let ended = super::up::up(global, data, source, seeds, stop).await;
         server.stop().await;
         ended
     })

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pharos_engine::Builds;
 use pharos_index::EmbeddedIndex;
 use pharos_mining::system::Readings;
 use pharos_query::Search;
@@ -9,11 +10,16 @@ use pharos_store::DiskLibrary;
 use pharos_web::{Learning, Service};
 
 use crate::cli::{Global, ListenArgs};
-use crate::{Outcome, console, settings};
+use crate::settings::{self, Source};
+use crate::{Outcome, console};
 
 pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> {
-    let mut config = settings::load(global)?;
-    settings::apply_listen(&mut config, &args);
+    let decided = args.listen.is_some().then_some("web.listen").into_iter().collect();
+    let source = Source::new(global, decided, move |config| {
+        settings::apply_listen(config, &args);
+        Ok(())
+    });
+    let config = source.load()?;
     let data = settings::data_dir(global);
     super::search::must_exist(&data)?;
     let index = Arc::new(EmbeddedIndex::open_reader(&data.index())?);
@@ -22,13 +28,19 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> 
     let service = Service {
         data: data.clone(),
         learning: Arc::new(Learning::start(&data, &config, Arc::clone(&search), Readings::default)?),
-        search,
+        search: Arc::clone(&search),
         library: Arc::new(DiskLibrary::open_reader(&data.library())?),
         config: Arc::new(config.clone()),
         metrics: pharos_web::install_metrics()?,
+        settings: source.for_desk(),
+        builds: Arc::new(Builds::new(data, &config)),
     };
     super::runtime()?.block_on(async {
         let stop = console::stop_signal()?;
+        source.follow(move |config| {
+            search.set_ranking(&config.rank);
+            Ok(())
+        })?;
         let listener = super::up::listen(&config.web.listen).await?;
         console::say(
             global.quiet,

@@ -1,0 +1,192 @@
+//! What operators do to an engine while it runs: orders, and other settings.
+//!
+//! Orders come through the inbox, from whichever process the operator uses. Those that change what is known become records
+//! and take the way of fetched pages, so that all stores see them in the order of the library; those to the crawl itself
+//! are followed at once. Settings come from whoever read them ([`Engine::reconfigure`]).
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use pharos_core::Clock;
+use pharos_core::config::Config;
+use pharos_crawl::{CrawlStatus, SiteTable, changed_rules, check_rules, rules_of};
+use pharos_store::{Catalog, CrawlRules, Record};
+use tokio::sync::{mpsc, watch};
+use tracing::{info, warn};
+
+use crate::engine::TICK;
+use crate::inbox::{CrawlOrder, Inbox, Left, Order, PATIENCE, home_of, leave};
+use crate::{Engine, EngineError};
+
+/// Changes of rules that may wait to be recorded.
+const WAITING_RULES: usize = 1_000;
+
+const IS_RUNNING: &str = "the crawl is running already";
+const IS_NOT_RUNNING: &str = "no crawl is running";
+
+/// Why an engine whose crawl had ended has something to do again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attended {
+    /// It is told to stop altogether.
+    Stop,
+    /// The operator wants the crawl to begin again, or named the first pages of all.
+    Crawl,
+}
+
+/// Can an engine be run by these settings?
+pub fn check_settings(config: &Config) -> Result<(), EngineError> {
+    let wrong = |error: String| EngineError::Settings(error);
+    check_rules(&config.crawl).map_err(|error| wrong(error.to_string()))?;
+    SiteTable::parse(&config.crawl.site_settings).map_err(|error| wrong(error.to_string()))?;
+    Ok(())
+}
+
+/// Passes on what operators order while the crawl runs.
+pub(crate) struct PassingOn {
+    pub(crate) inbox: Inbox,
+    pub(crate) catalog: Arc<dyn Catalog>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) config: watch::Receiver<Arc<Config>>,
+    pub(crate) status: Arc<CrawlStatus>,
+    /// Ends the crawl.
+    pub(crate) halt: watch::Sender<bool>,
+    /// The engine is to stop altogether, which ends the crawl, too.
+    pub(crate) stop: watch::Receiver<bool>,
+}
+
+impl PassingOn {
+    pub(crate) async fn run(mut self, records: mpsc::Sender<Record>) {
+        loop {
+            tokio::select! {
+                _ = self.stop.wait_for(|stop| *stop) => {
+                    let _ = self.halt.send(true);
+                    return;
+                }
+                () = tokio::time::sleep(TICK) => {}
+            }
+            for (path, order) in self.inbox.waiting() {
+                if let Order::Crawl(order) = order {
+                    let done = self.obey(order);
+                    self.inbox.answer(&path, done.as_ref().copied().map_err(|e| e as &dyn std::fmt::Display));
+                    continue;
+                }
+                let (at, rules) = (self.clock.now(), self.rules());
+                for record in order.records(at, rules, &*self.catalog) {
+                    if records.send(record).await.is_err() {
+                        return;
+                    }
+                }
+                let patience = Instant::now() + PATIENCE;
+                loop {
+                    match order.is_done(&*self.catalog, at) {
+                        Ok(true) => break self.inbox.answer(&path, Ok(())),
+                        // Whoever gave it has taken it back.
+                        Ok(false) if !path.exists() => break,
+                        // Nobody takes back what was left; others must not wait for it for ever.
+                        Ok(false) if Instant::now() > patience => {
+                            break self.inbox.answer(&path, Err(&"nothing came of it"));
+                        }
+                        Ok(false) => tokio::time::sleep(TICK / 4).await,
+                        Err(error) => break self.inbox.answer(&path, Err(&error)),
+                    }
+                }
+            }
+        }
+    }
+
+    fn rules(&self) -> CrawlRules {
+        let known = self.catalog.rules().ok().flatten();
+        known.unwrap_or_else(|| rules_of(&self.config.borrow().crawl))
+    }
+
+    fn obey(&self, order: CrawlOrder) -> Result<(), &'static str> {
+        match order {
+            CrawlOrder::Pause => self.status.set_held(true),
+            CrawlOrder::Resume => self.status.set_held(false),
+            CrawlOrder::Stop => {
+                let _ = self.halt.send(true);
+            }
+            CrawlOrder::Start => return Err(IS_RUNNING),
+        }
+        info!(?order, "the operator steers the crawl");
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// Goes on doing what builders and operators ask for, after a run has ended, until there is more to do than that.
+    pub async fn attend(&self, mut stop: watch::Receiver<bool>) -> Attended {
+        let (_, never) = watch::channel(false);
+        let was_empty = self.is_empty();
+        loop {
+            tokio::select! {
+                _ = stop.wait_for(|stop| *stop) => return Attended::Stop,
+                () = tokio::time::sleep(TICK) => {}
+            }
+            let (crawl, others) = self.crawl_orders();
+            if others {
+                let done = tokio::task::block_in_place(|| self.intake(&never)?.attend());
+                if let Err(error) = done {
+                    warn!(%error, "could not do what the operator asked for");
+                }
+            }
+            if crawl || (was_empty && others && !self.is_empty()) {
+                return Attended::Crawl;
+            }
+            if let Some(index) = self.index.clone()
+                && self.generations.waiting().is_some()
+                && let Ok(Err(error)) = tokio::task::spawn_blocking(move || index.fulfil_wish()).await
+            {
+                warn!(%error, "could not do what the builder asked for");
+            }
+        }
+    }
+
+    /// Answers the orders to a crawl that does not run. Is it to begin, and are there other orders?
+    fn crawl_orders(&self) -> (bool, bool) {
+        let inbox = Inbox::of(&self.data);
+        let (mut begin, mut others) = (false, false);
+        for (path, order) in inbox.waiting() {
+            match order {
+                Order::Crawl(CrawlOrder::Start) => {
+                    begin = true;
+                    inbox.answer(&path, Ok(()));
+                }
+                Order::Crawl(_) => inbox.answer(&path, Err(&IS_NOT_RUNNING)),
+                _ => others = true,
+            }
+        }
+        (begin, others)
+    }
+
+    /// Nobody has named anything to crawl yet?
+    fn is_empty(&self) -> bool {
+        matches!(self.catalog.rules(), Ok(None))
+    }
+
+    /// Goes by other settings from now on, as far as a running engine can: manners and limits of the crawl, the budget of
+    /// the disk, and the rules of the crawl, whose change is recorded. Everything else holds from the next start.
+    pub fn reconfigure(&self, config: Config) -> Result<(), EngineError> {
+        check_settings(&config)?;
+        let before = self.config();
+        if *before == config {
+            return Ok(());
+        }
+        self.record_rules(&before, &config)?;
+        self.status.set_settings(Arc::new(config.crawl.clone()));
+        self.config.send_replace(Arc::new(config));
+        Ok(())
+    }
+
+    /// Has other rules recorded, where there is a crawl that they are for.
+    fn record_rules(&self, before: &Config, now: &Config) -> Result<(), EngineError> {
+        let Some(in_force) = self.catalog.rules()? else { return Ok(()) };
+        let rules = changed_rules(in_force.clone(), &before.crawl, &now.crawl);
+        let seeds = self.catalog.seed_sites()?;
+        let Some(about) = seeds.iter().find_map(home_of).filter(|_| rules != in_force) else { return Ok(()) };
+        match leave(&self.data, &Order::Rules { about, rules }, WAITING_RULES)? {
+            Left::Waits => Ok(()),
+            Left::Full => Err(EngineError::OrderUnread { owner: "the engine".into() }),
+        }
+    }
+}

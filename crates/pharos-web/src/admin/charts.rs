@@ -1,0 +1,95 @@
+//! Small charts, drawn as SVG: complete without a script, which only moves them on.
+
+use std::fmt::Write as _;
+
+/// The points of a chart's line and of the area below it, in a box of 300 by 60.
+pub(crate) struct Chart {
+    /// Which figure of a sample it shows.
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    /// How numbers of it are written: `count`, `bytes` or `part`.
+    pub(crate) unit: &'static str,
+    /// The newest value, written out.
+    pub(crate) now: String,
+    /// The value at the upper edge.
+    pub(crate) top: f64,
+    pub(crate) line: String,
+    pub(crate) area: String,
+}
+
+pub(crate) const WIDTH: usize = 300;
+pub(crate) const HEIGHT: f64 = 60.0;
+/// Seconds from the left edge to the right one.
+pub(crate) const SPAN: usize = 300;
+
+impl Chart {
+    /// Of the newest values; the oldest come first.
+    pub(crate) fn of(name: &'static str, title: &'static str, unit: &'static str, values: &[f64]) -> Self {
+        let values: Vec<f64> = values[values.len().saturating_sub(SPAN)..]
+            .iter()
+            .map(|value| if value.is_finite() { *value } else { 0.0 })
+            .collect();
+        let top = if unit == "part" { 1.0 } else { values.iter().copied().fold(1.0, f64::max) };
+        let first = WIDTH - values.len().min(WIDTH);
+        let mut line = String::new();
+        for (nth, value) in values.iter().enumerate() {
+            let y = HEIGHT - (value / top).clamp(0.0, 1.0) * (HEIGHT - 4.0) - 2.0;
+            let _ = write!(line, "{},{y:.1} ", first + nth);
+        }
+        let area = if values.is_empty() {
+            String::new()
+        } else {
+            format!("{first},{HEIGHT} {line}{},{HEIGHT}", first + values.len() - 1)
+        };
+        let now = written(values.last().copied().unwrap_or_default(), unit);
+        Self { name, title, unit, now, top, line: line.trim_end().to_string(), area }
+    }
+}
+
+/// A number as people read it.
+pub(crate) fn written(value: f64, unit: &str) -> String {
+    match unit {
+        "bytes" => bytes(value),
+        "part" => format!("{:.0} %", 100.0 * value),
+        _ if value >= 1000.0 => crate::words::grouped(value.round() as u64),
+        _ if value >= 10.0 || value == value.round() => format!("{value:.0}"),
+        _ => format!("{value:.1}"),
+    }
+}
+
+/// Bytes as people read them.
+pub(crate) fn bytes(bytes: f64) -> String {
+    const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
+    let (mut value, mut unit) = (bytes.max(0.0), 0);
+    while value >= 1000.0 && unit + 1 < UNITS.len() {
+        (value, unit) = (value / 1000.0, unit + 1);
+    }
+    if unit == 0 || value >= 100.0 { format!("{value:.0} {}", UNITS[unit]) } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_value_stands_at_the_right_edge() {
+        let chart = Chart::of("pages", "Pages", "count", &[0.0, 5.0, 10.0]);
+        assert_eq!(chart.line, "297,58.0 298,30.0 299,2.0");
+        assert_eq!(chart.area, "297,60 297,58.0 298,30.0 299,2.0 299,60");
+        assert_eq!(chart.now, "10");
+        let many = Chart::of("pages", "Pages", "count", &vec![1.0; 1000]);
+        assert!(many.line.starts_with("0,2.0 ") && many.line.ends_with("299,2.0"));
+        assert_eq!(Chart::of("pages", "Pages", "count", &[]).area, "");
+        let odd = Chart::of("pages", "Pages", "count", &[f64::NAN, f64::INFINITY, -1.0]);
+        assert_eq!(odd.line, "297,58.0 298,58.0 299,58.0");
+    }
+
+    #[test]
+    fn numbers_are_written_for_people() {
+        assert_eq!(bytes(999.0), "999 B");
+        assert_eq!(bytes(1_500_000.0), "1.5 MB");
+        assert_eq!(bytes(123_456.0), "123 KB");
+        assert_eq!((written(0.25, "part"), written(12_345.0, "count")), ("25 %".into(), "12,345".into()));
+        assert_eq!((written(0.5, "count"), written(3.0, "count")), ("0.5".into(), "3".into()));
+    }
+}

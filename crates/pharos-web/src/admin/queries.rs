@@ -1,0 +1,171 @@
+//! `/admin/queries`: what people ask, what they do not find, and how fast they are answered.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use askama::Template;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use pharos_core::{Clock as _, SystemClock};
+use pharos_mining::system::SystemRecord;
+use pharos_mining::{Kind, LogFile, QueryRecord, Window, list};
+use serde::de::DeserializeOwned;
+
+use super::frame::DeskFrame;
+use super::page_words::PageWords;
+use super::session::Operator;
+use super::work::aside;
+use crate::page::respond;
+use crate::service::{Rooms, ServiceError};
+use crate::visitor::{Visitor, link};
+use crate::words::{Lang, grouped};
+
+/// Entries of a list.
+const SHOWN: usize = 20;
+/// Bytes at the end of a log that are looked at: a page must come at once, however long the log is.
+const TAIL: u64 = 2 << 20;
+/// Time slots shown, the newest first.
+const SLOTS: usize = 24;
+
+#[derive(Template)]
+#[template(path = "admin/queries.html")]
+struct QueriesPage {
+    frame: DeskFrame,
+    w: &'static PageWords,
+    is_off: bool,
+    top: Vec<(String, String, String)>,
+    rising: Vec<(String, String, String)>,
+    empty: Vec<(String, String, String)>,
+    looked_at: String,
+    slots: Vec<Slot>,
+    hours: Vec<Hour>,
+}
+
+/// What the system log says of a time slot.
+struct Slot {
+    at: String,
+    queries: String,
+    p50: String,
+    p99: String,
+    known: String,
+    fetched: String,
+    lost: u64,
+}
+
+/// A bar of the last day.
+struct Hour {
+    x: usize,
+    height: u64,
+    title: String,
+}
+
+/// `/admin/queries`.
+pub(crate) async fn queries(
+    State(rooms): State<Rooms>,
+    visitor: Visitor,
+    operator: Operator,
+) -> Result<Response, ServiceError> {
+    let w = PageWords::of(visitor.lang);
+    let is_off = !rooms.config().log.enabled;
+    let (recent, slots) = aside(&rooms, |service| {
+        let logs = service.data.logs();
+        Ok((newest::<QueryRecord>(&logs, Kind::Queries), newest::<SystemRecord>(&logs, Kind::System)))
+    })
+    .await?;
+    let (top, rising, hours) = aside(&rooms, |service| {
+        Ok(service.learning.shared.recall(|memory| {
+            (memory.top(Window::Day, SHOWN), memory.rising(Window::Day, SHOWN), memory.hourly_of_all())
+        }))
+    })
+    .await?;
+    let entry = |query: String, figure: String| (link("/search", [("q", query.as_str())]), query, figure);
+    let most = hours.iter().copied().max().unwrap_or_default().max(1);
+    let page = QueriesPage {
+        frame: DeskFrame::new(&rooms, &visitor, &operator),
+        w,
+        is_off,
+        top: top.into_iter().map(|hot| entry(hot.query, grouped(hot.count))).collect(),
+        rising: rising.into_iter().map(|hot| entry(hot.query, format!("× {:.1}", hot.growth))).collect(),
+        looked_at: grouped(recent.len() as u64),
+        empty: without_results(recent).into_iter().map(|(query, count)| entry(query, grouped(count))).collect(),
+        slots: slots.iter().rev().take(SLOTS).map(|slot| Slot::of(slot, visitor.lang)).collect(),
+        hours: hours
+            .iter()
+            .enumerate()
+            .map(|(nth, count)| Hour { x: nth * 12, height: 56 * count / most, title: grouped(*count) })
+            .collect(),
+    };
+    Ok(respond(&visitor, StatusCode::OK, &page))
+}
+
+/// Queries that found nothing, the most frequent first.
+fn without_results(recent: Vec<QueryRecord>) -> Vec<(String, u64)> {
+    let mut counts = std::collections::HashMap::<String, u64>::new();
+    for record in recent.into_iter().filter(|record| record.total == Some(0) && record.page <= 1) {
+        *counts.entry(record.query).or_default() += 1;
+    }
+    let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    counts.truncate(SHOWN);
+    counts
+}
+
+impl Slot {
+    fn of(slot: &SystemRecord, lang: Lang) -> Self {
+        let ms = |time: Option<f64>| time.map_or_else(|| "–".into(), |ms| format!("{ms:.1} ms"));
+        let (hits, misses) = (slot.done.cache_hits, slot.done.cache_misses);
+        let part = |hits: u64, all: u64| (all > 0).then(|| format!("{} %", 100 * hits / all));
+        Self {
+            at: lang.moment(slot.to),
+            queries: grouped(slot.queries),
+            p50: ms(slot.latency.p50),
+            p99: ms(slot.latency.p99),
+            known: part(hits, hits + misses).unwrap_or_else(|| "–".into()),
+            fetched: grouped(slot.done.fetched),
+            lost: slot.log_lost,
+        }
+    }
+}
+
+/// The newest records of a kind of log, the oldest of them first: those at the end of today's and yesterday's file.
+fn newest<R: DeserializeOwned>(logs: &Path, kind: Kind) -> Vec<R> {
+    let today = SystemClock.now().date();
+    let files = list(logs).unwrap_or_default();
+    let open = files.into_iter().filter(|file| file.kind == kind && !file.packed && file.day <= today);
+    let last: Vec<LogFile> = open.collect();
+    let mut records = Vec::new();
+    for file in &last[last.len().saturating_sub(2)..] {
+        let Ok(text) = tail(&file.path, TAIL) else { continue };
+        records.extend(text.lines().filter_map(|line| serde_json::from_str(line).ok()));
+    }
+    records
+}
+
+/// The last bytes of a file, from the beginning of a line.
+pub(super) fn tail(path: &Path, most: u64) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    let from = file.metadata()?.len().saturating_sub(most);
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let first = text.find('\n').map_or(0, |end| end + 1);
+    Ok(if from > 0 { text[first..].to_string() } else { text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tail_begins_with_a_whole_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        std::fs::write(&path, "first line\nsecond 灯塔\nthird\n").unwrap();
+        assert_eq!(tail(&path, 1000).unwrap(), "first line\nsecond 灯塔\nthird\n");
+        assert_eq!(tail(&path, 10).unwrap(), "third\n");
+        assert!(tail(&dir.path().join("none"), 10).is_err());
+    }
+}

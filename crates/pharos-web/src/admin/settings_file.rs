@@ -1,0 +1,202 @@
+//! Changing `pharos.toml` from the desk: single settings, with everything else in the file, comments too, left as it is.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use pharos_core::Config;
+use pharos_core::config::KEYS;
+use toml_edit::{DocumentMut, Item, Table, value};
+
+/// A file with more is none that a person wrote.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The file as it was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct SettingsFile {
+    pub(crate) text: String,
+    /// Tells this text from others, so that who changes it does so from what it is now.
+    pub(crate) stamp: String,
+}
+
+impl SettingsFile {
+    /// Reads it; one that is not there says nothing.
+    pub(crate) fn read(path: &Path) -> io::Result<Self> {
+        let text = match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(error),
+            Ok(file) if file.len() > MAX_BYTES => return Err(io::Error::other("it is larger than 1 MB")),
+            Ok(_) => fs::read_to_string(path)?,
+        };
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let stamp = format!("{:016x}", hasher.finish());
+        Ok(Self { text, stamp })
+    }
+
+    /// Puts another text in its place, as a whole.
+    pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        fs::create_dir_all(dir)?;
+        let unfinished = path.with_extension(format!("toml.new{}", std::process::id()));
+        let mut file = fs::File::create(&unfinished)?;
+        if let Ok(before) = fs::metadata(path) {
+            file.set_permissions(before.permissions())?;
+        }
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+        written.and_then(|()| fs::rename(&unfinished, path)).inspect_err(|_| {
+            let _ = fs::remove_file(&unfinished);
+        })
+    }
+}
+
+/// What becomes of a setting.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Edit {
+    /// It is as this text says; lists have one item on each line.
+    Set(String),
+    /// It is as it would be if nobody had set it.
+    Forget,
+}
+
+/// Is it a list of texts, which is edited line by line?
+pub(crate) fn is_list(key: &str) -> bool {
+    let default = Config::default().get(key).unwrap_or_default();
+    default.starts_with('[') && default.trim_matches(['[', ']']).split(',').all(|item| item.trim().parse::<f64>().is_err())
+}
+
+/// A setting as it stands in a form.
+pub(crate) fn for_people(config: &Config, key: &str) -> String {
+    let toml = config.get(key).unwrap_or_default();
+    match toml.parse::<toml_edit::Value>() {
+        Ok(toml_edit::Value::String(text)) => text.into_value(),
+        Ok(toml_edit::Value::Array(items)) if is_list(key) => {
+            items.iter().filter_map(|item| item.as_str()).collect::<Vec<_>>().join("\n")
+        }
+        _ => toml,
+    }
+}
+
+/// The text of a settings file with one setting changed. What is wrong is told in words.
+pub(crate) fn edited(text: &str, key: &str, edit: &Edit) -> Result<String, String> {
+    let key = KEYS.iter().find(|known| known.name == key).ok_or_else(|| format!("there is no setting `{key}`"))?;
+    let (section, name) = key.name.split_once('.').unwrap_or(("", key.name));
+    let mut document: DocumentMut = text.parse().map_err(|error| format!("the file cannot be read: {error}"))?;
+    match edit {
+        Edit::Forget => {
+            if let Some(table) = document.get_mut(section).and_then(Item::as_table_like_mut) {
+                table.remove(name);
+            }
+        }
+        Edit::Set(said) => {
+            let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
+            let table = table.as_table_like_mut().ok_or_else(|| format!("`{section}` is no section"))?;
+            let new = toml_value(key.name, said)?;
+            // What stands behind the old value on its line is a comment on the setting.
+            match table.get_mut(name).and_then(Item::as_value_mut) {
+                Some(old) => {
+                    let decor = old.decor().clone();
+                    *old = new;
+                    *old.decor_mut() = decor;
+                }
+                None => {
+                    table.insert(name, value(new));
+                }
+            }
+        }
+    }
+    let text = document.to_string();
+    check(&text)?;
+    Ok(text)
+}
+
+fn toml_value(key: &str, said: &str) -> Result<toml_edit::Value, String> {
+    if is_list(key) {
+        let items = said.lines().map(str::trim).filter(|line| !line.is_empty());
+        return Ok(toml_edit::Value::Array(items.collect()));
+    }
+    let mut config = Config::default();
+    config.set(key, said.trim(), "this form").map_err(|error| error.to_string())?;
+    let toml = config.get(key).unwrap_or_default();
+    toml.parse().map_err(|error| format!("`{said}` cannot be written: {error}"))
+}
+
+/// Can these settings be used?
+pub(crate) fn check(text: &str) -> Result<Config, String> {
+    let mut config = Config::default();
+    config.read_toml("pharos.toml", text).map_err(|error| error.to_string())?;
+    pharos_engine::check_settings(&config).map_err(|error| error.to_string())?;
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const FILE: &str = "# ours\n[crawl]\ncontact = \"me@example.org\" # mail\nfetchers = 8\n\n[web]\nlisten = \"[::1]:80\"\n";
+
+    fn set(text: &str, key: &str, to: &str) -> Result<String, String> {
+        edited(text, key, &Edit::Set(to.into()))
+    }
+
+    #[test]
+    fn one_setting_changes_and_the_rest_stays_to_the_letter() {
+        let text = set(FILE, "crawl.contact", "you@example.org").unwrap();
+        assert_eq!(text, FILE.replace("me@", "you@"));
+        let text = set(&text, "rank.block", " spam.example \n\n\"odd\" one").unwrap();
+        assert!(text.ends_with("[rank]\nblock = [\"spam.example\", '\"odd\" one']\n"), "{text}");
+        assert_eq!(for_people(&check(&text).unwrap(), "rank.block"), "spam.example\n\"odd\" one");
+        let text = edited(&text, "rank.block", &Edit::Forget).unwrap();
+        assert!(!text.contains("spam") && text.contains("# ours"), "{text}");
+        assert_eq!(edited("", "crawl.scope", &Edit::Forget).unwrap(), "");
+        assert_eq!(set("", "crawl.politeness", "gentle").unwrap(), "[crawl]\npoliteness = \"gentle\"\n");
+    }
+
+    #[test]
+    fn every_setting_survives_its_form() {
+        let config = Config::default();
+        for key in KEYS {
+            let said = for_people(&config, key.name);
+            let text = set("", key.name, &said).unwrap_or_else(|error| panic!("{}: {error}", key.name));
+            assert_eq!(check(&text).unwrap().get(key.name), config.get(key.name), "{}", key.name);
+        }
+        assert!(is_list("crawl.include") && !is_list("crawl.queue_ratio") && !is_list("crawl.fetchers"));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_not_written() {
+        for (key, to, said) in [
+            ("crawl.fetchers", "many", "a whole number"),
+            ("crawl.no_such", "1", "there is no setting"),
+            ("crawl.site_settings", "www.example.org delay=soon", "delay"),
+            ("crawl.scope", "planet", "crawl.scope"),
+        ] {
+            let error = set(FILE, key, to).unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
+        assert!(set("[crawl", "crawl.scope", "host").is_err(), "a file that is none is not made worse");
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pharos.toml");
+        let none = SettingsFile::read(&path).unwrap();
+        assert_eq!(none.text, "");
+        SettingsFile::replace(&path, FILE).unwrap();
+        let some = SettingsFile::read(&path).unwrap();
+        assert!(some.text == FILE && some.stamp != none.stamp);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing else is left");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_typed_panics(text in "\\PC{0,40}", said in "[\\PC\n]{0,40}", nth in 0..KEYS.len()) {
+            let _ = set(&text, KEYS[nth].name, &said);
+            let _ = set("", KEYS[nth].name, &said);
+        }
+    }
+}

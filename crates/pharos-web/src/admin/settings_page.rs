@@ -1,0 +1,166 @@
+//! `/admin/settings`: every setting with its meaning, to look at and to change; the file to take away and to bring.
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use pharos_core::Config;
+use pharos_core::config::{KEYS, TakesEffect, takes_effect};
+
+use super::action::Action;
+use super::frame::{DeskFrame, Notice};
+use super::page_words::PageWords;
+use super::session::Operator;
+use super::settings_file::{Edit, SettingsFile, for_people, is_list};
+use super::work::{aside, change_settings, finish, replace_settings};
+use crate::page::respond;
+use crate::service::{Rooms, ServiceError};
+use crate::visitor::{Visitor, link};
+
+const HERE: &str = "/admin/settings";
+
+#[derive(Template)]
+#[template(path = "admin/settings.html")]
+struct SettingsPage {
+    frame: DeskFrame,
+    w: &'static PageWords,
+    sections: Vec<Section>,
+    section: &'static str,
+    settings: Vec<Setting>,
+    stamp: String,
+    file: String,
+    text: String,
+}
+
+struct Section {
+    name: &'static str,
+    href: String,
+    is_current: bool,
+    changed: usize,
+}
+
+struct Setting {
+    key: &'static str,
+    meaning: &'static str,
+    value: String,
+    default: String,
+    is_changed: bool,
+    is_list: bool,
+    lines: usize,
+    effect: &'static str,
+    /// It holds only from the next start on, and is not what this process was started with.
+    is_pending: bool,
+    decided: Option<&'static str>,
+}
+
+/// `/admin/settings?section=…`.
+pub(crate) async fn settings(
+    State(rooms): State<Rooms>,
+    visitor: Visitor,
+    operator: Operator,
+) -> Result<Response, ServiceError> {
+    let w = PageWords::of(visitor.lang);
+    let (loaded, file) = aside(&rooms, |service| {
+        let file = SettingsFile::read(service.settings.file()).unwrap_or_default();
+        Ok((service.settings.load(), file))
+    })
+    .await?;
+    let frame = DeskFrame::new(&rooms, &visitor, &operator);
+    let frame = frame.saying(loaded.as_ref().err().map(Notice::bad));
+    let loaded = loaded.unwrap_or_default();
+    let (config, default) = (loaded.config, Config::default());
+    let of = |key: &'static str| key.split_once('.').map_or(key, |(section, _)| section);
+    let mut names: Vec<&'static str> = KEYS.iter().map(|key| of(key.name)).collect();
+    names.dedup();
+    let section = names.iter().copied().find(|name| Some(*name) == visitor.param("section")).unwrap_or("crawl");
+    let is_changed = |key: &str| config.get(key) != default.get(key);
+    let setting = |key: &pharos_core::config::Key| {
+        let value = for_people(&config, key.name);
+        let effect = takes_effect(key.name);
+        Setting {
+            key: key.name,
+            meaning: key.meaning.trim(),
+            default: for_people(&default, key.name),
+            is_changed: is_changed(key.name),
+            is_list: is_list(key.name),
+            lines: value.lines().count().clamp(2, 12),
+            effect: match effect {
+                TakesEffect::AtOnce => w.effect_at_once,
+                TakesEffect::NextCrawl => w.effect_next_crawl,
+                TakesEffect::NextStart => w.effect_next_start,
+            },
+            is_pending: effect == TakesEffect::NextStart && rooms.config().get(key.name) != config.get(key.name),
+            decided: loaded.decided.get(key.name).copied(),
+            value,
+        }
+    };
+    let page = SettingsPage {
+        frame,
+        w,
+        sections: names
+            .iter()
+            .map(|name| Section {
+                name,
+                href: link(HERE, [("section", *name)]),
+                is_current: *name == section,
+                changed: KEYS.iter().filter(|key| of(key.name) == *name && is_changed(key.name)).count(),
+            })
+            .collect(),
+        section,
+        settings: KEYS.iter().filter(|key| of(key.name) == section).map(setting).collect(),
+        stamp: file.stamp,
+        file: rooms.service().settings.file().display().to_string(),
+        text: file.text,
+    };
+    Ok(respond(&visitor, StatusCode::OK, &page))
+}
+
+/// `/admin/settings/export`: the file as it is.
+pub(crate) async fn export(State(rooms): State<Rooms>, _operator: Operator) -> Result<Response, ServiceError> {
+    let read = aside(&rooms, |service| Ok(SettingsFile::read(service.settings.file()))).await?;
+    Ok(match read {
+        Ok(file) => {
+            let headers = [
+                (CONTENT_TYPE, "application/toml; charset=utf-8"),
+                (CONTENT_DISPOSITION, "attachment; filename=\"pharos.toml\""),
+            ];
+            (headers, file.text).into_response()
+        }
+        Err(error) => {
+            tracing::error!(%error, "the settings cannot be read");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    })
+}
+
+/// `/admin/settings/{set,forget,import}`.
+pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
+    let w = PageWords::of(action.visitor.lang);
+    let stamp = Some(action.form.text("stamp").to_string());
+    let key = action.form.text("key").to_string();
+    let known = KEYS.iter().map(|known| known.name).find(|known| *known == key);
+    let section = known.and_then(|key| key.split_once('.')).map_or("crawl", |(section, _)| section);
+    let here = link(HERE, [("section", section)]);
+    let (name, changed) = match (what.as_str(), known) {
+        ("set", Some(key)) => {
+            let edit = Edit::Set(action.form.text("value").to_string());
+            ("settings.set", change_settings(&action.rooms, vec![(key, edit)], stamp).await)
+        }
+        ("forget", Some(key)) => {
+            ("settings.forget", change_settings(&action.rooms, vec![(key, Edit::Forget)], stamp).await)
+        }
+        ("import", _) => {
+            let text = action.form.text("text").replace("\r\n", "\n");
+            let replaced = replace_settings(&action.rooms, stamp, move |_, _| Ok(text)).await;
+            ("settings.import", replaced)
+        }
+        ("set" | "forget", None) => ("settings.set", Err(w.no_setting.to_string())),
+        _ => return StatusCode::NOT_FOUND.into_response(),
+    };
+    let (detail, done) = match changed {
+        Ok(detail) => (detail, Ok(())),
+        Err(why) => (String::new(), Err(why)),
+    };
+    finish(&action, name, &key, &detail, done, &here, w.did_change).await
+}

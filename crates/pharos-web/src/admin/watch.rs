@@ -1,0 +1,235 @@
+//! The figures that the desk shows as they change: a sample every second, the last ten minutes of them.
+//!
+//! What the engine does is read from what its owner tells ([`pharos_engine::live`]), whichever process that is; what the
+//! machine does is read here. A browser that lost its connection names the last sample it saw and gets those since.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pharos_engine::{Live, MachineReading, Phase, ThreadReading, live, thread_readings};
+use pharos_store::DataDir;
+use serde::Serialize;
+use tokio::sync::watch;
+
+use super::stages::{Stage, stages};
+
+/// A sample comes so often.
+pub(crate) const EVERY: Duration = Duration::from_secs(1);
+/// Samples that are kept.
+pub(crate) const KEPT: usize = 600;
+
+/// What happened within a second.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Sample {
+    /// Samples are counted from 1.
+    pub(crate) id: u64,
+    /// Milliseconds since 1970.
+    pub(crate) at: i64,
+    /// What the crawl does, in a word for programs.
+    pub(crate) state: &'static str,
+    /// By second.
+    pub(crate) pages: f64,
+    pub(crate) bytes: f64,
+    pub(crate) errors: f64,
+    /// As they stand.
+    pub(crate) queued: f64,
+    pub(crate) hosts: f64,
+    pub(crate) under_way: f64,
+    /// Since the owner was started.
+    pub(crate) fetched: u64,
+    pub(crate) failed: u64,
+    /// Parts of all processors.
+    pub(crate) processor: f64,
+    /// A part of all memory, and the bytes that this process takes.
+    pub(crate) memory: f64,
+    pub(crate) own_memory: u64,
+    pub(crate) disk_free: u64,
+    /// By second.
+    pub(crate) disk_read: f64,
+    pub(crate) disk_written: f64,
+    pub(crate) received: f64,
+    pub(crate) sent: f64,
+    pub(crate) switches: f64,
+    pub(crate) load: f64,
+    /// The part of the last ten seconds in which something waited: for a processor, for a disk, for memory.
+    pub(crate) pressure: [f64; 3],
+    pub(crate) stages: Vec<Stage>,
+}
+
+/// What was read last, to take differences from.
+struct Before {
+    at: Instant,
+    live: Option<Live>,
+    machine: MachineReading,
+    own: BTreeMap<&'static str, ThreadReading>,
+}
+
+/// The samples of the last minutes.
+pub(crate) struct Watch {
+    data: DataDir,
+    samples: Mutex<VecDeque<Arc<Sample>>>,
+    newest: watch::Sender<u64>,
+}
+
+impl Watch {
+    /// Begins to look, on a thread that ends when nobody holds this any more.
+    pub(crate) fn start(data: DataDir) -> std::io::Result<Arc<Self>> {
+        let watch =
+            Arc::new(Self { data, samples: Mutex::default(), newest: watch::Sender::new(0) });
+        let seen = Arc::downgrade(&watch);
+        thread::Builder::new().name("desk".into()).spawn(move || keep_looking(&seen))?;
+        Ok(watch)
+    }
+
+    /// The samples after this one, the oldest first.
+    pub(crate) fn since(&self, id: u64) -> Vec<Arc<Sample>> {
+        let samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
+        samples.iter().filter(|sample| sample.id > id).cloned().collect()
+    }
+
+    /// The newest sample.
+    pub(crate) fn now(&self) -> Option<Arc<Sample>> {
+        self.samples.lock().unwrap_or_else(PoisonError::into_inner).back().cloned()
+    }
+
+    /// Tells when there is a newer one.
+    pub(crate) fn newest(&self) -> watch::Receiver<u64> {
+        self.newest.subscribe()
+    }
+
+    fn read(&self) -> Before {
+        Before {
+            at: Instant::now(),
+            live: live(&self.data),
+            machine: MachineReading::now(self.data.root()),
+            own: thread_readings(),
+        }
+    }
+
+    fn take(&self, sample: Sample) {
+        let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = samples.back().map_or(1, |last| last.id + 1);
+        samples.push_back(Arc::new(Sample { id, ..sample }));
+        if samples.len() > KEPT {
+            samples.pop_front();
+        }
+        self.newest.send_replace(id);
+    }
+}
+
+fn keep_looking(watch: &Weak<Watch>) {
+    let Some(mut before) = watch.upgrade().map(|watch| watch.read()) else { return };
+    loop {
+        thread::sleep(EVERY.saturating_sub(before.at.elapsed()));
+        let Some(watch) = watch.upgrade() else { return };
+        let now = watch.read();
+        watch.take(between(&before, &now));
+        before = now;
+    }
+}
+
+/// What the crawl does, in a word for programs.
+pub(crate) fn state(live: Option<&Live>) -> &'static str {
+    let Some(live) = live else { return "off" };
+    match &live.phase {
+        Phase::Idle => "idle",
+        Phase::Replaying => "replaying",
+        Phase::Running if live.held => "held",
+        Phase::Running if live.no_room => "no-room",
+        Phase::Running => "running",
+        Phase::Empty => "empty",
+        Phase::Ended(_) => "ended",
+        Phase::Failed(_) => "failed",
+    }
+}
+
+fn between(before: &Before, now: &Before) -> Sample {
+    let seconds = now.at.duration_since(before.at).as_secs_f64().max(0.001);
+    let rate = |before: u64, now: u64| now.saturating_sub(before) as f64 / seconds;
+    // What another owner told is no beginning for what this one tells.
+    let same = |live: &&Live| now.live.as_ref().is_some_and(|now| now.process == live.process && now.since == live.since);
+    let (live, earlier) = (now.live.clone().unwrap_or_default(), before.live.as_ref().filter(same));
+    let earlier = earlier.unwrap_or(&live);
+    let told = (live.at.since(earlier.at)).as_secs_f64().max(0.5);
+    let told_rate = |before: u64, now: u64| now.saturating_sub(before) as f64 / told;
+    let (machine, was) = (&now.machine, &before.machine);
+    let by_second = |before: Option<(u64, u64)>, now: Option<(u64, u64)>| match (before, now) {
+        (Some(before), Some(now)) => (rate(before.0, now.0), rate(before.1, now.1)),
+        _ => (0.0, 0.0),
+    };
+    let (disk_read, disk_written) = by_second(was.disk_traffic, machine.disk_traffic);
+    let (received, sent) = by_second(was.network, machine.network);
+    let busy = machine.busy.zip(was.busy).map_or(0.0, |(now, before)| (now - before) / seconds);
+    Sample {
+        id: 0,
+        at: pharos_core::Clock::now(&pharos_core::SystemClock).millis(),
+        state: state(now.live.as_ref()),
+        pages: told_rate(earlier.pages, live.pages),
+        bytes: told_rate(earlier.bytes, live.bytes),
+        errors: told_rate(earlier.failed, live.failed),
+        queued: live.queued as f64,
+        hosts: live.sites as f64,
+        under_way: live.under_way as f64,
+        fetched: live.pages,
+        failed: live.failed,
+        processor: (busy / f64::from(machine.processors.max(1))).clamp(0.0, 1.0),
+        memory: machine.memory.map_or(0.0, |(all, free)| 1.0 - free as f64 / all.max(1) as f64),
+        own_memory: machine.own_memory.unwrap_or_default(),
+        disk_free: machine.disk.map_or(0, |(_, free)| free),
+        disk_read,
+        disk_written,
+        received,
+        sent,
+        switches: machine.switches.zip(was.switches).map_or(0.0, |(now, before)| rate(before, now)),
+        load: machine.load.unwrap_or_default(),
+        pressure: machine.pressure.map(Option::unwrap_or_default),
+        stages: stages(earlier, &live, &before.own, &now.own, seconds, machine.processors),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_taken_within_the_life_of_one_owner() {
+        let at = |seconds: i64, pages: u64, process: u32| Live {
+            at: pharos_core::Timestamp::from_millis(seconds * 1000),
+            process,
+            pages,
+            phase: Phase::Running,
+            ..Live::default()
+        };
+        let begun = Instant::now();
+        let read = |seconds: u64, live: Option<Live>| Before {
+            at: begun + Duration::from_secs(seconds),
+            live,
+            machine: MachineReading { processors: 2, busy: Some(seconds as f64), ..MachineReading::default() },
+            own: BTreeMap::new(),
+        };
+        let sample = between(&read(0, Some(at(0, 10, 1))), &read(2, Some(at(2, 50, 1))));
+        assert_eq!((sample.pages, sample.processor, sample.state), (20.0, 0.5, "running"));
+        let other = between(&read(0, Some(at(0, 10, 1))), &read(2, Some(at(2, 50, 2))));
+        assert_eq!(other.pages, 0.0, "another process began at nothing");
+        assert_eq!(between(&read(0, None), &read(1, None)).state, "off");
+    }
+
+    #[test]
+    fn who_was_away_gets_what_was_missed() {
+        let dir = tempfile::tempdir().unwrap();
+        let watch = Watch {
+            data: DataDir::at(dir.path()),
+            samples: Mutex::default(),
+            newest: watch::Sender::new(0),
+        };
+        for _ in 0..KEPT + 5 {
+            watch.take(Sample::default());
+        }
+        let missed = watch.since(KEPT as u64 + 2);
+        assert_eq!(missed.iter().map(|sample| sample.id).collect::<Vec<_>>(), [603, 604, 605]);
+        assert_eq!(watch.since(0).len(), KEPT, "older ones are gone");
+        assert_eq!(*watch.newest().borrow(), 605);
+    }
+}

@@ -1,0 +1,134 @@
+//! What the desk's pages read and do in other rooms, apart from the threads that queries wait for: an operator must get
+//! through where visitors are told to come back.
+
+use std::time::Duration;
+
+use pharos_engine::{Order, carry_out};
+use pharos_store::{Catalog, SqliteCatalog};
+use tokio::sync::oneshot;
+
+use super::action::Action;
+use super::record::Outcome;
+use super::settings_file::{Edit, SettingsFile, check, edited};
+use crate::service::{Rooms, Service, ServiceError};
+use axum::response::Response;
+
+/// Who carries out orders where nobody owns the data directory.
+const COMMAND: &str = "desk";
+
+/// How long the process that runs the engine may take to notice that the settings have changed.
+pub(super) const NOTICED: Duration = Duration::from_secs(1);
+
+/// Runs what blocks where it holds nobody up.
+pub(super) async fn aside<T: Send + 'static>(
+    rooms: &Rooms,
+    work: impl FnOnce(&Service) -> Result<T, ServiceError> + Send + 'static,
+) -> Result<T, ServiceError> {
+    let service = rooms.service().clone();
+    let (tell, told) = oneshot::channel();
+    tokio::task::spawn_blocking(move || {
+        let _ = tell.send(work(&service));
+    });
+    told.await?
+}
+
+/// The same with the catalog; nothing where there is none yet.
+pub(super) async fn with_catalog<T: Default + Send + 'static>(
+    rooms: &Rooms,
+    work: impl FnOnce(&Service, &dyn Catalog) -> Result<T, ServiceError> + Send + 'static,
+) -> Result<T, ServiceError> {
+    aside(rooms, |service| match SqliteCatalog::open_reader(&service.data.catalog())? {
+        Some(catalog) => work(service, &catalog),
+        None => Ok(T::default()),
+    })
+    .await
+}
+
+/// Has an order carried out; what is wrong is told in words.
+pub(super) async fn order(rooms: &Rooms, order: Order) -> Result<(), String> {
+    let done = aside(rooms, move |service| {
+        Ok(carry_out(&service.data, &service.config, COMMAND, &order).map_err(|error| error.to_string()))
+    });
+    done.await.map_err(|error| error.to_string())?
+}
+
+/// A change of settings that cannot be made.
+pub(super) type Refused = String;
+
+/// Changes settings in the file, all of them or none. With a `stamp`, only if nobody changed the file since. Gives what was
+/// changed, for the record.
+pub(super) async fn change_settings(
+    rooms: &Rooms,
+    edits: Vec<(&'static str, Edit)>,
+    stamp: Option<String>,
+) -> Result<String, Refused> {
+    replace_settings(rooms, stamp, move |text, decided| {
+        let mut text = text.to_string();
+        for (key, edit) in &edits {
+            if let Some(by) = decided(key) {
+                return Err(format!("`{key}` is decided by the {by}: change it there"));
+            }
+            text = edited(&text, key, edit)?;
+        }
+        Ok(text)
+    })
+    .await
+}
+
+/// Puts another text in place of the settings file.
+pub(super) async fn replace_settings(
+    rooms: &Rooms,
+    stamp: Option<String>,
+    make: impl FnOnce(&str, &dyn Fn(&str) -> Option<&'static str>) -> Result<String, Refused> + Send + 'static,
+) -> Result<String, Refused> {
+    let done = aside(rooms, move |service| Ok(replace(service, stamp.as_deref(), make)));
+    done.await.map_err(|error| error.to_string())?
+}
+
+fn replace(
+    service: &Service,
+    stamp: Option<&str>,
+    make: impl FnOnce(&str, &dyn Fn(&str) -> Option<&'static str>) -> Result<String, Refused>,
+) -> Result<String, Refused> {
+    let _one_at_a_time = service.settings.lock();
+    let path = service.settings.file();
+    let io = |error: std::io::Error| format!("{}: {error}", path.display());
+    let before = SettingsFile::read(path).map_err(io)?;
+    if stamp.is_some_and(|stamp| stamp != before.stamp) {
+        return Err("the settings were changed meanwhile by somebody else: look at them again".into());
+    }
+    let decided = service.settings.load().map(|loaded| loaded.decided).unwrap_or_default();
+    let text = make(&before.text, &|key| decided.get(key).copied())?;
+    let (was, is) = (check(&before.text), check(&text)?);
+    if text != before.text {
+        SettingsFile::replace(path, &text).map_err(io)?;
+    }
+    let was = was.unwrap_or_default();
+    let changed = pharos_core::config::KEYS.iter().filter_map(|key| {
+        let (was, is) = (was.get(key.name)?, is.get(key.name)?);
+        (was != is).then(|| format!("{}: {was} → {is}", key.name))
+    });
+    Ok(changed.collect::<Vec<_>>().join("; "))
+}
+
+/// Notes what became of an action and goes back to a page that says so.
+pub(super) async fn finish(
+    action: &Action,
+    name: &'static str,
+    what: &str,
+    detail: &str,
+    result: Result<(), String>,
+    to: &str,
+    good: &str,
+) -> Response {
+    match result {
+        Ok(()) => {
+            action.note(name, what, detail, Outcome::Done).await;
+            action.done(to, good)
+        }
+        Err(why) => {
+            action.note(name, what, detail, Outcome::Refused(&why)).await;
+            action.failed(to, why)
+        }
+    }
+}

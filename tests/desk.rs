@@ -1,0 +1,491 @@
+//! The operator's desk in a real browser: the first start, the levers of the crawl, sites, the story of a page, submissions,
+//! the index, settings and roles.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+#[path = "common/axe.rs"]
+mod axe;
+#[path = "common/browser.rs"]
+mod rig;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::{Running, get, pharos};
+use rig::{Browser, Demo, Site, count, stays, until};
+use thirtyfour::prelude::*;
+
+const CODE: &str = "a code of the tests";
+const NAME: &str = "ada";
+const PASSWORD: &str = "lamp in the tower";
+
+/// Fills in a field of a form.
+fn fill(browser: &Browser, css: &str, text: &str) {
+    let field = browser.find(css);
+    browser.run(field.clear());
+    browser.run(field.send_keys(text));
+}
+
+fn choose(browser: &Browser, select: &str, value: &str) {
+    browser.click(&format!("{select} option[value='{value}']"));
+}
+
+/// What the page says was done; nothing where it says nothing.
+fn said(browser: &Browser) -> String {
+    browser.texts(".said[role]").concat()
+}
+
+/// Names the first operator, who is logged in after that.
+fn set_up(browser: &Browser, home: &str) {
+    browser.open(&format!("{home}/admin"));
+    until("nobody is named yet", || browser.url().ends_with("/admin/setup"));
+    fill(browser, "input[name=code]", CODE);
+    fill(browser, "input[name=name]", NAME);
+    fill(browser, "input[name=password]", PASSWORD);
+    fill(browser, "input[name=again]", PASSWORD);
+    browser.click("main button");
+    browser.find(".desk-nav");
+}
+
+fn log_in(browser: &Browser, home: &str, name: &str, password: &str) {
+    browser.open(&format!("{home}/admin/login"));
+    fill(browser, "input[name=name]", name);
+    fill(browser, "input[name=password]", password);
+    browser.click("main button");
+}
+
+fn demo_with_desk() -> Demo {
+    Demo::start_with(|command| {
+        command.env("PHAROS_DESK_SETUP_CODE", CODE);
+    })
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn the_first_operator_comes_by_the_code_and_others_by_their_role() {
+    let demo = demo_with_desk();
+    let home = demo.url("");
+    let browser = Browser::start("en-US");
+    browser.open(&format!("{home}/admin/settings"));
+    until("everything leads to the setup", || browser.url().ends_with("/admin/setup"));
+    fill(&browser, "input[name=code]", "guessed, but wrong");
+    fill(&browser, "input[name=name]", NAME);
+    fill(&browser, "input[name=password]", PASSWORD);
+    fill(&browser, "input[name=again]", PASSWORD);
+    browser.click("main button");
+    browser.find(".said.bad");
+    set_up(&browser, &home);
+    assert_eq!(browser.text(".desk-who bdi"), NAME);
+
+    // A second operator who may only look.
+    browser.open(&format!("{home}/admin/operators"));
+    fill(&browser, "form[action='/admin/operators/add'] input[name=name]", "<b>guest</b>");
+    fill(&browser, "form[action='/admin/operators/add'] input[name=password]", "only looking around");
+    browser.click("form[action='/admin/operators/add'] button");
+    until("the guest is there", || browser.texts("tbody th bdi").contains(&"<b>guest</b>".to_string()));
+    browser.click("form[action='/admin/logout'] button");
+    until("logged out", || browser.url().contains("/admin/login"));
+    log_in(&browser, &home, NAME, "not the password");
+    browser.find(".said.bad");
+    log_in(&browser, &home, "<b>guest</b>", "only looking around");
+    browser.find(".desk-nav");
+    for path in ["/admin", "/admin/crawl", "/admin/sites", "/admin/index", "/admin/settings", "/admin/operators"] {
+        browser.open(&format!("{home}{path}"));
+        browser.find(".desk-who .badge");
+        assert!(browser.all("main form[method=post] button").is_empty(), "{path} offers nothing to who may only look");
+    }
+    // What the page does not offer is refused as well, and written down.
+    let forged = "document.body.insertAdjacentHTML('beforeend', `<form id=f method=post action=/admin/crawl/pause>\
+                  <input name=csrf value='${document.querySelector('[name=csrf]').value}'></form>`); f.submit()";
+    browser.run(browser.driver.execute(forged, Vec::new()));
+    until("it is refused", || browser.text("main").contains("only look"));
+    browser.open(&format!("{home}/admin/actions"));
+    let record = browser.texts("tbody tr").join("\n");
+    for line in ["desk.forbidden", "<b>guest</b>", NAME, "127.0.0.1"] {
+        assert!(record.contains(line), "{line} is missing in {record}");
+    }
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn the_crawl_is_steered_while_it_runs() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let site = Site::start(move |path| match path {
+        "/" => Some("<title>Garden &lt;script&gt;</title><p>The gardener waters a rhododendron. <a href=/rose>rose</a>".into()),
+        "/rose" => {
+            counter.fetch_add(1, Ordering::SeqCst);
+            Some("<title>Rose</title><p>A rose among thorns, watered daily by the gardener.".into())
+        }
+        _ => None,
+    });
+    let demo = demo_with_desk();
+    let home = demo.url("");
+    let browser = Browser::start("en-US");
+    set_up(&browser, &home);
+    let state = |wanted: &str| {
+        until(wanted, || browser.all(&format!(".state.{wanted}")).len() == 1);
+    };
+    state("running");
+    browser.click("form[action='/admin/crawl/pause'] button");
+    state("held");
+    assert!(said(&browser).contains("pauses"), "{}", said(&browser));
+
+    // Paused, it takes seeds and does not ask for them; once it goes on, figures move by themselves.
+    browser.open(&format!("{home}/admin/crawl"));
+    fill(&browser, "textarea[name=seeds]", &format!("http://127.0.0.1:{}/", site.port));
+    browser.click("form[action='/admin/crawl/seeds'] button");
+    until("they are taken", || said(&browser).starts_with("Added"));
+    stays("nothing is asked while it pauses", || site.connections() == 0);
+    browser.open(&format!("{home}/admin"));
+    let known = || count(&browser.texts(".figures dd")[3]);
+    let before = known();
+    browser.click("form[action='/admin/crawl/resume'] button");
+    state("running");
+    until("the rose is fetched", || asked.load(Ordering::SeqCst) > 0);
+    until("its figures are there", || {
+        browser.open(&format!("{home}/admin"));
+        known() >= before + 2
+    });
+    let figures = || browser.attribute("[data-chart=pages] polyline", "points");
+    let first = figures();
+    until("the charts move by themselves", || figures() != first);
+
+    // The site has its row and its page; everything of it is fetched again on request.
+    browser.open(&format!("{home}/admin/sites?q=127.0.0.1:{}", site.port));
+    assert_eq!(browser.texts("tbody th a"), [format!("127.0.0.1:{}", site.port)]);
+    browser.click("tbody th a");
+    let visits = asked.load(Ordering::SeqCst);
+    browser.click("form[action='/admin/site/recrawl'] button");
+    until("it is asked again", || asked.load(Ordering::SeqCst) > visits);
+
+    // Hidden from results, at once, and shown again.
+    let found = || get(demo.address(), "/search?q=rhododendron").1.contains("Garden");
+    until("it is found", found);
+    browser.click("form[action='/admin/site/hide'] button");
+    until("it is hidden", || !found());
+    browser.click("form[action='/admin/site/show'] button");
+    until("it is found again", found);
+
+    // The story of a page, and fetching it now.
+    let rose = format!("http://127.0.0.1:{}/rose", site.port);
+    browser.open(&format!("{home}/admin/page?url={rose}"));
+    assert_eq!(browser.text("#verdict"), "It is found.");
+    let visits = asked.load(Ordering::SeqCst);
+    browser.click("form[action='/admin/page/fetch'] button");
+    until("the page is fetched now", || asked.load(Ordering::SeqCst) > visits);
+    browser.open(&format!("{home}/admin/page?url=http://127.0.0.1:{}/no-such-page", site.port));
+    assert!(browser.text("#verdict").contains("Nobody ever heard"), "{}", browser.text("#verdict"));
+    browser.click("form[action='/admin/page/fetch'] button");
+    until("what is missing says so", || {
+        browser.open(&format!("{home}/admin/page?url=http://127.0.0.1:{}/no-such-page", site.port));
+        browser.text("#verdict").contains("404")
+    });
+
+    // Rules and pace change while it runs.
+    browser.open(&format!("{home}/admin/crawl"));
+    fill(&browser, "input[name=fetchers]", "7");
+    browser.click("form[action='/admin/crawl/pace'] button");
+    until("it is saved", || said(&browser) == "Saved");
+    assert!(std::fs::read_to_string(demo.data().join("pharos.toml")).unwrap().contains("fetchers = 7"));
+    fill(&browser, "textarea[name=guide_words]", "rose\n灯塔");
+    fill(&browser, "textarea[name=exclude]", &format!("http://127.0.0.1:{}/rose*", site.port));
+    browser.click("form[action='/admin/crawl/rules'] button");
+    until("the rules are in force", || {
+        browser.open(&format!("{home}/admin/page?url={rose}"));
+        browser.texts(".steps > .bad").join(" ").contains("crawl.exclude")
+    });
+    let visits = asked.load(Ordering::SeqCst);
+    browser.click("form[action='/admin/page/fetch'] button");
+    until("it is refused now", || {
+        browser.open(&format!("{home}/admin/trouble?kind=refused"));
+        browser.texts("tbody a").contains(&rose)
+    });
+    assert_eq!(asked.load(Ordering::SeqCst), visits);
+
+    // Stopped and started again; searching goes on all the time.
+    browser.open(&format!("{home}/admin"));
+    browser.click("form[action='/admin/crawl/stop'] button");
+    state("ended");
+    assert_eq!(get(demo.address(), "/search?q=lighthouse").0, 200);
+    browser.click("form[action='/admin/crawl/start'] button");
+    state("running");
+    browser.open(&format!("{home}/admin/actions"));
+    let record = browser.texts("tbody code");
+    for action in [
+        "crawl.pause", "crawl.resume", "crawl.seeds", "site.recrawl", "site.hide", "site.show", "page.fetch", "crawl.pace",
+        "crawl.rules", "crawl.stop", "crawl.start",
+    ] {
+        assert!(record.iter().any(|line| line == action), "{action} is not written down: {record:?}");
+    }
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn submissions_builds_and_settings() {
+    let site = Site::start(|path| {
+        (path == "/proposed").then(|| "<title>Proposed</title><p>A proposal about zeppelins.".to_string())
+    });
+    let demo = demo_with_desk();
+    let home = demo.url("");
+    let browser = Browser::start("en-US");
+    set_up(&browser, &home);
+
+    // A visitor proposes, the operator accepts.
+    let proposed = format!("http://127.0.0.1:{}/proposed", site.port);
+    browser.open(&format!("{home}/bot?url={proposed}"));
+    browser.click(".finding form button");
+    browser.find(".finding");
+    until("it waits for the operator", || {
+        browser.open(&format!("{home}/admin/submissions"));
+        browser.texts("tbody a").contains(&proposed)
+    });
+    browser.click("tbody input[type=checkbox]");
+    browser.click("button[value=accept]");
+    until("it is accepted", || said(&browser).contains("accepted"));
+    until("it is found", || get(demo.address(), "/search?q=zeppelins").1.contains("Proposed"));
+
+    // A history is built twice and the first one put in place again.
+    let generation = || {
+        browser.open(&format!("{home}/admin/index"));
+        browser.texts("tbody th").into_iter().find(|row| row.starts_with("history"))
+    };
+    let build = || {
+        let before = generation();
+        browser.click("form[action='/admin/index/build'] button");
+        until("a new history is in place", || generation() != before);
+        until("nothing is being built", || browser.all("form[action='/admin/index/build']").len() == 1);
+        generation().unwrap()
+    };
+    let (first, second) = (build(), build());
+    assert_ne!(first, second);
+    browser.click("details:has(form[action='/admin/index/rollback']) summary");
+    browser.click("form[action='/admin/index/rollback'] input[type=checkbox]");
+    browser.click("form[action='/admin/index/rollback'] button");
+    until("the history before is in place", || generation().as_ref() == Some(&first));
+    assert!(get(demo.address(), "/search?q=zeppelins").1.contains("Proposed"));
+
+    // A setting is changed, a wrong one is refused, and somebody else's change is not undone.
+    browser.open(&format!("{home}/admin/settings?section=rank"));
+    fill(&browser, "[id='rank.block'] textarea", "nobody.example");
+    browser.click("[id='rank.block'] button");
+    until("it is saved", || said(&browser) == "Saved");
+    let file = demo.data().join("pharos.toml");
+    assert!(std::fs::read_to_string(&file).unwrap().contains("block = [\"nobody.example\"]"));
+    fill(&browser, "[id='rank.k1'] input[type=text]", "much");
+    browser.click("[id='rank.k1'] button");
+    until("it is refused", || said(&browser).contains("a number"));
+    let others = std::fs::read_to_string(&file).unwrap() + "# by hand\n";
+    std::fs::write(&file, &others).unwrap();
+    fill(&browser, "[id='rank.k1'] input[type=text]", "1.4");
+    browser.click("[id='rank.k1'] button");
+    until("it is told", || said(&browser).contains("meanwhile"));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), others);
+    // All of them are brought at once.
+    browser.click("details:has(form[action='/admin/settings/import']) summary");
+    let text = browser.property("textarea[name=text]", "value");
+    assert_eq!(text, others);
+    fill(&browser, "textarea[name=text]", "[rank]\nk1 = 1.3\n");
+    browser.click("form[action='/admin/settings/import'] button");
+    until("they are brought", || std::fs::read_to_string(&file).unwrap() == "[rank]\nk1 = 1.3\n");
+    browser.open(&format!("{home}/admin/logs?q=lighthouse"));
+    assert!(!browser.texts(".log span").is_empty());
+    browser.open(&format!("{home}/admin/logs?file=../pharos.toml"));
+    assert!(!browser.text("main").contains("k1 = 1.3"), "nothing outside the folder of logs is shown");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn a_newcomer_names_the_first_site_on_the_desk() {
+    let site = Site::start(|path| {
+        (path == "/").then(|| "<title>First</title><p>The very first page, about narwhals.".to_string())
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let mut running = Running::start(
+        pharos()
+            .args(["--data", dir.path().to_str().unwrap(), "up", "--listen", "127.0.0.1:0", "--allow-private"])
+            .args(["--politeness", "own-site"])
+            .env("PHAROS_DESK_SETUP_CODE", CODE),
+    );
+    let address = running.address();
+    let home = format!("http://{address}");
+    let browser = Browser::without_scripts("zh-CN");
+    set_up(&browser, &home);
+    assert_eq!(rig::language(&browser), "zh");
+    browser.find(".state.empty");
+    browser.open(&format!("{home}/admin/crawl"));
+    fill(&browser, "textarea[name=seeds]", &format!("http://127.0.0.1:{}/", site.port));
+    browser.click("form[action='/admin/crawl/seeds'] button");
+    until("it is found", || get(&address, "/search?q=narwhals").1.contains("First"));
+    browser.open(&format!("{home}/admin"));
+    browser.find(".state.running");
+    // What the command line decides is not offered.
+    browser.open(&format!("{home}/admin/settings"));
+    assert!(browser.all("[id='crawl.politeness'] form").is_empty());
+    assert_eq!(browser.all("[id='crawl.fetchers'] form").len(), 1);
+}
+
+/// Every page of the desk.
+const PAGES: [(&str, &str); 14] = [
+    ("overview", "/admin"),
+    ("crawl", "/admin/crawl"),
+    ("sites", "/admin/sites"),
+    ("site", "/admin/site?name="),
+    ("story", "/admin/page?url="),
+    ("trouble", "/admin/trouble"),
+    ("submissions", "/admin/submissions"),
+    ("index", "/admin/index"),
+    ("machine", "/admin/machine"),
+    ("queries", "/admin/queries"),
+    ("settings", "/admin/settings?section=desk"),
+    ("logs", "/admin/logs"),
+    ("operators", "/admin/operators"),
+    ("actions", "/admin/actions"),
+];
+
+/// A page of the demo, and its site.
+fn example(browser: &Browser, demo: &Demo) -> (String, String) {
+    browser.open(&demo.url("/search?q=lighthouse+keeper"));
+    let page = browser.attribute(".hits h2 a", "href");
+    let host = page.split('/').nth(2).unwrap().to_string();
+    (page, host)
+}
+
+/// Where each page is, with something to show.
+fn paths(browser: &Browser, demo: &Demo) -> Vec<(&'static str, String)> {
+    let (page, host) = example(browser, demo);
+    let path = |(name, path): (&'static str, &str)| match name {
+        "site" => (name, format!("{path}{host}")),
+        "story" => (name, format!("{path}{page}")),
+        _ => (name, path.to_string()),
+    };
+    PAGES.into_iter().map(path).collect()
+}
+
+#[test]
+#[ignore = "needs Chromium and axe-core: ./check installs them"]
+fn no_page_of_the_desk_keeps_anybody_out() {
+    let demo = demo_with_desk();
+    let mut is_first = true;
+    for lang in ["en-US", "zh-CN"] {
+        let browser = Browser::start(lang);
+        if std::mem::take(&mut is_first) {
+            set_up(&browser, &demo.url(""));
+        } else {
+            log_in(&browser, &demo.url(""), NAME, PASSWORD);
+            browser.find(".desk-nav");
+        }
+        let mut wrong = Vec::new();
+        let paths = paths(&browser, &demo);
+        for (width, height) in [(1280, 900), (390, 844)] {
+            browser.size(width, height);
+            for (name, path) in &paths {
+                browser.open(&demo.url(path));
+                for scheme in ["light", "dark"] {
+                    browser.colour_scheme(scheme);
+                    let seen = format!("{name} {width} {scheme}");
+                    wrong.extend(browser.accessibility().into_iter().map(|line| format!("{seen}: {line}")));
+                }
+                let over = browser.run(browser.driver.execute(
+                    "return document.documentElement.scrollWidth - document.documentElement.clientWidth",
+                    Vec::new(),
+                ));
+                assert!(over.json().as_i64().unwrap() <= 0, "{name} sticks out at {width}");
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert_eq!(browser.errors(), Vec::<String>::new());
+    }
+}
+
+/// Names, titles, addresses and log lines that want to be more than text.
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn what_sites_say_is_text_on_the_desk_too() {
+    let evil = "<img src=x onerror=\"document.title='taken over'\">";
+    let page = format!("<title>{}</title><p>innocent words<a href='/{0}'>{0}</a>", evil.replace('<', "&lt;"));
+    let site = Site::start(move |path| match path {
+        "/" => Some(page.clone()),
+        "/robots.txt" => Some(format!("User-agent: *\nDisallow: /%3Cimg\n# {evil}\n")),
+        _ => None,
+    });
+    let demo = demo_with_desk();
+    let home = demo.url("");
+    let browser = Browser::start("en-US");
+    set_up(&browser, &home);
+    browser.open(&format!("{home}/admin/crawl"));
+    let seeds = format!("http://127.0.0.1:{0}/\nhttp://127.0.0.1:{0}/{evil}", site.port);
+    fill(&browser, "textarea[name=seeds]", &seeds);
+    browser.click("form[action='/admin/crawl/seeds'] button");
+    until("it is found", || get(demo.address(), "/search?q=innocent+words").0 == 200);
+    let host = format!("127.0.0.1:{}", site.port);
+    let coded = common::encode(evil);
+    for path in [
+        format!("/admin/site?name={host}"),
+        format!("/admin/site?name={coded}"),
+        format!("/admin/page?url=http://{host}/{coded}"),
+        format!("/admin/page?url={coded}"),
+        format!("/admin/sites?q={coded}&state={coded}&order={coded}&page={coded}"),
+        format!("/admin/trouble?site={host}&q={coded}&before={coded}"),
+        "/admin/trouble".into(),
+        format!("/admin/logs?q={coded}&file={coded}"),
+        "/admin/logs".into(),
+        format!("/admin/settings?section={coded}"),
+        format!("/admin/actions?who={coded}&text={coded}"),
+        "/admin/actions".into(),
+        "/admin/queries".into(),
+        "/admin".into(),
+        format!("/admin/login?next={coded}"),
+        format!("/admin/{coded}"),
+    ] {
+        browser.open(&format!("{home}{path}"));
+        stays(&path, || !browser.title().starts_with("taken over"));
+        assert!(browser.all("main img").is_empty(), "{path}");
+    }
+}
+
+/// The pictures of the manual: `PHAROS_SCREENSHOTS=docs/screens` writes them there.
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn screenshots_of_the_desk() {
+    let demo = demo_with_desk();
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = std::env::var_os("PHAROS_SCREENSHOTS").map_or(temporary.path().to_path_buf(), PathBuf::from);
+    // Tests run in their crate's directory, people in the root.
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    let browser = Browser::start("en-US");
+    let shots = |paths: &[(&str, String)]| {
+        for (width, height, device) in [(1280, 900, "desktop"), (390, 844, "phone")] {
+            browser.size(width, height);
+            for scheme in ["light", "dark"] {
+                browser.colour_scheme(scheme);
+                for (name, path) in paths {
+                    browser.open(&demo.url(path));
+                    browser.picture(&dir, &format!("desk-{name}-{device}-{scheme}.png"));
+                }
+            }
+        }
+    };
+    shots(&[("setup", "/admin/setup".into())]);
+    set_up(&browser, &demo.url(""));
+    for url in ["http://proposed.example/", "http://another.example/news"] {
+        browser.open(&demo.url(&format!("/bot?url={url}")));
+        browser.click(".finding form button");
+    }
+    browser.open(&demo.url("/admin/operators"));
+    fill(&browser, "form[action='/admin/operators/add'] input[name=name]", "guest");
+    fill(&browser, "form[action='/admin/operators/add'] input[name=password]", "only looking around");
+    browser.click("form[action='/admin/operators/add'] button");
+    browser.find("tbody");
+    shots(&paths(&browser, &demo));
+    browser.click("form[action='/admin/logout'] button");
+    until("logged out", || browser.url().contains("/admin/login"));
+    shots(&[("login", "/admin/login".into())]);
+}
