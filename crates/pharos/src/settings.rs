@@ -14,7 +14,8 @@ use crate::cli::{CrawlArgs, Global, ListenArgs};
 use crate::console;
 
 /// Variables of ours that are no settings.
-const RESERVED: &[&str] = &["PHAROS_DATA", "PHAROS_CONFIG", "PHAROS_LOG", "PHAROS_LONG"];
+const RESERVED: &[&str] =
+    &["PHAROS_DATA", "PHAROS_CONFIG", "PHAROS_LOG", "PHAROS_LONG", pharos_web::SETUP_CODE_VARIABLE];
 
 pub(crate) fn data_dir(global: &Global) -> DataDir {
     DataDir::at(global.data.clone().unwrap_or_else(|| PathBuf::from("data")))

@@ -14,6 +14,7 @@ use crate::{Outcome, console, settings};
 pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> {
     let mut config = settings::load(global)?;
     settings::apply_listen(&mut config, &args);
+    pharos_web::check_desk(&config)?;
     let data = settings::data_dir(global);
     super::search::must_exist(&data)?;
     let index = Arc::new(EmbeddedIndex::open_reader(&data.index())?);

@@ -34,6 +34,7 @@ pub(crate) async fn up(
     seeds: Vec<PageUrl>,
     stop: watch::Receiver<bool>,
 ) -> anyhow::Result<Outcome> {
+    pharos_web::check_desk(&config)?;
     let listener = listen(&config.web.listen).await?;
     let address = listener.local_addr()?;
     let engine = tokio::task::block_in_place(|| {
