@@ -43,6 +43,10 @@ PAGES = [
     ("bot-unknown", "/bot?url=https://nobody.example/", 200),
     ("bot-zh", "/bot?lang=zh", 200),
     ("api", "/api", 200),
+    ("desk-setup", "/admin/setup", 200),
+    ("desk-setup-zh", "/admin/setup?lang=zh", 200),
+    ("desk-login", "/admin/login", 200),
+    ("desk-login-zh", "/admin/login?lang=zh&next=/admin/sites", 200),
 ]
 
 # Everything that is recommended, except where it is a matter of taste.

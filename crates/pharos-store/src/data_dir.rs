@@ -58,6 +58,11 @@ impl DataDir {
         self.root.join("logs")
     }
 
+    /// The folder of the operator's desk: who may use it, and what was done there.
+    pub fn desk(&self) -> PathBuf {
+        self.root.join("desk")
+    }
+
     /// Becomes the owner: the one process that writes catalog, library and latest. `command` names it to others.
     pub fn own(&self, command: &str) -> Result<Owner, StoreError> {
         fs::create_dir_all(&self.root).map_err(StoreError::io("create", &self.root))?;

@@ -20,12 +20,14 @@ const STYLE: &str = concat!(
     include_str!("../static/colours.css")
 );
 const SCRIPT: &str = include_str!("../static/pharos.js");
+const DESK_STYLE: &str = include_str!("../static/desk.css");
+const DESK_SCRIPT: &str = include_str!("../static/desk.js");
 const ICON_SVG: &str = include_str!("../static/favicon.svg");
 const ICON_ICO: &[u8] = include_bytes!("../static/favicon.ico");
 
 /// Result pages and snapshots are made from other sites' pages; crawlers find those there.
 const ROBOTS: &str = "User-agent: *\nDisallow: /search\nDisallow: /snapshot\nDisallow: /clean\nDisallow: /api/\n\
-                      Disallow: /suggest\nDisallow: /bot?\n";
+                      Disallow: /suggest\nDisallow: /bot?\nDisallow: /admin\n";
 
 const A_DAY: &str = "public, max-age=86400";
 const FOR_GOOD: &str = "public, max-age=31536000, immutable";
@@ -55,6 +57,35 @@ pub(crate) fn script_href() -> &'static str {
 pub(crate) async fn script(visitor: Visitor, headers: HeaderMap) -> Response {
     let lifetime = if visitor.param("v") == Some(&SCRIPT_VERSION) { FOR_GOOD } else { A_DAY };
     asset(&headers, "text/javascript; charset=utf-8", lifetime, SCRIPT.as_bytes())
+}
+
+static DESK_STYLE_VERSION: LazyLock<String> = LazyLock::new(|| version(DESK_STYLE.as_bytes()));
+static DESK_SCRIPT_VERSION: LazyLock<String> = LazyLock::new(|| version(DESK_SCRIPT.as_bytes()));
+static DESK_STYLE_HREF: LazyLock<String> =
+    LazyLock::new(|| format!("/static/desk.css?v={}", *DESK_STYLE_VERSION));
+static DESK_SCRIPT_HREF: LazyLock<String> =
+    LazyLock::new(|| format!("/static/desk.js?v={}", *DESK_SCRIPT_VERSION));
+
+/// Where the style sheet of the desk is, which comes after that of all pages.
+pub(crate) fn desk_style_href() -> &'static str {
+    &DESK_STYLE_HREF
+}
+
+/// `/static/desk.css`.
+pub(crate) async fn desk_style(visitor: Visitor, headers: HeaderMap) -> Response {
+    let lifetime = if visitor.param("v") == Some(&DESK_STYLE_VERSION) { FOR_GOOD } else { A_DAY };
+    asset(&headers, "text/css; charset=utf-8", lifetime, DESK_STYLE.as_bytes())
+}
+
+/// Where the script of the desk is.
+pub(crate) fn desk_script_href() -> &'static str {
+    &DESK_SCRIPT_HREF
+}
+
+/// `/static/desk.js`.
+pub(crate) async fn desk_script(visitor: Visitor, headers: HeaderMap) -> Response {
+    let lifetime = if visitor.param("v") == Some(&DESK_SCRIPT_VERSION) { FOR_GOOD } else { A_DAY };
+    asset(&headers, "text/javascript; charset=utf-8", lifetime, DESK_SCRIPT.as_bytes())
 }
 
 /// `/favicon.svg`.

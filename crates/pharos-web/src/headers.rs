@@ -3,12 +3,13 @@
 use axum::extract::{Request, State};
 use axum::http::HeaderValue;
 use axum::http::header::{
-    CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::middleware::Next;
 use axum::response::Response;
 
+use crate::admin;
 use crate::service::Rooms;
 
 const GUARDS: [(HeaderName, HeaderValue); 6] = [
@@ -41,8 +42,14 @@ const ONLY_SECRETLY: HeaderValue = HeaderValue::from_static("max-age=2592000");
 
 /// Adds them.
 pub(crate) async fn guard(State(rooms): State<Rooms>, request: Request, next: Next) -> Response {
+    let is_desk = admin::is_desk(request.uri().path());
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
+    if is_desk {
+        // Nobody who comes to the same browser later sees what an operator saw, and no index has it.
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
+    }
     for (name, value) in GUARDS {
         headers.entry(name).or_insert(value);
     }

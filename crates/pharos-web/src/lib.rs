@@ -16,6 +16,7 @@
 //! /api/v1/suggest?q=…      suggest.rs    what a query may become; /suggest for browsers; /api/v1/hot what many ask
 //! /api/v1/click            click.rs      what was clicked; impressions.rs believes only what was shown
 //! /bot?url=…               bot.rs        for webmasters: how we crawl, and what is known of a page of theirs
+//! /admin                   admin/        the operator's desk: behind a login, and for this machine only unless told otherwise
 //! /healthz /metrics        health.rs     metrics.rs
 //! /static … /robots.txt    assets.rs     style, icons, robots.txt, OpenSearch description
 //! ```
@@ -67,6 +68,7 @@
 //! * Only links to `http` and `https` addresses are links.
 
 mod access;
+mod admin;
 mod api;
 mod assets;
 mod bot;
@@ -107,6 +109,7 @@ mod tls;
 mod visitor;
 mod words;
 
+pub use admin::{DeskSettingsError, SETUP_CODE_VARIABLE, check_desk};
 pub use learning::Learning;
 pub use metrics::{Metrics, MetricsError, install_metrics};
 pub use router::router;

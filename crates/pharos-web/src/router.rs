@@ -17,8 +17,8 @@ use tower_http::timeout::TimeoutLayer;
 
 use crate::service::{Rooms, Service};
 use crate::{
-    access, api, assets, bot, clean, failure, headers, health, help, home, hot, metrics, privacy, rate,
-    results, snapshot, suggest,
+    access, admin, api, assets, bot, clean, failure, headers, health, help, home, hot, metrics, privacy,
+    rate, results, snapshot, suggest,
 };
 
 /// Nothing here takes a body; a little is let through for clients that send one anyway.
@@ -26,7 +26,12 @@ const BODY_LIMIT: usize = 64 << 10;
 
 /// All routes, ready to be served.
 pub fn router(service: Service) -> io::Result<Router> {
-    Ok(guarded(routes(), Rooms::new(service)?))
+    Ok(open(Rooms::new(service)?))
+}
+
+/// The same for rooms that are there.
+pub(crate) fn open(rooms: Rooms) -> Router {
+    guarded(routes(), rooms)
 }
 
 fn routes() -> Router<Rooms> {
@@ -47,6 +52,8 @@ fn routes() -> Router<Rooms> {
         .route("/metrics", get(metrics::metrics))
         .route("/static/style.css", get(assets::style))
         .route("/static/pharos.js", get(assets::script))
+        .route("/static/desk.css", get(assets::desk_style))
+        .route("/static/desk.js", get(assets::desk_script))
         .route("/favicon.svg", get(assets::icon_svg))
         .route("/favicon.ico", get(assets::icon_ico))
         .route("/robots.txt", get(assets::robots))
@@ -64,9 +71,10 @@ fn guarded(routes: Router<Rooms>, rooms: Rooms) -> Router {
         .layer(from_fn_with_state(rooms.clone(), failure::dress))
         .layer(from_fn_with_state(rooms.clone(), rate::limit))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, timeout))
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(RequestBodyLimitLayer::new(BODY_LIMIT));
-    routes.merge(api::routes(&rooms)).layer(layers).with_state(rooms)
+        .layer(CatchPanicLayer::custom(panicked));
+    let routes = routes.merge(api::routes(&rooms)).layer(RequestBodyLimitLayer::new(BODY_LIMIT));
+    // The desk has its own limit.
+    routes.merge(admin::routes(&rooms)).layer(layers).with_state(rooms)
 }
 
 /// A bare status: [`failure::dress`] makes the page.

@@ -29,8 +29,8 @@ use tower::ServiceExt as _;
 
 use crate::open_files;
 use crate::patience::{Pace, Paced, Patience};
-use crate::router::router;
-use crate::service::Service;
+use crate::router;
+use crate::service::{Rooms, Service};
 use crate::tls::Certificates;
 
 /// Connections that the kernel keeps for us until we let them in; it may keep fewer (`net.core.somaxconn`).
@@ -76,14 +76,17 @@ pub async fn serve(
 ) -> io::Result<()> {
     let web = service.config.web.clone();
     let certificates = Certificates::of(&web)?;
-    let upkeep = tokio::spawn(service.metrics.clone().keep_up());
+    let metrics = service.metrics.clone();
+    let rooms = Rooms::new(service)?;
+    rooms.desk().announce(listener.local_addr()?, certificates.is_some());
+    let upkeep = tokio::spawn(metrics.keep_up());
     let watching = certificates.clone().map(|certificates| tokio::spawn(certificates.keep_up()));
     let server = Server {
         places: Arc::new(Semaphore::new(open_files::room_for(web.connections))),
         acceptor: certificates.map(|certificates| certificates.acceptor()).transpose()?,
         builder: builder(&web),
         patience: Patience::of(&web),
-        router: router(service)?,
+        router: router::open(rooms),
         graceful: GracefulShutdown::new(),
     };
     tokio::pin!(stop);

@@ -22,6 +22,7 @@ use thiserror::Error;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::RecvError;
 
+use crate::admin::{Desk, DeskError};
 use crate::api;
 use crate::learning::{Learning, Shared};
 use crate::metrics::{Metrics, QUERY_SECONDS, SHED, STAGE_SECONDS, SUGGEST_SECONDS};
@@ -66,6 +67,8 @@ pub(crate) enum ServiceError {
     Engine(#[from] EngineError),
     #[error(transparent)]
     Rules(#[from] RulesError),
+    #[error(transparent)]
+    Desk(#[from] DeskError),
     #[error("a stored page has the address `{0}`, which is none")]
     Address(String),
     #[error("work stopped half-way")]
@@ -76,7 +79,7 @@ pub(crate) enum ServiceError {
 
 impl IntoResponse for ServiceError {
     fn into_response(self) -> Response {
-        if matches!(self, Self::Busy) {
+        if matches!(self, Self::Busy | Self::Desk(DeskError::Busy)) {
             return StatusCode::SERVICE_UNAVAILABLE.into_response();
         }
         tracing::error!(error = %self, "request failed");
@@ -141,6 +144,8 @@ struct Inside {
     pool: Pool,
     /// What the API keeps from one request to the next.
     api: api::Kept,
+    /// What the operator's desk keeps.
+    desk: Arc<Desk>,
     /// How many pages can be searched, looked up now and then.
     pages: Remembered<u64>,
 }
@@ -152,6 +157,7 @@ impl Rooms {
         Ok(Self(Arc::new(Inside {
             rates: Rates::of(&service.config.web),
             api: api::Kept::new(&service.config),
+            desk: Desk::open(&service.config, &service.data)?,
             pool: Pool::start(at_once, service.config.web.waiting)?,
             service,
             pages: Remembered::default(),
@@ -165,6 +171,11 @@ impl Rooms {
     /// What the API keeps from one request to the next.
     pub(crate) fn api(&self) -> &api::Kept {
         &self.0.api
+    }
+
+    /// What the operator's desk keeps.
+    pub(crate) fn desk(&self) -> &Arc<Desk> {
+        &self.0.desk
     }
 
     pub(crate) fn config(&self) -> &Config {

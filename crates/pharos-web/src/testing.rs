@@ -1,9 +1,11 @@
 //! A small engine for the tests: a real library and a real index in a temporary directory.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use pharos_core::{Config, LibraryPosition, PageUrl, Timestamp};
@@ -126,11 +128,26 @@ pub(crate) async fn ask(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Reply {
+    ask_as(router, None, method, uri, headers, body).await
+}
+
+/// Asks over a connection that comes from somewhere.
+pub(crate) async fn ask_as(
+    router: &Router,
+    from: Option<ConnectInfo<SocketAddr>>,
+    method: Method,
+    uri: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Reply {
     let mut request = Request::builder().method(method).uri(uri).header("host", "localhost");
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let request = request.body(Body::from(body.to_string())).unwrap();
+    let mut request = request.body(Body::from(body.to_string())).unwrap();
+    if let Some(from) = from {
+        request.extensions_mut().insert(from);
+    }
     let response = router.clone().oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
     let bytes = body.collect().await.unwrap().to_bytes().to_vec();

@@ -52,10 +52,7 @@ impl Lang {
 
     /// Its words.
     pub(crate) fn words(self) -> &'static Words {
-        match self {
-            Self::En => &EN,
-            Self::Zh => &ZH,
-        }
+        Words::of(self)
     }
 
     /// A day such as `2026-01-31` as people write it; anything else stays as it is.
@@ -85,19 +82,30 @@ impl Lang {
     }
 }
 
-/// Declares the table: one line per phrase, one column per language. `{}` is where values go.
+/// Declares a table of phrases: one line per phrase, one column per language. `{}` is where values go.
 macro_rules! words {
-    ($( $key:ident: $en:literal, $zh:literal; )+) => {
+    ($Words:ident { $( $key:ident: $en:literal, $zh:literal; )+ }) => {
         /// The phrases of one language.
-        pub(crate) struct Words { $( pub(crate) $key: &'static str, )+ }
-        const EN: Words = Words { $( $key: $en, )+ };
-        const ZH: Words = Words { $( $key: $zh, )+ };
+        pub(crate) struct $Words { $( pub(crate) $key: &'static str, )+ }
+        const EN: $Words = $Words { $( $key: $en, )+ };
+        const ZH: $Words = $Words { $( $key: $zh, )+ };
         #[cfg(test)]
         const TABLE: &[(&str, &str, &str)] = &[ $( (stringify!($key), $en, $zh), )+ ];
+
+        impl $Words {
+            /// The phrases of a language.
+            pub(crate) fn of(lang: $crate::words::Lang) -> &'static Self {
+                match lang {
+                    $crate::words::Lang::En => &EN,
+                    $crate::words::Lang::Zh => &ZH,
+                }
+            }
+        }
     };
 }
+pub(crate) use words;
 
-words! {
+words! { Words {
     name: "Pharos", "灯塔";
     description: "Search with Pharos", "用灯塔搜索";
     language: "Language", "语言";
@@ -410,7 +418,7 @@ words! {
     time_minutes: "{} min", "{} 分钟";
     time_hours: "{} h", "{} 小时";
     time_days: "{} days", "{} 天";
-}
+} }
 
 impl Words {
     /// What to do when nothing was found.
@@ -494,16 +502,22 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// Every phrase of a table is there in every language, with as many places for values.
+#[cfg(test)]
+pub(crate) fn assert_same_places(table: &[(&str, &str, &str)]) {
+    for (key, en, zh) in table {
+        assert!(!en.is_empty() && !zh.is_empty(), "{key}");
+        assert_eq!(en.matches("{}").count(), zh.matches("{}").count(), "{key}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_phrase_has_the_same_places_for_values_in_every_language() {
-        for (key, en, zh) in TABLE {
-            assert!(!en.is_empty() && !zh.is_empty(), "{key}");
-            assert_eq!(en.matches("{}").count(), zh.matches("{}").count(), "{key}");
-        }
+        assert_same_places(TABLE);
     }
 
     #[test]

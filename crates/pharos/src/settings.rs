@@ -17,7 +17,8 @@ use crate::cli::{CrawlArgs, Global, ListenArgs};
 use crate::console;
 
 /// Variables of ours that are no settings.
-const RESERVED: &[&str] = &["PHAROS_DATA", "PHAROS_CONFIG", "PHAROS_LOG", "PHAROS_LONG", "PHAROS_DESK_SETUP_CODE"];
+const RESERVED: &[&str] =
+    &["PHAROS_DATA", "PHAROS_CONFIG", "PHAROS_LOG", "PHAROS_LONG", pharos_web::SETUP_CODE_VARIABLE];
 
 /// How often it is looked whether the file has changed.
 const LOOK: Duration = Duration::from_millis(500);

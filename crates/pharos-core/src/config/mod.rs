@@ -473,6 +473,15 @@ settings! {
         /// Who answers for this engine, shown to webmasters; empty shows crawl.contact.
         contact: String = String::new(),
     }
+    /// The operator's desk at /admin.
+    desk: DeskConfig {
+        /// Whether there is one.
+        enabled: bool = true,
+        /// Addresses that it answers to, as in 10.0.0.0/8; by default this machine only.
+        allow: Vec<String> = vec!["127.0.0.0/8".into(), "::1/128".into()],
+        /// Who does nothing there for so long has to log in again; from a minute to 7 days.
+        session: Duration = Duration::from_secs(12 * 3600),
+    }
     /// The running engine.
     engine: EngineConfig {
         /// Threads that analyse pages; 0 is one per core.

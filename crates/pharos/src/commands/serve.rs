@@ -20,6 +20,7 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> 
         Ok(())
     });
     let config = source.load()?;
+    pharos_web::check_desk(&config)?;
     let data = settings::data_dir(global);
     super::search::must_exist(&data)?;
     let index = Arc::new(EmbeddedIndex::open_reader(&data.index())?);

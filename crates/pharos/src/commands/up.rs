@@ -41,6 +41,7 @@ pub(crate) async fn up(
     stop: watch::Receiver<bool>,
 ) -> anyhow::Result<Outcome> {
     let config = source.load()?;
+    pharos_web::check_desk(&config)?;
     let listener = listen(&config.web.listen).await?;
     let address = listener.local_addr()?;
     let engine = tokio::task::block_in_place(|| {

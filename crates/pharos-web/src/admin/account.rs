@@ -1,0 +1,93 @@
+//! `/admin/account`: one's own password, for who may only look as well.
+
+use askama::Template;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+
+use super::action::OwnAction;
+use super::frame::{DeskFrame, Notice};
+use super::login::{begin, come_back, too_many};
+use super::operators::{Account, find, set_password};
+use super::people::password_hint;
+use super::record::Outcome;
+use super::session::Operator;
+use super::words::DeskWords;
+use super::{DeskError, password};
+use crate::page::respond;
+use crate::service::{Rooms, ServiceError};
+use crate::visitor::Visitor;
+
+#[derive(Template)]
+#[template(path = "admin/account.html")]
+struct AccountPage {
+    frame: DeskFrame,
+    name: String,
+    role: &'static str,
+    longest_password: usize,
+    password_hint: String,
+}
+
+/// The page with the form.
+pub(super) async fn account(State(rooms): State<Rooms>, visitor: Visitor, operator: Operator) -> Response {
+    account_page(&rooms, &visitor, &operator, StatusCode::OK, None)
+}
+
+fn account_page(
+    rooms: &Rooms,
+    visitor: &Visitor,
+    operator: &Operator,
+    status: StatusCode,
+    notice: Option<Notice>,
+) -> Response {
+    let words = DeskWords::of(visitor.lang);
+    let page = AccountPage {
+        frame: DeskFrame::new(rooms, visitor, operator).saying(notice),
+        name: operator.name.clone(),
+        role: words.role(operator.role()),
+        longest_password: password::LONGEST,
+        password_hint: password_hint(words),
+    };
+    respond(visitor, status, &page)
+}
+
+/// The form. All other sessions of this operator end with it.
+pub(super) async fn change(
+    headers: HeaderMap,
+    OwnAction(action): OwnAction,
+) -> Result<Response, ServiceError> {
+    const DEED: &str = "operator.own-password";
+    let (words, form, operator) = (action.words(), &action.form, &action.operator);
+    let desk = action.rooms.desk();
+    let refuse = |status, text: &str| {
+        account_page(&action.rooms, &action.visitor, operator, status, Some(Notice::bad(text)))
+    };
+    if let Err(wait) = desk.tries.password(&operator.name) {
+        action.note(DEED, &operator.name, "", Outcome::Refused("too many tries")).await;
+        return Ok(too_many(wait, refuse(StatusCode::TOO_MANY_REQUESTS, &come_back(words, wait))));
+    }
+    let accounts = desk.aside(|desk| desk.accounts()).await?.map_err(DeskError::from)?;
+    let account = find(&accounts, &operator.name);
+    let hash = account.map(|account| account.password.as_str());
+    let (Some(account), true) = (account, desk.hashing.fits(form.text("current"), hash).await?) else {
+        action.note(DEED, &operator.name, "", Outcome::Refused("wrong password")).await;
+        return Ok(refuse(StatusCode::FORBIDDEN, words.current_wrong));
+    };
+    let new = form.text("password");
+    if !password::is_good(new, &operator.name) {
+        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, &password_hint(words)));
+    }
+    if new != form.text("again") {
+        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, words.password_differs));
+    }
+    let account = Account { password: desk.hashing.hash(new).await?, ..account.clone() };
+    let (name, hash) = (account.name.clone(), account.password.clone());
+    let changed =
+        desk.aside(move |desk| desk.operators.change(|accounts| set_password(accounts, &name, hash))).await?;
+    if changed.map_err(DeskError::from)?.is_err() {
+        return Ok(refuse(StatusCode::CONFLICT, words.no_such_operator));
+    }
+    action.note(DEED, &operator.name, "", Outcome::Done).await;
+    let notice = Notice::good(words.password_changed);
+    Ok(begin(&action.rooms, &action.visitor, &headers, &account, "/admin/account", Some(notice))?)
+}

@@ -1,0 +1,89 @@
+//! The desk's folder in the data directory: only its owner may look into it, and several processes may write to it.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// Only the owner reads and writes.
+const FILE_MODE: u32 = 0o600;
+const FOLDER_MODE: u32 = 0o700;
+
+/// Knows names; nothing is made before something is written.
+#[derive(Clone, Debug)]
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Nobody else writes until what this gives is dropped. Makes the folder where it is missing.
+    pub(super) fn lock(&self) -> io::Result<File> {
+        DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(&self.0)?;
+        let lock = File::options().create(true).append(true).mode(FILE_MODE).open(self.file("LOCK"))?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
+    /// Opens a file to write at its end.
+    pub(super) fn append(&self, name: &str) -> io::Result<File> {
+        File::options().create(true).read(true).append(true).mode(FILE_MODE).open(self.file(name))
+    }
+
+    /// Writes a file whole or not at all: who reads sees the old or the new one. The caller holds the lock.
+    pub(super) fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let (path, new) = (self.file(name), self.file(&format!("{name}.new")));
+        // What a process that died left there may have another mode.
+        match fs::remove_file(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = File::options().create_new(true).write(true).mode(FILE_MODE).open(&new)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(&new, &path)?;
+        File::open(&self.0)?.sync_all()
+    }
+}
+
+/// A file up to a length; what is longer is an error.
+pub(super) fn read_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    File::open(path)?.take(limit + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > limit {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is too long"));
+    }
+    Ok(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn only_the_owner_may_look_and_files_are_replaced_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::at(dir.path().join("desk"));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let lock = folder.lock().unwrap();
+        folder.replace("a", b"first").unwrap();
+        fs::write(folder.file("a.new"), "left by one that died").unwrap();
+        folder.replace("a", b"second").unwrap();
+        folder.append("b").unwrap().write_all(b"line\n").unwrap();
+        drop(lock);
+        assert_eq!(fs::read(folder.file("a")).unwrap(), b"second");
+        assert!(!folder.file("a.new").exists());
+        assert_eq!(
+            (mode(&folder.0), mode(&folder.file("a")), mode(&folder.file("b"))),
+            (0o700, 0o600, 0o600)
+        );
+        assert!(read_up_to(&folder.file("a"), 6).is_ok() && read_up_to(&folder.file("a"), 5).is_err());
+    }
+}

@@ -1,0 +1,48 @@
+//! What a form was filled in with.
+
+use url::form_urlencoded;
+
+/// Fields beyond this many are not looked at.
+const MOST: usize = 10_000;
+
+/// The fields of a form, in their order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Form(Vec<(String, String)>);
+
+impl Form {
+    /// From the body of a request, `application/x-www-form-urlencoded`.
+    pub(super) fn parse(body: &[u8]) -> Self {
+        let fields = form_urlencoded::parse(body).take(MOST);
+        Self(fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+    }
+
+    /// The first field of that name; empty where there is none.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.0.iter().find(|(n, _)| n == name).map_or("", |(_, value)| value)
+    }
+
+    /// All fields of that name.
+    pub(crate) fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
+        self.0.iter().filter(move |(n, _)| n == name).map(|(_, value)| value.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_by_name() {
+        let form = Form::parse("site=a&site=b%26c&empty=&name=%E7%81%AF+%E5%A1%94".as_bytes());
+        assert_eq!((form.text("site"), form.text("name"), form.text("none")), ("a", "灯 塔", ""));
+        assert_eq!(form.all("site").collect::<Vec<_>>(), ["a", "b&c"]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_body_is_too_odd(body in proptest::collection::vec(proptest::num::u8::ANY, 0..300)) {
+            let form = Form::parse(&body);
+            proptest::prop_assert!(form.all("a").count() <= body.len());
+        }
+    }
+}

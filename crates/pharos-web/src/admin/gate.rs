@@ -1,0 +1,194 @@
+//! The door: who comes from an address that the desk answers to, and who is logged in.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::{Request, State};
+use axum::http::header::{HeaderName, VIA};
+use axum::http::{Extensions, HeaderMap, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use pharos_core::config::WebConfig;
+use url::{Host, Url};
+
+use super::frame::{DeskFrame, message};
+use super::operators::Accounts;
+use super::session::token_of;
+use super::words::DeskWords;
+use crate::rate::{client_address, forwarded};
+use crate::service::Rooms;
+use crate::visitor::{Visitor, link};
+
+/// Where one logs in.
+pub(super) const LOGIN: &str = "/admin/login";
+/// Where the first operator is named.
+pub(super) const SETUP: &str = "/admin/setup";
+/// Where one is after that.
+pub(super) const HOME: &str = "/admin";
+
+/// A longer address is not gone back to.
+const LONGEST_NEXT: usize = 2_000;
+
+/// What a proxy says that it is one with.
+const PROXIED: [HeaderName; 5] = [
+    HeaderName::from_static("x-forwarded-for"),
+    HeaderName::from_static("forwarded"),
+    HeaderName::from_static("x-real-ip"),
+    HeaderName::from_static("x-forwarded-host"),
+    VIA,
+];
+
+/// Somebody who may knock: where they come from, and who is known here.
+#[derive(Clone)]
+pub(super) struct Knock {
+    pub(super) address: IpAddr,
+    pub(super) accounts: Arc<Accounts>,
+}
+
+/// Why somebody may not even knock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Away {
+    /// The address is none of `desk.allow`.
+    NotAllowed(IpAddr),
+    /// A proxy passed it on, and nobody told us of one: the address is the proxy's.
+    UntoldProxy,
+    /// Our proxy does not say where it was asked from in a way that we read.
+    UnclearProxy,
+    /// A name that leads to this machine although nobody said so: a page of another site may have had the browser ask
+    /// (DNS rebinding).
+    StrangeHost,
+    /// Nobody knows where it comes from.
+    Nowhere,
+}
+
+/// All of the desk stands behind this.
+pub(super) async fn knock(State(rooms): State<Rooms>, mut request: Request, next: Next) -> Response {
+    let desk = rooms.desk();
+    if !desk.settings.enabled {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let visitor = Visitor::new(request.uri(), request.headers());
+    let web = &rooms.config().web;
+    let address = caller(request.extensions(), request.headers(), &visitor, web).and_then(|address| {
+        if desk.settings.allows(address) { Ok(address) } else { Err(Away::NotAllowed(address)) }
+    });
+    let address = match address {
+        Ok(address) => address,
+        Err(away) => return turned_away(&rooms, &visitor, away),
+    };
+    match desk.aside(|desk| desk.accounts()).await {
+        Ok(Ok(accounts)) => {
+            request.extensions_mut().insert(Knock { address, accounts });
+            next.run(request).await
+        }
+        Ok(Err(error)) => {
+            tracing::error!(%error, "the desk is locked");
+            let words = DeskWords::of(visitor.lang);
+            let frame = DeskFrame::at_the_door(&rooms, &visitor);
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            message(frame, &visitor, status, words.locked_title, words.locked_text, None)
+        }
+        Err(error) => error.into_response(),
+    }
+}
+
+/// All but the login stands behind this, too.
+pub(super) async fn logged_in(State(rooms): State<Rooms>, mut request: Request, next: Next) -> Response {
+    let Some(knock) = request.extensions().get::<Knock>().cloned() else {
+        return StatusCode::FORBIDDEN.into_response();
+    };
+    let operator = token_of(request.headers()).and_then(|token| {
+        rooms.desk().sessions.of(token, &knock.accounts, &knock.address.to_string(), Instant::now())
+    });
+    if let Some(operator) = operator {
+        request.extensions_mut().insert(operator);
+        return next.run(request).await;
+    }
+    let visitor = Visitor::new(request.uri(), request.headers());
+    if knock.accounts.is_empty() {
+        return Redirect::to(SETUP).into_response();
+    }
+    if matches!(*request.method(), Method::GET | Method::HEAD) {
+        let address = visitor.address();
+        let next = Some(address.as_str()).filter(|address| *address != HOME).map(|address| ("next", address));
+        return Redirect::to(&link(LOGIN, next)).into_response();
+    }
+    let words = DeskWords::of(visitor.lang);
+    let frame = DeskFrame::at_the_door(&rooms, &visitor);
+    let to_login = Some((LOGIN, words.log_in));
+    message(
+        frame,
+        &visitor,
+        StatusCode::FORBIDDEN,
+        words.session_over_title,
+        words.session_over_text,
+        to_login,
+    )
+}
+
+/// Where to go after a login: a page of the desk, and none that logs in or out again.
+pub(super) fn next_page(asked: &str) -> Option<String> {
+    if asked.len() > LONGEST_NEXT || asked.contains('\\') || asked.chars().any(char::is_control) {
+        return None;
+    }
+    let here = Url::parse("http://desk.invalid/").ok()?;
+    let url =
+        here.join(asked.strip_prefix('/').filter(|rest| !rest.starts_with('/')).map(|_| asked)?).ok()?;
+    let path = url.path();
+    let is_page = (path == HOME || path.starts_with("/admin/"))
+        && ![LOGIN, SETUP, "/admin/logout"].contains(&path)
+        && url.host_str() == here.host_str();
+    is_page.then(|| url[url::Position::BeforePath..url::Position::AfterQuery].to_string())
+}
+
+/// Where somebody comes from, if that can be believed.
+fn caller(
+    extensions: &Extensions,
+    headers: &HeaderMap,
+    visitor: &Visitor,
+    web: &WebConfig,
+) -> Result<IpAddr, Away> {
+    let is_proxied = PROXIED.iter().any(|name| headers.contains_key(name));
+    if is_proxied && !web.behind_proxy {
+        return Err(Away::UntoldProxy);
+    }
+    if is_proxied && forwarded(headers).is_none() {
+        return Err(Away::UnclearProxy);
+    }
+    let address = client_address(extensions, headers, web.behind_proxy).ok_or(Away::Nowhere)?.to_canonical();
+    if !is_proxied && address.is_loopback() && !is_own_host(&visitor.client.host, web) {
+        return Err(Away::StrangeHost);
+    }
+    Ok(address)
+}
+
+/// Is this a name that this machine has for itself, an address, or what the settings call it?
+fn is_own_host(host: &str, web: &WebConfig) -> bool {
+    let url = Url::parse(&format!("http://{host}/")).ok();
+    let configured = Url::parse(web.base_url.trim()).ok();
+    match url.as_ref().and_then(Url::host) {
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost"
+                || name.ends_with(".localhost")
+                || configured.as_ref().and_then(Url::host_str) == Some(name)
+        }
+        Some(Host::Ipv4(_) | Host::Ipv6(_)) => true,
+        None => false,
+    }
+}
+
+fn turned_away(rooms: &Rooms, visitor: &Visitor, away: Away) -> Response {
+    let words = DeskWords::of(visitor.lang);
+    let text = match away {
+        Away::NotAllowed(address) => crate::words::fill(words.away_not_allowed, &[&address.to_string()]),
+        Away::UntoldProxy => words.away_untold_proxy.into(),
+        Away::UnclearProxy => words.away_unclear_proxy.into(),
+        Away::StrangeHost => words.away_strange_host.into(),
+        Away::Nowhere => words.away_nowhere.into(),
+    };
+    tracing::debug!(?away, "somebody was not let in to the desk");
+    let frame = DeskFrame::at_the_door(rooms, visitor);
+    message(frame, visitor, StatusCode::FORBIDDEN, words.away_title, &text, None)
+}

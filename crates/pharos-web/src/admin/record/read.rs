@@ -1,0 +1,195 @@
+//! Reading the record, the newest line first, and no more of it than is needed.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+
+use super::{Entry, KEPT, Record, aged};
+
+/// Of the files, so much is read at once, and so much for one page.
+const PIECE: u64 = 64 << 10;
+const MOST: u64 = 48 << 20;
+
+/// A longer line is none of ours.
+const LONGEST_LINE: usize = 64 << 10;
+
+/// Which lines are wanted; what is empty does not matter.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct Filter {
+    /// This operator, by a part of the name.
+    pub(in super::super) who: String,
+    /// This action, or all that begin so.
+    pub(in super::super) action: String,
+    /// Anywhere in the line.
+    pub(in super::super) text: String,
+}
+
+/// Some lines, the newest first.
+pub(in super::super) struct Found {
+    pub(in super::super) entries: Vec<Entry>,
+    /// There are older ones.
+    pub(in super::super) has_more: bool,
+    /// There may be older ones, but they were not looked at.
+    pub(in super::super) is_cut: bool,
+}
+
+impl Filter {
+    fn fits(&self, entry: &Entry) -> bool {
+        let has = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
+        let texts =
+            [&entry.who, &entry.from, &entry.action, &entry.what, &entry.detail, &entry.outcome, &entry.at];
+        has(&entry.who, &self.who)
+            && entry.action.starts_with(&self.action)
+            && (self.text.is_empty() || texts.into_iter().any(|text| has(text, &self.text)))
+    }
+}
+
+impl Record {
+    /// So many lines that fit, the newest first, without the first `skip` of them.
+    pub(in super::super) fn read(&self, filter: &Filter, skip: usize, count: usize) -> io::Result<Found> {
+        let mut found = Found { entries: Vec::new(), has_more: false, is_cut: false };
+        let (mut skipped, mut budget) = (0, MOST);
+        let mut take = |line: &[u8]| {
+            let Some(entry) = serde_json::from_slice(line).ok().filter(|entry| filter.fits(entry)) else {
+                return true;
+            };
+            if skipped < skip {
+                skipped += 1;
+            } else if found.entries.len() < count {
+                found.entries.push(entry);
+            } else {
+                found.has_more = true;
+            }
+            !found.has_more
+        };
+        for age in 0..=KEPT {
+            let file = match File::open(self.folder.file(&aged(age))) {
+                Ok(file) => file,
+                // No folder, or a file in its place: nothing was written yet.
+                Err(error)
+                    if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+                {
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
+            match backwards(file, &mut budget, &mut take)? {
+                Ended::AtTheStart => {}
+                Ended::Enough => break,
+                Ended::OutOfBudget => {
+                    found.is_cut = true;
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+enum Ended {
+    AtTheStart,
+    Enough,
+    OutOfBudget,
+}
+
+/// Hands over the lines of a file from the last to the first, as long as more are wanted.
+fn backwards(mut file: File, budget: &mut u64, take: &mut impl FnMut(&[u8]) -> bool) -> io::Result<Ended> {
+    let mut at = file.metadata()?.len();
+    // The part of a line that begins in the piece before.
+    let mut rest = Vec::new();
+    while at > 0 {
+        let length = at.min(PIECE);
+        if *budget < length {
+            return Ok(Ended::OutOfBudget);
+        }
+        *budget -= length;
+        at -= length;
+        let mut piece = vec![0; usize::try_from(length).unwrap_or_default()];
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(&mut piece)?;
+        piece.append(&mut rest);
+        let mut lines = piece.split(|byte| *byte == b'\n');
+        let first = lines.next().unwrap_or_default();
+        if !lines.rev().filter(|line| !line.is_empty()).all(|line| take(line)) {
+            return Ok(Ended::Enough);
+        }
+        rest = if first.len() > LONGEST_LINE { Vec::new() } else { first.to_vec() };
+    }
+    Ok(if rest.is_empty() || take(&rest) { Ended::AtTheStart } else { Ended::Enough })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use pharos_store::DataDir;
+
+    use super::*;
+
+    fn write(record: &Record, count: usize) {
+        let _lock = record.folder.lock().unwrap();
+        let mut file = record.folder.append(&aged(0)).unwrap();
+        let lines: String = (0..count)
+            .map(|n| {
+                let who = if n % 2 == 0 { "Keeper" } else { "Mate" };
+                let entry = Entry {
+                    at: format!("2026-01-31T12:00:00.{:03}Z", n % 1000),
+                    who: who.into(),
+                    from: "::1".into(),
+                    action: if n % 3 == 0 { "crawl.pause" } else { "login" }.into(),
+                    what: n.to_string(),
+                    detail: "x".repeat(n % 300),
+                    outcome: "done".into(),
+                };
+                serde_json::to_string(&entry).unwrap() + "\n"
+            })
+            .collect();
+        file.write_all(lines.as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn the_newest_come_first_page_by_page_across_pieces() {
+        let dir = tempfile::tempdir().unwrap();
+        let record = Record::of(&DataDir::at(dir.path()));
+        write(&record, 2_000);
+        let mut seen = Vec::new();
+        loop {
+            let page = record.read(&Filter::default(), seen.len(), 300).unwrap();
+            seen.extend(page.entries.into_iter().map(|entry| entry.what));
+            if !page.has_more {
+                break;
+            }
+        }
+        let expected: Vec<_> = (0..2_000).rev().map(|n| n.to_string()).collect();
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn lines_are_chosen_by_who_what_and_text() {
+        let dir = tempfile::tempdir().unwrap();
+        let record = Record::of(&DataDir::at(dir.path()));
+        write(&record, 600);
+        let count = |who: &str, action: &str, text: &str| {
+            let filter = Filter { who: who.into(), action: action.into(), text: text.into() };
+            record.read(&filter, 0, 10_000).unwrap().entries.len()
+        };
+        assert_eq!(count("", "", ""), 600);
+        assert_eq!(
+            (count("keeper", "", ""), count("", "crawl.", ""), count("mate", "login", "")),
+            (300, 200, 200)
+        );
+        assert_eq!((count("", "", "PAUSE"), count("", "", "no such thing")), (200, 0));
+    }
+
+    #[test]
+    fn what_is_no_line_of_ours_is_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let record = Record::of(&DataDir::at(dir.path()));
+        write(&record, 3);
+        let mut file = record.folder.append(&aged(0)).unwrap();
+        file.write_all(&[0xff; 300_000]).unwrap();
+        file.write_all(b"\n\n{}\n[]\nnull\n").unwrap();
+        write(&record, 2);
+        let found = record.read(&Filter::default(), 0, 10).unwrap();
+        assert_eq!((found.entries.len(), found.has_more, found.is_cut), (5, false, false));
+    }
+}
