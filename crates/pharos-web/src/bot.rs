@@ -105,7 +105,7 @@ async fn look_up(rooms: &Rooms, visitor: &Visitor, typed: &str) -> Result<Verdic
 }
 
 /// The addresses that a text may stand for: people leave out the scheme.
-fn spellings(typed: &str) -> Vec<PageUrl> {
+pub(crate) fn spellings(typed: &str) -> Vec<PageUrl> {
     let schemes: &[&str] = if typed.contains("://") { &[""] } else { &["https://", "http://"] };
     let is_named = |scheme: &&&str| !scheme.is_empty() || typed.starts_with("http");
     let urls = schemes.iter().filter(is_named).map(|scheme| PageUrl::parse(&format!("{scheme}{typed}")));

@@ -72,7 +72,7 @@ impl Rooms {
 }
 
 /// A page that answered well and is not to be found: did it ask for that, or is there nothing in it to be found by?
-fn asks_not_to_be_found(service: &Service, story: &Story) -> Result<bool, ServiceError> {
+pub(crate) fn asks_not_to_be_found(service: &Service, story: &Story) -> Result<bool, ServiceError> {
     let page = &story.page;
     let Some(position) = page.position.filter(|_| page.state == PageState::Stored && !page.indexable) else {
         return Ok(false);

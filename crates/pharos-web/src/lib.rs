@@ -32,7 +32,8 @@
 //!
 //! ```no_run
 //! # async fn example(search: std::sync::Arc<pharos_query::Search>, library: std::sync::Arc<dyn pharos_store::Library>,
-//! # data: pharos_store::DataDir, learning: std::sync::Arc<pharos_web::Learning>) -> std::io::Result<()> {
+//! # data: pharos_store::DataDir, learning: std::sync::Arc<pharos_web::Learning>,
+//! # builds: std::sync::Arc<pharos_engine::Builds>) -> std::io::Result<()> {
 //! let service = pharos_web::Service {
 //!     data,
 //!     search,
@@ -40,6 +41,8 @@
 //!     config: Default::default(),
 //!     learning,
 //!     metrics: pharos_web::install_metrics().expect("no other recorder is installed"),
+//!     settings: pharos_web::SettingsSource::new("data/pharos.toml", || Ok(Default::default())),
+//!     builds,
 //! };
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
 //! pharos_web::serve(listener, service, async { tokio::signal::ctrl_c().await.unwrap_or(()) }).await
@@ -99,6 +102,7 @@ mod router;
 mod server;
 mod service;
 mod sessions;
+mod settings;
 mod snapshot;
 mod stored;
 mod submission;
@@ -115,3 +119,4 @@ pub use metrics::{Metrics, MetricsError, install_metrics};
 pub use router::router;
 pub use server::{listen, serve};
 pub use service::Service;
+pub use settings::{LoadedSettings, SettingsSource};

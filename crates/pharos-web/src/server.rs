@@ -86,7 +86,7 @@ pub async fn serve(
         acceptor: certificates.map(|certificates| certificates.acceptor()).transpose()?,
         builder: builder(&web),
         patience: Patience::of(&web),
-        router: router::open(rooms),
+        router: router::open(rooms.clone()),
         graceful: GracefulShutdown::new(),
     };
     tokio::pin!(stop);
@@ -98,6 +98,7 @@ pub async fn serve(
     }
     // Who comes now finds the door closed and not a silent queue.
     drop(listener);
+    rooms.close();
     tokio::select! {
         () = server.graceful.shutdown() => {}
         () = tokio::time::sleep(GRACE) => {}

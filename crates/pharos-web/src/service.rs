@@ -12,14 +12,14 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use pharos_core::config::CleanConfig;
 use pharos_core::{Config, PageId, PageObject, PageUrl};
-use pharos_engine::EngineError;
+use pharos_engine::{Builds, EngineError};
 use pharos_html::snapshot::{Marking, safe_html};
 use pharos_html::{Explanation, RuleSet, RulesError, Weighing, Wish};
 use pharos_mining::Memory;
 use pharos_query::{Answer, Card, QueryError, Request, Search, Suggestion};
 use pharos_store::{DataDir, Library, Response as StoredResponse, StoreError};
 use thiserror::Error;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::sync::oneshot::error::RecvError;
 
 use crate::admin::{Desk, DeskError};
@@ -28,6 +28,7 @@ use crate::learning::{Learning, Shared};
 use crate::metrics::{Metrics, QUERY_SECONDS, SHED, STAGE_SECONDS, SUGGEST_SECONDS};
 use crate::pool::Pool;
 use crate::rate::Rates;
+use crate::settings::SettingsSource;
 use crate::stored::{self, Lookup, Wanted, allows_copies};
 
 /// Pages with more lines are cleaned without saying why: what there is to say of a line takes 12 KB of memory.
@@ -54,6 +55,10 @@ pub struct Service {
     pub learning: Arc<Learning>,
     /// What `/metrics` prints; see [`install_metrics`](crate::install_metrics).
     pub metrics: Metrics,
+    /// Where the settings come from, for the operator's desk.
+    pub settings: SettingsSource,
+    /// Builds of the index that operators ask for.
+    pub builds: Arc<Builds>,
 }
 
 /// Why the rooms could not answer; the visitor sees "something went wrong", the log sees this.
@@ -148,6 +153,8 @@ struct Inside {
     desk: Arc<Desk>,
     /// How many pages can be searched, looked up now and then.
     pages: Remembered<u64>,
+    /// The doors close: what goes on by itself ends.
+    closing: watch::Sender<bool>,
 }
 
 impl Rooms {
@@ -161,7 +168,26 @@ impl Rooms {
             pool: Pool::start(at_once, service.config.web.waiting)?,
             service,
             pages: Remembered::default(),
+            closing: watch::Sender::new(false),
         })))
+    }
+
+    pub(crate) fn service(&self) -> &Service {
+        &self.0.service
+    }
+
+    /// Ends what goes on by itself, so that nobody waits for it.
+    pub(crate) fn close(&self) {
+        self.0.closing.send_replace(true);
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        *self.0.closing.borrow()
+    }
+
+    /// Comes back when the doors close.
+    pub(crate) async fn closing(&self) {
+        let _ = self.0.closing.subscribe().wait_for(|closing| *closing).await;
     }
 
     pub(crate) fn rates(&self) -> &Rates {

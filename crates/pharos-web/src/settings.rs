@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pharos_core::Config;
 
@@ -22,6 +22,8 @@ type Load = dyn Fn() -> Result<LoadedSettings, String> + Send + Sync;
 pub struct SettingsSource {
     file: PathBuf,
     load: Arc<Load>,
+    /// Whoever changes the file holds it.
+    changing: Arc<Mutex<()>>,
 }
 
 impl SettingsSource {
@@ -30,11 +32,16 @@ impl SettingsSource {
         file: impl Into<PathBuf>,
         load: impl Fn() -> Result<LoadedSettings, String> + Send + Sync + 'static,
     ) -> Self {
-        Self { file: file.into(), load: Arc::new(load) }
+        Self { file: file.into(), load: Arc::new(load), changing: Arc::default() }
     }
 
     pub(crate) fn file(&self) -> &Path {
         &self.file
+    }
+
+    /// Keeps others of this process from changing the file meanwhile.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn load(&self) -> Result<LoadedSettings, String> {

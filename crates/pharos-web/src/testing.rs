@@ -9,6 +9,7 @@ use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use pharos_core::{Config, LibraryPosition, PageUrl, Timestamp};
+use pharos_engine::Builds;
 use pharos_index::{Change, Document, EmbeddedIndex, Index};
 use pharos_mining::system::Readings;
 use pharos_query::Search;
@@ -19,7 +20,7 @@ use pharos_store::{
 use tempfile::TempDir;
 use tower::ServiceExt;
 
-use crate::{Learning, Service, install_metrics};
+use crate::{Learning, LoadedSettings, Service, SettingsSource, install_metrics};
 
 /// A page to put into the small engine.
 pub(crate) struct TestPage {
@@ -78,7 +79,20 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
     let data = DataDir::at(dir.path());
     let learning = Learning::start(&data, &config, Arc::clone(&search), Readings::default).unwrap();
     let (library, config, learning) = (Arc::new(library), Arc::new(config), Arc::new(learning));
-    (dir, Service { data, search, library, config, learning, metrics })
+    let builds = Arc::new(Builds::new(data.clone(), &config));
+    let settings = settings_of(&data);
+    (dir, Service { data, search, library, config, learning, metrics, settings, builds })
+}
+
+/// Settings that are read from the file of a data directory alone.
+fn settings_of(data: &DataDir) -> SettingsSource {
+    let file = data.config();
+    SettingsSource::new(file.clone(), move || {
+        let mut config = Config::default();
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        config.read_toml("pharos.toml", &text).map_err(|error| error.to_string())?;
+        Ok(LoadedSettings { config, ..LoadedSettings::default() })
+    })
 }
 
 /// Has a catalog know this.

@@ -13,8 +13,9 @@ use crate::service::Rooms;
 use crate::visitor::Visitor;
 
 /// Every page of the desk: its path, and what it is called.
-const PLACES: [(&str, fn(&DeskWords) -> &'static str); 12] = [
+const PLACES: [(&str, fn(&DeskWords) -> &'static str); 13] = [
     ("/admin", |words| words.overview),
+    ("/admin/crawl", |words| words.crawl),
     ("/admin/sites", |words| words.sites),
     ("/admin/page", |words| words.page_story),
     ("/admin/trouble", |words| words.trouble),

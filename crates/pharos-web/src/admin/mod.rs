@@ -49,24 +49,43 @@
 mod account;
 mod action;
 mod actions;
+mod charts;
+mod crawl;
 mod folder;
 mod form;
 mod frame;
 mod gate;
+mod generations;
 mod login;
+mod logs;
+mod machine;
 mod operators;
+mod overview;
+mod page_words;
 mod password;
 mod people;
+mod queries;
 mod record;
 mod secret;
 mod session;
 mod settings;
+mod settings_file;
+mod settings_page;
 mod setup;
 mod setup_code;
+mod site;
+mod sites;
+mod stages;
+mod story;
+mod stream;
+mod submissions;
 #[cfg(test)]
 mod tests;
 mod tries;
+mod trouble;
+mod watch;
 mod words;
+mod work;
 
 use std::io;
 use std::net::SocketAddr;
@@ -88,6 +107,8 @@ use self::operators::{Accounts, Operators, OperatorsError};
 use self::password::Hashing;
 use self::record::{Deed, Record};
 use self::session::{Operator, Sessions};
+pub(crate) use self::sites::site_link;
+use self::watch::Watch;
 pub use self::settings::DeskSettingsError;
 use self::settings::Settings;
 pub use self::setup_code::SETUP_CODE_VARIABLE;
@@ -110,7 +131,30 @@ pub(crate) fn routes(rooms: &Rooms) -> Router<Rooms> {
         .route("/admin/operators/role", post(people::set_role))
         .route("/admin/operators/password", post(people::set_password))
         .route("/admin/actions", get(actions::actions))
-        .route("/admin", get(missing))
+        .route("/admin", get(overview::overview))
+        .route("/admin/live", get(stream::live))
+        .route("/admin/crawl", get(crawl::crawl))
+        .route("/admin/crawl/seeds", post(crawl::add_seeds))
+        .route("/admin/crawl/rules", post(crawl::set_rules))
+        .route("/admin/crawl/pace", post(crawl::set_pace))
+        .route("/admin/crawl/{what}", post(overview::steer))
+        .route("/admin/sites", get(sites::sites))
+        .route("/admin/site", get(site::site))
+        .route("/admin/site/{what}", post(site::act))
+        .route("/admin/page", get(story::story))
+        .route("/admin/page/{what}", post(story::act))
+        .route("/admin/trouble", get(trouble::trouble))
+        .route("/admin/trouble/retry", post(trouble::retry))
+        .route("/admin/submissions", get(submissions::submissions))
+        .route("/admin/submissions/decide", post(submissions::decide))
+        .route("/admin/index", get(generations::index))
+        .route("/admin/index/{what}", post(generations::act))
+        .route("/admin/machine", get(machine::machine))
+        .route("/admin/queries", get(queries::queries))
+        .route("/admin/settings", get(settings_page::settings))
+        .route("/admin/settings/export", get(settings_page::export))
+        .route("/admin/settings/{what}", post(settings_page::act))
+        .route("/admin/logs", get(logs::logs))
         .route("/admin/{*rest}", any(missing))
         .route_layer(from_fn_with_state(rooms.clone(), gate::logged_in));
     Router::new()
@@ -177,6 +221,7 @@ pub(crate) struct Desk {
     code: SetupCode,
     tries: Tries,
     record: Record,
+    watch: Arc<Watch>,
 }
 
 impl Desk {
@@ -195,6 +240,7 @@ impl Desk {
             code: SetupCode::new(code)?,
             tries: Tries::new(),
             record: Record::of(data),
+            watch: Watch::start(data.clone())?,
             settings,
         };
         Ok(Arc::new(desk))

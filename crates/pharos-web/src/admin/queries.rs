@@ -10,7 +10,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use pharos_core::{Clock as _, SystemClock};
 use pharos_mining::system::SystemRecord;
-use pharos_mining::{Kind, LogFile, QueryRecord, Window, list};
+use pharos_mining::files::list;
+use pharos_mining::{Kind, LogFile, QueryRecord, Window};
 use serde::de::DeserializeOwned;
 
 use super::frame::DeskFrame;

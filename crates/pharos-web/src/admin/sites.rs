@@ -146,7 +146,7 @@ impl Row {
 }
 
 /// Where a site's own page is.
-pub(super) fn site_link(name: &str) -> String {
+pub(crate) fn site_link(name: &str) -> String {
     link("/admin/site", [("name", name)])
 }
 

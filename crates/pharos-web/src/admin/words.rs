@@ -7,6 +7,7 @@ words! { DeskWords {
     desk: "Operator’s desk", "管理台";
     desk_nav: "Pages of the desk", "管理台页面";
     to_search: "Search page", "搜索页";
+    crawl: "Crawl", "抓取";
     overview: "Overview", "概览";
     sites: "Sites", "网站";
     page_story: "Page story", "网页经历";
