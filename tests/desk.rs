@@ -16,7 +16,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{Running, get, pharos};
 use rig::{Browser, Demo, Site, count, stays, until};
-use thirtyfour::prelude::*;
 
 const CODE: &str = "a code of the tests";
 const NAME: &str = "ada";
@@ -27,10 +26,6 @@ fn fill(browser: &Browser, css: &str, text: &str) {
     let field = browser.find(css);
     browser.run(field.clear());
     browser.run(field.send_keys(text));
-}
-
-fn choose(browser: &Browser, select: &str, value: &str) {
-    browser.click(&format!("{select} option[value='{value}']"));
 }
 
 /// What the page says was done; nothing where it says nothing.
@@ -92,10 +87,15 @@ fn the_first_operator_comes_by_the_code_and_others_by_their_role() {
     browser.find(".said.bad");
     log_in(&browser, &home, "<b>guest</b>", "only looking around");
     browser.find(".desk-nav");
-    for path in ["/admin", "/admin/crawl", "/admin/sites", "/admin/index", "/admin/settings", "/admin/operators"] {
+    for path in
+        ["/admin", "/admin/crawl", "/admin/sites", "/admin/index", "/admin/settings", "/admin/operators"]
+    {
         browser.open(&format!("{home}{path}"));
         browser.find(".desk-who .badge");
-        assert!(browser.all("main form[method=post] button").is_empty(), "{path} offers nothing to who may only look");
+        assert!(
+            browser.all("main form[method=post] button").is_empty(),
+            "{path} offers nothing to who may only look"
+        );
     }
     // What the page does not offer is refused as well, and written down.
     let forged = "document.body.insertAdjacentHTML('beforeend', `<form id=f method=post action=/admin/crawl/pause>\
@@ -115,13 +115,15 @@ fn the_first_operator_comes_by_the_code_and_others_by_their_role() {
 fn the_crawl_is_steered_while_it_runs() {
     let asked = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&asked);
-    let site = Site::start(move |path| match path {
+    let site = Site::start(move |path| {
+        match path {
         "/" => Some("<title>Garden &lt;script&gt;</title><p>The gardener waters a rhododendron. <a href=/rose>rose</a>".into()),
         "/rose" => {
             counter.fetch_add(1, Ordering::SeqCst);
             Some("<title>Rose</title><p>A rose among thorns, watered daily by the gardener.".into())
         }
         _ => None,
+    }
     });
     let demo = demo_with_desk();
     let home = demo.url("");
@@ -217,8 +219,17 @@ fn the_crawl_is_steered_while_it_runs() {
     browser.open(&format!("{home}/admin/actions"));
     let record = browser.texts("tbody code");
     for action in [
-        "crawl.pause", "crawl.resume", "crawl.seeds", "site.recrawl", "site.hide", "site.show", "page.fetch", "crawl.pace",
-        "crawl.rules", "crawl.stop", "crawl.start",
+        "crawl.pause",
+        "crawl.resume",
+        "crawl.seeds",
+        "site.recrawl",
+        "site.hide",
+        "site.show",
+        "page.fetch",
+        "crawl.pace",
+        "crawl.rules",
+        "crawl.stop",
+        "crawl.start",
     ] {
         assert!(record.iter().any(|line| line == action), "{action} is not written down: {record:?}");
     }
@@ -309,7 +320,14 @@ fn a_newcomer_names_the_first_site_on_the_desk() {
     let dir = tempfile::tempdir().unwrap();
     let mut running = Running::start(
         pharos()
-            .args(["--data", dir.path().to_str().unwrap(), "up", "--listen", "127.0.0.1:0", "--allow-private"])
+            .args([
+                "--data",
+                dir.path().to_str().unwrap(),
+                "up",
+                "--listen",
+                "127.0.0.1:0",
+                "--allow-private",
+            ])
             .args(["--politeness", "own-site"])
             .env("PHAROS_DESK_SETUP_CODE", CODE),
     );

@@ -86,7 +86,8 @@ pub use live::{Live, Phase, Telling, live};
 pub use machine::{MachineReading, ThreadReading, thread_readings};
 pub use pharos_crawl::robots::{is_robots_txt, product_token};
 pub use pharos_crawl::{
-    CrawlStatus, CrawlSummary, Ended, Explanation, Line, Ruling, SiteSettings, SiteTable, names_private_host, user_agent,
+    CrawlStatus, CrawlSummary, Ended, Explanation, Line, Ruling, SiteSettings, SiteTable, names_private_host,
+    user_agent,
 };
 pub use rebuild::{Part, Rebuilding, Rebuilt, rebuild};
 pub use relate::{GraphSummary, Measured, build_graph, locality, measure_copies, open_relations, rank_rules};

@@ -19,8 +19,8 @@ use pharos_mining::Memory;
 use pharos_query::{Answer, Card, QueryError, Request, Search, Suggestion};
 use pharos_store::{DataDir, Library, Response as StoredResponse, StoreError};
 use thiserror::Error;
-use tokio::sync::{oneshot, watch};
 use tokio::sync::oneshot::error::RecvError;
+use tokio::sync::{oneshot, watch};
 
 use crate::admin::{Desk, DeskError};
 use crate::api;

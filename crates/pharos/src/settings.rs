@@ -85,7 +85,10 @@ impl Source {
         let source = self.clone();
         SettingsSource::new(file(&self.global), move || {
             let config = source.load().map_err(|error| format!("{error:#}"))?;
-            let from_outside = KEYS.iter().map(|key| key.name).filter(|key| std::env::var_os(environment_name(key)).is_some());
+            let from_outside = KEYS
+                .iter()
+                .map(|key| key.name)
+                .filter(|key| std::env::var_os(environment_name(key)).is_some());
             let mut decided: BTreeMap<&str, &str> = from_outside.map(|key| (key, "environment")).collect();
             decided.extend(source.flags.keys.iter().map(|key| (*key, "command line")));
             Ok(LoadedSettings { config, decided })
@@ -93,7 +96,10 @@ impl Source {
     }
 
     /// Hands over settings whenever the file has changed, or a hangup says that something has.
-    pub(crate) fn follow(&self, take: impl Fn(Config) -> anyhow::Result<()> + Send + 'static) -> anyhow::Result<()> {
+    pub(crate) fn follow(
+        &self,
+        take: impl Fn(Config) -> anyhow::Result<()> + Send + 'static,
+    ) -> anyhow::Result<()> {
         let mut hangup = signal(SignalKind::hangup())?;
         let source = self.clone();
         tokio::spawn(async move {

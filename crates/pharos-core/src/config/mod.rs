@@ -79,8 +79,10 @@ pub enum TakesEffect {
 /// When a change of this setting is felt.
 pub fn takes_effect(key: &str) -> TakesEffect {
     match key {
-        "crawl.agent" | "crawl.mode" | "crawl.run_for" | "crawl.strategy" | "crawl.restart" | "crawl.alpha"
-        | "crawl.beta" | "crawl.alternate" | "crawl.queue_ratio" | "crawl.seen_memory" => TakesEffect::NextCrawl,
+        "crawl.agent" | "crawl.mode" | "crawl.run_for" | "crawl.strategy" | "crawl.restart"
+        | "crawl.alpha" | "crawl.beta" | "crawl.alternate" | "crawl.queue_ratio" | "crawl.seen_memory" => {
+            TakesEffect::NextCrawl
+        }
         "engine.disk_floor" => TakesEffect::AtOnce,
         _ if key.starts_with("crawl.") || key.starts_with("rank.") => TakesEffect::AtOnce,
         _ => TakesEffect::NextStart,

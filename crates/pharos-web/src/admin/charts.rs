@@ -64,7 +64,11 @@ pub(crate) fn bytes(bytes: f64) -> String {
     while value >= 1000.0 && unit + 1 < UNITS.len() {
         (value, unit) = (value / 1000.0, unit + 1);
     }
-    if unit == 0 || value >= 100.0 { format!("{value:.0} {}", UNITS[unit]) } else { format!("{value:.1} {}", UNITS[unit]) }
+    if unit == 0 || value >= 100.0 {
+        format!("{value:.0} {}", UNITS[unit])
+    } else {
+        format!("{value:.1} {}", UNITS[unit])
+    }
 }
 
 #[cfg(test)]

@@ -55,7 +55,8 @@ pub(crate) async fn crawl(
     visitor: Visitor,
     operator: Operator,
 ) -> Result<Response, ServiceError> {
-    let (seeds, rules) = with_catalog(&rooms, |_, catalog| Ok((catalog.seed_sites()?, catalog.rules()?))).await?;
+    let (seeds, rules) =
+        with_catalog(&rooms, |_, catalog| Ok((catalog.seed_sites()?, catalog.rules()?))).await?;
     let loaded = rooms.service().settings.load();
     let frame = DeskFrame::new(&rooms, &visitor, &operator);
     let frame = frame.saying(loaded.as_ref().err().map(super::frame::Notice::bad));
@@ -105,7 +106,8 @@ fn plain(toml: &str) -> String {
 pub(crate) async fn add_seeds(action: Action) -> Response {
     let w = PageWords::of(action.visitor.lang);
     let typed = action.form.text("seeds").to_string();
-    let lines = typed.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).take(MOST);
+    let lines =
+        typed.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).take(MOST);
     let parsed: Result<Vec<PageUrl>, String> = lines
         .map(|line| {
             let address = if line.contains("://") { line.to_string() } else { format!("https://{line}") };
@@ -117,7 +119,8 @@ pub(crate) async fn add_seeds(action: Action) -> Response {
         Ok(seeds) if seeds.is_empty() => Err(w.no_address.to_string()),
         Ok(seeds) => order(&action.rooms, Order::Add(seeds)).await,
     };
-    finish(&action, "crawl.seeds", typed.lines().next().unwrap_or_default(), &typed, done, HERE, w.did_add).await
+    finish(&action, "crawl.seeds", typed.lines().next().unwrap_or_default(), &typed, done, HERE, w.did_add)
+        .await
 }
 
 /// Changes what the crawl follows.

@@ -102,7 +102,9 @@ impl Row {
 impl Build {
     fn of(state: &BuildState, w: &'static PageWords, lang: Lang) -> Self {
         let last = state.last.as_ref().map(|(at, built)| match built {
-            Ok(built) => fill(w.last_built, &[&lang.moment(*at), &built.generation.to_string(), &grouped(built.pages)]),
+            Ok(built) => {
+                fill(w.last_built, &[&lang.moment(*at), &built.generation.to_string(), &grouped(built.pages)])
+            }
             Err(error) => fill(w.last_failed, &[&lang.moment(*at), error]),
         });
         let Some((_, progress)) = &state.running else { return Self { last, ..Self::default() } };
@@ -110,10 +112,16 @@ impl Build {
         let (told, done) = match *progress {
             Progress::Sealing => (w.build_sealing.to_string(), None),
             Progress::Surveying(records) => (fill(w.build_surveying, &[&grouped(records)]), None),
-            Progress::Comparing(done, all) => (fill(w.build_comparing, &[&grouped(done), &grouped(all)]), part(done, all)),
-            Progress::Linking(done, all) => (fill(w.build_linking, &[&grouped(done), &grouped(all)]), part(done, all)),
+            Progress::Comparing(done, all) => {
+                (fill(w.build_comparing, &[&grouped(done), &grouped(all)]), part(done, all))
+            }
+            Progress::Linking(done, all) => {
+                (fill(w.build_linking, &[&grouped(done), &grouped(all)]), part(done, all))
+            }
             Progress::Ranking => (w.build_ranking.to_string(), None),
-            Progress::Indexing(done, all) => (fill(w.build_indexing, &[&grouped(done), &grouped(all)]), part(done, all)),
+            Progress::Indexing(done, all) => {
+                (fill(w.build_indexing, &[&grouped(done), &grouped(all)]), part(done, all))
+            }
             Progress::Verifying => (w.build_verifying.to_string(), None),
             Progress::Warming(asked) => (fill(w.build_warming, &[&grouped(asked)]), None),
             Progress::Switching => (w.build_switching.to_string(), None),
@@ -141,7 +149,8 @@ pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
         }
         "rollback" if action.form.text("sure") != "yes" => action.failed(HERE, w.not_sure),
         "rollback" => {
-            let gone_back = aside(&action.rooms, |service| Ok(roll_back(&service.data, &service.config)?)).await;
+            let gone_back =
+                aside(&action.rooms, |service| Ok(roll_back(&service.data, &service.config)?)).await;
             let (detail, done) = match gone_back {
                 Ok(summary) => (format!("{} → {}", summary.from, summary.to), Ok(())),
                 Err(error) => (String::new(), Err(error.to_string())),

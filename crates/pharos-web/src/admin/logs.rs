@@ -13,7 +13,7 @@ use super::session::Operator;
 use super::work::aside;
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
-use crate::visitor::{Visitor, link};
+use crate::visitor::Visitor;
 use crate::words::fill;
 
 /// Bytes at the end of a log that are looked at, and lines of those that are shown.
@@ -39,7 +39,6 @@ struct LogsPage {
 struct Entry {
     name: String,
     size: String,
-    href: String,
     is_chosen: bool,
 }
 
@@ -61,11 +60,17 @@ pub(crate) async fn logs(
         let files = files_of(&dir);
         // Only what lies in the folder can be chosen, whatever was asked for.
         let chosen = files.iter().map(|(name, _)| name).find(|name| Some(*name) == asked.as_ref());
-        let chosen = chosen.or_else(|| files.iter().map(|(name, _)| name).find(|name| name.starts_with("crawl-")));
+        let chosen =
+            chosen.or_else(|| files.iter().map(|(name, _)| name).find(|name| name.starts_with("crawl-")));
         let chosen = chosen.or(files.first().map(|(name, _)| name)).cloned().unwrap_or_default();
-        let text = if chosen.is_empty() { String::new() } else { tail(&dir.join(&chosen), TAIL).unwrap_or_default() };
+        let text = if chosen.is_empty() {
+            String::new()
+        } else {
+            tail(&dir.join(&chosen), TAIL).unwrap_or_default()
+        };
         let lower = word.to_lowercase();
-        let matching = text.lines().rev().filter(|line| lower.is_empty() || line.to_lowercase().contains(&lower));
+        let matching =
+            text.lines().rev().filter(|line| lower.is_empty() || line.to_lowercase().contains(&lower));
         let lines: Vec<String> =
             matching.take(LINES).map(|line| line.chars().take(LONGEST_LINE).collect()).collect();
         Ok((files, chosen, lines))
@@ -77,12 +82,7 @@ pub(crate) async fn logs(
         files: files
             .into_iter()
             .take(FILES)
-            .map(|(name, size)| Entry {
-                href: link("/admin/logs", [("file", name.as_str())]),
-                size: bytes(size as f64),
-                is_chosen: name == chosen,
-                name,
-            })
+            .map(|(name, size)| Entry { size: bytes(size as f64), is_chosen: name == chosen, name })
             .collect(),
         told: fill(w.lines_shown, &[&lines.len().to_string()]),
         chosen,
@@ -102,7 +102,9 @@ fn files_of(dir: &std::path::Path) -> Files {
             (is_log && meta.is_file()).then(|| (name, meta.len()))
         })
         .collect();
-    let day = |name: &str| name.find(|c: char| c.is_ascii_digit()).map_or(String::new(), |at| name[at..].to_string());
+    let day = |name: &str| {
+        name.find(|c: char| c.is_ascii_digit()).map_or(String::new(), |at| name[at..].to_string())
+    };
     files.sort_by(|(a, _), (b, _)| day(b).cmp(&day(a)).then_with(|| a.cmp(b)));
     files
 }

@@ -110,7 +110,11 @@ impl Row {
             processors: format!("{:.2}", stage.processors),
             read: bytes(stage.disk.0),
             written: bytes(stage.disk.1),
-            switches: format!("{} / {}", written(by_itself.round(), "count"), written(taken.round(), "count")),
+            switches: format!(
+                "{} / {}",
+                written(by_itself.round(), "count"),
+                written(taken.round(), "count")
+            ),
         }
     }
 }

@@ -107,13 +107,13 @@ use self::operators::{Accounts, Operators, OperatorsError};
 use self::password::Hashing;
 use self::record::{Deed, Record};
 use self::session::{Operator, Sessions};
-pub(crate) use self::sites::site_link;
-use self::watch::Watch;
 pub use self::settings::DeskSettingsError;
 use self::settings::Settings;
 pub use self::setup_code::SETUP_CODE_VARIABLE;
 use self::setup_code::SetupCode;
+pub(crate) use self::sites::site_link;
 use self::tries::Tries;
+use self::watch::Watch;
 use crate::service::Rooms;
 use crate::visitor::Visitor;
 

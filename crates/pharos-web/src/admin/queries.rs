@@ -9,8 +9,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use pharos_core::{Clock as _, SystemClock};
-use pharos_mining::system::SystemRecord;
 use pharos_mining::files::list;
+use pharos_mining::system::SystemRecord;
 use pharos_mining::{Kind, LogFile, QueryRecord, Window};
 use serde::de::DeserializeOwned;
 
@@ -90,7 +90,10 @@ pub(crate) async fn queries(
         top: top.into_iter().map(|hot| entry(hot.query, grouped(hot.count))).collect(),
         rising: rising.into_iter().map(|hot| entry(hot.query, format!("× {:.1}", hot.growth))).collect(),
         looked_at: grouped(recent.len() as u64),
-        empty: without_results(recent).into_iter().map(|(query, count)| entry(query, grouped(count))).collect(),
+        empty: without_results(recent)
+            .into_iter()
+            .map(|(query, count)| entry(query, grouped(count)))
+            .collect(),
         slots: slots.iter().rev().take(SLOTS).map(|slot| Slot::of(slot, visitor.lang)).collect(),
         hours: hours
             .iter()

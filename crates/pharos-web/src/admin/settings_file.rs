@@ -63,7 +63,8 @@ pub(crate) enum Edit {
 /// Is it a list of texts, which is edited line by line?
 pub(crate) fn is_list(key: &str) -> bool {
     let default = Config::default().get(key).unwrap_or_default();
-    default.starts_with('[') && default.trim_matches(['[', ']']).split(',').all(|item| item.trim().parse::<f64>().is_err())
+    default.starts_with('[')
+        && default.trim_matches(['[', ']']).split(',').all(|item| item.trim().parse::<f64>().is_err())
 }
 
 /// A setting as it stands in a form.
@@ -80,9 +81,11 @@ pub(crate) fn for_people(config: &Config, key: &str) -> String {
 
 /// The text of a settings file with one setting changed. What is wrong is told in words.
 pub(crate) fn edited(text: &str, key: &str, edit: &Edit) -> Result<String, String> {
-    let key = KEYS.iter().find(|known| known.name == key).ok_or_else(|| format!("there is no setting `{key}`"))?;
+    let key =
+        KEYS.iter().find(|known| known.name == key).ok_or_else(|| format!("there is no setting `{key}`"))?;
     let (section, name) = key.name.split_once('.').unwrap_or(("", key.name));
-    let mut document: DocumentMut = text.parse().map_err(|error| format!("the file cannot be read: {error}"))?;
+    let mut document: DocumentMut =
+        text.parse().map_err(|error| format!("the file cannot be read: {error}"))?;
     match edit {
         Edit::Forget => {
             if let Some(table) = document.get_mut(section).and_then(Item::as_table_like_mut) {

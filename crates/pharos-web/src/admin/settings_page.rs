@@ -2,8 +2,8 @@
 
 use askama::Template;
 use axum::extract::{Path, State};
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::StatusCode;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use pharos_core::Config;
 use pharos_core::config::{KEYS, TakesEffect, takes_effect};
@@ -26,7 +26,6 @@ struct SettingsPage {
     frame: DeskFrame,
     w: &'static PageWords,
     sections: Vec<Section>,
-    section: &'static str,
     settings: Vec<Setting>,
     stamp: String,
     file: String,
@@ -73,7 +72,8 @@ pub(crate) async fn settings(
     let of = |key: &'static str| key.split_once('.').map_or(key, |(section, _)| section);
     let mut names: Vec<&'static str> = KEYS.iter().map(|key| of(key.name)).collect();
     names.dedup();
-    let section = names.iter().copied().find(|name| Some(*name) == visitor.param("section")).unwrap_or("crawl");
+    let section =
+        names.iter().copied().find(|name| Some(*name) == visitor.param("section")).unwrap_or("crawl");
     let is_changed = |key: &str| config.get(key) != default.get(key);
     let setting = |key: &pharos_core::config::Key| {
         let value = for_people(&config, key.name);
@@ -90,7 +90,8 @@ pub(crate) async fn settings(
                 TakesEffect::NextCrawl => w.effect_next_crawl,
                 TakesEffect::NextStart => w.effect_next_start,
             },
-            is_pending: effect == TakesEffect::NextStart && rooms.config().get(key.name) != config.get(key.name),
+            is_pending: effect == TakesEffect::NextStart
+                && rooms.config().get(key.name) != config.get(key.name),
             decided: loaded.decided.get(key.name).copied(),
             value,
         }
@@ -107,7 +108,6 @@ pub(crate) async fn settings(
                 changed: KEYS.iter().filter(|key| of(key.name) == *name && is_changed(key.name)).count(),
             })
             .collect(),
-        section,
         settings: KEYS.iter().filter(|key| of(key.name) == section).map(setting).collect(),
         stamp: file.stamp,
         file: rooms.service().settings.file().display().to_string(),
@@ -117,7 +117,10 @@ pub(crate) async fn settings(
 }
 
 /// `/admin/settings/export`: the file as it is.
-pub(crate) async fn export(State(rooms): State<Rooms>, _operator: Operator) -> Result<Response, ServiceError> {
+pub(crate) async fn export(
+    State(rooms): State<Rooms>,
+    _operator: Operator,
+) -> Result<Response, ServiceError> {
     let read = aside(&rooms, |service| Ok(SettingsFile::read(service.settings.file()))).await?;
     Ok(match read {
         Ok(file) => {

@@ -34,7 +34,6 @@ struct SitePage {
     w: &'static PageWords,
     name: String,
     is_known: bool,
-    is_removed: bool,
     marks: Vec<&'static str>,
     figures: Vec<(&'static str, String)>,
     facts: Vec<(&'static str, String)>,
@@ -79,7 +78,14 @@ pub(crate) async fn site(
     let w = PageWords::of(visitor.lang);
     let Some(site) = site_of(visitor.param("name").unwrap_or_default()) else {
         let frame = DeskFrame::new(&rooms, &visitor, &operator);
-        return Ok(super::frame::message(frame, &visitor, StatusCode::NOT_FOUND, w.sites_title, w.no_site, None));
+        return Ok(super::frame::message(
+            frame,
+            &visitor,
+            StatusCode::NOT_FOUND,
+            w.sites_title,
+            w.no_site,
+            None,
+        ));
     };
     let asked = site.clone();
     let known = with_catalog(&rooms, move |_, catalog| {
@@ -118,7 +124,6 @@ pub(crate) async fn site(
         frame: DeskFrame::new(&rooms, &visitor, &operator),
         w,
         is_known: row.is_some(),
-        is_removed: row.is_some_and(|row| row.removed),
         marks: row.map(|row| marks(row, w)).unwrap_or_default(),
         figures,
         facts,
@@ -142,7 +147,9 @@ impl Robots {
     fn of(file: RobotsFile, w: &'static PageWords, lang: crate::words::Lang) -> Self {
         let (state, body) = match file.state {
             RobotsState::Missing => (w.robots_missing, Vec::new()),
-            RobotsState::Unreachable => (w.robots_unreachable, file.before.map(|(_, body)| body).unwrap_or_default()),
+            RobotsState::Unreachable => {
+                (w.robots_unreachable, file.before.map(|(_, body)| body).unwrap_or_default())
+            }
             RobotsState::Known(body) => (w.robots_known, body),
         };
         let body = &body[..body.len().min(ROBOTS_SHOWN)];
@@ -170,7 +177,8 @@ fn delay(config: &Config, site: &SiteName, words: &Words) -> String {
 
 /// What `crawl.site_settings` says of just this site.
 fn own_line(lines: &[String], site: &SiteName) -> Option<String> {
-    let words = lines.iter().map(|line| line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), "")));
+    let words =
+        lines.iter().map(|line| line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), "")));
     let own = words.filter(|(host, _)| host.eq_ignore_ascii_case(site.as_str()));
     own.map(|(_, rest)| rest.trim().to_string()).next()
 }
@@ -209,13 +217,21 @@ pub(crate) async fn act(axum::extract::Path(what): axum::extract::Path<String>, 
             let done = order(&action.rooms, Order::Remove(vec![Removal::Site(site)])).await;
             ("site.remove", w.did_remove, done.map(|()| String::new()))
         }
-        "hide" => ("site.hide", w.did_hide, edit_list(&action, "rank.block", &name, Some(name.clone())).await),
+        "hide" => {
+            ("site.hide", w.did_hide, edit_list(&action, "rank.block", &name, Some(name.clone())).await)
+        }
         "show" => ("site.show", w.did_show, edit_list(&action, "rank.block", &name, None).await),
         "skip" => {
             let pattern = all_of(&site);
-            ("site.skip", w.did_skip, edit_list(&action, "crawl.exclude", &pattern, Some(pattern.clone())).await)
+            (
+                "site.skip",
+                w.did_skip,
+                edit_list(&action, "crawl.exclude", &pattern, Some(pattern.clone())).await,
+            )
         }
-        "follow" => ("site.follow", w.did_follow, edit_list(&action, "crawl.exclude", &all_of(&site), None).await),
+        "follow" => {
+            ("site.follow", w.did_follow, edit_list(&action, "crawl.exclude", &all_of(&site), None).await)
+        }
         "boost" => {
             let by = BOOSTS.into_iter().find(|by| *by == action.form.text("by")).unwrap_or("0");
             let line = (by != "0").then(|| format!("{name} {by}"));
@@ -248,8 +264,9 @@ async fn edit_list(
         if let Some(by) = decided(key) {
             return Err(format!("`{key}` is decided by the {by}: change it there"));
         }
-        let about =
-            |line: &String| line.split_whitespace().next().is_some_and(|first| first.eq_ignore_ascii_case(&subject));
+        let about = |line: &String| {
+            line.split_whitespace().next().is_some_and(|first| first.eq_ignore_ascii_case(&subject))
+        };
         let mut lines = list_of(&check(text)?, key);
         lines.retain(|line| !about(line));
         lines.extend(line);
@@ -274,7 +291,8 @@ mod tests {
     #[test]
     fn lines_about_one_site_are_found_among_others() {
         let site = site_of("a.example").unwrap();
-        let lines = ["b.example delay=1s", "A.example  delay=5s sorted", "*.example max_pages=1"].map(String::from);
+        let lines =
+            ["b.example delay=1s", "A.example  delay=5s sorted", "*.example max_pages=1"].map(String::from);
         assert_eq!(own_line(&lines, &site).as_deref(), Some("delay=5s sorted"));
         assert_eq!(own_line(&lines[..1], &site), None);
         let boosts = ["a.example/x 0.1", "a.example 0.2"].map(String::from);

@@ -86,8 +86,10 @@ pub(crate) async fn sites(
     let w = PageWords::of(visitor.lang);
     let contains: String = visitor.param("q").unwrap_or_default().trim().chars().take(LONGEST).collect();
     let state = STATES.into_iter().find(|(name, _)| Some(*name) == visitor.param("state"));
-    let order = ORDERS.into_iter().find(|(name, _)| Some(*name) == visitor.param("order")).unwrap_or(ORDERS[0]);
-    let page: usize = visitor.param("page").and_then(|page| page.parse().ok()).unwrap_or(1).clamp(1, 1_000_000);
+    let order =
+        ORDERS.into_iter().find(|(name, _)| Some(*name) == visitor.param("order")).unwrap_or(ORDERS[0]);
+    let page: usize =
+        visitor.param("page").and_then(|page| page.parse().ok()).unwrap_or(1).clamp(1, 1_000_000);
     let wanted = SiteQuery {
         contains: contains.clone(),
         state: state.map(|(_, state)| state),
@@ -95,15 +97,25 @@ pub(crate) async fn sites(
         offset: (page - 1) * ROWS,
         limit: ROWS,
     };
-    let SiteList { rows, total } = with_catalog(&rooms, move |_, catalog| Ok(catalog.list_sites(&wanted)?)).await?;
+    let SiteList { rows, total } =
+        with_catalog(&rooms, move |_, catalog| Ok(catalog.list_sites(&wanted)?)).await?;
     let to = |page: usize| {
         let page = page.to_string();
         let state = state.map_or("", |(name, _)| name);
-        link("/admin/sites", [("q", contains.as_str()), ("state", state), ("order", order.0), ("page", &page)])
+        link(
+            "/admin/sites",
+            [("q", contains.as_str()), ("state", state), ("order", order.0), ("page", &page)],
+        )
     };
     let texts = [
-        w.state_seed, w.state_found, w.state_waiting, w.state_failing, w.state_refused, w.state_patient,
-        w.state_copy, w.state_removed,
+        w.state_seed,
+        w.state_found,
+        w.state_waiting,
+        w.state_failing,
+        w.state_refused,
+        w.state_patient,
+        w.state_copy,
+        w.state_removed,
     ];
     let orders = [w.known_pages, w.stored, w.waiting, w.failed, w.last_visit, w.site_name];
     let page = SitesPage {
@@ -112,7 +124,11 @@ pub(crate) async fn sites(
         states: STATES
             .into_iter()
             .zip(texts)
-            .map(|((value, one), text)| Chosen { value, text, is_chosen: state.is_some_and(|(_, of)| of == one) })
+            .map(|((value, one), text)| Chosen {
+                value,
+                text,
+                is_chosen: state.is_some_and(|(_, of)| of == one),
+            })
             .collect(),
         orders: ORDERS
             .into_iter()
@@ -121,7 +137,7 @@ pub(crate) async fn sites(
             .collect(),
         found: fill(w.sites_found, &[&grouped(total)]),
         earlier: (page > 1).then(|| to(page - 1)),
-        later: ((page * ROWS) as u64) .lt(&total).then(|| to(page + 1)),
+        later: ((page * ROWS) as u64).lt(&total).then(|| to(page + 1)),
         rows: rows.iter().map(|row| Row::of(row, w, visitor.lang)).collect(),
         contains,
     };

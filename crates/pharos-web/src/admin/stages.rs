@@ -10,6 +10,8 @@ use serde::Serialize;
 
 /// Threads that use more than this part of a processor each are bound by it.
 const BUSY: f64 = 0.7;
+/// So many bytes a second from and to disks are work, not a look now and then.
+const MUCH: f64 = 1e6;
 /// So many of the requests that may be under way are: the network is waited for.
 const NEARLY_ALL: f64 = 0.9;
 
@@ -99,13 +101,15 @@ fn bound_by(stage: &Stage, live: &Live, processors: u32) -> Bound {
     }
     let waits_behind = |name: &str| live.waiting.get(name).copied().unwrap_or_default() > 0;
     match stage.name {
-        "fetch" if live.fetchers > 0 && stage.waiting as f64 >= NEARLY_ALL * live.fetchers as f64 => Bound::Network,
+        "fetch" if live.fetchers > 0 && stage.waiting as f64 >= NEARLY_ALL * live.fetchers as f64 => {
+            Bound::Network
+        }
         "fetch" if live.queued > 0 => Bound::Politeness,
         "fetch" if stage.waiting > 0 => Bound::Network,
         "shelve" if stage.waiting > 0 && waits_behind("read") => Bound::Next,
         "read" if stage.waiting > 0 && waits_behind("absorb") => Bound::Next,
         "shelve" | "read" | "absorb" if stage.waiting > 0 => Bound::Disk,
-        "build" if stage.threads > 0 => Bound::Disk,
+        "build" if stage.disk.0 + stage.disk.1 >= MUCH => Bound::Disk,
         _ => Bound::Idle,
     }
 }

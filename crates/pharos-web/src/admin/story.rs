@@ -97,7 +97,8 @@ pub(crate) async fn story(
 
 async fn look_up(rooms: &Rooms, url: PageUrl) -> Result<Known, ServiceError> {
     aside(rooms, move |service| {
-        let config = service.settings.load().map(|loaded| loaded.config).unwrap_or_else(|_| (*service.config).clone());
+        let config =
+            service.settings.load().map(|loaded| loaded.config).unwrap_or_else(|_| (*service.config).clone());
         let story = recent_story(&service.data, &url, MAX_VERSIONS)?;
         let card = service.search.page(url.id())?;
         let asks_not_to_be_found = match &story {
@@ -109,7 +110,9 @@ async fn look_up(rooms: &Rooms, url: PageUrl) -> Result<Known, ServiceError> {
             rules: explain(&service.data, &config, url.as_str())?,
             is_hidden: config.rank.block.iter().any(|place| {
                 let place = place.trim();
-                place == site.as_str() || place == site.host() || url.as_str().contains(&format!("//{place}/"))
+                place == site.as_str()
+                    || place == site.host()
+                    || url.as_str().contains(&format!("//{place}/"))
             }),
             url,
             story,
@@ -122,8 +125,13 @@ async fn look_up(rooms: &Rooms, url: PageUrl) -> Result<Known, ServiceError> {
 
 fn answer(known: &Known, w: &'static PageWords, lang: Lang) -> Answer {
     let is_found = known.card.is_some() && !known.is_hidden;
-    let steps =
-        vec![discovery(known, w, lang), rules(known, w), fetches(known, w, lang), copies(known, w), index(known, w, lang)];
+    let steps = vec![
+        discovery(known, w, lang),
+        rules(known, w),
+        fetches(known, w, lang),
+        copies(known, w),
+        index(known, w, lang),
+    ];
     let url = known.url.to_string();
     let mut links = vec![
         Link { href: site_link(known.url.site().as_str()), text: known.url.site().to_string() },
@@ -175,7 +183,12 @@ fn verdict(known: &Known, w: &'static PageWords, lang: Lang) -> String {
 
 fn discovery(known: &Known, w: &'static PageWords, lang: Lang) -> Step {
     let Some(story) = &known.story else {
-        return Step { title: w.step_found, mood: "open", lines: vec![w.never_heard.into()], links: Vec::new() };
+        return Step {
+            title: w.step_found,
+            mood: "open",
+            lines: vec![w.never_heard.into()],
+            links: Vec::new(),
+        };
     };
     let page = &story.page;
     let mut lines = vec![fill(w.heard_of, &[&lang.moment(page.found_at), &page.depth.to_string()])];
@@ -207,7 +220,12 @@ fn rules(known: &Known, w: &'static PageWords) -> Step {
 
 fn fetches(known: &Known, w: &'static PageWords, lang: Lang) -> Step {
     let Some(story) = &known.story else {
-        return Step { title: w.step_fetched, mood: "open", lines: vec![w.never_asked.into()], links: Vec::new() };
+        return Step {
+            title: w.step_fetched,
+            mood: "open",
+            lines: vec![w.never_asked.into()],
+            links: Vec::new(),
+        };
     };
     let page = &story.page;
     let mut lines = vec![fill(w.page_state, &[w.state(page.state)])];
@@ -215,7 +233,10 @@ fn fetches(known: &Known, w: &'static PageWords, lang: Lang) -> Step {
         lines.push(reason.clone());
     }
     if let Some(visited) = page.visited_at {
-        lines.push(fill(w.visited, &[&lang.moment(visited), &page.visits.to_string(), &page.changes.to_string()]));
+        lines.push(fill(
+            w.visited,
+            &[&lang.moment(visited), &page.visits.to_string(), &page.changes.to_string()],
+        ));
     }
     if page.attempts > 0 {
         lines.push(fill(w.attempts, &[&page.attempts.to_string()]));
@@ -242,17 +263,25 @@ fn fetches(known: &Known, w: &'static PageWords, lang: Lang) -> Step {
 
 fn copies(known: &Known, w: &'static PageWords) -> Step {
     let same = known.story.as_ref().map(|story| story.same.as_slice()).unwrap_or_default();
-    let lines = vec![if same.is_empty() { w.no_copies.into() } else { fill(w.copies, &[&same.len().to_string()]) }];
+    let lines =
+        vec![if same.is_empty() { w.no_copies.into() } else { fill(w.copies, &[&same.len().to_string()]) }];
     let links = same.iter().map(|url| Link { href: story_link(url.as_str()), text: url.to_string() });
-    Step { title: w.step_copies, mood: if same.is_empty() { "good" } else { "open" }, lines, links: links.collect() }
+    Step {
+        title: w.step_copies,
+        mood: if same.is_empty() { "good" } else { "open" },
+        lines,
+        links: links.collect(),
+    }
 }
 
 fn index(known: &Known, w: &'static PageWords, lang: Lang) -> Step {
     let Some(card) = &known.card else {
-        let lines = vec![if known.asks_not_to_be_found { w.asks_noindex.into() } else { w.not_indexed.into() }];
+        let lines =
+            vec![if known.asks_not_to_be_found { w.asks_noindex.into() } else { w.not_indexed.into() }];
         return Step { title: w.step_index, mood: "bad", lines, links: Vec::new() };
     };
-    let mut lines = vec![fill(w.indexed_as, &[&card.title]), fill(w.indexed_at, &[&lang.moment(card.fetched)])];
+    let mut lines =
+        vec![fill(w.indexed_as, &[&card.title]), fill(w.indexed_at, &[&lang.moment(card.fetched)])];
     if !card.lang.is_empty() {
         lines.push(fill(w.in_language, &[&card.lang]));
     }

@@ -30,7 +30,8 @@ struct Place;
 
 impl Place {
     fn take() -> Option<Self> {
-        let taken = OPEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| (open < MOST).then_some(open + 1));
+        let taken =
+            OPEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| (open < MOST).then_some(open + 1));
         taken.ok().map(|_| Self)
     }
 }
@@ -54,7 +55,9 @@ pub(crate) async fn live(State(rooms): State<Rooms>, _operator: Operator, header
     let mut response = Sse::new(events(rooms, watch, seen, place)).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     // Proxies that gather answers must not gather these.
-    response.headers_mut().insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
+        .headers_mut()
+        .insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response
 }
 
@@ -67,22 +70,25 @@ fn events(
     let newest = watch.newest();
     let ends = Instant::now() + LASTS;
     let first = Event::default().retry(RETRY).comment("figures");
-    let rest = stream::unfold((rooms, watch, newest, seen, place), move |(rooms, watch, mut newest, seen, place)| async move {
-        loop {
-            if Instant::now() > ends || rooms.is_closing() {
-                return None;
+    let rest = stream::unfold(
+        (rooms, watch, newest, seen, place),
+        move |(rooms, watch, mut newest, seen, place)| async move {
+            loop {
+                if Instant::now() > ends || rooms.is_closing() {
+                    return None;
+                }
+                let missed = watch.since(seen);
+                if let Some(sample) = missed.first() {
+                    let event = Event::default().id(sample.id.to_string()).json_data(&**sample).ok()?;
+                    let id = sample.id;
+                    return Some((Ok(event), (rooms, watch, newest, id, place)));
+                }
+                tokio::select! {
+                    changed = newest.changed() => changed.ok()?,
+                    () = rooms.closing() => return None,
+                }
             }
-            let missed = watch.since(seen);
-            if let Some(sample) = missed.first() {
-                let event = Event::default().id(sample.id.to_string()).json_data(&**sample).ok()?;
-                let id = sample.id;
-                return Some((Ok(event), (rooms, watch, newest, id, place)));
-            }
-            tokio::select! {
-                changed = newest.changed() => changed.ok()?,
-                () = rooms.closing() => return None,
-            }
-        }
-    });
+        },
+    );
     stream::StreamExt::chain(stream::once(async { Ok(first) }), rest)
 }

@@ -47,7 +47,8 @@ pub(crate) async fn submissions(
     operator: Operator,
 ) -> Result<Response, ServiceError> {
     let all = with_catalog(&rooms, |_, catalog| Ok(catalog.submissions()?)).await?;
-    let (waiting, decided): (Vec<&Submission>, Vec<&Submission>) = all.iter().partition(|one| one.accepted.is_none());
+    let (waiting, decided): (Vec<&Submission>, Vec<&Submission>) =
+        all.iter().partition(|one| one.accepted.is_none());
     let row = |one: &&Submission| Row::of(one, visitor.lang);
     let page = SubmissionsPage {
         frame: DeskFrame::new(&rooms, &visitor, &operator),

@@ -1,5 +1,7 @@
 //! The door as browsers and attackers find it: through the router, with cookies and forms.
 
+mod pages;
+
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -24,6 +26,7 @@ const PASSWORD: &str = "correct horse battery";
 struct Running {
     dir: TempDir,
     router: Router,
+    rooms: Rooms,
     desk: Arc<Desk>,
 }
 
@@ -40,7 +43,7 @@ fn start_with(config: Config) -> Running {
     let (dir, service) = engine(&[], config);
     let rooms = Rooms::new(service).unwrap();
     let desk = Arc::clone(rooms.desk());
-    Running { dir, router: router::open(rooms), desk }
+    Running { dir, router: router::open(rooms.clone()), rooms, desk }
 }
 
 fn start() -> Running {

@@ -148,7 +148,8 @@ pub(crate) async fn retry(action: Action) -> Response {
     if urls.is_empty() {
         return action.failed(&back, w.nothing_chosen);
     }
-    let (first, detail) = (urls[0].to_string(), urls.iter().map(PageUrl::as_str).collect::<Vec<_>>().join(" "));
+    let (first, detail) =
+        (urls[0].to_string(), urls.iter().map(PageUrl::as_str).collect::<Vec<_>>().join(" "));
     let good = fill(w.did_retry, &[&urls.len().to_string()]);
     let done = order(&action.rooms, Order::Recrawl(urls)).await;
     finish(&action, "page.retry", &first, &detail, done, &back, &good).await

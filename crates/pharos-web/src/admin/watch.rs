@@ -76,8 +76,7 @@ pub(crate) struct Watch {
 impl Watch {
     /// Begins to look, on a thread that ends when nobody holds this any more.
     pub(crate) fn start(data: DataDir) -> std::io::Result<Arc<Self>> {
-        let watch =
-            Arc::new(Self { data, samples: Mutex::default(), newest: watch::Sender::new(0) });
+        let watch = Arc::new(Self { data, samples: Mutex::default(), newest: watch::Sender::new(0) });
         let seen = Arc::downgrade(&watch);
         thread::Builder::new().name("desk".into()).spawn(move || keep_looking(&seen))?;
         Ok(watch)
@@ -149,7 +148,9 @@ fn between(before: &Before, now: &Before) -> Sample {
     let seconds = now.at.duration_since(before.at).as_secs_f64().max(0.001);
     let rate = |before: u64, now: u64| now.saturating_sub(before) as f64 / seconds;
     // What another owner told is no beginning for what this one tells.
-    let same = |live: &&Live| now.live.as_ref().is_some_and(|now| now.process == live.process && now.since == live.since);
+    let same = |live: &&Live| {
+        now.live.as_ref().is_some_and(|now| now.process == live.process && now.since == live.since)
+    };
     let (live, earlier) = (now.live.clone().unwrap_or_default(), before.live.as_ref().filter(same));
     let earlier = earlier.unwrap_or(&live);
     let told = (live.at.since(earlier.at)).as_secs_f64().max(0.5);
@@ -206,7 +207,11 @@ mod tests {
         let read = |seconds: u64, live: Option<Live>| Before {
             at: begun + Duration::from_secs(seconds),
             live,
-            machine: MachineReading { processors: 2, busy: Some(seconds as f64), ..MachineReading::default() },
+            machine: MachineReading {
+                processors: 2,
+                busy: Some(seconds as f64),
+                ..MachineReading::default()
+            },
             own: BTreeMap::new(),
         };
         let sample = between(&read(0, Some(at(0, 10, 1))), &read(2, Some(at(2, 50, 1))));
@@ -219,11 +224,8 @@ mod tests {
     #[test]
     fn who_was_away_gets_what_was_missed() {
         let dir = tempfile::tempdir().unwrap();
-        let watch = Watch {
-            data: DataDir::at(dir.path()),
-            samples: Mutex::default(),
-            newest: watch::Sender::new(0),
-        };
+        let watch =
+            Watch { data: DataDir::at(dir.path()), samples: Mutex::default(), newest: watch::Sender::new(0) };
         for _ in 0..KEPT + 5 {
             watch.take(Sample::default());
         }

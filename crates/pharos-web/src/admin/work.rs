@@ -1,8 +1,6 @@
 //! What the desk's pages read and do in other rooms, apart from the threads that queries wait for: an operator must get
 //! through where visitors are told to come back.
 
-use std::time::Duration;
-
 use pharos_engine::{Order, carry_out};
 use pharos_store::{Catalog, SqliteCatalog};
 use tokio::sync::oneshot;
@@ -15,9 +13,6 @@ use axum::response::Response;
 
 /// Who carries out orders where nobody owns the data directory.
 const COMMAND: &str = "desk";
-
-/// How long the process that runs the engine may take to notice that the settings have changed.
-pub(super) const NOTICED: Duration = Duration::from_secs(1);
 
 /// Runs what blocks where it holds nobody up.
 pub(super) async fn aside<T: Send + 'static>(

@@ -3,8 +3,8 @@
 use std::io;
 use std::net::Ipv4Addr;
 
-use pharos_core::config::Politeness;
 use pharos_core::PageUrl;
+use pharos_core::config::Politeness;
 use pharos_store::DataDir;
 use pharos_testweb::{ServeOptions, Server, Web};
 

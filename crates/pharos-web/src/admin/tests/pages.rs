@@ -1,0 +1,207 @@
+//! The pages behind the door: whatever they are asked, and two operators at once.
+
+use pharos_core::{PageUrl, Timestamp};
+use pharos_store::{Change, Found, Outcome, RobotsFile, RobotsState};
+
+use super::*;
+use crate::testing::know;
+
+const PAGES: [&str; 20] = [
+    "/admin",
+    "/admin/crawl",
+    "/admin/sites",
+    "/admin/sites?q=example&state=failing&order=failed&page=2",
+    "/admin/sites?page=0&state=x&order=%00&q=%25_",
+    "/admin/site?name=www.example.org",
+    "/admin/site?name=nobody.example",
+    "/admin/page",
+    "/admin/page?url=www.example.org/a",
+    "/admin/page?url=https://www.example.org/failed",
+    "/admin/page?url=%00",
+    "/admin/trouble",
+    "/admin/trouble?site=www.example.org&kind=failed&q=timed&before=5.0",
+    "/admin/submissions",
+    "/admin/index",
+    "/admin/machine",
+    "/admin/queries",
+    "/admin/settings?section=rank",
+    "/admin/logs",
+    "/admin/logs?file=../desk/operators.json&q=%ff",
+];
+
+fn knowing(running: &Running) {
+    let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
+    let url = |path: &str| PageUrl::parse(&format!("https://www.example.org/{path}")).unwrap();
+    let failed = Outcome::Failed { reason: "timed out <b>after</b> 30 s".into(), attempt: 3 };
+    let body = b"User-agent: *\nDisallow: /private <script>\n".to_vec();
+    know(
+        &running.dir,
+        &[
+            Change::Seed { url: url(""), at, hops: 0, origin: None, stale_before: None },
+            Change::Found(Found { anchor: "<i>words</i>".into(), ..Found::new(url("a"), 1, at) }),
+            Change::Visited { url: url("failed"), at, outcome: failed, next_due: None },
+            Change::Submitted { url: url("proposed"), at },
+            Change::Robots(RobotsFile {
+                url: url("robots.txt"),
+                at,
+                state: RobotsState::Known(body),
+                reason: None,
+                before: None,
+            }),
+        ],
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_page_answers_whatever_it_is_asked() {
+    let running = start();
+    let mut keeper = running.keeper().await;
+    for path in PAGES {
+        let empty = keeper.get(path).await;
+        assert_eq!(empty.status, StatusCode::OK, "{path} with nothing to show");
+    }
+    knowing(&running);
+    for lang in ["en", "zh"] {
+        for path in PAGES {
+            let path = format!("{path}{}lang={lang}", if path.contains('?') { '&' } else { '?' });
+            let page = keeper.get(&path).await;
+            assert_eq!(page.status, StatusCode::OK, "{path}");
+            for markup in ["<b>after", "<i>words", "<script>"] {
+                assert!(!page.text().contains(markup), "{path} takes what others say for markup");
+            }
+        }
+    }
+    let story = keeper.get("/admin/page?url=www.example.org/failed&lang=en").await;
+    assert!(story.text().contains("It could not be fetched: timed out &#60;b&#62;after"), "{}", story.text());
+    let sites = keeper.get("/admin/sites").await;
+    assert!(sites.text().contains("1 sites") && sites.text().contains("www.example.org"), "{}", sites.text());
+    let trouble = keeper.get("/admin/trouble?site=www.example.org").await;
+    assert!(trouble.text().contains("https://www.example.org/failed"), "{}", trouble.text());
+    assert!(keeper.get("/admin/submissions").await.text().contains("https://www.example.org/proposed"));
+    assert!(keeper.get("/admin/site?name=www.example.org").await.text().contains("Disallow: /private"));
+    for missing in ["/admin/site?name=a/b", "/admin/site", "/admin/nothing"] {
+        assert_eq!(keeper.get(missing).await.status, StatusCode::NOT_FOUND, "{missing}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_done_is_said_and_written_down() {
+    let running = start();
+    let mut keeper = running.keeper().await;
+    for (path, fields) in [
+        ("/admin/crawl/seeds", vec![("seeds", "http://[")]),
+        ("/admin/crawl/seeds", vec![("seeds", " \n# nothing\n")]),
+        ("/admin/settings/set", vec![("key", "crawl.no_such"), ("value", "1")]),
+        ("/admin/settings/set", vec![("key", "crawl.fetchers"), ("value", "1"), ("stamp", "of long ago")]),
+        ("/admin/site/settings", vec![("name", "a.example"), ("settings", "delay=soon")]),
+    ] {
+        let reply = keeper.act(path, &fields).await;
+        assert_eq!(reply.status, StatusCode::SEE_OTHER, "{path}");
+        let page = keeper.get(&reply.header("location").to_string()).await;
+        assert!(page.text().contains("class=\"said bad\""), "{path}: {}", page.text());
+        let record = running.record();
+        let last = record.lines().last().unwrap();
+        assert!(last.contains("refused: "), "{path}: {last}");
+    }
+    for (path, fields) in [
+        ("/admin/site/remove", vec![("name", "a.example")]),
+        ("/admin/page/remove", vec![("url", "http://a.example/")]),
+        ("/admin/index/rollback", vec![]),
+        ("/admin/trouble/retry", vec![("back", "https://evil.example/")]),
+        ("/admin/submissions/decide", vec![("verdict", "accept")]),
+    ] {
+        let before = running.record();
+        let reply = keeper.act(path, &fields).await;
+        assert!(reply.header("location").starts_with("/admin/"), "{path} → {}", reply.header("location"));
+        assert_eq!(running.record(), before, "{path}: nothing was done, because nobody was sure");
+    }
+    assert!(!running.dir.path().join("pharos.toml").exists());
+    for unknown in
+        ["/admin/crawl/fly", "/admin/site/fly", "/admin/page/fly", "/admin/index/fly", "/admin/settings/fly"]
+    {
+        let reply = keeper.act(unknown, &[("name", "a.example"), ("url", "http://a.example/")]).await;
+        assert_eq!(reply.status, StatusCode::NOT_FOUND, "{unknown}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_are_changed_by_one_operator_at_a_time() {
+    let running = start();
+    let mut keeper = running.keeper().await;
+    let file = running.dir.path().join("pharos.toml");
+    let stamp = |page: &Reply| {
+        let (_, rest) = page.text().split_once("name=\"stamp\" value=\"").unwrap();
+        rest.split('"').next().unwrap().to_string()
+    };
+    // Both look, then both save.
+    let seen = stamp(&keeper.get("/admin/settings").await);
+    let set = [("key", "crawl.fetchers"), ("value", "7"), ("stamp", seen.as_str())];
+    keeper.act("/admin/settings/set", &set).await;
+    assert_eq!(fs::read_to_string(&file).unwrap(), "[crawl]\nfetchers = 7\n");
+    let late = [("key", "crawl.fetchers"), ("value", "9"), ("stamp", seen.as_str())];
+    keeper.act("/admin/settings/set", &late).await;
+    assert_eq!(fs::read_to_string(&file).unwrap(), "[crawl]\nfetchers = 7\n");
+    assert!(keeper.get("/admin/settings").await.text().contains("meanwhile"));
+    assert!(running.record().contains("crawl.fetchers: 64 → 7"), "{}", running.record());
+
+    // Single sites are hidden, raised and treated with lines of their own.
+    keeper.act("/admin/site/hide", &[("name", "spam.example")]).await;
+    keeper.act("/admin/site/boost", &[("name", "good.example"), ("by", "0.1")]).await;
+    keeper.act("/admin/site/settings", &[("name", "slow.example"), ("settings", "delay=5s")]).await;
+    keeper.act("/admin/site/skip", &[("name", "dull.example")]).await;
+    let text = fs::read_to_string(&file).unwrap();
+    for line in [
+        "block = [\"spam.example\"]",
+        "boost = [\"good.example 0.1\"]",
+        "site_settings = [\"slow.example delay=5s\"]",
+        "exclude = [\"*://dull.example/*\"]",
+    ] {
+        assert!(text.contains(line), "{line} is not in {text}");
+    }
+    let exported = keeper.get("/admin/settings/export").await;
+    assert_eq!(exported.text(), text);
+    for (path, name) in [("show", "spam.example"), ("follow", "dull.example")] {
+        keeper.act(&format!("/admin/site/{path}"), &[("name", name)]).await;
+    }
+    keeper.act("/admin/site/boost", &[("name", "good.example"), ("by", "0")]).await;
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(
+        !text.contains("spam.example") && !text.contains("good.example") && !text.contains("dull.example"),
+        "{text}"
+    );
+
+    let seen = stamp(&keeper.get("/admin/settings").await);
+    keeper.act("/admin/settings/import", &[("text", "[crawl\nnonsense"), ("stamp", &seen)]).await;
+    assert_eq!(fs::read_to_string(&file).unwrap(), text, "what cannot be read is not brought");
+    keeper.act("/admin/settings/import", &[("text", "[rank]\r\nk1 = 1.2\r\n"), ("stamp", &seen)]).await;
+    assert_eq!(fs::read_to_string(&file).unwrap(), "[rank]\nk1 = 1.2\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn figures_come_as_events_and_only_to_who_is_in() {
+    let running = start();
+    let mut stranger = running.browser();
+    assert_eq!(stranger.get("/admin/live").await.header("location"), "/admin/setup");
+    let mut keeper = running.keeper().await;
+    let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while running.desk.watch.now().is_none_or(|sample| sample.id < 2) {
+        assert!(std::time::Instant::now() < patience, "no sample is ever taken");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    // What was missed comes first; the doors close, so that the stream ends.
+    keeper.headers.push(("last-event-id", "1"));
+    let (rooms, wait) = (running.rooms.clone(), std::time::Duration::from_millis(300));
+    let closing = tokio::spawn(async move {
+        tokio::time::sleep(wait).await;
+        rooms.close();
+    });
+    let events = keeper.get("/admin/live").await;
+    closing.await.unwrap();
+    assert_eq!(events.header("content-type"), "text/event-stream");
+    assert!(
+        events.text().contains("id: 2\n") && events.text().contains("\"state\":\"off\""),
+        "{}",
+        events.text()
+    );
+    assert!(!events.text().contains("id: 1\n"));
+}
