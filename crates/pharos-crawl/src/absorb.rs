@@ -125,6 +125,9 @@ pub fn changes(
             scoping.add_alias(&home, &of);
             vec![Change::Alias { home, of }]
         }
+        Content::Event(Event::Recrawl { whole_site }) => {
+            vec![Change::Recrawl { url: record.url.clone(), whole_site: *whole_site, at: record.at }]
+        }
         Content::Event(Event::Submitted) => {
             vec![Change::Submitted { url: record.url.clone(), at: record.at }]
         }
@@ -171,7 +174,8 @@ fn answered(
     };
     let mut changes = vec![visited(record, Outcome::Answered(answered), again.due)];
     if let Some(wait) = again.site_waits {
-        changes.push(Change::BackOff { site: record.url.site(), until: record.at.plus(wait) });
+        let (site, at) = (record.url.site(), record.at);
+        changes.push(Change::BackOff { site, at, until: at.plus(wait) });
     }
     changes.extend(leads);
     changes
@@ -517,6 +521,15 @@ mod tests {
         assert!(
             scoping.contains(&url("http://b.example/y")) && !scoping.contains(&url("http://c.example/y"))
         );
+    }
+
+    #[test]
+    fn an_operator_wants_a_page_or_a_site_again() {
+        for whole_site in [false, true] {
+            let wish = stored("http://a.example/x", 0, 0, Content::Event(Event::Recrawl { whole_site }));
+            let (url, at) = (url("http://a.example/x"), wish.record.at);
+            assert_eq!(of(&wish, None), [Change::Recrawl { url, whole_site, at }]);
+        }
     }
 
     #[test]

@@ -79,7 +79,9 @@ fn fate(
 ) -> Result<Fate, StoreError> {
     let record = &stored.record;
     // What operators decided is kept for good.
-    if matches!(record.content, Content::Event(Event::Removed { .. } | Event::CrawlStarted { .. })) {
+    if let Content::Event(Event::Removed { .. } | Event::CrawlStarted { .. } | Event::Recrawl { .. }) =
+        record.content
+    {
         return Ok(Fate::Keep);
     }
     if catalog.is_removed(&record.url)? {
@@ -131,7 +133,7 @@ fn kept(
 mod tests {
     use super::*;
     use pharos_core::PageUrl;
-    use pharos_store::{Answered, Change, Outcome, Record, Response, SqliteCatalog, Writing};
+    use pharos_store::{Answered, Change, Outcome, Record, Removal, Response, SqliteCatalog, Writing};
     use std::time::Duration;
 
     const DAY: Duration = Duration::from_secs(86_400);
@@ -175,6 +177,31 @@ mod tests {
         // The server is down: the last page it gave is still what people find.
         let answers = [(503, 0), (500, 9), (200, 2), (200, 1)];
         assert_eq!(stays(1, Duration::ZERO, &answers), [true, false, true, false]);
+    }
+
+    #[test]
+    fn what_operators_wanted_is_kept_and_what_was_removed_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let start = LibraryPosition::START;
+        let library =
+            DiskLibrary::open_writer(dir.path(), Writing::default(), start, Timestamp::EPOCH).unwrap();
+        let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
+        let url = PageUrl::parse("http://example.org/").unwrap();
+        let what = Removal::Page(url.clone());
+        catalog.apply(&[Change::Removed(what.clone())], LibraryPosition { file: 1, offset: 9 }).unwrap();
+        let events = [
+            (Event::Recrawl { whole_site: true }, Fate::Keep),
+            (Event::Recrawl { whole_site: false }, Fate::Keep),
+            (Event::Removed { what }, Fate::Keep),
+            (Event::Failed { reason: "timed out".into() }, Fate::Erase),
+        ];
+        for (event, expected) in events {
+            let record = Record::new(url.clone(), Timestamp::EPOCH, Content::Event(event));
+            let stored = StoredRecord { position: start, next: start, record };
+            let rule = LibraryConfig::default();
+            let fate = fate(&catalog, &library, &rule, Timestamp::EPOCH, &stored).unwrap();
+            assert_eq!(fate, expected, "{:?}", stored.record.content);
+        }
     }
 
     #[test]

@@ -44,7 +44,8 @@ mod warc_file;
 
 pub use catalog::{
     Answered, Applied, Catalog, CatalogCounts, Change, CrawlRules, DueOrder, DuePage, Found, Outcome,
-    PageState, PageStory, Removal, RobotsFile, RobotsState, SiteCounts, SiteStory, SqliteCatalog, Submission,
+    PageState, PageStory, Removal, RobotsFile, RobotsState, SiteCounts, SiteList, SiteOrder, SiteQuery,
+    SiteRow, SiteState, SiteStory, SqliteCatalog, Submission, TROUBLES_LOOKED_AT, Trouble, TroubleQuery,
     Validators, Version,
 };
 pub use data_dir::{DataDir, Owner};

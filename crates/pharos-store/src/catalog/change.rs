@@ -116,8 +116,21 @@ pub enum Change {
     BackOff {
         /// The site.
         site: SiteName,
+        /// When it asked.
+        at: Timestamp,
         /// Until when.
         until: Timestamp,
+    },
+    /// An operator wants a page, or all known pages of its site, fetched again: what was last visited before `at` is
+    /// due then at the latest, as if it had never failed. Patience that the server asked for before then is over for a
+    /// whole site. What happened later is not undone, so an old wish that is told again changes nothing.
+    Recrawl {
+        /// The page, or any of the site.
+        url: PageUrl,
+        /// Whether all known pages of its site are meant.
+        whole_site: bool,
+        /// When.
+        at: Timestamp,
     },
     /// Links that a rule of the crawl refused. Unlike all other changes these are counted as often as they come.
     Filtered {
@@ -154,12 +167,14 @@ impl Change {
             | Change::Found(Found { url, .. })
             | Change::Visited { url, .. }
             | Change::Deleted { url, .. }
+            | Change::Recrawl { url, whole_site: false, .. }
             | Change::Removed(Removal::Page(url)) => Some(url),
             Change::Rules(_)
             | Change::Robots(_)
             | Change::Removed(Removal::Site(_))
             | Change::Alias { .. }
             | Change::BackOff { .. }
+            | Change::Recrawl { whole_site: true, .. }
             | Change::Filtered { .. }
             | Change::Submitted { .. }
             | Change::Decided { .. } => None,

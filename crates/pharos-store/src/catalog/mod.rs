@@ -4,6 +4,7 @@
 //! is the pure code of [`page`]; [`sqlite`] keeps it.
 
 mod change;
+mod listing;
 mod page;
 mod sqlite;
 mod story;
@@ -14,11 +15,15 @@ use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp}
 
 use crate::StoreError;
 pub use change::{Answered, Applied, Change, CrawlRules, Found, Outcome, Removal, RobotsFile, RobotsState};
+pub use listing::{SiteList, SiteOrder, SiteQuery, SiteRow, SiteState, Trouble, TroubleQuery};
 pub use sqlite::SqliteCatalog;
 pub use story::{
     CatalogCounts, DueOrder, DuePage, PageState, PageStory, SiteCounts, SiteStory, Submission, Validators,
     Version,
 };
+
+/// A page of an operator's desk has to come at once: so many troubles are looked at for it, and no more.
+pub const TROUBLES_LOOKED_AT: usize = 20_000;
 
 /// What is known, derived from the library alone. Implementations promise:
 ///
@@ -57,6 +62,9 @@ pub trait Catalog: Send + Sync {
         order: DueOrder,
         limit: usize,
     ) -> Result<Vec<DuePage>, StoreError>;
+
+    /// A page as it would be given out now, whenever it is due; nothing for one that is unknown or removed.
+    fn due_page(&self, page: PageId) -> Result<Option<DuePage>, StoreError>;
 
     /// The next moment after `now` at which something becomes due.
     fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
@@ -116,6 +124,21 @@ pub trait Catalog: Send + Sync {
 
     /// The sites with the most pages.
     fn sites(&self, limit: usize) -> Result<Vec<SiteCounts>, StoreError>;
+
+    /// Sites for an operator's table, and how many match. All sites are looked through.
+    fn list_sites(&self, wanted: &SiteQuery) -> Result<SiteList, StoreError>;
+
+    /// One site as such a table shows it; nothing for one that is unknown.
+    fn site_row(&self, site: SiteId) -> Result<Option<SiteRow>, StoreError>;
+
+    /// Pages in trouble, the newest trouble first; of equal moments in an order of the implementation's choice, always
+    /// the same. Reasons are not indexed: with a part of one to look for, only the newest
+    /// [`TROUBLES_LOOKED_AT`] that match otherwise are looked at, and there may be more further back.
+    fn troubles(&self, wanted: &TroubleQuery) -> Result<Vec<Trouble>, StoreError>;
+
+    /// How many of the newest troubles (at most `of`, and at most [`TROUBLES_LOOKED_AT`]) have which reason, the most
+    /// frequent first. Numbers and addresses within a reason are left out, so that alike reasons count together.
+    fn trouble_reasons(&self, of: usize) -> Result<Vec<(String, u64)>, StoreError>;
 
     /// Looks for damage, reading everything once. Gives a line for each thing that is wrong; nothing when all is
     /// well.

@@ -92,6 +92,9 @@ pub(super) fn apply(page: &mut Option<Page>, change: &Change, new_version: bool)
             page.get_or_insert_with(|| Page::unheard_of(*at)).deleted(*at);
             Effect::default()
         }
+        Change::Recrawl { at, .. } => {
+            Effect { due: page.as_mut().is_some_and(|page| page.wanted_again(*at)), new: false }
+        }
         Change::Removed(Removal::Page(_)) => {
             *page = Some(Page::removed());
             Effect::default()
@@ -214,6 +217,20 @@ impl Page {
             self.attempts = 0;
         }
         again
+    }
+
+    /// An operator wants to see it again, if it was not visited since. Is it due because of this? What waits is due
+    /// already.
+    fn wanted_again(&mut self, at: Timestamp) -> bool {
+        if self.state == PageState::Waiting || self.last_heard_of() >= Some(at) {
+            return false;
+        }
+        self.attempts = 0;
+        let sooner = self.due.is_none_or(|due| at < due);
+        if sooner {
+            self.due = Some(at);
+        }
+        sooner
     }
 
     /// A visit. Where a link led to the page, the way to it stays as it was.

@@ -1,4 +1,4 @@
--- The catalog, format 3. Everything in it can be derived from the library again.
+-- The catalog, format 4. Everything in it can be derived from the library again.
 --
 -- The tables are packed: ten million pages that were found and not yet visited have to fit on a small disk.
 -- People read the views at the end: `SELECT * FROM known_pages WHERE site = 'www.example.org'`.
@@ -26,7 +26,9 @@ CREATE TABLE sites (
     refused INTEGER NOT NULL DEFAULT 0,
     deleted INTEGER NOT NULL DEFAULT 0,
     not_before INTEGER,                     -- the server asked for patience: nothing of it is due before then
-    alias INTEGER NOT NULL DEFAULT 0        -- its pages are the same elsewhere and not asked for: 1 http, 2 https, 3 both
+    alias INTEGER NOT NULL DEFAULT 0,       -- its pages are the same elsewhere and not asked for: 1 http, 2 https, 3 both
+    asked_at INTEGER,                       -- when the server last asked for patience
+    recrawl_at INTEGER                      -- when an operator last wanted all of it again: patience asked for before is over
 ) STRICT;
 
 -- Which server was not asked for longest?
@@ -77,11 +79,16 @@ CREATE TABLE visits (
     changes INTEGER NOT NULL DEFAULT 0,     -- how often the text had changed
     etag TEXT,                              -- what the server recognises the answer by
     modified TEXT,
+    trouble INTEGER,                        -- the page's state where that is 2 failed or 3 refused
     PRIMARY KEY (site, page)
 ) STRICT, WITHOUT ROWID;
 
 -- Pages with the same text.
 CREATE INDEX visits_by_text ON visits (text) WHERE text IS NOT NULL;
+
+-- Pages that failed or were refused by the moment of that, of all sites and of one.
+CREATE INDEX troubles ON visits (trouble, visited_at, site, page) WHERE trouble IS NOT NULL;
+CREATE INDEX troubles_of_site ON visits (site, trouble, visited_at, page) WHERE trouble IS NOT NULL;
 
 -- Every answer.
 CREATE TABLE versions (

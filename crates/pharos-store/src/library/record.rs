@@ -202,6 +202,11 @@ pub enum Event {
         /// Accepted or refused.
         accepted: bool,
     },
+    /// An operator wants this page fetched again, or all known pages of its site.
+    Recrawl {
+        /// Whether all of the site is meant.
+        whole_site: bool,
+    },
     /// A version of the page stood here until the retention rule let it go.
     Dropped {
         /// The HTTP status it had.

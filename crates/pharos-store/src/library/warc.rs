@@ -384,6 +384,12 @@ mod tests {
         let failure = Content::Event(Event::Failed { reason: "timed out".into() });
         let failure = Record { attempt: 2, ..Record::new(url.clone(), at, failure) };
         assert_eq!(back(&failure), failure);
+        for whole_site in [false, true] {
+            let wish = Record::new(url.clone(), at, Content::Event(Event::Recrawl { whole_site }));
+            assert_eq!(back(&wish), wish);
+            let text = String::from_utf8(write(&wish)).unwrap();
+            assert!(text.contains(&format!(r#"{{"event":"recrawl","whole_site":{whole_site}}}"#)), "{text}");
+        }
         let revisit = Record::new(
             url,
             at,

@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 
 use pharos_core::{PageUrl, SiteName, Timestamp};
-use pharos_store::{Catalog, CatalogCounts, CrawlRules, DueOrder, PageStory, RobotsFile, Version};
+use pharos_store::{
+    Catalog, CatalogCounts, CrawlRules, DueOrder, PageStory, RobotsFile, SiteOrder, SiteQuery, SiteRow,
+    Trouble, TroubleQuery, Version,
+};
 
 use crate::*;
 
@@ -16,6 +19,8 @@ pub(crate) struct Everything {
     robots: Option<RobotsFile>,
     seeds: Vec<SiteName>,
     unvisited: Vec<(SiteName, Option<Timestamp>)>,
+    sites: Vec<SiteRow>,
+    troubles: Vec<Trouble>,
     removed: Vec<String>,
     due: [HashSet<PageUrl>; 3],
     next_due: Option<Timestamp>,
@@ -42,6 +47,13 @@ pub(crate) fn everything(catalog: &dyn Catalog) -> Everything {
     let mut unvisited = catalog.longest_unvisited(100).unwrap();
     assert!(unvisited.is_sorted_by_key(|(_, visited_at)| *visited_at));
     unvisited.sort();
+    let by_name = SiteQuery { order: SiteOrder::Name, limit: 100, ..SiteQuery::default() };
+    let sites = catalog.list_sites(&by_name).unwrap();
+    assert_eq!(sites.total, sites.rows.len() as u64);
+    let mut troubles = catalog.troubles(&TroubleQuery { limit: 10_000, ..TroubleQuery::default() }).unwrap();
+    assert!(troubles.is_sorted_by(|a, b| a.at >= b.at));
+    assert_eq!(troubles.len() as u64, counts.failed + counts.refused);
+    troubles.sort_by(|a, b| a.url.cmp(&b.url));
     let mut removed: Vec<String> = catalog.removed().unwrap().iter().map(|r| format!("{r:?}")).collect();
     removed.sort();
     let due = [0, 5, 100].map(|now| {
@@ -57,6 +69,8 @@ pub(crate) fn everything(catalog: &dyn Catalog) -> Everything {
         robots: catalog.robots(&url("/robots.txt")).unwrap(),
         seeds,
         unvisited,
+        sites: sites.rows,
+        troubles,
         removed,
         due,
         next_due: catalog.next_due(at(3)).unwrap(),

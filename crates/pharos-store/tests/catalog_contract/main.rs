@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod desk;
 mod everything;
 mod properties;
+mod recrawl;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,8 +17,13 @@ use pharos_store::{
     PageState, PageStory, Removal, RobotsFile, RobotsState, SqliteCatalog, Validators, Version,
 };
 
+use desk::{
+    any_page_can_be_given_out, sites_are_listed_as_asked_for, troubles_are_walked_through_to_the_end,
+    troubles_come_newest_first,
+};
 use everything::everything;
 use properties::{batches_and_overlaps_make_no_difference, removals_win_in_any_order};
+use recrawl::{a_page_can_be_wanted_again, a_site_can_be_wanted_again};
 
 #[test]
 fn sqlite_conforms() {
@@ -53,6 +60,12 @@ fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
         copies_of_a_site_are_not_asked_for,
         links_to_a_page_add_to_its_weight,
         proposals_wait_for_a_word,
+        sites_are_listed_as_asked_for,
+        troubles_come_newest_first,
+        troubles_are_walked_through_to_the_end,
+        any_page_can_be_given_out,
+        a_page_can_be_wanted_again,
+        a_site_can_be_wanted_again,
     ] {
         let dir = tempfile::tempdir().unwrap();
         promise(&dir.path().join("catalog"), open);
@@ -597,7 +610,7 @@ fn what_is_stale_is_due_again(path: &Path, open: Open<'_>) {
 fn patience_is_kept(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let site = url("/").site();
-    let until = |seconds| Change::BackOff { site: site.clone(), until: at(seconds) };
+    let until = |seconds| Change::BackOff { site: site.clone(), at: at(1), until: at(seconds) };
     catalog.apply(&[found("/a", 1), until(50), until(40)], position(1)).unwrap();
     assert_eq!((catalog.due_sites(at(49)).unwrap(), due(&*catalog, 49)), (vec![], vec![]));
     assert_eq!(catalog.next_due(at(10)).unwrap(), Some(at(50)));

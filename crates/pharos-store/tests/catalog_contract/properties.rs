@@ -59,7 +59,10 @@ fn any_change() -> impl Strategy<Value = Change> {
                 Change::Found(Found { hops, origin, anchor, weight, stale_before, ..Found::new(url, depth, at) })
             }
         ),
-        10 => (any_url(), any_moment()).prop_map(|(url, until)| Change::BackOff { site: url.site(), until }),
+        10 => (any_url(), any_moment(), any_moment())
+            .prop_map(|(url, at, until)| Change::BackOff { site: url.site(), at, until }),
+        20 => (any_url(), any::<bool>(), any_moment())
+            .prop_map(|(url, whole_site, at)| Change::Recrawl { url, whole_site, at }),
         120 => (any_url(), any_moment(), any_outcome(), proptest::option::of(any_moment()))
             .prop_map(|(url, at, outcome, next_due)| Change::Visited { url, at, outcome, next_due }),
         30 => (any_url(), any_moment()).prop_map(|(url, at)| Change::Deleted { url, at }),

@@ -9,12 +9,60 @@ use std::collections::HashMap;
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
 
+use super::recrawl::recrawl_site;
 use super::rows::{page_columns, read_page, signed, state_number};
 use crate::catalog::page::{self, Page};
 use crate::catalog::{Applied, Change, Found, Outcome, PageState, Removal, RobotsFile, RobotsState};
 
 /// Applies all changes within the caller's transaction.
 pub(super) fn apply_all(connection: &Connection, changes: &[Change]) -> rusqlite::Result<Applied> {
+    let is_of_a_site = |change: &Change| matches!(change, Change::Recrawl { whole_site: true, .. });
+    if !changes.iter().any(is_of_a_site) {
+        return apply_part(connection, changes);
+    }
+    // All pages of a site, as they are between two changes: what comes before is done first. It is an operator's word,
+    // and rare.
+    let mut woken = Vec::new();
+    for part in changes.split_inclusive(is_of_a_site) {
+        woken.extend(apply_part(connection, part)?.woken);
+        if let Some(Change::Recrawl { url, whole_site: true, at }) = part.last() {
+            let site = url.site().id();
+            woken.extend(recrawl_site(connection, site, *at)?.then_some(site));
+        }
+    }
+    woken.retain(|id| {
+        !changes.iter().any(|c| matches!(c, Change::Removed(Removal::Site(name)) if name.id() == *id))
+    });
+    woken.sort_unstable();
+    woken.dedup();
+    Ok(Applied { woken, outdated: outdated(connection, changes)? })
+}
+
+/// Answers among changes that were applied, and are not current now.
+pub(super) fn outdated(
+    connection: &Connection,
+    changes: &[Change],
+) -> rusqlite::Result<Vec<(PageId, LibraryPosition)>> {
+    let mut outdated = Vec::new();
+    for change in changes {
+        if let (Some(url), Some(position)) = (change.page(), change.answer()) {
+            let id = url.id();
+            let current: Option<Option<i64>> = connection
+                .prepare_cached(
+                    "SELECT position FROM visits WHERE site = (SELECT site FROM sites WHERE id = ?1) AND page = ?2",
+                )?
+                .query_row([signed(id.site().0), signed(id.page())], |r| r.get(0))
+                .optional()?;
+            if current.flatten() != Some(signed(position.to_u64())) {
+                outdated.push((id, position));
+            }
+        }
+    }
+    Ok(outdated)
+}
+
+/// Changes that each concern one page, or a site but not its pages.
+fn apply_part(connection: &Connection, changes: &[Change]) -> rusqlite::Result<Applied> {
     let mut batch = Batch::new(connection, changes)?;
     batch.remove_sites()?;
     let entries = batch.sort()?;
@@ -46,8 +94,17 @@ struct Site {
     /// Was the last page found on it new? Then the next probably is.
     growing: bool,
     visited_at: Option<Timestamp>,
-    not_before: Option<Timestamp>,
+    patience: Option<Patience>,
+    /// When an operator last wanted all of it again, before this batch.
+    recrawl_at: Option<Timestamp>,
     tally: Tally,
+}
+
+/// What a server asked for: when it last did, and until when to wait at the longest.
+#[derive(Clone, Copy)]
+struct Patience {
+    asked_at: Timestamp,
+    until: Timestamp,
 }
 
 /// Columns of `sites` that count pages: all, stored, indexable, failed, refused, deleted.
@@ -106,7 +163,8 @@ impl<'c> Batch<'c> {
             self.connection
                 .prepare_cached(
                     "UPDATE sites SET removed = 1, seed = 0, visited_at = NULL, pages = 0, stored = 0, indexable = 0,
-                            failed = 0, refused = 0, deleted = 0, not_before = NULL WHERE site = ?1",
+                            failed = 0, refused = 0, deleted = 0, not_before = NULL, asked_at = NULL, recrawl_at = NULL
+                     WHERE site = ?1",
                 )?
                 .execute([site.number])?;
             for table in ["pages", "visits", "versions"] {
@@ -134,12 +192,13 @@ impl<'c> Batch<'c> {
                     self.robots(robots)?;
                     continue;
                 }
-                Change::BackOff { site, until } => {
+                Change::BackOff { site, at, until } => {
                     let slot = self.slot(site.id(), || site.clone())?;
-                    let site = &mut self.sites[slot];
-                    site.not_before = site.not_before.max(Some(*until));
+                    self.sites[slot].back_off(*at, *until);
                     continue;
                 }
+                // Nobody gets to know a site by wanting it again.
+                Change::Recrawl { url, .. } if !self.knows(url.site().id())? => continue,
                 Change::Filtered { rule, links } => {
                     self.connection
                         .prepare_cached(
@@ -184,18 +243,21 @@ impl<'c> Batch<'c> {
         }
         let known = self
             .connection
-            .prepare_cached("SELECT site, removed FROM sites WHERE id = ?1")?
-            .query_row([signed(id.0)], |r| Ok((r.get(0)?, r.get(1)?)))
+            .prepare_cached("SELECT site, removed, recrawl_at FROM sites WHERE id = ?1")?
+            .query_row([signed(id.0)], |r| {
+                let recrawl_at: Option<i64> = r.get(2)?;
+                Ok((r.get(0)?, r.get(1)?, recrawl_at.map(Timestamp::from_millis)))
+            })
             .optional()?;
         let new = known.is_none();
-        let (number, removed) = match known {
+        let (number, removed, recrawl_at) = match known {
             Some(known) => known,
             None => {
                 let number = self
                     .connection
                     .prepare_cached("INSERT INTO sites (id, name) VALUES (?1, ?2)")?
                     .insert(params![signed(id.0), name().as_str()])?;
-                (number, false)
+                (number, false, None)
             }
         };
         let slot = self.sites.len();
@@ -208,11 +270,20 @@ impl<'c> Batch<'c> {
             woken: false,
             growing: new,
             visited_at: None,
-            not_before: None,
+            patience: None,
+            recrawl_at,
             tally,
         });
         self.slots.insert(id, slot);
         Ok(slot)
+    }
+
+    /// Was this site heard of, before the batch or in it so far?
+    fn knows(&self, site: SiteId) -> rusqlite::Result<bool> {
+        if self.slots.contains_key(&site) {
+            return Ok(true);
+        }
+        self.connection.prepare_cached("SELECT 1 FROM sites WHERE id = ?1")?.exists([signed(site.0)])
     }
 
     /// All changes of one page.
@@ -444,7 +515,7 @@ impl<'c> Batch<'c> {
             self.connection
                 .prepare_cached(
                     "INSERT OR REPLACE INTO visits
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
                 )?
                 .execute(params![
                     entry.site,
@@ -462,6 +533,8 @@ impl<'c> Batch<'c> {
                     page.changes,
                     answer.and_then(|a| a.validators.etag.as_ref()),
                     answer.and_then(|a| a.validators.last_modified.as_ref()),
+                    matches!(page.state, PageState::Failed | PageState::Refused)
+                        .then(|| state_number(page.state)),
                 ])?;
         }
         Ok(())
@@ -528,13 +601,14 @@ impl<'c> Batch<'c> {
                     )?
                     .execute(params![site.number, at.millis()])?;
             }
-            if let Some(until) = site.not_before {
+            if let Some(patience) = site.patience {
                 self.connection
                     .prepare_cached(
-                        "UPDATE sites SET not_before = ?2
-                         WHERE site = ?1 AND (not_before IS NULL OR not_before < ?2)",
+                        "UPDATE sites SET not_before = max(coalesce(not_before, ?2), ?2),
+                                asked_at = max(coalesce(asked_at, ?3), ?3)
+                         WHERE site = ?1",
                     )?
-                    .execute(params![site.number, until.millis()])?;
+                    .execute(params![site.number, patience.until.millis(), patience.asked_at.millis()])?;
             }
             if site.seed {
                 self.connection
@@ -558,6 +632,17 @@ impl<'c> Batch<'c> {
         let mut woken: Vec<SiteId> = self.sites.iter().filter(|s| s.woken).map(|s| s.id).collect();
         woken.sort_unstable();
         Ok(Applied { woken, outdated: self.outdated })
+    }
+}
+
+impl Site {
+    /// Its server asked for patience. What it asked before an operator wanted the site again is over.
+    fn back_off(&mut self, at: Timestamp, until: Timestamp) {
+        if Some(at) >= self.recrawl_at {
+            let asked = self.patience.unwrap_or(Patience { asked_at: at, until });
+            self.patience =
+                Some(Patience { asked_at: asked.asked_at.max(at), until: asked.until.max(until) });
+        }
     }
 }
 

@@ -24,6 +24,9 @@ const WRONG: &[&str] = &[
          FROM visits v JOIN pages p USING (site, page) JOIN sites s USING (site)
          WHERE v.position IS NOT NULL AND NOT EXISTS (
              SELECT 1 FROM versions r WHERE r.site = v.site AND r.page = v.page AND r.position = v.position))",
+    "SELECT 'page ' || printf('%016x', page) || ' of site number ' || site || ' is in state ' || state
+         || ', its trouble says ' || coalesce(trouble, 'none')
+     FROM visits JOIN pages USING (site, page) WHERE trouble IS NOT iif(state IN (2, 3), state, NULL)",
     "SELECT 'site ' || name || ' counts ' || known || ' pages (stored, indexable, failed, refused, deleted), there are '
          || found
      FROM (SELECT name, concat_ws(' ', pages, '(' || stored, indexable, failed, refused, deleted || ')') AS known,

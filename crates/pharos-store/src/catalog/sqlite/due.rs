@@ -1,12 +1,20 @@
 //! What is due on a site, in the order that a strategy asks for.
 
-use pharos_core::{SiteId, Timestamp};
-use rusqlite::params;
+use pharos_core::{PageId, SiteId, Timestamp};
+use rusqlite::{Row, params};
 
 use super::rows::{read_url, signed};
 use super::{SqliteCatalog, limited};
 use crate::StoreError;
 use crate::catalog::{DueOrder, DuePage, Validators};
+
+/// What [`read_due`] reads, from `pages p LEFT JOIN visits v`.
+macro_rules! due_columns {
+    () => {
+        "p.path, p.https, p.depth, p.hops, p.origin, coalesce(v.attempts, 0), p.weight,
+             v.position IS NOT NULL, p.found_at, v.etag, v.modified, coalesce(v.status NOT IN (404, 410), 0)"
+    };
+}
 
 /// Pages of a site due at `now`, in that order.
 pub(super) fn due_pages(
@@ -26,28 +34,45 @@ pub(super) fn due_pages(
     };
     let start = if let DueOrder::Random(seed) = order { signed(seed) } else { 0 };
     let values = params![number, now.millis(), limited(limit), start];
-    let rows = catalog.all(&query(order, alias), values, |r| {
-        let validators = Validators { etag: r.get(9)?, last_modified: r.get(10)? };
-        let (path, https): (String, bool) = (r.get(0)?, r.get(1)?);
-        let (depth, hops, origin): (u32, u32, Option<String>) = (r.get(2)?, r.get(3)?, r.get(4)?);
-        let (attempts, weight, visited): (u32, u32, bool) = (r.get(5)?, r.get(6)?, r.get(7)?);
-        let found_at = Timestamp::from_millis(r.get(8)?);
-        let there: bool = r.get(11)?;
-        let url = read_url(https, &name, &path);
-        Ok(url.map(|url| DuePage {
-            url,
-            depth,
-            hops,
-            origin,
-            attempts,
-            weight,
-            visited,
-            there,
-            found_at,
-            validators,
-        }))
-    })?;
+    let rows = catalog.all(&query(order, alias), values, |r| read_due(r, &name))?;
     rows.into_iter().collect()
+}
+
+/// A page as if it were due.
+pub(super) fn due_page(catalog: &SqliteCatalog, page: PageId) -> Result<Option<DuePage>, StoreError> {
+    let row = catalog.one(
+        concat!(
+            "SELECT ",
+            due_columns!(),
+            ", s.name FROM sites s CROSS JOIN pages p USING (site) LEFT JOIN visits v USING (site, page)
+             WHERE s.id = ?1 AND p.page = ?2 AND p.state <> 5"
+        ),
+        [signed(page.site().0), signed(page.page())],
+        |r| read_due(r, &r.get::<_, String>(12)?),
+    )?;
+    row.transpose()
+}
+
+fn read_due(r: &Row<'_>, site: &str) -> rusqlite::Result<Result<DuePage, StoreError>> {
+    let validators = Validators { etag: r.get(9)?, last_modified: r.get(10)? };
+    let (path, https): (String, bool) = (r.get(0)?, r.get(1)?);
+    let (depth, hops, origin): (u32, u32, Option<String>) = (r.get(2)?, r.get(3)?, r.get(4)?);
+    let (attempts, weight, visited): (u32, u32, bool) = (r.get(5)?, r.get(6)?, r.get(7)?);
+    let found_at = Timestamp::from_millis(r.get(8)?);
+    let there: bool = r.get(11)?;
+    let url = read_url(https, site, &path);
+    Ok(url.map(|url| DuePage {
+        url,
+        depth,
+        hops,
+        origin,
+        attempts,
+        weight,
+        visited,
+        there,
+        found_at,
+        validators,
+    }))
 }
 
 /// The query for an order. Pages that wait come from their index; those to be visited again are sorted first, by their
@@ -80,12 +105,11 @@ fn query(order: DueOrder, alias: i64) -> String {
         ),
     };
     format!(
-        "SELECT p.path, p.https, p.depth, p.hops, p.origin, coalesce(v.attempts, 0), p.weight,
-             v.position IS NOT NULL, p.found_at, v.etag, v.modified,
-             coalesce(v.status NOT IN (404, 410), 0), ?4
+        "SELECT {}, ?4
          FROM ({one} UNION ALL {other} ORDER BY {order} LIMIT ?3) d
          CROSS JOIN pages p USING (site, page) LEFT JOIN visits v USING (site, page)
          ORDER BY d.{}",
+        due_columns!(),
         order.replace(", ", ", d.")
     )
 }

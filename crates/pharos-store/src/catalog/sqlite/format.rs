@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pharos_core::NORMALISER_VERSION;
 use rusqlite::{Connection, OptionalExtension, params};
-use tracing::warn;
+use tracing::{info, warn};
 
 use super::sql_error;
 use crate::StoreError;
@@ -13,7 +13,7 @@ use crate::StoreError;
 const SCHEMA: &str = include_str!("../schema.sql");
 
 /// The format that [`SCHEMA`] describes; `user_version` of the file.
-const CURRENT: u32 = 3;
+const CURRENT: u32 = 4;
 
 /// The format of a file that we can read; 0 for an empty one.
 pub(super) fn format(path: &Path, connection: &Connection) -> Result<u32, StoreError> {
@@ -38,13 +38,32 @@ fn normaliser(connection: &Connection) -> rusqlite::Result<u32> {
     Ok(value.and_then(|v| v.parse().ok()).unwrap_or_default())
 }
 
+/// From format 3: what the operator's desk asks for. Everything else is as it was, and replaying the library of
+/// millions of pages takes hours.
+const FROM_3: &str = "
+    ALTER TABLE sites ADD COLUMN asked_at INTEGER;
+    ALTER TABLE sites ADD COLUMN recrawl_at INTEGER;
+    ALTER TABLE visits ADD COLUMN trouble INTEGER;
+    UPDATE visits SET trouble = (
+        SELECT state FROM pages p WHERE p.site = visits.site AND p.page = visits.page AND state IN (2, 3))
+    WHERE settled_at IS NULL;
+    CREATE INDEX troubles ON visits (trouble, visited_at, site, page) WHERE trouble IS NOT NULL;
+    CREATE INDEX troubles_of_site ON visits (site, trouble, visited_at, page) WHERE trouble IS NOT NULL;";
+
 /// Brings a file to the present format: all the way or not at all. Everything in it follows from the library, so one
-/// of another format becomes empty, and whoever opened it replays the library.
+/// of a format that there is no way from becomes empty, and whoever opened it replays the library.
 pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), StoreError> {
     let failed = |e| sql_error(path, e);
     let found = format(path, connection)?;
     if found != 0 && is_current(path, connection)? {
         return Ok(());
+    }
+    if found == 3 && normaliser(connection).map_err(failed)? == NORMALISER_VERSION {
+        info!(path = %path.display(), "the catalog is brought to the present format");
+        let transaction = connection.transaction().map_err(failed)?;
+        transaction.execute_batch(FROM_3).map_err(failed)?;
+        transaction.pragma_update(None, "user_version", CURRENT).map_err(failed)?;
+        return transaction.commit().map_err(failed);
     }
     if found != 0 {
         warn!(path = %path.display(), "the catalog is of an older format: it is made again from the library");
@@ -70,7 +89,7 @@ fn clear(connection: &Connection) -> rusqlite::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Catalog, CatalogCounts, Change, Found, SqliteCatalog};
+    use crate::{Answered, Catalog, CatalogCounts, Change, Found, Outcome, SqliteCatalog, TroubleQuery};
     use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 
     /// The schema of format 1, as it was.
@@ -117,6 +136,78 @@ mod tests {
             .execute("UPDATE meta SET value = '0' WHERE key = 'url_normaliser'", [])
             .unwrap();
         assert_eq!(SqliteCatalog::open_writer(&path).unwrap().counts().unwrap().pages, 0);
+    }
+
+    /// The schema of format 3, as it was.
+    const FORMAT_3: &str = include_str!("format_3.sql");
+
+    /// What a catalog has: each index and view, and each column of each table.
+    fn shape(path: &Path) -> Vec<String> {
+        let connection = Connection::open(path).unwrap();
+        let sql =
+            "SELECT concat_ws(' ', m.type, m.name, m.tbl_name, c.cid, c.name, c.type, c.\"notnull\", c.pk,
+                       iif(m.type = 'index', m.sql, NULL))
+                   FROM sqlite_master m LEFT JOIN pragma_table_info(m.name) c ORDER BY 1";
+        let mut statement = connection.prepare(sql).unwrap();
+        statement.query_map([], |r| r.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    }
+
+    #[test]
+    fn a_catalog_of_format_3_keeps_what_it_knows() {
+        let dir = tempfile::tempdir().unwrap();
+        let (new, old) = (dir.path().join("new.db"), dir.path().join("old.db"));
+        let url = |path: &str| PageUrl::parse(&format!("http://example.org{path}")).unwrap();
+        let (at, due) = (Timestamp::from_millis, |due: i64| Some(Timestamp::from_millis(due)));
+        let answer =
+            Answered { status: 200, position: LibraryPosition { file: 1, offset: 2 }, ..Answered::default() };
+        let visit = |path: &str, moment, outcome, next_due| Change::Visited {
+            url: url(path),
+            at: at(moment),
+            outcome,
+            next_due,
+        };
+        let failed = || Outcome::Failed { reason: "timed out".into(), attempt: 1 };
+        let changes = [
+            Change::Found(Found::new(url("/waiting"), 1, at(1))),
+            visit("/failed", 5, failed(), due(9)),
+            visit("/refused", 6, Outcome::Refused { reason: "robots.txt".into() }, None),
+            visit("/stored", 7, Outcome::Answered(answer), due(90)),
+            visit("/stored", 8, failed(), due(60)),
+            Change::Deleted { url: url("/deleted"), at: at(3) },
+            Change::BackOff { site: url("/").site(), at: at(8), until: at(70) },
+        ];
+        let wanted = TroubleQuery { limit: 9, ..TroubleQuery::default() };
+        let absorbed = LibraryPosition { file: 1, offset: 9 };
+        let told = {
+            let catalog = SqliteCatalog::open_writer(&new).unwrap();
+            catalog.apply(&changes, absorbed).unwrap();
+            (catalog.pages(None, None, 99).unwrap(), catalog.troubles(&wanted).unwrap())
+        };
+        assert_eq!((told.0.len(), told.1.len()), (5, 2));
+        {
+            let connection = Connection::open(&old).unwrap();
+            connection.execute_batch(FORMAT_3).unwrap();
+            connection.execute("ATTACH ?1 AS new", [new.to_str().unwrap()]).unwrap();
+            for table in ["meta", "sites", "pages", "visits", "versions"] {
+                let sql = "SELECT group_concat(name) FROM pragma_table_info(?1, 'main')";
+                let columns: String = connection.query_row(sql, [table], |r| r.get(0)).unwrap();
+                let copy = format!("INSERT INTO main.{table} SELECT {columns} FROM new.{table}");
+                connection.execute(&copy, []).unwrap();
+            }
+            connection.pragma_update(None, "user_version", 3).unwrap();
+        }
+        assert!(SqliteCatalog::open_reader(&old).is_err(), "a reader changes nothing");
+        let catalog = SqliteCatalog::open_writer(&old).unwrap();
+        assert_eq!(catalog.absorbed().unwrap(), absorbed, "nothing is replayed");
+        assert_eq!((catalog.pages(None, None, 99).unwrap(), catalog.troubles(&wanted).unwrap()), told);
+        assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
+        let wish = Change::Recrawl { url: url("/"), whole_site: true, at: at(50) };
+        catalog.apply(&[wish], LibraryPosition { file: 1, offset: 10 }).unwrap();
+        let site = catalog.site(url("/").site().id()).unwrap().unwrap();
+        assert_eq!(site.not_before, None, "patience of which nobody knows when it was asked for");
+        drop(catalog);
+        assert_eq!(shape(&old), shape(&new));
+        assert!(SqliteCatalog::open_reader(&old).unwrap().is_some());
     }
 
     #[test]

@@ -4,7 +4,10 @@ mod apply;
 mod check;
 mod due;
 mod format;
+mod recrawl;
 mod rows;
+mod sites;
+mod troubles;
 
 use std::fs::{self, File};
 use std::io::{Error as IoError, ErrorKind};
@@ -20,7 +23,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params}
 
 use super::{
     Applied, Catalog, CatalogCounts, Change, CrawlRules, DueOrder, DuePage, PageStory, Removal, RobotsFile,
-    RobotsState, SiteCounts, SiteStory, Submission, Version,
+    RobotsState, SiteCounts, SiteList, SiteQuery, SiteRow, SiteStory, Submission, Trouble, TroubleQuery,
+    Version,
 };
 use crate::StoreError;
 use crate::catalog::page::Page;
@@ -131,20 +135,6 @@ impl SqliteCatalog {
     fn site_number(&self, site: SiteId) -> Result<Option<i64>, StoreError> {
         self.one("SELECT site FROM sites WHERE id = ?1", [signed(site.0)], |r| r.get(0))
     }
-
-    /// Answers among changes that were applied before, and are not current now.
-    fn outdated(&self, changes: &[Change]) -> Result<Vec<(PageId, LibraryPosition)>, StoreError> {
-        let mut outdated = Vec::new();
-        for change in changes {
-            if let (Some(url), Some(position)) = (change.page(), change.answer()) {
-                let story = self.page(url.id())?;
-                if story.is_none_or(|s| s.position != Some(position)) {
-                    outdated.push((url.id(), position));
-                }
-            }
-        }
-        Ok(outdated)
-    }
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
@@ -248,7 +238,8 @@ impl Catalog for SqliteCatalog {
         };
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
         if absorbed <= self::absorbed(&writer).map_err(self.failed())? {
-            return Ok(Applied { woken: Vec::new(), outdated: self.outdated(changes)? });
+            let outdated = apply::outdated(&writer, changes).map_err(self.failed())?;
+            return Ok(Applied { woken: Vec::new(), outdated });
         }
         let transaction = writer.transaction().map_err(self.failed())?;
         let applied = apply::apply_all(&transaction, changes).map_err(self.failed())?;
@@ -294,6 +285,10 @@ impl Catalog for SqliteCatalog {
         limit: usize,
     ) -> Result<Vec<DuePage>, StoreError> {
         due::due_pages(self, site, now, order, limit)
+    }
+
+    fn due_page(&self, page: PageId) -> Result<Option<DuePage>, StoreError> {
+        due::due_page(self, page)
     }
 
     fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
@@ -530,6 +525,22 @@ impl Catalog for SqliteCatalog {
         )
     }
 
+    fn list_sites(&self, wanted: &SiteQuery) -> Result<SiteList, StoreError> {
+        sites::list(self, wanted)
+    }
+
+    fn site_row(&self, site: SiteId) -> Result<Option<SiteRow>, StoreError> {
+        sites::row(self, site)
+    }
+
+    fn troubles(&self, wanted: &TroubleQuery) -> Result<Vec<Trouble>, StoreError> {
+        troubles::troubles(self, wanted)
+    }
+
+    fn trouble_reasons(&self, of: usize) -> Result<Vec<(String, u64)>, StoreError> {
+        troubles::reasons(self, of)
+    }
+
     fn check(&self) -> Result<Vec<String>, StoreError> {
         // Its own connection: it takes long, and nobody shall wait for it.
         check::check(&self.path, &connect_reader(&self.path)?)
@@ -626,6 +637,10 @@ mod tests {
         let sqlite = Connection::open(&path).unwrap();
         for (damage, told) in [
             ("UPDATE sites SET pages = 3", "counts 3"),
+            (
+                "INSERT INTO visits (site, page, visits, attempts, trouble) SELECT site, page, 0, 0, 2 FROM pages",
+                "its trouble says 2",
+            ),
             ("UPDATE pages SET path = '/c' WHERE path = '/b'", "http://example.org/c is stored as"),
             ("INSERT INTO versions VALUES (1, 2, 3, 4, 5, 6, 0, 0)", "no visit is"),
             ("INSERT INTO visits (site, page, visits, attempts) VALUES (1, 2, 3, 4)", "the page is not"),

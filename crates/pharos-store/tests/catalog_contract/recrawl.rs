@@ -1,0 +1,100 @@
+//! An operator wants pages again.
+
+use crate::*;
+
+fn again(path: &str, whole_site: bool, seconds: i64) -> Change {
+    Change::Recrawl { url: url(path), whole_site, at: at(seconds) }
+}
+
+fn back_off(seconds: i64, until: i64) -> Change {
+    Change::BackOff { site: url("/").site(), at: at(seconds), until: at(until) }
+}
+
+/// A page in every state, all of them last heard of before the tenth second.
+fn one_of_each() -> Vec<Change> {
+    vec![
+        found("/waiting", 1),
+        visited("/stored", 2, answer(200, 1), Some(at(900))),
+        failed("/failed", 3, 3, None),
+        refused("/refused", 4),
+        deleted("/deleted", 5),
+        failed("/late", 6, 2, Some(at(7))),
+        removed("/removed"),
+    ]
+}
+
+pub(crate) fn a_page_can_be_wanted_again(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    catalog.apply(&one_of_each(), position(2)).unwrap();
+    let site = url("/").site().id();
+    for (n, page) in (3..).zip(["/stored", "/failed", "/refused", "/deleted"]) {
+        let applied = catalog.apply(&[again(page, false, 10)], position(n)).unwrap();
+        assert_eq!(applied, Applied { woken: vec![site], outdated: vec![] }, "{page}");
+        let story = story(&*catalog, page);
+        assert_eq!((story.due, story.attempts), (Some(at(10)), 0), "{page}");
+    }
+    assert_eq!(story(&*catalog, "/stored").state, PageState::Stored, "what is known of it stays");
+    let before = everything(&*catalog);
+    let unmoved = ["/waiting", "/removed", "/unknown"].map(|page| again(page, false, 10));
+    assert_eq!(catalog.apply(&unmoved, position(8)).unwrap(), Applied::default());
+    let elsewhere = PageUrl::parse("http://unheard-of.example/").unwrap();
+    for whole_site in [false, true] {
+        let wish = Change::Recrawl { url: elsewhere.clone(), whole_site, at: at(10) };
+        let absorbed = position(9 + u64::from(whole_site));
+        assert_eq!(catalog.apply(&[wish], absorbed).unwrap(), Applied::default());
+    }
+    assert_eq!(everything(&*catalog), before, "nobody gets to know a page or a site by wanting it again");
+    // One that is due already is not put off, and begins anew.
+    catalog.apply(&[again("/late", false, 10)], position(11)).unwrap();
+    assert_eq!((story(&*catalog, "/late").due, story(&*catalog, "/late").attempts), (Some(at(7)), 0));
+}
+
+pub(crate) fn a_site_can_be_wanted_again(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let other = PageUrl::parse("http://other.example/").unwrap();
+    let mut changes = one_of_each();
+    changes.push(back_off(6, 800));
+    changes.push(Change::Visited { url: other.clone(), at: at(2), outcome: answer(200, 2), next_due: None });
+    changes.push(visited("/newer", 11, answer(200, 3), Some(at(900))));
+    catalog.apply(&changes, position(4)).unwrap();
+    assert_eq!(due(&*catalog, 100), Vec::<String>::new(), "the server asked for patience");
+    // Within a batch it counts for what stands before it.
+    let batch = [
+        failed("/before", 9, 2, None),
+        again("/any", true, 10),
+        failed("/after", 9, 2, None),
+        answered("/failed", 12, 5),
+        visited("/stored", 1, answer(200, 6), None),
+    ];
+    let applied = catalog.apply(&batch, position(7)).unwrap();
+    let site = url("/").site().id();
+    assert_eq!(applied, Applied { woken: vec![site], outdated: vec![(url("/stored").id(), position(6))] });
+    let now: HashSet<String> = due(&*catalog, 100).into_iter().collect();
+    let expected = ["/waiting", "/stored", "/refused", "/deleted", "/late", "/before"];
+    assert_eq!(now, expected.map(String::from).into());
+    let of = |page: &str| (story(&*catalog, page).due, story(&*catalog, page).attempts);
+    assert_eq!((of("/before"), of("/after")), ((Some(at(10)), 0), (None, 2)));
+    assert_eq!((of("/newer"), of("/late")), ((Some(at(900)), 0), (Some(at(7)), 0)));
+    assert_eq!(story(&*catalog, "/failed").state, PageState::Stored);
+    assert_eq!(catalog.site(site).unwrap().unwrap().not_before, None);
+    assert_eq!(catalog.page(other.id()).unwrap().unwrap().due, None, "of another site");
+    assert!(catalog.is_removed(&url("/removed")).unwrap());
+    // Told again, after newer visits.
+    let wish = again("/any", true, 10);
+    let visits = ["/stored", "/refused", "/deleted", "/late", "/before", "/after"];
+    let mut newer: Vec<Change> = (20..).zip(visits).map(|(n, page)| answered(page, 30, n)).collect();
+    newer.push(back_off(30, 700));
+    catalog.apply(&newer, position(40)).unwrap();
+    let before = everything(&*catalog);
+    assert_eq!(catalog.apply(&[wish], position(41)).unwrap(), Applied::default());
+    assert_eq!(everything(&*catalog), before);
+    assert_eq!(catalog.site(site).unwrap().unwrap().not_before, Some(at(700)));
+    // And patience from before the wish, told again, does not come back.
+    catalog.apply(&[again("/", true, 50), back_off(6, 800)], position(42)).unwrap();
+    assert_eq!(catalog.site(site).unwrap().unwrap().not_before, None);
+    // A removed site wakes nobody.
+    let removal = Change::Removed(Removal::Site(url("/").site()));
+    let applied =
+        catalog.apply(&[answered("/x", 60, 43), again("/", true, 70), removal], position(44)).unwrap();
+    assert_eq!(applied, Applied { woken: vec![], outdated: vec![(url("/x").id(), position(43))] });
+}
