@@ -206,9 +206,12 @@ impl Page {
 
     /// Naming a page again is asking to try it again, where it failed, was refused or is gone. Does it?
     fn named_again(&mut self, at: Timestamp) -> bool {
+        // By what happened last, not by the state: an old capture may have settled what the page is meanwhile.
+        let failed = self.reason.is_some();
         let unwell = match self.state {
-            PageState::Failed | PageState::Refused | PageState::Deleted => true,
-            PageState::Stored => self.answer.as_ref().is_some_and(|a| a.status >= 400),
+            PageState::Deleted => true,
+            PageState::Failed | PageState::Refused => failed,
+            PageState::Stored => failed || self.answer.as_ref().is_some_and(|a| a.status >= 400),
             PageState::Waiting | PageState::Removed => false,
         };
         let again = unwell && Some(at) >= self.last_heard_of();

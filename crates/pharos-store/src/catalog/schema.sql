@@ -86,8 +86,9 @@ CREATE TABLE visits (
 -- Pages with the same text.
 CREATE INDEX visits_by_text ON visits (text) WHERE text IS NOT NULL;
 
--- Pages that failed or were refused by the moment of that, of all sites and of one.
-CREATE INDEX troubles ON visits (trouble, visited_at, site, page) WHERE trouble IS NOT NULL;
+-- Pages that failed or were refused by the moment of that, of all sites and of one. Those of all sites lie far apart:
+-- reasons are looked through without a look at the visit.
+CREATE INDEX troubles ON visits (trouble, visited_at, site, page, reason) WHERE trouble IS NOT NULL;
 CREATE INDEX troubles_of_site ON visits (site, trouble, visited_at, page) WHERE trouble IS NOT NULL;
 
 -- Every answer.

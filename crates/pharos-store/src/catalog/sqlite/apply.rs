@@ -197,7 +197,12 @@ impl<'c> Batch<'c> {
                     self.sites[slot].back_off(*at, *until);
                     continue;
                 }
-                // Nobody gets to know a site by wanting it again.
+                // Patience asked for before is over, also where it is told later.
+                Change::Recrawl { url, whole_site: true, .. } => {
+                    self.slot(url.site().id(), || url.site())?;
+                    continue;
+                }
+                // Nobody gets to know a site by wanting a page of it again.
                 Change::Recrawl { url, .. } if !self.knows(url.site().id())? => continue,
                 Change::Filtered { rule, links } => {
                     self.connection

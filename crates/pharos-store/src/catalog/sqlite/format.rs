@@ -47,7 +47,7 @@ const FROM_3: &str = "
     UPDATE visits SET trouble = (
         SELECT state FROM pages p WHERE p.site = visits.site AND p.page = visits.page AND state IN (2, 3))
     WHERE settled_at IS NULL;
-    CREATE INDEX troubles ON visits (trouble, visited_at, site, page) WHERE trouble IS NOT NULL;
+    CREATE INDEX troubles ON visits (trouble, visited_at, site, page, reason) WHERE trouble IS NOT NULL;
     CREATE INDEX troubles_of_site ON visits (site, trouble, visited_at, page) WHERE trouble IS NOT NULL;";
 
 /// Brings a file to the present format: all the way or not at all. Everything in it follows from the library, so one
