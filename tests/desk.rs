@@ -101,7 +101,7 @@ fn the_first_operator_comes_by_the_code_and_others_by_their_role() {
     let forged = "document.body.insertAdjacentHTML('beforeend', `<form id=f method=post action=/admin/crawl/pause>\
                   <input name=csrf value='${document.querySelector('[name=csrf]').value}'></form>`); f.submit()";
     browser.run(browser.driver.execute(forged, Vec::new()));
-    until("it is refused", || browser.text("main").contains("only look"));
+    until("it is refused", || browser.text("main").contains("not change anything"));
     browser.open(&format!("{home}/admin/actions"));
     let record = browser.texts("tbody tr").join("\n");
     for line in ["desk.forbidden", "<b>guest</b>", NAME, "127.0.0.1"] {

@@ -86,6 +86,8 @@ struct Loop {
     /// Servers whose robots.txt the catalog does not know either, as we have just read.
     without_file: HashSet<PageUrl>,
     overseer: Overseer,
+    /// When it began.
+    started: Timestamp,
     /// The rules of the crawl, once they were changed while it runs: pages found by the rules before may be out of them.
     changed_rules: Option<Scoping>,
     requests: JoinSet<Report>,
@@ -145,6 +147,7 @@ impl Loop {
             robots: KnownRobots::default(),
             without_file: HashSet::new(),
             overseer,
+            started,
             changed_rules: None,
             requests: JoinSet::new(),
             errands: HashMap::new(),
@@ -302,7 +305,7 @@ impl Loop {
                 None => self.begin(Errand::Page(page), now),
                 Some(rule) => self.refuse(&page, &format!("robots.txt: {rule}"), now).await?,
             },
-            Some(Verdict::NotBefore(_, Obstacle::NoContact(reason))) if page.depth == 0 => {
+            Some(Verdict::NotBefore(_, Obstacle::NoContact(reason))) if self.is_first(&page) => {
                 return Err(CrawlError::NoContact { url: page.url.to_string(), reason });
             }
             Some(Verdict::NotBefore(until, _)) => {
@@ -310,6 +313,11 @@ impl Loop {
             }
         }
         Ok(())
+    }
+
+    /// Is it one of the pages that this crawl was begun with? What is added later must not end it.
+    fn is_first(&self, page: &DuePage) -> bool {
+        page.depth == 0 && page.found_at <= self.started
     }
 
     /// Takes up what the catalog knows of a site that this crawl has not asked yet.
@@ -452,7 +460,7 @@ impl Loop {
                 self.robots.obstacle(&robots.origin, obstacle, at, &self.crawl.config);
                 self.frontier.robots_known(robots.origin.id().site());
             }
-            Errand::Page(page) if page.depth == 0 => {
+            Errand::Page(page) if self.is_first(page) => {
                 return Err(CrawlError::NoContact { url: page.url.to_string(), reason });
             }
             Errand::Page(page) => {

@@ -35,9 +35,14 @@ const UNFINISHED: &str = "RESTORING";
 /// How often a copy is begun again when compaction or a new generation comes in between.
 const TRIES: usize = 5;
 /// Folders that are copied file by file, where they are there.
-const FOLDERS: &[&str] = &["models", "logs"];
+const FOLDERS: &[&str] = &["models", "logs", "desk"];
 /// A file of the logs that stays at home.
 const VISIT_KEY: &str = "visit-key";
+
+/// What only its owner may read stays so.
+fn keep_mode(from: &File, to: &File) -> io::Result<()> {
+    to.set_permissions(from.metadata()?.permissions())
+}
 
 /// What a backup consists of.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -406,6 +411,7 @@ impl Copy<'_> {
             .write(true)
             .open(&to)
             .map_err(StoreError::io("create", &to))?;
+        keep_mode(file, &out).map_err(StoreError::io("write", &to))?;
         out.set_len(start).map_err(StoreError::io("write", &to))?;
         out.seek(SeekFrom::Start(start)).map_err(StoreError::io("write", &to))?;
         file.seek(SeekFrom::Start(start)).map_err(StoreError::io("read", from))?;
@@ -567,8 +573,10 @@ fn bring_back(from: &Path, data: &DataDir, entry: &Entry) -> Result<(), EngineEr
     let (from, to) = (from.join(&entry.stored), data.root().join(&entry.path));
     let folder = to.parent().unwrap_or(data.root());
     fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
-    let mut source = File::open(&from).map_err(StoreError::io("open", &from))?.take(entry.size);
+    let source = File::open(&from).map_err(StoreError::io("open", &from))?;
     let mut out = File::create(&to).map_err(StoreError::io("create", &to))?;
+    keep_mode(&source, &out).map_err(StoreError::io("write", &to))?;
+    let mut source = source.take(entry.size);
     io::copy(&mut source, &mut out).and_then(|_| out.sync_all()).map_err(StoreError::io("write", &to))?;
     File::open(folder).and_then(|d| d.sync_all()).map_err(StoreError::io("sync", folder))?;
     Ok(())

@@ -4,18 +4,20 @@
 //! and take the way of fetched pages, so that all stores see them in the order of the library; those to the crawl itself
 //! are followed at once. Settings come from whoever read them ([`Engine::reconfigure`]).
 
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use pharos_core::Clock;
 use pharos_core::config::Config;
-use pharos_crawl::{CrawlStatus, SiteTable, changed_rules, check_rules, rules_of};
+use pharos_crawl::{CrawlStatus, Fetcher, SiteTable, changed_rules, check_rules, rules_of};
 use pharos_store::{Catalog, CrawlRules, Record};
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
 use crate::engine::TICK;
 use crate::inbox::{CrawlOrder, Inbox, Left, Order, PATIENCE, home_of, leave};
+use crate::live::Phase;
 use crate::{Engine, EngineError};
 
 /// Changes of rules that may wait to be recorded.
@@ -38,6 +40,8 @@ pub fn check_settings(config: &Config) -> Result<(), EngineError> {
     let wrong = |error: String| EngineError::Settings(error);
     check_rules(&config.crawl).map_err(|error| wrong(error.to_string()))?;
     SiteTable::parse(&config.crawl.site_settings).map_err(|error| wrong(error.to_string()))?;
+    // Certificates are read and addresses parsed.
+    Fetcher::new(&config.crawl).map_err(|error| wrong(error.to_string()))?;
     Ok(())
 }
 
@@ -116,8 +120,15 @@ impl PassingOn {
 impl Engine {
     /// Goes on doing what builders and operators ask for, after a run has ended, until there is more to do than that.
     pub async fn attend(&self, mut stop: watch::Receiver<bool>) -> Attended {
+        let attended = self.wait_for_work(&mut stop).await;
+        self.is_attended.store(true, Ordering::Relaxed);
+        attended
+    }
+
+    async fn wait_for_work(&self, stop: &mut watch::Receiver<bool>) -> Attended {
         let (_, never) = watch::channel(false);
-        let was_empty = self.is_empty();
+        let phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let contact = self.config().crawl.contact.clone();
         loop {
             tokio::select! {
                 _ = stop.wait_for(|stop| *stop) => return Attended::Stop,
@@ -130,7 +141,10 @@ impl Engine {
                     warn!(%error, "could not do what the operator asked for");
                 }
             }
-            if crawl || (was_empty && others && !self.is_empty()) {
+            let has_first = phase == Phase::Empty && others && matches!(self.catalog.rules(), Ok(Some(_)));
+            // Public sites are not asked before there is somebody to turn to: now there is.
+            let has_contact = matches!(phase, Phase::Failed(_)) && self.config().crawl.contact != contact;
+            if crawl || has_first || has_contact {
                 return Attended::Crawl;
             }
             if let Some(index) = self.index.clone()
@@ -157,11 +171,6 @@ impl Engine {
             }
         }
         (begin, others)
-    }
-
-    /// Nobody has named anything to crawl yet?
-    fn is_empty(&self) -> bool {
-        matches!(self.catalog.rules(), Ok(None))
     }
 
     /// Goes by other settings from now on, as far as a running engine can: manners and limits of the crawl, the budget of

@@ -1,13 +1,14 @@
 //! Opening a data directory as its owner, and running the stages.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use pharos_core::config::{Config, Mode};
+use pharos_core::config::{Config, CrawlConfig, Mode};
 use pharos_core::{Clock, PageUrl, SystemClock};
-use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, rules_of};
+use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, changed_rules, rules_of};
 use pharos_index::{EmbeddedIndex, Generations, Index as _};
 use pharos_mining::system::Readings;
 use pharos_store::{
@@ -23,7 +24,7 @@ use crate::carry::CarryOver;
 use crate::control::PassingOn;
 use crate::counts::{Counts, Stage, readings};
 use crate::crawl_log::CrawlLog;
-use crate::inbox::Inbox;
+use crate::inbox::{Inbox, Order, home_of};
 use crate::intake::Intake;
 use crate::live::Phase;
 use crate::readers::Readers;
@@ -53,6 +54,8 @@ pub struct Engine {
     pub(crate) status: Arc<CrawlStatus>,
     pub(crate) counts: Arc<Counts>,
     pub(crate) phase: Arc<Mutex<Phase>>,
+    /// An operator had the crawl begin again.
+    pub(crate) is_attended: AtomicBool,
     builds: Arc<Builds>,
     owner: Owner,
 }
@@ -128,6 +131,7 @@ impl Engine {
             status: Arc::default(),
             counts: Arc::default(),
             phase: Arc::default(),
+            is_attended: AtomicBool::new(false),
             builds,
             owner,
         })
@@ -363,13 +367,33 @@ impl Engine {
         Ok(summary?)
     }
 
+    /// A crawl that goes on keeps the rules it was started with, but for those that somebody has set since to something
+    /// else than what they are when nobody sets them.
+    fn take_rules(
+        &self,
+        intake: &mut Intake,
+        recorded: CrawlRules,
+        config: &CrawlConfig,
+    ) -> Result<(), EngineError> {
+        let rules = changed_rules(recorded.clone(), &CrawlConfig::default(), config);
+        let seeds = self.catalog.seed_sites()?;
+        match seeds.iter().find_map(home_of).filter(|_| rules != recorded) {
+            Some(about) => intake.carry_out(&Order::Rules { about, rules }),
+            None => Ok(()),
+        }
+    }
+
     /// Records where the crawl starts and what it may follow, before its first request.
     fn take_seeds(&self, intake: &mut Intake, seeds: &[PageUrl]) -> Result<(), EngineError> {
-        let Some(first) = seeds.first() else {
-            let known = self.catalog.rules()?.is_some() && self.config().crawl.mode == Mode::Incremental;
-            return if known { Ok(()) } else { Err(EngineError::NoSeeds { command: self.command.clone() }) };
-        };
         let (now, config) = (self.clock.now(), self.config());
+        let Some(first) = seeds.first() else {
+            // Who begins again on the desk goes on; a new process in batch mode begins with pages that it is told.
+            let goes_on = config.crawl.mode == Mode::Incremental || self.is_attended.load(Ordering::Relaxed);
+            return match self.catalog.rules()?.filter(|_| goes_on) {
+                Some(recorded) => self.take_rules(intake, recorded, &config.crawl),
+                None => Err(EngineError::NoSeeds { command: self.command.clone() }),
+            };
+        };
         let fresh_since = (config.crawl.mode == Mode::Batch).then_some(now);
         let rules = CrawlRules { fresh_since, ..rules_of(&config.crawl) };
         let started = Event::CrawlStarted { seeds: seeds.to_vec(), rules };

@@ -47,6 +47,11 @@ impl Pool {
         })
     }
 
+    /// How many wait, as it changes.
+    pub(crate) fn waiting(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.waiting)
+    }
+
     /// Is there no place in the queue?
     pub(crate) fn is_full(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) >= self.most

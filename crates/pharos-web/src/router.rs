@@ -70,10 +70,11 @@ fn guarded(routes: Router<Rooms>, rooms: Rooms) -> Router {
         .layer(from_fn_with_state(rooms.clone(), access::note))
         .layer(from_fn_with_state(rooms.clone(), failure::dress))
         .layer(from_fn_with_state(rooms.clone(), rate::limit))
-        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, timeout))
         .layer(CatchPanicLayer::custom(panicked));
-    let routes = routes.merge(api::routes(&rooms)).layer(RequestBodyLimitLayer::new(BODY_LIMIT));
-    // The desk has its own limit.
+    let timeout = TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, timeout);
+    let routes =
+        routes.merge(api::routes(&rooms)).layer(RequestBodyLimitLayer::new(BODY_LIMIT)).layer(timeout);
+    // The desk has its own limits.
     routes.merge(admin::routes(&rooms)).layer(layers).with_state(rooms)
 }
 

@@ -161,11 +161,14 @@ impl Rooms {
     pub(crate) fn new(service: Service) -> io::Result<Self> {
         // As many as there are processors for, and a few that wait for a disk.
         let at_once = 2 * available_parallelism().map_or(2, usize::from);
+        let pool = Pool::start(at_once, service.config.web.waiting)?;
+        let desk = Desk::open(&service.config, &service.data)?;
+        desk.count_queries(pool.waiting());
         Ok(Self(Arc::new(Inside {
             rates: Rates::of(&service.config.web),
             api: api::Kept::new(&service.config),
-            desk: Desk::open(&service.config, &service.data)?,
-            pool: Pool::start(at_once, service.config.web.waiting)?,
+            desk,
+            pool,
             service,
             pages: Remembered::default(),
             closing: watch::Sender::new(false),

@@ -1,5 +1,7 @@
 //! `/admin/crawl`: where the crawl starts, what it follows, and how fast: all of it while it runs.
 
+use std::time::Duration;
+
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -141,12 +143,11 @@ pub(crate) async fn set_pace(action: Action) -> Response {
     let config = action.rooms.service().settings.load().map(|loaded| loaded.config).unwrap_or_default();
     if let Some(politeness) = politeness.filter(|_| !action.form.text("day").is_empty()) {
         let before = manners(&config, politeness);
-        let delay = |name: &str| std::time::Duration::from_text(action.form.text(name).trim());
-        let now = Manners {
-            day_delay: delay("day").unwrap_or(before.day_delay),
-            night_delay: delay("night").unwrap_or(before.night_delay),
-            ..before
+        let delay = |name: &str| Duration::from_text(action.form.text(name).trim());
+        let (Some(day_delay), Some(night_delay)) = (delay("day"), delay("night")) else {
+            return action.failed(HERE, PageWords::of(action.visitor.lang).no_delay);
         };
+        let now = Manners { day_delay, night_delay, ..before };
         let key = match politeness {
             Politeness::Gentle => "crawl.gentle",
             Politeness::Normal => "crawl.normal",

@@ -44,7 +44,7 @@
 //! # Invariants
 //! * Nothing but the login and the setup is answered without a session, and nothing at all to other addresses.
 //! * Nothing is changed by a GET, without the session's token, for another site, or by who may only look.
-//! * Whatever is changed or refused is in the record.
+//! * Whatever is changed, and whatever is refused because of who asked or what the engine said, is in the record.
 
 mod account;
 mod action;
@@ -90,6 +90,8 @@ mod work;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -101,6 +103,7 @@ use pharos_core::Config;
 use pharos_store::DataDir;
 use thiserror::Error;
 use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::timeout::TimeoutLayer;
 
 use self::frame::DeskFrame;
 use self::operators::{Accounts, Operators, OperatorsError};
@@ -117,6 +120,8 @@ use self::watch::Watch;
 use crate::service::Rooms;
 use crate::visitor::Visitor;
 
+/// An order may wait for an engine that is busy.
+const TIMEOUT: Duration = Duration::from_secs(90);
 /// Settings are sent whole.
 const BODY_LIMIT: usize = 1 << 20;
 
@@ -163,6 +168,7 @@ pub(crate) fn routes(rooms: &Rooms) -> Router<Rooms> {
         .merge(behind_the_login)
         .route_layer(from_fn_with_state(rooms.clone(), gate::knock))
         .layer(RequestBodyLimitLayer::new(BODY_LIMIT))
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, TIMEOUT))
 }
 
 /// Where there is no page.
@@ -272,6 +278,11 @@ impl Desk {
             self.code.spend();
         }
         Ok(accounts)
+    }
+
+    /// Counts those who wait here as queries.
+    pub(crate) fn count_queries(&self, waiting: Arc<AtomicUsize>) {
+        self.watch.count_queries(waiting);
     }
 
     /// Does what waits for the disk where it holds nobody up.

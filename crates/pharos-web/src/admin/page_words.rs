@@ -104,6 +104,7 @@ words! { PageWords {
     day_delay: "Wait between two requests to a site, by day", "同一网站两次请求的间隔（白天）";
     night_delay: "By night", "夜间间隔";
     delay_hint: "As in 1s, 500ms or 2m. Of the manners chosen above; robots.txt may ask for more.", "例如 1s、500ms、2m。对应上面所选的礼貌程度；robots.txt 可要求更长。";
+    no_delay: "This is no time to wait: write it as in 1s, 500ms or 2m", "这不是等待时间：请写成 1s、500ms 或 2m 的形式";
     decided_by: "{} is decided by the {}; change it there.", "{} 由{}决定，请在那里修改。";
     did_change: "Saved", "已保存";
     did_nothing: "Nothing was changed", "没有改动";

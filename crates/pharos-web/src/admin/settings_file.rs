@@ -9,6 +9,8 @@ use pharos_core::Config;
 use pharos_core::config::KEYS;
 use toml_edit::{DocumentMut, Item, Table, value};
 
+use super::settings::Settings;
+
 /// A file with more is none that a person wrote.
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -130,6 +132,8 @@ pub(crate) fn check(text: &str) -> Result<Config, String> {
     let mut config = Config::default();
     config.read_toml("pharos.toml", text).map_err(|error| error.to_string())?;
     pharos_engine::check_settings(&config).map_err(|error| error.to_string())?;
+    // Whoever saves settings must be able to come back.
+    Settings::of(&config.desk).map_err(|error| error.to_string())?;
     Ok(config)
 }
 
@@ -176,6 +180,8 @@ mod tests {
             ("crawl.no_such", "1", "there is no setting"),
             ("crawl.site_settings", "www.example.org delay=soon", "delay"),
             ("crawl.scope", "planet", "crawl.scope"),
+            ("desk.allow", "somewhere", "desk.allow"),
+            ("crawl.extra_ca", "/no/such/file.pem", "file.pem"),
         ] {
             let error = set(FILE, key, to).unwrap_err();
             assert!(error.contains(said), "{error}");

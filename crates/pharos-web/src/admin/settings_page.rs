@@ -13,7 +13,7 @@ use super::frame::{DeskFrame, Notice};
 use super::page_words::PageWords;
 use super::session::Operator;
 use super::settings_file::{Edit, SettingsFile, for_people, is_list};
-use super::work::{aside, change_settings, finish, replace_settings};
+use super::work::{aside, change_settings, finish, is_secret, replace_settings};
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};
@@ -76,7 +76,10 @@ pub(crate) async fn settings(
         names.iter().copied().find(|name| Some(*name) == visitor.param("section")).unwrap_or("crawl");
     let is_changed = |key: &str| config.get(key) != default.get(key);
     let setting = |key: &pharos_core::config::Key| {
-        let value = for_people(&config, key.name);
+        let mut value = for_people(&config, key.name);
+        if is_secret(key.name) && !operator.may_act() && !value.is_empty() {
+            value = "…".into();
+        }
         let effect = takes_effect(key.name);
         Setting {
             key: key.name,
@@ -117,10 +120,11 @@ pub(crate) async fn settings(
 }
 
 /// `/admin/settings/export`: the file as it is.
-pub(crate) async fn export(
-    State(rooms): State<Rooms>,
-    _operator: Operator,
-) -> Result<Response, ServiceError> {
+pub(crate) async fn export(State(rooms): State<Rooms>, operator: Operator) -> Result<Response, ServiceError> {
+    // It holds what only those may see who may change it.
+    if !operator.may_act() {
+        return Ok(StatusCode::FORBIDDEN.into_response());
+    }
     let read = aside(&rooms, |service| Ok(SettingsFile::read(service.settings.file()))).await?;
     Ok(match read {
         Ok(file) => {

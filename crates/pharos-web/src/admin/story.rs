@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use pharos_core::PageUrl;
 use pharos_engine::{Explanation, Kept, Order, Ruling, Story, explain, recent_story};
-use pharos_query::Card;
+use pharos_query::{Card, Request};
 use pharos_store::{PageState, Removal};
 
 use super::action::Action;
@@ -105,15 +105,14 @@ async fn look_up(rooms: &Rooms, url: PageUrl) -> Result<Known, ServiceError> {
             Some(story) if card.is_none() => known::asks_not_to_be_found(service, story)?,
             _ => false,
         };
-        let site = url.site();
+        // Searching itself knows best what is hidden.
+        let is_hidden = card.is_some() && !config.rank.block.is_empty() && {
+            let request = Request::new(format!("url:\"{url}\""));
+            service.search.run(&request)?.total == 0
+        };
         Ok(Known {
             rules: explain(&service.data, &config, url.as_str())?,
-            is_hidden: config.rank.block.iter().any(|place| {
-                let place = place.trim();
-                place == site.as_str()
-                    || place == site.host()
-                    || url.as_str().contains(&format!("//{place}/"))
-            }),
+            is_hidden,
             url,
             story,
             card,

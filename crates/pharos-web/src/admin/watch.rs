@@ -4,7 +4,8 @@
 //! machine does is read here. A browser that lost its connection names the last sample it saw and gets those since.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -71,12 +72,23 @@ pub(crate) struct Watch {
     data: DataDir,
     samples: Mutex<VecDeque<Arc<Sample>>>,
     newest: watch::Sender<u64>,
+    /// Queries that wait for their turn, once somebody counts them.
+    queries: OnceLock<Arc<AtomicUsize>>,
 }
 
 impl Watch {
+    fn new(data: DataDir) -> Self {
+        Self { data, samples: Mutex::default(), newest: watch::Sender::new(0), queries: OnceLock::new() }
+    }
+
+    /// Counts those who wait here as queries.
+    pub(crate) fn count_queries(&self, waiting: Arc<AtomicUsize>) {
+        let _ = self.queries.set(waiting);
+    }
+
     /// Begins to look, on a thread that ends when nobody holds this any more.
     pub(crate) fn start(data: DataDir) -> std::io::Result<Arc<Self>> {
-        let watch = Arc::new(Self { data, samples: Mutex::default(), newest: watch::Sender::new(0) });
+        let watch = Arc::new(Self::new(data));
         let seen = Arc::downgrade(&watch);
         thread::Builder::new().name("desk".into()).spawn(move || keep_looking(&seen))?;
         Ok(watch)
@@ -124,7 +136,12 @@ fn keep_looking(watch: &Weak<Watch>) {
         thread::sleep(EVERY.saturating_sub(before.at.elapsed()));
         let Some(watch) = watch.upgrade() else { return };
         let now = watch.read();
-        watch.take(between(&before, &now));
+        let mut sample = between(&before, &now);
+        let waiting = watch.queries.get().map_or(0, |waiting| waiting.load(Ordering::Relaxed));
+        for stage in sample.stages.iter_mut().filter(|stage| stage.name == "query") {
+            stage.waiting = waiting as u64;
+        }
+        watch.take(sample);
         before = now;
     }
 }
@@ -224,8 +241,7 @@ mod tests {
     #[test]
     fn who_was_away_gets_what_was_missed() {
         let dir = tempfile::tempdir().unwrap();
-        let watch =
-            Watch { data: DataDir::at(dir.path()), samples: Mutex::default(), newest: watch::Sender::new(0) };
+        let watch = Watch::new(DataDir::at(dir.path()));
         for _ in 0..KEPT + 5 {
             watch.take(Sample::default());
         }

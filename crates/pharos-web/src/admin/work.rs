@@ -101,9 +101,16 @@ fn replace(
     let was = was.unwrap_or_default();
     let changed = pharos_core::config::KEYS.iter().filter_map(|key| {
         let (was, is) = (was.get(key.name)?, is.get(key.name)?);
-        (was != is).then(|| format!("{}: {was} → {is}", key.name))
+        let told =
+            if is_secret(key.name) { key.name.to_string() } else { format!("{}: {was} → {is}", key.name) };
+        (was != is).then_some(told)
     });
     Ok(changed.collect::<Vec<_>>().join("; "))
+}
+
+/// Who may only look does not see it, and the record does not hold it.
+pub(super) fn is_secret(key: &str) -> bool {
+    key == "web.api_keys"
 }
 
 /// Notes what became of an action and goes back to a page that says so.

@@ -24,7 +24,9 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<Outcome> 
         let server = start_web().await?;
         // A directory of its own has settings of its own.
         let own = Global { data: Some(data.root().to_path_buf()), config: None, ..global.clone() };
-        let (resolve, decided) = (server.resolve_args(), vec!["crawl.politeness", "crawl.allow_private"]);
+        let resolve = server.resolve_args();
+        let mut decided = vec!["crawl.politeness", "crawl.allow_private"];
+        decided.extend(args.listen.is_some().then_some("web.listen"));
         let source = Source::new(&own, decided, move |config| {
             config.crawl.politeness = Politeness::OwnSite;
             config.crawl.allow_private = true;
