@@ -204,8 +204,9 @@ fn the_crawl_is_steered_while_it_runs() {
     let visits = asked.load(Ordering::SeqCst);
     browser.click("form[action='/admin/page/fetch'] button");
     until("it is refused now", || {
-        browser.open(&format!("{home}/admin/trouble?kind=refused"));
-        browser.texts("tbody a").contains(&rose)
+        browser.open(&format!("{home}/admin/page?url={rose}"));
+        let verdict = browser.text("#verdict");
+        verdict.contains("a rule forbids it") && verdict.contains("crawl.exclude")
     });
     assert_eq!(asked.load(Ordering::SeqCst), visits);
 

@@ -51,7 +51,8 @@
     }
     const source = new EventSource(live.dataset.live);
     source.onmessage = event => take(JSON.parse(event.data));
-    addEventListener("pagehide", () => source.close());
+    // What was just done is told by the page that follows; nothing may come in between.
+    for (const end of ["pagehide", "submit"]) addEventListener(end, () => source.close());
   }
 
   // Parts that are asked for again every so many seconds.

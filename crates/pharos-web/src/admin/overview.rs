@@ -1,9 +1,12 @@
 //! `/admin`: how the crawl is doing, as it changes, and the levers to steer it by.
 
+use std::time::Duration;
+
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
+use pharos_core::{Clock as _, SystemClock};
 use pharos_engine::{CrawlOrder, Ended, Live, Order, Phase, live};
 use pharos_store::CatalogCounts;
 
@@ -22,6 +25,9 @@ use crate::words::{fill, grouped};
 /// Reasons of trouble that are shown, out of so many of the newest troubles.
 const REASONS: usize = 5;
 const TROUBLES: usize = 1_000;
+/// How often, and how many times, it is looked whether the engine has told something new.
+const LOOK: Duration = Duration::from_millis(100);
+const TOLD_WITHIN: usize = 30;
 
 #[derive(Template)]
 #[template(path = "admin/overview.html")]
@@ -106,7 +112,22 @@ pub(crate) async fn steer(Path(what): Path<String>, action: Action) -> Response 
         _ => return StatusCode::NOT_FOUND.into_response(),
     };
     let done = order(&action.rooms, Order::Crawl(crawl)).await;
+    if done.is_ok() {
+        told_anew(&action.rooms).await;
+    }
     finish(&action, name, "", "", done, "/admin", good).await
+}
+
+/// Waits until the engine has told how it is doing since, so that the page which follows shows what became of an order.
+async fn told_anew(rooms: &Rooms) {
+    let now = SystemClock.now();
+    for _ in 0..TOLD_WITHIN {
+        tokio::time::sleep(LOOK).await;
+        // The crawl takes a moment to do as it was told.
+        if live(&rooms.service().data).is_none_or(|live| live.at > now.plus(LOOK)) {
+            return;
+        }
+    }
 }
 
 fn levers(w: &'static PageWords, state: &str) -> Vec<Lever> {

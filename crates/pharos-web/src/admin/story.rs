@@ -170,6 +170,8 @@ fn verdict(known: &Known, w: &'static PageWords, lang: Lang) -> String {
             Some(why) => fill(w.why_waits_for, &[&why]),
             None => w.why_waiting.into(),
         },
+        // What may not be asked for any more is not shown any more.
+        PageState::Stored if !reason.is_empty() => fill(w.why_refused, &[&reason]),
         PageState::Stored if known.asks_not_to_be_found => w.why_noindex.into(),
         PageState::Stored => match page.status {
             Some(status) if !(200..300).contains(&status) => fill(w.why_status, &[&status.to_string()]),
