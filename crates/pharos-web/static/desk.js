@@ -14,6 +14,10 @@
     return value >= 10 || Number.isInteger(value) ? value.toFixed(0) : value.toFixed(1);
   };
 
+  // The strip of pages on a telephone shows where one is.
+  const here = document.querySelector(".desk-nav [aria-current]");
+  if (here) here.closest("ul").scrollLeft = here.offsetLeft - 40;
+
   // Charts: 300 points, the newest on the right.
   const charts = [...document.querySelectorAll("[data-chart]")].map(figure => {
     const line = figure.querySelector("polyline");

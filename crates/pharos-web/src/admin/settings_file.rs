@@ -77,6 +77,8 @@ pub(crate) fn for_people(config: &Config, key: &str) -> String {
         Ok(toml_edit::Value::Array(items)) if is_list(key) => {
             items.iter().filter_map(|item| item.as_str()).collect::<Vec<_>>().join("\n")
         }
+        // A list of numbers is written as in a flag.
+        Ok(toml_edit::Value::Array(_)) => toml.trim_matches(['[', ']']).to_string(),
         _ => toml,
     }
 }
