@@ -26,7 +26,8 @@ const BODY_LIMIT: usize = 64 << 10;
 
 /// All routes, ready to be served.
 pub fn router(service: Service) -> io::Result<Router> {
-    Ok(guarded(routes(), Rooms::new(service)?))
+    let rooms = Rooms::new(service)?;
+    Ok(guarded(routes(), api::routes(&rooms), rooms))
 }
 
 fn routes() -> Router<Rooms> {
@@ -41,6 +42,7 @@ fn routes() -> Router<Rooms> {
         .route("/help", get(help::help))
         .route("/privacy", get(privacy::privacy))
         .route("/bot", get(bot::bot).post(bot::submit))
+        .route("/api", get(api::guide))
         .route("/suggest", get(suggest::for_browsers))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
@@ -55,18 +57,21 @@ fn routes() -> Router<Rooms> {
 }
 
 /// Puts the limits around routes, outermost first.
-fn guarded(routes: Router<Rooms>, rooms: Rooms) -> Router {
+fn guarded(routes: Router<Rooms>, api: Router<Rooms>, rooms: Rooms) -> Router {
     let timeout = rooms.config().web.timeout;
-    let layers = ServiceBuilder::new()
+    let outer = ServiceBuilder::new()
         .layer(from_fn_with_state(rooms.clone(), headers::guard))
         .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
-        .layer(from_fn_with_state(rooms.clone(), access::note))
+        .layer(from_fn_with_state(rooms.clone(), access::note));
+    let inner = ServiceBuilder::new()
         .layer(from_fn_with_state(rooms.clone(), failure::dress))
         .layer(from_fn_with_state(rooms.clone(), rate::limit))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, timeout))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(RequestBodyLimitLayer::new(BODY_LIMIT));
-    routes.merge(api::routes(&rooms)).layer(layers).with_state(rooms)
+    // Which sites' pages may read an answer of the API is said last: they may read what went wrong, too.
+    let api = api::allow_sites(api.layer(inner.clone()), &rooms.config().web);
+    routes.layer(inner).merge(api).layer(outer).with_state(rooms)
 }
 
 /// A bare status: [`failure::dress`] makes the page.
@@ -81,11 +86,12 @@ fn panicked(payload: Box<dyn Any + Send + 'static>) -> Response {
 mod tests {
     use std::time::Duration;
 
+    use axum::http::Method;
     use axum::routing;
     use pharos_core::Config;
 
     use super::*;
-    use crate::testing::{TestPage, engine, get, get_with};
+    use crate::testing::{TestPage, ask, engine, get, get_with};
 
     const PAGES: [TestPage; 3] = [
         TestPage::new(
@@ -302,7 +308,8 @@ mod tests {
             .route("/panic", routing::get(panics))
             .route("/api/panic", routing::get(panics))
             .route("/slow", routing::get(|| tokio::time::sleep(Duration::from_secs(5))));
-        let router = guarded(routes, Rooms::new(service).unwrap());
+        let rooms = Rooms::new(service).unwrap();
+        let router = guarded(routes, api::routes(&rooms), rooms);
         let reply = get(&router, "/panic").await;
         assert_eq!(reply.status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(reply.text().contains("Something went wrong on our side"), "{}", reply.text());
@@ -311,6 +318,44 @@ mod tests {
         assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(reply.header("retry-after"), "5");
         assert!(reply.text().contains("用时过长"), "{}", reply.text());
+    }
+
+    #[tokio::test]
+    async fn what_went_wrong_can_be_read_by_the_sites_that_may_read_answers() {
+        let mut config = Config::default();
+        config.web.timeout = Duration::from_millis(50);
+        config.web.cors = vec!["https://b.example".into()];
+        let (_dir, service) = engine(&[], config);
+        let rooms = Rooms::new(service).unwrap();
+        let panics = || async {
+            if true {
+                panic!("on purpose")
+            }
+        };
+        let api = Router::new()
+            .route("/api/v1/panic", routing::get(panics))
+            .route("/api/v1/fails", routing::get(|| async { StatusCode::INTERNAL_SERVER_ERROR }))
+            .route("/api/v1/slow", routing::get(|| tokio::time::sleep(Duration::from_secs(5))));
+        let router = guarded(routes(), api.merge(api::routes(&rooms)), rooms);
+        let long = "x".repeat(BODY_LIMIT + 1);
+        let asked = [
+            (Method::GET, "/api/v1/panic", "", StatusCode::INTERNAL_SERVER_ERROR),
+            (Method::GET, "/api/v1/fails", "", StatusCode::INTERNAL_SERVER_ERROR),
+            (Method::GET, "/api/v1/slow", "", StatusCode::SERVICE_UNAVAILABLE),
+            (Method::POST, "/api/v1/click", &long, StatusCode::PAYLOAD_TOO_LARGE),
+            (Method::PUT, "/api/v1/search", "", StatusCode::METHOD_NOT_ALLOWED),
+        ];
+        for (method, path, body, status) in asked {
+            let length = body.len().to_string();
+            let headers = [("origin", "https://b.example"), ("content-length", &length)];
+            let reply = ask(&router, method, path, &headers, body).await;
+            assert_eq!((reply.status, reply.header("content-type")), (status, "application/problem+json"));
+            assert_eq!(reply.header("access-control-allow-origin"), "https://b.example", "{path}");
+            assert_eq!(reply.header("cross-origin-resource-policy"), "cross-origin", "{path}");
+            assert_eq!(reply.header("x-content-type-options"), "nosniff", "{path}");
+        }
+        let refused = get_with(&router, "/api/v1/fails", &[("origin", "https://evil.example")]).await;
+        assert_eq!(refused.header("access-control-allow-origin"), "");
     }
 
     #[tokio::test]
