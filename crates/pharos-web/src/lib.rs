@@ -86,6 +86,7 @@ mod learning;
 mod metrics;
 mod open_files;
 mod origin;
+mod packing;
 mod page;
 mod paging;
 mod patience;

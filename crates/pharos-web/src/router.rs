@@ -5,7 +5,7 @@ use std::io;
 
 use axum::Router;
 use axum::http::StatusCode;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tower::ServiceBuilder;
@@ -17,8 +17,8 @@ use tower_http::timeout::TimeoutLayer;
 
 use crate::service::{Rooms, Service};
 use crate::{
-    access, api, assets, bot, clean, failure, headers, health, help, home, hot, metrics, privacy, rate,
-    results, snapshot, suggest,
+    access, api, assets, bot, clean, failure, headers, health, help, home, hot, metrics, packing, privacy,
+    rate, results, snapshot, suggest,
 };
 
 /// Nothing here takes a body; a little is let through for clients that send one anyway.
@@ -26,6 +26,7 @@ const BODY_LIMIT: usize = 64 << 10;
 
 /// All routes, ready to be served.
 pub fn router(service: Service) -> io::Result<Router> {
+    assets::prepare();
     let rooms = Rooms::new(service)?;
     Ok(guarded(routes(), api::routes(&rooms), rooms))
 }
@@ -62,6 +63,7 @@ fn guarded(routes: Router<Rooms>, api: Router<Rooms>, rooms: Rooms) -> Router {
     let outer = ServiceBuilder::new()
         .layer(from_fn_with_state(rooms.clone(), headers::guard))
         .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
+        .layer(from_fn(packing::pack))
         .layer(from_fn_with_state(rooms.clone(), access::note));
     let inner = ServiceBuilder::new()
         .layer(from_fn_with_state(rooms.clone(), failure::dress))
@@ -84,6 +86,7 @@ fn panicked(payload: Box<dyn Any + Send + 'static>) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
     use std::time::Duration;
 
     use axum::http::Method;
@@ -358,6 +361,16 @@ mod tests {
         assert_eq!(refused.header("access-control-allow-origin"), "");
     }
 
+    fn unpacked(coding: &str, packed: &[u8]) -> Vec<u8> {
+        let mut plain = Vec::new();
+        match coding {
+            "br" => brotli::Decompressor::new(packed, 4096).read_to_end(&mut plain),
+            _ => flate2::read::GzDecoder::new(packed).read_to_end(&mut plain),
+        }
+        .unwrap();
+        plain
+    }
+
     #[tokio::test]
     async fn assets_are_compressed_and_revalidated() {
         let (_dir, service) = engine(&[], Config::default());
@@ -367,7 +380,11 @@ mod tests {
         for coding in ["gzip", "br"] {
             let reply = get_with(&router, "/static/style.css", &[("accept-encoding", coding)]).await;
             assert_eq!(reply.header("content-encoding"), coding);
-            assert!(reply.bytes.len() < plain.bytes.len() / 2);
+            assert_eq!(reply.headers.get_all("content-encoding").iter().count(), 1, "packed once");
+            assert!(reply.bytes.len() < plain.bytes.len() / 3);
+            assert_eq!(reply.header("etag"), plain.header("etag"));
+            assert_eq!(reply.header("vary"), "Accept-Encoding");
+            assert_eq!(unpacked(coding, &reply.bytes), plain.bytes);
         }
         let known = get_with(&router, "/static/style.css", &[("if-none-match", plain.header("etag"))]).await;
         assert_eq!((known.status, known.bytes.len()), (StatusCode::NOT_MODIFIED, 0));
