@@ -4,12 +4,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
 use askama::Template;
+use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use crate::origin::origin;
+use crate::packing::Coding;
 use crate::service::Rooms;
 use crate::visitor::Visitor;
 
@@ -32,10 +34,76 @@ const ROBOTS: &str = "User-agent: *\nDisallow: /search\nDisallow: /snapshot\nDis
 const A_DAY: &str = "public, max-age=86400";
 const FOR_GOOD: &str = "public, max-age=31536000, immutable";
 
-static STYLE_VERSION: LazyLock<String> = LazyLock::new(|| version(STYLE.as_bytes()));
-static SCRIPT_VERSION: LazyLock<String> = LazyLock::new(|| version(SCRIPT.as_bytes()));
-static SCRIPT_HREF: LazyLock<String> = LazyLock::new(|| format!("/static/pharos.js?v={}", *SCRIPT_VERSION));
-static STYLE_HREF: LazyLock<String> = LazyLock::new(|| format!("/static/style.css?v={}", *STYLE_VERSION));
+static STYLE_FILE: LazyLock<File> = LazyLock::new(|| File::text("text/css; charset=utf-8", STYLE));
+static SCRIPT_FILE: LazyLock<File> = LazyLock::new(|| File::text("text/javascript; charset=utf-8", SCRIPT));
+static DESK_STYLE_FILE: LazyLock<File> = LazyLock::new(|| File::text("text/css; charset=utf-8", DESK_STYLE));
+static DESK_SCRIPT_FILE: LazyLock<File> =
+    LazyLock::new(|| File::text("text/javascript; charset=utf-8", DESK_SCRIPT));
+static ICON_SVG_FILE: LazyLock<File> = LazyLock::new(|| File::text("image/svg+xml", ICON_SVG));
+static ICON_ICO_FILE: LazyLock<File> = LazyLock::new(|| File::picture("image/x-icon", ICON_ICO));
+static ROBOTS_FILE: LazyLock<File> = LazyLock::new(|| File::text("text/plain; charset=utf-8", ROBOTS));
+static SCRIPT_HREF: LazyLock<String> =
+    LazyLock::new(|| format!("/static/pharos.js?v={}", SCRIPT_FILE.version));
+static STYLE_HREF: LazyLock<String> = LazyLock::new(|| format!("/static/style.css?v={}", STYLE_FILE.version));
+
+static DESK_STYLE_HREF: LazyLock<String> =
+    LazyLock::new(|| format!("/static/desk.css?v={}", DESK_STYLE_FILE.version));
+static DESK_SCRIPT_HREF: LazyLock<String> =
+    LazyLock::new(|| format!("/static/desk.js?v={}", DESK_SCRIPT_FILE.version));
+
+/// A file in all the ways it is sent, packed once for all who ask.
+struct File {
+    kind: &'static str,
+    plain: &'static [u8],
+    version: String,
+    packed: Vec<(Coding, Bytes)>,
+}
+
+impl File {
+    fn text(kind: &'static str, text: &'static str) -> Self {
+        let pack = |coding: Coding| Some((coding, Bytes::from(coding.pack_well(text.as_bytes()).ok()?)));
+        let packed = [Coding::Brotli, Coding::Gzip].into_iter().filter_map(pack);
+        let packed = packed.filter(|(_, packed)| packed.len() < text.len()).collect();
+        Self { packed, ..Self::picture(kind, text.as_bytes()) }
+    }
+
+    /// Pictures are packed already.
+    fn picture(kind: &'static str, plain: &'static [u8]) -> Self {
+        Self { kind, plain, version: version(plain), packed: Vec::new() }
+    }
+
+    fn respond(&self, request: &HeaderMap, lifetime: &'static str) -> Response {
+        // Weak, because the same content goes out packed in different ways.
+        let tag = format!("W/\"{}\"", self.version);
+        let known = request
+            .get_all(IF_NONE_MATCH)
+            .iter()
+            .filter_map(|v| v.to_str().ok())
+            .flat_map(|line| line.split(','))
+            .any(|known| known.trim() == tag);
+        let headers =
+            [(CACHE_CONTROL, lifetime.to_string()), (ETAG, tag), (VARY, "Accept-Encoding".to_string())];
+        if known {
+            return (StatusCode::NOT_MODIFIED, headers).into_response();
+        }
+        let codings: Vec<Coding> = self.packed.iter().map(|(coding, _)| *coding).collect();
+        let liked = Coding::liked(request, &codings);
+        let kind = (CONTENT_TYPE, self.kind);
+        match self.packed.iter().find(|(coding, _)| Some(*coding) == liked) {
+            Some((coding, packed)) => {
+                (headers, [kind, (CONTENT_ENCODING, coding.name())], packed.clone()).into_response()
+            }
+            None => (headers, [kind], self.plain).into_response(),
+        }
+    }
+}
+
+/// Makes all of it ready, so that the first visitor need not wait for it.
+pub(crate) fn prepare() {
+    for file in [&STYLE_FILE, &SCRIPT_FILE, &ICON_SVG_FILE, &ICON_ICO_FILE, &ROBOTS_FILE] {
+        LazyLock::force(file);
+    }
+}
 
 /// Where the style sheet is: the address changes with the content, so browsers may keep it for good.
 pub(crate) fn style_href() -> &'static str {
@@ -44,8 +112,8 @@ pub(crate) fn style_href() -> &'static str {
 
 /// `/static/style.css`.
 pub(crate) async fn style(visitor: Visitor, headers: HeaderMap) -> Response {
-    let lifetime = if visitor.param("v") == Some(&STYLE_VERSION) { FOR_GOOD } else { A_DAY };
-    asset(&headers, "text/css; charset=utf-8", lifetime, STYLE.as_bytes())
+    let lifetime = if visitor.param("v") == Some(&STYLE_FILE.version) { FOR_GOOD } else { A_DAY };
+    STYLE_FILE.respond(&headers, lifetime)
 }
 
 /// Where the script is.
@@ -55,16 +123,9 @@ pub(crate) fn script_href() -> &'static str {
 
 /// `/static/pharos.js`.
 pub(crate) async fn script(visitor: Visitor, headers: HeaderMap) -> Response {
-    let lifetime = if visitor.param("v") == Some(&SCRIPT_VERSION) { FOR_GOOD } else { A_DAY };
-    asset(&headers, "text/javascript; charset=utf-8", lifetime, SCRIPT.as_bytes())
+    let lifetime = if visitor.param("v") == Some(&SCRIPT_FILE.version) { FOR_GOOD } else { A_DAY };
+    SCRIPT_FILE.respond(&headers, lifetime)
 }
-
-static DESK_STYLE_VERSION: LazyLock<String> = LazyLock::new(|| version(DESK_STYLE.as_bytes()));
-static DESK_SCRIPT_VERSION: LazyLock<String> = LazyLock::new(|| version(DESK_SCRIPT.as_bytes()));
-static DESK_STYLE_HREF: LazyLock<String> =
-    LazyLock::new(|| format!("/static/desk.css?v={}", *DESK_STYLE_VERSION));
-static DESK_SCRIPT_HREF: LazyLock<String> =
-    LazyLock::new(|| format!("/static/desk.js?v={}", *DESK_SCRIPT_VERSION));
 
 /// Where the style sheet of the desk is, which comes after that of all pages.
 pub(crate) fn desk_style_href() -> &'static str {
@@ -73,8 +134,8 @@ pub(crate) fn desk_style_href() -> &'static str {
 
 /// `/static/desk.css`.
 pub(crate) async fn desk_style(visitor: Visitor, headers: HeaderMap) -> Response {
-    let lifetime = if visitor.param("v") == Some(&DESK_STYLE_VERSION) { FOR_GOOD } else { A_DAY };
-    asset(&headers, "text/css; charset=utf-8", lifetime, DESK_STYLE.as_bytes())
+    let lifetime = if visitor.param("v") == Some(&DESK_STYLE_FILE.version) { FOR_GOOD } else { A_DAY };
+    DESK_STYLE_FILE.respond(&headers, lifetime)
 }
 
 /// Where the script of the desk is.
@@ -84,23 +145,23 @@ pub(crate) fn desk_script_href() -> &'static str {
 
 /// `/static/desk.js`.
 pub(crate) async fn desk_script(visitor: Visitor, headers: HeaderMap) -> Response {
-    let lifetime = if visitor.param("v") == Some(&DESK_SCRIPT_VERSION) { FOR_GOOD } else { A_DAY };
-    asset(&headers, "text/javascript; charset=utf-8", lifetime, DESK_SCRIPT.as_bytes())
+    let lifetime = if visitor.param("v") == Some(&DESK_SCRIPT_FILE.version) { FOR_GOOD } else { A_DAY };
+    DESK_SCRIPT_FILE.respond(&headers, lifetime)
 }
 
 /// `/favicon.svg`.
 pub(crate) async fn icon_svg(headers: HeaderMap) -> Response {
-    asset(&headers, "image/svg+xml", A_DAY, ICON_SVG.as_bytes())
+    ICON_SVG_FILE.respond(&headers, A_DAY)
 }
 
 /// `/favicon.ico`.
 pub(crate) async fn icon_ico(headers: HeaderMap) -> Response {
-    asset(&headers, "image/x-icon", A_DAY, ICON_ICO)
+    ICON_ICO_FILE.respond(&headers, A_DAY)
 }
 
 /// `/robots.txt`.
 pub(crate) async fn robots(headers: HeaderMap) -> Response {
-    asset(&headers, "text/plain; charset=utf-8", A_DAY, ROBOTS.as_bytes())
+    ROBOTS_FILE.respond(&headers, A_DAY)
 }
 
 #[derive(Template)]
@@ -123,23 +184,6 @@ pub(crate) async fn opensearch(State(rooms): State<Rooms>, visitor: Visitor) -> 
     match page.render() {
         Ok(xml) => (headers, xml).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-    }
-}
-
-fn asset(request: &HeaderMap, kind: &'static str, lifetime: &'static str, body: &'static [u8]) -> Response {
-    // Weak, because the same content goes out compressed in different ways.
-    let tag = format!("W/\"{}\"", version(body));
-    let known = request
-        .get_all(IF_NONE_MATCH)
-        .iter()
-        .filter_map(|v| v.to_str().ok())
-        .flat_map(|line| line.split(','))
-        .any(|known| known.trim() == tag);
-    let headers = [(CACHE_CONTROL, lifetime.to_string()), (ETAG, tag)];
-    if known {
-        (StatusCode::NOT_MODIFIED, headers).into_response()
-    } else {
-        (headers, [(CONTENT_TYPE, kind)], body).into_response()
     }
 }
 

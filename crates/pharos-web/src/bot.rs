@@ -98,8 +98,7 @@ async fn look_up(rooms: &Rooms, visitor: &Visitor, typed: &str) -> Result<Verdic
             return Ok(Verdict::of(&known, visitor.lang));
         }
     }
-    let web = &rooms.config().web;
-    let may_submit = web.submit != Submit::Off && web.submit_rate > 0;
+    let may_submit = rooms.config().web.submit != Submit::Off;
     let unknown = spellings.first().map(|url| url.as_str().to_string());
     Ok(Verdict::unknown(visitor.words(), unknown, may_submit))
 }
@@ -347,6 +346,23 @@ mod tests {
         let reply = post(&router, "/bot?lang=zh", FORM, body).await;
         assert_eq!(reply.status, StatusCode::TOO_MANY_REQUESTS);
         assert!(!reply.header("retry-after").is_empty() && reply.text().contains("过一段时间再试"));
+    }
+
+    #[tokio::test]
+    async fn an_unknown_page_can_be_submitted_unless_nobody_may() {
+        for (submit, submit_rate, is_offered) in
+            [(Submit::Propose, 0, true), (Submit::Propose, 2, true), (Submit::Off, 0, false)]
+        {
+            let mut config = Config::default();
+            (config.web.submit, config.web.submit_rate) = (submit, submit_rate);
+            let (_dir, service) = engine(&[], config);
+            let reply = get(&router(service).unwrap(), "/bot?url=https://www.example.org/never").await;
+            assert_eq!(
+                reply.text().contains("method=\"post\""),
+                is_offered,
+                "{submit:?}, {submit_rate} an hour"
+            );
+        }
     }
 
     #[test]

@@ -40,8 +40,8 @@ pub(crate) fn message(
 /// Gives errors that come as a bare status (no such route, out of time, panic, failed service) their page, or
 /// their problem document where a program asked.
 pub(crate) async fn dress(State(rooms): State<Rooms>, request: Request, next: Next) -> Response {
-    let visitor = Visitor::new(request.uri(), request.headers());
-    let is_api = request.uri().path().starts_with("/api/");
+    // Who asks is found out only where something went wrong: that takes longer than to remember it.
+    let (uri, headers) = (request.uri().clone(), request.headers().clone());
     let bare = next.run(request).await;
     let status = bare.status();
     let kind = bare.headers().get(CONTENT_TYPE);
@@ -53,6 +53,8 @@ pub(crate) async fn dress(State(rooms): State<Rooms>, request: Request, next: Ne
     if !is_bare {
         return bare;
     }
+    let visitor = Visitor::new(&uri, &headers);
+    let is_api = uri.path().starts_with("/api/");
     let words = visitor.words();
     let (title, text) = match status {
         StatusCode::NOT_FOUND => (words.not_found_title, words.not_found_text),

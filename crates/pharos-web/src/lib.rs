@@ -91,6 +91,7 @@ mod learning;
 mod metrics;
 mod open_files;
 mod origin;
+mod packing;
 mod page;
 mod paging;
 mod patience;

@@ -5,7 +5,7 @@ use std::io;
 
 use axum::Router;
 use axum::http::StatusCode;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tower::ServiceBuilder;
@@ -17,8 +17,8 @@ use tower_http::timeout::TimeoutLayer;
 
 use crate::service::{Rooms, Service};
 use crate::{
-    access, admin, api, assets, bot, clean, failure, headers, health, help, home, hot, metrics, privacy,
-    rate, results, snapshot, suggest,
+    access, admin, api, assets, bot, clean, failure, headers, health, help, home, hot, metrics, packing,
+    privacy, rate, results, snapshot, suggest,
 };
 
 /// Nothing here takes a body; a little is let through for clients that send one anyway.
@@ -31,7 +31,8 @@ pub fn router(service: Service) -> io::Result<Router> {
 
 /// The same for rooms that are there.
 pub(crate) fn open(rooms: Rooms) -> Router {
-    guarded(routes(), rooms)
+    assets::prepare();
+    guarded(routes(), api::routes(&rooms), rooms)
 }
 
 fn routes() -> Router<Rooms> {
@@ -46,6 +47,7 @@ fn routes() -> Router<Rooms> {
         .route("/help", get(help::help))
         .route("/privacy", get(privacy::privacy))
         .route("/bot", get(bot::bot).post(bot::submit))
+        .route("/api", get(api::guide))
         .route("/suggest", get(suggest::for_browsers))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
@@ -62,20 +64,24 @@ fn routes() -> Router<Rooms> {
 }
 
 /// Puts the limits around routes, outermost first.
-fn guarded(routes: Router<Rooms>, rooms: Rooms) -> Router {
-    let timeout = rooms.config().web.timeout;
-    let layers = ServiceBuilder::new()
+fn guarded(routes: Router<Rooms>, api: Router<Rooms>, rooms: Rooms) -> Router {
+    let timeout = TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, rooms.config().web.timeout);
+    let outer = ServiceBuilder::new()
         .layer(from_fn_with_state(rooms.clone(), headers::guard))
         .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
-        .layer(from_fn_with_state(rooms.clone(), access::note))
+        .layer(from_fn(packing::pack))
+        .layer(from_fn_with_state(rooms.clone(), access::note));
+    let inner = ServiceBuilder::new()
         .layer(from_fn_with_state(rooms.clone(), failure::dress))
-        .layer(from_fn_with_state(rooms.clone(), rate::limit))
-        .layer(CatchPanicLayer::custom(panicked));
-    let timeout = TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, timeout);
-    let routes =
-        routes.merge(api::routes(&rooms)).layer(RequestBodyLimitLayer::new(BODY_LIMIT)).layer(timeout);
-    // The desk has its own limits.
-    routes.merge(admin::routes(&rooms)).layer(layers).with_state(rooms)
+        .layer(from_fn_with_state(rooms.clone(), rate::limit));
+    let caught = CatchPanicLayer::custom(panicked);
+    let limits =
+        inner.clone().layer(timeout).layer(caught.clone()).layer(RequestBodyLimitLayer::new(BODY_LIMIT));
+    // Which sites' pages may read an answer of the API is said last: they may read what went wrong, too.
+    let api = api::allow_sites(api.layer(limits.clone()), &rooms.config().web);
+    // The desk has its own limits of time and size.
+    let desk = admin::routes(&rooms).layer(inner.layer(caught));
+    routes.layer(limits).merge(api).merge(desk).layer(outer).with_state(rooms)
 }
 
 /// A bare status: [`failure::dress`] makes the page.
@@ -88,13 +94,15 @@ fn panicked(payload: Box<dyn Any + Send + 'static>) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
     use std::time::Duration;
 
+    use axum::http::Method;
     use axum::routing;
     use pharos_core::Config;
 
     use super::*;
-    use crate::testing::{TestPage, engine, get, get_with};
+    use crate::testing::{TestPage, ask, engine, get, get_with};
 
     const PAGES: [TestPage; 3] = [
         TestPage::new(
@@ -311,7 +319,8 @@ mod tests {
             .route("/panic", routing::get(panics))
             .route("/api/panic", routing::get(panics))
             .route("/slow", routing::get(|| tokio::time::sleep(Duration::from_secs(5))));
-        let router = guarded(routes, Rooms::new(service).unwrap());
+        let rooms = Rooms::new(service).unwrap();
+        let router = guarded(routes, api::routes(&rooms), rooms);
         let reply = get(&router, "/panic").await;
         assert_eq!(reply.status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(reply.text().contains("Something went wrong on our side"), "{}", reply.text());
@@ -323,6 +332,54 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_went_wrong_can_be_read_by_the_sites_that_may_read_answers() {
+        let mut config = Config::default();
+        config.web.timeout = Duration::from_millis(50);
+        config.web.cors = vec!["https://b.example".into()];
+        let (_dir, service) = engine(&[], config);
+        let rooms = Rooms::new(service).unwrap();
+        let panics = || async {
+            if true {
+                panic!("on purpose")
+            }
+        };
+        let api = Router::new()
+            .route("/api/v1/panic", routing::get(panics))
+            .route("/api/v1/fails", routing::get(|| async { StatusCode::INTERNAL_SERVER_ERROR }))
+            .route("/api/v1/slow", routing::get(|| tokio::time::sleep(Duration::from_secs(5))));
+        let router = guarded(routes(), api.merge(api::routes(&rooms)), rooms);
+        let long = "x".repeat(BODY_LIMIT + 1);
+        let asked = [
+            (Method::GET, "/api/v1/panic", "", StatusCode::INTERNAL_SERVER_ERROR),
+            (Method::GET, "/api/v1/fails", "", StatusCode::INTERNAL_SERVER_ERROR),
+            (Method::GET, "/api/v1/slow", "", StatusCode::SERVICE_UNAVAILABLE),
+            (Method::POST, "/api/v1/click", &long, StatusCode::PAYLOAD_TOO_LARGE),
+            (Method::PUT, "/api/v1/search", "", StatusCode::METHOD_NOT_ALLOWED),
+        ];
+        for (method, path, body, status) in asked {
+            let length = body.len().to_string();
+            let headers = [("origin", "https://b.example"), ("content-length", &length)];
+            let reply = ask(&router, method, path, &headers, body).await;
+            assert_eq!((reply.status, reply.header("content-type")), (status, "application/problem+json"));
+            assert_eq!(reply.header("access-control-allow-origin"), "https://b.example", "{path}");
+            assert_eq!(reply.header("cross-origin-resource-policy"), "cross-origin", "{path}");
+            assert_eq!(reply.header("x-content-type-options"), "nosniff", "{path}");
+        }
+        let refused = get_with(&router, "/api/v1/fails", &[("origin", "https://evil.example")]).await;
+        assert_eq!(refused.header("access-control-allow-origin"), "");
+    }
+
+    fn unpacked(coding: &str, packed: &[u8]) -> Vec<u8> {
+        let mut plain = Vec::new();
+        match coding {
+            "br" => brotli::Decompressor::new(packed, 4096).read_to_end(&mut plain),
+            _ => flate2::read::GzDecoder::new(packed).read_to_end(&mut plain),
+        }
+        .unwrap();
+        plain
+    }
+
+    #[tokio::test]
     async fn assets_are_compressed_and_revalidated() {
         let (_dir, service) = engine(&[], Config::default());
         let router = router(service).unwrap();
@@ -331,7 +388,11 @@ mod tests {
         for coding in ["gzip", "br"] {
             let reply = get_with(&router, "/static/style.css", &[("accept-encoding", coding)]).await;
             assert_eq!(reply.header("content-encoding"), coding);
-            assert!(reply.bytes.len() < plain.bytes.len() / 2);
+            assert_eq!(reply.headers.get_all("content-encoding").iter().count(), 1, "packed once");
+            assert!(reply.bytes.len() < plain.bytes.len() / 3);
+            assert_eq!(reply.header("etag"), plain.header("etag"));
+            assert_eq!(reply.header("vary"), "Accept-Encoding");
+            assert_eq!(unpacked(coding, &reply.bytes), plain.bytes);
         }
         let known = get_with(&router, "/static/style.css", &[("if-none-match", plain.header("etag"))]).await;
         assert_eq!((known.status, known.bytes.len()), (StatusCode::NOT_MODIFIED, 0));

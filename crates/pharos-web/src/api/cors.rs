@@ -19,7 +19,7 @@ const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resour
 const LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Allows those whom the operator names; nobody where nobody is named.
-pub(super) fn allow(routes: Router<Rooms>, web: &WebConfig) -> Router<Rooms> {
+pub(crate) fn allow(routes: Router<Rooms>, web: &WebConfig) -> Router<Rooms> {
     let origins = web.cors.iter().map(|origin| origin.trim().trim_end_matches('/'));
     let origins: Vec<&str> = origins.filter(|origin| !origin.is_empty()).collect();
     let allowed = if origins.is_empty() {

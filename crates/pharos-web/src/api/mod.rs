@@ -30,7 +30,9 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get, post};
 use pharos_core::Config;
 
+pub(crate) use self::cors::allow as allow_sites;
 use self::document::Document;
+pub(crate) use self::guide::guide;
 use self::keys::Keys;
 pub(crate) use self::params::Params;
 pub(crate) use self::problem::{Refusal, bad_request, problem};
@@ -53,14 +55,13 @@ fn table() -> [(&'static str, MethodRouter<Rooms>); 9] {
     ]
 }
 
-/// The routes, with everything that stands around them alone.
+/// The routes, with who may ask.
 pub(crate) fn routes(rooms: &Rooms) -> Router<Rooms> {
     let mut routes = Router::new();
     for (path, methods) in table() {
         routes = routes.route(path, methods);
     }
-    let routes = routes.layer(from_fn_with_state(rooms.clone(), keys::check));
-    cors::allow(routes, &rooms.config().web).route("/api", get(guide::guide))
+    routes.layer(from_fn_with_state(rooms.clone(), keys::check))
 }
 
 /// What the API keeps from one request to the next.

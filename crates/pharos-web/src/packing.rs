@@ -1,0 +1,209 @@
+//! Packing what is sent (`Content-Encoding`), where whoever asks can unpack it.
+//!
+//! Nearly everything here is whole before its first byte is sent. So it is packed at once, with a state that each thread
+//! keeps: to make and clear one of some hundred kilobytes for every answer costs as much as packing it. What is the same for
+//! everyone is packed well, and once (`assets.rs`). Only what is long or comes piece by piece is left to the framework.
+
+use std::cell::RefCell;
+use std::io::{self, Write as _};
+
+use axum::body::{Body, Bytes, HttpBody as _};
+use axum::extract::Request;
+use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, VARY};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
+use flate2::{Compress, Compression, Crc, FlushCompress, Status};
+use http_body_util::BodyExt as _;
+use tower_http::compression::Predicate as _;
+use tower_http::compression::predicate::DefaultPredicate;
+
+/// Shorter bodies are not worth it.
+const SHORT: u64 = 256;
+
+/// Longer bodies are packed piece by piece.
+const LONG: u64 = 256 << 10;
+
+/// Hardly an answer is sent twice: the quickest level.
+const FAST: Compression = Compression::new(1);
+
+/// The head of a gzip file that says nothing of where it comes from (RFC 1952).
+const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+
+/// A way of packing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Coding {
+    Gzip,
+    Brotli,
+}
+
+impl Coding {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Brotli => "br",
+        }
+    }
+
+    /// The one that a client likes best, in doubt the first of these; nothing where it likes them as they are.
+    pub(crate) fn liked(headers: &HeaderMap, ours: &[Self]) -> Option<Self> {
+        let likes = |name: &str| liking(headers, name);
+        let best = ours.iter().map(|coding| (likes(coding.name()).unwrap_or(0.0), *coding));
+        let best = best.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        best.filter(|(liked, _)| *liked > 0.0 && *liked >= named(headers, "identity").unwrap_or(0.0))
+            .map(|(_, coding)| coding)
+    }
+
+    /// Packed as small as it can be.
+    pub(crate) fn pack_well(self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        match self {
+            Self::Gzip => {
+                let mut packer = flate2::write::GzEncoder::new(Vec::new(), Compression::best());
+                packer.write_all(bytes)?;
+                packer.finish()
+            }
+            Self::Brotli => {
+                let mut packed = Vec::new();
+                let params = brotli::enc::BrotliEncoderParams { quality: 9, ..Default::default() };
+                brotli::BrotliCompress(&mut &*bytes, &mut packed, &params)?;
+                Ok(packed)
+            }
+        }
+    }
+}
+
+/// How much a client likes a coding, from 0 to 1, by its name or as any other (RFC 9110 §12.5.3).
+fn liking(headers: &HeaderMap, name: &str) -> Option<f32> {
+    named(headers, name).or_else(|| named(headers, "*"))
+}
+
+fn named(headers: &HeaderMap, name: &str) -> Option<f32> {
+    let lines = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).find_map(|part| {
+        let mut fields = part.split(';').map(str::trim);
+        fields.next().filter(|coding| coding.eq_ignore_ascii_case(name))?;
+        let weight = fields.find_map(|field| field.strip_prefix("q=").or_else(|| field.strip_prefix("Q=")));
+        Some(weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0)))
+    })
+}
+
+thread_local! {
+    static PACKER: RefCell<Compress> = RefCell::new(Compress::new(FAST, false));
+}
+
+/// Packed as fast as it can be, by gzip.
+fn pack_fast(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut packed = Vec::with_capacity(bytes.len() / 3 + 64);
+    packed.extend_from_slice(&GZIP_HEAD);
+    PACKER.with_borrow_mut(|packer| {
+        packer.reset();
+        loop {
+            let done = usize::try_from(packer.total_in()).ok()?;
+            match packer.compress_vec(bytes.get(done..)?, &mut packed, FlushCompress::Finish).ok()? {
+                Status::StreamEnd => return Some(()),
+                Status::Ok | Status::BufError => packed.reserve(packed.len()),
+            }
+        }
+    })?;
+    let mut sum = Crc::new();
+    sum.update(bytes);
+    packed.extend_from_slice(&sum.sum().to_le_bytes());
+    packed.extend_from_slice(&sum.amount().to_le_bytes());
+    Some(packed)
+}
+
+/// Packs an answer that is whole, for who likes gzip as much as anything else.
+pub(crate) async fn pack(request: Request, next: Next) -> Response {
+    let is_liked = Coding::liked(request.headers(), &[Coding::Gzip, Coding::Brotli]) == Some(Coding::Gzip);
+    let response = next.run(request).await;
+    let is_whole = response.body().size_hint().exact().is_some_and(|length| (SHORT..LONG).contains(&length));
+    let is_packed = response.headers().contains_key(CONTENT_ENCODING);
+    if !is_liked || !is_whole || is_packed || !DefaultPredicate::new().should_compress(&response) {
+        return response;
+    }
+    let (mut head, body) = response.into_parts();
+    let plain = match body.collect().await {
+        Ok(plain) => plain.to_bytes(),
+        // A body in memory does not fail.
+        Err(_) => Bytes::new(),
+    };
+    let Some(packed) = pack_fast(&plain) else { return Response::from_parts(head, Body::from(plain)) };
+    head.headers.remove(CONTENT_LENGTH);
+    head.headers.insert(CONTENT_ENCODING, HeaderValue::from_static(Coding::Gzip.name()));
+    head.headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+    Response::from_parts(head, Body::from(packed))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use pharos_core::Config;
+
+    use super::*;
+    use crate::router;
+    use crate::testing::{TestPage, engine, get, get_with};
+
+    fn liked(line: &str) -> Option<Coding> {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT_ENCODING, line.parse().unwrap());
+        Coding::liked(&headers, &[Coding::Brotli, Coding::Gzip])
+    }
+
+    fn unpacked(bytes: &[u8]) -> Vec<u8> {
+        let mut plain = Vec::new();
+        flate2::read::GzDecoder::new(bytes).read_to_end(&mut plain).unwrap();
+        plain
+    }
+
+    #[test]
+    fn clients_say_what_they_like() {
+        for (line, coding) in [
+            ("gzip, deflate, br, zstd", Some(Coding::Brotli)),
+            ("gzip", Some(Coding::Gzip)),
+            ("GZIP;q=0.5, br;q=0.4", Some(Coding::Gzip)),
+            ("gzip; q=1.0, *;q=0", Some(Coding::Gzip)),
+            ("*", Some(Coding::Brotli)),
+            ("br;q=0, *", Some(Coding::Gzip)),
+            ("identity, gzip;q=0.5", None),
+            ("gzip;q=0, br;q=0", None),
+            ("gzip;q=nonsense", None),
+            ("deflate, zstd", None),
+            ("", None),
+        ] {
+            assert_eq!(liked(line), coding, "{line}");
+        }
+        assert_eq!(Coding::liked(&HeaderMap::new(), &[Coding::Gzip]), None);
+    }
+
+    #[test]
+    fn what_was_packed_is_unpacked_again() {
+        let noise: Vec<u8> =
+            (0..300_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+        for plain in [b"".as_slice(), b"a", "灯塔".repeat(5_000).as_bytes(), &noise] {
+            assert_eq!(unpacked(&pack_fast(plain).unwrap()), plain);
+            assert_eq!(unpacked(&Coding::Gzip.pack_well(plain).unwrap()), plain);
+        }
+    }
+
+    #[tokio::test]
+    async fn pages_are_packed_whole_for_who_can_unpack_them() {
+        let page = TestPage::new("https://www.example.org/a", "Lighthouse", "The lighthouse stands.");
+        let (_dir, service) = engine(&[page], Config::default());
+        let router = router(service).unwrap();
+        let plain = get(&router, "/help").await;
+        assert_eq!(plain.header("content-encoding"), "");
+        let packed = get_with(&router, "/help", &[("accept-encoding", "gzip, deflate, br")]).await;
+        assert_eq!(packed.header("content-encoding"), "gzip");
+        assert_eq!(unpacked(&packed.bytes), plain.bytes);
+        for reply in [&plain, &packed] {
+            let vary: Vec<_> =
+                reply.headers.get_all(VARY).iter().map(|line| line.to_str().unwrap()).collect();
+            assert!(vary.join(", ").to_ascii_lowercase().contains("accept-encoding"), "{vary:?}");
+        }
+        let other = get_with(&router, "/help", &[("accept-encoding", "gzip;q=0.1, br")]).await;
+        assert_eq!(other.header("content-encoding"), "br");
+        let icon = get_with(&router, "/favicon.ico", &[("accept-encoding", "gzip")]).await;
+        assert_eq!(icon.header("content-encoding"), "", "pictures are packed already");
+    }
+}
