@@ -42,6 +42,29 @@ fn a_site_waits_from_the_end_of_its_last_request() {
 }
 
 #[test]
+fn other_settings_hold_for_sites_that_are_known_too() {
+    let mut monitor = monitor(|_| {});
+    assert_eq!(ask(&mut monitor, "a.example", NOON, Ending::default()), at(NOON + 1000));
+    let mut config =
+        CrawlConfig { site_settings: vec!["a.example delay=5s".into()], ..CrawlConfig::default() };
+    monitor.reconfigure(Arc::new(config.clone())).unwrap();
+    let a = site("a.example");
+    assert_eq!(
+        monitor.may_begin(&a, at(NOON + 999)),
+        Permission::NotBefore(at(NOON + 1000)),
+        "a wait has begun"
+    );
+    assert_eq!(ask(&mut monitor, "a.example", NOON + 1000, Ending::default()), at(NOON + 6000));
+    config.site_settings = vec!["a.example delay=soon".into()];
+    assert!(monitor.reconfigure(Arc::new(config)).is_err());
+    assert_eq!(
+        ask(&mut monitor, "a.example", NOON + 6000, Ending::default()),
+        at(NOON + 11_000),
+        "nothing changed"
+    );
+}
+
+#[test]
 fn manners_zone_and_connections_may_be_a_sites_own() {
     let mut monitor = monitor(|config| {
         config.politeness = Politeness::Gentle;

@@ -301,6 +301,18 @@ mod tests {
     }
 
     #[test]
+    fn only_what_was_changed_is_changed() {
+        // Begun with other rules than the settings have.
+        let in_force = CrawlRules { scope: Scope::Any, max_depth: 3, ..CrawlRules::default() };
+        let before = CrawlConfig::default();
+        let now = CrawlConfig { max_depth: 5, guide_words: vec!["灯塔".into()], ..CrawlConfig::default() };
+        let changed = changed_rules(in_force.clone(), &before, &now);
+        let words = vec!["灯塔".to_string()];
+        assert_eq!(changed, CrawlRules { max_depth: 5, guide_words: words, ..in_force.clone() });
+        assert_eq!(changed_rules(in_force.clone(), &now, &now), in_force);
+    }
+
+    #[test]
     fn a_refusal_names_the_rule() {
         let config = CrawlConfig {
             max_depth: 3,

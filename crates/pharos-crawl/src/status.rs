@@ -141,3 +141,33 @@ impl CrawlStatus {
         counter.store(value as u64, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operators_word_and_the_disk_are_two_matters() {
+        let status = CrawlStatus::default();
+        status.set_held(true);
+        status.set_paused(true);
+        status.set_paused(false);
+        assert!(status.snapshot().paused && status.snapshot().held, "room on the disk does not let it go on");
+        status.set_held(false);
+        assert!(!status.snapshot().paused);
+        status.set_full();
+        status.set_held(true);
+        status.begin();
+        assert!(!status.is_full() && !status.snapshot().paused, "a new crawl begins afresh");
+    }
+
+    #[test]
+    fn settings_are_taken_up_once() {
+        let status = CrawlStatus::default();
+        status.set_fetchers(3);
+        status.set_settings(Arc::new(CrawlConfig { fetchers: 9, ..CrawlConfig::default() }));
+        assert_eq!(status.fetchers(9), 9, "a number set by hand does not outlive a setting");
+        assert_eq!(status.take_settings().map(|settings| settings.fetchers), Some(9));
+        assert_eq!(status.take_settings(), None);
+    }
+}

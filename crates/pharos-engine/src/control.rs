@@ -199,3 +199,112 @@ impl Engine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::config::Scope;
+    use pharos_core::{PageUrl, config};
+    use pharos_store::DataDir;
+
+    use super::*;
+    use crate::Run;
+
+    fn config(change: impl FnOnce(&mut config::CrawlConfig)) -> Config {
+        let mut config = Config::default();
+        // Nothing here leaves the machine, and nothing is there.
+        config.crawl.allow_private = true;
+        change(&mut config.crawl);
+        config
+    }
+
+    /// Runs, with somebody who gives orders, until told to stop.
+    async fn run_with<T: Send + 'static>(
+        engine: &Arc<Engine>,
+        seeds: Vec<PageUrl>,
+        act: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        let (tell, stop) = watch::channel(false);
+        let acting = tokio::task::spawn_blocking(move || {
+            let acted = act();
+            let _ = tell.send(true);
+            acted
+        });
+        engine.run(Run { seeds, keep_going: true, stop }).await.unwrap();
+        acting.await.unwrap()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn orders_and_settings_reach_a_crawl_that_runs() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::at(dir.path());
+        let engine = Engine::open(data.clone(), config(|_| {}), "up", true).unwrap();
+        let engine = Arc::new(engine);
+        let seed = PageUrl::parse("http://127.0.0.1:9/").unwrap();
+        let (steered, there) = (Arc::clone(&engine), data.clone());
+        run_with(&engine, vec![seed.clone()], move || {
+            let order = |order| crate::carry_out(&there, &Config::default(), "desk", &order);
+            order(Order::Crawl(CrawlOrder::Pause)).unwrap();
+            assert!(steered.status().is_held());
+            order(Order::Crawl(CrawlOrder::Resume)).unwrap();
+            assert!(!steered.status().is_held());
+            let error = order(Order::Crawl(CrawlOrder::Start)).unwrap_err().to_string();
+            assert!(error.contains(IS_RUNNING), "{error}");
+            order(Order::Recrawl(vec![seed.clone(), seed.join("/new").unwrap()])).unwrap();
+            assert!(steered.catalog().page(seed.join("/new").unwrap().id()).unwrap().is_some());
+            order(Order::RecrawlSite(seed.site())).unwrap();
+
+            steered.reconfigure(config(|crawl| crawl.scope = Scope::Domain)).unwrap();
+            let patience = Instant::now() + PATIENCE;
+            while steered.catalog().rules().unwrap().unwrap().scope != Scope::Domain {
+                assert!(Instant::now() < patience, "the rules never change");
+                std::thread::sleep(TICK);
+            }
+            assert!(steered.reconfigure(config(|crawl| crawl.include = vec![String::new()])).is_err());
+            assert_eq!(steered.config().crawl.scope, Scope::Domain, "what cannot be used changes nothing");
+        })
+        .await;
+        assert_eq!(engine.config().crawl.scope, Scope::Domain);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_engine_without_a_crawl_waits_for_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::at(dir.path());
+        let engine = Engine::open(data.clone(), config(|_| {}), "up", true).unwrap();
+        let (_tell, stop) = watch::channel(false);
+        let nothing = engine.run(Run { seeds: Vec::new(), keep_going: true, stop: stop.clone() }).await;
+        assert!(matches!(nothing, Err(EngineError::NoSeeds { .. })));
+        let there = data.clone();
+        let acting = tokio::task::spawn_blocking(move || {
+            let order = |order| crate::carry_out(&there, &Config::default(), "desk", &order);
+            let error = order(Order::Crawl(CrawlOrder::Pause)).unwrap_err().to_string();
+            assert!(error.contains(IS_NOT_RUNNING), "{error}");
+            order(Order::Add(vec![PageUrl::parse("http://127.0.0.1:9/").unwrap()])).unwrap();
+        });
+        assert_eq!(engine.attend(stop).await, Attended::Crawl, "the first page of all");
+        acting.await.unwrap();
+        let seeds = engine.catalog().seed_sites().unwrap();
+        assert_eq!(seeds.len(), 1);
+        drop(engine);
+        let nobody = crate::carry_out(&data, &Config::default(), "desk", &Order::Crawl(CrawlOrder::Pause));
+        assert!(matches!(nobody, Err(EngineError::NotRunning)));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn rules_that_were_set_while_nothing_ran_hold_when_it_goes_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::at(dir.path());
+        let seed = PageUrl::parse("http://127.0.0.1:9/").unwrap();
+        let run = async |config: Config, seeds: Vec<PageUrl>| {
+            let engine = Arc::new(Engine::open(data.clone(), config, "up", true).unwrap());
+            run_with(&engine, seeds, || {}).await;
+            engine.catalog().rules().unwrap().unwrap()
+        };
+        let begun = run(config(|crawl| (crawl.scope, crawl.max_depth) = (Scope::Any, 3)), vec![seed]).await;
+        assert_eq!((begun.scope, begun.max_depth), (Scope::Any, 3));
+        let same = run(config(|_| {}), Vec::new()).await;
+        assert_eq!(same, begun, "what nobody sets stays as it was begun");
+        let changed = run(config(|crawl| crawl.max_depth = 9), Vec::new()).await;
+        assert_eq!((changed.scope, changed.max_depth), (Scope::Any, 9));
+    }
+}

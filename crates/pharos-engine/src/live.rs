@@ -214,3 +214,53 @@ impl Teller {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::config::Config;
+
+    use super::*;
+
+    #[test]
+    fn what_an_owner_does_is_told_while_it_lives() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::at(dir.path());
+        assert_eq!(live(&data), None);
+        let engine = Engine::open(data.clone(), Config::default(), "up", true).unwrap();
+        let telling = engine.tell("up").unwrap();
+        engine.status().set_held(true);
+        let patience = Instant::now() + Duration::from_secs(60);
+        let told = loop {
+            match live(&data) {
+                Some(told) if told.held => break told,
+                _ => assert!(Instant::now() < patience, "nothing is told"),
+            }
+            thread::sleep(Duration::from_millis(20));
+        };
+        assert_eq!((told.command.as_str(), told.process, told.fetchers), ("up", std::process::id(), 64));
+        assert_eq!(told.phase, Phase::Idle);
+        drop(telling);
+        assert_eq!(live(&data), None, "nobody is there any more");
+        let old = Live { at: SystemClock.now().minus(BELIEVED_FOR), ..told };
+        fs::write(status_file(&data), serde_json::to_vec(&old).unwrap()).unwrap();
+        assert_eq!(live(&data), None, "it stands still");
+        fs::write(status_file(&data), "{").unwrap();
+        assert_eq!(live(&data), None);
+    }
+
+    #[test]
+    fn every_phase_is_read_as_it_was_written() {
+        for phase in [
+            Phase::Idle,
+            Phase::Replaying,
+            Phase::Running,
+            Phase::Empty,
+            Phase::Ended(Ended::MaxPages),
+            Phase::Failed("no \"contact\"".into()),
+        ] {
+            let live = Live { phase, ..Live::default() };
+            let json = serde_json::to_string(&live).unwrap();
+            assert_eq!(serde_json::from_str::<Live>(&json).unwrap(), live);
+        }
+    }
+}

@@ -94,6 +94,34 @@ fn the_wait_outlasts_a_site_that_ran_dry() {
 }
 
 #[test]
+fn what_an_operator_wants_comes_first_and_once() {
+    let pages: Vec<DuePage> = (0..5).map(|number| page(1, number)).collect();
+    let (mut frontier, catalog) = (breadth_first(Duration::ZERO), catalog(&pages));
+    frontier.wake(site(1));
+    let mut given = Vec::new();
+    for wanted in [None, Some(4), None, Some(4), None, None] {
+        if let Some(number) = wanted {
+            frontier.put_first(page(1, number));
+        }
+        if let Next::Page(page) = next(&mut frontier, &catalog, at(0)) {
+            frontier.started(site(1), at(0));
+            frontier.ended(site(1), at(0), Duration::ZERO);
+            given.push(page.url.to_string());
+        }
+    }
+    let number = |n: usize| page(1, n).url.to_string();
+    assert_eq!(given, [0, 4, 1, 2, 3].map(number), "and what is under way is not begun again");
+    // What was set aside is taken back.
+    let mut frontier = breadth_first(Duration::ZERO);
+    frontier.wake(site(1));
+    let Next::Page(first) = next(&mut frontier, &catalog, at(0)) else { panic!("a page is due") };
+    frontier.park(&first, None);
+    frontier.put_first(first.clone());
+    assert_eq!(next(&mut frontier, &catalog, at(0)), Next::Page(first));
+    assert_eq!(frontier.queued(), 4);
+}
+
+#[test]
 fn sites_take_turns() {
     let mut frontier = breadth_first(Duration::ZERO);
     let pages: Vec<DuePage> = (1..=3).flat_map(|s| (1..=3).map(move |n| page(s, n))).collect();
