@@ -12,8 +12,11 @@ use crate::page::{Frame, respond};
 use crate::service::Rooms;
 use crate::visitor::Visitor;
 
+/// What a page is called in the words of a language.
+type Name = fn(&DeskWords) -> &'static str;
+
 /// Every page of the desk: its path, and what it is called.
-const PLACES: [(&str, fn(&DeskWords) -> &'static str); 12] = [
+const PLACES: [(&str, Name); 12] = [
     ("/admin", |words| words.overview),
     ("/admin/sites", |words| words.sites),
     ("/admin/page", |words| words.page_story),
