@@ -399,7 +399,12 @@ mod tests {
         let versioned = get(&router, assets::style_href()).await;
         assert!(versioned.header("cache-control").contains("immutable"));
         assert!(get(&router, "/favicon.ico").await.bytes.starts_with(&[0, 0, 1, 0]));
-        assert!(get(&router, "/robots.txt").await.text().contains("Disallow: /snapshot\nDisallow: /clean\n"));
+        let robots = get(&router, "/robots.txt").await;
+        assert!(robots.text().contains("Disallow: /snapshot\nDisallow: /clean\n"));
+        assert!(robots.text().contains("\nDisallow: /admin\n"));
+        for desk in [assets::desk_style_href(), assets::desk_script_href()] {
+            assert!(get(&router, desk).await.header("cache-control").contains("immutable"), "{desk}");
+        }
         let description = get(&router, "/opensearch.xml").await;
         let template = "template=\"http://localhost/search?q={searchTerms}&amp;page={startPage?}";
         assert!(description.text().contains(&format!("type=\"text/html\" method=\"get\" {template}\"")));

@@ -12,8 +12,11 @@ use crate::page::{Frame, respond};
 use crate::service::Rooms;
 use crate::visitor::Visitor;
 
+/// What a page is called in the words of a language.
+type Name = fn(&DeskWords) -> &'static str;
+
 /// Every page of the desk: its path, and what it is called.
-const PLACES: [(&str, fn(&DeskWords) -> &'static str); 13] = [
+const PLACES: [(&str, Name); 13] = [
     ("/admin", |words| words.overview),
     ("/admin/crawl", |words| words.crawl),
     ("/admin/sites", |words| words.sites),

@@ -213,12 +213,11 @@ async fn one_logs_in_and_out() {
     let fields = [("name", " ｋｅｅｐｅｒ "), ("password", PASSWORD), ("next", "/admin/operators")];
     let reply = browser.post("/admin/login", &fields).await;
     assert_eq!((reply.status, reply.header("location")), (StatusCode::SEE_OTHER, "/admin/operators"));
-    let cookie = reply.header("set-cookie").to_string();
+    let cookie = reply.header("set-cookie");
     assert!(cookie.ends_with("; Path=/admin; HttpOnly; SameSite=Strict"), "{cookie}");
     assert!(browser.is_in().await);
 
-    let (old, token) = (browser.cookie.clone(), cookie);
-    assert!(running.desk.sessions.of("x", &[], "", std::time::Instant::now()).is_none() && !token.is_empty());
+    let old = browser.cookie.clone();
     browser.log_in("Keeper", PASSWORD).await;
     assert_ne!(browser.cookie, old, "every login has a new token");
     let new = std::mem::replace(&mut browser.cookie, old);
@@ -584,7 +583,6 @@ async fn nothing_that_anybody_typed_becomes_markup() {
     let reply =
         keeper.act("/admin/operators/add", &[("name", evil), ("role", "full"), ("password", PASSWORD)]).await;
     assert_eq!(reply.status, StatusCode::SEE_OTHER);
-    keeper.headers = vec![("user-agent", "<script>")];
     running.desk.record.note(&super::record::Deed {
         who: evil,
         from: evil,

@@ -109,7 +109,7 @@ fn backwards(mut file: File, budget: &mut u64, take: &mut impl FnMut(&[u8]) -> b
         piece.append(&mut rest);
         let mut lines = piece.split(|byte| *byte == b'\n');
         let first = lines.next().unwrap_or_default();
-        if !lines.rev().filter(|line| !line.is_empty()).all(|line| take(line)) {
+        if !lines.rev().filter(|line| !line.is_empty()).all(&mut *take) {
             return Ok(Ended::Enough);
         }
         rest = if first.len() > LONGEST_LINE { Vec::new() } else { first.to_vec() };
