@@ -56,7 +56,7 @@ pub struct Engine {
 pub struct Run {
     /// Where to start, in addition to what is already known.
     pub seeds: Vec<PageUrl>,
-    /// Whether to wait for more when nothing is due.
+    /// Whether to wait for more when nothing is due, or nothing is known yet.
     pub keep_going: bool,
     /// Becomes true when the engine is to stop.
     pub stop: watch::Receiver<bool>,
@@ -245,7 +245,7 @@ impl Engine {
     /// Replays what the stores have not absorbed, then crawls until there is nothing to do or it is told to stop.
     pub async fn run(&self, run: Run) -> Result<CrawlSummary, EngineError> {
         let mut intake = self.intake_that_derives(self.index.is_some(), &mut |_| !*run.stop.borrow())?;
-        self.take_seeds(&mut intake, &run.seeds)?;
+        self.take_seeds(&mut intake, &run)?;
         let Intake { readers, mut absorber, .. } = intake;
         let wanted = absorber.wanted();
 
@@ -348,10 +348,15 @@ impl Engine {
     }
 
     /// Records where the crawl starts and what it may follow, before its first request.
-    fn take_seeds(&self, intake: &mut Intake, seeds: &[PageUrl]) -> Result<(), EngineError> {
+    fn take_seeds(&self, intake: &mut Intake, run: &Run) -> Result<(), EngineError> {
+        let seeds = &run.seeds;
         let Some(first) = seeds.first() else {
-            let known = self.catalog.rules()?.is_some() && self.config.crawl.mode == Mode::Incremental;
-            return if known { Ok(()) } else { Err(EngineError::NoSeeds { command: self.command.clone() }) };
+            // A service that is new waits for somebody who tells it what to crawl.
+            let may_wait = run.keep_going || self.catalog.rules()?.is_some();
+            if may_wait && self.config.crawl.mode == Mode::Incremental {
+                return Ok(());
+            }
+            return Err(EngineError::NoSeeds { command: self.command.clone() });
         };
         let now = self.clock.now();
         let fresh_since = (self.config.crawl.mode == Mode::Batch).then_some(now);

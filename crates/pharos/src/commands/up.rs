@@ -43,6 +43,7 @@ pub(crate) async fn up(
     })?;
     let index = engine.index().context("the engine runs without an index")?;
     let search = Arc::new(Search::new(index, &config));
+    let is_new = seeds.is_empty() && search.pages()? == 0;
     let service = Service {
         data: data.clone(),
         learning: Arc::new(Learning::start(&data, &config, Arc::clone(&search), engine.readings())?),
@@ -55,6 +56,12 @@ pub(crate) async fn up(
     settings::reload_on_hangup(global, engine.status())?;
     let progress = console::crawl_progress(engine.status());
     console::say(global.quiet, &format!("searching at http://{address}/  (Ctrl-C stops)"));
+    if is_new {
+        console::say(
+            global.quiet,
+            "nothing is known yet: `pharos add https://www.example.org/` says what to crawl",
+        );
+    }
     let builds = engine.build_by_schedule(stop.clone())?;
     let ran = engine.run(Run { seeds, keep_going: true, stop: stop.clone() }).await;
     progress.abort();
