@@ -9,6 +9,7 @@ import demo
 import fuzz_api
 import golden
 import licences
+import packaged
 import valid_pages
 
 
@@ -45,6 +46,66 @@ class Licences(unittest.TestCase):
         self.assertIn("cargo tree -i bad", licences.problem("bad", "1.0.0", "GPL-3.0-only"))
         self.assertIn("names no licence", licences.problem("silent", "1.0.0", None))
         self.assertIn("cannot be read", licences.problem("odd", "1.0.0", "MIT OR"))
+
+
+class Packaging(unittest.TestCase):
+    HELPS = {"up": "  --listen <A>\n  --seeds-file <F>\n  --data <D>", "health": "Usage", "--help": "  --data <D>"}
+
+    def bad(self, line):
+        return packaged.bad_command(line.split(), lambda command: self.HELPS.get(command, ""))
+
+    def test_variables(self):
+        text = "PHAROS_WEB_LISTEN=1 PHAROS_DATA=x ${PHAROS_WEB_LISTENING} #PHAROS_CRAWL_CONTACT="
+        self.assertEqual(["there is no variable PHAROS_CRAWL_CONTACT", "there is no variable PHAROS_WEB_LISTENING"],
+                         packaged.unknown_variables(text, {"web.listen": ""}))
+
+    def test_commands_and_flags(self):
+        for line in ["pharos up", "pharos --data D up --seeds-file=F --listen A", "pharos --version", "pharos health"]:
+            self.assertEqual([], self.bad(line), line)
+        for line in ["pharos rise", "pharos --data D rise", "pharos up --listens A", "pharos up --seed=1", "pharos --up"]:
+            self.assertEqual(1, len(self.bad(line)), line)
+
+    def test_command_lines_of_a_manual(self):
+        text = ("pharos health\n    sudo -u pharos pharos --data D add 'a b'  # why\nthe pharos user\n"
+                "sudo -u pharos pharos up # why\npharos completions bash > x\n")
+        self.assertEqual([["pharos", "health"], ["pharos", "up"]], packaged.command_lines(text))
+
+    def test_units(self):
+        def wrong(text):
+            return packaged.unit_problems(text, lambda command: self.HELPS.get(command, ""),
+                                           {"/usr/bin/pharos", "/etc/pharos/seeds"})
+        self.assertEqual([], wrong("ExecStart=/usr/bin/pharos up --seeds-file /etc/pharos/seeds\n"))
+        self.assertEqual(1, len(wrong("ExecStart=/usr/local/bin/pharos up\n")))
+        self.assertEqual(1, len(wrong("EnvironmentFile=-/etc/pharos/env\n")))
+        self.assertEqual(1, len(wrong("ExecStart=/usr/bin/pharos up --seed x\n")))
+
+    def test_images(self):
+        def wrong(port, command):
+            text = f'ENV A=b \\\n    PHAROS_WEB_LISTEN=0.0.0.0:8080\nEXPOSE {port}\nCMD {command}\n'
+            return packaged.image_problems(text, "8080", lambda command: self.HELPS.get(command, ""))
+        self.assertEqual([], wrong(8080, '["up"]'))
+        self.assertEqual(1, len(wrong(80, '["up"]')))
+        self.assertEqual(1, len(wrong(8080, '["rise"]')))
+
+    def test_compositions(self):
+        engine = {"expose": ["8080"], "environment": {"PHAROS_WEB_BEHIND_PROXY": "true"}}
+        proxy = {"environment": {"UPSTREAM": "pharos:8080"}}
+
+        def wrong(**changes):
+            return packaged.compose_problems({"services": {"pharos": engine | changes, "caddy": proxy}}, "8080")
+        self.assertEqual([], wrong())
+        for changes in [{"expose": ["80"]}, {"ports": ["8080:8080"]}, {"environment": {}}]:
+            self.assertEqual(1, len(wrong(**changes)), changes)
+
+    def test_proxies(self):
+        good = "127.0.0.1:8080 X-Forwarded-For X-Forwarded-Proto /metrics /admin"
+        self.assertEqual([], packaged.proxy_problems(good, "8080"))
+        for bad in [good.replace("8080", "80"), good.replace("/metrics", ""),
+                    good + " $proxy_add_x_forwarded_for"]:
+            self.assertEqual(1, len(packaged.proxy_problems(bad, "8080")), bad)
+
+    def test_paths_of_the_package(self):
+        self.assertEqual({"/usr/bin/pharos"}, packaged.packaged_paths('put 755 "$binary" usr/bin/pharos\nputs 1 2 3\n'))
 
 
 class Arrows(unittest.TestCase):

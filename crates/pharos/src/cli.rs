@@ -2,8 +2,10 @@
 
 mod eval;
 mod graph;
+mod health;
 mod index;
 mod log;
+mod manual;
 mod words;
 
 use std::path::PathBuf;
@@ -12,8 +14,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use eval::*;
 pub(crate) use graph::*;
+pub(crate) use health::*;
 pub(crate) use index::*;
 pub(crate) use log::*;
+pub(crate) use manual::*;
 pub(crate) use words::*;
 
 /// Pharos (灯塔): a complete web search engine in one binary.
@@ -92,6 +96,8 @@ pub(crate) enum Command {
     Suggest(SuggestArgs),
     /// Serve the search page and the API only
     Serve(ListenArgs),
+    /// Does the engine answer? For who watches over processes (exit code 1: it does not)
+    Health(HealthArgs),
     /// Show what is left of a page once it is understood
     Clean(CleanArgs),
     /// Cut text into words, separated by two spaces
@@ -127,6 +133,10 @@ pub(crate) enum Command {
     Stats,
     /// All settings with their values, defaults and meaning
     Config,
+    /// The manual pages
+    Man(ManArgs),
+    /// Completions for a shell, to be read by it
+    Completions(CompletionsArgs),
 }
 
 #[derive(Args)]

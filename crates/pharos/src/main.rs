@@ -65,6 +65,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Search(args) => commands::search::run(global, args),
         Command::Suggest(args) => commands::suggest::run(global, &args),
         Command::Serve(args) => commands::serve::run(global, args),
+        Command::Health(args) => commands::health::run(global, &args),
         Command::Clean(args) => commands::clean::run(global, args),
         Command::Segment(args) => commands::segment::run(global, args),
         Command::Words { command } => commands::words::run(global, command),
@@ -82,5 +83,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Eval { command: EvalCommand::Spam } => commands::eval_spam::run(global),
         Command::Stats => commands::stats::run(global),
         Command::Config => commands::config::run(global),
+        Command::Man(args) => commands::man::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
     }
 }

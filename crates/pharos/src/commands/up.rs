@@ -81,7 +81,9 @@ pub(crate) async fn up(
             Ok(_) | Err(EngineError::Stopped) => {}
             Err(EngineError::NoSeeds { .. }) => console::say(
                 global.quiet,
-                &format!("nothing to crawl yet: name the first pages at http://{address}/admin"),
+                &format!(
+                    "nothing to crawl yet: name the first pages at http://{address}/admin, or by `pharos add`"
+                ),
             ),
             Err(EngineError::Crawl(error)) if !is_asked_for => {
                 console::say(global.quiet, &format!("the crawl cannot go on: {error}"));

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Prints the licences of everything that is linked into the binary: who passes it on has to pass them on, too."""
+
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
+
+import metadata as cargo  # noqa: E402: it is beside the checks
+
+NOTICE = re.compile(r"(licen[cs]e|copying|notice|copyright|unlicense)([-._].*)?", re.IGNORECASE)
+
+
+def linked(metadata, root="pharos"):
+    """The foreign packages that `root` is made of, by name: what tests and build scripts use is left out."""
+    packages = {package["id"]: package for package in metadata["packages"]}
+    nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
+    ours = set(metadata["workspace_members"])
+    waiting = [identity for identity in ours if packages[identity]["name"] == root]
+    seen = set(waiting)
+    while waiting:
+        for dependency in nodes[waiting.pop()]["deps"]:
+            is_linked = any(kind["kind"] is None for kind in dependency["dep_kinds"])
+            if is_linked and dependency["pkg"] not in seen:
+                seen.add(dependency["pkg"])
+                waiting.append(dependency["pkg"])
+    return sorted((packages[identity] for identity in seen - ours), key=lambda package: package["name"])
+
+
+def texts(folder):
+    """The licence files of a package."""
+    return [path.read_text(encoding="utf-8", errors="replace").strip() for path in sorted(folder.iterdir())
+            if path.is_file() and NOTICE.fullmatch(path.name)]
+
+
+def main():
+    packages = linked(cargo.load())
+    holders = {}
+    for package in packages:
+        print(f"{package['name']} {package['version']}: {package['license']}")
+        for text in texts(Path(package["manifest_path"]).parent):
+            holders.setdefault(text, []).append(f"{package['name']} {package['version']}")
+    for text, names in holders.items():
+        print(f"\n{'=' * 80}\n{', '.join(names)}\n{'-' * 80}\n{text}")
+
+
+if __name__ == "__main__":
+    main()
