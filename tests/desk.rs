@@ -284,18 +284,18 @@ fn submissions_builds_and_settings() {
 
     // A setting is changed, a wrong one is refused, and somebody else's change is not undone.
     browser.open(&format!("{home}/admin/settings?section=rank"));
-    fill(&browser, "[id='rank.block'] textarea", "nobody.example");
-    browser.click("[id='rank.block'] button");
+    fill(&browser, "#rank-block textarea", "nobody.example");
+    browser.click("#rank-block button");
     until("it is saved", || said(&browser) == "Saved");
     let file = demo.data().join("pharos.toml");
     assert!(std::fs::read_to_string(&file).unwrap().contains("block = [\"nobody.example\"]"));
-    fill(&browser, "[id='rank.k1'] input[type=text]", "much");
-    browser.click("[id='rank.k1'] button");
+    fill(&browser, "#rank-k1 input[type=text]", "much");
+    browser.click("#rank-k1 button");
     until("it is refused", || said(&browser).contains("a number"));
     let others = std::fs::read_to_string(&file).unwrap() + "# by hand\n";
     std::fs::write(&file, &others).unwrap();
-    fill(&browser, "[id='rank.k1'] input[type=text]", "1.4");
-    browser.click("[id='rank.k1'] button");
+    fill(&browser, "#rank-k1 input[type=text]", "1.4");
+    browser.click("#rank-k1 button");
     until("it is told", || said(&browser).contains("meanwhile"));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), others);
     // All of them are brought at once.
@@ -346,8 +346,8 @@ fn a_newcomer_names_the_first_site_on_the_desk() {
     browser.find(".state.running");
     // What the command line decides is not offered.
     browser.open(&format!("{home}/admin/settings"));
-    assert!(browser.all("[id='crawl.politeness'] form").is_empty());
-    assert_eq!(browser.all("[id='crawl.fetchers'] form").len(), 1);
+    assert!(browser.all("#crawl-politeness form").is_empty());
+    assert_eq!(browser.all("#crawl-fetchers form").len(), 1);
 }
 
 /// Every page of the desk.

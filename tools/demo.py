@@ -20,8 +20,11 @@ ENOUGH = 11
 
 ADDRESS = re.compile(r"http://(127\.0\.0\.1:\d+)/")
 
-# What listens on this machine is reached without the proxies of the environment.
-OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+# What listens on this machine is reached without the proxies of the environment. Whoever logged in stays so.
+OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor())
+
+# By which the first operator of the desk comes.
+SETUP_CODE = "a code of the checks"
 
 
 class Demo:
@@ -39,7 +42,8 @@ class Demo:
             with self.said.open("wb") as said:
                 self.process = subprocess.Popen(
                     [self.binary, "demo", "--listen", "127.0.0.1:0"], stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL, stderr=said, env=environment | {"TMPDIR": self.folder.name})
+                    stdout=subprocess.DEVNULL, stderr=said, env=environment
+                    | {"TMPDIR": self.folder.name, "PHAROS_DESK_SETUP_CODE": SETUP_CODE})
         except OSError as error:
             self.folder.cleanup()
             raise SystemExit(f"cannot start {self.binary}: {error}; build it with `cargo build`") from error
@@ -50,6 +54,14 @@ class Demo:
             self.__exit__()
             raise
         return self
+
+    def log_in(self):
+        """Names the first operator of the desk, who is logged in from then on."""
+        form = {"code": SETUP_CODE, "name": "checker", "password": "lamp in the tower", "again": "lamp in the tower"}
+        url = f"http://{self.address}/admin/setup"
+        with OPENER.open(url, urllib.parse.urlencode(form).encode(), timeout=PATIENCE) as answer:
+            if answer.status != 200 or not answer.url.endswith("/admin"):
+                raise SystemExit(f"cannot log in to the desk: {answer.status} at {answer.url}")
 
     def __exit__(self, *_):
         self.process.terminate()

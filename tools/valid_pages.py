@@ -49,6 +49,16 @@ PAGES = [
     ("desk-login-zh", "/admin/login?lang=zh&next=/admin/sites", 200),
 ]
 
+# The pages of the desk, which come after a login.
+DESK = [(f"desk-{name}{lang}", f"/admin{path}{'&' if '?' in path else '?'}lang={lang or 'en'}", 200)
+        for lang in ("", "zh")
+        for name, path in [
+            ("overview", ""), ("crawl", "/crawl"), ("sites", "/sites"), ("site", "/site?name=campus.localhost:8081"),
+            ("page", "/page"), ("page-unknown", "/page?url=https://nobody.example/"), ("trouble", "/trouble"),
+            ("submissions", "/submissions"), ("index", "/index"), ("machine", "/machine"), ("queries", "/queries"),
+            ("settings", "/settings"), ("settings-rank", "/settings?section=rank"), ("logs", "/logs"),
+            ("operators", "/operators"), ("actions", "/actions"), ("account", "/account")]]
+
 # Everything that is recommended, except where it is a matter of taste.
 RULES = {
     # A browser reads `<!doctype html>` in any case; ours is small.
@@ -103,7 +113,9 @@ def fetch(demo, folder):
         links["content"] = re.sub(r"(/snapshot/[^?/]+)", r"\1/content", links["snapshot"])
         links["text"] = links["content"] + "&view=text"
         links["clean"] = link_in(demo.get(links["snapshot"])[1], r"/clean\?")
-    for name, path, expected in PAGES:
+    for name, path, expected in PAGES + DESK:
+        if name == DESK[0][0]:
+            demo.log_in()
         if path.startswith("{"):
             link = links.get(path.strip("{}"))
             if not link:
@@ -127,7 +139,7 @@ def main(binary, node_modules):
         wrong += validate(folder, node_modules)
     for line in wrong:
         print(f"pages: {line}", file=sys.stderr)
-    print(f"pages: {len(PAGES)} pages, {len(wrong)} errors")
+    print(f"pages: {len(PAGES) + len(DESK)} pages, {len(wrong)} errors")
     return 1 if wrong else 0
 
 

@@ -193,7 +193,7 @@ impl Engine {
         let rules = changed_rules(in_force.clone(), &before.crawl, &now.crawl);
         let seeds = self.catalog.seed_sites()?;
         let Some(about) = seeds.iter().find_map(home_of).filter(|_| rules != in_force) else { return Ok(()) };
-        match leave(&self.data, &Order::Rules { about, rules }, WAITING_RULES)? {
+        match leave(&self.data, &Order::Rules { about, rules: Box::new(rules) }, WAITING_RULES)? {
             Left::Waits => Ok(()),
             Left::Full => Err(EngineError::OrderUnread { owner: "the engine".into() }),
         }

@@ -378,7 +378,7 @@ impl Engine {
         let rules = changed_rules(recorded.clone(), &CrawlConfig::default(), config);
         let seeds = self.catalog.seed_sites()?;
         match seeds.iter().find_map(home_of).filter(|_| rules != recorded) {
-            Some(about) => intake.carry_out(&Order::Rules { about, rules }),
+            Some(about) => intake.carry_out(&Order::Rules { about, rules: Box::new(rules) }),
             None => Ok(()),
         }
     }

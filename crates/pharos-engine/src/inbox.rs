@@ -56,7 +56,7 @@ pub enum Order {
         /// A page of the crawl, because every record is about one.
         about: PageUrl,
         /// The rules.
-        rules: CrawlRules,
+        rules: Box<CrawlRules>,
     },
     /// Do something with the crawl itself.
     Crawl(CrawlOrder),
@@ -113,7 +113,7 @@ impl Order {
                 about(home_of(site).as_slice(), at, &Event::Recrawl { whole_site: true })
             }
             Self::Rules { about: url, rules } => {
-                let event = Event::CrawlStarted { seeds: Vec::new(), rules: rules.clone() };
+                let event = Event::CrawlStarted { seeds: Vec::new(), rules: CrawlRules::clone(rules) };
                 about(std::slice::from_ref(url), at, &event)
             }
             Self::Crawl(_) => Vec::new(),
@@ -165,7 +165,7 @@ impl Order {
                 let first = catalog.pages(Some(site.id()), None, 1)?;
                 first.first().is_none_or(|page| is_due(page, at))
             }
-            Self::Rules { rules, .. } => catalog.rules()?.as_ref() == Some(rules),
+            Self::Rules { rules, .. } => catalog.rules()?.as_ref() == Some(&**rules),
             Self::Crawl(_) => true,
         })
     }

@@ -41,6 +41,8 @@ struct Section {
 
 struct Setting {
     key: &'static str,
+    /// Where it stands in the page.
+    id: String,
     meaning: &'static str,
     value: String,
     default: String,
@@ -83,6 +85,7 @@ pub(crate) async fn settings(
         let effect = takes_effect(key.name);
         Setting {
             key: key.name,
+            id: key.name.replace(['.', '_'], "-"),
             meaning: key.meaning.trim(),
             default: for_people(&default, key.name),
             is_changed: is_changed(key.name),
