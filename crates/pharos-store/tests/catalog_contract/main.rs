@@ -231,6 +231,14 @@ fn naming_a_page_again_is_asking_again(path: &Path, open: Open<'_>) {
     let again: HashSet<String> = due(&*catalog, 100).into_iter().collect();
     assert_eq!(again, ["/failed", "/refused", "/missing", "/gone"].map(String::from).into());
     assert_eq!(story(&*catalog, "/failed").attempts, 0);
+    // An old capture that comes later does not make the last visit a good one.
+    catalog
+        .apply(&[failed("/late", 2, 1, None), answered("/late", 1, 6), seed("/late", 6)], position(7))
+        .unwrap();
+    assert_eq!(
+        (story(&*catalog, "/late").state, story(&*catalog, "/late").due),
+        (PageState::Stored, Some(at(6)))
+    );
 }
 
 fn rules_and_robots_are_kept(path: &Path, open: Open<'_>) {
