@@ -45,7 +45,7 @@ pub struct Absorbed {
     pub shown: Vec<Shown>,
     /// Pages that an operator wants now.
     pub wanted: Vec<PageId>,
-    /// Other rules are in force.
+    /// Other rules are in force, or they start from other sites.
     pub new_rules: bool,
 }
 

@@ -30,7 +30,7 @@ use crate::monitor::Ending;
 use crate::overseer::{Judgement, Overseer};
 use crate::politeness::crawl_delay;
 use crate::robots::is_robots_txt;
-use crate::scope::Scoping;
+use crate::scope::{Scoping, rules_of};
 use crate::setting_error::SettingError;
 use crate::status::CrawlStatus;
 use crate::tallies::Traffic;
@@ -88,8 +88,8 @@ struct Loop {
     overseer: Overseer,
     /// When it began.
     started: Timestamp,
-    /// The rules of the crawl, once they were changed while it runs: pages found by the rules before may be out of them.
-    changed_rules: Option<Scoping>,
+    /// The rules of the crawl: pages that were found by those before may be out of them.
+    rules: Scoping,
     requests: JoinSet<Report>,
     errands: HashMap<Id, Errand>,
     /// Pages among the requests.
@@ -148,7 +148,7 @@ impl Loop {
             without_file: HashSet::new(),
             overseer,
             started,
-            changed_rules: None,
+            rules: Scoping::new(rules_of(&config)),
             requests: JoinSet::new(),
             errands: HashMap::new(),
             pages_under_way: 0,
@@ -161,6 +161,7 @@ impl Loop {
     async fn go(&mut self) -> Result<Ended, CrawlError> {
         let copies = self.read(|catalog| catalog.aliases()).await?;
         self.overseer.know_copies(copies.into_iter().map(|(copy, _)| copy));
+        self.read_rules().await?;
         loop {
             let pause = self.hand_out().await?;
             match self.is_over() {
@@ -272,9 +273,9 @@ impl Loop {
             self.frontier.park(&page, None);
             return Ok(());
         }
-        if let Some(rules) = &self.changed_rules
-            && page.depth > 0
-            && let Err(refusal) = rules.admits_at(&page.url, page.depth)
+        // What the operator named is asked for in any case.
+        if page.depth > 0
+            && let Err(refusal) = self.rules.still_admits(&page.url)
         {
             return self.refuse(&page, &refusal.to_string(), now).await;
         }
@@ -487,9 +488,7 @@ impl Loop {
             self.frontier.wake(site);
         }
         if absorbed.new_rules {
-            let config = self.crawl.config.clone();
-            let rules = self.read(move |catalog| Scoping::in_force(catalog, &config)).await?;
-            self.changed_rules = Some(rules);
+            self.read_rules().await?;
         }
         for page in absorbed.wanted {
             if let Some(due) = self.read(move |catalog| catalog.due_page(page)).await? {
@@ -497,6 +496,13 @@ impl Loop {
             }
         }
         self.look_for_twins(&absorbed.shown).await
+    }
+
+    /// Takes up the rules in force and the seed sites that they start from.
+    async fn read_rules(&mut self) -> Result<(), CrawlError> {
+        let config = self.crawl.config.clone();
+        self.rules = self.read(move |catalog| Scoping::in_force(catalog, &config)).await?;
+        Ok(())
     }
 
     /// Are sites of which pages came the same as others?

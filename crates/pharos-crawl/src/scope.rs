@@ -125,6 +125,16 @@ impl Scoping {
         self.filter.check(url)
     }
 
+    /// May a page be asked for that was found by other rules? Only what keeps whole places out counts: how far the crawl
+    /// goes, and what is never to be asked for. Sitemaps are found by the same.
+    pub(crate) fn still_admits(&self, url: &PageUrl) -> Result<(), Refusal> {
+        self.is_near(url)?;
+        match self.filter.check(url) {
+            Err(refusal @ Refusal::Exclude(_)) => Err(refusal),
+            _ => Ok(()),
+        }
+    }
+
     /// The same for a page so many clicks from a seed.
     pub fn admits_at(&self, url: &PageUrl, depth: u32) -> Result<(), Refusal> {
         self.admits(url)?;

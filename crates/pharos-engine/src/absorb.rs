@@ -117,6 +117,7 @@ impl Absorber {
         for change in all {
             match change {
                 Known::Removed(what) => absorbed.removed.push(what),
+                Known::Seed { .. } | Known::Alias { .. } => absorbed.new_rules = true,
                 Known::Recrawl { url, whole_site: false, .. } => absorbed.wanted.push(url.id()),
                 _ => {}
             }

@@ -16,15 +16,12 @@ use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
 use crate::engine::TICK;
-use crate::inbox::{CrawlOrder, Inbox, Left, Order, PATIENCE, home_of, leave};
+use crate::inbox::{CrawlOrder, Inbox, Order, PATIENCE, home_of};
 use crate::live::Phase;
 use crate::{Engine, EngineError};
 
-/// Changes of rules that may wait to be recorded.
-const WAITING_RULES: usize = 1_000;
-
 const IS_RUNNING: &str = "the crawl is running already";
-const IS_NOT_RUNNING: &str = "no crawl is running";
+pub(crate) const IS_NOT_RUNNING: &str = "no crawl is running";
 
 /// Why an engine whose crawl had ended has something to do again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,14 +57,18 @@ pub(crate) struct PassingOn {
 
 impl PassingOn {
     pub(crate) async fn run(mut self, records: mpsc::Sender<Record>) {
+        let mut stop = self.stop.clone();
+        tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => {}
+            () = self.pass_on(records) => {}
+        }
+        // Whoever is to stop does not wait for what is being passed on.
+        let _ = self.halt.send(*stop.borrow());
+    }
+
+    async fn pass_on(&mut self, records: mpsc::Sender<Record>) {
         loop {
-            tokio::select! {
-                _ = self.stop.wait_for(|stop| *stop) => {
-                    let _ = self.halt.send(true);
-                    return;
-                }
-                () = tokio::time::sleep(TICK) => {}
-            }
+            tokio::time::sleep(TICK).await;
             for (path, order) in self.inbox.waiting() {
                 if let Order::Crawl(order) = order {
                     let done = self.obey(order);
@@ -129,6 +130,7 @@ impl Engine {
         let (_, never) = watch::channel(false);
         let phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let contact = self.config().crawl.contact.clone();
+        let was_empty = phase == Phase::Empty && matches!(self.catalog.rules(), Ok(None));
         loop {
             tokio::select! {
                 _ = stop.wait_for(|stop| *stop) => return Attended::Stop,
@@ -141,7 +143,7 @@ impl Engine {
                     warn!(%error, "could not do what the operator asked for");
                 }
             }
-            let has_first = phase == Phase::Empty && others && matches!(self.catalog.rules(), Ok(Some(_)));
+            let has_first = was_empty && others && matches!(self.catalog.rules(), Ok(Some(_)));
             // Public sites are not asked before there is somebody to turn to: now there is.
             let has_contact = matches!(phase, Phase::Failed(_)) && self.config().crawl.contact != contact;
             if crawl || has_first || has_contact {
@@ -189,14 +191,20 @@ impl Engine {
 
     /// Has other rules recorded, where there is a crawl that they are for.
     fn record_rules(&self, before: &Config, now: &Config) -> Result<(), EngineError> {
-        let Some(in_force) = self.catalog.rules()? else { return Ok(()) };
+        // What waits to be recorded counts as well.
+        let mut intended = self.intended.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(in_force) =
+            intended.clone().map_or_else(|| self.catalog.rules(), |rules| Ok(Some(rules)))?
+        else {
+            return Ok(());
+        };
         let rules = changed_rules(in_force.clone(), &before.crawl, &now.crawl);
         let seeds = self.catalog.seed_sites()?;
         let Some(about) = seeds.iter().find_map(home_of).filter(|_| rules != in_force) else { return Ok(()) };
-        match leave(&self.data, &Order::Rules { about, rules: Box::new(rules) }, WAITING_RULES)? {
-            Left::Waits => Ok(()),
-            Left::Full => Err(EngineError::OrderUnread { owner: "the engine".into() }),
-        }
+        let order = Order::Rules { about, rules: Box::new(rules.clone()) };
+        Inbox::of(&self.data).leave_in_turn(&order)?;
+        *intended = Some(rules);
+        Ok(())
     }
 }
 

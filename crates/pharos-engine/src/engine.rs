@@ -54,6 +54,8 @@ pub struct Engine {
     pub(crate) status: Arc<CrawlStatus>,
     pub(crate) counts: Arc<Counts>,
     pub(crate) phase: Arc<Mutex<Phase>>,
+    /// Rules that were asked for last, which may wait to be recorded.
+    pub(crate) intended: Mutex<Option<CrawlRules>>,
     /// An operator had the crawl begin again.
     pub(crate) is_attended: AtomicBool,
     builds: Arc<Builds>,
@@ -131,6 +133,7 @@ impl Engine {
             status: Arc::default(),
             counts: Arc::default(),
             phase: Arc::default(),
+            intended: Mutex::default(),
             is_attended: AtomicBool::new(false),
             builds,
             owner,

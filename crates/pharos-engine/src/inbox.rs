@@ -154,10 +154,10 @@ impl Order {
             Self::Recrawl(urls) => {
                 let mut due = true;
                 for url in urls {
-                    let page = catalog.page(url.id())?;
-                    due &= page.is_some_and(|page| is_due(&page, at))
-                        || is_robots_txt(url)
-                        || catalog.is_removed(url)?;
+                    due &= match catalog.page(url.id())? {
+                        Some(page) => is_due(&page, at),
+                        None => Self::Add(vec![url.clone()]).is_done(catalog, at)?,
+                    };
                 }
                 due
             }
@@ -254,6 +254,12 @@ impl Inbox {
         Ok(Left::Waits)
     }
 
+    /// Leaves an order that nobody waits for and that is carried out before those of visitors, after those left so before.
+    pub(crate) fn leave_in_turn(&self, order: &Order) -> Result<(), EngineError> {
+        let path = self.dir.join(format!("{LEFT}-{:020}.json", nanoseconds()));
+        self.write(&path, &serde_json::to_vec(order).unwrap_or_default())
+    }
+
     /// How many orders wait that were left.
     fn left(&self) -> usize {
         self.files().iter().filter(|path| is_left(path)).count()
@@ -276,8 +282,7 @@ impl Inbox {
         owner: &str,
         is_free: &dyn Fn() -> bool,
     ) -> Result<Handed, EngineError> {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let path = self.dir.join(format!("{:020}-{}.json", now.as_nanos(), std::process::id()));
+        let path = self.dir.join(format!("{:020}-{}.json", nanoseconds(), std::process::id()));
         self.write(&path, &serde_json::to_vec(order).unwrap_or_default())?;
         let patience = Instant::now() + PATIENCE;
         for round in 1.. {
@@ -364,6 +369,12 @@ pub(crate) enum Handed {
     Done,
     /// The owner went away before it looked; the order was taken back.
     Back,
+}
+
+/// By which orders stand in the order they were given.
+fn nanoseconds() -> u128 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.unwrap_or_default().as_nanos()
 }
 
 fn is_left(path: &Path) -> bool {

@@ -13,6 +13,7 @@ use tracing::{info, warn};
 
 use crate::EngineError;
 use crate::absorb::Absorber;
+use crate::control::IS_NOT_RUNNING;
 use crate::inbox::{Inbox, Order};
 use crate::readers::Readers;
 
@@ -56,6 +57,10 @@ impl Intake {
     /// Carries out the orders that wait.
     pub(crate) fn attend(&mut self) -> Result<(), EngineError> {
         for (path, order) in self.inbox.waiting() {
+            if matches!(order, Order::Crawl(_)) {
+                self.inbox.answer(&path, Err(&IS_NOT_RUNNING));
+                continue;
+            }
             let done = self.carry_out(&order).and_then(|()| self.finish());
             self.inbox.answer(&path, done.as_ref().copied().map_err(|e| e as &dyn std::fmt::Display));
             done?;

@@ -75,8 +75,7 @@ fn guarded(routes: Router<Rooms>, api: Router<Rooms>, rooms: Rooms) -> Router {
         .layer(from_fn_with_state(rooms.clone(), failure::dress))
         .layer(from_fn_with_state(rooms.clone(), rate::limit));
     let caught = CatchPanicLayer::custom(panicked);
-    let limits =
-        inner.clone().layer(timeout).layer(caught.clone()).layer(RequestBodyLimitLayer::new(BODY_LIMIT));
+    let limits = inner.clone().layer(timeout).layer(caught).layer(RequestBodyLimitLayer::new(BODY_LIMIT));
     // Which sites' pages may read an answer of the API is said last: they may read what went wrong, too.
     let api = api::allow_sites(api.layer(limits.clone()), &rooms.config().web);
     // The desk has its own limits of time and size.

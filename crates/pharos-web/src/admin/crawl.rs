@@ -17,7 +17,7 @@ use super::frame::DeskFrame;
 use super::page_words::PageWords;
 use super::session::Operator;
 use super::settings_file::{Edit, for_people};
-use super::work::{change_settings, finish, order, with_catalog};
+use super::work::{change_rules, change_settings, finish, order, with_catalog};
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;
@@ -61,7 +61,8 @@ pub(crate) async fn crawl(
         with_catalog(&rooms, |_, catalog| Ok((catalog.seed_sites()?, catalog.rules()?))).await?;
     let loaded = rooms.service().settings.load();
     let frame = DeskFrame::new(&rooms, &visitor, &operator);
-    let frame = frame.saying(loaded.as_ref().err().map(super::frame::Notice::bad));
+    let wrong = loaded.as_ref().err().filter(|_| operator.may_act());
+    let frame = frame.saying(wrong.map(super::frame::Notice::bad));
     let loaded = loaded.unwrap_or_default();
     let config = in_force(loaded.config, rules);
     let w = PageWords::of(visitor.lang);
@@ -182,11 +183,30 @@ async fn change(action: &Action, name: &'static str, edits: Vec<(&'static str, E
     if edits.is_empty() {
         return action.done(HERE, w.did_nothing);
     }
+    let keys: Vec<&str> = edits.iter().map(|(key, _)| *key).collect();
     let (detail, done) = match change_settings(&action.rooms, edits, None).await {
-        Ok(changed) => (changed, Ok(())),
+        Ok(changed) => (changed, rules_as_set(action, keys).await),
         Err(why) => (String::new(), Err(why)),
     };
     finish(action, name, "", &detail, done, HERE, w.did_change).await
+}
+
+/// Has the rules recorded that these settings ask for now.
+async fn rules_as_set(action: &Action, keys: Vec<&'static str>) -> Result<(), String> {
+    let crawl = action.rooms.service().settings.load()?.config.crawl;
+    change_rules(&action.rooms, move |rules| {
+        for key in keys {
+            match key {
+                "crawl.scope" => rules.scope = crawl.scope,
+                "crawl.max_depth" => rules.max_depth = crawl.max_depth,
+                "crawl.guide_words" => rules.guide_words.clone_from(&crawl.guide_words),
+                "crawl.include" => rules.include.clone_from(&crawl.include),
+                "crawl.exclude" => rules.exclude.clone_from(&crawl.exclude),
+                _ => {}
+            }
+        }
+    })
+    .await
 }
 
 /// Line ends of forms are those of the web.

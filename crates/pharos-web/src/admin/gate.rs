@@ -99,10 +99,18 @@ pub(super) async fn logged_in(State(rooms): State<Rooms>, mut request: Request, 
         return StatusCode::FORBIDDEN.into_response();
     };
     let operator = token_of(request.headers()).and_then(|token| {
-        rooms.desk().sessions.of(token, &knock.accounts, &knock.address.to_string(), Instant::now())
+        // Scripts say so: navigations have another destination.
+        let asks_itself = request.headers().get("sec-fetch-dest").is_some_and(|dest| dest == "empty");
+        let from = knock.address.to_string();
+        rooms.desk().sessions.of(token, &knock.accounts, &from, Instant::now(), !asks_itself)
     });
     if let Some(operator) = operator {
         request.extensions_mut().insert(operator);
+        if *request.method() == Method::POST {
+            // What was begun is written down, also where whoever asked has gone away meanwhile.
+            let done = tokio::spawn(next.run(request)).await;
+            return done.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response());
+        }
         return next.run(request).await;
     }
     let visitor = Visitor::new(request.uri(), request.headers());

@@ -99,7 +99,7 @@ fn files_of(dir: &std::path::Path) -> Files {
         .filter_map(|entry| {
             let (name, meta) = (entry.file_name().into_string().ok()?, entry.metadata().ok()?);
             let is_log = name.ends_with(".log") || name.ends_with(".jsonl");
-            (is_log && meta.is_file()).then(|| (name, meta.len()))
+            (is_log && meta.is_file()).then_some((name, meta.len()))
         })
         .collect();
     let day = |name: &str| {

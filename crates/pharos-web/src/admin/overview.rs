@@ -135,7 +135,7 @@ fn levers(w: &'static PageWords, state: &str) -> Vec<Lever> {
     match state {
         "running" | "no-room" => vec![lever("pause", w.pause, true), lever("stop", w.stop, false)],
         "held" => vec![lever("resume", w.resume, true), lever("stop", w.stop, false)],
-        "ended" | "failed" => vec![lever("start", w.start, true)],
+        "ended" | "failed" | "empty" => vec![lever("start", w.start, state != "empty")],
         _ => Vec::new(),
     }
 }

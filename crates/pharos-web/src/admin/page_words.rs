@@ -139,7 +139,7 @@ words! { PageWords {
     did_show: "Its pages are shown again", "其网页重新显示";
     skip: "Do not crawl any more", "不再抓取";
     follow: "Crawl again", "恢复抓取";
-    did_skip: "No more of its pages are fetched (crawl.exclude)", "不再抓取其网页（crawl.exclude）";
+    did_skip: "No more of its pages are fetched but for its starting points (crawl.exclude)", "除起始网页外，不再抓取其网页（crawl.exclude）";
     did_follow: "Its pages may be fetched again", "可以再次抓取其网页";
     boost: "Added to the score of its pages", "网页得分加成";
     boost_hint: "Scores lie between 0 and 1 (rank.boost).", "得分在 0 到 1 之间（rank.boost）。";

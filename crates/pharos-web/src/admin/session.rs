@@ -95,7 +95,15 @@ impl Sessions {
     }
 
     /// Whose session this is, as long as it lasts and they are who they were when it began.
-    pub(super) fn of(&self, token: &str, accounts: &[Account], from: &str, now: Instant) -> Option<Operator> {
+    /// What a page asks for by itself keeps nobody logged in (`by_hand`).
+    pub(super) fn of(
+        &self,
+        token: &str,
+        accounts: &[Account],
+        from: &str,
+        now: Instant,
+        by_hand: bool,
+    ) -> Option<Operator> {
         let key = mark(token);
         let mut known = self.known();
         let session = known.get_mut(&key)?;
@@ -104,7 +112,9 @@ impl Sessions {
             known.remove(&key);
             return None;
         };
-        session.seen = now;
+        if by_hand {
+            session.seen = now;
+        }
         Some(Operator {
             name: account.name.clone(),
             role: account.role,

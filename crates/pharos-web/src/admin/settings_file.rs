@@ -3,6 +3,7 @@
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write as _};
+use std::net::ToSocketAddrs as _;
 use std::path::Path;
 
 use pharos_core::Config;
@@ -10,6 +11,7 @@ use pharos_core::config::KEYS;
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::settings::Settings;
+use crate::tls::Certificates;
 
 /// A file with more is none that a person wrote.
 const MAX_BYTES: u64 = 1 << 20;
@@ -88,8 +90,7 @@ pub(crate) fn edited(text: &str, key: &str, edit: &Edit) -> Result<String, Strin
     let key =
         KEYS.iter().find(|known| known.name == key).ok_or_else(|| format!("there is no setting `{key}`"))?;
     let (section, name) = key.name.split_once('.').unwrap_or(("", key.name));
-    let mut document: DocumentMut =
-        text.parse().map_err(|error| format!("the file cannot be read: {error}"))?;
+    let mut document: DocumentMut = text.parse().map_err(unreadable)?;
     match edit {
         Edit::Forget => {
             if let Some(table) = document.get_mut(section).and_then(Item::as_table_like_mut) {
@@ -118,6 +119,11 @@ pub(crate) fn edited(text: &str, key: &str, edit: &Edit) -> Result<String, Strin
     Ok(text)
 }
 
+/// Where a file is wrong, without what it says there: that may be a secret.
+fn unreadable(error: toml_edit::TomlError) -> String {
+    format!("the file cannot be read: {}", error.message())
+}
+
 fn toml_value(key: &str, said: &str) -> Result<toml_edit::Value, String> {
     if is_list(key) {
         let items = said.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -136,6 +142,9 @@ pub(crate) fn check(text: &str) -> Result<Config, String> {
     pharos_engine::check_settings(&config).map_err(|error| error.to_string())?;
     // Whoever saves settings must be able to come back.
     Settings::of(&config.desk).map_err(|error| error.to_string())?;
+    Certificates::of(&config.web).map_err(|error| error.to_string())?;
+    let listen = config.web.listen.as_str();
+    listen.to_socket_addrs().map_err(|error| format!("`web.listen` is `{listen}`: {error}"))?;
     Ok(config)
 }
 
@@ -183,6 +192,8 @@ mod tests {
             ("crawl.site_settings", "www.example.org delay=soon", "delay"),
             ("crawl.scope", "planet", "crawl.scope"),
             ("desk.allow", "somewhere", "desk.allow"),
+            ("web.listen", "nowhere", "web.listen"),
+            ("web.key", "key.pem", "web.certificate"),
             ("crawl.extra_ca", "/no/such/file.pem", "file.pem"),
         ] {
             let error = set(FILE, key, to).unwrap_err();

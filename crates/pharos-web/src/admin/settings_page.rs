@@ -68,7 +68,7 @@ pub(crate) async fn settings(
     })
     .await?;
     let frame = DeskFrame::new(&rooms, &visitor, &operator);
-    let frame = frame.saying(loaded.as_ref().err().map(Notice::bad));
+    let frame = frame.saying(loaded.as_ref().err().filter(|_| operator.may_act()).map(Notice::bad));
     let loaded = loaded.unwrap_or_default();
     let (config, default) = (loaded.config, Config::default());
     let of = |key: &'static str| key.split_once('.').map_or(key, |(section, _)| section);

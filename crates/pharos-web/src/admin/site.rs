@@ -14,7 +14,7 @@ use super::page_words::PageWords;
 use super::session::Operator;
 use super::settings_file::{Edit, check, edited, for_people};
 use super::sites::{marks, moment, site_link, story_link};
-use super::work::{finish, order, replace_settings, with_catalog};
+use super::work::{change_rules, finish, order, replace_settings, with_catalog};
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};
@@ -60,6 +60,8 @@ struct Known {
     row: Option<SiteRow>,
     robots: Vec<RobotsFile>,
     pages: Vec<PageStory>,
+    /// What is never asked for, by the rules in force.
+    exclude: Vec<String>,
 }
 
 /// A site as somebody typed or a link named it.
@@ -96,7 +98,8 @@ pub(crate) async fn site(
             }
         }
         let (row, pages) = (catalog.site_row(asked.id())?, catalog.pages(Some(asked.id()), None, SHOWN)?);
-        Ok(Known { row, robots, pages })
+        let exclude = catalog.rules()?.map(|rules| rules.exclude).unwrap_or_default();
+        Ok(Known { row, robots, pages, exclude })
     })
     .await?;
     let config = rooms.service().settings.load().unwrap_or_default().config;
@@ -130,7 +133,7 @@ pub(crate) async fn site(
         robots: known.robots.into_iter().map(|file| Robots::of(file, w, visitor.lang)).collect(),
         settings: own_line(&crawl.site_settings, &site).unwrap_or_default(),
         is_hidden: config.rank.block.iter().any(|place| place.trim() == name),
-        is_skipped: crawl.exclude.iter().any(|pattern| *pattern == all_of(&site)),
+        is_skipped: known.exclude.contains(&all_of(&site)),
         boosts: BOOSTS.into_iter().map(|one| (one, one == boost)).collect(),
         pages: known.pages.iter().map(|page| listed(page, w)).collect(),
         trouble: link("/admin/trouble", [("site", name.as_str())]),
@@ -191,7 +194,7 @@ fn all_of(site: &SiteName) -> String {
 fn boost_of(lines: &[String], site: &SiteName) -> String {
     let rules = lines.iter().filter_map(|line| line.trim().rsplit_once(char::is_whitespace));
     let own = rules.filter(|(place, _)| place.trim() == site.as_str());
-    own.map(|(_, by)| by.to_string()).last().unwrap_or_else(|| "0".into())
+    own.map(|(_, by)| by.to_string()).next_back().unwrap_or_else(|| "0".into())
 }
 
 fn list_of(config: &Config, key: &str) -> Vec<String> {
@@ -207,7 +210,13 @@ pub(crate) async fn act(axum::extract::Path(what): axum::extract::Path<String>, 
     let (name, here) = (site.to_string(), site_link(site.as_str()));
     let (action_name, good, done): (&'static str, &str, Result<String, String>) = match what.as_str() {
         "recrawl" => {
-            let done = order(&action.rooms, Order::RecrawlSite(site)).await;
+            let id = site.id();
+            let known = with_catalog(&action.rooms, move |_, catalog| Ok(catalog.site_row(id)?)).await;
+            let done = match known {
+                Ok(Some(_)) => order(&action.rooms, Order::RecrawlSite(site)).await,
+                Ok(None) => Err(w.unknown_site.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
             ("site.recrawl", w.did_recrawl, done.map(|()| String::new()))
         }
         "remove" if action.form.text("sure") != "yes" => {
@@ -223,14 +232,25 @@ pub(crate) async fn act(axum::extract::Path(what): axum::extract::Path<String>, 
         "show" => ("site.show", w.did_show, edit_list(&action, "rank.block", &name, None).await),
         "skip" => {
             let pattern = all_of(&site);
-            (
-                "site.skip",
-                w.did_skip,
-                edit_list(&action, "crawl.exclude", &pattern, Some(pattern.clone())).await,
-            )
+            let mut done = edit_list(&action, "crawl.exclude", &pattern, Some(pattern.clone())).await;
+            if done.is_ok() {
+                let recorded = change_rules(&action.rooms, move |rules| {
+                    rules.exclude.retain(|known| *known != pattern);
+                    rules.exclude.push(pattern);
+                });
+                done = recorded.await.and(done);
+            }
+            ("site.skip", w.did_skip, done)
         }
         "follow" => {
-            ("site.follow", w.did_follow, edit_list(&action, "crawl.exclude", &all_of(&site), None).await)
+            let pattern = all_of(&site);
+            let mut done = edit_list(&action, "crawl.exclude", &pattern, None).await;
+            if done.is_ok() {
+                let recorded =
+                    change_rules(&action.rooms, move |rules| rules.exclude.retain(|known| *known != pattern));
+                done = recorded.await.and(done);
+            }
+            ("site.follow", w.did_follow, done)
         }
         "boost" => {
             let by = BOOSTS.into_iter().find(|by| *by == action.form.text("by")).unwrap_or("0");

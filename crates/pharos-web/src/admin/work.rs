@@ -1,8 +1,9 @@
 //! What the desk's pages read and do in other rooms, apart from the threads that queries wait for: an operator must get
 //! through where visitors are told to come back.
 
+use pharos_core::PageUrl;
 use pharos_engine::{Order, carry_out};
-use pharos_store::{Catalog, SqliteCatalog};
+use pharos_store::{Catalog, CrawlRules, SqliteCatalog};
 use tokio::sync::oneshot;
 
 use super::action::Action;
@@ -106,6 +107,23 @@ fn replace(
         (was != is).then_some(told)
     });
     Ok(changed.collect::<Vec<_>>().join("; "))
+}
+
+/// Has other rules of the crawl recorded, where there is a crawl. What the settings say of them may be what they say already,
+/// though the crawl was begun with others.
+pub(super) async fn change_rules(
+    rooms: &Rooms,
+    change: impl FnOnce(&mut CrawlRules) + Send + 'static,
+) -> Result<(), String> {
+    let known = with_catalog(rooms, |_, catalog| Ok((catalog.rules()?, catalog.seed_sites()?))).await;
+    let (Some(in_force), seeds) = known.map_err(|error| error.to_string())? else { return Ok(()) };
+    let mut rules = in_force.clone();
+    change(&mut rules);
+    let about = seeds.first().and_then(|site| PageUrl::parse(&format!("http://{site}/")).ok());
+    match about.filter(|_| rules != in_force) {
+        Some(about) => order(rooms, Order::Rules { about, rules: Box::new(rules) }).await,
+        None => Ok(()),
+    }
 }
 
 /// Who may only look does not see it, and the record does not hold it.

@@ -97,7 +97,7 @@ async fn what_cannot_be_done_is_said_and_written_down() {
     ] {
         let reply = keeper.act(path, &fields).await;
         assert_eq!(reply.status, StatusCode::SEE_OTHER, "{path}");
-        let page = keeper.get(&reply.header("location").to_string()).await;
+        let page = keeper.get(reply.header("location")).await;
         assert!(page.text().contains("class=\"said bad\""), "{path}: {}", page.text());
         let record = running.record();
         let last = record.lines().last().unwrap();
