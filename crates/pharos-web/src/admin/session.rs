@@ -190,7 +190,7 @@ mod tests {
         let (sessions, start) = (Sessions::new(IDLE), Instant::now());
         let all = [account("Keeper", Role::Full)];
         let token = sessions.begin(&all[0], start).unwrap();
-        let is_open = |at: Duration| sessions.of(&token, &all, "", start + at).is_some();
+        let is_open = |at: Duration| sessions.of(&token, &all, "", start + at, true).is_some();
         assert!(is_open(IDLE / 2) && is_open(IDLE), "it was used in between");
         let mut at = IDLE;
         while at + IDLE / 2 < LONGEST_SESSION {
@@ -199,8 +199,12 @@ mod tests {
         }
         assert!(!is_open(LONGEST_SESSION), "a week is over");
         let token = sessions.begin(&all[0], start).unwrap();
-        assert!(sessions.of(&token, &all, "", start + IDLE).is_none());
-        assert!(sessions.of(&token, &all, "", start).is_none(), "what ended does not come back");
+        assert!(sessions.of(&token, &all, "", start + IDLE / 2, false).is_some());
+        assert!(
+            sessions.of(&token, &all, "", start + IDLE, true).is_none(),
+            "a page that asks by itself is no hand"
+        );
+        assert!(sessions.of(&token, &all, "", start, true).is_none(), "what ended does not come back");
     }
 
     #[test]
@@ -216,10 +220,12 @@ mod tests {
         for others in changed {
             let token = sessions.begin(&all[0], now).unwrap();
             assert!(
-                sessions.of(&token, &all, "::1", now).is_some_and(|who| who.may_act() && who.from == "::1")
+                sessions
+                    .of(&token, &all, "::1", now, true)
+                    .is_some_and(|who| who.may_act() && who.from == "::1")
             );
-            assert!(sessions.of(&token, &others, "::1", now).is_none(), "{others:?}");
-            assert!(sessions.of(&token, &all, "::1", now).is_none());
+            assert!(sessions.of(&token, &others, "::1", now, true).is_none(), "{others:?}");
+            assert!(sessions.of(&token, &all, "::1", now, true).is_none());
         }
     }
 
@@ -231,10 +237,10 @@ mod tests {
             .map(|n| sessions.begin(&all[0], now + Duration::from_millis(n as u64)).unwrap())
             .collect();
         let now = now + Duration::from_secs(2);
-        assert!(sessions.of(&tokens[0], &all, "", now).is_none());
+        assert!(sessions.of(&tokens[0], &all, "", now, true).is_none());
         assert!(
-            sessions.of(&tokens[1], &all, "", now).is_some()
-                && sessions.of(&tokens[KNOWN], &all, "", now).is_some()
+            sessions.of(&tokens[1], &all, "", now, true).is_some()
+                && sessions.of(&tokens[KNOWN], &all, "", now, true).is_some()
         );
         assert_eq!(sessions.known().len(), KNOWN);
     }
@@ -244,12 +250,12 @@ mod tests {
         let (sessions, now) = (Sessions::new(IDLE), Instant::now());
         let all = [account("Keeper", Role::Full)];
         let token = sessions.begin(&all[0], now).unwrap();
-        let key = sessions.of(&token, &all, "", now).unwrap().session;
+        let key = sessions.of(&token, &all, "", now, true).unwrap().session;
         sessions.leave(&key, Notice::good("done"));
         assert_eq!(sessions.take(&key).map(|notice| notice.text), Some("done".into()));
         assert!(sessions.take(&key).is_none());
         sessions.end_token(&token);
-        assert!(sessions.of(&token, &all, "", now).is_none());
+        assert!(sessions.of(&token, &all, "", now, true).is_none());
     }
 
     #[test]
@@ -273,7 +279,7 @@ mod tests {
             if let Ok(value) = axum::http::HeaderValue::from_bytes(&line) {
                 let headers: HeaderMap = [(COOKIE, value)].into_iter().collect();
                 let sessions = Sessions::new(IDLE);
-                let found = token_of(&headers).and_then(|token| sessions.of(token, &[], "", Instant::now()));
+                let found = token_of(&headers).and_then(|token| sessions.of(token, &[], "", Instant::now(), true));
                 proptest::prop_assert!(found.is_none());
             }
         }
