@@ -227,7 +227,9 @@ impl Engine {
             while let Some(record) = arriving.blocking_recv() {
                 let page = record.url.id();
                 let woken = take_in(&*library, &*catalog, &config, &mut scoping, record);
-                let _ = tell.send(Absorbed { pages: vec![page], woken, ..Absorbed::default() });
+                // Where the crawl starts from may have changed with any record.
+                let absorbed = Absorbed { pages: vec![page], woken, new_rules: true, ..Absorbed::default() };
+                let _ = tell.send(absorbed);
             }
         });
         let summary = run(Crawl {
