@@ -25,7 +25,8 @@ def linked(metadata, root="pharos"):
             if is_linked and dependency["pkg"] not in seen:
                 seen.add(dependency["pkg"])
                 waiting.append(dependency["pkg"])
-    return sorted((packages[identity] for identity in seen - ours), key=lambda package: package["name"])
+    return sorted((packages[identity] for identity in seen - ours),
+                  key=lambda package: (package["name"], package["version"]))
 
 
 def texts(folder):
