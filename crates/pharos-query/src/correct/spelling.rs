@@ -164,12 +164,12 @@ impl LetterSet {
         Self(letters.fold(0, |set, letter| set | 1 << (u32::from(letter) & 31)))
     }
 
-    /// What slips cost at least that lead from one set to the other. To put one letter for another takes one out of the set
-    /// and one into it. A letter that is missing or too many is one of these only; it costs little only where another of the
-    /// same is left, and two such letters that are both gone cost more than one. To swap two changes nothing.
+    /// What slips cost at least that lead from one set to the other. To put one letter for another takes at most one out of
+    /// the set and one into it. A letter that is missing or too many does one of these, and costs more than that unless
+    /// another of the same is left. To swap two changes nothing.
     fn least_cost(self, other: Self) -> f32 {
         let (lost, won) = ((self.0 & !other.0).count_ones(), (other.0 & !self.0).count_ones());
-        lost.min(won) as f32 * NEIGHBOUR + lost.abs_diff(won) as f32 * MISSING
+        lost.max(won) as f32 * NEIGHBOUR
     }
 }
 
@@ -251,7 +251,8 @@ impl Distance {
     fn between(&mut self, typed: &[char], meant: &str, most: f32) -> Option<f32> {
         self.meant.clear();
         self.meant.extend(meant.chars());
-        let (columns, mut swapped) = (self.meant.len() + 1, f32::INFINITY);
+        // Before the first letter nothing has cost anything.
+        let (columns, mut swapped) = (self.meant.len() + 1, 0.0);
         if self.meant.len().abs_diff(typed.len()) as f32 * DOUBLING > most {
             return None;
         }
@@ -344,6 +345,14 @@ mod tests {
     }
 
     #[test]
+    fn short_words_have_slips_too() {
+        let speller = speller(&[("tea", 9.0), ("toe", 5.0), ("code", 5.0)]);
+        for (typed, meant) in [("tee", "tea"), ("ocde", "code")] {
+            assert_eq!(speller.near(typed, 1.0, 1).first().map(|near| near.word.as_str()), Some(meant));
+        }
+    }
+
+    #[test]
     fn neighbours_are_those_of_a_keyboard() {
         for (a, b) in [('q', 'w'), ('t', 'g'), ('g', 't'), ('a', 'z'), ('l', 'o'), ('l', 'p'), ('m', 'j')] {
             assert!(are_neighbours(a, b), "{a} {b}");
@@ -395,10 +404,20 @@ mod tests {
         }
 
         #[test]
-        fn letters_that_differ_cost_no_more_than_the_slips(typed in "[a-eé灯]{0,9}", meant in "[a-eé灯]{1,9}") {
+        fn letters_that_differ_cost_no_more_than_the_slips(
+            typed in "[a-eé灯]{1,7}",
+            slips in proptest::collection::vec((0usize..8, "[a-eé灯]{0,2}"), 1..4),
+        ) {
+            // A few letters away: words far apart have other letters in any case.
+            let mut meant: Vec<char> = typed.chars().collect();
+            for (at, put) in slips {
+                let at = at.min(meant.len());
+                meant.splice(at..(at + 1).min(meant.len()), put.chars());
+            }
             let letters: Vec<char> = typed.chars().collect();
+            let least = LetterSet::of(letters.iter().copied()).least_cost(LetterSet::of(meant.iter().copied()));
+            let meant: String = meant.into_iter().collect();
             let cost = Distance::default().between(&letters, &meant, 99.0).unwrap_or_default();
-            let least = LetterSet::of(letters.iter().copied()).least_cost(LetterSet::of(meant.chars()));
             proptest::prop_assert!(least <= cost + ROUNDING, "{} for {}: {} > {}", typed, meant, least, cost);
         }
     }
