@@ -113,6 +113,15 @@ impl Snapshot for Shielded {
         self.ask(|chain| chain.facets(query, facets, most, up_to, until))
     }
 
+    fn facets_of(
+        &self,
+        candidates: &[Candidate],
+        facets: &[Facet],
+        most: usize,
+    ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
+        self.ask(|chain| chain.facets_of(candidates, facets, most))
+    }
+
     fn frequencies(&self, terms: &[String]) -> Result<Frequencies, IndexError> {
         self.ask(|chain| chain.frequencies(terms))
     }

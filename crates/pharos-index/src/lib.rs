@@ -260,6 +260,14 @@ pub trait Snapshot: Send + Sync {
         until: Option<Instant>,
     ) -> Result<Vec<Vec<FacetCount>>, IndexError>;
 
+    /// The same among candidates of this very snapshot, which are not looked for again.
+    fn facets_of(
+        &self,
+        candidates: &[Candidate],
+        facets: &[Facet],
+        most: usize,
+    ) -> Result<Vec<Vec<FacetCount>>, IndexError>;
+
     /// In how many pages each term stands, and how long pages are.
     fn frequencies(&self, terms: &[String]) -> Result<Frequencies, IndexError>;
 

@@ -15,7 +15,7 @@ use tantivy::{DocAddress, DocId, DocSet as _, Searcher, TantivyDocument, Term};
 
 use crate::address::{Addresses, Hidden, Shown, SiteRules};
 use crate::card::Cards;
-use crate::count::{self, Facet, FacetCount};
+use crate::count::{self, Facet, FacetColumns, FacetCount};
 use crate::evidence::{self, Evidence, Frequencies};
 use crate::figures::FigureColumns;
 use crate::likeness::LikenessColumns;
@@ -42,6 +42,7 @@ pub(crate) struct Columns {
     pub(crate) days: Option<Column<i64>>,
     pub(crate) title_lengths: Option<Column<u64>>,
     cards: Cards,
+    pub(crate) facets: FacetColumns,
     pub(crate) figures: FigureColumns,
     likeness: LikenessColumns,
 }
@@ -78,6 +79,7 @@ impl MemberView {
             days: reader.fast_fields().column_opt(DAY)?,
             title_lengths: reader.fast_fields().column_opt(TITLE_LENGTH)?,
             cards: Cards::of(reader)?,
+            facets: FacetColumns::of(reader)?,
             figures: FigureColumns::of(reader)?,
             likeness: LikenessColumns::of(reader)?,
         };
@@ -205,6 +207,15 @@ impl Snapshot for ChainSnapshot {
         count::facets(self, query, facets, most, up_to, until)
     }
 
+    fn facets_of(
+        &self,
+        candidates: &[Candidate],
+        facets: &[Facet],
+        most: usize,
+    ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
+        count::facets_of(self, candidates, facets, most)
+    }
+
     fn frequencies(&self, terms: &[String]) -> Result<Frequencies, IndexError> {
         evidence::frequencies(self, terms)
     }
@@ -278,7 +289,7 @@ impl ChainSnapshot {
         self.members.get(place.member as usize).ok_or(IndexError::ForeignCandidate)
     }
 
-    fn columns(&self, place: Place) -> Result<&Columns, IndexError> {
+    pub(crate) fn columns(&self, place: Place) -> Result<&Columns, IndexError> {
         let view = self.member(place)?;
         if place.segment as usize >= view.columns.len() {
             return Err(IndexError::ForeignCandidate);

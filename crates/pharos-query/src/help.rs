@@ -88,7 +88,7 @@ impl Help {
             asked.add(&query, times as f32);
         }
         let speller = Speller::of([&history.words, &latest.words]);
-        Ok(Self {
+        let help = Self {
             speller,
             history,
             history_is,
@@ -96,7 +96,9 @@ impl Help {
             latest_is: snapshot.generation().to_string(),
             queries: Arc::new(asked.finish(config.phrases)),
             block: config.block.iter().map(|word| normalise(word)).filter(|word| !word.is_empty()).collect(),
-        })
+        };
+        help.books().iter().for_each(|book| book.prepare());
+        Ok(help)
     }
 
     /// The books of history: those that its builder wrote, or made now where there are none.

@@ -72,9 +72,10 @@ impl Marker {
             if !is_simple(c) {
                 return true;
             }
-            let begins = is_han(c) || !in_word;
-            in_word = c.is_alphanumeric() && !is_han(c);
-            if begins && c.is_alphanumeric() {
+            let is_han = is_han(c);
+            let (begins, is_of_word) = (is_han || !in_word, is_han || c.is_alphanumeric());
+            in_word = is_of_word && !is_han;
+            if begins && is_of_word {
                 let first = simplest(c);
                 let fits = |beginning: &&Vec<char>| beginning.first() == Some(&first);
                 if self

@@ -70,7 +70,8 @@ impl Look<'_> {
             if list.facets.get().is_none() {
                 let stage = Stage::begin();
                 // Whoever else has counted meanwhile has counted the same.
-                let _ = list.facets.set(self.count(query)?);
+                let all = found.as_ref().and_then(|found| found.all.as_deref());
+                let _ = list.facets.set(self.count(query, all)?);
                 stage.end("count");
             }
             answer.facets = list.facets.get().cloned().unwrap_or_default();
@@ -210,14 +211,17 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Results by site, language, kind of file, subject and time.
-    fn count(&self, query: &Query) -> Result<Facets, IndexError> {
+    /// Results by site, language, kind of file, subject and time; those that match need not be found again where they are known.
+    fn count(&self, query: &Query, known: Option<&[Candidate]>) -> Result<Facets, IndexError> {
         let labels = [("lang", Label::Lang), ("type", Label::Format), ("category", Label::Category)];
         let mut facets = vec![Facet::Host];
         facets.extend(labels.iter().map(|(_, label)| Facet::Label(*label)));
         facets.extend(Age::ALL.map(|age| Facet::Since(self.retriever.today - age.days())));
         let Retriever { snapshot, until, .. } = self.retriever;
-        let counted = snapshot.facets(query, &facets, FACET_VALUES, COUNTED, until)?;
+        let counted = match known {
+            Some(all) => snapshot.facets_of(all, &facets, FACET_VALUES)?,
+            None => snapshot.facets(query, &facets, FACET_VALUES, COUNTED, until)?,
+        };
         let value = |FacetCount { value, pages }: FacetCount| FacetValue { value, pages };
         let mut counted = counted.into_iter();
         let names = ["site"].into_iter().chain(labels.iter().map(|(name, _)| *name));

@@ -57,6 +57,8 @@ pub(crate) struct Retrieved {
     pub(crate) kind: Kind,
     /// Pages that were looked at closely.
     pub(crate) looked_at: usize,
+    /// All that match, copies apart, where the candidates were all.
+    pub(crate) all: Option<Vec<Candidate>>,
     /// What was asked of the index.
     pub(crate) asked: Option<Query>,
     pub(crate) sought: SoughtWords,
@@ -76,6 +78,7 @@ impl Retrieved {
             is_relaxed: false,
             kind: Kind::Ordinary,
             looked_at: 0,
+            all: None,
             asked: None,
             sought: SoughtWords::default(),
             shape: Shape::And(Vec::new()),
@@ -191,6 +194,8 @@ impl Retriever<'_> {
         let any = || Shape::Or((0..found.sought.words.len()).map(Shape::Word).collect());
         let needs_all = !found.is_relaxed && asked.related().is_none();
         found.shape = if needs_all { found.sought.shape(asked) } else { any() };
+        let are_all = found.total_is_exact && found.total == candidates.len() as u64 && !wanted.all;
+        found.all = are_all.then(|| candidates.clone());
         if wanted.newest_first {
             source.note(candidates.iter().copied(), self.query.max_results);
             candidates.truncate(self.query.max_results);

@@ -131,17 +131,26 @@ impl Search {
 
     /// Has an answer so few results that something else was probably meant?
     pub fn is_doubtful(&self, answer: &Answer) -> Result<bool, QueryError> {
-        Ok(!answer.query.is_empty()
-            && self.exact_results(&*self.index.snapshot()?, answer)? < self.correct.below)
+        Ok(self.doubtful_results(&*self.index.snapshot()?, answer)?.is_some())
+    }
+
+    /// How many results an answer has, where that is so few that something else was probably meant.
+    fn doubtful_results(&self, snapshot: &dyn Snapshot, answer: &Answer) -> Result<Option<u64>, QueryError> {
+        if answer.query.is_empty() {
+            return Ok(None);
+        }
+        let results = self.exact_results(snapshot, answer)?;
+        Ok(Some(results).filter(|results| *results < self.correct.below))
     }
 
     /// How many pages have everything that was asked, as it was asked.
     fn exact_results(&self, snapshot: &dyn Snapshot, answer: &Answer) -> Result<u64, QueryError> {
+        if answer.relaxed {
+            return Ok(0);
+        }
         let knows = |word: &str, kind| snapshot.knows(word, kind);
         let asked = self.parse(&answer.query);
-        if answer.relaxed {
-            Ok(0)
-        } else if asked.apart(&knows).is_some() {
+        if asked.apart(&knows).is_some() {
             // The characters of an unknown word may stand anywhere on the pages that were found.
             Ok(snapshot.count(&asked.to_query(&knows), COUNTED)?.pages)
         } else {
@@ -152,11 +161,11 @@ impl Search {
     /// What was probably meant instead, where a query has few results: something that has more of them.
     pub fn correction(&self, answer: &Answer) -> Result<Option<String>, QueryError> {
         let help = self.help();
-        if help.is_empty() || !self.is_doubtful(answer)? {
+        if help.is_empty() {
             return Ok(None);
         }
         let snapshot = self.index.snapshot()?;
-        let results = self.exact_results(&*snapshot, answer)?;
+        let Some(results) = self.doubtful_results(&*snapshot, answer)? else { return Ok(None) };
         let pages = |term: &str| {
             let found = snapshot.frequencies(&[term.to_string()]);
             found.ok().and_then(|found| found.with_term.first().copied()).unwrap_or_default()

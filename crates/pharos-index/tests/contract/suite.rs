@@ -390,6 +390,15 @@ pub(crate) fn pages_are_counted_by_what_they_are(maker: &dyn Maker) {
     assert_eq!(read(3), [("history", 1)]);
     assert_eq!(read(4), [(january.to_string().as_str(), 3)]);
     assert_eq!(snapshot.facets(&word("lamp"), &facets[..1], 1, 1_000, None).unwrap()[0].len(), 1);
+    let found = snapshot.search(&word("lamp"), 1_000).unwrap().candidates;
+    assert_eq!(snapshot.facets_of(&found, &facets, 10).unwrap(), counted);
+    // Two of one member, whose names are as frequent as each other: the first by name comes first.
+    let of_latest: Vec<_> = found.iter().filter(|page| !snapshot.is_in_history(page)).copied().collect();
+    let by_host = snapshot.facets_of(&of_latest, &facets[..1], 1).unwrap();
+    let all_hosts = snapshot.facets_of(&of_latest, &facets[..1], 10).unwrap();
+    assert_eq!(by_host[0][..], all_hosts[0][..1]);
+    assert_eq!(all_hosts[0].iter().map(|count| count.pages).sum::<u64>(), of_latest.len() as u64);
+    assert!(snapshot.facets_of(&[], &facets, 10).unwrap().iter().all(Vec::is_empty));
 
     let count = |query: &Query| {
         let count = snapshot.count(query, 1_000).unwrap();

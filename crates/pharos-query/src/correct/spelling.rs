@@ -24,6 +24,8 @@ const DOUBLING: f32 = 0.5;
 const MISSING: f32 = 0.9;
 /// The first letter is seldom wrong.
 const FIRST: f32 = 0.4;
+/// Sums of the same costs in another order differ by less than this.
+const ROUNDING: f32 = 1e-3;
 
 const ROWS: [&str; 3] = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
 
@@ -48,6 +50,8 @@ pub(crate) struct Speller {
     letters: String,
     ends: Vec<u32>,
     weights: Vec<f32>,
+    /// Which letters each has.
+    sets: Vec<LetterSet>,
 }
 
 impl Speller {
@@ -69,6 +73,7 @@ impl Speller {
                 speller.letters.push_str(word);
                 speller.ends.push(speller.letters.len() as u32);
                 speller.weights.push(weight);
+                speller.sets.push(LetterSet::of(word.chars()));
             }
         }
         speller
@@ -124,7 +129,11 @@ impl Speller {
         }
         let mut distance = Distance::default();
         let mut found = Vec::new();
+        let set = LetterSet::of(letters.iter().copied());
         for number in self.beginning_like(&letters).into_iter().flatten() {
+            if set.least_cost(self.sets[number]) > most + ROUNDING {
+                continue;
+            }
             let word = self.word(number);
             // Letters of most languages take one byte or two: a first look without decoding.
             if word.len().abs_diff(typed.len()) > 4 || word == typed {
@@ -140,6 +149,27 @@ impl Speller {
         });
         found.truncate(limit);
         found
+    }
+}
+
+/// Which letters a word has, as bits; letters of other scripts share them.
+///
+/// Nearly all words that begin alike are far from each other, and most of these have other letters: that is seen without
+/// looking at the words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct LetterSet(u32);
+
+impl LetterSet {
+    fn of(letters: impl Iterator<Item = char>) -> Self {
+        Self(letters.fold(0, |set, letter| set | 1 << (u32::from(letter) & 31)))
+    }
+
+    /// What slips cost at least that lead from one set to the other. To put one letter for another takes at most one out of
+    /// the set and one into it. A letter that is missing or too many does one of these, and costs more than that unless
+    /// another of the same is left. To swap two changes nothing.
+    fn least_cost(self, other: Self) -> f32 {
+        let (lost, won) = ((self.0 & !other.0).count_ones(), (other.0 & !self.0).count_ones());
+        lost.max(won) as f32 * NEIGHBOUR
     }
 }
 
@@ -221,7 +251,8 @@ impl Distance {
     fn between(&mut self, typed: &[char], meant: &str, most: f32) -> Option<f32> {
         self.meant.clear();
         self.meant.extend(meant.chars());
-        let (columns, mut swapped) = (self.meant.len() + 1, f32::INFINITY);
+        // Before the first letter nothing has cost anything.
+        let (columns, mut swapped) = (self.meant.len() + 1, 0.0);
         if self.meant.len().abs_diff(typed.len()) as f32 * DOUBLING > most {
             return None;
         }
@@ -314,6 +345,14 @@ mod tests {
     }
 
     #[test]
+    fn short_words_have_slips_too() {
+        let speller = speller(&[("tea", 9.0), ("toe", 5.0), ("code", 5.0)]);
+        for (typed, meant) in [("tee", "tea"), ("ocde", "code")] {
+            assert_eq!(speller.near(typed, 1.0, 1).first().map(|near| near.word.as_str()), Some(meant));
+        }
+    }
+
+    #[test]
     fn neighbours_are_those_of_a_keyboard() {
         for (a, b) in [('q', 'w'), ('t', 'g'), ('g', 't'), ('a', 'z'), ('l', 'o'), ('l', 'p'), ('m', 'j')] {
             assert!(are_neighbours(a, b), "{a} {b}");
@@ -362,6 +401,24 @@ mod tests {
             let bounded = Distance::default().between(&letters, &meant, most);
             proptest::prop_assert_eq!(bounded, whole.filter(|cost| *cost <= most));
             proptest::prop_assert_eq!(whole.is_none(), typed == meant);
+        }
+
+        #[test]
+        fn letters_that_differ_cost_no_more_than_the_slips(
+            typed in "[a-eé灯]{1,7}",
+            slips in proptest::collection::vec((0usize..8, "[a-eé灯]{0,2}"), 1..4),
+        ) {
+            // A few letters away: words far apart have other letters in any case.
+            let mut meant: Vec<char> = typed.chars().collect();
+            for (at, put) in slips {
+                let at = at.min(meant.len());
+                meant.splice(at..(at + 1).min(meant.len()), put.chars());
+            }
+            let letters: Vec<char> = typed.chars().collect();
+            let least = LetterSet::of(letters.iter().copied()).least_cost(LetterSet::of(meant.iter().copied()));
+            let meant: String = meant.into_iter().collect();
+            let cost = Distance::default().between(&letters, &meant, 99.0).unwrap_or_default();
+            proptest::prop_assert!(least <= cost + ROUNDING, "{} for {}: {} > {}", typed, meant, least, cost);
         }
     }
 }

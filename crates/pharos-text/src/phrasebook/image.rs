@@ -1,5 +1,7 @@
 //! The file form of a book: counts, texts, ends, weights, orders, all numbers little-endian, and a sum over everything.
 
+use std::sync::OnceLock;
+
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -56,7 +58,8 @@ impl Phrasebook {
         if !rest.0.is_empty() {
             return Err(ImageError("something follows its end"));
         }
-        Ok(Self { pages, written, written_middles, sounds, sound_middles, initials })
+        let filters = OnceLock::new();
+        Ok(Self { pages, written, written_middles, sounds, sound_middles, initials, filters })
     }
 }
 

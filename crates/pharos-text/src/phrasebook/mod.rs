@@ -38,13 +38,16 @@
 //! | a word in the middle | 251 | 487 |
 //! | an FST of the same phrases, as written | 75 | 56,649 |
 
+mod filter;
 mod image;
 mod order;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use self::filter::Filter;
 pub use self::image::ImageError;
 use self::order::{Ascending, Order};
 use crate::{Analyser, is_han, normalise, pinyin};
@@ -186,6 +189,8 @@ pub struct Phrasebook {
     sounds: Order,
     sound_middles: Order,
     initials: Order,
+    /// What is written so and what sounds so, where that was made ready.
+    filters: OnceLock<[Filter; 2]>,
 }
 
 /// A phrase that fits what was typed.
@@ -236,7 +241,8 @@ impl Phrasebook {
         let sound_middles = order(han_middles, Way::Pinyin);
         let written = order(starts, Way::Written);
         let written_middles = order(middles, Way::Written);
-        Self { pages, written, written_middles, sounds, sound_middles, initials }
+        let filters = OnceLock::new();
+        Self { pages, written, written_middles, sounds, sound_middles, initials, filters }
     }
 
     /// How many phrases it has.
@@ -252,7 +258,19 @@ impl Phrasebook {
     /// Bytes of memory.
     pub fn bytes(&self) -> usize {
         let orders = self.orders().into_iter().map(|(order, _)| order.bytes()).sum::<usize>();
-        self.pages.texts.len() + 4 * (self.pages.ends.len() + self.pages.weights.len()) + orders
+        let filters = self.filters.get().map_or(0, |filters| filters.iter().map(Filter::bytes).sum());
+        self.pages.texts.len() + 4 * (self.pages.ends.len() + self.pages.weights.len()) + orders + filters
+    }
+
+    /// Makes [`weight`](Self::weight) and [`sounding`](Self::sounding) quick to say that there is nothing. Takes about as
+    /// long as reading every phrase; they give the same without.
+    pub fn prepare(&self) {
+        self.filters.get_or_init(|| {
+            [(&self.written, Way::Written), (&self.sounds, Way::Pinyin)].map(|(order, way)| {
+                let places = order.places();
+                Filter::of(places.len(), places.iter().map(|place| self.pages.key(*place, way)))
+            })
+        });
     }
 
     /// All phrases, heaviest first.
@@ -292,6 +310,9 @@ impl Phrasebook {
     /// What a phrase weighs; `None` where the book has it not.
     pub fn weight(&self, phrase: &str) -> Option<f32> {
         let key = tidy(&normalise(phrase));
+        if self.filters.get().is_some_and(|[written, _]| !written.may_have(&key)) {
+            return None;
+        }
         let place = self.written.first_at_least(&key, |place| self.pages.key(place, Way::Written))?;
         (self.pages.key(place, Way::Written) == key).then(|| self.pages.weights[place.phrase() as usize])
     }
@@ -299,7 +320,8 @@ impl Phrasebook {
     /// Phrases read as these letters (full pinyin, no spaces), heaviest first.
     pub fn sounding<'b>(&'b self, letters: &str) -> impl Iterator<Item = Phrase<'b>> + use<'b> {
         let key = |place| self.pages.key(place, Way::Pinyin);
-        let range = self.sounds.equal(letters, key);
+        let is_none = self.filters.get().is_some_and(|[_, sounds]| !sounds.may_have(letters));
+        let range = if is_none { 0..0 } else { self.sounds.equal(letters, key) };
         self.sounds.ascending(range).map(|place| self.phrase(place.phrase()))
     }
 

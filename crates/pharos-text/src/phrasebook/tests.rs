@@ -94,6 +94,19 @@ fn homophones_are_found_by_their_sound() {
 }
 
 #[test]
+fn a_book_that_is_ready_knows_the_same() {
+    let phrases = [("周杰伦", 9.0), ("舟节轮", 1.0), ("Tea House", 5.0), ("北京 大学", 2.0), ("ＡＢＣ", 1.0)];
+    let (book, ready) = (book(&phrases), book(&phrases));
+    ready.prepare();
+    assert!(ready.bytes() > book.bytes());
+    for asked in ["周杰伦", "tea  house", "abc", "北京大学", "北京 大学", "", "teahouse", "周"] {
+        assert_eq!(ready.weight(asked), book.weight(asked), "{asked}");
+        let letters: String = pinyin::spell(asked).split_whitespace().collect();
+        assert!(ready.sounding(&letters).eq(book.sounding(&letters)), "{letters}");
+    }
+}
+
+#[test]
 fn a_damaged_image_is_refused() {
     let book = book(&[("北京大学", 2.0), ("tea house", 1.0)]);
     let image = book.to_image();
