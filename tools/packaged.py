@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Variables of ours that are no settings.
 OTHERS = {"PHAROS_DATA", "PHAROS_CONFIG", "PHAROS_LOG", "PHAROS_SECTION_KEY", "PHAROS_BINARY", "PHAROS_MAINTAINER",
-          "PHAROS_DESK_SETUP_CODE", "PHAROS_DESK_ALLOW"}
+          "PHAROS_DESK_SETUP_CODE"}
 
 VARIABLE = re.compile(r"\bPHAROS_[A-Z0-9_]+\b")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
