@@ -226,11 +226,33 @@ impl Browser {
 
     #[track_caller]
     pub fn text(&self, css: &str) -> String {
-        self.run(self.find(css).text())
+        self.settled(async || self.driver.query(By::Css(css)).desc(css).first().await?.text().await)
     }
 
+    #[track_caller]
     pub fn texts(&self, css: &str) -> Vec<String> {
-        self.all(css).iter().map(|element| self.run(element.text())).collect()
+        self.settled(async || {
+            let mut texts = Vec::new();
+            for element in self.driver.find_all(By::Css(css)).await? {
+                texts.push(element.text().await?);
+            }
+            Ok(texts)
+        })
+    }
+
+    /// Does it again where the page was just being left, which takes its elements along.
+    #[track_caller]
+    fn settled<T>(&self, action: impl AsyncFn() -> WebDriverResult<T>) -> T {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match self.runtime.block_on(action()) {
+                Ok(done) => return done,
+                Err(error) if error.to_string().contains("stale") && Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
     }
 
     #[track_caller]
