@@ -12,7 +12,7 @@
 //!
 //! # A page
 //!
-//! ```ignore
+//! ```text
 //! #[derive(Template)]
 //! #[template(path = "admin/sites.html")] // {% extends "admin/frame.html" %}, blocks `heading` and `content`
 //! struct SitesPage { frame: DeskFrame, sites: Vec<Site> }
@@ -28,7 +28,7 @@
 //!
 //! # An action
 //!
-//! ```ignore
+//! ```text
 //! // In the template: <form method="post" action="/admin/sites/pause">
 //! //   <input type="hidden" name="csrf" value="{{ frame.csrf() }}"> … {% if frame.may_act() %}<button>…</button>{% endif %}
 //! pub(crate) async fn pause(action: Action) -> Result<Response, ServiceError> {
