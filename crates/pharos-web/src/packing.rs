@@ -1,8 +1,8 @@
 //! Packing what is sent (`Content-Encoding`), where whoever asks can unpack it.
 //!
-//! Nearly everything here is whole before its first byte is sent. So it is packed at once, with a state that each thread
-//! keeps: to make and clear one of some hundred kilobytes for every answer costs as much as packing it. What is the same for
-//! everyone is packed well, and once (`assets.rs`). Only what is long or comes piece by piece is left to the framework.
+//! Nearly everything here is whole before its first byte is sent. So it is packed at once, by a packer that each thread
+//! keeps, and goes out with its length. What is the same for everyone is packed well, and once (`assets.rs`). Only what is
+//! long or comes piece by piece is left to the framework.
 
 use std::cell::RefCell;
 use std::io::{self, Write as _};
