@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -161,6 +161,7 @@ impl Log {
         if let Some(lines) = &self.shared.lines
             && lines.send(Message::Flush(done)).is_ok()
         {
+            self.shared.wake();
             // An error means that the thread is gone.
             let _ = wait.recv();
         }
@@ -189,10 +190,20 @@ impl Log {
     }
 }
 
+impl Shared {
+    /// Makes the thread look at once, though it waits for more lines.
+    fn wake(&self) {
+        if let Some(writer) = &*self.writer.lock().unwrap_or_else(PoisonError::into_inner) {
+            writer.thread().unpark();
+        }
+    }
+}
+
 impl Drop for Shared {
     fn drop(&mut self) {
         // Without senders the thread writes what it has and ends.
         self.lines = None;
+        self.wake();
         let thread = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Err(_)) = thread.map(JoinHandle::join) {
             warn!("the thread that writes the logs failed");
@@ -234,7 +245,7 @@ struct Writer {
 impl Writer {
     fn run(mut self) {
         loop {
-            match self.received.recv_timeout(self.wait()) {
+            match self.next() {
                 Ok(Message::Line(kind, day, line)) => {
                     self.waiting.fetch_sub(line.len(), Ordering::Relaxed);
                     self.batch.add(kind, day, &line);
@@ -264,6 +275,20 @@ impl Writer {
         }
         self.write();
         self.sync();
+    }
+
+    /// The next message. While lines gather nobody is to wake this thread for another one: at thousands in a second
+    /// that costs those who hand them over more than all the rest.
+    fn next(&self) -> Result<Message, RecvTimeoutError> {
+        match self.received.try_recv() {
+            Ok(message) => Ok(message),
+            Err(TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
+            Err(TryRecvError::Empty) if self.batch.since.is_some() => {
+                thread::park_timeout(self.wait());
+                Err(RecvTimeoutError::Timeout)
+            }
+            Err(TryRecvError::Empty) => self.received.recv_timeout(self.wait()),
+        }
     }
 
     /// How long nothing needs doing.

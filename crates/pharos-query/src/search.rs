@@ -219,7 +219,7 @@ impl Search {
     pub fn known(&self, request: &Request) -> Result<Option<Answer>, QueryError> {
         let started = Instant::now();
         let put = self.put(request, self.query.max_length)?;
-        let known = put.key.as_ref().and_then(|key| self.caches.answers.get(key, &put.state));
+        let known = put.key.as_ref().and_then(|key| self.caches.answers.get_if_kept(key, &put.state));
         if known.is_some() {
             note("answers", true);
         }

@@ -110,6 +110,7 @@ mod submission;
 mod suggest;
 #[cfg(test)]
 mod testing;
+mod threads;
 mod tls;
 mod visitor;
 mod words;

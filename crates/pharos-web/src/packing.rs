@@ -24,8 +24,8 @@ const SHORT: u64 = 256;
 /// Longer bodies are packed piece by piece.
 const LONG: u64 = 256 << 10;
 
-/// Hardly an answer is sent twice: the quickest level.
-const FAST: Compression = Compression::new(1);
+/// Hardly an answer is sent twice. The next to quickest level: a sixth smaller than the quickest for a few microseconds more.
+const FAST: Compression = Compression::new(2);
 
 /// The head of a gzip file that says nothing of where it comes from (RFC 1952).
 const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];

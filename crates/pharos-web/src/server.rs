@@ -1,7 +1,7 @@
 //! From a socket to the router: connections are let in, read with patience but not for ever, and let go.
 //!
 //! ```text
-//! accept ─▶ place for it? ─▶ TLS, where certificates are given ─▶ HTTP/1.1 or HTTP/2 ─▶ router
+//! accept ─▶ place for it? ─▶ a thread (`threads.rs`) ─▶ TLS, where certificates are given ─▶ HTTP/1.1 or HTTP/2 ─▶ router
 //! ```
 //!
 //! HTTP/2 is spoken in clear text to who begins with it, as proxies do, and by ALPN over TLS.
@@ -10,6 +10,7 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use axum::Router;
@@ -31,6 +32,7 @@ use crate::open_files;
 use crate::patience::{Pace, Paced, Patience};
 use crate::router;
 use crate::service::{Rooms, Service};
+use crate::threads::Threads;
 use crate::tls::Certificates;
 
 /// Connections that the kernel keeps for us until we let them in; it may keep fewer (`net.core.somaxconn`).
@@ -88,6 +90,7 @@ pub async fn serve(
         patience: Patience::of(&web),
         router: router::open(rooms.clone()),
         graceful: GracefulShutdown::new(),
+        threads: Threads::start(available_parallelism().map_or(2, usize::from))?,
     };
     tokio::pin!(stop);
     loop {
@@ -117,6 +120,7 @@ struct Server {
     patience: Patience,
     router: Router,
     graceful: GracefulShutdown,
+    threads: Threads,
 }
 
 fn builder(web: &WebConfig) -> Builder<TokioExecutor> {
@@ -155,10 +159,19 @@ impl Server {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot turn off delays of small packets");
         }
+        // To be known to the scheduler of the thread that gets it, and to no other.
+        let stream = match stream.into_std() {
+            Ok(stream) => stream,
+            Err(error) => return tracing::warn!(%error, "cannot give a connection to a thread"),
+        };
         let (builder, router) = (self.builder.clone(), self.router.clone());
         let (acceptor, patience, watcher) = (self.acceptor.clone(), self.patience, self.graceful.watcher());
-        tokio::spawn(async move {
+        self.threads.spawn(async move {
             let _place = place;
+            let stream = match TcpStream::from_std(stream) {
+                Ok(stream) => stream,
+                Err(error) => return tracing::warn!(%error, "cannot take a connection"),
+            };
             metrics::gauge!(CONNECTIONS).increment(1.0);
             match acceptor {
                 None => converse(stream, address, &builder, router, patience, watcher).await,

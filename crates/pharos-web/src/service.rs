@@ -272,7 +272,8 @@ impl Rooms {
 
     /// How many pages can be searched.
     pub(crate) async fn pages(&self) -> Result<u64, ServiceError> {
-        if let Some(pages) = self.0.pages.recall() {
+        // Who looks in at the door is not sent away for a number that may be a little old.
+        if let Some(pages) = self.0.pages.recall(self.is_crowded()) {
             return Ok(pages);
         }
         let pages = self.blocking(|service| Ok(service.search.pages()?)).await?;
@@ -343,10 +344,11 @@ pub(crate) struct Remembered<T>(Mutex<Option<(Instant, T)>>);
 const REMEMBERED_FOR: Duration = Duration::from_millis(500);
 
 impl<T: Clone> Remembered<T> {
-    pub(crate) fn recall(&self) -> Option<T> {
+    /// What is remembered: the last, or nothing if that is not new any more.
+    pub(crate) fn recall(&self, however_old: bool) -> Option<T> {
         let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (since, value) = remembered.as_ref()?;
-        (since.elapsed() < REMEMBERED_FOR).then(|| value.clone())
+        (however_old || since.elapsed() < REMEMBERED_FOR).then(|| value.clone())
     }
 
     pub(crate) fn remember(&self, value: T) {

@@ -76,6 +76,12 @@ impl Answers {
         known.map(|kept| kept.answer.clone())
     }
 
+    /// The same for who asks by [`Self::get`] if there is none: what is asked for once is not to look asked for twice.
+    pub(crate) fn get_if_kept(&self, key: &AnswerKey, state: &State) -> Option<Answer> {
+        let is_kept = self.0.as_ref().is_some_and(|cache| cache.contains_key(key));
+        is_kept.then(|| self.get(key, state))?
+    }
+
     pub(crate) fn keep(&self, key: AnswerKey, state: State, answer: &Answer) {
         let Some(cache) = &self.0 else { return };
         cache.insert(key, Arc::new(Kept { state, answer: answer.clone() }));

@@ -11,6 +11,8 @@ use tokio::runtime::Builder;
 use crate::{Bench, Outcome};
 
 pub fn print(bench: &mut Bench) -> Outcome<()> {
+    // What was asked long ago may be forgotten.
+    bench.warm()?;
     let connections = bench.connections.iter().copied().max().unwrap_or_default();
     let process = bench.server.process();
     let crowd = Plan {
