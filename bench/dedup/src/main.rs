@@ -156,7 +156,8 @@ struct Arguments {
 
 impl Arguments {
     fn parse() -> Outcome<Self> {
-        let mut parsed = Self { pages: 100_000, seed: 1, only: String::new(), language: None, collector: false };
+        let mut parsed =
+            Self { pages: 100_000, seed: 1, only: String::new(), language: None, collector: false };
         let mut arguments = env::args().skip(1);
         while let Some(name) = arguments.next() {
             let value = arguments.next().ok_or_else(|| format!("{name}: a value is missing"))?;

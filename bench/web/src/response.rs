@@ -30,7 +30,8 @@ pub fn parse(bytes: &[u8]) -> Result<Option<Response>, &'static str> {
         is_last: false,
     };
     let (mut length, mut is_chunked) = (None, false);
-    for (name, value) in lines.filter_map(|line| line.split_once(": ")) {
+    for (name, value) in lines.filter_map(|line| line.split_once(':')) {
+        let value = value.trim();
         if name.eq_ignore_ascii_case("content-length") {
             length = Some(value.parse::<usize>().map_err(|_| "a length that is no number")?);
         } else if name.eq_ignore_ascii_case("transfer-encoding") {

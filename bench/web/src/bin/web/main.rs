@@ -11,6 +11,7 @@
 //!   file, which is what HTTP alone costs.
 //! * `spread`: clients that each count for themselves, which wrk does not tell: is everybody served alike?
 //! * `overload`: the most connections ask what is not known, as fast as they get answers, while one asks what is known.
+//! * `paint`: when something of a page is to be seen in Chromium (`apt-get install chromium chromium-driver`).
 //! * `wire`: bytes of pages on the wire, and of all that a first visit loads.
 //!
 //! The server runs with the limits that it finds or sets itself, the clients with all that they may have. Client and server
@@ -23,6 +24,7 @@ mod pages;
 
 mod load;
 mod overload;
+mod paint;
 mod peer;
 mod questions;
 mod server;
@@ -45,7 +47,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 type Outcome<T> = bench_web::Outcome<T>;
 
-const PARTS: [&str; 4] = ["load", "spread", "overload", "wire"];
+const PARTS: [&str; 5] = ["load", "spread", "overload", "paint", "wire"];
 
 /// Files besides connections: index, logs, standard streams.
 const OTHER_FILES: usize = 200;
@@ -99,6 +101,7 @@ fn main() -> Outcome<()> {
             "load" => load::print(&mut bench)?,
             "spread" => spread::print(&mut bench)?,
             "overload" => overload::print(&mut bench)?,
+            "paint" => paint::print(&bench)?,
             _ => wire::print(&bench)?,
         }
         println!();
@@ -107,9 +110,9 @@ fn main() -> Outcome<()> {
 }
 
 impl Bench {
-    /// Asks what is to be known once.
+    /// Asks what is to be known, so often that it is kept although much else was asked meanwhile.
     fn warm(&self) -> Outcome<()> {
-        for path in self.questions.known.iter() {
+        for path in std::iter::repeat_n(&self.questions.known, 5).flat_map(|known| known.iter()) {
             let (answer, _) = wire::fetch(self.server.address, path, "gzip, deflate, br")?;
             if answer.status != 200 {
                 return Err(format!("{path} gives {}", answer.status).into());
