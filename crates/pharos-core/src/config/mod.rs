@@ -89,6 +89,11 @@ pub fn takes_effect(key: &str) -> TakesEffect {
     }
 }
 
+/// Is the value of this setting for nobody but who may change it?
+pub fn is_secret(key: &str) -> bool {
+    key == "web.api_keys"
+}
+
 /// The environment variable that sets a key: `PHAROS_CRAWL_MAX_PAGES` for `crawl.max_pages`.
 pub fn environment_name(key: &str) -> String {
     format!("PHAROS_{}", key.replace('.', "_").to_ascii_uppercase())
@@ -555,13 +560,8 @@ impl Config {
                 match self.set_value(&name, value.get_ref()) {
                     None => return Err(unknown_key(place(key.span().start), &name)),
                     Some(Err(expected)) => {
-                        let found = text[value.span()].to_string();
-                        return Err(ConfigError::WrongValue {
-                            place: place(key.span().start),
-                            key: name,
-                            expected,
-                            found,
-                        });
+                        let place = place(key.span().start);
+                        return Err(wrong_value(place, &name, expected, &text[value.span()]));
                     }
                     Some(Ok(())) => {}
                 }
@@ -596,14 +596,15 @@ impl Config {
         match self.set_text(name, text) {
             None => Err(unknown_key(place.to_string(), name)),
             Some(Ok(())) => Ok(()),
-            Some(Err(expected)) => Err(ConfigError::WrongValue {
-                place: place.to_string(),
-                key: name.to_string(),
-                expected,
-                found: text.to_string(),
-            }),
+            Some(Err(expected)) => Err(wrong_value(place.to_string(), name, expected, text)),
         }
     }
+}
+
+fn wrong_value(place: String, key: &str, expected: String, found: &str) -> ConfigError {
+    // Messages are read by more people than the file.
+    let found = if is_secret(key) { "what is there" } else { found };
+    ConfigError::WrongValue { place, key: key.to_string(), expected, found: found.to_string() }
 }
 
 fn unknown_key(place: String, key: &str) -> ConfigError {
@@ -663,6 +664,8 @@ mod tests {
         assert_eq!(error, "pharos.toml line 3: `crawl.max_pages` must be a whole number, not `\"many\"`");
         assert!(read("[crawl]\nscope = \"world\"").unwrap_err().to_string().contains("host, domain or any"));
         assert!(read("[crawl]\nmax_depth = -1").is_err());
+        let error = read("[web]\napi_keys = \"a secret\"").unwrap_err().to_string();
+        assert!(error.contains("`web.api_keys` must be") && !error.contains("secret"), "{error}");
         assert!(read("[crawl\n").unwrap_err().to_string().starts_with("pharos.toml line 1: "));
     }
 

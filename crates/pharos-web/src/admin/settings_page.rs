@@ -6,14 +6,14 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use pharos_core::Config;
-use pharos_core::config::{KEYS, TakesEffect, takes_effect};
+use pharos_core::config::{KEYS, TakesEffect, is_secret, takes_effect};
 
 use super::action::Action;
 use super::frame::{DeskFrame, Notice};
 use super::page_words::PageWords;
 use super::session::Operator;
 use super::settings_file::{Edit, SettingsFile, for_people, is_list};
-use super::work::{aside, change_settings, finish, is_secret, replace_settings};
+use super::work::{aside, change_settings, finish, replace_settings};
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};

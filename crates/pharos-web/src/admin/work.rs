@@ -2,6 +2,7 @@
 //! through where visitors are told to come back.
 
 use pharos_core::PageUrl;
+use pharos_core::config::{KEYS, is_secret};
 use pharos_engine::{Order, carry_out};
 use pharos_store::{Catalog, CrawlRules, SqliteCatalog};
 use tokio::sync::oneshot;
@@ -100,7 +101,7 @@ fn replace(
         SettingsFile::replace(path, &text).map_err(io)?;
     }
     let was = was.unwrap_or_default();
-    let changed = pharos_core::config::KEYS.iter().filter_map(|key| {
+    let changed = KEYS.iter().filter_map(|key| {
         let (was, is) = (was.get(key.name)?, is.get(key.name)?);
         let told =
             if is_secret(key.name) { key.name.to_string() } else { format!("{}: {was} → {is}", key.name) };
@@ -124,11 +125,6 @@ pub(super) async fn change_rules(
         Some(about) => order(rooms, Order::Rules { about, rules: Box::new(rules) }).await,
         None => Ok(()),
     }
-}
-
-/// Who may only look does not see it, and the record does not hold it.
-pub(super) fn is_secret(key: &str) -> bool {
-    key == "web.api_keys"
 }
 
 /// Notes what became of an action and goes back to a page that says so.
