@@ -300,6 +300,7 @@ words! { Words {
     api_intro: "Everything that the pages show, for programs. All of it, with every field, stands in one document:",
         "网页上能看到的一切，都可供程序使用。完整的说明在这份文档里：";
     api_list: "What can be asked", "接口列表";
+    api_stop: ".", "。";
     api_keys_title: "Keys", "密钥";
     api_keys_needed: "A key is needed, except for suggestions, hot queries, clicks and the document. Send it in a header:",
         "除提示词、热门查询、点击和文档之外，都需要密钥，请放在请求头中：";

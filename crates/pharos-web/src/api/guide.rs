@@ -6,12 +6,13 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::Value;
 
+use super::chinese::chinese;
 use super::keys::is_locked;
 use crate::origin::origin;
 use crate::page::{Frame, respond};
 use crate::service::Rooms;
 use crate::visitor::{Visitor, link};
-use crate::words::{Words, fill, grouped};
+use crate::words::{Lang, Words, fill, grouped};
 
 #[derive(Template)]
 #[template(path = "api.html")]
@@ -88,12 +89,17 @@ pub(crate) async fn guide(State(rooms): State<Rooms>, visitor: Visitor) -> Respo
         formats: ["json", "csv", "rss"]
             .map(|format| link("/search", [("q", "lighthouse"), ("format", format)]))
             .into(),
-        operations: operations(document, words, &origin, needs_keys),
+        operations: operations(document, visitor.lang, &origin, needs_keys),
     };
     respond(&visitor, StatusCode::OK, &page)
 }
 
-fn operations<'a>(document: &'a Value, words: &Words, origin: &str, needs_keys: bool) -> Vec<Operation<'a>> {
+fn operations<'a>(document: &'a Value, lang: Lang, origin: &str, needs_keys: bool) -> Vec<Operation<'a>> {
+    let words = lang.words();
+    let told = |english: &'a str| match lang {
+        Lang::En => english,
+        Lang::Zh => chinese(english),
+    };
     let paths = document["paths"].as_object().into_iter().flatten();
     let operations = paths.flat_map(|(path, item)| {
         item.as_object().into_iter().flatten().map(move |(method, operation)| (path, method, operation))
@@ -127,19 +133,19 @@ fn operations<'a>(document: &'a Value, words: &Words, origin: &str, needs_keys: 
             id: text(&operation["operationId"]),
             method: method.to_uppercase(),
             path,
-            title: text(&operation["summary"]).trim_end_matches('.'),
-            text: pieces(text(&operation["description"])),
+            title: told(text(&operation["summary"]).trim_end_matches('.')),
+            text: pieces(told(text(&operation["description"]))),
             parameters: parameters
                 .iter()
                 .map(|p| Parameter {
                     name: text(&p["name"]),
                     is_required: p["required"] == true,
                     kind: kind(document, &p["schema"], words),
-                    text: pieces(text(&p["description"])),
+                    text: pieces(told(text(&p["description"]))),
                 })
                 .collect(),
             answers: answers
-                .map(|(status, answer)| Answer { status, text: text(&answer["description"]) })
+                .map(|(status, answer)| Answer { status, text: told(text(&answer["description"])) })
                 .collect(),
             example: (method == "get" && key.is_empty()).then_some(asked),
             curl,
@@ -205,6 +211,7 @@ mod tests {
         let (_dir, service) = engine(&[], config);
         let chinese = get(&router(service).unwrap(), "/api?lang=zh").await;
         assert!(chinese.text().contains("<html lang=\"zh-Hans\""));
+        assert!(chinese.text().contains("<b>提交网址。</b>") && !chinese.text().contains("Submit an address"));
         assert!(
             chinese.text().contains("curl -H &#39;API-Key: KEY&#39; &#39;http://localhost/api/v1/stats&#39;")
         );

@@ -10,6 +10,7 @@
 //!
 //! Suggestions, hot queries and clicks are in `suggest.rs` and `click.rs`.
 
+mod chinese;
 mod cors;
 mod document;
 mod guide;

@@ -12,8 +12,10 @@
 //! | `threads` | a thread for every connection | the server of the textbooks |
 //! | `pool` | a fixed number of threads, connections wait in a queue | Apache httpd's worker processes |
 //! | `events` | one thread, one event loop | Pai, Druschel & Zwaenepoel 1999 (Flash), as SPED |
-//! | `staged` | an event loop for the sockets, a bounded queue, a fixed number of threads for the work | Welsh, Culler & Brewer 2001 (SEDA); what Pharos does |
+//! | `staged` | an event loop for the sockets, a bounded queue, a fixed number of threads for the work | Welsh, Culler & Brewer 2001 (SEDA) |
 //! | `pipelines` | an event loop on every core, nothing shared | N-copy; Pariag et al. 2007 |
+//!
+//! Pharos joins the last two: an event loop on every core for the sockets, and one stage of threads that search.
 
 mod events;
 mod pipelines;
