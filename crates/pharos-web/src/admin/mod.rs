@@ -3,7 +3,7 @@
 //! ```text
 //! request ─▶ gate::knock      is there a desk, does it answer to this address, can its operators be read?
 //!         ─▶ gate::logged_in  a session, else to the login (login.rs) or, where nobody is named yet, the setup (setup.rs)
-//!         ─▶ a page           DeskFrame around a template (frame.rs)
+//!         ─▶ a page           DeskFrame around a template (frame.rs, pages/)
 //!         ─▶ an action        Action: a form of ours, sent by somebody who may act (action.rs), and written down (record/)
 //! ```
 //!
@@ -39,53 +39,34 @@
 //! }
 //! ```
 //!
-//! Both go into [`routes`], and the page has its place in the table of frame.rs.
+//! Both go into the table of pages/mod.rs, and the page has its place in the table of frame.rs.
 //!
 //! # Invariants
 //! * Nothing but the login and the setup is answered without a session, and nothing at all to other addresses.
 //! * Nothing is changed by a GET, without the session's token, for another site, or by who may only look.
 //! * Whatever is changed, and whatever is refused because of who asked or what the engine said, is in the record.
 
-mod account;
 mod action;
-mod actions;
-mod charts;
-mod crawl;
 mod folder;
 mod form;
 mod frame;
 mod gate;
-mod generations;
 mod login;
-mod logs;
-mod machine;
 mod operators;
-mod overview;
-mod page_words;
+mod pages;
 mod password;
-mod people;
-mod queries;
 mod record;
 mod secret;
 mod session;
 mod settings;
-mod settings_file;
-mod settings_page;
 mod setup;
 mod setup_code;
-mod site;
-mod sites;
 mod stages;
-mod story;
-mod stream;
-mod submissions;
 #[cfg(test)]
 mod tests;
 mod tries;
-mod trouble;
 mod watch;
 mod words;
-mod work;
 
 use std::io;
 use std::net::SocketAddr;
@@ -114,7 +95,6 @@ pub use self::settings::DeskSettingsError;
 use self::settings::Settings;
 pub use self::setup_code::SETUP_CODE_VARIABLE;
 use self::setup_code::SetupCode;
-pub(crate) use self::sites::site_link;
 use self::tries::Tries;
 use self::watch::Watch;
 use crate::service::Rooms;
@@ -127,39 +107,8 @@ const BODY_LIMIT: usize = 1 << 20;
 
 /// All pages and actions of the desk.
 pub(crate) fn routes(rooms: &Rooms) -> Router<Rooms> {
-    let behind_the_login = Router::new()
+    let behind_the_login = pages::routes()
         .route("/admin/logout", post(login::log_out))
-        .route("/admin/account", get(account::account).post(account::change))
-        .route("/admin/operators", get(people::people))
-        .route("/admin/operators/add", post(people::add))
-        .route("/admin/operators/remove", post(people::remove))
-        .route("/admin/operators/role", post(people::set_role))
-        .route("/admin/operators/password", post(people::set_password))
-        .route("/admin/actions", get(actions::actions))
-        .route("/admin", get(overview::overview))
-        .route("/admin/live", get(stream::live))
-        .route("/admin/crawl", get(crawl::crawl))
-        .route("/admin/crawl/seeds", post(crawl::add_seeds))
-        .route("/admin/crawl/rules", post(crawl::set_rules))
-        .route("/admin/crawl/pace", post(crawl::set_pace))
-        .route("/admin/crawl/{what}", post(overview::steer))
-        .route("/admin/sites", get(sites::sites))
-        .route("/admin/site", get(site::site))
-        .route("/admin/site/{what}", post(site::act))
-        .route("/admin/page", get(story::story))
-        .route("/admin/page/{what}", post(story::act))
-        .route("/admin/trouble", get(trouble::trouble))
-        .route("/admin/trouble/retry", post(trouble::retry))
-        .route("/admin/submissions", get(submissions::submissions))
-        .route("/admin/submissions/decide", post(submissions::decide))
-        .route("/admin/index", get(generations::index))
-        .route("/admin/index/{what}", post(generations::act))
-        .route("/admin/machine", get(machine::machine))
-        .route("/admin/queries", get(queries::queries))
-        .route("/admin/settings", get(settings_page::settings))
-        .route("/admin/settings/export", get(settings_page::export))
-        .route("/admin/settings/{what}", post(settings_page::act))
-        .route("/admin/logs", get(logs::logs))
         .route("/admin/{*rest}", any(missing))
         .route_layer(from_fn_with_state(rooms.clone(), gate::logged_in));
     Router::new()

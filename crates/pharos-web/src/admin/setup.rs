@@ -12,7 +12,6 @@ use super::gate::{HOME, Knock, LOGIN};
 use super::login::{begin, come_back, too_many};
 use super::operators::{Account, LONGEST_NAME, Role, first, is_name};
 use super::password;
-use super::people::{name_hint, password_hint};
 use super::record::{Deed, Outcome};
 use super::words::DeskWords;
 use crate::origin::is_from_no_other_site;
@@ -58,7 +57,7 @@ fn setup_page(
         is_spent: rooms.desk().code.is_spent(),
         longest_name: LONGEST_NAME,
         longest_password: password::LONGEST,
-        password_hint: password_hint(DeskWords::of(visitor.lang)),
+        password_hint: DeskWords::of(visitor.lang).told_password(),
     };
     respond(visitor, status, &page)
 }
@@ -97,10 +96,10 @@ pub(super) async fn set_up(
     }
     let password = form.text("password");
     if !is_name(name) {
-        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, &name_hint(words)));
+        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, &words.told_name()));
     }
     if !password::is_good(password, name) {
-        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, &password_hint(words)));
+        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, &words.told_password()));
     }
     if password != form.text("again") {
         return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, words.password_differs));

@@ -1,7 +1,8 @@
 //! The words of the desk, beside those of all pages.
 
-use super::operators::Role;
-use crate::words::words;
+use super::operators::{LONGEST_NAME, Role};
+use super::password;
+use crate::words::{fill, words};
 
 words! { DeskWords {
     desk: "Operator’s desk", "管理台";
@@ -133,6 +134,16 @@ impl DeskWords {
             Role::Full => self.role_full,
             Role::ReadOnly => self.role_read_only,
         }
+    }
+
+    /// What a name must be.
+    pub(super) fn told_name(&self) -> String {
+        fill(self.name_hint, &[&LONGEST_NAME.to_string()])
+    }
+
+    /// What a password must be.
+    pub(super) fn told_password(&self) -> String {
+        fill(self.password_hint, &[&password::SHORTEST.to_string(), &password::LONGEST.to_string()])
     }
 }
 

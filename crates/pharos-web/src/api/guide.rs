@@ -211,7 +211,9 @@ mod tests {
         let (_dir, service) = engine(&[], config);
         let chinese = get(&router(service).unwrap(), "/api?lang=zh").await;
         assert!(chinese.text().contains("<html lang=\"zh-Hans\""));
-        assert!(chinese.text().contains("<b>提交网址。</b>") && !chinese.text().contains("Submit an address"));
+        assert!(
+            chinese.text().contains("<b>提交网址。</b>") && !chinese.text().contains("Submit an address")
+        );
         assert!(
             chinese.text().contains("curl -H &#39;API-Key: KEY&#39; &#39;http://localhost/api/v1/stats&#39;")
         );

@@ -6,10 +6,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use pharos_core::Timestamp;
 
-use super::DeskError;
-use super::frame::DeskFrame;
-use super::record::{Entry, Filter};
-use super::session::Operator;
+use crate::admin::DeskError;
+use crate::admin::frame::DeskFrame;
+use crate::admin::record::{Entry, Filter};
+use crate::admin::session::Operator;
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};

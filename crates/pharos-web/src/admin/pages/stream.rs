@@ -12,8 +12,8 @@ use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, stream};
 
-use super::session::Operator;
-use super::watch::Watch;
+use crate::admin::session::Operator;
+use crate::admin::watch::Watch;
 use crate::service::Rooms;
 
 /// Streams that may be open at once.

@@ -10,13 +10,13 @@ use pharos_core::{Clock as _, SystemClock};
 use pharos_engine::{CrawlOrder, Ended, Live, Order, Phase, live};
 use pharos_store::CatalogCounts;
 
-use super::action::Action;
 use super::charts::Chart;
-use super::frame::DeskFrame;
-use super::page_words::PageWords;
-use super::session::Operator;
-use super::watch::{Sample, state};
+use super::words::PageWords;
 use super::work::{finish, order, with_catalog};
+use crate::admin::action::Action;
+use crate::admin::frame::DeskFrame;
+use crate::admin::session::Operator;
+use crate::admin::watch::{Sample, state};
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;

@@ -6,13 +6,15 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use pharos_core::{Clock as _, SystemClock, Timestamp};
 
-use super::action::Action;
-use super::frame::DeskFrame;
-use super::operators::{self, Account, Accounts, LONGEST_NAME, MOST, Refused, Role, find, folded, is_name};
-use super::record::Outcome;
-use super::session::Operator;
-use super::words::DeskWords;
-use super::{DeskError, password};
+use crate::admin::action::Action;
+use crate::admin::frame::DeskFrame;
+use crate::admin::operators::{
+    self, Account, Accounts, LONGEST_NAME, MOST, Refused, Role, find, folded, is_name,
+};
+use crate::admin::record::Outcome;
+use crate::admin::session::Operator;
+use crate::admin::words::DeskWords;
+use crate::admin::{DeskError, password};
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;
@@ -60,7 +62,7 @@ pub(super) async fn people(
         frame: DeskFrame::new(&rooms, &visitor, &operator),
         longest_name: LONGEST_NAME,
         longest_password: password::LONGEST,
-        password_hint: password_hint(words),
+        password_hint: words.told_password(),
     };
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
@@ -73,7 +75,7 @@ pub(super) async fn add(action: Action) -> Result<Response, ServiceError> {
         return Ok(action.failed(HERE, words.no_such_role));
     };
     if !is_name(&name) {
-        return Ok(action.failed(HERE, name_hint(words)));
+        return Ok(action.failed(HERE, words.told_name()));
     }
     let hash = match new_password(&action, &name).await? {
         Ok(hash) => hash,
@@ -123,7 +125,7 @@ pub(super) async fn set_password(action: Action) -> Result<Response, ServiceErro
 async fn new_password(action: &Action, name: &str) -> Result<Result<String, Response>, ServiceError> {
     let password = action.form.text("password");
     if !password::is_good(password, name) {
-        return Ok(Err(action.failed(HERE, password_hint(action.words()))));
+        return Ok(Err(action.failed(HERE, action.words().told_password())));
     }
     Ok(Ok(action.rooms.desk().hashing.hash(password).await?))
 }
@@ -161,14 +163,4 @@ async fn change(
             Ok(action.failed(HERE, text))
         }
     }
-}
-
-/// What a name must be.
-pub(super) fn name_hint(words: &DeskWords) -> String {
-    fill(words.name_hint, &[&LONGEST_NAME.to_string()])
-}
-
-/// What a password must be.
-pub(super) fn password_hint(words: &DeskWords) -> String {
-    fill(words.password_hint, &[&password::SHORTEST.to_string(), &password::LONGEST.to_string()])
 }

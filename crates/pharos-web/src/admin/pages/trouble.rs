@@ -8,13 +8,13 @@ use pharos_core::{PageId, PageUrl, Timestamp};
 use pharos_engine::Order;
 use pharos_store::{PageState, Trouble, TroubleQuery};
 
-use super::action::Action;
-use super::frame::DeskFrame;
-use super::page_words::PageWords;
-use super::session::Operator;
 use super::site::site_of;
 use super::sites::{Chosen, story_link};
+use super::words::PageWords;
 use super::work::{finish, order, with_catalog};
+use crate::admin::action::Action;
+use crate::admin::frame::DeskFrame;
+use crate::admin::session::Operator;
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};

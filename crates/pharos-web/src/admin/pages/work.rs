@@ -7,9 +7,9 @@ use pharos_engine::{Order, carry_out};
 use pharos_store::{Catalog, CrawlRules, SqliteCatalog};
 use tokio::sync::oneshot;
 
-use super::action::Action;
-use super::record::Outcome;
 use super::settings_file::{Edit, SettingsFile, check, edited};
+use crate::admin::action::Action;
+use crate::admin::record::Outcome;
 use crate::service::{Rooms, Service, ServiceError};
 use axum::response::Response;
 

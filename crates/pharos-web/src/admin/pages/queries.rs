@@ -14,10 +14,10 @@ use pharos_mining::system::SystemRecord;
 use pharos_mining::{Kind, LogFile, QueryRecord, Window};
 use serde::de::DeserializeOwned;
 
-use super::frame::DeskFrame;
-use super::page_words::PageWords;
-use super::session::Operator;
+use super::words::PageWords;
 use super::work::aside;
+use crate::admin::frame::DeskFrame;
+use crate::admin::session::Operator;
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};

@@ -8,12 +8,12 @@ use axum::response::{IntoResponse, Response};
 use pharos_core::Config;
 use pharos_core::config::{KEYS, TakesEffect, is_secret, takes_effect};
 
-use super::action::Action;
-use super::frame::{DeskFrame, Notice};
-use super::page_words::PageWords;
-use super::session::Operator;
 use super::settings_file::{Edit, SettingsFile, for_people, is_list};
+use super::words::PageWords;
 use super::work::{aside, change_settings, finish, replace_settings};
+use crate::admin::action::Action;
+use crate::admin::frame::{DeskFrame, Notice};
+use crate::admin::session::Operator;
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};

@@ -7,10 +7,10 @@ use axum::response::Response;
 use pharos_core::Timestamp;
 use pharos_store::{SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
 
-use super::frame::DeskFrame;
-use super::page_words::PageWords;
-use super::session::Operator;
+use super::words::PageWords;
 use super::work::with_catalog;
+use crate::admin::frame::DeskFrame;
+use crate::admin::session::Operator;
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};

@@ -6,12 +6,12 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use pharos_engine::{BuildState, GenerationStatus, IndexStatus, Progress, index_status, roll_back};
 
-use super::action::Action;
 use super::charts::bytes;
-use super::frame::DeskFrame;
-use super::page_words::PageWords;
-use super::session::Operator;
+use super::words::PageWords;
 use super::work::{aside, finish};
+use crate::admin::action::Action;
+use crate::admin::frame::DeskFrame;
+use crate::admin::session::Operator;
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;

@@ -12,12 +12,12 @@ use pharos_core::config::{Manners, Politeness, Setting as _};
 use pharos_engine::Order;
 use pharos_store::CrawlRules;
 
-use super::action::Action;
-use super::frame::DeskFrame;
-use super::page_words::PageWords;
-use super::session::Operator;
 use super::settings_file::{Edit, for_people};
+use super::words::PageWords;
 use super::work::{change_rules, change_settings, finish, order, with_catalog};
+use crate::admin::action::Action;
+use crate::admin::frame::DeskFrame;
+use crate::admin::session::Operator;
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;
@@ -62,7 +62,7 @@ pub(crate) async fn crawl(
     let loaded = rooms.service().settings.load();
     let frame = DeskFrame::new(&rooms, &visitor, &operator);
     let wrong = loaded.as_ref().err().filter(|_| operator.may_act());
-    let frame = frame.saying(wrong.map(super::frame::Notice::bad));
+    let frame = frame.saying(wrong.map(crate::admin::frame::Notice::bad));
     let loaded = loaded.unwrap_or_default();
     let config = in_force(loaded.config, rules);
     let w = PageWords::of(visitor.lang);

@@ -7,12 +7,12 @@ use axum::response::Response;
 use pharos_engine::MachineReading;
 
 use super::charts::{Chart, bytes, written};
-use super::frame::DeskFrame;
 use super::overview::drawn;
-use super::page_words::PageWords;
-use super::session::Operator;
-use super::stages::{Bound, Stage};
+use super::words::PageWords;
 use super::work::aside;
+use crate::admin::frame::DeskFrame;
+use crate::admin::session::Operator;
+use crate::admin::stages::{Bound, Stage};
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;

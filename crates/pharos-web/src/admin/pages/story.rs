@@ -10,13 +10,13 @@ use pharos_engine::{Explanation, Kept, Order, Ruling, Story, explain, recent_sto
 use pharos_query::{Card, Request};
 use pharos_store::{PageState, Removal};
 
-use super::action::Action;
 use super::charts::bytes;
-use super::frame::DeskFrame;
-use super::page_words::PageWords;
-use super::session::Operator;
 use super::sites::{moment, site_link, story_link};
+use super::words::PageWords;
 use super::work::{aside, finish, order};
+use crate::admin::action::Action;
+use crate::admin::frame::DeskFrame;
+use crate::admin::session::Operator;
 use crate::known::{self, MAX_VERSIONS};
 use crate::page::{Link, respond};
 use crate::service::{Rooms, ServiceError};

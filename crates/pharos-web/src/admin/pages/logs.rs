@@ -6,11 +6,11 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::charts::bytes;
-use super::frame::DeskFrame;
-use super::page_words::PageWords;
 use super::queries::tail;
-use super::session::Operator;
+use super::words::PageWords;
 use super::work::aside;
+use crate::admin::frame::DeskFrame;
+use crate::admin::session::Operator;
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;

@@ -8,12 +8,12 @@ use pharos_core::PageUrl;
 use pharos_engine::Order;
 use pharos_store::Submission;
 
-use super::action::Action;
-use super::frame::DeskFrame;
-use super::page_words::PageWords;
-use super::session::Operator;
 use super::sites::story_link;
+use super::words::PageWords;
 use super::work::{finish, order, with_catalog};
+use crate::admin::action::Action;
+use crate::admin::frame::DeskFrame;
+use crate::admin::session::Operator;
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;

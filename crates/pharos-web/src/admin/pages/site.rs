@@ -8,13 +8,13 @@ use pharos_core::{Config, PageUrl, SiteName};
 use pharos_engine::{Order, SiteTable};
 use pharos_store::{PageStory, Removal, RobotsFile, RobotsState, SiteRow};
 
-use super::action::Action;
-use super::frame::DeskFrame;
-use super::page_words::PageWords;
-use super::session::Operator;
 use super::settings_file::{Edit, check, edited, for_people};
 use super::sites::{marks, moment, site_link, story_link};
+use super::words::PageWords;
 use super::work::{change_rules, finish, order, replace_settings, with_catalog};
+use crate::admin::action::Action;
+use crate::admin::frame::DeskFrame;
+use crate::admin::session::Operator;
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};
@@ -80,7 +80,7 @@ pub(crate) async fn site(
     let w = PageWords::of(visitor.lang);
     let Some(site) = site_of(visitor.param("name").unwrap_or_default()) else {
         let frame = DeskFrame::new(&rooms, &visitor, &operator);
-        return Ok(super::frame::message(
+        return Ok(crate::admin::frame::message(
             frame,
             &visitor,
             StatusCode::NOT_FOUND,

@@ -10,7 +10,7 @@ use pharos_core::Config;
 use pharos_core::config::KEYS;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::settings::Settings;
+use crate::admin::settings::Settings;
 use crate::tls::Certificates;
 
 /// A file with more is none that a person wrote.

@@ -5,15 +5,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
-use super::action::OwnAction;
-use super::frame::{DeskFrame, Notice};
-use super::login::{begin, come_back, too_many};
-use super::operators::{Account, find, set_password};
-use super::people::password_hint;
-use super::record::Outcome;
-use super::session::Operator;
-use super::words::DeskWords;
-use super::{DeskError, password};
+use crate::admin::action::OwnAction;
+use crate::admin::frame::{DeskFrame, Notice};
+use crate::admin::login::{begin, come_back, too_many};
+use crate::admin::operators::{Account, find, set_password};
+use crate::admin::record::Outcome;
+use crate::admin::session::Operator;
+use crate::admin::words::DeskWords;
+use crate::admin::{DeskError, password};
 use crate::page::respond;
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;
@@ -46,7 +45,7 @@ fn account_page(
         name: operator.name.clone(),
         role: words.role(operator.role()),
         longest_password: password::LONGEST,
-        password_hint: password_hint(words),
+        password_hint: words.told_password(),
     };
     respond(visitor, status, &page)
 }
@@ -75,7 +74,7 @@ pub(super) async fn change(
     };
     let new = form.text("password");
     if !password::is_good(new, &operator.name) {
-        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, &password_hint(words)));
+        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, &words.told_password()));
     }
     if new != form.text("again") {
         return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, words.password_differs));

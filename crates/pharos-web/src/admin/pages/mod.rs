@@ -1,0 +1,66 @@
+//! The pages of the desk, each with what can be done on it.
+//!
+//! [`work`] asks other rooms and tells them what to do, [`settings_file`] edits `pharos.toml`, [`charts`] draws; [`words`] is
+//! what all of them say.
+
+mod account;
+mod actions;
+mod charts;
+mod crawl;
+mod generations;
+mod logs;
+mod machine;
+mod overview;
+mod people;
+mod queries;
+mod settings;
+mod settings_file;
+mod site;
+mod sites;
+mod story;
+mod stream;
+mod submissions;
+mod trouble;
+mod words;
+mod work;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+use crate::service::Rooms;
+
+/// All of them.
+pub(super) fn routes() -> Router<Rooms> {
+    Router::new()
+        .route("/admin", get(overview::overview))
+        .route("/admin/live", get(stream::live))
+        .route("/admin/crawl", get(crawl::crawl))
+        .route("/admin/crawl/seeds", post(crawl::add_seeds))
+        .route("/admin/crawl/rules", post(crawl::set_rules))
+        .route("/admin/crawl/pace", post(crawl::set_pace))
+        .route("/admin/crawl/{what}", post(overview::steer))
+        .route("/admin/sites", get(sites::sites))
+        .route("/admin/site", get(site::site))
+        .route("/admin/site/{what}", post(site::act))
+        .route("/admin/page", get(story::story))
+        .route("/admin/page/{what}", post(story::act))
+        .route("/admin/trouble", get(trouble::trouble))
+        .route("/admin/trouble/retry", post(trouble::retry))
+        .route("/admin/submissions", get(submissions::submissions))
+        .route("/admin/submissions/decide", post(submissions::decide))
+        .route("/admin/index", get(generations::index))
+        .route("/admin/index/{what}", post(generations::act))
+        .route("/admin/machine", get(machine::machine))
+        .route("/admin/queries", get(queries::queries))
+        .route("/admin/settings", get(settings::settings))
+        .route("/admin/settings/export", get(settings::export))
+        .route("/admin/settings/{what}", post(settings::act))
+        .route("/admin/logs", get(logs::logs))
+        .route("/admin/operators", get(people::people))
+        .route("/admin/operators/add", post(people::add))
+        .route("/admin/operators/remove", post(people::remove))
+        .route("/admin/operators/role", post(people::set_role))
+        .route("/admin/operators/password", post(people::set_password))
+        .route("/admin/actions", get(actions::actions))
+        .route("/admin/account", get(account::account).post(account::change))
+}
