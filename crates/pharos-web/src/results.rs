@@ -7,6 +7,9 @@ pub(crate) mod asked;
 mod hit;
 mod menus;
 
+#[cfg(test)]
+mod budget;
+
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;

@@ -342,6 +342,13 @@ mod tests {
     }
 
     #[test]
+    fn a_form_is_read_field_by_field() {
+        let visitor = Visitor::new(&"/search?word=mp4&mem=99".parse().unwrap(), &HeaderMap::new());
+        assert_eq!((visitor.param("word"), visitor.param("mem")), (Some("mp4"), Some("99")));
+        assert_eq!(visitor.param("wor"), None);
+    }
+
+    #[test]
     fn any_query_is_a_line_of_text_within_the_limit() {
         assert_eq!(visitor("/search?q=%20%09a%00b%0a", &[]).query(10), "a b");
         assert_eq!(
