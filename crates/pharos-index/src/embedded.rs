@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -40,6 +40,8 @@ pub struct EmbeddedIndex {
     /// The open generation, for whoever owns the data directory; `None` for readers.
     writing: Option<Mutex<Writing>>,
     reading: Mutex<Reading>,
+    /// What was read last, for who does not wait for `reading`.
+    at_hand: RwLock<Option<Arc<Shielded>>>,
     /// A new history is read by the thread that looks, never by a query.
     in_service: AtomicBool,
 }
@@ -107,7 +109,14 @@ impl EmbeddedIndex {
             Reading { chain, prepared: None, unusable: None, snapshot: None, looked: Instant::now() };
         let words = crate::words(&generations);
         let (writing, reading) = (writing.map(Mutex::new), Mutex::new(reading));
-        Self { generations, words, writing, reading, in_service: AtomicBool::new(false) }
+        Self {
+            generations,
+            words,
+            writing,
+            reading,
+            at_hand: RwLock::default(),
+            in_service: AtomicBool::new(false),
+        }
     }
 
     /// Where the generations are.
@@ -327,6 +336,15 @@ impl Index for EmbeddedIndex {
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, IndexError> {
         Ok(self.at_rest()?)
     }
+
+    fn at_hand(&self) -> Result<Arc<dyn Snapshot>, IndexError> {
+        // Only where somebody looks again and again is what was seen last new enough.
+        let at_hand = self.at_hand.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match at_hand.filter(|_| self.in_service.load(Ordering::SeqCst)) {
+            Some(snapshot) => Ok(snapshot),
+            None => self.snapshot(),
+        }
+    }
 }
 
 impl EmbeddedIndex {
@@ -358,6 +376,7 @@ impl EmbeddedIndex {
             _ => Arc::new(reading.chain.view(self.generations.dir().to_path_buf())?),
         };
         reading.snapshot = Some(Arc::clone(&snapshot));
+        *self.at_hand.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&snapshot));
         Ok(snapshot)
     }
 }

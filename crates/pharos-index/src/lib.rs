@@ -205,6 +205,12 @@ pub trait Index: Send + Sync {
 
     /// The index as it is now.
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, IndexError>;
+
+    /// The index as it was when somebody last looked, for who must not wait until it is read: half a second ago at most where
+    /// it is in service.
+    fn at_hand(&self) -> Result<Arc<dyn Snapshot>, IndexError> {
+        self.snapshot()
+    }
 }
 
 /// The index at one moment.

@@ -218,7 +218,7 @@ impl Search {
     /// The answer, if it was given before in this state of everything. Takes microseconds.
     pub fn known(&self, request: &Request) -> Result<Option<Answer>, QueryError> {
         let started = Instant::now();
-        let put = self.put(request, self.query.max_length)?;
+        let put = self.put(request, self.query.max_length, self.index.at_hand()?);
         let known = put.key.as_ref().and_then(|key| self.caches.answers.get_if_kept(key, &put.state));
         if known.is_some() {
             note("answers", true);
@@ -232,11 +232,10 @@ impl Search {
     }
 
     /// A request against the state of everything it depends on.
-    fn put(&self, request: &Request, length: usize) -> Result<Put, QueryError> {
+    fn put(&self, request: &Request, length: usize, snapshot: Arc<dyn Snapshot>) -> Put {
         let text: String = request.text.chars().take(length).collect();
         let size = if request.size == 0 { self.query.page_size.max(1) } else { request.size };
         let page = request.page.max(1);
-        let snapshot = self.index.snapshot()?;
         self.caches.see_history(snapshot.history());
         let clicks = self.clicks();
         let state = State {
@@ -249,12 +248,13 @@ impl Search {
         // What follows on another state is not the answer of this one.
         let follows = page > 1 && request.generation.as_ref().is_some_and(|from| *from != state.generation);
         let key = AnswerKey::of(request, &text, page, size).filter(|_| !follows);
-        Ok(Put { text, size, page, snapshot, clicks, state, key })
+        Put { text, size, page, snapshot, clicks, state, key }
     }
 
     /// The answer, from memory if it was given before in this state of everything.
     fn answer(&self, request: &Request, length: usize, started: Instant) -> Result<Answer, QueryError> {
-        let Put { text, size, page, snapshot, clicks, state, key } = self.put(request, length)?;
+        let Put { text, size, page, snapshot, clicks, state, key } =
+            self.put(request, length, self.index.snapshot()?);
         if let Some(key) = &key {
             let known = self.caches.answers.get(key, &state);
             note("answers", known.is_some());

@@ -1,8 +1,9 @@
 //! Is the process alive, and is it able to answer?
 
 use axum::extract::State;
+use axum::http::HeaderValue;
 use axum::http::StatusCode;
-use axum::http::header::CACHE_CONTROL;
+use axum::http::header::{CACHE_CONTROL, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 
 use crate::service::Rooms;
@@ -17,7 +18,7 @@ pub(crate) async fn readyz(State(rooms): State<Rooms>) -> Response {
     if rooms.is_crowded() {
         return said(StatusCode::SERVICE_UNAVAILABLE, "too many queries wait for their turn\n");
     }
-    match rooms.pages_at_once() {
+    match rooms.pages_aside().await {
         Ok(_) => said(StatusCode::OK, "ready\n"),
         Err(error) => {
             tracing::error!(%error, "the search cannot answer");
@@ -27,5 +28,9 @@ pub(crate) async fn readyz(State(rooms): State<Rooms>) -> Response {
 }
 
 fn said(status: StatusCode, line: &'static str) -> Response {
-    (status, [(CACHE_CONTROL, "no-store")], line).into_response()
+    let mut response = (status, [(CACHE_CONTROL, "no-store")], line).into_response();
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("5"));
+    }
+    response
 }

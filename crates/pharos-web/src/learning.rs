@@ -37,6 +37,7 @@ const WARMED: usize = 48;
 /// Logs and what they teach. Dropping it stops its thread and writes down what is not written yet.
 pub struct Learning {
     pub(crate) shared: Arc<Shared>,
+    /// It is over: the thread ends, and the last records are written.
     stopping: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -118,17 +119,28 @@ impl Learning {
     }
 }
 
-impl Drop for Learning {
-    fn drop(&mut self) {
-        self.stopping.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
+impl Learning {
+    /// Writes down what is not written yet. Whoever still holds it, for a query that takes too long, holds that up no more.
+    pub(crate) fn finish(&self) {
+        if self.stopping.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if let Some(thread) = &self.thread {
             thread.thread().unpark();
-            // What is being gathered is not waited for longer than it takes.
-            let _ = thread.join();
         }
         let shared = &self.shared;
         shared.log.system(shared.system.finish(shared.clock.now(), shared.log.lost()));
         shared.log.flush();
+    }
+}
+
+impl Drop for Learning {
+    fn drop(&mut self) {
+        self.finish();
+        // What is being gathered is not waited for longer than it takes.
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 
@@ -142,12 +154,13 @@ impl Shared {
     /// Queries related to one; looked up anew now and then, since that takes longer than an answer that is known.
     pub(crate) fn related(&self, query: &str) -> Vec<String> {
         let known = || self.related.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((when, related)) = known().get(query)
-            && when.elapsed() < RELATED_FOR
-        {
-            return related.clone();
-        }
-        let related = self.recall(|memory| memory.related(query, RELATED));
+        let before = known().get(query).cloned();
+        let is_new = before.as_ref().is_some_and(|(when, _)| when.elapsed() < RELATED_FOR);
+        // While logs are being read, which may take long, nobody waits for what is shown at the foot of a page.
+        let memory = if is_new { None } else { self.memory.try_read().ok() };
+        let Some(memory) = memory else { return before.map(|(_, related)| related).unwrap_or_default() };
+        let related = memory.as_ref().map(|memory| memory.related(query, RELATED)).unwrap_or_default();
+        drop(memory);
         let mut known = known();
         if known.len() >= RELATED_KNOWN {
             known.clear();

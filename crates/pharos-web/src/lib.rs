@@ -79,6 +79,7 @@ mod clean;
 mod click;
 mod failure;
 mod formats;
+mod guests;
 mod headers;
 mod health;
 mod help;

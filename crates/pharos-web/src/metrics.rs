@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 use thiserror::Error;
 
-use crate::server::CONNECTIONS;
+use crate::server::{CONNECTIONS, TURNED_AWAY};
 use crate::service::{Rooms, ServiceError};
 
 pub(crate) const REQUESTS: &str = "pharos_http_requests_total";
@@ -55,6 +55,7 @@ pub fn install_metrics() -> Result<Metrics, MetricsError> {
     );
     metrics::describe_counter!(SHED, "Requests that were told to come back, because too many waited.");
     metrics::describe_gauge!(CONNECTIONS, "Connections that are open.");
+    metrics::describe_counter!(TURNED_AWAY, "Connections closed at once: their address had enough of them.");
     metrics::describe_histogram!(SUGGEST_SECONDS, "Time that suggestions for what was typed take.");
     metrics::describe_counter!("pharos_log_lost_total", "Records that could not be written down, by reason.");
     metrics::describe_gauge!(SEARCHABLE_PAGES, "Pages that can be searched.");
@@ -100,7 +101,7 @@ impl Metrics {
 /// `/metrics`.
 pub(crate) async fn metrics(State(rooms): State<Rooms>) -> Result<Response, ServiceError> {
     // Other metrics are still worth reading when the search is not well.
-    match rooms.pages_at_once() {
+    match rooms.pages_aside().await {
         Ok(pages) => metrics::gauge!(SEARCHABLE_PAGES).set(pages as f64),
         Err(error) => tracing::warn!(%error, "cannot count the searchable pages"),
     }

@@ -18,7 +18,7 @@ use tokio::time::{Instant, Sleep};
 /// How long is waited for what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// From the first byte of a head to its last.
+    /// From the first byte of a head to its last; for the first one, from the beginning of the connection.
     pub(crate) head: Duration,
     /// Without a byte in either direction.
     pub(crate) silence: Duration,
@@ -32,8 +32,15 @@ impl Patience {
 }
 
 /// Where a connection is in its conversation; told by the stream and by who gets the requests.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Pace(AtomicU8);
+
+impl Default for Pace {
+    /// Who comes has something to say: a new connection that is silent is one that sends its head too slowly.
+    fn default() -> Self {
+        Self(AtomicU8::new(IN_HEAD))
+    }
+}
 
 /// Nothing was said, or all was answered.
 const BETWEEN: u8 = 0;
@@ -199,6 +206,15 @@ mod tests {
             }
         };
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test]
+    async fn who_comes_and_says_nothing_is_let_go_soon() {
+        let (_theirs, mut ours, _pace) = pair();
+        let began = Instant::now();
+        let error = ours.read_exact(&mut [0]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(began.elapsed() >= PATIENCE.head);
     }
 
     #[tokio::test]

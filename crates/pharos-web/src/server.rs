@@ -28,6 +28,7 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt as _;
 
+use crate::guests::Guests;
 use crate::open_files;
 use crate::patience::{Pace, Paced, Patience};
 use crate::router;
@@ -83,8 +84,10 @@ pub async fn serve(
     rooms.desk().announce(listener.local_addr()?, certificates.is_some());
     let upkeep = tokio::spawn(metrics.keep_up());
     let watching = certificates.clone().map(|certificates| tokio::spawn(certificates.keep_up()));
+    let places = open_files::room_for(web.connections);
     let server = Server {
-        places: Arc::new(Semaphore::new(open_files::room_for(web.connections))),
+        places: Arc::new(Semaphore::new(places)),
+        guests: Guests::new(places, web.behind_proxy),
         acceptor: certificates.map(|certificates| certificates.acceptor()).transpose()?,
         builder: builder(&web),
         patience: Patience::of(&web),
@@ -110,11 +113,13 @@ pub async fn serve(
     if let Some(watching) = watching {
         watching.abort();
     }
+    rooms.service().learning.finish();
     Ok(())
 }
 
 struct Server {
     places: Arc<Semaphore>,
+    guests: Arc<Guests>,
     acceptor: Option<TlsAcceptor>,
     builder: Builder<TokioExecutor>,
     patience: Patience,
@@ -156,6 +161,10 @@ impl Server {
                 return;
             }
         };
+        let Some(guest) = self.guests.admit(address.ip()) else {
+            metrics::counter!(TURNED_AWAY).increment(1);
+            return;
+        };
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot turn off delays of small packets");
         }
@@ -167,7 +176,7 @@ impl Server {
         let (builder, router) = (self.builder.clone(), self.router.clone());
         let (acceptor, patience, watcher) = (self.acceptor.clone(), self.patience, self.graceful.watcher());
         self.threads.spawn(async move {
-            let _place = place;
+            let _here = (place, guest);
             let stream = match TcpStream::from_std(stream) {
                 Ok(stream) => stream,
                 Err(error) => return tracing::warn!(%error, "cannot take a connection"),
@@ -185,6 +194,8 @@ impl Server {
 }
 
 pub(crate) const CONNECTIONS: &str = "pharos_http_connections";
+/// Connections that were closed at once, as their address had enough of them.
+pub(crate) const TURNED_AWAY: &str = "pharos_http_connections_turned_away_total";
 
 async fn secretly(
     acceptor: TlsAcceptor,

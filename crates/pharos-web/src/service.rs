@@ -21,6 +21,7 @@ use pharos_store::{DataDir, Library, Response as StoredResponse, StoreError};
 use thiserror::Error;
 use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::{oneshot, watch};
+use tokio::task::JoinError;
 
 use crate::admin::{Desk, DeskError};
 use crate::api;
@@ -78,6 +79,8 @@ pub(crate) enum ServiceError {
     Address(String),
     #[error("work stopped half-way")]
     Broken(#[from] RecvError),
+    #[error(transparent)]
+    Stopped(#[from] JoinError),
     #[error("too many queries wait for their turn")]
     Busy,
 }
@@ -281,9 +284,10 @@ impl Rooms {
         Ok(pages)
     }
 
-    /// How many pages can be searched, for who must not wait in line to ask.
-    pub(crate) fn pages_at_once(&self) -> Result<u64, ServiceError> {
-        Ok(self.0.service.search.pages()?)
+    /// How many pages can be searched now, for who must not wait in line to ask.
+    pub(crate) async fn pages_aside(&self) -> Result<u64, ServiceError> {
+        let search = Arc::clone(&self.0.service.search);
+        Ok(tokio::task::spawn_blocking(move || search.pages()).await??)
     }
 
     /// Is the queue full?

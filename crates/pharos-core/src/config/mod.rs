@@ -449,7 +449,7 @@ settings! {
         certificate: String = String::new(),
         /// PEM file with the private key of the certificate.
         key: String = String::new(),
-        /// Connections that may be open at once; more wait to be let in.
+        /// Connections that may be open at once; more wait to be let in. One address has a sixteenth of them at most.
         connections: usize = 12_000,
         /// Longest time a client may take to send the head of a request.
         head_timeout: Duration = Duration::from_secs(10),

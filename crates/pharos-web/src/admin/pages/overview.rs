@@ -77,7 +77,7 @@ pub(crate) async fn overview(
     let live = live(&rooms.service().data);
     let state = state(live.as_ref());
     let counts = &known.counts;
-    let searchable = rooms.pages_at_once()?;
+    let searchable = rooms.pages_aside().await?;
     let figures = [
         (w.known_sites, counts.sites),
         (w.known_pages, counts.pages),
