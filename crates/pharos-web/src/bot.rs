@@ -20,7 +20,7 @@ use self::verdict::Verdict;
 use crate::origin::is_from_no_other_site;
 use crate::page::{Frame, Link, respond};
 use crate::service::{Rooms, ServiceError};
-use crate::submission::Submitted;
+use crate::submission::{Submitted, WHEN_FULL};
 use crate::visitor::Visitor;
 use crate::words::{Words, fill, grouped};
 
@@ -73,7 +73,10 @@ pub(crate) async fn submit(
             Submitted::Declined => (StatusCode::CONFLICT, words.submit_declined),
             Submitted::Off => (StatusCode::FORBIDDEN, words.submit_off),
             Submitted::OutOfReach => (StatusCode::BAD_REQUEST, words.submit_out_of_reach),
-            Submitted::Full => (StatusCode::SERVICE_UNAVAILABLE, words.submit_full),
+            Submitted::Full => {
+                retry_after = Some(WHEN_FULL);
+                (StatusCode::SERVICE_UNAVAILABLE, words.submit_full)
+            }
             Submitted::TooOften(seconds) => {
                 retry_after = Some(seconds);
                 (StatusCode::TOO_MANY_REQUESTS, words.submit_too_often)

@@ -27,9 +27,10 @@ const MOST: u64 = (1 << 53) - 1;
 #[expect(dead_code, reason = "these are words of the document")]
 pub(crate) struct ClickParams {
     /// The name of what was shown; it stands in the links of a result page.
+    #[param(example = "0123456789abcdef")]
     impression: String,
     /// The place of what was clicked, from 1 over all pages of results; any number with `seen`.
-    #[param(minimum = 0, maximum = 4_294_967_295_u64)]
+    #[param(minimum = 0, maximum = 4_294_967_295_u64, example = 1)]
     rank: u32,
     /// What was clicked; `seen` says that a browser that tells clicks shows it, `leave` is the way back from a result.
     #[param(required = false, value_type = ClickKind, default = "result")]
@@ -91,6 +92,7 @@ pub(crate) async fn click(State(rooms): State<Rooms>, visitor: Visitor) -> Resul
     let target = match kind {
         Clicked::Related => Target::Related,
         Clicked::Corrected => Target::Corrected,
+        Clicked::Leave => Target::Left,
         _ => Target::Result,
     };
     let learning = rooms.learning();

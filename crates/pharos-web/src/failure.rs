@@ -9,6 +9,7 @@ use axum::response::Response;
 use pharos_core::Config;
 
 use crate::api;
+use crate::formats::Format;
 use crate::page::{Frame, Link, respond};
 use crate::service::Rooms;
 use crate::visitor::Visitor;
@@ -54,7 +55,9 @@ pub(crate) async fn dress(State(rooms): State<Rooms>, request: Request, next: Ne
         return bare;
     }
     let visitor = Visitor::new(&uri, &headers);
-    let is_api = uri.path().starts_with("/api/");
+    // Programs ask there, too.
+    let is_api =
+        uri.path().starts_with("/api/") || (uri.path() == "/search" && Format::of(&visitor).is_some());
     let words = visitor.words();
     let (title, text) = match status {
         StatusCode::NOT_FOUND => (words.not_found_title, words.not_found_text),

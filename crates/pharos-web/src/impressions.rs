@@ -39,6 +39,8 @@ pub(crate) struct Believed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Result,
+    /// A result again, on the way back from it.
+    Left,
     Related,
     Corrected,
 }
@@ -56,13 +58,14 @@ struct Known {
 struct Followed {
     impression: Impression,
     clicks: u32,
+    left: u32,
     is_seen: bool,
 }
 
 impl Impressions {
     pub(crate) fn shown(&self, id: &str, impression: Impression) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.shown.insert(id.to_string(), Followed { impression, clicks: 0, is_seen: false });
+        known.shown.insert(id.to_string(), Followed { impression, clicks: 0, left: 0, is_seen: false });
         known.order.push_back(id.to_string());
         if known.order.len() > KNOWN
             && let Some(oldest) = known.order.pop_front()
@@ -81,18 +84,21 @@ impl Impressions {
     /// The click on something at a place; `None` where nothing like it was shown, or too much of it was clicked.
     pub(crate) fn click(&self, id: &str, target: Target, rank: u32) -> Option<Believed> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Followed { impression, clicks, .. } = known.shown.get_mut(id)?;
+        let Followed { impression, clicks, left, .. } = known.shown.get_mut(id)?;
+        let count = if target == Target::Left { left } else { clicks };
         let target = match target {
-            Target::Result => impression.urls.get(rank.checked_sub(impression.first)? as usize)?.clone(),
+            Target::Result | Target::Left => {
+                impression.urls.get(rank.checked_sub(impression.first)? as usize)?.clone()
+            }
             Target::Related => impression.related.get(rank.checked_sub(1)? as usize)?.clone(),
             Target::Corrected => impression.corrected.clone()?,
         };
-        if *clicks >= MAX_CLICKS {
+        if *count >= MAX_CLICKS {
             return None;
         }
-        *clicks += 1;
+        *count += 1;
         let Impression { query, visit, .. } = impression;
-        Some(Believed { query: query.clone(), visit: visit.clone(), order: *clicks, target })
+        Some(Believed { query: query.clone(), visit: visit.clone(), order: *count, target })
     }
 }
 
@@ -110,7 +116,8 @@ mod tests {
         let click =
             |target, rank| impressions.click("i", target, rank).map(|click| (click.target, click.order));
         assert_eq!(click(Target::Result, 12), Some(("http://a.example/12".into(), 1)));
-        assert_eq!(click(Target::Related, 1), Some(("tea".into(), 2)));
+        assert_eq!(click(Target::Left, 12), Some(("http://a.example/12".into(), 1)));
+        assert_eq!(click(Target::Related, 1), Some(("tea".into(), 2)), "coming back is no click");
         for (target, rank) in [
             (Target::Result, 10),
             (Target::Result, 13),

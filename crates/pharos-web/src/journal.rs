@@ -12,6 +12,9 @@ use crate::service::Rooms;
 use crate::sessions::Began;
 use crate::visitor::Visitor;
 
+/// The product of who looks at a result page.
+pub(crate) const PAGE: &str = "web";
+
 /// Writes down a query and what is shown for it. Gives the name of the impression, which links carry; none where nothing is
 /// written down.
 pub(crate) fn write_down(
@@ -64,10 +67,13 @@ pub(crate) fn write_down(
         corrected: answer.corrected.clone(),
         ..ImpressionRecord::default()
     });
-    let (query, related, corrected) =
-        (answer.query.clone(), answer.suggestions.clone(), answer.corrected.clone());
-    let shown = Impression { query, visit, first, urls, related, corrected };
-    learning.impressions.shown(&id, shown);
+    // Programs click nothing, and must not push out what people may click.
+    if product == PAGE {
+        let (query, related, corrected) =
+            (answer.query.clone(), answer.suggestions.clone(), answer.corrected.clone());
+        let shown = Impression { query, visit, first, urls, related, corrected };
+        learning.impressions.shown(&id, shown);
+    }
     id
 }
 

@@ -7,8 +7,8 @@
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::RETRY_AFTER;
@@ -36,6 +36,9 @@ pub(crate) struct Rate<K: Hash + Eq + Clone> {
     asked: AtomicU32,
     /// More have asked lately than can be told apart: nobody may, until some are forgotten.
     is_full: AtomicBool,
+    /// The second that was looked in for those to forget, counted from `began`.
+    looked: AtomicU64,
+    began: Instant,
 }
 
 impl<K: Hash + Eq + Clone> Rate<K> {
@@ -46,13 +49,15 @@ impl<K: Hash + Eq + Clone> Rate<K> {
             Some(quota.allow_burst(NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN)))
         };
         let limiter = NonZeroU32::new(many).and_then(quota).map(RateLimiter::keyed);
-        Self { limiter, asked: AtomicU32::new(0), is_full: AtomicBool::new(false) }
+        let (asked, is_full, looked) = (AtomicU32::new(0), AtomicBool::new(false), AtomicU64::new(0));
+        Self { limiter, asked, is_full, looked, began: Instant::now() }
     }
 
     /// Takes one of the allowance; else gives how long to wait.
     pub(crate) fn take(&self, who: &K) -> Result<(), Duration> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
-        if self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(LOOK_EVERY) {
+        let is_turn = self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(LOOK_EVERY);
+        if is_turn || self.is_full.load(Ordering::Relaxed) && self.is_another_second() {
             if limiter.len() > KNOWN {
                 limiter.retain_recent();
                 limiter.shrink_to_fit();
@@ -63,6 +68,11 @@ impl<K: Hash + Eq + Clone> Rate<K> {
             return Err(FULL);
         }
         limiter.check_key(who).map_err(|until| until.wait_time_from(DefaultClock::default().now()))
+    }
+
+    fn is_another_second(&self) -> bool {
+        let now = self.began.elapsed().as_secs();
+        self.looked.swap(now, Ordering::Relaxed) != now
     }
 }
 

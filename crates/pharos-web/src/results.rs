@@ -21,7 +21,7 @@ use self::asked::{Asked, Choice};
 use self::hit::HitView;
 use self::menus::{Menu, menus};
 use crate::formats::{Format, formatted};
-use crate::journal::write_down;
+use crate::journal::{PAGE, write_down};
 use crate::page::{Frame, Link, respond};
 use crate::paging::{last_page, window};
 use crate::service::{Rooms, ServiceError};
@@ -42,7 +42,7 @@ pub(crate) async fn results(State(rooms): State<Rooms>, visitor: Visitor) -> Res
     if !asked.is_reachable(config) {
         answer.hits.clear();
     }
-    let impression = write_down(&rooms, &visitor, "web", &Request { page: asked.page, ..request }, &answer);
+    let impression = write_down(&rooms, &visitor, PAGE, &Request { page: asked.page, ..request }, &answer);
     let searchable = if answer.total == 0 { rooms.pages().await? } else { answer.total };
     asked.generation.clone_from(&answer.generation);
     let page = ResultsPage::new(&visitor, config, &asked, &answer, impression, searchable);

@@ -13,6 +13,9 @@ use crate::rate::household;
 use crate::service::{Rooms, Service, ServiceError};
 use crate::visitor::Visitor;
 
+/// After so many seconds there may be room for more submissions.
+pub(crate) const WHEN_FULL: u64 = 3600;
+
 /// What becomes of a submitted address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Submitted {

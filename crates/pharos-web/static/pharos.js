@@ -133,7 +133,9 @@
     const open = $("dialog.keys");
     if (open) return open.close();
     try {
-      const page = new DOMParser().parseFromString(await (await fetch("/help")).text(), "text/html");
+      const reply = await fetch("/help");
+      if (!reply.ok) throw reply.status;
+      const page = new DOMParser().parseFromString(await reply.text(), "text/html");
       const dialog = document.createElement("dialog");
       dialog.className = "keys";
       dialog.setAttribute("aria-labelledby", "keys-title");

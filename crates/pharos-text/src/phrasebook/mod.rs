@@ -65,7 +65,7 @@ const BY_MIDDLE: f32 = 0.5;
 const BY_PINYIN_OF_MIDDLE: f32 = 0.4;
 
 /// Phrases that are looked at for letters typed behind Han characters.
-const LOOKED_AT: usize = 2_000;
+const LOOKED_AT: usize = 500;
 
 /// Takes phrases in.
 #[derive(Debug, Default)]

@@ -14,11 +14,8 @@ use super::params::address;
 use super::problem::Refusal;
 use crate::origin::is_from_no_other_site;
 use crate::service::Rooms;
-use crate::submission::Submitted;
+use crate::submission::{Submitted, WHEN_FULL};
 use crate::visitor::Visitor;
-
-/// After so many seconds there may be room for more submissions.
-const WHEN_FULL: u64 = 3600;
 
 /// An address to fetch.
 #[derive(Deserialize, ToSchema)]
