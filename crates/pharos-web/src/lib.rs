@@ -113,6 +113,7 @@ mod suggest;
 mod testing;
 mod threads;
 mod tls;
+mod unsent;
 mod visitor;
 mod words;
 

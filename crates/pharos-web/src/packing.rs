@@ -22,7 +22,7 @@ use tower_http::compression::predicate::DefaultPredicate;
 const SHORT: u64 = 256;
 
 /// Longer bodies are packed piece by piece.
-const LONG: u64 = 256 << 10;
+pub(crate) const LONG: u64 = 256 << 10;
 
 /// Hardly an answer is sent twice. The next to quickest level: a sixth smaller than the quickest for a few microseconds more.
 const FAST: Compression = Compression::new(2);

@@ -175,6 +175,19 @@ mod tests {
     }
 
     #[test]
+    fn a_crowd_is_forgotten_though_hardly_anybody_asks() {
+        let brief = Rate::new(1, Duration::from_secs(1), 1);
+        for who in 0..2 * KNOWN {
+            let _ = brief.take(&who);
+        }
+        let patience = Instant::now() + Duration::from_secs(60);
+        while brief.take(&usize::MAX).is_err() {
+            assert!(Instant::now() < patience, "nobody may ask any more");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    #[test]
     fn neighbours_of_ipv6_are_one_household() {
         let [a, b, c] = ["2001:db8::1", "2001:db8::ffff:1", "2001:db8:0:1::1"]
             .map(|text| household(text.parse().unwrap()));
@@ -200,9 +213,11 @@ mod tests {
         assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
         assert!(refused.text().contains("Too many requests"), "{}", refused.text());
         assert!(refused.header("retry-after").parse::<u64>().is_ok_and(|seconds| seconds > 0));
-        let refused = ask("/api/v1/hot", "192.0.2.7", "wrong").await;
-        assert_eq!(refused.header("content-type"), "application/problem+json");
-        assert!(refused.header("retry-after").parse::<u64>().is_ok());
+        for path in ["/api/v1/hot", "/search?q=x&format=json", "/search?q=x&format=rss"] {
+            let refused = ask(path, "192.0.2.7", "wrong").await;
+            assert_eq!(refused.header("content-type"), "application/problem+json", "{path}");
+            assert!(refused.header("retry-after").parse::<u64>().is_ok());
+        }
         assert_eq!(ask("/", "192.0.2.8", "").await.status, StatusCode::OK, "others are served");
         assert_eq!(ask("/", "127.0.0.1", "").await.status, StatusCode::OK);
         for _ in 0..20 {

@@ -18,7 +18,7 @@ use tower_http::timeout::TimeoutLayer;
 use crate::service::{Rooms, Service};
 use crate::{
     access, admin, api, assets, bot, clean, failure, headers, health, help, home, hot, metrics, packing,
-    privacy, rate, results, snapshot, suggest,
+    privacy, rate, results, snapshot, suggest, unsent,
 };
 
 /// Nothing here takes a body; a little is let through for clients that send one anyway.
@@ -73,6 +73,7 @@ fn guarded(routes: Router<Rooms>, api: Router<Rooms>, rooms: Rooms) -> Router {
         .layer(from_fn_with_state(rooms.clone(), access::note));
     let inner = ServiceBuilder::new()
         .layer(from_fn_with_state(rooms.clone(), failure::dress))
+        .layer(from_fn_with_state(rooms.clone(), unsent::bound))
         .layer(from_fn_with_state(rooms.clone(), rate::limit));
     let caught = CatchPanicLayer::custom(panicked);
     let limits = inner.clone().layer(timeout).layer(caught).layer(RequestBodyLimitLayer::new(BODY_LIMIT));

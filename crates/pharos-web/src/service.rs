@@ -31,6 +31,7 @@ use crate::pool::Pool;
 use crate::rate::Rates;
 use crate::settings::SettingsSource;
 use crate::stored::{self, Lookup, Wanted, allows_copies};
+use crate::unsent::Unsent;
 
 /// Pages with more lines are cleaned without saying why: what there is to say of a line takes 12 KB of memory.
 const MAX_EXPLAINED_LINES: usize = 5_000;
@@ -154,6 +155,8 @@ struct Inside {
     api: api::Kept,
     /// What the operator's desk keeps.
     desk: Arc<Desk>,
+    /// Long answers on their way.
+    unsent: Arc<Unsent>,
     /// How many pages can be searched, looked up now and then.
     pages: Remembered<u64>,
     /// The doors close: what goes on by itself ends.
@@ -173,6 +176,7 @@ impl Rooms {
             desk,
             pool,
             service,
+            unsent: Arc::default(),
             pages: Remembered::default(),
             closing: watch::Sender::new(false),
         })))
@@ -194,6 +198,10 @@ impl Rooms {
     /// Comes back when the doors close.
     pub(crate) async fn closing(&self) {
         let _ = self.0.closing.subscribe().wait_for(|closing| *closing).await;
+    }
+
+    pub(crate) fn unsent(&self) -> &Arc<Unsent> {
+        &self.0.unsent
     }
 
     pub(crate) fn rates(&self) -> &Rates {

@@ -1,0 +1,180 @@
+//! Long answers on their way: only so many bytes of them at once, in pieces, and not for ever.
+//!
+//! A visitor may ask for a hundred long stored pages over one connection and fetch none of them. What is not fetched at the
+//! pace of a modem is let go, and while too much of it waits, no more is begun.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use http_body_util::BodyExt as _;
+use hyper::body::{Frame, SizeHint};
+
+use crate::packing::LONG;
+use crate::service::Rooms;
+
+/// Bytes of long answers that may wait.
+const MOST: usize = 256 << 20;
+
+/// What is handed over at once.
+const PIECE: usize = 64 << 10;
+
+/// Whoever fetches less than this in the time that silence is borne has gone.
+const LEAST: usize = 8 * PIECE;
+
+/// Bytes that wait.
+#[derive(Default)]
+pub(crate) struct Unsent(AtomicUsize);
+
+impl Unsent {
+    /// Counts so many bytes more; nothing where that is too much.
+    fn hold(self: &Arc<Self>, bytes: usize) -> Option<Held> {
+        let held = Held { unsent: Arc::clone(self), bytes };
+        (self.0.fetch_add(bytes, Ordering::Relaxed) + bytes <= MOST).then_some(held)
+    }
+}
+
+/// Bytes that are counted as long as this is there.
+struct Held {
+    unsent: Arc<Unsent>,
+    bytes: usize,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.unsent.0.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// Sends a long answer in pieces; where too many are under way, says to come back.
+pub(crate) async fn bound(State(rooms): State<Rooms>, request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    let length = response.body().size_hint().exact().filter(|length| *length >= LONG);
+    let Some(length) = length.and_then(|length| usize::try_from(length).ok()) else { return response };
+    let Some(held) = rooms.unsent().hold(length) else {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    };
+    let (head, body) = response.into_parts();
+    match body.collect().await {
+        Ok(whole) => {
+            let pieces = Pieces::new(whole.to_bytes(), held, rooms.config().web.idle_timeout);
+            Response::from_parts(head, Body::new(pieces))
+        }
+        // A body in memory does not fail.
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// What is still to be fetched; nothing when it was let go.
+type Waiting = Mutex<Option<(Bytes, Held)>>;
+
+struct Pieces(Arc<Waiting>);
+
+impl Pieces {
+    fn new(bytes: Bytes, held: Held, silence: Duration) -> Self {
+        let rest: Arc<Waiting> = Arc::new(Mutex::new(Some((bytes, held))));
+        tokio::spawn(watch(Arc::downgrade(&rest), silence));
+        Self(rest)
+    }
+
+    fn left(&self) -> Option<usize> {
+        let rest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        rest.as_ref().map(|(bytes, _)| bytes.len())
+    }
+}
+
+/// Lets go what nobody fetches.
+async fn watch(rest: Weak<Waiting>, silence: Duration) {
+    let mut before = None;
+    loop {
+        let Some(rest) = rest.upgrade() else { return };
+        {
+            let mut rest = rest.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some((bytes, _)) = &*rest else { return };
+            let now = bytes.len();
+            if before.is_some_and(|before: usize| before.saturating_sub(now) < LEAST) {
+                *rest = None;
+                return;
+            }
+            before = Some(now);
+        }
+        drop(rest);
+        tokio::time::sleep(silence).await;
+    }
+}
+
+impl HttpBody for Pieces {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        let mut rest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((bytes, _)) = &mut *rest else {
+            let late = io::Error::new(io::ErrorKind::TimedOut, "the answer was not fetched in time");
+            return Poll::Ready(Some(Err(late)));
+        };
+        let piece = bytes.split_to(bytes.len().min(PIECE));
+        Poll::Ready((!piece.is_empty()).then(|| Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left() == Some(0)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left().unwrap_or_default() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(length: usize, silence: Duration) -> (Arc<Unsent>, Pieces) {
+        let unsent = Arc::<Unsent>::default();
+        let bytes: Vec<u8> = (0..length).map(|n| n as u8).collect();
+        let held = unsent.hold(length).unwrap();
+        (unsent, Pieces::new(bytes.into(), held, silence))
+    }
+
+    #[tokio::test]
+    async fn in_pieces_it_is_the_same() {
+        let (unsent, pieces) = pieces(10 * PIECE + 7, Duration::from_secs(60));
+        assert_eq!(pieces.size_hint().exact(), Some(10 * PIECE as u64 + 7));
+        let fetched = pieces.collect().await.unwrap().to_bytes();
+        assert!(fetched.iter().enumerate().all(|(n, byte)| *byte == n as u8));
+        assert_eq!((fetched.len(), unsent.0.load(Ordering::Relaxed)), (10 * PIECE + 7, 0));
+    }
+
+    #[tokio::test]
+    async fn what_nobody_fetches_is_let_go() {
+        let (unsent, mut pieces) = pieces(10 * PIECE, Duration::from_millis(50));
+        assert!(pieces.frame().await.unwrap().is_ok());
+        let patience = tokio::time::Instant::now() + Duration::from_secs(30);
+        while unsent.0.load(Ordering::Relaxed) > 0 {
+            assert!(tokio::time::Instant::now() < patience, "it is held for ever");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(pieces.frame().await.unwrap().unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[test]
+    fn only_so_much_waits_at_once() {
+        let unsent = Arc::<Unsent>::default();
+        let first = unsent.hold(MOST / 2 + 1);
+        assert!(first.is_some() && unsent.hold(MOST / 2).is_none());
+        drop(first);
+        assert!(unsent.hold(MOST).is_some());
+    }
+}
