@@ -92,7 +92,7 @@ pub use follower::Follower;
 pub use import::{Form, ImportOptions, Imported, import};
 pub use keep::{House, keep_house};
 pub use log_appender::LogAppender;
-pub use memory::{ClickedResult, Memory};
+pub use memory::{ClickedResult, Memory, News};
 pub use moments::{Zone, parse_date};
 pub use reader::{BrokenLine, Flaw, read};
 pub use record::{AnyRecord, ClickRecord, ImpressionRecord, Kind, QueryRecord, Record, new_id};

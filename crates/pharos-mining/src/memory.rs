@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasher as _;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use foldhash::fast::FixedState;
@@ -33,12 +33,17 @@ const MAX_QUERY_CHARS: usize = 100;
 
 /// What the logs of the last days say.
 pub struct Memory {
-    follower: Follower,
+    /// With a lock of its own: reading takes time, and who recalls something need not wait for it.
+    follower: Mutex<Follower>,
     learnt: Learnt,
     now: Timestamp,
     day: String,
     config: HotConfig,
 }
+
+/// What is new in the logs.
+#[derive(Default)]
+pub struct News(Vec<AnyRecord>);
 
 /// A result that was clicked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,28 +81,36 @@ impl Memory {
             clicks: VecDeque::new(),
             clicks_dropped: 0,
         };
-        let mut memory = Self { follower, learnt, now, day: now.date(), config: hot };
-        memory.refresh(now)?;
+        let mut memory = Self { follower: Mutex::new(follower), learnt, now, day: now.date(), config: hot };
+        // Days of logs are not gathered before they are learnt.
+        let (follower, learnt) = (&mut memory.follower, &mut memory.learnt);
+        let follower = follower.get_mut().unwrap_or_else(PoisonError::into_inner);
+        follower.poll(&mut |record| learnt.record(record))?;
+        memory.learn(News::default(), now);
         Ok(memory)
     }
 
-    /// Takes in what is new in the logs. Says how many records that were.
-    pub fn refresh(&mut self, now: Timestamp) -> io::Result<u64> {
+    /// Reads what is new in the logs, for [`Self::learn`].
+    pub fn read(&self, now: Timestamp) -> io::Result<News> {
+        let mut follower = self.follower.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.date() != self.day {
+            follower.forget_before(&first_day(now, &self.config));
+        }
+        let mut records = Vec::new();
+        follower.poll(&mut |record| records.push(record))?;
+        Ok(News(records))
+    }
+
+    /// Learns what was read.
+    pub fn learn(&mut self, news: News, now: Timestamp) {
         self.now = now;
         if now.date() != self.day {
             self.day = now.date();
-            self.follower.forget_before(&first_day(now, &self.config));
             self.learnt.related.forget_before(days_ago(now, self.config.days));
         }
-        let learnt = &mut self.learnt;
-        let records = self.follower.poll(&mut |record| match record {
-            AnyRecord::Query(query) => learnt.query(query),
-            AnyRecord::Click(click) => learnt.click(click),
-            AnyRecord::Impression(_) | AnyRecord::System(_) | AnyRecord::Access(_) => {}
-        })?;
-        learnt.frequency.age(now);
-        learnt.top_k.refresh(now);
-        Ok(records)
+        news.0.into_iter().for_each(|record| self.learnt.record(record));
+        self.learnt.frequency.age(now);
+        self.learnt.top_k.refresh(now);
     }
 
     /// The most asked queries of the last hour or day.
@@ -155,7 +168,7 @@ impl Memory {
 
     /// Lines of the logs that were no records.
     pub fn broken_lines(&self) -> u64 {
-        self.follower.broken()
+        self.follower.lock().unwrap_or_else(PoisonError::into_inner).broken()
     }
 
     /// Queries and clicks that were forgotten because there were too many.
@@ -165,6 +178,14 @@ impl Memory {
 }
 
 impl Learnt {
+    fn record(&mut self, record: AnyRecord) {
+        match record {
+            AnyRecord::Query(query) => self.query(query),
+            AnyRecord::Click(click) => self.click(click),
+            AnyRecord::Impression(_) | AnyRecord::System(_) | AnyRecord::Access(_) => {}
+        }
+    }
+
     fn query(&mut self, record: QueryRecord) {
         let Some(key) = key_of(&record.query) else { return };
         let text = one_space(&record.query);
@@ -271,6 +292,13 @@ mod tests {
         }
     }
 
+    fn refresh(memory: &mut Memory, now: Timestamp) -> usize {
+        let news = memory.read(now).unwrap();
+        let records = news.0.len();
+        memory.learn(news, now);
+        records
+    }
+
     #[test]
     fn two_processes_and_a_restart_agree() {
         let dir = tempfile::tempdir().unwrap();
@@ -287,8 +315,8 @@ mod tests {
             out.append(turned).unwrap();
         }
         out.finish().unwrap();
-        assert_eq!(early.refresh(at(NOW)).unwrap(), 12);
-        assert_eq!(early.refresh(at(NOW)).unwrap(), 0);
+        assert_eq!(refresh(&mut early, at(NOW)), 12);
+        assert_eq!(refresh(&mut early, at(NOW)), 0);
         let late = Memory::open(&data, &config(), at(NOW)).unwrap();
         for memory in [&early, &late] {
             let hot = |query: &str, count| HotQuery { query: query.into(), count };
@@ -325,7 +353,7 @@ mod tests {
         let mut out = log(&data);
         out.append(click("0123", "", "http://d/", 10)).unwrap();
         out.finish().unwrap();
-        memory.refresh(at(NOW)).unwrap();
+        refresh(&mut memory, at(NOW));
         assert_eq!(memory.take_clicks().len(), 1);
         assert!(memory.take_clicks().is_empty());
     }
@@ -341,9 +369,9 @@ mod tests {
         out.finish().unwrap();
         let mut memory = Memory::open(&data, &config(), at(NOW)).unwrap();
         assert_eq!(memory.phrases().len(), 1);
-        memory.refresh(at("2026-02-06T12:30:00Z")).unwrap();
+        refresh(&mut memory, at("2026-02-06T12:30:00Z"));
         assert_eq!((memory.phrases().len(), memory.top_today(5).len()), (1, 0));
-        memory.refresh(at("2026-02-07T12:30:00Z")).unwrap();
+        refresh(&mut memory, at("2026-02-07T12:30:00Z"));
         assert!(memory.phrases().is_empty());
         assert!(Memory::open(&data, &config(), at("2026-02-07T12:30:00Z")).unwrap().phrases().is_empty());
     }

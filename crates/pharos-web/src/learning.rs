@@ -247,10 +247,16 @@ impl Keeper {
             let memory = Memory::open(&self.data, &self.config, now)?;
             *lock() = Some(memory);
         }
-        let mut memory = lock();
-        let Some(memory) = memory.as_mut() else { return Ok(News::default()) };
-        memory.refresh(now)?;
-        Ok(News { clicks: memory.take_clicks(), queries: memory.phrases() })
+        // Reading and sorting take their time, and others recall what they want meanwhile.
+        let Some(new) = self.shared.recall(|memory| Some(memory.read(now))) else {
+            return Ok(News::default());
+        };
+        let new = new?;
+        let clicks = lock().as_mut().map(|memory| {
+            memory.learn(new, now);
+            memory.take_clicks()
+        });
+        Ok(News { clicks: clicks.unwrap_or_default(), queries: self.shared.recall(Memory::phrases) })
     }
 
     /// Gathers help anew where pages or queries are new, and it was not done just now.
