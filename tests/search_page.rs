@@ -32,11 +32,6 @@ fn type_in(browser: &Browser, text: &str, wanted: &str) -> Vec<String> {
     offered
 }
 
-/// Presses keys that go to no box.
-fn press(browser: &Browser, keys: &str) {
-    browser.run(browser.driver.action_chain().send_keys(keys).perform());
-}
-
 fn value(browser: &Browser) -> String {
     browser.property(".box input[name=q]", "value")
 }
@@ -190,35 +185,35 @@ fn everything_is_within_reach_of_keys() {
     let browser = Browser::start("en-US");
     browser.open(&demo.url("/search?q=lighthouse"));
     let focused = |css: &str| !browser.all(&format!("{css}:focus")).is_empty();
-    press(&browser, "/");
+    browser.press("/");
     until("the box is reached", || focused(".box input"));
-    press(&browser, "njk");
+    browser.press("njk");
     assert!(value(&browser).ends_with("njk"), "keys in the box are letters: {}", value(&browser));
     browser.run(browser.find(".box input[name=q]").send_keys(Key::Escape));
     until("the box is left", || !focused(".box input"));
 
-    press(&browser, "j");
+    browser.press("j");
     until("the first result is here", || focused(".hits > li:nth-child(1).here h2 a"));
-    press(&browser, "jj");
+    browser.press("jj");
     until("the third result is here", || focused(".hits > li:nth-child(3).here h2 a"));
-    press(&browser, "k");
+    browser.press("k");
     until("the second result is here", || focused(".hits > li:nth-child(2).here h2 a"));
     let link = browser.attribute(".hits > li:nth-child(2) h2 a", "href");
-    press(&browser, "n");
+    browser.press("n");
     until("page 2 is shown", || browser.url().contains("page=2"));
-    press(&browser, "p");
+    browser.press("p");
     until("page 1 is shown", || !browser.url().contains("page=2"));
 
-    press(&browser, "?");
+    browser.press("?");
     until("the keys are told", || browser.text("dialog").contains("next result"));
     assert_eq!(browser.accessibility(), Vec::<String>::new(), "the dialog keeps nobody out");
-    press(&browser, "n");
+    browser.press("n");
     stays("a dialog is in front", || !browser.url().contains("page=2"));
     browser.run(browser.find("dialog").send_keys(Key::Escape));
     until("they are gone", || browser.all("dialog").is_empty());
 
-    press(&browser, "jj");
-    press(&browser, "o");
+    browser.press("jj");
+    browser.press("o");
     until("the result is open", || browser.url() == link);
     until("the click is told", || {
         demo.clicks().iter().any(|click| click["rank"] == 2 && click["url"] == link)
@@ -229,7 +224,7 @@ fn everything_is_within_reach_of_keys() {
     browser.click("#keys p a");
     until("they are off", || browser.text("#keys p a") == "Turn keys on");
     browser.open(&demo.url("/search?q=lighthouse"));
-    press(&browser, "n");
+    browser.press("n");
     stays("the key means nothing", || !browser.url().contains("page=2"));
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
@@ -458,7 +453,7 @@ fn screenshots() {
     let menu = || browser.click(".filters details:nth-of-type(3) summary");
     let suggest = || drop(type_in(&browser, "lighth", "lighth"));
     let keys = || {
-        press(&browser, "?");
+        browser.press("?");
         browser.find("dialog");
     };
     let nothing = || {};

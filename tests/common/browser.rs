@@ -203,6 +203,23 @@ impl Browser {
     #[track_caller]
     pub fn open(&self, url: &str) {
         self.run(self.driver.goto(url));
+        self.settle();
+    }
+
+    /// Waits for a page that is still on its way: what is done to the one that is being left comes to nothing.
+    #[track_caller]
+    pub fn settle(&self) {
+        until("the page is there", || {
+            let state = self.runtime.block_on(self.driver.execute("return document.readyState", Vec::new()));
+            state.is_ok_and(|state| state.json() == "complete")
+        });
+    }
+
+    /// Presses keys, whoever has the focus.
+    #[track_caller]
+    pub fn press(&self, keys: &str) {
+        self.settle();
+        self.run(self.driver.action_chain().send_keys(keys).perform());
     }
 
     pub fn url(&self) -> String {
@@ -345,6 +362,7 @@ impl Browser {
 
     /// Saves what is seen.
     pub fn picture(&self, dir: &Path, name: &str) {
+        self.settle();
         let png = self.run(self.driver.screenshot_as_png());
         let (width, height) = (number_at(&png, 16), number_at(&png, 20));
         assert!(
