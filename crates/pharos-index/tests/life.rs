@@ -300,3 +300,22 @@ fn a_replaced_history_is_let_go_without_a_query() {
     }
     assert_eq!(now(&reader).len(), 21);
 }
+
+/// Who must not wait is given what was seen last, and that follows by itself where the index is in service.
+#[test]
+fn what_is_at_hand_is_new_soon() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Arc::new(open(dir.path()));
+    let at_hand = || texts(&*index.at_hand().unwrap()).len();
+    change(&index, 100, vec![put("/a", "first words")]);
+    assert_eq!(at_hand(), 1, "nobody looks again: so it is the index as it is now");
+    change(&index, 200, vec![put("/b", "second words")]);
+    assert_eq!(at_hand(), 2);
+    index.serve().unwrap();
+    change(&index, 300, vec![put("/c", "third words")]);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while at_hand() < 3 {
+        assert!(Instant::now() < deadline, "it stays as it was");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

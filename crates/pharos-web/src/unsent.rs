@@ -139,7 +139,11 @@ impl HttpBody for Pieces {
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::Config;
+
     use super::*;
+    use crate::router;
+    use crate::testing::{TestPage, engine, get};
 
     fn pieces(length: usize, silence: Duration) -> (Arc<Unsent>, Pieces) {
         let unsent = Arc::<Unsent>::default();
@@ -176,5 +180,25 @@ mod tests {
         assert!(first.is_some() && unsent.hold(MOST / 2).is_none());
         drop(first);
         assert!(unsent.hold(MOST).is_some());
+    }
+
+    #[tokio::test]
+    async fn a_long_page_comes_whole_and_not_while_too_many_wait() {
+        let text = format!("{} the end", "lighthouse ".repeat(40_000)).leak();
+        let page = TestPage::new("https://www.example.org/long", "Long", text);
+        let path = format!("{}/content", page.snapshot());
+        let (_dir, service) = engine(&[page], Config::default());
+        let rooms = Rooms::new(service).unwrap();
+        let router = router::open(rooms.clone());
+        let whole = get(&router, &path).await;
+        assert_eq!(whole.status, StatusCode::OK);
+        assert!(whole.bytes.len() as u64 > LONG && whole.text().contains(" the end"));
+        let others = rooms.unsent().hold(MOST).unwrap();
+        let refused = get(&router, &path).await;
+        assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+        assert!(refused.header("retry-after").parse::<u64>().is_ok());
+        assert_eq!(get(&router, "/help").await.status, StatusCode::OK, "what is short is not held up");
+        drop(others);
+        assert_eq!(get(&router, &path).await.status, StatusCode::OK);
     }
 }
