@@ -1,7 +1,7 @@
-//! How often title, author and date of publication are right:
+//! Measures the accuracy of title, author and publication date:
 //! `cargo run --release -p pharos-html --example metadata -- DIR [-v]`, where DIR holds `gold.json` and
-//! `html/*.html.gz`; `-v` prints what is wrong. Also tells how much of the gold text's letters the decoded page has,
-//! which is low where a charset was mistaken.
+//! `html/*.html.gz`; `-v` prints the errors. Also measures the share of the gold text's letters in the decoded
+//! page, which is low if the charset is wrong.
 
 use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
@@ -26,7 +26,7 @@ impl Score {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let directory = env::args().nth(1).ok_or("give a directory with gold.json and html/")?;
+    let directory = env::args().nth(1).ok_or("missing argument: a directory with gold.json and html/")?;
     let is_verbose = env::args().any(|a| a == "-v");
     let gold: BTreeMap<String, Value> = serde_json::from_slice(&fs::read(format!("{directory}/gold.json"))?)?;
     let mut scores: BTreeMap<(String, &str), Score> = BTreeMap::new();
@@ -77,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// `2005-5-7 21:23:57` as `2005-05-07`.
+/// Converts `2005-5-7 21:23:57` to `2005-05-07`.
 fn date(text: &str) -> String {
     let day = text.split([' ', 'T']).next().unwrap_or_default();
     let parts: Vec<&str> = day.split('-').collect();

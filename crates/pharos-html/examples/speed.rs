@@ -1,5 +1,5 @@
-//! How fast pages are understood on one core: `cargo run --release -p pharos-html --example speed -- DIR`,
-//! where DIR holds `*.html` or `*.html.gz`.
+//! Measures extraction speed on one core: `cargo run --release -p pharos-html --example speed -- DIR`, where DIR
+//! holds `*.html` or `*.html.gz`.
 
 use std::error::Error;
 use std::io::Read;
@@ -12,7 +12,7 @@ use pharos_html::{snapshot, understand};
 use pharos_text::Analyser;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let directory = env::args().nth(1).ok_or("give a directory of *.html or *.html.gz")?;
+    let directory = env::args().nth(1).ok_or("missing argument: a directory of *.html or *.html.gz")?;
     let mut pages = Vec::new();
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();

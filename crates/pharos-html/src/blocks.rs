@@ -1,12 +1,12 @@
-//! The tag tree of content blocks (适合内容分析的标签树).
+//! The content-block tree of a page (适合内容分析的标签树).
 //!
-//! Not every tag is a node: containers (`div`, `table`, `td`, `p` …) are, and what stands between their borders is
-//! cut into [`Line`]s, the smallest pieces of text that a reader sees apart. All lines lie one behind the other in
-//! one text, so that a container is a range of lines and whatever is asked of it is a sum over that range. One walk
-//! through the document makes all of it ([`build`]).
+//! Only container elements (`div`, `table`, `td`, `p` …) are nodes. The text between their borders is divided into
+//! [`Line`]s, the smallest units of text that are laid out separately. All lines are stored consecutively in one
+//! string, so a container is a range of lines and each statistic of a container is a sum over that range. A single
+//! walk over the DOM builds the whole structure ([`build`]).
 //!
-//! Source: the tag tree of HTML_DocView (《搜索引擎—原理、技术与系统》, chapter 7) and of the PageClean thesis
-//! (chapter 2): container tags make the skeleton, links, pictures and emphasis are counted at the blocks.
+//! Source: the tag tree of HTML_DocView (《搜索引擎——原理、技术与系统》§7.1) and of the PageClean thesis, ch. 2. Container tags
+//! form the skeleton; links, pictures and emphasis are counted per block.
 
 mod build;
 pub(crate) mod look;
@@ -21,44 +21,41 @@ pub(crate) use tag::{Tag, emphasis};
 
 use crate::dom::NodeId;
 
-/// The smallest piece of text that stands apart: a paragraph, a heading, a cell, a row between two `br`.
+/// A line: the smallest unit of text laid out separately, such as a paragraph, a heading, a table cell or a row
+/// between two `br`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
     start: u32,
     end: u32,
-    /// The container around it.
+    /// Index of the enclosing container.
     pub(crate) container: u32,
-    /// Is it separated from the line before by a space only, as cells of one row are?
+    /// True if only a space separates this line from the previous one, as between the cells of a row.
     pub(crate) joins: bool,
-    /// What it is made of.
     pub(crate) counts: Counts,
-    /// What the text looks like.
     pub(crate) measure: Measure,
 }
 
 impl Line {
-    /// Where it lies in [`Blocks::text`].
+    /// Returns the byte range of the line in [`Blocks::text`].
     pub(crate) fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// What a line or a container holds.
+/// Content statistics of a line or a container.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
-    /// Characters that are not white space.
+    /// Non-whitespace characters.
     pub(crate) chars: u32,
-    /// Those of them that are part of a link.
+    /// Characters inside links.
     pub(crate) link_chars: u32,
-    /// Those that are bold or otherwise emphasised.
+    /// Bold or otherwise emphasised characters.
     pub(crate) strong_chars: u32,
-    /// Those on a button or a label.
+    /// Characters on buttons and labels.
     pub(crate) control_chars: u32,
-    /// Links.
     pub(crate) links: u32,
-    /// Pictures.
     pub(crate) images: u32,
-    /// Fields to fill in.
+    /// Form fields.
     pub(crate) fields: u32,
     /// Paragraphs and line breaks: `p` and `br`.
     pub(crate) paragraphs: u32,
@@ -78,72 +75,69 @@ impl AddAssign for Counts {
 }
 
 impl Counts {
-    /// Which part of the text is links, 0 to 1.
+    /// Returns the share of the text that is inside links, from 0 to 1.
     pub(crate) fn link_share(&self) -> f32 {
         self.link_chars as f32 / self.chars.max(1) as f32
     }
 }
 
-/// A content block (内容块): an element that stands for a part of the page.
+/// A content block (内容块): a container element and the lines inside it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Container {
-    /// The element.
     pub(crate) element: NodeId,
-    /// What kind of element.
     pub(crate) tag: Tag,
-    /// The container around it; the first one is its own parent.
+    /// Index of the enclosing container; container 0 is its own parent.
     pub(crate) parent: u32,
-    /// Its lines.
     first_line: u32,
     end_line: u32,
-    /// What it holds, with everything inside.
+    /// Statistics of the block including nested blocks.
     pub(crate) counts: Counts,
-    /// Terms inside: see [`Measure::terms`].
+    /// Terms in the block; see [`Measure::terms`].
     pub(crate) terms: f32,
-    /// What its class and id call it: one bit for each kind of name.
+    /// Kinds of names found in the class and id, one bit for each kind.
     pub(crate) names: u32,
-    /// The same for elements that were made by the same template.
+    /// Equal for elements that come from the same template.
     pub(crate) signature: u64,
 }
 
 impl Container {
-    /// Its lines.
+    /// Returns the range of lines in this container.
     pub(crate) fn lines(&self) -> Range<usize> {
         self.first_line as usize..self.end_line as usize
     }
 
-    /// How many lines.
+    /// Returns the number of lines in this container.
     pub(crate) fn line_count(&self) -> u32 {
         self.end_line - self.first_line
     }
 }
 
-/// A page as blocks.
+/// A page divided into blocks.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
-    /// The text of all lines.
+    /// Concatenated text of all lines.
     pub(crate) text: String,
-    /// In reading order.
+    /// Lines in reading order.
     pub(crate) lines: Vec<Line>,
-    /// In reading order, so that a parent comes before its children. The first one is the page.
+    /// Containers in reading order, so that a parent precedes its children. Container 0 is the page.
     pub(crate) containers: Vec<Container>,
-    /// The links, each with the number of the line that it begins in.
+    /// Links, each with the number of the line in which it begins.
     pub(crate) links: Vec<(u32, NodeId)>,
-    /// What is emphasised: the number of the line it begins in, the element, its factor.
+    /// Emphasised elements: the number of the line in which each begins, the element, and its emphasis factor.
     pub(crate) emphasised: Vec<(u32, NodeId, f32)>,
-    /// The parts of the text that must not be quoted, in their order.
+    /// Byte ranges of the text that must not be quoted, in order.
     pub(crate) unquotable: Vec<Range<usize>>,
-    /// The pieces of text as the document has them, each with the number of its line.
+    /// Text nodes of the document, each with its line number.
     pub(crate) texts: Vec<(u32, NodeId)>,
 }
 
 impl Blocks {
-    /// The text of a line.
+    /// Returns the text of a line.
     pub(crate) fn text_of(&self, line: &Line) -> &str {
         &self.text[line.range()]
     }
 
-    /// The container of a line.
+    /// Returns the container of a line.
     pub(crate) fn container_of(&self, line: &Line) -> &Container {
         &self.containers[line.container as usize]
     }

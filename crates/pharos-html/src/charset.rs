@@ -1,16 +1,16 @@
-//! Which charset a page is written in, and its text.
+//! Charset detection and decoding.
 //!
-//! The order is that of the HTML standard (§13.2.3.2): byte-order mark, HTTP header, declaration in the page,
-//! statistics. Two additions for a web that declares carelessly: a page that is UTF-8 beyond doubt is read as such
-//! whatever it claims, and a claim that cannot be true gives way to statistics, which are asked only then since they
-//! cost as much as parsing:
+//! The order follows the HTML standard (§13.2.3.2): byte-order mark, HTTP header, declaration in the page,
+//! statistics. There are two additions for carelessly declared pages. A page that is certainly UTF-8 is decoded as
+//! UTF-8 regardless of its declaration. A declaration that cannot be true is replaced by the statistical result;
+//! statistics run only in this case because they cost as much as parsing:
 //!
-//! * a claim that leaves holes in the text;
-//! * an East Asian charset whose common characters hardly occur, so that another one was meant;
-//! * a charset of an alphabet in which no words come out.
+//! * the declared charset leaves replacement characters in the text;
+//! * the common characters of an East Asian charset hardly occur;
+//! * a charset of an alphabetic script yields no plausible words.
 //!
-//! Charsets that browsers refuse to read (HZ, ISO-2022-CN, ISO-2022-KR, EUC-TW) are read here: in old archives they
-//! are no attack but the text.
+//! Charsets that browsers refuse (HZ, ISO-2022-CN, ISO-2022-KR, EUC-TW) are decoded as well. In old archives they
+//! are legitimate text.
 
 mod declared;
 mod euc_tw;
@@ -21,19 +21,19 @@ use encoding_rs::{Encoding, UTF_8};
 
 use statistics::{detect, holes, is_plausible};
 
-/// The standard looks at 1,024 bytes; pages with long comments at the top are common enough to look further.
+/// Bytes searched for a declaration. The standard uses 1,024 bytes; pages with long comments at the top need more.
 const DECLARATION_WITHIN: usize = 4_096;
 
-/// One hole in so many characters that are not ASCII is a slightly broken page, not another charset.
+/// At most one replacement character in this many non-ASCII characters is tolerated as a slightly broken page.
 const TOLERATED_HOLES_IN: usize = 50;
 
-/// How a body is read.
+/// Decoder for a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Charset {
-    /// As browsers read it.
+    /// A charset that browsers support.
     Known(&'static Encoding),
     Hz,
-    /// The name of the variant; both are read alike.
+    /// The name of the variant; both are decoded alike.
     Iso2022(&'static str),
     EucTw,
 }
@@ -58,7 +58,7 @@ impl Charset {
     }
 }
 
-/// The text of `body`, and the name of the charset it was read with.
+/// Decodes `body`. Returns the text and the name of the charset used.
 pub(crate) fn decode(body: &[u8], content_type: Option<&str>, host: &str) -> (String, &'static str) {
     if let Some((encoding, bom_len)) = Encoding::for_bom(body) {
         let (text, _) = encoding.decode_without_bom_handling(&body[bom_len..]);
@@ -71,7 +71,7 @@ pub(crate) fn decode(body: &[u8], content_type: Option<&str>, host: &str) -> (St
         return (encoding.decode_without_bom_handling(body).0.into_owned(), encoding.name());
     }
     let (mut text, charset) = choose(body, content_type, host);
-    // A character cut off at the end of a body that was too long.
+    // A body truncated at the size limit may end within a character.
     if text.ends_with('\u{FFFD}') {
         text.pop();
     }
@@ -104,10 +104,10 @@ fn choose(body: &[u8], content_type: Option<&str>, host: &str) -> (String, Chars
     }
 }
 
-/// Has a text more holes than a slightly broken page?
+/// Returns `true` if the text has more replacement characters than a slightly broken page.
 fn is_torn(text: &str) -> bool {
     let holes = holes(text);
-    // The last one may be the end of a body that was cut off.
+    // The last one may come from a truncated body.
     holes > 1 && holes * TOLERATED_HOLES_IN > text.chars().filter(|c| !c.is_ascii()).count()
 }
 
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(named(&gbk, Some("text/html; charset=utf-8")), (CHINESE.repeat(3), "GBK"));
     }
 
-    /// Statistics need some text, and so does a claim to be disproved.
+    /// Statistics need some text, and so does the rejection of a declaration.
     const TRADITIONAL: &str =
         "燈塔是一個網路搜尋引擎，它下載網頁，理解網頁，並回答讀者的問題。我們都在海邊。";
 

@@ -1,17 +1,18 @@
-//! The body of a page (正文), and what becomes of the rest.
+//! Page cleaning: separates the body of a page (正文) from the rest.
 //!
 //! ```text
-//! dom ─▶ blocks ─▶ voting ─▶ body lines ─┬─▶ text, html      what is indexed and shown
-//!                              │         ├─▶ page type       what the central region is made of
-//!                              ▼         └─▶ related links   links of the body, and of blocks on its subject
-//!                            the rest: navigation, advertisement, copyright, form, comment, other
+//! dom ─▶ blocks ─▶ voting ─▶ body lines ─┬─▶ text, html      indexed and displayed
+//!                              │         ├─▶ page type       from the contents of the central region
+//!                              ▼         └─▶ related links   links of the body and of blocks on its subject
+//!                         other lines: navigation, advertisement, copyright, form, comment, other
 //! ```
 //!
-//! **The central region** of a page is the smallest block that holds [`CENTRE`] of the body's terms; without a body,
-//! the whole page but its edges (header, footer, navigation, aside). It decides the page type: more than half of
-//! its terms in link blocks make a hub, pictures with hardly a word to each (those at the edges not counted) a picture
-//! page, anything else a topic page (HTML_DocView, 《搜索引擎—原理、技术与系统》, 7.4). On a hub the links *are* the content:
-//! they stay in the body. A picture page is about what its pictures are said to show.
+//! **The central region** of a page is the smallest block that contains [`CENTRE`] of the body's terms. Without a
+//! body it is the whole page except its edges (header, footer, navigation, aside). It determines the page type
+//! (HTML_DocView, 《搜索引擎——原理、技术与系统》§7.1). If more than half of its terms are in link blocks, the page is a hub. If
+//! there are pictures with hardly a word each (those at the edges not counted), it is a picture page. Any other
+//! page is a topic page. A hub keeps its links in the body because they are its content. The text of a picture page
+//! includes the descriptions of its pictures.
 
 mod html;
 mod kind;
@@ -35,26 +36,26 @@ pub use kind::{BlockKind, Noise, Shape};
 pub use report::{Explanation, LineReport};
 pub use tables::Limits;
 
-/// The part of the body's terms that lies in the central region.
+/// Share of the body's terms that the central region contains.
 const CENTRE: f32 = 0.9;
 
-/// A body with fewer terms is none: then the central region itself is tried.
+/// Minimum number of terms of a body. Below it, everything outside the page edges is the body.
 const LEAST_BODY_TERMS: f32 = 5.0;
 
-/// A block is a link block from this share of linked text on.
+/// Minimum share of linked text of a link block.
 const LINK_BLOCK: f32 = 0.5;
 
-/// A block is a picture block below this many terms a picture.
+/// A block with fewer terms per picture is a picture block.
 const TERMS_PER_PICTURE: f32 = 10.0;
 
-/// A page with fewer terms waits for a script to say what it has to say.
+/// A page with fewer terms probably loads its content by script.
 const HARDLY_A_PAGE: f32 = 60.0;
 
-/// What is hidden is looked at if it is this many times as much as what is seen.
+/// Hidden content is used if it has more than this many times the terms of the visible content.
 const MUCH_MORE: f32 = 3.0;
 
-/// Reads a page as blocks. Where hardly anything is there before scripts run, what is meant for readers without scripts
-/// counts; where there is nothing of that either, what is hidden until a script shows it.
+/// Parses a page into blocks. If a page has hardly any text before scripts run, its `<noscript>` content is used.
+/// If there is none either, content hidden until a script shows it is used.
 fn read(html: &str, rules: &RuleSet) -> (Dom, Blocks) {
     let dom = Dom::parse(html);
     let blocks = Blocks::of(&dom, &rules.names);
@@ -73,26 +74,26 @@ fn read(html: &str, rules: &RuleSet) -> (Dom, Blocks) {
     (dom, if has_more { with_hidden } else { blocks })
 }
 
-/// The `<title>`, whatever the metadata make of it.
+/// Returns the text of `<title>`, regardless of the metadata.
 fn title(dom: &Dom) -> String {
     const MAX_CHARS: usize = 500;
     let title = dom.elements(dom.root()).find(|(_, element)| element.tag() == "title");
     title.map(|(id, _)| text_inside(dom, id, MAX_CHARS)).unwrap_or_default()
 }
 
-/// The body of a page as text.
+/// Returns the body of a page as text.
 pub(crate) fn body_text(html: &str, rules: &RuleSet) -> String {
     let (dom, blocks) = read(html, rules);
     Clean::new(blocks, &title(&dom), rules).text().0
 }
 
-/// Why every line is body or is not.
+/// Explains the classification of every line.
 pub(crate) fn explain(html: &str, rules: &RuleSet) -> Explanation {
     let (dom, blocks) = read(html, rules);
     Clean::new(blocks, &title(&dom), rules).explain(&dom, rules)
 }
 
-/// The topic of a page by the table algorithm of the thesis.
+/// Returns the topic of a page by the table algorithm of the PageClean thesis.
 pub(crate) fn topic_by_tables(html: &str, limits: &Limits) -> String {
     tables::topic(&Dom::parse(html), limits).join("\n")
 }
@@ -132,25 +133,25 @@ pub(crate) fn page(page: &mut PageObject, url: &PageUrl, html: &str, wish: &Wish
     }
 }
 
-/// A page with more terms than this is no picture page, however many pictures it has.
+/// Maximum number of terms of a picture page, regardless of the number of pictures.
 const PICTURE_PAGE_TERMS: f32 = 60.0;
 
-/// A page with fewer linked terms than this is no hub.
+/// Minimum number of linked terms of a hub.
 const LEAST_HUB_TERMS: f32 = 20.0;
 
-/// A page, cleaned.
+/// A cleaned page.
 #[derive(Debug)]
 pub(crate) struct Clean {
     pub(crate) blocks: Blocks,
     pub(crate) votes: Votes,
-    /// Is the line body?
+    /// True for body lines, by line number.
     body: Vec<bool>,
-    /// What kind of page the central region makes it.
+    /// Page type determined by the central region.
     pub(crate) page_type: PageType,
 }
 
 impl Clean {
-    /// Cleans a page whose title is known.
+    /// Cleans a page with the given title.
     pub(crate) fn new(blocks: Blocks, title: &str, rules: &RuleSet) -> Clean {
         let votes = rules.vote(&blocks, &TitleWords::of(title));
         let mut body: Vec<bool> = (0..blocks.lines.len()).map(|line| votes.is_body(line)).collect();
@@ -165,12 +166,13 @@ impl Clean {
         Clean { blocks, votes, body, page_type }
     }
 
-    /// Is the line body?
+    /// Returns `true` if the line is body.
     pub(crate) fn is_body(&self, line: usize) -> bool {
         self.body.get(line).copied().unwrap_or_default()
     }
 
-    /// The body as text, in reading order; cells of a row stay on one line. And the parts of it that must not be quoted.
+    /// Returns the body as text in reading order, and the byte ranges of it that must not be quoted. Cells of a row
+    /// stay on one line.
     pub(crate) fn text(&self) -> (String, Vec<Range<usize>>) {
         let mut text = String::with_capacity(self.blocks.text.len() / 2);
         let mut unquotable: Vec<Range<usize>> = Vec::new();
@@ -181,13 +183,13 @@ impl Clean {
                 text.push(if line.joins && previous == number.checked_sub(1) { ' ' } else { '\n' });
             }
             let (range, start) = (line.range(), text.len());
-            // A part may go on in the lines that follow.
+            // A range may continue in the following lines.
             parts = &parts[parts.partition_point(|part| part.end <= range.start)..];
             for part in parts.iter().take_while(|part| part.start < range.end) {
                 let from = start + part.start.saturating_sub(range.start);
                 let to = start + part.end.min(range.end) - range.start;
                 match unquotable.last_mut() {
-                    // From line to line.
+                    // The range continues from the previous line.
                     Some(last) if from == start && last.end + 1 == from => last.end = to,
                     _ => unquotable.push(from..to),
                 }
@@ -199,13 +201,13 @@ impl Clean {
     }
 }
 
-/// Is it a text and nothing else: without a link, a field, or a name for any of its parts?
+/// Returns `true` for a page of plain text: no links, no form fields, and no recognised names on any block.
 fn is_plain(blocks: &Blocks) -> bool {
     let page = &blocks.containers[0].counts;
     page.links == 0 && page.fields == 0 && blocks.containers.iter().all(|c| c.names == 0)
 }
 
-/// The smallest block with [`CENTRE`] of the body.
+/// Returns the smallest block that contains [`CENTRE`] of the body's terms.
 fn central_region<'a>(blocks: &'a Blocks, body: &[bool]) -> &'a Container {
     let mut before = Vec::with_capacity(body.len() + 1);
     let mut terms = 0.0f32;
@@ -230,7 +232,7 @@ fn page_type(blocks: &Blocks, centre: &Container) -> PageType {
             hub_terms += line.measure.terms();
         }
     }
-    // Pictures have no terms, so the region that holds the terms need not hold them.
+    // Pictures have no terms, so they need not lie in the region that contains the terms.
     let edges = blocks.containers.iter().filter(|c| is_edge_tag(c.tag) && !is_edge(blocks, c.parent));
     let images = blocks.containers[0].counts.images.saturating_sub(edges.map(|c| c.counts.images).sum());
     if images > 0 && terms < TERMS_PER_PICTURE * images as f32 && terms < PICTURE_PAGE_TERMS {
@@ -242,7 +244,7 @@ fn page_type(blocks: &Blocks, centre: &Container) -> PageType {
     }
 }
 
-/// Is it at the edge of the page: header, footer, navigation, aside, form?
+/// Returns `true` if a container lies at the edge of the page: header, footer, navigation, aside or form.
 fn is_edge(blocks: &Blocks, mut container: u32) -> bool {
     while container != 0 {
         let c = &blocks.containers[container as usize];

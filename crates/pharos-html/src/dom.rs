@@ -1,8 +1,8 @@
-//! The document as a tree in one vector.
+//! A DOM stored in one vector.
 //!
-//! html5ever builds it by the rules of the HTML standard ([`build`]); nodes are numbers, links between them too,
-//! and every way through it ([`Dom::walk`]) is a loop. No page, however deep, can overflow the stack, and the tree
-//! is freed in one go.
+//! html5ever builds it by the rules of the HTML standard ([`build`]). Nodes and the links between them are indexes,
+//! and traversal ([`Dom::walk`]) is a loop. No page can overflow the stack, however deep it is, and the tree is
+//! freed at once.
 
 mod build;
 
@@ -11,20 +11,20 @@ use std::num::NonZeroU32;
 use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, LocalName, QualName, local_name, ns};
 
-/// A node's number.
+/// Index of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NodeId(NonZeroU32);
 
 impl NodeId {
     const DOCUMENT: NodeId = NodeId(NonZeroU32::MIN);
 
-    /// Its place in a vector of [`Dom::len`] entries.
+    /// Returns the index into a vector of [`Dom::len`] entries.
     pub(crate) fn index(self) -> usize {
         self.0.get() as usize
     }
 }
 
-/// An element: its name and attributes.
+/// An element with its name and attributes.
 #[derive(Debug)]
 pub(crate) struct Element {
     name: QualName,
@@ -34,28 +34,28 @@ pub(crate) struct Element {
 }
 
 impl Element {
-    /// The name of an HTML element, lower case; empty for SVG and MathML.
+    /// Returns the lower-case name of an HTML element; empty for SVG and MathML.
     pub(crate) fn tag(&self) -> &str {
         if self.name.ns == ns!(html) { &self.name.local } else { "" }
     }
 
-    /// The name of an HTML element as the parser keeps it, so that comparing it costs nothing.
+    /// Returns the interned name of an HTML element, which is cheap to compare.
     pub(crate) fn html_name(&self) -> Option<&LocalName> {
         (self.name.ns == ns!(html)).then_some(&self.name.local)
     }
 
-    /// The local name, whatever the namespace.
+    /// Returns the local name in any namespace.
     pub(crate) fn local_name(&self) -> &str {
         &self.name.local
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|a| &*a.name.local == name).map(|a| &*a.value)
     }
 
-    /// Is it a script that is run? Its text is often most of the page and tells nothing, so it is not kept; data in
-    /// `<script type="application/ld+json">` is.
+    /// Returns `true` for an executable script. Its text is often most of the page and carries no content, so it is
+    /// dropped. Data in `<script type="application/ld+json">` is kept.
     fn is_program(&self) -> bool {
         self.name.local == local_name!("script")
             && !self
@@ -63,18 +63,18 @@ impl Element {
                 .is_some_and(|kind| kind.trim().to_ascii_lowercase().contains("ld+json"))
     }
 
-    /// All attributes with their values.
+    /// Iterates over all attributes with their values.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&str, &str)> {
         self.attributes.iter().map(|a| (&*a.name.local, &*a.value))
     }
 }
 
-/// What a node is.
+/// Content of a node.
 #[derive(Debug)]
 pub(crate) enum NodeData {
     Element(Element),
     Text(StrTendril),
-    /// The document, a template's contents, comments: nothing to read.
+    /// The document, template contents and comments, which carry no content.
     Other,
 }
 
@@ -85,7 +85,7 @@ struct Node {
     last_child: Option<NodeId>,
     previous: Option<NodeId>,
     next: Option<NodeId>,
-    /// As it was when the node was put in its place; exact except below elements that were moved.
+    /// Depth at the time of insertion; exact except below elements that were moved.
     depth: u32,
     data: NodeData,
 }
@@ -93,26 +93,26 @@ struct Node {
 /// A parsed document.
 #[derive(Debug)]
 pub(crate) struct Dom {
-    /// Number 0 is never used, so that a [`NodeId`] can be non-zero.
+    /// Index 0 is unused so that a [`NodeId`] can be non-zero.
     nodes: Vec<Node>,
-    /// Was it read as a browser without scripts does, which shows `<noscript>`?
+    /// True if the page was parsed as by a browser without scripts, which shows `<noscript>`.
     pub(crate) without_scripts: bool,
-    /// How often the page breaks the rules of HTML.
+    /// Number of HTML parse errors.
     pub(crate) errors: u32,
 }
 
 impl Dom {
-    /// The document itself.
+    /// Returns the document node.
     pub(crate) fn root(&self) -> NodeId {
         NodeId::DOCUMENT
     }
 
-    /// What a node is.
+    /// Returns the content of a node.
     pub(crate) fn data(&self, id: NodeId) -> &NodeData {
         &self.nodes[id.index()].data
     }
 
-    /// The element that a node is, if it is one.
+    /// Returns the element of a node, if it is one.
     pub(crate) fn element(&self, id: NodeId) -> Option<&Element> {
         match self.data(id) {
             NodeData::Element(element) => Some(element),
@@ -120,33 +120,33 @@ impl Dom {
         }
     }
 
-    /// Is it a `<noscript>` that is shown?
+    /// Returns `true` for a `<noscript>` element that is displayed.
     pub(crate) fn shows(&self, element: &Element) -> bool {
         self.without_scripts && element.tag() == "noscript"
     }
 
-    /// How many places a vector needs that is looked up by [`NodeId::index`].
+    /// Returns the length of a vector that is indexed by [`NodeId::index`].
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The node around a node.
+    /// Returns the parent of a node.
     pub(crate) fn parent(&self, id: NodeId) -> Option<NodeId> {
         self.nodes[id.index()].parent
     }
 
-    /// The nodes right below a node.
+    /// Iterates over the children of a node.
     pub(crate) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         let next = |id: &NodeId| self.nodes[id.index()].next;
         std::iter::successors(self.nodes[id.index()].first_child, next)
     }
 
-    /// `root` and everything below it, in document order, each element entered and left.
+    /// Walks over `root` and its descendants in document order; each node is entered and left.
     pub(crate) fn walk(&self, root: NodeId) -> Walk<'_> {
         Walk { dom: self, root, next: Some(Step::Enter(root)) }
     }
 
-    /// The elements below `root` in document order.
+    /// Iterates over the elements below `root` in document order.
     pub(crate) fn elements(&self, root: NodeId) -> impl Iterator<Item = (NodeId, &Element)> {
         self.walk(root).filter_map(|step| match step {
             Step::Enter(id) => Some((id, self.element(id)?)),
@@ -188,7 +188,7 @@ impl Dom {
         }
     }
 
-    /// Puts `id` below `parent`, before `sibling` or at the end.
+    /// Inserts `id` below `parent`, before `sibling` or at the end.
     fn insert(&mut self, parent: NodeId, id: NodeId, sibling: Option<NodeId>) {
         self.detach(id);
         let depth = self.node(parent).depth + 1;
@@ -204,7 +204,7 @@ impl Dom {
         (node.parent, node.previous, node.next, node.depth) = (Some(parent), previous, sibling, depth);
     }
 
-    /// Puts text below `parent`, before `sibling` or at the end, joining it to text that stands there.
+    /// Inserts text below `parent`, before `sibling` or at the end, and joins it to adjacent text.
     fn insert_text(&mut self, parent: NodeId, text: &StrTendril, sibling: Option<NodeId>) {
         if self.element(parent).is_some_and(Element::is_program) {
             return;
@@ -227,13 +227,13 @@ impl Dom {
 /// A step of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The node, before what it contains.
+    /// The node, before its contents.
     Enter(NodeId),
-    /// The node, after what it contains.
+    /// The node, after its contents.
     Leave(NodeId),
 }
 
-/// A walk through a part of the document: see [`Dom::walk`].
+/// A walk over a part of the document; see [`Dom::walk`].
 pub(crate) struct Walk<'a> {
     dom: &'a Dom,
     root: NodeId,
@@ -241,7 +241,7 @@ pub(crate) struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Goes on behind the node that has just been entered; it is left next.
+    /// Skips the contents of the node that was just entered; the next step leaves it.
     pub(crate) fn skip_contents(&mut self, entered: NodeId) {
         self.next = Some(Step::Leave(entered));
     }
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(outline(page), "(html(head(titleT))(body(h1H)(pP)))");
     }
 
-    /// An attribute has no parent and no siblings: it is no node of the tree, and no walk meets it.
+    /// An attribute has no parent and no siblings: it is not a node of the tree, and no walk visits it.
     #[test]
     fn attributes_are_no_nodes() {
         let (bare, dressed) = ("<p>x", "<p id=a class=b>x");

@@ -1,9 +1,9 @@
-//! How good cleaning is: a cleaned text against the text that a person marked.
+//! Evaluation of cleaning: compares a cleaned text with text marked by a person.
 //!
-//! Three metrics, named by the data: multisets of four-word shingles (English news, as the article extraction
-//! benchmark does), multisets of words in lower case (pages of many types), multisets of four-character shingles
-//! without white space (Chinese). The thesis's own measures stand beside them: was noise left, did cleaning do
-//! anything at all.
+//! There are three metrics: multisets of four-word shingles (English news, as in the article extraction benchmark),
+//! multisets of lower-case words (pages of many types), and multisets of four-character shingles without whitespace
+//! (Chinese). The outcome measures of the PageClean thesis are computed as well: whether noise is left, and whether
+//! cleaning had any effect.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -16,50 +16,51 @@ use crate::{BlockKind, Explanation, LineReport};
 /// Length of a shingle.
 const SHINGLE: usize = 4;
 
-/// Samples drawn for an interval.
+/// Number of bootstrap samples.
 const SAMPLES: usize = 1_000;
 
-/// How a text is compared with the gold.
+/// Metric for comparing a text with the gold text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// Shingles of four words; precision and recall are averaged over the pages, F1 is that of the averages.
+    /// Shingles of four words; precision and recall are averaged over the pages, and F1 is computed from the
+    /// averages.
     WordShingles,
-    /// Single words in lower case; F1 of each page, averaged.
+    /// Single lower-case words; F1 of each page, averaged.
     Words,
-    /// Shingles of four characters, white space left out; otherwise as [`Metric::WordShingles`].
+    /// Shingles of four characters without whitespace; otherwise as [`Metric::WordShingles`].
     CharShingles,
 }
 
-/// How one page came out.
+/// Score of one page.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Score {
-    /// Part of the text that is gold.
+    /// Share of the text that is gold.
     pub precision: f64,
-    /// Part of the gold that is in the text.
+    /// Share of the gold text that was extracted.
     pub recall: f64,
 }
 
 impl Score {
-    /// The harmonic mean of the two.
+    /// Returns the harmonic mean of precision and recall.
     pub fn f1(&self) -> f64 {
         let sum = self.precision + self.recall;
         if sum > 0.0 { 2.0 * self.precision * self.recall / sum } else { 0.0 }
     }
 }
 
-/// What cleaning did to a page, in the thesis's three outcomes (正确、错误、无效果).
+/// Effect of cleaning on a page, in the three outcomes of the PageClean thesis (正确、错误、无效果).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Hardly any noise is left, and most of the gold is there.
+    /// Hardly any noise is left and most of the gold text is kept.
     Correct,
-    /// Much noise is left, or much of the gold is gone.
+    /// Much noise is left or much of the gold text is lost.
     Wrong,
-    /// The text is all of the page although the page has noise.
+    /// The text is the whole page although the page has noise.
     NoEffect,
 }
 
 impl Metric {
-    /// Compares a text with the gold.
+    /// Compares a text with the gold text.
     pub fn score(self, text: &str, gold: &str) -> Score {
         match self {
             Metric::WordShingles => compare(&shingles(&words(text, false)), &shingles(&words(gold, false))),
@@ -70,7 +71,7 @@ impl Metric {
         }
     }
 
-    /// The figure for many pages.
+    /// Returns the aggregate score of many pages.
     pub fn mean(self, scores: &[Score]) -> f64 {
         self.mean_of(scores.len(), |i| scores[i])
     }
@@ -90,8 +91,8 @@ impl Metric {
         }
     }
 
-    /// The interval that holds the figure for 95 of 100 such sets of pages: pages are drawn with replacement
-    /// (bootstrap, Efron 1979).
+    /// Returns the 95 % confidence interval of the aggregate score, by drawing pages with replacement (bootstrap,
+    /// Efron 1979).
     pub fn interval(self, scores: &[Score]) -> (f64, f64) {
         if scores.is_empty() {
             return (0.0, 0.0);
@@ -108,9 +109,10 @@ impl Metric {
     }
 }
 
-/// The thesis's outcome of a page: `text` as cleaned, `visible` what was there before.
+/// Returns the outcome of a page by the PageClean thesis, from the lengths of the cleaned text and of the visible
+/// text before.
 pub fn outcome(score: Score, text_chars: usize, visible_chars: usize) -> Outcome {
-    /// Of the text, and of the gold, that may be missed.
+    /// Minimum precision and recall of a correct page.
     const ENOUGH: f64 = 0.8;
     if score.precision >= ENOUGH && score.recall >= ENOUGH {
         Outcome::Correct
@@ -145,7 +147,7 @@ fn shingles<T: Hash + Eq + Clone>(tokens: &[T]) -> HashMap<Vec<T>, usize> {
     shingles_of::<T, SHINGLE>(tokens)
 }
 
-/// A text shorter than a shingle is one shingle.
+/// Counts shingles; a text shorter than a shingle is one shingle.
 fn shingles_of<T: Hash + Eq + Clone, const N: usize>(tokens: &[T]) -> HashMap<Vec<T>, usize> {
     let mut bag = HashMap::new();
     if !tokens.is_empty() && tokens.len() < N {
@@ -157,8 +159,8 @@ fn shingles_of<T: Hash + Eq + Clone, const N: usize>(tokens: &[T]) -> HashMap<Ve
     bag
 }
 
-/// Which part of a page's lines was judged rightly, body or not (正确识别的内容块). A line is body where most of its
-/// eight-character shingles stand in the gold.
+/// Returns the share of lines classified correctly as body or not (正确识别的内容块). A line belongs to the body if more
+/// than half of its eight-character shingles occur in the gold text.
 pub fn verdicts(told: &Explanation, gold: &str) -> f64 {
     const LENGTH: usize = 8;
     let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<Vec<char>>();

@@ -1,7 +1,7 @@
 //! Lists of pages that sites publish for machines: sitemaps, RSS and Atom.
 //!
-//! The sitemap protocol (sitemaps.org, 0.9) allows XML, packed or not, an index of further sitemaps, plain text with
-//! an address in each line, and feeds. What a list breaks off with is lost, what came before is kept.
+//! The sitemap protocol (sitemaps.org, 0.9) allows XML, compressed or not, an index of further sitemaps, plain text
+//! with one address per line, and feeds. For a truncated or damaged list, the entries before the damage are kept.
 
 mod date;
 mod xml;
@@ -13,50 +13,47 @@ use pharos_core::{Link, LinkKind, PageUrl, Timestamp};
 
 use crate::charset;
 
-/// Entries that a sitemap may have (sitemaps.org); further ones are left out, of feeds too.
+/// Maximum number of entries of a sitemap (sitemaps.org), also applied to feeds.
 const MAX_ENTRIES: usize = 50_000;
-/// Bytes that a sitemap may have once it is unpacked (sitemaps.org).
+/// Maximum uncompressed size of a sitemap (sitemaps.org).
 const MAX_BYTES: usize = 50 << 20;
-/// What gzip begins with.
+/// Magic bytes of gzip.
 const GZIP: &[u8] = &[0x1F, 0x8B];
 
-/// A list of pages.
+/// A sitemap or news feed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feed {
-    /// What kind of list.
     pub kind: FeedKind,
-    /// What it lists, in its order.
+    /// Entries in the order of the list.
     pub entries: Vec<Entry>,
 }
 
-/// What kind of list.
+/// Format of a list of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeedKind {
-    /// Pages of a site.
+    /// Pages of a site, in XML.
     Sitemap,
     /// Further sitemaps.
     SitemapIndex,
-    /// Pages of a site, an address in each line.
+    /// Pages of a site, one address per line.
     TextSitemap,
-    /// News: RSS of any version.
+    /// RSS of any version.
     Rss,
-    /// News: Atom.
     Atom,
 }
 
-/// One page of a list, or one sitemap of an index.
+/// A page of a list, or a sitemap of an index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Where it is.
     pub url: PageUrl,
-    /// What it is called; sitemaps give no names.
+    /// Title; empty for sitemaps.
     pub title: String,
-    /// When it was last changed, by its own account.
+    /// Declared time of the last change.
     pub modified: Option<Timestamp>,
 }
 
 impl Feed {
-    /// The entries as links of a page, with their titles for anchors.
+    /// Returns the entries as links, with their titles as anchors.
     pub fn links(&self) -> Vec<Link> {
         let link = |entry: &Entry| Link {
             url: entry.url.clone(),
@@ -68,7 +65,7 @@ impl Feed {
     }
 }
 
-/// Reads a body as a list of pages; `None` where it is anything else. Addresses are resolved against `url`.
+/// Parses a body as a list of pages; `None` for other documents. Addresses are resolved against `url`.
 pub fn feed(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> Option<Feed> {
     let unpacked = body.starts_with(GZIP).then(|| unpack(body));
     let body = unpacked.as_deref().unwrap_or(body);
@@ -77,16 +74,16 @@ pub fn feed(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> Option<Fe
     if text.starts_with('<') { xml::read(url, text) } else { text_sitemap(url, text) }
 }
 
-/// What unpacks before an error, up to the limit.
+/// Decompresses up to the first error or the size limit.
 fn unpack(body: &[u8]) -> Vec<u8> {
     let mut unpacked = Vec::new();
-    // What came before an error stays in the buffer.
+    // Data before an error stays in the buffer.
     let _ = MultiGzDecoder::new(body).take(MAX_BYTES as u64).read_to_end(&mut unpacked);
     unpacked
 }
 
-/// Any text could be meant, so every line must be an address, and the name must say that it is a sitemap or at least
-/// that it is text, with more than one line.
+/// Parses a text sitemap. Every line must be an address, and the file name must contain `sitemap` or end in `.txt`
+/// with more than one line, because any text could be a list.
 fn text_sitemap(url: &PageUrl, text: &str) -> Option<Feed> {
     let name = url.as_url().path().to_ascii_lowercase();
     let is_list = name.ends_with(".txt") && text.trim().lines().nth(1).is_some();

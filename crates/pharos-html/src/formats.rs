@@ -1,4 +1,4 @@
-//! Documents that are no web pages: PDF, Office, RTF, XML.
+//! Readers for documents other than web pages: PDF, Office, RTF and XML.
 //!
 //! ```text
 //! body ─▶ read(kind) ─┬─ pdf       glyphs, joined to lines and paragraphs
@@ -7,9 +7,9 @@
 //!                     └─ xml       the text between the tags
 //! ```
 //!
-//! Every reader is bounded in what it unpacks and in what it keeps ([`MAX_TEXT`]), and a reader that panics has read
-//! nothing. Against files made to eat memory the PDF reader alone is not enough: who reads files of strangers runs it
-//! in a process with limits.
+//! Every reader bounds the data it unpacks and the text it keeps ([`MAX_TEXT`]). A panic in a reader is caught and
+//! the document counts as unreadable. The limits of the PDF reader are not sufficient against files made to exhaust
+//! memory; callers that read untrusted files run it in a process with limits.
 
 mod office;
 mod pdf;
@@ -24,26 +24,25 @@ use crate::charset;
 use crate::media::MediaKind;
 use crate::text::{beginning, collapse};
 
-/// Text of a document beyond this many bytes is not kept.
+/// Maximum text length of a document in bytes.
 const MAX_TEXT: usize = 8 << 20;
 
-/// Headings of a document that are kept.
+/// Maximum number of headings of a document.
 const MAX_HEADINGS: usize = 200;
 
-/// Longer titles and headings are cut here, in characters.
+/// Maximum length of a title or heading in characters.
 const MAX_TITLE: usize = 300;
 
-/// What a document says.
+/// Content of a document.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Document {
-    /// The usual ending of the names of such files, where the reader knows better than the media type.
+    /// Usual file name extension, if the reader knows it better than the media type.
     pub(crate) format: &'static str,
-    /// The title that its author gave it, or its first or biggest line.
+    /// Title given by the author, or the first or biggest line.
     pub(crate) title: String,
     pub(crate) author: String,
     /// Paragraphs separated by line feeds.
     pub(crate) text: String,
-    /// Its headings, in order.
     pub(crate) headings: Vec<String>,
     /// ISO 8601.
     pub(crate) created: Option<String>,
@@ -51,9 +50,9 @@ pub(crate) struct Document {
     pub(crate) modified: Option<String>,
 }
 
-/// Reads a document of some kind; `None` where it cannot be read.
+/// Reads a document of the given kind; `None` if it is not readable.
 pub(crate) fn read(kind: MediaKind, body: &[u8], content_type: Option<&str>, host: &str) -> Option<Document> {
-    // The readers of others meet bytes that nobody has tried on them.
+    // Third-party parsers meet input they were never tested with.
     let read = catch_unwind(AssertUnwindSafe(|| match kind {
         MediaKind::Pdf => pdf::read(body),
         MediaKind::Office => office::read(body),
@@ -65,7 +64,7 @@ pub(crate) fn read(kind: MediaKind, body: &[u8], content_type: Option<&str>, hos
 }
 
 impl Document {
-    /// A line of text, as far as there is room.
+    /// Appends a line of text within the length limit.
     fn push_line(&mut self, line: &str) {
         if line.is_empty() || self.is_full() {
             return;
@@ -98,7 +97,7 @@ impl Document {
         self
     }
 
-    /// Puts what the document says into the page object.
+    /// Copies the content of the document into the page object.
     pub(crate) fn fill(self, page: &mut PageObject) {
         if !self.format.is_empty() {
             page.format = self.format.to_string();

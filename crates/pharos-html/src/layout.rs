@@ -1,4 +1,5 @@
-//! A fingerprint of how a page is laid out, whatever it says: pages made from one template have nearly the same.
+//! Fingerprint of a page's layout, independent of its content. Pages from one template have nearly equal
+//! fingerprints.
 
 use std::collections::HashSet;
 
@@ -6,17 +7,17 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::dom::{Dom, Step};
 
-/// Elements that are looked at: the frame of a page stands within them.
+/// Maximum number of elements examined; the frame of a page lies within them.
 const MAX_ELEMENTS: usize = 20_000;
 
-/// Elements that divide a page. Lists and paragraphs are as many as the text needs.
+/// Elements that structure a page. Lists and paragraphs are left out because their number depends on the text.
 const DIVIDING: &[&str] = &[
     "div", "table", "td", "th", "section", "article", "nav", "header", "footer", "aside", "main", "form",
     "frameset", "frame", "center",
 ];
 
-/// 32 bits of which few differ between pages of one template: the SimHash (Charikar 2002) of the ways from the root to
-/// the elements that divide the page, by their tags and classes. 0 for a page that is not divided.
+/// Computes a 32-bit SimHash (Charikar 2002) of the paths from the root to the structuring elements, by tag and
+/// class. Pages from one template differ in few bits. Returns 0 for a page without such elements.
 pub(crate) fn fingerprint(dom: &Dom) -> u32 {
     let mut ways: HashSet<u64> = HashSet::new();
     let mut open: Vec<u64> = Vec::new();

@@ -1,7 +1,7 @@
-//! Where a page leads: its links with their anchors.
+//! Link extraction with anchor texts.
 //!
-//! Read are `a`, `area`, `frame`, `iframe`, `object`, `embed`, `link` and `<meta http-equiv=refresh>`; pictures, styles
-//! and scripts are kept apart by their kind.
+//! Links come from `a`, `area`, `frame`, `iframe`, `object`, `embed`, `link` and `<meta http-equiv=refresh>`.
+//! Pictures, styles and scripts are distinguished by their kind.
 
 use std::borrow::Cow;
 
@@ -12,22 +12,22 @@ use crate::dom::{Dom, Element, NodeId};
 use crate::metadata::is_feed_type;
 use crate::text::{collapse, text_inside};
 
-/// More links than this are a trap or a dump.
+/// Maximum number of links of a page; more are a trap or a dump.
 pub(crate) const MAX_LINKS: usize = 5_000;
 
-/// Of these, pictures, styles and scripts.
+/// Maximum number of these that are pictures, styles and scripts.
 const MAX_RESOURCES: usize = 1_000;
 
-/// Longer anchors are whole paragraphs.
+/// Maximum length of an anchor; longer anchors are whole paragraphs.
 pub(crate) const MAX_ANCHOR_CHARS: usize = 200;
 
-/// What relative addresses are relative to: the page, or its first `<base href>` if that is a web address.
+/// Returns the base of relative addresses: the page, or its first `<base href>` if that is a web address.
 pub(crate) fn base_url(dom: &Dom, url: &PageUrl) -> Url {
     let bases = dom.elements(dom.root()).filter(|(_, element)| element.tag() == "base");
     web_base(url, bases.filter_map(|(_, element)| element.attribute("href")).next())
 }
 
-/// The declared base if it is a web address, else the page.
+/// Returns the declared base if it is a web address, otherwise the page.
 pub(crate) fn web_base(url: &PageUrl, declared: Option<&str>) -> Url {
     declared
         .and_then(|base| url.as_url().join(base).ok())
@@ -35,7 +35,7 @@ pub(crate) fn web_base(url: &PageUrl, declared: Option<&str>) -> Url {
         .unwrap_or_else(|| url.as_url().clone())
 }
 
-/// Every link, in the order of the page.
+/// Returns all links in document order.
 pub(crate) fn links(dom: &Dom, base: &Url) -> Vec<Link> {
     let mut links = Vec::new();
     let mut resources = 0;
@@ -48,7 +48,7 @@ pub(crate) fn links(dom: &Dom, base: &Url) -> Vec<Link> {
         if kind == LinkKind::Resource && resources >= MAX_RESOURCES {
             continue;
         }
-        // Mail addresses, scripts and whatever else is no web page ends here.
+        // Mail addresses, scripts and other non-web addresses are dropped here.
         let Ok(url) = PageUrl::join_to(base, &address) else { continue };
         resources += usize::from(kind == LinkKind::Resource);
         let rel = element.attribute("rel").unwrap_or_default();
@@ -62,8 +62,8 @@ pub(crate) fn links(dom: &Dom, base: &Url) -> Vec<Link> {
     links
 }
 
-/// Where a tag leads, and how; `attribute` gives the value of one of its attributes. The same for those who build a tree
-/// and those who do not.
+/// Returns the target address and kind of a tag. `attribute` returns the value of an attribute. Shared by the
+/// tree-based extraction and the tokenizer-based one.
 pub(crate) fn address<'a>(
     tag: &str,
     attribute: &dyn Fn(&str) -> Option<Cow<'a, str>>,
@@ -82,17 +82,17 @@ pub(crate) fn address<'a>(
         }
         _ => return None,
     };
-    // An empty address names the page itself, and a place on the same page is not another page.
+    // An empty address means the page itself, and a fragment is not another page.
     let is_elsewhere = !matches!(address.trim_start().as_bytes().first(), None | Some(b'#'));
     is_elsewhere.then_some((address, kind))
 }
 
-/// What a `<link>` is for the reader; preloads and the like are for the browser alone.
+/// Returns the kind of a `<link>`. Preloads and the like, which only browsers use, give `None`.
 fn link_kind<'a>(attribute: &dyn Fn(&str) -> Option<Cow<'a, str>>) -> Option<LinkKind> {
     let rel = attribute("rel")?;
     let is = |word: &str| has_word(&rel, word);
     let is_page = ["next", "prev", "index", "contents", "chapter", "section", "help"].into_iter().any(is);
-    // News feeds name pages before anything else links to them.
+    // News feeds list pages before other pages link to them.
     let is_alternate = is("alternate")
         && !is("stylesheet")
         && (attribute("hreflang").is_some() || attribute("type").is_some_and(|kind| is_feed_type(&kind)));
@@ -103,7 +103,8 @@ fn link_kind<'a>(attribute: &dyn Fn(&str) -> Option<Cow<'a, str>>) -> Option<Lin
     }
 }
 
-/// Another page or document shown inside this one, or a film, a sound, a program.
+/// Returns the kind of an embedded object: a document shown inside this page, or a resource such as a film, a sound
+/// or a program.
 fn embedded_kind(media_type: Option<Cow<'_, str>>) -> LinkKind {
     const READ: [&str; 4] = ["text/html", "application/xhtml+xml", "text/plain", "application/pdf"];
     let media_type = media_type.unwrap_or_default();
@@ -115,12 +116,12 @@ fn has_word(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|w| w.eq_ignore_ascii_case(word))
 }
 
-/// Does the element's `rel` contain the word?
+/// Returns `true` if the element's `rel` contains the word.
 pub(crate) fn has_rel(element: &Element, word: &str) -> bool {
     element.attribute("rel").is_some_and(|rel| has_word(rel, word))
 }
 
-/// The address in `5; url='next.html'` (HTML standard §4.2.5.3, loosely).
+/// Parses the address in `5; url='next.html'` (HTML standard §4.2.5.3, lenient).
 fn refresh_target(content: &str) -> Option<&str> {
     let (_, after) = content.split_once([';', ',']).unwrap_or(("", content));
     let after = after.trim_start();
@@ -133,7 +134,7 @@ fn refresh_target(content: &str) -> Option<&str> {
     (!target.is_empty()).then_some(target)
 }
 
-/// The words one clicks on; for a picture, what it is said to show.
+/// Returns the anchor text of a link; for a picture, its alternative text.
 fn anchor(dom: &Dom, id: NodeId, element: &Element) -> String {
     match element.tag() {
         "a" => {
@@ -141,7 +142,7 @@ fn anchor(dom: &Dom, id: NodeId, element: &Element) -> String {
             if !text.is_empty() {
                 return text;
             }
-            /// Enough to find the picture in a link that is one.
+            /// Number of elements searched for the picture in a link.
             const LOOK_AT: usize = 20;
             let alt = dom
                 .elements(id)
@@ -221,7 +222,7 @@ mod tests {
         );
     }
 
-    /// The anchor speaks of the page it leads to, also in words that page does not use itself.
+    /// The anchor describes the target page, possibly in words that page does not contain.
     #[test]
     fn an_anchor_is_recorded_for_its_target() {
         let page = "<p>期刊：<a href='http://www.xuebao.example/'>北大学报</a>";

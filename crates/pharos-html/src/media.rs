@@ -1,6 +1,6 @@
-//! What kind of document a response is.
+//! Media type detection: selects the reader for a response.
 
-/// How a body is read.
+/// Reader for a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MediaKind {
     Html,
@@ -9,16 +9,17 @@ pub(crate) enum MediaKind {
     /// Office Open XML and OpenDocument.
     Office,
     Rtf,
-    /// XML that is no XHTML.
+    /// XML other than XHTML.
     Xml,
-    /// Nothing we can read.
+    /// No reader is available.
     Other,
 }
 
-/// Bytes that decide, as many as browsers look at.
+/// Number of bytes examined, as in browsers.
 const SNIFF_WITHIN: usize = 1_445;
 
-/// The header decides; without one, or with one that says nothing, the first bytes do (MIME Sniffing standard §7).
+/// Determines the kind. The header decides; if it is missing or unspecific, the first bytes decide (MIME Sniffing
+/// standard §7).
 pub(crate) fn kind(content_type: Option<&str>, body: &[u8]) -> MediaKind {
     let essence = essence(content_type);
     match essence.as_str() {
@@ -26,9 +27,9 @@ pub(crate) fn kind(content_type: Option<&str>, body: &[u8]) -> MediaKind {
         "text/plain" => MediaKind::PlainText,
         "application/pdf" | "application/x-pdf" => MediaKind::Pdf,
         "application/rtf" | "text/rtf" | "application/x-rtf" => MediaKind::Rtf,
-        // Word is what many servers call RTF, and what newer documents are sent as.
+        // Many servers send RTF and newer documents as Word.
         "application/msword" | "application/vnd.ms-excel" | "application/vnd.ms-powerpoint" => by_magic(body),
-        // XHTML by another name.
+        // XHTML under another media type.
         "text/xml" | "application/xml" if looks_like_html(body) => MediaKind::Html,
         "text/xml" | "application/xml" => MediaKind::Xml,
         ""
@@ -61,7 +62,7 @@ pub(crate) fn kind(content_type: Option<&str>, body: &[u8]) -> MediaKind {
     }
 }
 
-/// The usual ending of the names of such files; empty where only their reader can tell, or nobody.
+/// Returns the usual file name extension; empty if only the reader can determine it, or if there is no reader.
 pub(crate) fn format(kind: MediaKind, content_type: Option<&str>) -> &'static str {
     match kind {
         MediaKind::Html => "html",
@@ -77,13 +78,13 @@ pub(crate) fn format(kind: MediaKind, content_type: Option<&str>) -> &'static st
     }
 }
 
-/// The media type without its parameters, lower case.
+/// Returns the media type without parameters, in lower case.
 fn essence(content_type: Option<&str>) -> String {
     let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default();
     essence.trim().to_ascii_lowercase()
 }
 
-/// Formats that say what they are in their first bytes.
+/// Detects formats by their magic bytes.
 fn by_magic(body: &[u8]) -> MediaKind {
     let start = body.trim_ascii_start();
     if start.starts_with(b"%PDF-") {
@@ -97,7 +98,8 @@ fn by_magic(body: &[u8]) -> MediaKind {
     }
 }
 
-/// A zip file whose first entries are those of Office; other archives hold files, not a document.
+/// Returns `true` for a zip file whose first entries are those of an Office document; other archives contain files,
+/// not a document.
 fn is_office(body: &[u8]) -> bool {
     const WITHIN: usize = 8_192;
     const ENTRIES: [&[u8]; 2] = [b"[Content_Types].xml", b"application/vnd.oasis.opendocument"];
@@ -132,7 +134,8 @@ fn looks_like_html(body: &[u8]) -> bool {
     OPENINGS.iter().any(|opening| opens(start, opening))
 }
 
-/// Programs that store pages put a tag of their own before them; other XML has none of these in its first bytes.
+/// Returns `true` if HTML tags occur within the first bytes. Archiving programs put their own tag before the page;
+/// other XML contains none of these tags there.
 fn has_html_inside(body: &[u8]) -> bool {
     const WITHIN: usize = 4_096;
     const TAGS: [&str; 10] =
@@ -147,12 +150,13 @@ fn has_html_inside(body: &[u8]) -> bool {
 
 fn opens(start: &[u8], opening: &str) -> bool {
     start.get(..opening.len()).is_some_and(|s| s.eq_ignore_ascii_case(opening.as_bytes()))
-        // A tag's name must end: `<address-book>` is no `<a>`.
+        // The tag name must end: `<address-book>` is not `<a>`.
         && (opening.starts_with("<!")
             || start.get(opening.len()).is_none_or(|b| b.is_ascii_whitespace() || matches!(b, b'>' | b'/')))
 }
 
-/// No control character that text does not have; UTF-16 passes by its byte-order mark.
+/// Returns `true` if there are no control characters that text does not contain; UTF-16 is accepted by its
+/// byte-order mark.
 fn looks_like_text(body: &[u8]) -> bool {
     let start = &body[..body.len().min(SNIFF_WITHIN)];
     start.starts_with(b"\xFF\xFE")

@@ -1,12 +1,12 @@
-//! What a page says about itself: title, author, dates, description, directives.
+//! Metadata of a page: title, author, dates, description and robots directives.
 //!
-//! One walk over the elements gathers what is declared ([`Declared`]): `<meta>`, `<link>`, `<time>`, JSON-LD. Where
-//! that leaves something open, or the title is the site's and not the page's, the visible lines are asked.
+//! One walk over the elements collects the declarations ([`Declared`]): `<meta>`, `<link>`, `<time>`, JSON-LD. If a
+//! declaration is missing, or the declared title is that of the site, the visible lines are searched.
 //!
 //! ```text
-//! elements ─▶ Declared ─┬─▶ title      the page's title and the heading of its content
+//! elements ─▶ Declared ─┬─▶ title      the page title and the heading of its content
 //!             json_ld   ├─▶ published  dates, chosen among candidates
-//! lines ────────────────┴─▶ author     who wrote it
+//! lines ────────────────┴─▶ author
 //! ```
 
 mod author;
@@ -30,33 +30,33 @@ use crate::text::{collapse, text_inside};
 use published::{Dates, Trust};
 use title::Clues;
 
-/// No title, name or description that a person wrote is longer.
+/// Maximum length of a title, name or description.
 pub(crate) const MAX_CHARS: usize = 500;
 
-/// Authors who declare more keywords than this do not mean them.
+/// Maximum number of declared keywords; longer lists are not meaningful.
 const MAX_KEYWORDS: usize = 50;
 
-/// Declarations for robots that are read; all of them count, so there must be an end.
+/// Maximum number of robots declarations read. All of them count, so their number is limited.
 pub(crate) const MAX_DIRECTIVES: usize = 10;
 
-/// Languages that one page is translated into, and feeds that one page names.
+/// Maximum number of translations of a page, and of feeds that a page names.
 const MAX_ALTERNATES: usize = 100;
 
-/// Elements whose text is read for what it says of the page.
+/// Maximum number of elements whose text is read for metadata.
 const MAX_READ: usize = 1_000;
 
-/// Main headings that are compared with the title.
+/// Maximum number of main headings compared with the title.
 const MAX_HEADINGS: usize = 8;
 
-/// Scripts of a page that may hold JSON-LD.
+/// Maximum number of scripts that may hold JSON-LD.
 const MAX_SCRIPTS: usize = 20;
 
-/// Fills everything of `page` that the page tells about itself; the first declaration of each kind counts.
+/// Fills the metadata of `page`; the first declaration of each kind wins.
 pub(crate) fn fill(page: &mut PageObject, dom: &Dom, base: &Url) {
     fill_as_of(page, dom, base, jiff::Timestamp::now().to_zoned(TimeZone::UTC).date());
 }
 
-/// The same on a given day: what lies after it cannot have been published.
+/// Fills the metadata as of a given day; dates after it cannot be publication dates.
 fn fill_as_of(page: &mut PageObject, dom: &Dom, base: &Url, today: Date) {
     let mut declared = Declared::default();
     for (id, element) in dom.elements(dom.root()) {
@@ -71,7 +71,7 @@ fn fill_as_of(page: &mut PageObject, dom: &Dom, base: &Url, today: Date) {
     if let Some(text) = &described.modified {
         dates.modified(Trust::JsonLd, text);
     }
-    // What `<meta>` says counts for more than what scripts do: people see it when a page is shared.
+    // `<meta>` wins over JSON-LD because people see it when a page is shared.
     let told = |text: Option<String>| text.map(|text| collapse(&text, MAX_CHARS)).unwrap_or_default();
     set(&mut page.author, || described.author.as_deref().map(author::cleaned).unwrap_or_default());
     set(&mut page.site_name, || told(described.site_name));
@@ -95,20 +95,20 @@ fn fill_as_of(page: &mut PageObject, dom: &Dom, base: &Url, today: Date) {
     (page.published, page.modified) = dates.choose(&page.url, &lines, heading_at, today);
 }
 
-/// What the elements of a page declare, beside what is put into the page object at once.
+/// Declarations of the page's elements, besides those stored in the page object directly.
 #[derive(Default)]
 struct Declared {
     dates: Dates,
     robots: Vec<String>,
     clues: Clues,
-    /// JSON-LD, to be read when all is there.
+    /// JSON-LD, parsed after all elements have been visited.
     scripts: Vec<String>,
-    /// Elements whose text has been read.
+    /// Number of elements whose text has been read.
     read: usize,
 }
 
 impl Declared {
-    /// Elements in elements must not have the same text read again and again.
+    /// Counts an element whose text is read. Nested elements must not have the same text read repeatedly.
     fn has_room_for_text(&mut self) -> bool {
         self.read += 1;
         self.read <= MAX_READ
@@ -144,7 +144,7 @@ impl Declared {
             let Some(name) = element.attribute(naming) else { continue };
             let value = || collapse(content, MAX_CHARS);
             match name.trim().to_ascii_lowercase().as_str() {
-                // Ours and everybody's: whichever is stricter holds, so all are kept.
+                // Directives for Pharos and for all robots are both kept, since the stricter one applies.
                 "robots" | "pharos" if naming == "name" && self.robots.len() < MAX_DIRECTIVES => {
                     self.robots.push(value());
                 }
@@ -159,7 +159,7 @@ impl Declared {
                 }
                 "author" | "article:author" | "dc.creator" | "dcterms.creator" | "byl" | "parsely-author"
                 | "sailthru.author" => set(&mut page.author, || author::cleaned(content)),
-                // One for each author, so that all count.
+                // There is one declaration per author, so all count.
                 "citation_author" => {
                     let name = author::cleaned(content);
                     if !name.is_empty() && page.author.len() + name.len() < MAX_CHARS {
@@ -234,7 +234,7 @@ impl Declared {
         }
     }
 
-    /// Microdata in the body: `<span itemprop=datePublished content=…>`.
+    /// Reads microdata in the body: `<span itemprop=datePublished content=…>`.
     fn property(&mut self, page: &mut PageObject, dom: &Dom, id: NodeId, element: &Element, property: &str) {
         let value = || {
             let given = element.attribute("datetime").or_else(|| element.attribute("content"));
@@ -275,16 +275,16 @@ fn link(page: &mut PageObject, element: &Element, base: &Url) {
     }
 }
 
-/// Is this the media type of a news feed?
+/// Returns `true` for the media type of a news feed.
 pub(crate) fn is_feed_type(media_type: &str) -> bool {
     ["application/rss+xml", "application/atom+xml", "application/feed+json"]
         .iter()
         .any(|feed| media_type.trim().eq_ignore_ascii_case(feed))
 }
 
-/// The `itemprop=name` inside a person's description.
+/// Returns the `itemprop=name` inside the description of a person.
 fn name(dom: &Dom, id: NodeId) -> Option<String> {
-    /// Names stand near the beginning.
+    /// Names come near the beginning.
     const LOOK_AT: usize = 30;
     let is_name =
         |element: &Element| element.attribute("itemprop").is_some_and(|p| p.eq_ignore_ascii_case("name"));
@@ -317,7 +317,7 @@ fn absolute(base: &Url, reference: &str) -> Option<String> {
     PageUrl::join_to(base, reference).ok().map(|url| url.as_str().to_string())
 }
 
-/// The content of a `<title>`, which lies in the unseen head.
+/// Returns the text of a `<title>`, which lies in the invisible head.
 fn raw_text(dom: &Dom, id: NodeId) -> String {
     let texts = dom.walk(id).filter_map(|step| match step {
         Step::Enter(id) => match dom.data(id) {
@@ -329,7 +329,7 @@ fn raw_text(dom: &Dom, id: NodeId) -> String {
     collapse(&texts.collect::<String>(), MAX_CHARS)
 }
 
-/// `zh` of `zh-Hant-TW`.
+/// Returns `zh` for `zh-Hant-TW`.
 fn primary_language(tag: &str) -> String {
     let primary = tag.trim().split(['-', '_']).next().unwrap_or_default();
     let is_code = primary.len() == 2 && primary.bytes().all(|b| b.is_ascii_alphabetic());

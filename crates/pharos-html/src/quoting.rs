@@ -1,28 +1,30 @@
-//! What a page asks not to be quoted: texts in elements with the attribute `data-nosnippet`. They are read and found as
-//! all others are, but must not appear in a list of results.
+//! Text that a page excludes from snippets with the attribute `data-nosnippet`. It is indexed and searchable but
+//! must not appear in results.
 
 use crate::blocks::Blocks;
 use crate::dom::Element;
 use crate::summary::{has_word, sentences};
 use crate::text::collapse;
 
-/// Parts of a page that are kept apart; beyond these, whatever lies between the first and the last is one.
+/// Maximum number of separate unquotable ranges; further ones are merged into the last.
 pub(crate) const MAX_PARTS: usize = 1_000;
 
-/// Characters of the beginning of a part by which it is known again in a description.
+/// Number of characters at the beginning of a range by which it is recognised in a description.
 const QUOTED_CHARS: usize = 40;
 
-/// Does the element ask that its text is not quoted? The attribute has a meaning on these three alone.
+/// Returns `true` if the element excludes its text from snippets. The attribute is defined for these three elements
+/// only.
 pub(crate) fn is_unquotable(element: &Element) -> bool {
     matches!(element.tag(), "span" | "div" | "section") && element.attribute("data-nosnippet").is_some()
 }
 
-/// Does what the page says of itself repeat what must not be quoted: the beginning of a part, or a sentence of one?
+/// Returns `true` if the declared description repeats unquotable text: the beginning of a range or one of its
+/// sentences.
 pub(crate) fn repeats_unquotable(description: &str, blocks: &Blocks) -> bool {
     if blocks.unquotable.is_empty() {
         return false;
     }
-    // The last sentence may have been cut off.
+    // The last sentence may be truncated.
     let described: Vec<String> = sentences(description)
         .map(|sentence| sentence.trim_end_matches(['…', '.', '。']).to_string())
         .filter(|sentence| !sentence.is_empty())

@@ -1,11 +1,11 @@
-//! Directives for robots in the HTTP header: `X-Robots-Tag`.
+//! Robots directives in the HTTP header `X-Robots-Tag`.
 
-/// Rules that are written with a colon of their own; any other name before a colon is a robot's.
+/// Directives that contain a colon; any other name before a colon is a user agent.
 const WITH_VALUE: [&str; 4] = ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
 
-/// The directives of `X-Robots-Tag` headers that are meant for everybody or for `agent`, separated by commas.
+/// Returns the directives of `X-Robots-Tag` headers that apply to all robots or to `agent`, separated by commas.
 ///
-/// `otherbot: noindex, nofollow` speaks to that robot alone, with all its rules.
+/// `otherbot: noindex, nofollow` applies to that robot only, with all its directives.
 ///
 /// ```
 /// let tags = ["noindex, max-snippet:20", "otherbot: noarchive"];

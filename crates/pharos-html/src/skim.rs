@@ -1,7 +1,7 @@
-//! A page skimmed: where it leads and what it says, from its tags alone.
+//! Fast extraction of links and text from the tags alone.
 //!
-//! Building a tree is half the work of understanding a page, and who crawls needs none of it: which links there are
-//! does not depend on how elements nest, and two texts can be compared as they stand.
+//! Building a tree is half the work of a full extraction. The crawler does not need it: links do not depend on how
+//! elements nest, and texts can be compared without cleaning.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,10 @@ use crate::metadata::{MAX_CHARS, MAX_DIRECTIVES};
 use crate::tags::{Piece, Pieces, Tag};
 use crate::text::collapse;
 
-/// A page of links has this many characters of them at least.
+/// Minimum length of the linked text of a hub.
 const HUB_LINK_CHARS: usize = 100;
 
-/// Fills what a crawl wants to know of `page`: title, text, links to follow, directives and type.
+/// Fills the fields that the crawler needs: title, text, links to follow, directives and page type.
 pub(crate) fn skim(page: &mut PageObject, url: &PageUrl, html: &str) {
     let mut skimmer = Skimmer::default();
     for piece in Pieces::of(html) {
@@ -38,7 +38,7 @@ pub(crate) fn skim(page: &mut PageObject, url: &PageUrl, html: &str) {
     page.text = skimmer.text;
 }
 
-/// A link as it was written.
+/// A link with its address as written.
 struct Lead {
     address: String,
     anchor: String,
@@ -49,17 +49,17 @@ struct Lead {
 impl Lead {
     fn link(self, base: &Url) -> Option<Link> {
         let Lead { address, anchor, kind, rel } = self;
-        // Mail addresses, scripts and whatever else is no web page ends here.
+        // Mail addresses, scripts and other non-web addresses are dropped here.
         PageUrl::join_to(base, &address).ok().map(|url| Link { url, anchor, kind, rel })
     }
 }
 
 #[derive(Default)]
 struct Skimmer {
-    /// The text; white space between elements is one space, written when a word follows it.
+    /// The text; whitespace between elements becomes one space, written before the next word.
     text: String,
     gap: bool,
-    /// Bytes of the text that are part of a link.
+    /// Number of bytes of the text inside links.
     link_bytes: usize,
     title: Option<String>,
     is_title: bool,
@@ -67,16 +67,16 @@ struct Skimmer {
     robots: Vec<String>,
     leads: Vec<Lead>,
     open_link: Option<OpenLink>,
-    /// The outermost element whose text nobody sees, and how many of that name are open.
+    /// The outermost invisible element, and the number of open elements of that name.
     unseen: Option<(Name, usize)>,
 }
 
 struct OpenLink {
-    /// Its number.
+    /// Index in `leads`.
     lead: usize,
-    /// Where in the text it begins.
+    /// Offset in the text at which the link begins.
     from: usize,
-    /// What stands for its words where it has none.
+    /// Anchor used if the link has no text.
     instead: String,
 }
 
@@ -153,7 +153,7 @@ impl Skimmer {
         }
     }
 
-    /// Is this a word for robots?
+    /// Reads robots directives. Returns `true` if the tag contains any.
     fn directive(&mut self, tag: &Tag<'_>) -> bool {
         let name = tag.value("name");
         let is_ours = ["robots", "pharos"].iter().any(|known| name.trim().eq_ignore_ascii_case(known));
@@ -163,7 +163,7 @@ impl Skimmer {
         is_ours
     }
 
-    /// Notes where a tag leads. Gives the number of the link, if it is one.
+    /// Records the link of a tag. Returns its index, if the tag is a link.
     fn lead(&mut self, tag: &Tag<'_>, name: &Name) -> Option<usize> {
         if self.leads.len() > 2 * MAX_LINKS {
             return None;
@@ -193,7 +193,7 @@ impl Skimmer {
     }
 }
 
-/// The name of an element in lower case; all that concern us are short.
+/// The lower-case name of an element; all relevant names are short.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Name {
     bytes: [u8; 8],
@@ -214,13 +214,13 @@ impl Name {
         str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
     }
 
-    /// Are its contents no text that a reader sees?
+    /// Returns `true` if the contents are not visible as text.
     fn is_unseen(&self) -> bool {
         let unseen = ["select", "datalist", "template", "svg", "object", "canvas", "audio", "video"];
         unseen.contains(&self.as_str())
     }
 
-    /// Does it part no words?
+    /// Returns `true` if the element does not separate words.
     fn is_inline(&self) -> bool {
         matches!(
             self.as_str(),
@@ -289,7 +289,7 @@ mod tests {
         );
     }
 
-    /// Read closely or in passing, a page leads to the same places.
+    /// The tokenizer finds the same links as the tree.
     #[test]
     fn the_same_links_as_by_the_tree() {
         let html = "<html><head><link rel=alternate type=application/rss+xml href=feed><meta http-equiv=refresh \
@@ -300,7 +300,7 @@ mod tests {
         let close = understand(&url, Some("text/html"), html.as_bytes());
         let mut passing = PageObject::default();
         skim(&mut passing, &url, html);
-        // A frameset after a body is none, by the rules of the tree.
+        // By the rules of the tree, a frameset after a body is ignored.
         passing.links.retain(|link| link.kind != LinkKind::Frame);
         assert_eq!(passing.links, close.links);
     }

@@ -1,10 +1,10 @@
-//! Page snapshot (网页快照): the stored page made harmless for display, with the words of the query coloured and linked.
+//! Cached page (网页快照): the stored page sanitised for display, with the query terms highlighted and linked.
 //!
-//! The page is parsed, and a new one is written from the tree: only elements and attributes on a list, every text
-//! escaped. Nothing of the original markup is copied, so there is no second reading of it by a browser that could
-//! differ from ours ("mutation XSS" lives on such differences: raw text elements, comments, SVG and MathML, where
-//! the parsing rules change; none of them is ever written, except style sheets without any `<`).
-//! It is still meant to be shown in a sandboxed frame: two locks are better than one.
+//! The page is parsed, and a new page is written from the tree: only elements and attributes on an allow-list, with
+//! all text escaped. No original markup is copied, so a browser cannot read the result differently from the parser
+//! here. "Mutation XSS" exploits such differences in raw-text elements, comments, SVG and MathML, where the parsing
+//! rules change. None of them is ever written, except style sheets without any `<`. The result is still meant for a
+//! sandboxed frame, as a second line of defence.
 
 mod marks;
 
@@ -17,22 +17,23 @@ use crate::dom::{Dom, Element, NodeData, NodeId, Step};
 use crate::media::MediaKind;
 use crate::{charset, links, media};
 
-/// A snapshot ends here; pages can be made whose tree is much larger than their text.
+/// Maximum size of a cached page; the tree of a page can be much larger than its text.
 const MAX_BYTES: usize = 8 << 20;
 
-/// A page to look at.
+/// A page sanitised for display.
 #[derive(Clone, Debug, Default)]
 pub struct Shown {
-    /// The content of a `<body>`: every occurrence of the `n`-th term in `<mark class="w{n % 10}">`.
+    /// Content of a `<body>`, with every occurrence of the `n`-th term in `<mark class="w{n % 10}">`.
     pub html: String,
-    /// How often each colour occurs.
+    /// Number of occurrences of each colour.
     pub counts: [usize; COLOURS],
 }
 
-/// The stored page in its own layout, as far as that is safe.
+/// Sanitises a stored page in its own layout.
 ///
-/// Nothing in the result runs, loads or submits anything; links of the page are absolute and open elsewhere, and no id
-/// or class of the page looks like ours. What is neither HTML nor text gives an empty snapshot.
+/// Nothing in the result runs, loads or submits anything. Links of the page are absolute and open in another
+/// window, and no id or class of the page collides with those added here. Documents other than HTML, XML and text
+/// give an empty page.
 pub fn safe_html(url: &PageUrl, content_type: Option<&str>, body: &[u8], marking: &Marking) -> Shown {
     let kind = media::kind(content_type, body);
     if !has_layout(kind) {
@@ -52,13 +53,13 @@ pub fn safe_html(url: &PageUrl, content_type: Option<&str>, body: &[u8], marking
     writer.finish()
 }
 
-/// What is left of a page after cleaning, under its heading: its HTML where there is any, else its text in paragraphs.
-/// As harmless as [`safe_html`].
+/// Renders a cleaned page under its heading: its HTML if present, otherwise its text in paragraphs. The result is
+/// as safe as that of [`safe_html`].
 pub fn safe_cleaned(url: &PageUrl, page: &PageObject, marking: &Marking) -> Shown {
     let mut writer = Writer::new(marking);
     let heading = if page.content_title.is_empty() { &page.title } else { &page.content_title };
     let has_content = !page.html.trim().is_empty() || !page.text.trim().is_empty();
-    // Texts begin with what they are called.
+    // Texts usually begin with their heading.
     let has_heading = page.html.contains("<h1") || page.text.trim_start().starts_with(heading.trim());
     if has_content && !has_heading {
         writer.element("h1", heading);
@@ -68,13 +69,13 @@ pub fn safe_cleaned(url: &PageUrl, page: &PageObject, marking: &Marking) -> Show
             writer.element("p", paragraph);
         }
     } else {
-        // Cleaning writes nothing that could do harm; it is read once more so that one list holds everywhere.
+        // The HTML written by cleaning is safe; it is parsed again so that one allow-list applies everywhere.
         writer.document(&Dom::parse_whole(&page.html), url.as_url());
     }
     writer.finish()
 }
 
-/// Can a page of this type be shown in a layout of its own? `body` decides where the header does not.
+/// Returns `true` if a page of this type can be displayed in its own layout. `body` decides if the header does not.
 pub fn is_showable(content_type: Option<&str>, body: &[u8]) -> bool {
     has_layout(media::kind(content_type, body))
 }
@@ -83,19 +84,19 @@ fn has_layout(kind: MediaKind) -> bool {
     matches!(kind, MediaKind::Html | MediaKind::PlainText | MediaKind::Xml)
 }
 
-/// What becomes of an element.
+/// Treatment of an element.
 enum Fate {
-    /// Written, under its own name.
+    /// Written under its own name.
     Keep,
     /// Written under another name.
     Rename(&'static str),
-    /// Only its contents are written.
+    /// Replaced by its contents.
     Unwrap,
-    /// Neither it nor its contents are written.
+    /// Removed together with its contents.
     Drop,
-    /// A picture: what it is said to show is written instead.
+    /// A picture, replaced by its alternative text.
     Describe,
-    /// A style sheet: written if it loads nothing.
+    /// A style sheet, written if it loads nothing.
     Style,
 }
 
@@ -113,17 +114,17 @@ fn fate(element: &Element) -> Fate {
         "listing" | "xmp" | "plaintext" => Fate::Rename("pre"),
         "img" => Fate::Describe,
         "style" => Fate::Style,
-        // SVG and MathML have no tag name here: whole subtrees go.
+        // SVG and MathML have no tag name here: whole subtrees are removed.
         "" | "applet" | "area" | "audio" | "base" | "canvas" | "datalist" | "embed" | "frame"
         | "frameset" | "iframe" | "input" | "link" | "map" | "meta" | "noembed" | "noframes" | "noscript"
         | "object" | "option" | "param" | "script" | "select" | "source" | "template" | "textarea"
         | "title" | "track" | "video" => Fate::Drop,
-        // `<html>`, `<body>`, buttons, labels, elements nobody knows: no harm in their text.
+        // `<html>`, `<body>`, buttons, labels and unknown elements: their text is safe.
         _ => Fate::Unwrap,
     }
 }
 
-/// Attributes that say how something looks or what it means, and nothing else.
+/// Returns `true` for attributes that affect only appearance or meaning.
 fn is_harmless(attribute: &str) -> bool {
     matches!(
         attribute,
@@ -162,10 +163,10 @@ fn is_harmless(attribute: &str) -> bool {
     )
 }
 
-/// Does a style sheet or attribute load nothing, whatever the browser?
+/// Returns `true` if a style sheet or style attribute loads nothing in any browser.
 ///
-/// Rather too strict: besides `url()`, CSS loads by `@import` and by strings in `image-set()`, old browsers run
-/// `expression()` and bindings, and escapes can spell any of these differently.
+/// The check is deliberately strict. Besides `url()`, CSS loads resources by `@import` and by strings in
+/// `image-set()`, old browsers run `expression()` and bindings, and escapes can spell any of these differently.
 fn is_harmless_style(css: &str) -> bool {
     const SUSPICIOUS: [&str; 11] = [
         "url",
@@ -188,7 +189,7 @@ fn is_void(tag: &str) -> bool {
     matches!(tag, "br" | "col" | "hr" | "wbr")
 }
 
-/// Does an element say itself that it is not to be seen? Nobody can jump to what is in it.
+/// Returns `true` if an element hides itself. Jump links cannot lead into hidden content.
 fn is_hidden(element: &Element) -> bool {
     element.attributes().any(|(name, value)| match name {
         "hidden" => true,
@@ -204,13 +205,13 @@ fn is_hidden(element: &Element) -> bool {
 struct Writer<'a> {
     out: String,
     marks: Marks<'a>,
-    /// Is a link of the page open?
+    /// True inside a link of the page.
     in_link: bool,
-    /// Elements that are open and not to be seen.
+    /// Number of open hidden elements.
     hidden: usize,
 }
 
-/// An element that is to be closed.
+/// An element that must be closed.
 struct Open<'d> {
     id: NodeId,
     tag: &'d str,
@@ -228,7 +229,7 @@ impl<'a> Writer<'a> {
         Shown { html: self.out, counts }
     }
 
-    /// An element with nothing but text.
+    /// Writes an element that contains only text.
     fn element(&mut self, tag: &str, text: &str) {
         if self.out.len() > MAX_BYTES {
             return;
@@ -278,10 +279,10 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Begins an element. Gives what is to be closed.
+    /// Opens an element. Returns the element to close.
     fn open<'d>(&mut self, id: NodeId, tag: &'d str, element: &Element, base: &Url) -> Option<Open<'d>> {
-        // A link in a link, which table cells allow, would be taken apart by the next reader. What leads nowhere is no
-        // link, and must not keep occurrences in it from being some.
+        // A link in a link, which table cells allow, would be separated by the next parser. An anchor without a
+        // target is no link and must not prevent jump links inside it.
         let target = match element.attribute("href").filter(|_| tag == "a" && !self.in_link) {
             Some(href) => PageUrl::join_to(base, href).ok(),
             None => None,
@@ -328,7 +329,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Classes of the page, without those of our colours.
+    /// Writes the classes of the page without those reserved for highlighting.
     fn classes(&mut self, value: &str) {
         let others: Vec<_> =
             value.split_ascii_whitespace().filter(|class| !marks::is_colour(class)).collect();
@@ -377,7 +378,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A text with its query words marked.
+    /// Writes text with its query terms highlighted.
     fn text(&mut self, text: &str) {
         let mut written = 0;
         let spans = if self.hidden == 0 { self.marks.spans(text) } else { Vec::new() };
@@ -431,7 +432,7 @@ mod tests {
         show(html, terms).html
     }
 
-    /// Reads a snapshot as a browser would, and says what is wrong with it.
+    /// Parses a cached page as a browser would, and returns the first violation of the allow-list.
     fn harm(snapshot: &str) -> Option<String> {
         let dom = Dom::parse_whole(snapshot);
         for (id, element) in dom.elements(dom.root()) {
@@ -472,13 +473,13 @@ mod tests {
         None
     }
 
-    /// Is it one of our own links, within the page?
+    /// Returns `true` for a jump link added by the sanitiser.
     fn is_jump(element: &Element) -> bool {
         let href = element.attribute("href").and_then(|href| href.strip_prefix('#'));
         element.attribute("target") == Some("_self") && href.is_some_and(marks::is_place)
     }
 
-    /// The ids of occurrences, and where their jumps lead, each in the order of the page.
+    /// Returns the ids of occurrences and the targets of jump links, both in document order.
     fn places(snapshot: &str) -> (Vec<String>, Vec<String>) {
         let dom = Dom::parse_whole(snapshot);
         let elements = || dom.elements(dom.root()).map(|(_, element)| element);
@@ -501,7 +502,7 @@ mod tests {
         );
     }
 
-    /// An occurrence that is a link.
+    /// The text is highlighted because the unsafe style that would hide it is removed.
     #[test]
     fn what_a_style_that_is_left_out_would_have_hidden_is_marked() {
         let shown = safe("<p style='display:none;background:url(x)'>lamp", &["lamp"]);
@@ -679,7 +680,7 @@ mod tests {
         ] {
             let snapshot = safe(page, &["alert", "x", "img"]);
             assert_eq!(harm(&snapshot), None, "{page}\n{snapshot}");
-            // Reading and writing again changes nothing dangerous either.
+            // Sanitising the result again does not make it unsafe either.
             assert_eq!(harm(&safe(&snapshot, &[])), None, "{page}\n{snapshot}");
         }
     }
@@ -711,7 +712,7 @@ mod tests {
             prop_assert_eq!(harm(&safe_cleaned(&url(), &page, &marking).html), None);
         }
 
-        /// Whatever the page, a reader who follows the jumps comes by the occurrences of a word in their order.
+        /// The jump links of any page visit the occurrences of a term in order.
         #[test]
         fn jumps_lead_through_any_page(soup in SOUP) {
             let (ids, jumps) = places(&safe(&soup, &["x"]));

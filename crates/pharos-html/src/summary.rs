@@ -1,23 +1,23 @@
-//! Abstracts: the weightiest sentences of each paragraph, or simply the beginning.
+//! Abstracts: the sentences with the highest weight of each paragraph, or the beginning of the text.
 //!
-//! The books know both (000 part 2, B91 and B100): the first is for readers, the second for comparing pages, since two
-//! copies of a text begin alike whatever surrounds them.
+//! 《搜索引擎——原理、技术与系统》 describes both. The first (§7.1) is displayed to users. The second (§7.2) serves to compare
+//! pages, because two copies of a text begin alike regardless of their surroundings.
 
 use pharos_core::WeightedTerm;
 
 use crate::text::{beginning, collapse};
 
-/// Sentences of a paragraph that are looked at.
+/// Maximum number of sentences examined per paragraph.
 const MAX_SENTENCES: usize = 50;
 
-/// Sentences that are compared in all.
+/// Maximum number of sentences compared in total.
 const MAX_CANDIDATES: usize = 200;
 
-/// Shorter sentences, in characters, are headings and labels.
+/// Minimum length of a sentence in characters; shorter ones are headings and labels.
 const MIN_SENTENCE: usize = 12;
 
-/// The beginning of a text that takes at most so many bytes where ASCII takes one and anything else two, as in GBK:
-/// 512 bytes are 256 Chinese characters (static summary, 静态摘要).
+/// Returns the beginning of a text that takes at most `bytes` bytes, counting one byte for ASCII and two for other
+/// characters as in GBK: 512 bytes are 256 Chinese characters (static summary, 静态摘要).
 pub fn first_bytes(text: &str, bytes: usize) -> &str {
     let mut taken = 0;
     let end = text.char_indices().find(|(_, c)| {
@@ -27,15 +27,15 @@ pub fn first_bytes(text: &str, bytes: usize) -> &str {
     end.map_or(text, |(at, _)| &text[..at])
 }
 
-/// The weightiest sentence of each paragraph, in the order of the page, as many as fit into `max_chars`; a sentence
-/// weighs what its keywords weigh together (B91).
+/// Returns the sentence with the highest weight of each paragraph in document order, as many as fit into
+/// `max_chars`. The weight of a sentence is the sum of the weights of its keywords (《搜索引擎——原理、技术与系统》§7.1).
 pub(crate) fn by_paragraphs(paragraphs: &[String], keywords: &[WeightedTerm], max_chars: usize) -> String {
     let mut candidates: Vec<(f32, usize, String)> = Vec::new();
     for (number, paragraph) in paragraphs.iter().enumerate().take(MAX_CANDIDATES) {
         let best = sentences(paragraph)
             .map(|sentence| (weight(&sentence, keywords), sentence))
             .filter(|(weight, _)| *weight > 0.0)
-            // Of sentences alike the first.
+            // The first sentence wins a tie.
             .reduce(|best, next| if next.0 > best.0 { next } else { best });
         candidates.extend(best.map(|(weight, sentence)| (weight, number, sentence)));
     }
@@ -57,7 +57,7 @@ pub(crate) fn by_paragraphs(paragraphs: &[String], keywords: &[WeightedTerm], ma
 }
 
 pub(crate) fn sentences(paragraph: &str) -> impl Iterator<Item = String> {
-    /// Of one paragraph; a page without any full stop is one sentence.
+    /// Maximum length of one paragraph; a page without any full stop is one sentence.
     const MAX_BYTES: usize = 16 << 10;
     let paragraph = &paragraph[..paragraph.floor_char_boundary(MAX_BYTES)];
     pharos_text::sentences::sentences(paragraph)
@@ -71,7 +71,8 @@ fn weight(sentence: &str, keywords: &[WeightedTerm]) -> f32 {
     keywords.iter().filter(|keyword| has_word(&lower, &keyword.term)).map(|keyword| keyword.weight).sum()
 }
 
-/// Does a text have this word? Words of an alphabet must not be parts of others; Chinese words have no boundaries.
+/// Returns `true` if a text contains a word. Words of an alphabetic script must not be parts of longer words;
+/// Chinese words have no boundaries.
 pub(crate) fn has_word(text: &str, word: &str) -> bool {
     let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     text.match_indices(word).take(MAX_SENTENCES).any(|(at, _)| {

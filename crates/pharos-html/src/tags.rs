@@ -1,67 +1,67 @@
-//! A page as a row of tags and texts, without a tree: what is needed to find tags quickly.
+//! A flat HTML tokenizer: tags and texts without a tree.
 //!
-//! Follows the tokenizer of the HTML standard (§13.2.5) as far as a reader of ordinary pages can tell: comments and
-//! declarations are passed over, quotes are honoured, and elements with raw text are read as one piece. What needs to
-//! know which elements are open, such as CDATA sections in drawings, is read as in HTML.
+//! It follows the tokenizer of the HTML standard (§13.2.5) closely enough for ordinary pages. Comments and
+//! declarations are skipped, quotes are respected, and raw-text elements are read as one piece. Constructs that
+//! depend on the open elements, such as CDATA sections in SVG, are read as HTML.
 
 use std::borrow::Cow;
 
 use memchr::memchr;
 
-/// A piece of a page.
+/// A token of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
-    /// Text, its character references as they were written.
+    /// Text, with its character references unresolved.
     Text(&'a str),
-    /// The start of an element.
+    /// A start tag.
     Start(Tag<'a>),
-    /// The contents of an element that holds nothing but raw text: `<script>`, `<title>`.
+    /// The contents of a raw-text element such as `<script>` or `<title>`.
     Raw(&'a str),
-    /// The end of an element.
+    /// An end tag.
     End(Tag<'a>),
 }
 
-/// A tag.
+/// A start or end tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tag<'a> {
-    /// The name as it was written.
+    /// The name as written.
     pub(crate) name: &'a str,
     /// Everything between the name and the closing bracket.
     pub(crate) attributes: &'a str,
-    /// Where the attributes begin in the page.
+    /// Offset of the attributes in the page.
     pub(crate) at: usize,
 }
 
 impl<'a> Tag<'a> {
-    /// The value of an attribute, with its character references resolved. Of several the first counts.
+    /// Returns the value of an attribute with its character references resolved. The first of several counts.
     pub(crate) fn attribute(&self, name: &str) -> Option<Cow<'a, str>> {
         let found = Attributes::of(self.attributes).find(|a| a.name.eq_ignore_ascii_case(name))?;
         Some(htmlize::unescape_attribute(found.value))
     }
 
-    /// The value of an attribute; empty where there is none.
+    /// Returns the value of an attribute, or an empty string.
     pub(crate) fn value(&self, name: &str) -> Cow<'a, str> {
         self.attribute(name).unwrap_or_default()
     }
 }
 
-/// An attribute as it was written.
+/// An attribute as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Attribute<'a> {
     pub(crate) name: &'a str,
     pub(crate) value: &'a str,
-    /// Where it begins in the text of the attributes.
+    /// Offset in the text of the attributes.
     pub(crate) at: usize,
 }
 
-/// The attributes of a tag, one after the other.
+/// Iterates over the attributes of a tag.
 pub(crate) struct Attributes<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Attributes<'a> {
-    /// The attributes in what follows the name of a tag. Ends at the tag's closing bracket.
+    /// Iterates over the attributes in `text`, which follows a tag name. Stops at the closing bracket of the tag.
     pub(crate) fn of(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
@@ -77,7 +77,7 @@ impl<'a> Iterator for Attributes<'a> {
         if bytes.get(start).is_none_or(|b| *b == b'>') {
             return None;
         }
-        // An equals sign in the first place belongs to the name.
+        // An equals sign in the first position belongs to the name.
         let name_end = skip(bytes, start + 1, |b| !ends_name(b) && b != b'=');
         let equals = skip(bytes, name_end, |b| b.is_ascii_whitespace());
         let mut attribute = Attribute { name: &self.text[start..name_end], value: "", at: start };
@@ -101,27 +101,27 @@ impl<'a> Iterator for Attributes<'a> {
     }
 }
 
-/// The pieces of a page, one after the other.
+/// Iterates over the tokens of a page.
 pub(crate) struct Pieces<'a> {
     html: &'a str,
     at: usize,
-    /// The element with raw text that has just been begun.
+    /// The raw-text element that has just been opened.
     raw: Option<&'a str>,
 }
 
 impl<'a> Pieces<'a> {
-    /// The pieces of this page.
+    /// Iterates over the tokens of this page.
     pub(crate) fn of(html: &'a str) -> Self {
         Self { html, at: 0, raw: None }
     }
 
-    /// Where a comment or a declaration that begins here ends.
+    /// Returns the end of a comment or declaration that begins at `at`.
     fn after_markup(&self, at: usize) -> usize {
         let bytes = self.html.as_bytes();
         let Some(comment) = self.html[at..].strip_prefix("!--") else {
             return (find(bytes, at, b'>') + 1).min(bytes.len());
         };
-        // `<!-->` and `<!--->` are whole comments.
+        // `<!-->` and `<!--->` are complete comments.
         if let Some(short) = [">", "->"].iter().find(|end| comment.starts_with(**end)) {
             return at + 3 + short.len();
         }
@@ -174,7 +174,7 @@ impl<'a> Iterator for Pieces<'a> {
             let bracket = find(bytes, look, b'<');
             let begins_tag = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'/' | b'!' | b'?');
             if bracket < bytes.len() && !bytes.get(bracket + 1).is_some_and(begins_tag) {
-                // A bracket that is meant as such.
+                // A literal bracket.
                 look = bracket + 1;
                 continue;
             }
@@ -201,12 +201,12 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
-/// Where the byte stands next, or the end; most of a page lies between two of those asked for.
+/// Returns the next position of a byte, or the end. Most of a page lies between two such positions.
 fn find(bytes: &[u8], from: usize, byte: u8) -> usize {
     bytes.get(from..).and_then(|rest| memchr(byte, rest)).map_or(bytes.len(), |i| from + i)
 }
 
-/// The first place from here on where the bytes are others than these, or the end.
+/// Returns the first position from `from` on where the predicate is false, or the end.
 fn skip(bytes: &[u8], from: usize, these: impl Fn(u8) -> bool) -> usize {
     bytes.get(from..).and_then(|rest| rest.iter().position(|b| !these(*b))).map_or(bytes.len(), |i| from + i)
 }
@@ -225,7 +225,7 @@ fn has_raw_text(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// `p` for `<p>`, `/p` for `</p>`, texts in quotes.
+    /// Prints tokens as `p` for `<p>`, `/p` for `</p>`, and texts in quotes.
     fn row(html: &str) -> Vec<String> {
         let shown = |piece| match piece {
             Piece::Text(text) => format!("{text:?}"),

@@ -1,9 +1,9 @@
-//! What the pages of a site have in common (网页模板): slogans, notices, lists, in the very same words.
+//! Text shared by the pages of a site (网页模板): slogans, notices and lists in identical wording.
 //!
-//! One page alone does not show that its first paragraph stands on every other page of its site. Whoever reads many
-//! pages of a site keeps a [`Template`] for it: it learns from the first pages it meets, and votes against lines of a
-//! cleaned text that others have, too. A page object never depends on it, because it must follow from the page's own
-//! bytes; what is built from many pages may.
+//! A single page does not show that its first paragraph is repeated on every page of its site. Code that reads many
+//! pages of a site keeps one [`Template`] for it. The template learns from the first pages and then removes lines
+//! of a cleaned text that other pages also have. Page objects never depend on it because they must be a function of
+//! the page's own bytes; data built from many pages may.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -11,29 +11,29 @@ use std::hash::BuildHasher as _;
 
 use foldhash::fast::FixedState;
 
-/// Pages that it learns from; what is common to them is common to the site.
+/// Number of pages to learn from.
 const LEARNT_PAGES: usize = 32;
 
-/// Fewer other pages tell nothing.
+/// Minimum number of other pages needed to remove a line.
 const LEAST_PAGES: usize = 3;
 
-/// Lines that are learnt of one page.
+/// Maximum number of lines learnt from one page.
 const MAX_LINES: usize = 1_000;
 
-/// A page that has less than this part of its text to itself is a copy of others and no page of their template.
+/// A page with a smaller share of unique text is a copy of other pages and is left unchanged.
 const OWN_PART: f64 = 0.3;
 
-/// The lines that pages of one site share.
+/// Lines shared by the pages of one site.
 #[derive(Debug, Default)]
 pub struct Template {
-    /// The pages it has learnt from: none counts twice, however often it is read.
+    /// Hashes of the pages learnt from; each page counts once.
     pages: HashSet<u64>,
-    /// How many of them have a line.
+    /// Number of pages that contain a line, by line hash.
     lines: HashMap<u64, u16, FixedState>,
 }
 
 impl Template {
-    /// The text of a page without the lines that `share` of the other pages have, too.
+    /// Returns the text of a page without the lines that at least `share` of the other pages contain.
     pub fn own_text<'a>(&mut self, url: &str, text: &'a str, share: f64) -> Cow<'a, str> {
         let hasher = FixedState::with_seed(0);
         let page = hasher.hash_one(url);
@@ -60,7 +60,7 @@ impl Template {
         if self.pages.len() >= LEARNT_PAGES || !self.pages.insert(page) {
             return;
         }
-        // However often a page has a line, it is one page.
+        // A line repeated within a page counts once.
         let mut distinct: Vec<u64> = lines.iter().take(MAX_LINES).map(|(hash, _)| *hash).collect();
         distinct.sort_unstable();
         distinct.dedup();

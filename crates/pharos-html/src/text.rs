@@ -1,11 +1,11 @@
-//! Pieces of text as a reader sees them: white space collapsed, what is hidden left out.
+//! Visible text of elements, with whitespace collapsed and hidden content left out.
 
 use crate::blocks::Tag;
 use crate::dom::{Dom, Element, NodeData, NodeId, Step};
 
-/// The text inside one element, on one line, at most `max_chars` of it.
+/// Returns the visible text of one element on one line, at most `max_chars` characters.
 pub(crate) fn text_inside(dom: &Dom, root: NodeId, max_chars: usize) -> String {
-    /// A link around half a page must not be read again and again.
+    /// Bounds repeated reading of nested links that contain half a page each.
     const MAX_STEPS: usize = 4_000;
     let mut line = Collapsed::up_to(max_chars);
     let mut walk = dom.walk(root);
@@ -32,14 +32,14 @@ pub(crate) fn text_inside(dom: &Dom, root: NodeId, max_chars: usize) -> String {
     line.text
 }
 
-/// `text` on one line, at most `max_chars` of it.
+/// Collapses whitespace in `text` to one line of at most `max_chars` characters.
 pub(crate) fn collapse(text: &str, max_chars: usize) -> String {
     let mut line = Collapsed::up_to(max_chars);
     line.push(text);
     line.text
 }
 
-/// The beginning of `text`, at most `max_chars`, not ending inside a word where words are separated by spaces.
+/// Truncates `text` to `max_chars` characters, at a word boundary where words are separated by spaces.
 pub(crate) fn beginning(text: &str, max_chars: usize) -> String {
     let Some((cut, _)) = text.char_indices().nth(max_chars) else {
         return collapse(text, max_chars);
@@ -48,26 +48,26 @@ pub(crate) fn beginning(text: &str, max_chars: usize) -> String {
     let inside_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && c < '\u{2E80}');
     let mut kept = head;
     if inside_word(head.chars().next_back()) && inside_word(rest.chars().next()) {
-        // Give up at most the last third for the sake of the boundary.
+        // At most the last third is given up for the boundary.
         let boundary = head.rfind(|c| !inside_word(Some(c)));
         kept = boundary.filter(|at| *at > head.len() * 2 / 3).map_or(head, |at| &head[..at]);
     }
     format!("{}…", collapse(kept, max_chars).trim_end())
 }
 
-/// Does it stand apart from the text around it?
+/// Returns `true` if the element separates words from the text around it.
 fn separates(element: &Element) -> bool {
     let tag = Tag::of(element);
     tag.is_container() || matches!(tag, Tag::Break | Tag::Rule | Tag::Picture)
 }
 
-/// Does a reader see nothing of what is inside as text?
+/// Returns `true` if the contents of the element are not visible as text.
 pub(crate) fn is_unseen(element: &Element) -> bool {
     Tag::of(element) == Tag::Unseen || is_hidden(element)
 }
 
 pub(crate) fn is_hidden(element: &Element) -> bool {
-    // React sends late parts of a page in `<div hidden id="S:1">` and moves them to their place.
+    // React sends late parts of a page in `<div hidden id="S:1">` and moves them into place.
     let is_late_part = |element: &Element| element.attribute("id").is_some_and(|id| id.starts_with("S:"));
     element.attributes().any(|(name, value)| match name {
         "hidden" => !value.eq_ignore_ascii_case("until-found") && !is_late_part(element),
@@ -84,16 +84,16 @@ fn style_hides(style: &str) -> bool {
     })
 }
 
-/// Text with its white space collapsed, as it grows.
+/// Text accumulated with its whitespace collapsed.
 pub(crate) struct Collapsed {
     pub(crate) text: String,
-    /// Characters that are not white space.
+    /// Non-whitespace characters.
     pub(crate) chars: usize,
     room: usize,
     pending: Gap,
 }
 
-/// What separates the next word from what is there.
+/// Separator before the next word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     None,
@@ -131,7 +131,7 @@ impl Collapsed {
         }
     }
 
-    /// Words between which single spaces stand go in one piece: that is nearly all text there is.
+    /// Adds a line. Words with single spaces between them, which is nearly all text, are added in one piece.
     fn push_line(&mut self, line: &str) {
         let words = line.trim();
         if words.len() >= self.room || !has_single_spaces(words) {
@@ -206,18 +206,18 @@ impl Collapsed {
     }
 }
 
-/// Is there no control character in a text, and no white space but single spaces? Without a branch for each byte, so
-/// that the compiler makes it look at many at once.
+/// Returns `true` if the text has no control characters and no whitespace other than single spaces. The loop has no
+/// branch per byte so that the compiler can vectorise it.
 fn has_single_spaces(text: &str) -> bool {
     let bytes = text.as_bytes();
     let control = bytes.iter().fold(false, |found, b| found | (*b < b' ') | (*b == 0x7F));
     let seconds = bytes.get(1..).unwrap_or_default();
     let thirds = bytes.get(2..).unwrap_or_default();
-    // Of two bytes: two spaces, U+0085 and U+00A0.
+    // Two-byte sequences: two spaces, U+0085 and U+00A0.
     let two = bytes.iter().zip(seconds).fold(false, |found, (a, b)| {
         found | ((*a == b' ') & (*b == b' ')) | ((*a == 0xC2) & ((*b == 0x85) | (*b == 0xA0)))
     });
-    // Of three: U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F, U+3000.
+    // Three-byte sequences: U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F, U+3000.
     let three = bytes.iter().zip(seconds).zip(thirds).fold(false, |found, ((a, b), c)| {
         let general = (*b == 0x80) & ((*c <= 0x8A) | (*c == 0xA8) | (*c == 0xA9) | (*c == 0xAF));
         found
@@ -251,7 +251,7 @@ mod tests {
     }
 
     proptest! {
-        /// The short way and the long way lead to the same.
+        /// The fast path and the slow path give the same result.
         #[test]
         fn pieces_are_words(parts in prop::collection::vec("[a-c ]{0,6}|[ \t\n\u{a0}\u{3000}\u{2003}\u{85}\u{1680}]{1,2}|[é–、灯\u{200b}]{1,3}", 0..12), room in 0..60usize) {
             let (mut pieces, mut words) = (Collapsed::up_to(room), Collapsed::up_to(room));

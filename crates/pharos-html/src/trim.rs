@@ -1,20 +1,20 @@
-//! What the parser need not see, taken out before it looks.
+//! Removes content from the HTML source that the parser does not need.
 //!
-//! Programs and style sheets are nearly half of the bytes of today's pages, attributes that only programs read are a
-//! tenth, and none of it says what a page is about: without them parsing takes a fifth less time. One pass over the
-//! tags finds them.
+//! Scripts and style sheets make up nearly half of the bytes of current pages, and attributes used only by scripts
+//! a tenth. None of it carries content; without it parsing takes a fifth less time. One pass over the tags finds
+//! it.
 //!
-//! The same pass cuts floods of attributes. html5ever compares each attribute with all earlier ones of its tag, so that
-//! the time of a tag grows with the square of its attributes. No honest page has such tags.
+//! The same pass limits the number of attributes. html5ever compares each attribute with all earlier ones of its
+//! tag, so a tag takes time quadratic in its attributes. Ordinary pages have no such tags.
 
 use std::borrow::Cow;
 
 use crate::tags::{Attributes, Piece, Pieces, Tag};
 
-/// Attributes of one tag beyond this many are dropped.
+/// Maximum number of attributes of one tag; further ones are dropped.
 pub(crate) const MAX_ATTRIBUTES: usize = 1_000;
 
-/// `html` without programs, style sheets and the attributes that only they read.
+/// Returns `html` without scripts, style sheets and the attributes used only by them.
 pub(crate) fn trim(html: &str) -> Cow<'_, str> {
     let mut kept = Kept::of(html);
     let mut before = None;
@@ -22,7 +22,7 @@ pub(crate) fn trim(html: &str) -> Cow<'_, str> {
         match piece {
             Piece::Start(tag) => kept.cut_attributes(tag, is_for_programs),
             Piece::End(tag) => kept.cut_attributes(tag, |_| false),
-            // What follows may still be part of it, and only the parser can tell.
+            // The following text may still belong to it; only the parser can decide.
             Piece::Raw(text) if opens_comment_and_script(text) => break,
             Piece::Raw(text) => {
                 let unread = before.filter(is_unread);
@@ -38,7 +38,7 @@ pub(crate) fn trim(html: &str) -> Cow<'_, str> {
     kept.finish()
 }
 
-/// `html` without the attributes beyond [`MAX_ATTRIBUTES`] of each tag.
+/// Returns `html` without the attributes beyond [`MAX_ATTRIBUTES`] of each tag.
 pub(crate) fn limit_attributes(html: &str) -> Cow<'_, str> {
     let mut kept = Kept::of(html);
     for piece in Pieces::of(html) {
@@ -49,11 +49,11 @@ pub(crate) fn limit_attributes(html: &str) -> Cow<'_, str> {
     kept.finish()
 }
 
-/// A page from which parts are cut, in their order.
+/// Copies a page while removing parts of it in order.
 struct Kept<'a> {
     html: &'a str,
     text: String,
-    /// Everything before this is in the text, or was cut.
+    /// End of the input that has been copied or removed.
     until: usize,
 }
 
@@ -69,9 +69,9 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// Cuts the attributes that are not wanted, and those that are too many.
+    /// Removes unwanted and excess attributes.
     fn cut_attributes(&mut self, tag: Tag, is_unwanted: impl Fn(&str) -> bool) {
-        // Each takes a letter and a space at least.
+        // Each attribute takes at least a letter and a space.
         let may_flood = tag.attributes.len() >= 2 * MAX_ATTRIBUTES;
         let mut unwanted_from = None;
         for (number, attribute) in Attributes::of(tag.attributes).enumerate() {
@@ -82,7 +82,7 @@ impl<'a> Kept<'a> {
             }
         }
         if let Some(from) = unwanted_from {
-            // A slash closes elements of drawings.
+            // A slash closes SVG elements.
             let end = tag.attributes.len() - usize::from(tag.attributes.ends_with('/'));
             self.cut(tag.at + from, tag.at + end);
         }
@@ -97,12 +97,12 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// Is it an attribute that no reader and no search engine looks at?
+/// Returns `true` for attributes that neither readers nor search engines use.
 fn is_for_programs(name: &str) -> bool {
     let begins = |prefix: &str| name.get(..prefix.len()).is_some_and(|b| b.eq_ignore_ascii_case(prefix));
     match name.len() {
         0 => false,
-        // The outline of a drawing.
+        // The path data of an SVG drawing.
         1 => name == "d",
         2..=4 => begins("on"),
         _ => {
@@ -114,14 +114,14 @@ fn is_for_programs(name: &str) -> bool {
     }
 }
 
-/// Is the element a program or a style sheet? Data that describes the page (JSON-LD) is neither.
+/// Returns `true` for scripts and style sheets. JSON-LD, which describes the page, is neither.
 fn is_unread(tag: &Tag) -> bool {
     let describes = || tag.attribute("type").is_some_and(|t| t.to_ascii_lowercase().contains("ld+json"));
     tag.name.eq_ignore_ascii_case("style") || (tag.name.eq_ignore_ascii_case("script") && !describes())
 }
 
-/// Inside a comment that a program opens, a script in the script hides what looks like the end of both (the "double
-/// escaped" state of the standard).
+/// Returns `true` if a script opens a comment and a script in it. Such a script hides its apparent end tag (the
+/// "double escaped" state of the standard).
 fn opens_comment_and_script(text: &str) -> bool {
     let is_script = |at: usize| text.get(at + 1..at + 7).is_some_and(|n| n.eq_ignore_ascii_case("script"));
     text.find("<!--")
@@ -185,7 +185,7 @@ mod tests {
             proptest::prop_assert_eq!(&*limit_attributes(&text), &*text);
         }
 
-        /// What is cut makes no difference to what the tree shows.
+        /// Removed parts do not change the visible text of the tree.
         #[test]
         fn readers_see_the_same(text in "(<p|<a href=x|<style>|</style>|<script>|</script>| data-x=1| onx='>'| class=b|>|/|a |'|<!--|-->|<title>|</title>|é){0,40}") {
             use crate::blocks::Blocks;

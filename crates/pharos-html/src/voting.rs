@@ -1,11 +1,11 @@
-//! Which lines are the body: rules vote, their scores are summed (投票算法).
+//! Selection of body lines: rules score every line and the scores are summed (投票算法).
 //!
-//! Source: the voting algorithm of 《走进搜索引擎》, where each rule scores each block of text and the highest sums
-//! are the body. Rules are data ([`rules`]); what they can ask about a line is in [`features`].
+//! Source: the voting algorithm of 《走进搜索引擎》§3.1, in which each rule scores each text block and the blocks with the
+//! highest sums are the body. Rules are data ([`rules`]) over the features of a line ([`features`]).
 //!
-//! The book leaves open where "high" begins. Where the scores are chances, the page itself tells
-//! ([`Cut::Expected`]): those lines are kept that make the expected F1 of the whole highest. Where every line is
-//! clear that is a chance of one half; on a page where nothing is clear, less.
+//! The book does not define a threshold. If the scores are log-odds, the threshold is chosen per page
+//! ([`Cut::Expected`]) to maximise the expected F1. If every line is clear, it is a probability of one half; on
+//! pages without clear lines, it is lower.
 
 pub(crate) mod features;
 mod prose;
@@ -28,12 +28,12 @@ use rules::Stage;
 use title::TitleWords;
 use words::Finder;
 
-/// What comes with the program.
+/// Built-in rule files.
 const WORDS: &str = include_str!("../rules/words.toml");
 const PHAROS: &str = include_str!("../rules/pharos.toml");
 const THESIS: &str = include_str!("../rules/thesis.toml");
 
-/// A set of rules (规则集): words, the rules that use them, and where the body begins.
+/// A rule set (规则集): word lists, the rules that use them, and the threshold of the body.
 #[derive(Clone, Debug, Default)]
 pub struct RuleSet {
     pub(crate) names: Finder,
@@ -57,13 +57,13 @@ impl Default for Cut {
     }
 }
 
-/// Which sums are high enough.
+/// Threshold for body lines.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Cut {
-    /// Sums are the logarithm of odds; the page's own threshold, chosen between these two chances.
+    /// Scores are log-odds; the threshold is chosen per page between these two probabilities.
     Expected { lowest: f32, highest: f32 },
-    /// The same for every page.
+    /// The same score for every page.
     Fixed(f32),
 }
 
@@ -80,7 +80,7 @@ struct RulesFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WordsFile {
-    /// Kinds of names that say something on blocks that hold nearly all of the page, too.
+    /// Kinds of names that are meaningful even on blocks that contain nearly the whole page.
     holding_body: Vec<String>,
     /// Kinds of names of blocks that are never body.
     #[serde(default)]
@@ -90,18 +90,17 @@ struct WordsFile {
 }
 
 impl RuleSet {
-    /// The set that comes with the program and is used unless another is asked for.
+    /// Returns the built-in default rule set.
     pub fn pharos() -> &'static RuleSet {
         &BUILT_IN.0
     }
 
-    /// The two score tables of the literature: length and position.
+    /// Returns the two score tables of 《走进搜索引擎》: length and position.
     pub fn thesis() -> &'static RuleSet {
         &BUILT_IN.1
     }
 
-    /// The set of this name, as `clean.rules` has it: one that comes with the program, or a file, which `read` gives
-    /// the text of.
+    /// Returns the rule set with this name, as in `clean.rules`: a built-in set, or a file that `read` loads.
     pub fn named(
         name: &str,
         read: impl FnOnce(&str) -> io::Result<String>,
@@ -117,7 +116,7 @@ impl RuleSet {
         }
     }
 
-    /// Reads a set of rules; without words of its own it uses those that come with the program.
+    /// Parses a rule set; without word lists of its own, it uses the built-in ones.
     pub fn from_toml(text: &str) -> Result<RuleSet, RulesError> {
         let file: RulesFile = toml::from_str(text)?;
         let words = match file.words {
@@ -142,7 +141,7 @@ impl RuleSet {
         })
     }
 
-    /// Does every line of `blocks` belong to the body?
+    /// Scores every line of `blocks` and determines the threshold.
     pub(crate) fn vote(&self, blocks: &Blocks, title: &TitleWords) -> Votes {
         let features = features::features(blocks, title, &self.phrases, self.telling);
         let mut left = Vec::new();
@@ -154,7 +153,7 @@ impl RuleSet {
         Votes { features, scores, threshold }
     }
 
-    /// The rules' answers for one line, the weightiest first, as `(number of the rule, score)`.
+    /// Returns the scores of all rules for one line as `(rule number, score)`, the greatest effect first.
     pub(crate) fn reasons(&self, features: &Features) -> Vec<(usize, f32)> {
         let mut left = Vec::new();
         let mut votes: Vec<_> = self.rules.votes(&features.values(), &mut left).enumerate().collect();
@@ -162,39 +161,39 @@ impl RuleSet {
         votes
     }
 
-    /// The names of all features, in the order of [`Features::values`].
+    /// Returns the names of all features, in the order of [`Features::values`].
     pub(crate) fn feature_names(&self) -> Vec<String> {
         features::names_of_features(&self.kinds)
     }
 }
 
 static BUILT_IN: LazyLock<(RuleSet, RuleSet)> = LazyLock::new(|| {
-    // A test reads both; should they ever be broken, nothing is body rather than nothing running.
+    // A test parses both. If they were ever broken, no line would be body, but the program would still run.
     let read = |text| RuleSet::from_toml(text).unwrap_or_default();
     (read(PHAROS), read(THESIS))
 });
 
-/// What the rules say of every line.
+/// Scores of the lines of a page.
 #[derive(Debug)]
 pub(crate) struct Votes {
     pub(crate) features: Vec<Features>,
-    /// The sum of each line.
+    /// Score of each line.
     pub(crate) scores: Vec<f32>,
-    /// Sums from here on are body.
+    /// Minimum score of a body line.
     pub(crate) threshold: f32,
 }
 
 impl Votes {
-    /// Is this line body?
+    /// Returns `true` if this line is body.
     pub(crate) fn is_body(&self, line: usize) -> bool {
         self.scores.get(line).is_some_and(|score| *score >= self.threshold)
     }
 }
 
-/// The chance from which on lines are kept so that the F1 of the page is expected to be highest.
+/// Returns the probability threshold that maximises the expected F1 of the page.
 ///
-/// With the lines in falling order of their chances p and n terms each, keeping the first k gives an expected
-/// F1 of 2 Σp·n / (Σn of the kept + Σp·n of all); the best k ends where p falls below half of the best F1.
+/// With the lines in descending order of their probabilities p and n terms each, keeping the first k gives an
+/// expected F1 of 2 Σp·n / (Σn of the kept + Σp·n of all). The best k ends where p falls below half of the best F1.
 fn expected_cut(blocks: &Blocks, scores: &[f32]) -> f32 {
     let mut lines: Vec<(f32, f32)> =
         scores.iter().zip(&blocks.lines).map(|(s, line)| (chance(*s), line.measure.terms())).collect();

@@ -1,20 +1,20 @@
-//! How much each word matters in its page (DocView: 000 part 2, B79 to B83, B86).
+//! Term weights within a page (DocView, 《搜索引擎——原理、技术与系统》§7.1).
 //!
 //! ```text
-//! dom ─ blocks ─▶ tree of blocks ─ propagate ─▶ weight of each block ─ term_weights ─▶ weight of each word
-//!       which text stands together,   emphasis lifts       formula 7-1: how often,
-//!       what is emphasised in it      its neighbourhood    and in how weighty blocks
+//! dom ─ blocks ─▶ block tree ─ propagate ─▶ block weights ─ term_weights ─▶ term weights
+//!       text with its emphasis   emphasis raises       formula 7-1: frequency
+//!                                its neighbourhood     times block weight
 //! ```
 //!
-//! Weights come from one page alone, without a corpus: they say what the page stresses, not what is rare.
+//! Weights are computed from one page without a corpus. They measure emphasis in the page, not rarity.
 //!
-//! # What the book claims, and what holds
-//! * *The order of the leaves does not matter.* True as long as no cap stops the expansion: a factor then always
-//!   multiplies the same nodes. With a cap it is false, since what is stopped depends on what came before; the tree
-//!   is therefore always walked in the order of the page.
-//! * *Different factors give different weights.* False for siblings: each multiplies the same nodes, so that only the
-//!   product counts.
-//! * Expanding to the very top multiplies every node alike and is lost in the normalisation: hence
+//! # Claims of the book and their validity
+//! * *The order of the leaves does not matter.* True unless a cap stops the expansion: a factor then always
+//!   multiplies the same nodes. With a cap it is false, because the order decides which expansions are stopped. The
+//!   tree is therefore always processed in document order.
+//! * *Different factors give different weights.* False for siblings: each factor multiplies the same nodes, so only
+//!   the product counts.
+//! * Expansion to the root multiplies every node alike and vanishes in the normalisation; hence
 //!   [`Propagation::levels`].
 
 mod blocks;
@@ -32,16 +32,16 @@ use pharos_core::WeightedTerm;
 use pharos_core::config::CleanConfig;
 use pharos_text::{Analyser, is_han};
 
-/// How words are weighed, and which of them stand for a page.
+/// Parameters of term weighting and keyword selection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weighing {
-    /// How far emphasis reaches: its block's siblings, then those of the block around them.
+    /// Number of levels to which emphasis expands: the siblings of the block, then those of its parent, and so on.
     pub levels: usize,
-    /// A node that weighs more than this stops the expansion.
+    /// Expansion stops at a node with a greater weight.
     pub cap: f64,
-    /// So many words stand for a page (α).
+    /// α: maximum number of keywords of a page.
     pub keywords: usize,
-    /// Those of them that weigh more than so many times the average (β).
+    /// β: minimum weight of a keyword, relative to the average.
     pub keyword_factor: f64,
 }
 
@@ -68,12 +68,12 @@ impl Weighing {
     }
 }
 
-/// How far emphasis reaches.
+/// Reach of emphasis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Propagation {
-    /// How often the rule expands outward: its block's siblings, then those of the block around them.
+    /// Number of outward expansions: the siblings of the block, then those of its parent, and so on.
     pub(crate) levels: usize,
-    /// A node that weighs more than this stops the expansion.
+    /// Expansion stops at a node with a greater weight.
     pub(crate) cap: f64,
 }
 
@@ -83,17 +83,17 @@ impl Default for Propagation {
     }
 }
 
-/// The blocks of a page as a tree; the first node is the page's body, every other comes after its parent.
+/// The blocks of a page as a tree. Node 0 is the page's body; every node follows its parent.
 #[derive(Debug)]
 pub(crate) struct BlockTree<'a> {
     nodes: Vec<Block<'a>>,
 }
 
-/// A block (内容块): a container, or a leaf that holds text.
+/// A block (内容块): a container, or a leaf with text.
 #[derive(Debug)]
 struct Block<'a> {
     parent: usize,
-    /// The sum of the factors of its important tags; 1 where nothing is emphasised.
+    /// Sum of the factors of its important tags; 1 without emphasis.
     factor: f64,
     text: &'a str,
 }
@@ -103,30 +103,30 @@ impl<'a> BlockTree<'a> {
         Self { nodes: vec![Block { parent: 0, factor: 1.0, text: "" }] }
     }
 
-    /// Adds a container and gives its number; the body is number 0.
+    /// Adds a container and returns its index; the body has index 0.
     pub(crate) fn container(&mut self, parent: usize) -> usize {
         self.leaf(parent, 1.0, "")
     }
 
-    /// Adds a leaf.
+    /// Adds a leaf and returns its index.
     pub(crate) fn leaf(&mut self, parent: usize, factor: f64, text: &'a str) -> usize {
         let parent = parent.min(self.nodes.len() - 1);
         self.nodes.push(Block { parent, factor, text });
         self.nodes.len() - 1
     }
 
-    /// The weights of all nodes by the propagation rules (权值传递规则, B80).
+    /// Computes the weights of all nodes by the propagation rules (权值传递规则, 《搜索引擎——原理、技术与系统》§7.1).
     ///
-    /// Every node begins with 1. A leaf whose factor λ is above 1 multiplies itself, then its parent and everything
-    /// below that, then the same one level further up, until the body or a node above the cap is reached. Below the
-    /// last node reached everything is multiplied exactly once, so that one factor per node tells it all and time
-    /// grows with the depth of the tree, not with its size.
+    /// Every node starts at 1. A leaf with a factor λ above 1 multiplies itself, then its parent and everything
+    /// below that, then the same one level further up, until it reaches the body or a node above the cap.
+    /// Everything below the last node reached is multiplied exactly once. One factor per node therefore suffices,
+    /// and the time depends on the depth of the tree, not on its size.
     pub(crate) fn propagate(&self, rule: Propagation) -> Vec<f64> {
         self.propagate_in(0..self.nodes.len(), rule)
     }
 
     fn propagate_in(&self, order: impl IntoIterator<Item = usize>, rule: Propagation) -> Vec<f64> {
-        /// More would be lost in the normalisation anyway.
+        /// Larger weights would vanish in the normalisation.
         const HIGHEST: f64 = 1e100;
         let mut scale = vec![1.0_f64; self.nodes.len()];
         for leaf in order {
@@ -151,7 +151,7 @@ impl<'a> BlockTree<'a> {
         weights
     }
 
-    /// The weight of a node at the moment: what multiplies it and everything around it.
+    /// Returns the current weight of a node: the product of its own factor and those of its ancestors.
     fn weight(&self, node: usize, scale: &[f64]) -> f64 {
         let (mut weight, mut at) = (1.0, node);
         while at != 0 {
@@ -161,16 +161,16 @@ impl<'a> BlockTree<'a> {
         weight
     }
 
-    /// The words of the page with their weights, the weightiest first (formula 7-1):
+    /// Returns the terms of the page with their weights, in descending order (formula 7-1 of the book):
     ///
-    /// w(i) = Σⱼ BWeight(j)·BTf(i,j) / √ Σᵢ (Σⱼ BWeight(j)·BTf(i,j))², where BTf(i,j) is how often word i occurs in
+    /// w(i) = Σⱼ BWeight(j)·BTf(i,j) / √ Σᵢ (Σⱼ BWeight(j)·BTf(i,j))², where BTf(i,j) is the frequency of term i in
     /// block j.
     pub(crate) fn term_weights(&self, rule: Propagation) -> Vec<WeightedTerm> {
-        /// More text tells nothing new about what a page is about.
+        /// Maximum length of the text examined; more text does not change the subject.
         const MAX_TEXT: usize = 16 << 10;
         let weights = self.propagate(rule);
         let highest = weights.iter().copied().fold(1.0, f64::max);
-        // In the order of their first occurrence, which decides between words alike.
+        // In order of first occurrence, which breaks ties.
         let mut sums: Vec<(String, f64)> = Vec::new();
         let mut places: HashMap<String, usize, FixedState> = HashMap::default();
         let mut room = MAX_TEXT;
@@ -192,7 +192,7 @@ impl<'a> BlockTree<'a> {
         normalised(sums)
     }
 
-    /// The paragraphs of the page (B90): what stands below each child of the lowest node around all text.
+    /// Returns the paragraphs of the page: the text below each child of the body root (《搜索引擎——原理、技术与系统》§7.1).
     pub(crate) fn paragraphs(&self) -> Vec<String> {
         let root = self.body_root();
         let mut top = vec![0; self.nodes.len()];
@@ -213,7 +213,7 @@ impl<'a> BlockTree<'a> {
         paragraphs.into_iter().map(|(_, text)| text).collect()
     }
 
-    /// The lowest common ancestor of all leaves with text (正文根).
+    /// Returns the lowest common ancestor of all leaves with text (正文根).
     fn body_root(&self) -> usize {
         let mut below = vec![0_usize; self.nodes.len()];
         for number in (0..self.nodes.len()).rev() {
@@ -237,13 +237,13 @@ fn normalised(sums: Vec<(String, f64)>) -> Vec<WeightedTerm> {
     terms
 }
 
-/// A word for the eyes: terms are folded so that they compare (漢語 to 汉语, Node.js to nodejs).
+/// Returns a term for display. Terms are normalised for comparison (漢語 to 汉语, Node.js to nodejs).
 fn as_written(term: &str, written: &str) -> String {
     let is_folded = written.contains(|c: char| is_han(c) || c.is_ascii_punctuation());
     if is_folded { written.to_lowercase() } else { term.to_string() }
 }
 
-/// Single characters, numbers and words that stand in every text tell nothing about one.
+/// Returns `false` for single characters, numbers and words that occur in every text.
 fn tells_something(term: &str) -> bool {
     let mut chars = term.chars();
     chars.next().is_some()
@@ -260,7 +260,7 @@ mod tests {
 
     const NO_CAP: Propagation = Propagation { levels: 2, cap: f64::INFINITY };
 
-    /// A container with leaves of these factors, in the body.
+    /// A container in the body with leaves of these factors.
     fn siblings(factors: &[f64]) -> BlockTree<'static> {
         let mut tree = BlockTree::new();
         let parent = tree.container(0);
@@ -270,7 +270,7 @@ mod tests {
         tree
     }
 
-    /// The rule as it is written, node by node.
+    /// The literal rule, node by node.
     fn literally(tree: &BlockTree, rule: Propagation) -> Vec<f64> {
         let mut weights = vec![1.0; tree.nodes.len()];
         let is_below = |mut node: usize, top: usize| {
@@ -339,7 +339,7 @@ mod tests {
     }
 
     proptest! {
-        /// Where no cap stops it, the order of the leaves does not matter.
+        /// Without a cap, the order of the leaves does not matter.
         #[test]
         fn without_a_cap_the_order_does_not_matter(tree in any_tree(), levels in 0..5_usize) {
             let rule = Propagation { levels, ..NO_CAP };
@@ -347,14 +347,15 @@ mod tests {
             prop_assert_eq!(tree.propagate(rule), backwards);
         }
 
-        /// The short way gives what the rule says word by word, with a cap too.
+        /// The efficient algorithm gives the result of the literal rule, also with a cap.
         #[test]
         fn the_short_way_is_the_rule(tree in any_tree(), levels in 0..4_usize, cap in 1.0..20.0_f64) {
             let rule = Propagation { levels, cap };
             prop_assert_eq!(tree.propagate(rule)[1..].to_vec(), literally(&tree, rule)[1..].to_vec());
         }
 
-        /// Without a limit of levels every node below the same child of the body weighs the same: emphasis is lost.
+        /// Without a limit of levels, every node below the same child of the body has the same weight: emphasis is
+        /// lost.
         #[test]
         fn unlimited_levels_level_everything(tree in any_tree()) {
             let weights = tree.propagate(Propagation { levels: usize::MAX, cap: f64::INFINITY });

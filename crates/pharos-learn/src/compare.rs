@@ -1,8 +1,8 @@
-//! Which of two engines is better, and how far the answer can be trusted.
+//! Comparison of two engines, and its reliability.
 //!
-//! Both answer the same queries, and each query gives a pair of figures. The [paired t-test](paired_t_test) tells
-//! whether the difference is more than chance; the [error rate](error_rate) tells how often another choice of queries
-//! would have told the opposite (Buckley & Voorhees 2000).
+//! Both engines answer the same queries, and each query gives a pair of values. The [paired t-test](paired_t_test)
+//! shows whether the difference is more than chance. The [error rate](error_rate) estimates how often another
+//! selection of queries would give the opposite result (Buckley & Voorhees 2000).
 //!
 //! ```
 //! use pharos_learn::compare::paired_t_test;
@@ -19,38 +19,39 @@ use thiserror::Error;
 
 use crate::student_t;
 
-/// A difference counts if chance alone would make it in less than one of twenty cases (95 % confidence).
+/// Significance level: a difference counts if chance alone causes it in less than one of twenty cases (95 %
+/// confidence).
 const SIGNIFICANT_BELOW: f64 = 0.05;
 
-/// Why two engines cannot be compared.
+/// Error that prevents a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CompareError {
-    /// The figures are not of the same queries.
-    #[error("the two do not answer the same queries: evaluate both on one collection")]
+    /// The values belong to different queries.
+    #[error("the two runs cover different queries: evaluate both on one collection")]
     OtherQueries,
-    /// Nothing can be said from so few.
-    #[error("two queries with a relevant document are needed for a comparison, there are {0}")]
+    /// Too few queries.
+    #[error("a comparison needs at least two queries with a relevant document, found {0}")]
     TooFew(usize),
-    /// A figure is infinite or no number.
-    #[error("the figure of query number {0} is not a finite number")]
+    /// A value is infinite or not a number.
+    #[error("the value of query number {0} is not a finite number")]
     NotFinite(usize),
 }
 
-/// The outcome of a paired t-test.
+/// Result of a paired t-test.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairedTest {
     /// Mean of first minus second.
     pub mean_difference: f64,
-    /// The mean difference measured in its own standard errors; infinite if all differences are the same.
+    /// Mean difference in units of its standard error; infinite if all differences are equal.
     pub t: f64,
-    /// Pairs minus one.
+    /// Number of pairs minus one.
     pub degrees_of_freedom: usize,
-    /// How likely a difference as large as this is by chance alone, in either direction.
+    /// Two-sided probability of a difference at least this large by chance alone.
     pub p: f64,
 }
 
 impl PairedTest {
-    /// Is there a difference at 95 % confidence?
+    /// Returns `true` if there is a difference at 95 % confidence.
     pub fn is_significant(&self) -> bool {
         self.p < SIGNIFICANT_BELOW
     }
@@ -70,7 +71,7 @@ impl fmt::Display for PairedTest {
     }
 }
 
-/// Tests whether the figures of `first` and `second`, query by query, differ by more than chance.
+/// Tests whether the values of `first` and `second`, query by query, differ by more than chance.
 pub fn paired_t_test(first: &[f64], second: &[f64]) -> Result<PairedTest, CompareError> {
     check(first, second)?;
     let count = first.len();
@@ -87,38 +88,38 @@ pub fn paired_t_test(first: &[f64], second: &[f64]) -> Result<PairedTest, Compar
     Ok(PairedTest { mean_difference, t, degrees_of_freedom, p })
 }
 
-/// How the experiments behind an error rate are made.
+/// Parameters of the experiments behind an error rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExperimentRules {
-    /// How often queries are drawn.
+    /// Number of experiments.
     pub experiments: usize,
-    /// How many queries are drawn each time, none of them twice; all if there are fewer.
+    /// Number of queries drawn per experiment without replacement; all if there are fewer.
     pub queries: usize,
-    /// Means that differ by no more than this part of the larger one are equal.
+    /// Means that differ by at most this share of the larger one are equal.
     pub fuzziness: f64,
-    /// Where the drawing starts.
+    /// Seed of the random generator.
     pub seed: u64,
 }
 
 impl Default for ExperimentRules {
-    /// Some hundred queries are what the literature asks for; 25 show how much fewer cost.
+    /// About a hundred queries are recommended in the literature; 25 show the effect of fewer.
     fn default() -> Self {
         Self { experiments: 1000, queries: 25, fuzziness: 0.05, seed: 1 }
     }
 }
 
-/// How often either of two engines was the better one.
+/// Numbers of experiments in which each of two engines was better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcomes {
-    /// |A>B|.
+    /// A>B|.
     pub first_better: usize,
-    /// |B>A|.
+    /// B>A|.
     pub second_better: usize,
-    /// |A==B|.
+    /// A==B|.
     pub equal: usize,
 }
 
-/// Compares two engines again and again, each time on some of the queries.
+/// Compares two engines repeatedly, each time on a random selection of the queries.
 pub fn experiments(first: &[f64], second: &[f64], rules: &ExperimentRules) -> Result<Outcomes, CompareError> {
     check(first, second)?;
     let mut queries: Vec<usize> = (0..first.len()).collect();
@@ -143,8 +144,8 @@ pub fn experiments(first: &[f64], second: &[f64], rules: &ExperimentRules) -> Re
     Ok(outcomes)
 }
 
-/// ErrorRate = Σ min(|A>B|, |B>A|) / Σ (|A>B| + |B>A| + |A==B|), over one or more pairs of engines; 0 without
-/// experiments. At most one half.
+/// Returns ErrorRate = Σ min(|A>B|, |B>A|) / Σ (|A>B| + |B>A| + |A==B|) over one or more pairs of engines; 0
+/// without experiments. It is at most one half.
 pub fn error_rate(pairs: &[Outcomes]) -> f64 {
     let wrong: usize = pairs.iter().map(|pair| pair.first_better.min(pair.second_better)).sum();
     let all: usize = pairs.iter().map(|pair| pair.first_better + pair.second_better + pair.equal).sum();
@@ -165,7 +166,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// SplitMix64 (Steele, Lea & Flood 2014), spelled out so that a seed means the same for ever.
+/// SplitMix64 (Steele, Lea & Flood 2014), implemented here so that a seed always gives the same sequence.
 fn next_random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;
@@ -248,7 +249,7 @@ mod tests {
         };
         let rates = [3, 20, 99].map(rate);
         assert!(rates[0] > rates[1] && rates[1] >= rates[2], "{rates:?}");
-        assert_eq!(rates[2], 0.0, "all queries always tell the same");
+        assert_eq!(rates[2], 0.0, "all queries always give the same result");
     }
 
     proptest! {

@@ -1,58 +1,52 @@
-//! What can go wrong in this room.
+//! Errors of this crate.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a test collection could not be read, or a run not be written.
+/// Error in reading a test collection or writing a run.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectionError {
-    /// The file system said no.
+    /// An I/O operation failed.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried.
         action: &'static str,
-        /// On which file or directory.
         path: PathBuf,
-        /// What came back.
         source: io::Error,
     },
-    /// A part of the collection is not there.
+    /// A part of the collection is missing.
     #[error("no {what} in {}: put {advice} there", directory.display())]
     Missing {
-        /// Which part.
+        /// Name of the part.
         what: &'static str,
-        /// Where it was looked for.
         directory: PathBuf,
-        /// The files that would do.
+        /// File names that are accepted.
         advice: &'static str,
     },
-    /// More than is read into memory.
-    #[error("{} goes beyond the {limit} bytes that are read of a collection: split it", path.display())]
+    /// The collection exceeds the memory limit.
+    #[error("{} exceeds the limit of {limit} bytes for a collection: split it", path.display())]
     TooLarge {
-        /// The file.
         path: PathBuf,
-        /// Bytes allowed.
+        /// In bytes.
         limit: u64,
     },
-    /// A line that does not say what it should.
+    /// A line is invalid.
     #[error("{}, line {line}: {problem}", path.display())]
     Line {
-        /// The file.
         path: PathBuf,
-        /// The line, from one.
+        /// Line number from one.
         line: usize,
-        /// What is wrong, and what is expected.
+        /// The error and the expected format.
         problem: String,
     },
 }
 
 impl CollectionError {
-    /// Wraps an I/O error with what was tried on which file.
+    /// Wraps an I/O error with the attempted action and the file.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { action, path: path.to_path_buf(), source }
     }
 
-    /// A wrong line of a file.
+    /// Returns an error for an invalid line of a file.
     pub(crate) fn line(path: &Path, line: usize, problem: impl Into<String>) -> Self {
         Self::Line { path: path.to_path_buf(), line, problem: problem.into() }
     }

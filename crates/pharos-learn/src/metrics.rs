@@ -1,38 +1,38 @@
-//! How good one ranking is: precision, average precision, reciprocal rank, success, NDCG and ERR.
+//! Quality measures of one ranking: precision, average precision, reciprocal rank, success, NDCG and ERR.
 //!
 //! P@N, AP and NDCG as in LETOR (Qin et al. 2010), NDCG after Järvelin & Kekäläinen 2002 with the gain of Burges et
 //! al. 2005, ERR after Chapelle et al. 2009.
 
 use serde::{Deserialize, Serialize};
 
-/// The highest grade there may be; gains grow as powers of two.
+/// Highest allowed grade; gains grow as powers of two.
 pub const MAX_GRADE: u32 = 30;
 
-/// The results of one query as they were judged, best result first.
+/// The judged results of one query, best result first.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranking<'a> {
-    /// Grade of each result, in the order of the ranking; 0 where nobody judged.
+    /// Grade of each result in ranking order; 0 for results without a judgement.
     pub grades: &'a [u32],
-    /// All grades given for the query, found or not, in any order. They hold those of `grades`.
+    /// All grades given for the query, retrieved or not, in any order. They include those of `grades`.
     pub judged: &'a [u32],
-    /// The lowest grade that counts as relevant for the measures that only know yes and no; at least 1.
+    /// The lowest grade that counts as relevant for binary measures; at least 1.
     pub relevant_from: u32,
 }
 
-/// How much less a result is worth at position j (from one) than at the first.
+/// Discount of a result at position j (from one) relative to the first.
 ///
-/// The literature has two, and numbers made with different ones cannot be compared: a report says which it uses.
+/// The literature uses two discounts whose values are not comparable, so a report names the one it uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Discount {
-    /// 1 at positions 1 and 2, then 1/log2(j), as the scripts of LETOR do.
+    /// 1 at positions 1 and 2, then 1/log2(j), as in the LETOR scripts.
     #[default]
     Letor,
-    /// 1/log2(1+j), as most others do.
+    /// 1/log2(1+j), as in most other publications.
     Log,
 }
 
 impl Discount {
-    /// The factor at a position, counted from one.
+    /// Returns the factor at a position, counted from one.
     fn at(self, position: usize) -> f64 {
         match self {
             Discount::Letor if position <= 2 => 1.0,
@@ -43,18 +43,18 @@ impl Discount {
 }
 
 impl Ranking<'_> {
-    /// How many documents are relevant, found or not.
+    /// Returns the number of relevant documents, retrieved or not.
     pub fn relevant(&self) -> usize {
         self.judged.iter().filter(|&&grade| self.is_relevant(grade)).count()
     }
 
-    /// P@N: which part of the first `n` is relevant. Places without a result count as irrelevant.
+    /// P@N: the share of relevant documents in the first `n`. Missing results count as irrelevant.
     pub fn precision_at(&self, n: usize) -> f64 {
         let found = self.first(n).filter(|&grade| self.is_relevant(grade)).count();
         if n == 0 { 0.0 } else { found as f64 / n as f64 }
     }
 
-    /// AP: precision at each relevant result, summed, divided by the number of relevant documents.
+    /// AP: the sum of the precision at each relevant result, divided by the number of relevant documents.
     pub fn average_precision(&self) -> f64 {
         let (mut found, mut sum) = (0_usize, 0.0);
         for (before, &grade) in self.grades.iter().enumerate() {
@@ -69,18 +69,18 @@ impl Ranking<'_> {
         }
     }
 
-    /// One divided by the position of the first relevant result; 0 if there is none.
+    /// Reciprocal rank: one divided by the position of the first relevant result; 0 if there is none.
     pub fn reciprocal_rank(&self) -> f64 {
         let first = self.grades.iter().position(|&grade| self.is_relevant(grade));
         first.map_or(0.0, |before| 1.0 / (before + 1) as f64)
     }
 
-    /// S@N: 1 if one of the first `n` is relevant, else 0.
+    /// S@N: 1 if one of the first `n` results is relevant, otherwise 0.
     pub fn success_at(&self, n: usize) -> f64 {
         if self.first(n).any(|grade| self.is_relevant(grade)) { 1.0 } else { 0.0 }
     }
 
-    /// NDCG@N: the discounted gain of the first `n`, divided by that of the best possible order.
+    /// NDCG@N: the discounted gain of the first `n` results, divided by that of the ideal order.
     pub fn ndcg_at(&self, n: usize, discount: Discount) -> f64 {
         let mut ideal = self.judged.to_vec();
         ideal.sort_unstable_by(|a, b| b.cmp(a));
@@ -88,8 +88,8 @@ impl Ranking<'_> {
         if best > 0.0 { discounted_gain(self.first(n), discount) / best } else { 0.0 }
     }
 
-    /// ERR: the expected 1/j of a reader who goes down the list and stops at j, satisfied, with probability
-    /// `R_j` = (2^grade − 1) / 2^`max_grade`. `max_grade` is the best grade of the whole collection.
+    /// ERR: the expected 1/j for a user that scans the list and stops at position j, satisfied, with probability
+    /// `R_j` = (2^grade − 1) / 2^`max_grade`. `max_grade` is the highest grade of the whole collection.
     pub fn err(&self, max_grade: u32) -> f64 {
         let (mut still_reading, mut sum) = (1.0, 0.0);
         for (before, &grade) in self.grades.iter().enumerate() {
@@ -135,7 +135,7 @@ mod tests {
         Ranking { grades, judged: grades, relevant_from }
     }
 
-    /// Compares with figures that are printed with four digits.
+    /// Compares with values printed with four digits.
     #[track_caller]
     fn assert_printed<const N: usize>(found: [f64; N], printed: [f64; N]) {
         for (found, printed) in found.iter().zip(printed) {

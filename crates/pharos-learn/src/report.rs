@@ -1,4 +1,5 @@
-//! How good an engine is on a whole collection: every measure as a mean, and query by query for comparisons.
+//! Evaluation of an engine on a whole collection: the mean of every measure, and the values per query for
+//! comparisons.
 //!
 //! ```
 //! use pharos_learn::collection::{Collection, TestQuery};
@@ -44,7 +45,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Every measure of a report.
+    /// Returns every measure of a report.
     pub fn all() -> Vec<Self> {
         const DEPTHS: [usize; 5] = [1, 3, 5, 10, 20];
         let mut all = DEPTHS.map(Self::Precision).to_vec();
@@ -56,7 +57,7 @@ impl Measure {
         all
     }
 
-    /// The measure of one ranking. `max_grade` is the best grade of the whole collection.
+    /// Computes the measure of one ranking. `max_grade` is the highest grade of the whole collection.
     pub fn of(self, ranking: &Ranking<'_>, max_grade: u32) -> f64 {
         match self {
             Self::Precision(n) => ranking.precision_at(n),
@@ -70,7 +71,7 @@ impl Measure {
 }
 
 impl fmt::Display for Measure {
-    /// What the mean is called.
+    /// Formats the name of the mean.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Precision(n) => write!(f, "P@{n}"),
@@ -84,11 +85,10 @@ impl fmt::Display for Measure {
     }
 }
 
-/// There is no such measure in a report.
+/// Error for an unknown measure name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no measure is called `{name}`: use one of {}", names())]
+#[error("unknown measure `{name}`: use one of {}", names())]
 pub struct UnknownMeasure {
-    /// What was asked for.
     pub name: String,
 }
 
@@ -119,10 +119,10 @@ impl TryFrom<String> for Measure {
     }
 }
 
-/// How good an engine is on a collection.
+/// Evaluation of an engine on a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Queries of the means: those with a relevant document.
+    /// Number of queries in the means: those with a relevant document.
     pub queries: usize,
     /// The lowest grade that counts as relevant.
     pub relevant_from: u32,
@@ -135,12 +135,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// A measure query by query, in the order of their ids.
+    /// Returns the values of a measure for each query, in the order of the query ids.
     pub fn values(&self, measure: Measure) -> Vec<f64> {
         self.per_query.values().filter_map(|figures| figures.get(&measure).copied()).collect()
     }
 
-    /// Is `self` better than `other` by this measure, or the other way round?
+    /// Tests whether `self` and `other` differ significantly by this measure.
     pub fn compare(&self, other: &Self, measure: Measure) -> Result<PairedTest, CompareError> {
         if !self.per_query.keys().eq(other.per_query.keys()) {
             return Err(CompareError::OtherQueries);
@@ -149,10 +149,10 @@ impl Report {
     }
 }
 
-/// Measures what was found for the queries of a collection.
+/// Evaluates the rankings for the queries of a collection.
 ///
-/// A query that was not answered counts as answered with nothing. Where candidates are to be put in order, those that
-/// are not in the ranking stand behind it as they were listed. A document that is found twice counts where it is first.
+/// A query without a ranking counts as an empty result. If the query has candidates, those missing from the ranking
+/// are appended in their given order. A document retrieved twice counts at its first position.
 pub fn evaluate(collection: &Collection, rankings: &Rankings, relevant_from: u32) -> Report {
     let measures = Measure::all();
     let max_grade = collection.max_grade();
@@ -181,7 +181,7 @@ fn grades_in_order(query: &TestQuery, found: &[String]) -> Vec<u32> {
     documents.map(|document| query.judged.get(document).copied().unwrap_or(0)).collect()
 }
 
-/// Reports side by side, a line for each measure.
+/// Formats reports side by side, with one line per measure.
 pub fn table(reports: &[(&str, &Report)]) -> String {
     let mut rows = vec![row("", reports, |name, _| name.to_owned())];
     rows.push(row("queries", reports, |_, report| report.queries.to_string()));
@@ -206,7 +206,7 @@ pub fn table(reports: &[(&str, &Report)]) -> String {
     text
 }
 
-/// A label, and a cell for each report.
+/// Builds a row of a label and one cell per report.
 fn row(label: &str, reports: &[(&str, &Report)], cell: impl Fn(&str, &Report) -> String) -> Vec<String> {
     let cells = reports.iter().map(|(name, report)| cell(name, report));
     [label.to_owned()].into_iter().chain(cells).collect()
@@ -244,7 +244,7 @@ mod tests {
         let report = evaluate(&collection(), &rankings(&[("1", "c b c a"), ("other", "a")]), 1);
         assert_eq!((report.queries, report.max_grade), (2, 2));
         assert_eq!(report.values(Measure::ReciprocalRank), [0.5, 0.0], "query 2 was not answered");
-        // The second c does not count: a is third.
+        // The second c does not count, so a is third.
         assert_eq!(report.means[&Measure::AveragePrecision], (0.5 + 2.0 / 3.0) / 2.0 / 2.0);
         assert_eq!(report.means[&Measure::Precision(5)], 0.2);
         assert_eq!(report.means[&Measure::Success(10)], 0.5);
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!("ndcg@10".parse(), Ok(Measure::Ndcg(Discount::Log, 10)));
         assert_eq!("map".parse(), Ok(Measure::AveragePrecision));
         let error = "F1".parse::<Measure>().unwrap_err().to_string();
-        assert!(error.starts_with("no measure is called `F1`: use one of P@1, P@3, "), "{error}");
+        assert!(error.starts_with("unknown measure `F1`: use one of P@1, P@3, "), "{error}");
     }
 
     #[test]

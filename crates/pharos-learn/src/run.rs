@@ -1,4 +1,4 @@
-//! What an engine found, and the file in which TREC hands it over.
+//! Rankings of an engine, and their output as a TREC run file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,10 +10,10 @@ use crate::error::CollectionError;
 /// Query id → document ids, best first.
 pub type Rankings = BTreeMap<String, Vec<String>>;
 
-/// Writes rankings as a TREC run (`query Q0 document rank score tag`), which `trec_eval` and others read.
+/// Writes rankings as a TREC run (`query Q0 document rank score tag`) for `trec_eval` and similar tools.
 ///
-/// Others sort by score and break ties as they like; the score is therefore made from the rank, and keeps the order.
-/// White space in the tag becomes `_`.
+/// Other tools sort by score and break ties arbitrarily. The score is therefore derived from the rank and preserves
+/// the order. Whitespace in the tag becomes `_`.
 pub fn write_run(path: &Path, rankings: &Rankings, tag: &str) -> Result<(), CollectionError> {
     let file = File::create(path).map_err(CollectionError::io("write", path))?;
     write(BufWriter::new(file), rankings, tag).map_err(CollectionError::io("write", path))

@@ -1,6 +1,6 @@
-//! Student's t distribution: how likely a difference is that chance alone makes.
+//! Student's t distribution.
 
-/// The probability that |t| is at least this large if there is no difference (two-sided).
+/// Returns the two-sided probability that |t| is at least this large if there is no difference.
 pub(crate) fn two_sided(t: f64, degrees_of_freedom: f64) -> f64 {
     if t.is_infinite() {
         return 0.0;
@@ -8,7 +8,7 @@ pub(crate) fn two_sided(t: f64, degrees_of_freedom: f64) -> f64 {
     incomplete_beta(degrees_of_freedom / (degrees_of_freedom + t * t), degrees_of_freedom / 2.0, 0.5)
 }
 
-/// The regularised incomplete beta function I_x(a, b), by its continued fraction (Abramowitz & Stegun 26.5.8).
+/// Regularised incomplete beta function I_x(a, b), by its continued fraction (Abramowitz & Stegun 26.5.8).
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -16,7 +16,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x >= 1.0 {
         return 1.0;
     }
-    // The fraction settles fast on this side only; the other side is its mirror.
+    // The fraction converges fast on this side only; the other side follows by symmetry.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(1.0 - x, b, a);
     }
@@ -24,9 +24,9 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     (front * beta_fraction(x, a, b) / a).clamp(0.0, 1.0)
 }
 
-/// The continued fraction of the incomplete beta function, by the method of Lentz (1976).
+/// Continued fraction of the incomplete beta function, by the method of Lentz (1976).
 fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
-    const MAX_STEPS: u32 = 10_000; // some √max(a, b) are needed
+    const MAX_STEPS: u32 = 10_000; // about √max(a, b) are needed
     let not_zero = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
     let mut c = 1.0;
     let mut d = 1.0 / not_zero(1.0 - (a + b) * x / (a + 1.0));

@@ -1,4 +1,4 @@
-//! One walk from document to blocks.
+//! Builds [`Blocks`] from a DOM in one walk.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;
@@ -11,17 +11,17 @@ use crate::quoting::{MAX_PARTS, is_unquotable};
 use crate::text::{Collapsed, is_hidden};
 use crate::voting::words::Finder;
 
-/// Lines and containers beyond these are not read: memory stays bounded whatever the page.
+/// Limits on lines and containers. Content beyond them is ignored, so memory stays bounded for any page.
 const MAX_LINES: usize = 50_000;
 const MAX_CONTAINERS: usize = 100_000;
 
 impl Blocks {
-    /// The blocks of a page; `names` tells what classes and ids mean.
+    /// Builds the blocks of a page. `names` recognises the meaning of classes and ids.
     pub(crate) fn of(dom: &Dom, names: &Finder) -> Blocks {
         Self::read(Builder::new(dom, names, false))
     }
 
-    /// The same with what is hidden until a script shows it.
+    /// Builds the blocks of a page including elements that stay hidden until a script shows them.
     pub(crate) fn with_hidden(dom: &Dom, names: &Finder) -> Blocks {
         Self::read(Builder::new(dom, names, true))
     }
@@ -42,7 +42,7 @@ impl Blocks {
                     }
                     NodeData::Other => {}
                 },
-                // What was not entered is not left either.
+                // A skipped element was never entered, so it is not left either.
                 Step::Leave(id) if skipped == Some(id) => {}
                 Step::Leave(id) => {
                     if let Some(element) = dom.element(id) {
@@ -61,11 +61,11 @@ struct Builder<'a> {
     shows_hidden: bool,
     blocks: Blocks,
     text: Collapsed,
-    /// What has been counted since the last line ended.
+    /// Counts since the end of the last line.
     counts: Counts,
     line_start: usize,
     next_joins: bool,
-    /// The containers around the present place, innermost last.
+    /// Enclosing containers, innermost last.
     open: Vec<u32>,
     open_links: u32,
     open_strong: u32,
@@ -73,7 +73,7 @@ struct Builder<'a> {
     open_pre: u32,
     open_unquotable: u32,
     hasher: FixedState,
-    /// What the classes met so far say, by their hashes.
+    /// Name kinds of the classes seen so far, by class hash.
     class_names: HashMap<u64, u32, FixedState>,
 }
 
@@ -125,7 +125,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The text from here on, but for what separates it from the text before, must not be quoted.
+    /// Marks the text from `start` on as unquotable, without its leading whitespace.
     fn unquotable_from(&mut self, start: usize) {
         let end = self.text.text.len();
         let parts = &mut self.blocks.unquotable;
@@ -141,7 +141,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Returns whether what is inside matters.
+    /// Enters an element. Returns `false` if its contents are to be skipped.
     fn enter(&mut self, id: NodeId, element: &Element) -> bool {
         let tag = Tag::of(element);
         if tag == Tag::Unseen && self.dom.shows(element) {
@@ -198,13 +198,13 @@ impl<'a> Builder<'a> {
         }
         let class = element.attribute("class").unwrap_or_default();
         let class_hash = self.hasher.hash_one(class);
-        // Most classes of a page stand on many of its elements.
+        // Most classes of a page occur on many of its elements, so results are cached.
         let mut names = *self.class_names.entry(class_hash).or_insert_with(|| self.names.find(class));
         for name in [element.attribute("id"), element.attribute("itemprop")].into_iter().flatten() {
             names |= self.names.find(name);
         }
         let parent = self.open.last().map_or(0, |c| self.blocks.containers[*c as usize].signature);
-        // The upper half is the element's own, the lower half knows the parent's own as well.
+        // The upper half of a signature identifies the element, the lower half also its parent.
         let own = self.hasher.hash_one((tag as u8, class_hash)) >> 32;
         let signature = (own << 32) | (self.hasher.hash_one((own, parent >> 32)) & 0xFFFF_FFFF);
         self.push_container(id, tag, names, signature);
@@ -282,7 +282,7 @@ impl<'a> Builder<'a> {
         } else {
             self.text.end_line();
         }
-        // One byte will separate what follows.
+        // One byte will separate the next line.
         self.line_start = if end == 0 { 0 } else { end + 1 };
     }
 

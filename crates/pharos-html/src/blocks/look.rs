@@ -1,8 +1,8 @@
-//! What an element looks like, as far as its attributes and its inline style tell.
+//! Visual style and size of an element, from its attributes and its inline style.
 
 use crate::dom::Element;
 
-/// How wide or high an element says it is. What says nothing is as wide as there is room: 100 %.
+/// Declared width or height of an element. A missing value counts as the full available space (100 %).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Extent {
     Missing,
@@ -11,7 +11,8 @@ pub(crate) enum Extent {
 }
 
 impl Extent {
-    /// `width="80%"`, `height="300"`, or the same in the inline style, which wins as in a browser.
+    /// Reads `width="80%"`, `height="300"` or the same property of the inline style. As in a browser, the style
+    /// wins.
     pub(crate) fn of(element: &Element, name: &str) -> Extent {
         let styled = element.attribute("style").and_then(|style| declaration(style, name));
         styled.or(element.attribute(name)).map_or(Extent::Missing, Extent::parse)
@@ -24,14 +25,14 @@ impl Extent {
         match text[digits..].trim() {
             "%" => Extent::Percent(number),
             "" | "px" => Extent::Pixels(number),
-            // About what a browser makes of them.
+            // Approximate browser values.
             "em" | "rem" => Extent::Pixels(number * 16.0),
             "pt" => Extent::Pixels(number * 4.0 / 3.0),
             _ => Extent::Missing,
         }
     }
 
-    /// In pixels, where the whole is `page` pixels.
+    /// Returns the size in pixels, relative to a page of `page` pixels.
     pub(crate) fn pixels(self, page: f32) -> f32 {
         match self {
             Extent::Missing => page,
@@ -41,7 +42,7 @@ impl Extent {
     }
 }
 
-/// Font, colour and size of text; background.
+/// Font, colour, size and background of an element's text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Look {
     font: String,
@@ -51,7 +52,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Adds what an element says; what it does not mention stays.
+    /// Applies the attributes and the style of an element; properties that it does not set stay.
     pub(crate) fn and(mut self, element: &Element) -> Look {
         let style = element.attribute("style").unwrap_or_default();
         let told = [
@@ -69,7 +70,7 @@ impl Look {
     }
 }
 
-/// The value of a property in an inline style; the last one counts.
+/// Returns the value of a property in an inline style; the last declaration wins.
 fn declaration<'a>(style: &'a str, property: &str) -> Option<&'a str> {
     let declarations = style.split(';').filter_map(|declaration| declaration.split_once(':'));
     let named = declarations.filter(|(name, _)| name.trim().eq_ignore_ascii_case(property));

@@ -1,43 +1,40 @@
-//! What a piece of text looks like: how many words, how much punctuation, how it ends.
+//! Statistics of a piece of text: words, punctuation and how it ends.
 
-/// A character of a script that writes no spaces counts as this much of a word.
+/// Weight of one character of a script without spaces, in words.
 const TERM_PER_IDEOGRAPH: f32 = 0.6;
 
-/// Counts over a piece of text.
+/// Statistics of a piece of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Measure {
-    /// Words between spaces.
+    /// Words separated by spaces.
     pub(crate) words: u32,
     /// Characters of scripts without spaces.
     pub(crate) ideographs: u32,
-    /// Commas and their relatives.
+    /// Commas, semicolons and their full-width forms.
     pub(crate) commas: u32,
-    /// Full stops, question and exclamation marks.
+    /// Full stops, question marks, exclamation marks and ellipses.
     pub(crate) stops: u32,
-    /// Digits.
     pub(crate) digits: u32,
     /// Words that begin with a capital.
     pub(crate) capitals: u32,
-    /// Capitals.
+    /// Capital letters.
     pub(crate) uppers: u32,
-    /// Bars, arrows, bullets and such.
+    /// Bars, arrows, bullets and similar symbols.
     pub(crate) symbols: u32,
-    /// Does the text end as a sentence ends?
     pub(crate) ends_as_sentence: bool,
-    /// Does it end with a colon?
     pub(crate) ends_with_colon: bool,
-    /// Does it begin with a small letter?
+    /// True if the text begins with a lower-case letter.
     pub(crate) begins_small: bool,
 }
 
 impl Measure {
-    /// Length in terms: words, with Chinese counted alike.
+    /// Returns the length in terms: words, with Chinese characters converted by [`TERM_PER_IDEOGRAPH`].
     pub(crate) fn terms(&self) -> f32 {
         self.words as f32 + self.ideographs as f32 * TERM_PER_IDEOGRAPH
     }
 }
 
-/// Looks at a text once.
+/// Computes the statistics of a text in one pass.
 pub(crate) fn measure(text: &str) -> Measure {
     let mut seen = Measure::default();
     let mut in_word = false;
@@ -87,7 +84,7 @@ pub(crate) fn measure(text: &str) -> Measure {
     seen
 }
 
-/// Characters of Chinese, Japanese and Korean.
+/// Returns `true` for characters of Chinese, Japanese and Korean.
 pub(crate) fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}')
 }

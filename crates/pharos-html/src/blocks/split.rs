@@ -1,60 +1,61 @@
-//! The nine rules that split a page into blocks (中文网页分块, PageClean thesis, 2.4).
+//! The nine rules that split a page into blocks (中文网页分块; PageClean thesis, §2.4).
 //!
-//! Top-down: the whole page is one block; a block whose theme is not uniform is split into its children, and so on.
-//! The thesis gives no precedence; ours is the order of [`Splitter::decide`]. What lies outside the nine rules there:
-//! lists stay whole, paragraphs do not split, a heading cell stays with its long cell, tables that alternate little
-//! and much are taken in pairs, and each frame is a block of its own that the text leading to it joins.
+//! Splitting is top-down: the whole page is one block, and a block whose theme is not uniform is split into its
+//! children. The thesis defines no precedence; the order used here is that of [`Splitter::decide`]. In addition to
+//! the nine rules, lists stay whole, paragraphs do not split, and a heading cell stays with its long cell. Tables
+//! that alternate between short and long text are paired. Each frame is a block of its own, joined by the text that
+//! links to it.
 
 use super::look::Look;
 use super::tag::Tag;
 use crate::dom::{Dom, Element, NodeData, NodeId, Step};
 use crate::text::{self, collapse, text_inside};
 
-/// A block with fewer characters is not split (rule 5).
+/// Minimum number of characters of a block that is split (rule 5).
 const MIN_CHARS: u32 = 40;
 
-/// A cell or table with at least this many characters holds "much".
+/// Minimum number of characters of a long cell or table.
 const MUCH: u32 = 60;
 
-/// One cell is a heading of the other if it has less than this part of its characters.
+/// A cell is the heading of another one if it has less than this share of its characters.
 const HEADING_SHARE: f32 = 0.25;
 
-/// Text of one block that is kept.
+/// Maximum number of characters kept of one block.
 const MAX_CHARS: usize = 100_000;
 
-/// Blocks of one page.
+/// Maximum number of blocks of one page.
 const MAX_BLOCKS: usize = 10_000;
 
-/// A block of the thesis: its text, and where its links lead.
+/// A text block by the rules of the PageClean thesis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextBlock {
-    /// The text, on one line.
+    /// Text on one line.
     pub text: String,
-    /// The `href` of its links; of a frame, what it shows.
+    /// The `href` values of its links; for a frame, its source.
     pub links: Vec<String>,
 }
 
-/// Splits a page by the nine rules.
+/// Splits a page into blocks by the nine rules.
 pub(crate) fn split(dom: &Dom) -> Vec<TextBlock> {
     let mut splitter = Splitter { dom, facts: facts(dom), blocks: Vec::new() };
     splitter.run();
     splitter.blocks
 }
 
-/// What the rules ask of a node, with everything below it.
+/// Properties of a node and everything below it that the rules evaluate.
 #[derive(Clone, Copy, Debug, Default)]
 struct Facts {
     chars: u32,
-    /// Something that a browser shows: text, a picture, a frame (有效节点).
+    /// Contains something a browser shows: text, a picture or a frame (有效节点).
     is_valid: bool,
-    /// Text, or elements with nothing else in them (准文本块).
+    /// Consists of text, or of elements that contain only text (准文本块).
     is_quasi_text: bool,
-    /// Holds a table, itself not counted.
+    /// Contains a table other than itself.
     has_table: bool,
     has_frame: bool,
 }
 
-/// One pass for the facts of all nodes.
+/// Computes the facts of all nodes in one pass.
 fn facts(dom: &Dom) -> Vec<Facts> {
     let mut facts = vec![Facts::default(); dom.len()];
     let mut walk = dom.walk(dom.root());
@@ -87,7 +88,7 @@ fn facts(dom: &Dom) -> Vec<Facts> {
                 above.is_valid |= own.is_valid;
                 above.has_table |= own.has_table || is_table;
                 above.has_frame |= own.has_frame;
-                // A list is a simple table whose items belong together, whatever is in them.
+                // A list is a simple table whose items belong together, regardless of their contents.
                 above.is_quasi_text &= own.is_quasi_text || !own.is_valid || is_list;
             }
         }
@@ -95,7 +96,7 @@ fn facts(dom: &Dom) -> Vec<Facts> {
     facts
 }
 
-/// What becomes of a block, and by which rule.
+/// Decision on a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Decision {
     Delete,
@@ -112,7 +113,7 @@ struct Splitter<'a> {
 
 impl Splitter<'_> {
     fn run(&mut self) {
-        // Groups of siblings that are still to be looked at, the next one last.
+        // Groups of siblings still to be processed, the next one last.
         let mut waiting: Vec<Vec<NodeId>> = vec![vec![self.dom.root()]];
         while let Some(group) = waiting.pop() {
             if self.blocks.len() >= MAX_BLOCKS {
@@ -137,21 +138,21 @@ impl Splitter<'_> {
         }
     }
 
-    /// The nine rules, in the order in which they are asked.
+    /// Applies the nine rules in order of precedence.
     fn decide(&self, node: NodeId) -> Decision {
         let facts = self.facts[node.index()];
         let is_table = self.dom.element(node).is_some_and(|e| e.tag() == "table");
         if !facts.is_valid {
-            return Decision::Delete; // 6: nothing to see
+            return Decision::Delete; // 6: nothing visible
         }
         if facts.has_frame {
-            return Decision::Split; // 8: a frame is a page of its own
+            return Decision::Split; // 8: a frame is a separate page
         }
         if facts.chars < MIN_CHARS {
             return Decision::Whole; // 5: too small
         }
         if facts.is_quasi_text {
-            return Decision::Whole; // 4: text throughout
+            return Decision::Whole; // 4: text only
         }
         if self.dom.children(node).any(|c| self.dom.element(c).is_some_and(|e| e.tag() == "hr")) {
             return Decision::SplitAtRules; // 1: a horizontal rule
@@ -162,15 +163,17 @@ impl Splitter<'_> {
             }
             let cells = self.cells(node);
             if self.is_heading_with_text(&cells) {
-                return Decision::Whole; // the exception: a short cell heads a long one
+                return Decision::Whole; // exception: a short cell is the heading of a long one
             }
-            // 9 and 3: cells that look different; those that all hold much first, but the outcome is the same.
+            // 9 and 3: cells with different styles. Rule 9 applies to cells that are all long; the outcome is the
+            // same.
             return if self.look_different(&cells) { Decision::Split } else { Decision::Whole };
         }
-        Decision::Split // 7: something to see that is not text throughout
+        Decision::Split // 7: visible content that is not only text
     }
 
-    /// The children in groups: what is inline stays with its neighbours, tables in turn of little and much are paired.
+    /// Groups the children of a node. Inline content stays with its neighbours; tables that alternate between short
+    /// and long text are paired.
     fn children(&self, node: NodeId) -> Vec<Vec<NodeId>> {
         let mut groups: Vec<Vec<NodeId>> = Vec::new();
         let mut text_run = false;
@@ -218,13 +221,13 @@ impl Splitter<'_> {
         groups
     }
 
-    /// The cells of a table without tables inside.
+    /// Returns the cells of a table that contains no tables, with their styles.
     fn cells(&self, table: NodeId) -> Vec<(NodeId, Look)> {
         let mut cells: Vec<(NodeId, Look)> = Vec::new();
         for (id, element) in self.dom.elements(table) {
             match element.tag() {
                 "td" | "th" => cells.push((id, Look::default().and(element))),
-                // What the text of a cell looks like is what its first font says.
+                // The style of a cell's text is that of its first font.
                 "font" | "span" | "p" | "div" => {
                     if let Some((_, look)) = cells.last_mut() {
                         *look = std::mem::take(look).and(element);
@@ -266,7 +269,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// A frame's own text is on another page; the text that leads to it is on this one.
+    /// Adds the block of a frame. The text of a frame is on another page; the text of links to it is on this page.
     fn keep_frame(&mut self, frame: &Element) {
         let name = frame.attribute("name").unwrap_or_default();
         let leads_here =
@@ -291,7 +294,8 @@ fn is_unseen(element: &Element) -> bool {
     !is_frame(element) && text::is_unseen(element)
 }
 
-/// Structural elements break the line or arrange; paragraphs and breaks do not count (F30), lists stay whole.
+/// Returns `true` for elements that break the line or arrange content. Paragraphs and breaks do not count
+/// (PageClean thesis, §2.4), and lists stay whole.
 fn is_structural(element: &Element) -> bool {
     let tag = Tag::of(element);
     (tag.is_container() && tag != Tag::Paragraph && !is_list(element)) || matches!(tag, Tag::Rule)
@@ -326,7 +330,7 @@ mod tests {
         assert_eq!(texts(&format!("<table>{}{}{}</table>", cell("red"), cell("red"), cell("red"))).len(), 1);
     }
 
-    /// All cells long, so that none is the heading of another, and different: the ninth rule.
+    /// All cells are long, so none is a heading, and their styles differ: rule 9.
     #[test]
     fn symmetric_cells_that_differ_are_split() {
         let page = format!(

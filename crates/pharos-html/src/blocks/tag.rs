@@ -1,14 +1,14 @@
-//! What an element is for, as far as blocks are concerned.
+//! Classification of elements by their effect on blocks.
 
 use html5ever::{LocalName, local_name};
 
 use crate::dom::Element;
 
-/// Elements by what they do to the text around them.
+/// Class of an element by its effect on the surrounding text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Tag {
-    /// A container that says nothing of what it holds.
+    /// A container without a meaning of its own.
     Plain,
     Article,
     Main,
@@ -35,7 +35,7 @@ pub(crate) enum Tag {
     Caption,
     Details,
     Address,
-    // What follows is inline, or ends a line without holding anything.
+    // The classes below are inline or end a line without containing text.
     Break,
     Rule,
     Link,
@@ -44,22 +44,22 @@ pub(crate) enum Tag {
     Control,
     Field,
     Inline,
-    /// Nobody sees what is inside.
+    /// Contents are not visible.
     Unseen,
 }
 
 impl Tag {
-    /// Does it hold lines of its own?
+    /// Returns `true` if the element contains lines.
     pub(crate) fn is_container(self) -> bool {
         self < Tag::Break
     }
 
-    /// `h1` to `h6`?
+    /// Returns `true` for `h1` to `h6`.
     pub(crate) fn is_heading(self) -> bool {
         (Tag::Heading1..=Tag::Heading4).contains(&self)
     }
 
-    /// What an element is for. `role` says it as well as the name does.
+    /// Classifies an element by its name or its `role` attribute.
     pub(crate) fn of(element: &Element) -> Tag {
         let Some(name) = element.html_name() else {
             return if element.local_name() == "svg" { Tag::Unseen } else { Tag::Inline };
@@ -77,8 +77,8 @@ impl Tag {
     }
 }
 
-/// How much an important tag (重要信息标签) lifts the words in it, and 0 for all others. The book (《搜索引擎—原理、
-/// 技术与系统》, 7.4) names the tags and not the factors; ours fall with the size that browsers give a heading.
+/// Returns the emphasis factor of an important tag (重要信息标签), 0 for other elements. 《搜索引擎——原理、技术与系统》§7.1 lists the
+/// tags without factors. The factors here decrease with the heading size that browsers use.
 pub(crate) fn emphasis(element: &Element) -> f32 {
     let Some(name) = element.html_name() else { return 0.0 };
     match *name {

@@ -1,10 +1,11 @@
-//! What charset a response or a page says it is written in.
+//! Charset declared by a response or a page.
 
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
 use super::Charset;
 
-/// `charset` of a `Content-Type` or of a `<meta http-equiv>`, by the standard's loose rules (§2.6.5).
+/// Parses `charset` of a `Content-Type` header or of `<meta http-equiv>` by the lenient rules of the HTML standard
+/// (§2.6.5).
 pub(super) fn from_content_type(content_type: &str) -> Option<Charset> {
     let mut rest = content_type;
     loop {
@@ -21,7 +22,7 @@ pub(super) fn from_content_type(content_type: &str) -> Option<Charset> {
     }
 }
 
-/// The charset of a label, also of those that browsers refuse to read.
+/// Returns the charset of a label, including those that browsers refuse.
 fn for_label(label: &str) -> Option<Charset> {
     let label = label.trim();
     let encoding = match label.to_ascii_lowercase().as_str() {
@@ -31,7 +32,7 @@ fn for_label(label: &str) -> Option<Charset> {
         }
         "iso-2022-kr" | "csiso2022kr" => return Some(Charset::Iso2022("ISO-2022-KR")),
         "euc-tw" | "x-euc-tw" | "euctw" | "cns11643" => return Some(Charset::EucTw),
-        // Names that servers use and the standard does not know.
+        // Labels used by servers but absent from the standard.
         "gb18030-2000" | "gb18030-2005" | "cp936" | "ms936" | "gb_2312" | "euc-cn" | "euccn" => {
             Encoding::for_label(b"gbk")
         }
@@ -41,11 +42,12 @@ fn for_label(label: &str) -> Option<Charset> {
         "cp949" | "ms949" | "uhc" => Encoding::for_label(b"euc-kr"),
         _ => Encoding::for_label(label.as_bytes()),
     };
-    // What is left of those that browsers refuse would be read as nothing at all.
+    // The remaining charsets that browsers refuse would decode to nothing.
     encoding.filter(|encoding| *encoding != REPLACEMENT).map(Charset::Known)
 }
 
-/// What a page says of itself in ASCII cannot be UTF-16 (§13.2.3.2, step on `<meta>`).
+/// Maps a charset declared inside the page: a declaration readable as ASCII cannot be UTF-16 (§13.2.3.2, step on
+/// `<meta>`).
 fn in_page(charset: Charset) -> Charset {
     match charset {
         Charset::Known(encoding) if encoding == UTF_16BE || encoding == UTF_16LE => Charset::Known(UTF_8),
@@ -54,7 +56,7 @@ fn in_page(charset: Charset) -> Charset {
     }
 }
 
-/// `<?xml version="1.0" encoding="gb2312"?>` at the very beginning.
+/// Parses `<?xml version="1.0" encoding="gb2312"?>` at the very beginning.
 pub(super) fn from_xml_declaration(head: &[u8]) -> Option<Charset> {
     let head = head.trim_ascii_start().strip_prefix(b"<?xml")?;
     let end = head.iter().position(|b| *b == b'>')?;
@@ -65,7 +67,7 @@ pub(super) fn from_xml_declaration(head: &[u8]) -> Option<Charset> {
     for_label(value[1..].split(quote).next()?).map(in_page)
 }
 
-/// `<meta charset>` or `<meta http-equiv=content-type content>`.
+/// Parses `<meta charset>` or `<meta http-equiv=content-type content>`.
 pub(super) fn from_meta(head: &[u8]) -> Option<Charset> {
     let head = String::from_utf8_lossy(head).to_ascii_lowercase();
     let mut rest = head.as_str();
@@ -102,7 +104,7 @@ fn from_meta_tag(tag: &str) -> Option<Charset> {
     }
 }
 
-/// The attributes of a tag whose name has been read, up to its end.
+/// Parses the attributes of a tag after its name, up to its end.
 fn tag_attributes(tag: &str) -> Vec<(&str, &str)> {
     let mut attributes = Vec::new();
     let mut rest = tag;
@@ -112,7 +114,7 @@ fn tag_attributes(tag: &str) -> Vec<(&str, &str)> {
             .find(|c: char| c.is_ascii_whitespace() || matches!(c, '=' | '>' | '/'))
             .unwrap_or(rest.len());
         if name_len == 0 {
-            // An equals sign without a name: step over it as over a name.
+            // An equals sign without a name is skipped like a name.
             match rest.strip_prefix('=') {
                 Some(after) => {
                     rest = after;

@@ -1,15 +1,15 @@
-//! Traditional Chinese as Unix systems in Taiwan wrote it: EUC-TW, that is CNS 11643.
+//! EUC-TW (CNS 11643), the encoding of Traditional Chinese on Unix systems in Taiwan.
 //!
-//! Planes 1 and 2 hold the characters of Big5 in very nearly its order, so that a few runs of equal distance map one
-//! onto the other, and the decoder of Big5 does the rest. Rarer planes are left as replacement characters.
+//! Planes 1 and 2 hold the characters of Big5 in nearly the same order. A few runs of constant offset map them onto
+//! Big5, and the Big5 decoder does the rest. Other planes become replacement characters.
 
 use encoding_rs::BIG5;
 
-/// Characters of a row of CNS 11643, and of Big5.
+/// Characters per row in CNS 11643 and in Big5.
 const CNS_ROW: usize = 94;
 const BIG5_ROW: usize = 157;
 
-/// Runs of plane 1: place in the plane, place in Big5, length; both counted without gaps from their first row.
+/// Runs of plane 1: index in the plane, index in Big5, length. Both indexes count without gaps from the first row.
 const PLANE_1: &[(u16, u16, u16)] = &[
     (0, 0, 5),
     (6, 6, 8),
@@ -63,7 +63,7 @@ const PLANE_1: &[(u16, u16, u16)] = &[
     (8337, 5518, 354),
 ];
 
-/// Runs of plane 2.
+/// Runs of plane 2, in the same form.
 const PLANE_2: &[(u16, u16, u16)] = &[
     (0, 6280, 10),
     (10, 6291, 33),
@@ -116,7 +116,7 @@ const PLANE_2: &[(u16, u16, u16)] = &[
     (7646, 13928, 4),
 ];
 
-/// The text of `body`.
+/// Decodes an EUC-TW body.
 pub(super) fn decode(body: &[u8]) -> String {
     let mut big5 = Vec::with_capacity(body.len());
     let mut rest = body;
@@ -132,7 +132,7 @@ pub(super) fn decode(body: &[u8]) -> String {
                     big5.extend(character(plane - 0xA0, *row, *cell));
                     4
                 }
-                // Cut off in the middle of a character.
+                // Truncated within a character.
                 _ => rest.len().min(4),
             },
             _ => {
@@ -147,7 +147,8 @@ pub(super) fn decode(body: &[u8]) -> String {
     BIG5.decode_without_bom_handling(&big5).0.into_owned()
 }
 
-/// A character of CNS 11643 as Big5, with or without the high bits; a byte that Big5 does not have where it has none.
+/// Converts a character of CNS 11643, with or without the high bits, to Big5. Returns an invalid Big5 sequence for
+/// unmapped characters.
 pub(super) fn character(plane: u8, row: u8, cell: u8) -> [u8; 2] {
     const NONE: [u8; 2] = [0xFF, b' '];
     let (row, cell) = (row & 0x7F, cell & 0x7F);

@@ -1,13 +1,13 @@
-//! East Asian charsets of seven bits, which switch between ASCII and two-byte characters: HZ (RFC 1843),
-//! ISO-2022-CN (RFC 1922) and ISO-2022-KR (RFC 1557).
+//! Seven-bit East Asian charsets that switch between ASCII and two-byte characters: HZ (RFC 1843), ISO-2022-CN (RFC
+//! 1922) and ISO-2022-KR (RFC 1557).
 //!
-//! With the high bits set, the two-byte parts are GB 2312 and KS X 1001 as every decoder knows them.
+//! With the high bits set, their two-byte characters are GB 2312 and KS X 1001, which standard decoders support.
 
 use encoding_rs::{BIG5, EUC_KR, GBK};
 
 use super::euc_tw;
 
-/// The text of a body in HZ: `~{` begins characters of GB 2312, `~}` ends them, `~~` is a tilde.
+/// Decodes HZ: `~{` begins GB 2312 characters, `~}` ends them, `~~` is a tilde.
 pub(super) fn decode_hz(body: &[u8]) -> String {
     let mut gbk = Vec::with_capacity(body.len());
     let mut is_chinese = false;
@@ -27,13 +27,13 @@ pub(super) fn decode_hz(body: &[u8]) -> String {
                 gbk.push(b'~');
                 2
             }
-            // The line goes on.
+            // Line continuation.
             (false, b'~', Some(b'\n')) => 2,
             (true, 0x21..=0x77, Some(second @ 0x21..=0x7E)) => {
                 gbk.extend([first | 0x80, second | 0x80]);
                 2
             }
-            // Chinese ends with its line at the latest.
+            // A two-byte run ends at the end of the line at the latest.
             (_, b'\n', _) => {
                 is_chinese = false;
                 gbk.push(first);
@@ -50,9 +50,9 @@ pub(super) fn decode_hz(body: &[u8]) -> String {
     GBK.decode_without_bom_handling(&gbk).0.into_owned()
 }
 
-/// Does an ASCII body have what only HZ has: `~{`, pairs of printable bytes, `~}`?
+/// Returns `true` if an ASCII body contains HZ sequences: `~{`, pairs of printable bytes, `~}`.
 pub(super) fn looks_like_hz(body: &[u8]) -> bool {
-    /// One could be by chance.
+    /// A single short sequence may occur by chance.
     const ENOUGH: usize = 2;
     let mut found = 0;
     let mut rest = body;
@@ -73,7 +73,7 @@ pub(super) fn looks_like_hz(body: &[u8]) -> bool {
     false
 }
 
-/// What a two-byte part of ISO 2022 means.
+/// Two-byte character set of ISO 2022.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Set {
     Gb2312,
@@ -82,8 +82,8 @@ enum Set {
     Korean,
 }
 
-/// The text of a body in ISO-2022-CN or ISO-2022-KR: escapes name a set, shift-out and shift-in switch to it and
-/// back, `ESC N` switches for one character. What stands in sets that nobody decodes is left out.
+/// Decodes ISO-2022-CN and ISO-2022-KR. Escape sequences designate a set, shift-out and shift-in switch to it and
+/// back, and `ESC N` switches for one character. Characters of unsupported sets are dropped.
 pub(super) fn decode_iso_2022(body: &[u8]) -> String {
     let mut text = String::with_capacity(body.len());
     let (mut shifted, mut single, mut is_shifted) = (None, None, false);
@@ -156,7 +156,7 @@ fn push(text: &mut String, set: Option<Set>, row: u8, cell: u8) {
     text.push_str(&encoding.decode_without_bom_handling(&bytes).0);
 }
 
-/// Does an ASCII body name a Chinese or Korean set of ISO 2022?
+/// Returns the charset name if an ASCII body designates a Chinese or Korean set of ISO 2022.
 pub(super) fn looks_like_iso_2022(body: &[u8]) -> Option<&'static str> {
     let escape = memchr::memmem::find(body, b"\x1B$)")?;
     match body.get(escape + 3)? {

@@ -1,4 +1,4 @@
-//! What the bytes say of their charset, whatever is declared.
+//! Charset detection from byte statistics, independent of declarations.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
@@ -7,29 +7,29 @@ use encoding_rs::{
 
 use super::{Charset, seven_bit};
 
-/// Statistics are sure after much less, and dear: every charset is tried at once.
+/// Bytes examined. Statistics are reliable after far fewer and expensive, since every charset is tried at once.
 const DETECT_WITHIN: usize = 64 << 10;
 
-/// So many multi-byte sequences, all of them right, do not happen in another charset: four characters of GBK
-/// pass for UTF-8 once in a thousand times, ten once in tens of millions.
+/// Number of valid multi-byte sequences that proves UTF-8. Four characters of GBK are valid UTF-8 once in a
+/// thousand times, ten once in tens of millions.
 const SURELY_UTF8: usize = 10;
 
-/// One broken sequence in so many right ones is a page put together carelessly; in another charset nearly all are
-/// broken.
+/// At most one invalid sequence in this many valid ones is tolerated as a carelessly assembled page. In another
+/// charset nearly all sequences are invalid.
 const BROKEN_IN: usize = 20;
 
-/// Pairs of bytes beyond ASCII that tell enough about a charset.
+/// Minimum number of non-ASCII byte pairs for a statistical decision.
 const ENOUGH_PAIRS: usize = 20;
 
-/// The text if it is UTF-8 with enough multi-byte characters to be sure. A character cut off at the end (of a body
-/// that was too long) does not count against it, and a few broken ones become replacement characters.
+/// Returns the text if it is UTF-8 with enough multi-byte characters to be certain. A character truncated at the
+/// end of the body is tolerated, and a few invalid sequences become replacement characters.
 pub(super) fn surely_utf8(body: &[u8]) -> Option<String> {
     let is_multi_byte = |b: &u8| *b >= 0xC0;
     let valid = match std::str::from_utf8(body) {
         Ok(text) => text,
         Err(e) if e.error_len().is_none() => std::str::from_utf8(&body[..e.valid_up_to()]).ok()?,
         Err(e) => {
-            // Another charset is found out at its first characters.
+            // Another charset is detected within its first characters.
             let before =
                 body[..e.valid_up_to()].iter().filter(|b| is_multi_byte(b)).take(SURELY_UTF8).count();
             let (mut right, mut broken) = (0, 0);
@@ -48,7 +48,8 @@ pub(super) fn surely_utf8(body: &[u8]) -> Option<String> {
     (multi_byte == SURELY_UTF8).then(|| valid.to_string())
 }
 
-/// UTF-16 is full of zero bytes in every other place as soon as there is markup or a space; no other text has any.
+/// Detects UTF-16 without a byte-order mark. Markup and spaces make every other byte zero; no other text contains
+/// zero bytes.
 pub(super) fn utf16_without_mark(body: &[u8]) -> Option<&'static Encoding> {
     const LOOK_AT: usize = 2_048;
     let head = &body[..body.len().min(LOOK_AT) & !1];
@@ -67,17 +68,17 @@ pub(super) fn utf16_without_mark(body: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// A claim of UTF-16 reaches this place only where [`utf16_without_mark`] has denied it.
+/// Returns `true` for a declaration of UTF-16, which at this point [`utf16_without_mark`] has already ruled out.
 pub(super) fn cannot_be_utf16(declared: Charset) -> bool {
     matches!(declared, Charset::Known(encoding) if encoding == UTF_16BE || encoding == UTF_16LE)
 }
 
-/// Places where a text could not be read.
+/// Counts the replacement characters in a text.
 pub(super) fn holes(text: &str) -> usize {
     text.matches('\u{FFFD}').count()
 }
 
-/// The most likely charset.
+/// Returns the most likely charset.
 pub(super) fn detect(body: &[u8], host: &str) -> Charset {
     let Some(first) = body.iter().position(|b| !b.is_ascii()) else {
         return match seven_bit::looks_like_iso_2022(body) {
@@ -88,7 +89,7 @@ pub(super) fn detect(body: &[u8], host: &str) -> Charset {
     };
     let sample = &body[first..body.len().min(first + DETECT_WITHIN)];
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    // Never the last of the text: a character cut off at the end is no error.
+    // The sample is never marked as the last input, so a truncated character at its end is no error.
     detector.feed(sample, false);
     let top_level = host.rsplit('.').next().unwrap_or_default().as_bytes();
     let is_plain = top_level.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-');
@@ -97,8 +98,8 @@ pub(super) fn detect(body: &[u8], host: &str) -> Charset {
     )
 }
 
-/// Could a text without holes be written in this charset, going by how often its common characters occur? `text` is
-/// the body read with it.
+/// Returns `true` if a text without replacement characters is plausible in this charset, judged by the frequency of
+/// its common characters. `text` is the body decoded with it.
 pub(super) fn is_plausible(charset: Charset, body: &[u8], text: &str) -> bool {
     let Charset::Known(encoding) = charset else { return true };
     let sample = || {
@@ -106,12 +107,12 @@ pub(super) fn is_plausible(charset: Charset, body: &[u8], text: &str) -> bool {
         &body[first..body.len().min(first + DETECT_WITHIN)]
     };
     if encoding == GBK || encoding == GB18030 {
-        // The first level of GB 2312 and its punctuation; traditional text in GBK leaves it more often.
+        // Level 1 of GB 2312 and its punctuation; traditional text in GBK leaves this range more often.
         is_common(sample(), 2, |lead, trail| {
             (0xB0..=0xD7).contains(&lead) && trail >= 0xA1 || (0xA1..=0xA3).contains(&lead)
         })
     } else if encoding == BIG5 {
-        // The first level of Big5 and its punctuation; and two trails in five are below those of GB 2312.
+        // Level 1 of Big5 and its punctuation; two trail bytes in five are below those of GB 2312.
         is_common(sample(), 2, |lead, _| (0xA1..=0xC6).contains(&lead))
             && is_common(sample(), 10, |_, trail| trail < 0x7F)
     } else if encoding == EUC_KR {
@@ -127,16 +128,16 @@ pub(super) fn is_plausible(charset: Charset, body: &[u8], text: &str) -> bool {
     }
 }
 
-/// What the characters of a text beyond ASCII are.
+/// Counts of non-ASCII characters by script.
 #[derive(Default)]
 struct Scripts {
     han: usize,
     hangul: usize,
     kana: usize,
-    /// Of half the width, which nobody writes a text in.
+    /// Half-width kana, in which no running text is written.
     narrow_kana: usize,
     letters: usize,
-    /// Capitals after a small letter.
+    /// Capitals after a lower-case letter.
     inner_capitals: usize,
 }
 
@@ -163,12 +164,12 @@ impl Scripts {
         scripts
     }
 
-    /// Korean has a Chinese character now and then.
+    /// Korean text contains few Chinese characters.
     fn is_korean(&self) -> bool {
         self.han + self.hangul < ENOUGH_PAIRS || self.hangul > self.han * 2
     }
 
-    /// Japanese is never without kana.
+    /// Japanese text always contains kana.
     fn is_japanese(&self) -> bool {
         let all = self.han + self.kana + self.narrow_kana;
         all < ENOUGH_PAIRS || (self.kana * 10 > all && self.narrow_kana * 5 < all)
@@ -179,7 +180,7 @@ impl Scripts {
     }
 }
 
-/// Is more than one in `of` two-byte characters common?
+/// Returns `true` if more than one in `of` two-byte characters is common.
 fn is_common(sample: &[u8], of: usize, is_common: impl Fn(u8, u8) -> bool) -> bool {
     let (mut pairs, mut common) = (0, 0);
     let mut rest = sample.iter();
@@ -194,7 +195,8 @@ fn is_common(sample: &[u8], of: usize, is_common: impl Fn(u8, u8) -> bool) -> bo
     pairs < ENOUGH_PAIRS || common * of > pairs
 }
 
-/// Western letters with an accent stand alone between plain ones; elsewhere such bytes stand side by side.
+/// Returns `true` if most non-ASCII bytes are adjacent. Western accented letters occur alone between ASCII letters;
+/// in other scripts such bytes are adjacent.
 fn is_mostly_in_runs(sample: &[u8]) -> bool {
     let (mut beyond, mut in_runs, mut run) = (0, 0, 0);
     for byte in sample.iter().chain(b" ") {

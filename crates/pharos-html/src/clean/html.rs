@@ -1,4 +1,4 @@
-//! The body as clean HTML: what the text is, plus headings, lists, tables, links and emphasis.
+//! The body as clean HTML: its text with headings, lists, tables, links and emphasis.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use super::Clean;
 use crate::dom::{Dom, Element, NodeData, NodeId, Step};
 use pharos_core::PageUrl;
 
-/// The HTML of a body ends here.
+/// Maximum size of the HTML of a body.
 const MAX_BYTES: usize = 8 << 20;
 
 impl Clean {
-    /// The body as HTML: elements around body text under their own names, without attributes but the address of a
-    /// link. Every text is escaped and nothing else is written, so it is safe to show.
+    /// Returns the body as HTML. Elements around body text are written under their own names; the only attribute is
+    /// the address of a link. All text is escaped and nothing else is written, so the result is safe to display.
     pub(crate) fn html(&self, dom: &Dom, base: &Url) -> String {
         let is_kept = self.kept_nodes(dom);
         let mut out = String::new();
@@ -46,7 +46,7 @@ impl Clean {
         out
     }
 
-    /// Text of the body and everything around it, by node.
+    /// Marks the text nodes of the body and their ancestors.
     fn kept_nodes(&self, dom: &Dom) -> Vec<bool> {
         let mut kept = vec![false; dom.len()];
         let is_blank = |id: NodeId| matches!(dom.data(id), NodeData::Text(t) if t.trim().is_empty());
@@ -59,7 +59,7 @@ impl Clean {
                 at = dom.parent(id);
             }
         }
-        // A space between two words counts, a paragraph of nothing but spaces does not.
+        // A space between two words counts; a paragraph of spaces only does not.
         for text in blank {
             kept[text.index()] = dom.parent(text).is_some_and(|parent| kept[parent.index()]);
         }
@@ -76,7 +76,7 @@ fn open(out: &mut String, element: &Element, base: &Url) {
     }
 }
 
-/// The name an element is written under; most are only looked through.
+/// Returns the name under which an element is written. Most elements are replaced by their contents.
 fn written_name(element: &Element) -> Option<&'static str> {
     Some(match element.tag() {
         "p" => "p",

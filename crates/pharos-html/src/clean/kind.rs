@@ -1,4 +1,4 @@
-//! What a block is: three shapes, seven kinds, four classes of noise.
+//! Classification of blocks: three shapes, eight kinds, four classes of noise.
 
 use serde::Serialize;
 
@@ -6,56 +6,53 @@ use super::{Clean, LINK_BLOCK, TERMS_PER_PICTURE};
 use crate::blocks::Line;
 use crate::voting::RuleSet;
 
-/// What a block is made of (文本块、链接块、图片块).
+/// Predominant content of a block (文本块、链接块、图片块).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shape {
-    /// Text.
     Text,
-    /// Links.
     Link,
-    /// Pictures.
     Image,
 }
 
-/// What a block is for.
+/// Purpose of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BlockKind {
-    /// What the page is about (正文).
+    /// The subject of the page (正文).
     Body,
     /// Links to pages on the same subject (相关链接).
     Related,
-    /// Links through the site (导航).
+    /// Links for moving within the site (导航).
     Navigation,
-    /// Advertisement (广告).
+    /// 广告.
     Advertisement,
-    /// Copyright, imprint, licences of the site (版权).
+    /// Copyright notice, imprint and licences of the site (版权).
     Copyright,
-    /// Something to fill in.
+    /// A form.
     Form,
-    /// What readers wrote, where it is not the subject.
+    /// Reader comments that are not the subject of the page.
     Comment,
-    /// Anything else: dates, names, captions, what has no place.
+    /// Everything else, such as dates, names and captions.
     Other,
 }
 
-/// The four classes of noise (噪音) that a page is freed from.
+/// The four classes of noise (噪音) removed from a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Noise {
-    /// Links for moving about the site (导航类).
+    /// Links for moving within the site (导航类).
     Navigation,
-    /// Pictures, logos, advertisement (修饰类).
+    /// Pictures, logos and advertisements (修饰类).
     Decoration,
-    /// Forms, search boxes, votes, comments (交互类).
+    /// Forms, search boxes, polls and comments (交互类).
     Interaction,
     /// Copyright, author, dates and the rest (其它类).
     Other,
 }
 
 impl BlockKind {
-    /// The class of noise it belongs to; the body and its related links are none.
+    /// Returns the class of noise; `None` for the body and its related links.
     pub fn noise(self) -> Option<Noise> {
         match self {
             BlockKind::Body | BlockKind::Related => None,
@@ -67,9 +64,10 @@ impl BlockKind {
     }
 }
 
-/// Shape by the books' two thresholds: terms a picture, then the share of linked text.
+/// Determines the shape by two thresholds: terms per picture, then the share of linked text.
 ///
-/// The source prints "smaller" for the second one once; its own formula means greater (HTML_DocView, 7.3).
+/// Source: HTML_DocView, 《搜索引擎——原理、技术与系统》§7.1. The text of the book once says "smaller" for the second threshold;
+/// its own formula means greater.
 pub(crate) fn shape(terms: f32, images: u32, link_share: f32) -> Shape {
     if images > 0 && terms < TERMS_PER_PICTURE * images as f32 {
         Shape::Image
@@ -81,12 +79,12 @@ pub(crate) fn shape(terms: f32, images: u32, link_share: f32) -> Shape {
 }
 
 impl Clean {
-    /// The shape of a line's block.
+    /// Returns the shape of a line's block.
     pub(crate) fn shape(&self, line: &Line) -> Shape {
         shape(line.measure.terms(), line.counts.images, line.counts.link_share())
     }
 
-    /// What a line is for; [`BlockKind::Related`] is told apart from navigation elsewhere.
+    /// Returns the kind of a line. [`BlockKind::Related`] is distinguished from navigation elsewhere.
     pub(crate) fn kind(&self, number: usize, rules: &RuleSet) -> BlockKind {
         if self.is_body(number) {
             return BlockKind::Body;
@@ -95,11 +93,11 @@ impl Clean {
         else {
             return BlockKind::Other;
         };
-        /// A name further up than this many levels says little.
+        /// Names more levels up than this carry little information.
         const NEAR: f32 = 3.0;
         let position = |list: &[String], kind: &str| list.iter().position(|known| known == kind);
         let named = |kind| position(&rules.kinds.names, kind).is_some_and(|k| features.names[k] < NEAR);
-        // The words of its title are what the page is about, and no label.
+        // Words of the title are the subject of the page and not a label.
         let is_title = features.in_title > 0.5;
         let says = |kind| {
             !is_title && position(&rules.kinds.phrases, kind).is_some_and(|k| features.phrases[k] > 0.0)

@@ -1,4 +1,4 @@
-//! Pictures: the one that stands for a page which names none itself, and what those of a picture page show.
+//! The main picture of a page that declares none, and the picture descriptions of a picture page.
 
 use pharos_core::{PageObject, PageUrl};
 use url::Url;
@@ -9,20 +9,20 @@ use crate::dom::{Dom, Element, NodeId};
 use crate::quoting::is_unquotable;
 use crate::text::{collapse, is_unseen};
 
-/// Smaller pictures, in pixels, are ornaments.
+/// Minimum side length in pixels; smaller pictures are ornaments.
 const LEAST_SIDE: u32 = 100;
 
-/// Pictures that are looked at.
+/// Maximum number of pictures examined.
 const MAX_PICTURES: usize = 200;
 
-/// Characters of a description.
+/// Maximum number of characters of a description.
 const MAX_DESCRIPTION: usize = 200;
 
-/// How far up it is looked for whether a picture stands at the edge of the page.
+/// Maximum number of ancestors examined to find out whether a picture lies at the edge of the page.
 const MAX_LEVELS: usize = 50;
 
 impl Clean {
-    /// The first picture of the central region that is no ornament.
+    /// Returns the first picture of the central region that is not an ornament.
     pub(crate) fn main_picture(&self, dom: &Dom, base: &Url) -> Option<String> {
         let region = central_region(&self.blocks, &self.body).element;
         let pictures = dom.elements(region).filter(|(_, element)| element.tag() == "img").take(MAX_PICTURES);
@@ -34,7 +34,7 @@ impl Clean {
     }
 }
 
-/// Adds what the pictures of a page are said to show: on a picture page that is the body.
+/// Appends the descriptions of a page's pictures to its text; on a picture page they are the body.
 pub(crate) fn describe(page: &mut PageObject, dom: &Dom) {
     for Description { text, is_quotable } in descriptions(dom) {
         if !page.text.is_empty() {
@@ -48,13 +48,13 @@ pub(crate) fn describe(page: &mut PageObject, dom: &Dom) {
     }
 }
 
-/// What a picture is said to show.
+/// The alternative text of a picture.
 struct Description {
     text: String,
     is_quotable: bool,
 }
 
-/// What pictures are said to show, each once.
+/// Returns the descriptions of the pictures without duplicates.
 fn descriptions(dom: &Dom) -> Vec<Description> {
     let pictures = dom.elements(dom.root()).filter(|(_, element)| element.tag() == "img").take(MAX_PICTURES);
     let mut told: Vec<Description> = Vec::new();
@@ -70,7 +70,7 @@ fn descriptions(dom: &Dom) -> Vec<Description> {
     told
 }
 
-/// As far as it says how large it is.
+/// Returns `true` unless the picture declares a small size.
 fn is_large(picture: &Element) -> bool {
     ["width", "height"].iter().all(|side| {
         let pixels = picture.attribute(side).and_then(|value| value.trim().parse::<u32>().ok());
@@ -91,7 +91,7 @@ fn around(dom: &Dom, picture: NodeId) -> impl Iterator<Item = &Element> {
     above.filter_map(|id| dom.element(id))
 }
 
-/// Drawings and animations hardly ever are what a page shows.
+/// Returns `true` for drawings and animations, which are hardly ever the content of a page.
 fn is_ornament(source: &str) -> bool {
     let path = source.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
     path.starts_with("data:") || path.ends_with(".svg") || path.ends_with(".gif")

@@ -1,8 +1,8 @@
 //! Links to pages on the same subject (相关链接).
 //!
-//! Strategy 1 of HTML_DocView: a block of links is kept when its anchors are similar enough to the body; links inside
-//! the body are always kept. Strategy 2, which fetches a page behind each block and compares categories, would need the
-//! network.
+//! Strategy 1 of HTML_DocView (《搜索引擎——原理、技术与系统》§7.1): a block of links is kept if its anchors are similar enough to
+//! the body; links inside the body are always kept. Strategy 2 fetches a page behind each block and compares
+//! categories; it is not implemented because it needs the network.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hasher as _};
@@ -15,21 +15,21 @@ use crate::blocks::is_ideograph;
 use crate::dom::Dom;
 use crate::text::{collapse, text_inside};
 
-/// β: the least cosine between the words of a block's anchors and those of the body.
+/// β: minimum cosine between the words of a block's anchors and those of the body.
 const LIKENESS: f32 = 0.15;
 
-/// More related links are a directory.
+/// Maximum number of related links; more are a directory.
 const MAX_LINKS: usize = 500;
 
 const MAX_ANCHOR_CHARS: usize = 200;
 
-/// Shorter words of scripts with spaces say nothing about a subject.
+/// Minimum length of a word in scripts with spaces; shorter words carry no subject.
 const MIN_WORD_CHARS: usize = 4;
 
 type Words = HashMap<u64, f32, foldhash::fast::FixedState>;
 
 impl Clean {
-    /// Lines outside the body that link to pages on its subject: for each line, whether it is one.
+    /// Returns for each line whether it is outside the body and links to pages on the body's subject.
     pub(crate) fn related_lines(&self) -> Vec<bool> {
         let lines = &self.blocks.lines;
         let mut related = vec![false; lines.len()];
@@ -54,7 +54,7 @@ impl Clean {
         related
     }
 
-    /// The links of the body, and of the related blocks.
+    /// Returns the links of the body and of the related blocks.
     pub(crate) fn related_links(&self, dom: &Dom, base: &Url, related: &[bool]) -> Vec<Link> {
         let is_wanted = |line: u32| {
             let line = line as usize;
@@ -75,7 +75,7 @@ impl Clean {
     }
 }
 
-/// How often each word occurs; of Chinese, each pair of characters.
+/// Counts the words of texts; in Chinese, the pairs of adjacent characters.
 fn words<'a>(texts: impl Iterator<Item = &'a str>) -> Words {
     let state = foldhash::fast::FixedState::with_seed(0);
     let mut bag = Words::default();
@@ -114,7 +114,7 @@ fn cosine(a: &Words, b: &Words) -> f32 {
 }
 
 impl BlockKind {
-    /// A block of links on the body's subject is no navigation.
+    /// Returns [`BlockKind::Related`] for related links outside the body.
     pub(crate) fn or_related(self, is_related: bool) -> BlockKind {
         if is_related && self != BlockKind::Body { BlockKind::Related } else { self }
     }

@@ -1,4 +1,4 @@
-//! What was made of each part of a page, and why.
+//! Explanation of the cleaning of a page, line by line.
 
 use std::collections::BTreeMap;
 
@@ -9,48 +9,44 @@ use super::{BlockKind, Clean, Noise, Shape};
 use crate::dom::Dom;
 use crate::voting::RuleSet;
 
-/// Rules named for each line.
+/// Maximum number of rules reported for each line.
 const MAX_REASONS: usize = 5;
 
-/// Lines of which everything is told that the rules were told; there is much to tell.
+/// Maximum number of lines reported with all their features, since features take much space.
 const MAX_TOLD: usize = 10_000;
 
-/// Why every line of a page is body or is not.
+/// Explanation of how each line of a page was classified.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
-    /// What kind of page the central region makes it.
+    /// Page type determined by the central region.
     #[serde(rename = "type")]
     pub page_type: PageType,
-    /// How often the page breaks the rules of HTML.
+    /// Number of HTML parse errors.
     pub html_errors: u32,
-    /// Sums from here on are body.
+    /// Minimum score of a body line.
     pub threshold: f32,
-    /// Every line, in reading order.
+    /// Lines in reading order.
     pub lines: Vec<LineReport>,
 }
 
-/// Why a line is body or is not.
+/// Explanation of the classification of one line.
 #[derive(Clone, Debug, Serialize)]
 pub struct LineReport {
-    /// Its text.
     pub text: String,
-    /// What it is for.
     pub kind: BlockKind,
-    /// What it is made of.
     pub shape: Shape,
-    /// The class of noise it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,
-    /// The sum of the rules' scores.
+    /// Sum of the scores of all rules.
     pub score: f32,
-    /// The weightiest rules: number in the file, and score.
+    /// Rules with the greatest effect: number in the rule file and score.
     pub reasons: Vec<(usize, f32)>,
-    /// What the rules were told, by name; what is 0 is left out, and everything far down a very long page.
+    /// Feature values by name, without those that are 0. Empty beyond the first 10,000 lines.
     pub features: BTreeMap<String, f32>,
 }
 
 impl Clean {
-    /// Why every line is body or is not.
+    /// Explains the classification of every line.
     pub(crate) fn explain(&self, dom: &Dom, rules: &RuleSet) -> Explanation {
         let related = self.related_lines();
         let names = rules.feature_names();
@@ -79,7 +75,7 @@ impl Clean {
         }
     }
 
-    /// The blocks as the page object has them: lines of one kind and shape that follow each other.
+    /// Returns the blocks in the form of the page object: consecutive lines of the same kind and shape.
     pub(crate) fn block_objects(&self, related: &[bool], rules: &RuleSet) -> Vec<serde_json::Value> {
         #[derive(Serialize)]
         struct Block {

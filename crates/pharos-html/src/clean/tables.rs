@@ -1,30 +1,32 @@
-//! PageClean's table algorithm (thesis, chapter 4): which tables of a page hold its topic.
+//! The table algorithm of PageClean (PageClean thesis, ch. 4): selects the tables of a page that contain its topic.
 //!
-//! Pages used to be laid out with tables: what matters lies in the middle and is wide and high, what does not lies at
-//! the edges and is narrow and long. A table is kept by its size and by whether it has paragraphs. The thesis leaves
-//! gaps; we read them so: a missing extent is all the room there is (100 %), so that a table which says nothing of its
-//! size is judged by its paragraphs alone; "ratio very small" means nearly square; the last branch, which saves
-//! directory and picture pages, is asked of every table without paragraphs. Of nested tables the topic lies in one
-//! level only: the level whose kept tables have the most paragraphs, for noise has paragraphs too, but fewer.
+//! It applies to pages laid out with tables. Important content is in the middle, wide and high; noise is at the
+//! edges, narrow and long. A table is kept by its size and by whether it has paragraphs.
+//!
+//! The thesis leaves gaps, which are filled as follows. A missing size means the full available space (100 %), so a
+//! table without declared sizes is judged by its paragraphs alone. "Ratio very small" means nearly square. The last
+//! branch, which saves directory and picture pages, applies to every table without paragraphs. Of nested tables,
+//! the topic is on one level only: the level whose kept tables have the most paragraphs, because noise has fewer
+//! paragraphs.
 
 use crate::blocks::look::Extent;
 use crate::dom::{Dom, NodeId, Step};
 use crate::text::text_inside;
 
-/// The parameters of the algorithm. The thesis names them and gives no values; these are ours.
+/// Parameters of the algorithm. The thesis names them without values; the defaults are our choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// δ1: width in pixels.
+    /// δ1: minimum width in pixels.
     pub width_pixels: f32,
-    /// δ2: width in percent.
+    /// δ2: minimum width in percent.
     pub width_percent: f32,
-    /// δ3: height in percent.
+    /// δ3: minimum height in percent.
     pub height_percent: f32,
-    /// The longer side over the shorter one, at most.
+    /// Maximum ratio of the longer side to the shorter one.
     pub ratio: f32,
-    /// Part of the page that a table without paragraphs has to cover.
+    /// Minimum share of the page that a table without paragraphs covers.
     pub large_part: f32,
-    /// The window that percentages are of, in pixels.
+    /// Window size in pixels to which percentages refer.
     pub page: (f32, f32),
 }
 
@@ -41,10 +43,10 @@ impl Default for Limits {
     }
 }
 
-/// Text kept of a page.
+/// Maximum number of characters kept of a page.
 const MAX_CHARS: usize = 1_000_000;
 
-/// A table: how deep it is nested in others, what it says of its size, and what lies in it but not in tables in it.
+/// A table with its nesting level, declared size, and the paragraphs in it but not in nested tables.
 struct Table {
     id: NodeId,
     level: usize,
@@ -53,7 +55,8 @@ struct Table {
     paragraphs: u32,
 }
 
-/// The topic of a page by its tables; of a page without tables, all of it if it has paragraphs.
+/// Returns the topic of a page by its tables. For a page without tables, returns the whole text if it has
+/// paragraphs.
 pub(crate) fn topic(dom: &Dom, limits: &Limits) -> Vec<String> {
     let (tables, paragraphs) = tables(dom);
     if tables.is_empty() {
@@ -62,7 +65,7 @@ pub(crate) fn topic(dom: &Dom, limits: &Limits) -> Vec<String> {
     let kept: Vec<&Table> = tables.iter().filter(|table| is_topic(table, limits)).collect();
     let of_level = |level: usize| kept.iter().filter(|t| t.level == level).map(|t| t.paragraphs).sum::<u32>();
     let levels = kept.iter().map(|t| t.level);
-    // The outermost one of those with equally many.
+    // The outermost level wins a tie.
     let Some(best) = levels.max_by_key(|level| (of_level(*level), std::cmp::Reverse(*level))) else {
         return Vec::new();
     };
@@ -86,7 +89,7 @@ fn is_topic(table: &Table, limits: &Limits) -> bool {
     }
 }
 
-/// All tables, and the paragraphs outside of them.
+/// Returns all tables, and the number of paragraphs outside of them.
 fn tables(dom: &Dom) -> (Vec<Table>, u32) {
     let (mut tables, mut open, mut outside): (Vec<Table>, Vec<usize>, u32) = (Vec::new(), Vec::new(), 0);
     for step in dom.walk(dom.root()) {

@@ -1,6 +1,6 @@
-//! From text to tree: html5ever does the parsing, this receives its orders and keeps hostile pages cheap.
+//! Tree construction: html5ever parses, the sink here builds the [`Dom`] and bounds the cost of hostile pages.
 //!
-//! Three limits: [`MAX_NODES`], [`MAX_DEPTH`], and the number of attributes, which is cut before parsing
+//! Three limits apply: [`MAX_NODES`], [`MAX_DEPTH`], and the number of attributes, which is reduced before parsing
 //! ([`trim`]).
 
 use std::borrow::Cow;
@@ -15,37 +15,38 @@ use html5ever::{Attribute, ExpandedName, QualName, TokenizerResult, local_name, 
 use super::{Dom, Element, NodeData, NodeId};
 use crate::trim::{self, MAX_ATTRIBUTES};
 
-/// What comes after this many nodes is not read; the tree then takes some 100 MB.
+/// Maximum number of nodes; content beyond is ignored. The tree then takes some 100 MB.
 const MAX_NODES: usize = 1_000_000;
 
-/// Honest pages have a node for every fifteen bytes or more; formatting that is never closed makes many of one.
+/// Minimum number of input bytes per node. Ordinary pages have fifteen bytes or more per node; unclosed formatting
+/// elements multiply nodes.
 const BYTES_PER_NODE: usize = 4;
 
-/// Small pages may have this many whatever they are made of.
+/// Number of nodes allowed for any page regardless of its size.
 const SOME_NODES: usize = 20_000;
 
-/// Elements nested deeper are treated as if their tags were not there, as browsers do at about the same depth.
-/// The tree builder looks through all open elements at nearly every tag, so depth costs quadratic time.
+/// Maximum nesting depth. Tags of deeper elements are ignored, as browsers do at about the same depth. The tree
+/// builder scans all open elements at nearly every tag, so depth costs quadratic time.
 const MAX_DEPTH: u32 = 500;
 
-/// More than any page that a crawl accepts; keeps lengths within what the parser can count.
+/// Maximum input length. It exceeds any page that a crawl accepts and keeps lengths within the parser's counters.
 const MAX_INPUT: usize = 256 << 20;
 
 impl Dom {
-    /// Parses a page for its contents; any text gives a tree. Programs, style sheets and what only they read are
-    /// left out.
+    /// Parses a page for its content; any text gives a tree. Scripts, style sheets and the attributes only they use
+    /// are left out.
     pub(crate) fn parse(html: &str) -> Dom {
-        // Scripting counts as enabled, as in a reader's browser: otherwise a picture inside a `<noscript>` in the
-        // head would end the head, and the metadata after it would be taken for content.
+        // Scripting counts as enabled, as in a user's browser. Otherwise an image in a `<noscript>` in the head
+        // would end the head, and the metadata after it would be parsed as content.
         Self::build(&trim::trim(bounded(html)), true)
     }
 
-    /// Parses a page as a browser without scripts does: what stands in `<noscript>` is part of it.
+    /// Parses a page as a browser without scripts does: the contents of `<noscript>` belong to the page.
     pub(crate) fn parse_without_scripts(html: &str) -> Dom {
         Self::build(&trim::trim(bounded(html)), false)
     }
 
-    /// Parses a page with everything in it.
+    /// Parses a page without removing anything but excess attributes.
     pub(crate) fn parse_whole(html: &str) -> Dom {
         Self::build(&trim::limit_attributes(bounded(html)), true)
     }
@@ -56,7 +57,7 @@ impl Dom {
         let tokenizer = Tokenizer::new(Guard { builder }, TokenizerOpts::default());
         let input = BufferQueue::default();
         input.push_back(StrTendril::from_slice(html));
-        // The tokenizer pauses after each script, and where a charset is declared; neither concerns us.
+        // The tokenizer pauses after each script and at charset declarations; neither matters here.
         while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
         tokenizer.end();
         tokenizer.sink.builder.sink.finish()
@@ -67,7 +68,7 @@ fn bounded(html: &str) -> &str {
     &html[..html.floor_char_boundary(MAX_INPUT)]
 }
 
-/// Stands between tokenizer and tree builder and keeps the limits.
+/// Sits between tokenizer and tree builder and enforces the limits.
 struct Guard {
     builder: TreeBuilder<Handle, Sink>,
 }
@@ -85,7 +86,8 @@ impl TokenSink for Guard {
                 TagKind::StartTag if sink.open_depth.get() >= MAX_DEPTH && !stays_shallow(&tag.name) => {
                     return TokenSinkResult::Continue;
                 }
-                // Closing need not touch the tree, so the sink would not notice; the next insertion corrects this.
+                // Closing a tag need not change the tree, so the sink is not notified; the next insertion corrects
+                // the depth.
                 TagKind::EndTag => sink.open_depth.set(sink.open_depth.get().saturating_sub(1)),
                 TagKind::StartTag => {}
             }
@@ -102,8 +104,9 @@ impl TokenSink for Guard {
     }
 }
 
-/// Elements that cannot pile up: empty ones, those whose content is text, and links, which end each other.
-/// They matter too much to be lost at the depth limit, and a `<script>` without its tag would be content.
+/// Returns `true` for elements that cannot nest deeply: empty ones, those with text content, and links, which close
+/// each other. They are too important to be lost at the depth limit, and a `<script>` without its tag would become
+/// content.
 fn stays_shallow(name: &html5ever::LocalName) -> bool {
     matches!(
         *name,
@@ -130,17 +133,17 @@ fn stays_shallow(name: &html5ever::LocalName) -> bool {
     )
 }
 
-/// What the tree builder holds of a node. It asks for names all the time, so the name travels along.
+/// Handle of a node for the tree builder. It carries the name because the builder requests names constantly.
 #[derive(Clone)]
 struct Handle {
     id: NodeId,
     name: QualName,
 }
 
-/// The receiver of the tree builder's orders.
+/// Receives the operations of the tree builder.
 struct Sink {
     dom: RefCell<Dom>,
-    /// Depth of the element that content goes into at the moment, as far as insertions tell.
+    /// Depth of the current insertion point, as far as insertions show.
     open_depth: Cell<u32>,
     max_nodes: usize,
 }

@@ -1,4 +1,4 @@
-//! The dates of feeds: W3C for sitemaps and Atom, RFC 2822 for RSS, and what people write instead.
+//! Dates in feeds: W3C format in sitemaps and Atom, RFC 2822 in RSS, and common deviations.
 
 use jiff::civil::DateTime;
 use jiff::fmt::rfc2822::DateTimeParser;
@@ -7,11 +7,11 @@ use pharos_core::Timestamp;
 
 use crate::metadata::iso_date;
 
-/// Weekdays are often wrong, and say nothing that the date does not.
+/// Weekdays are often wrong and redundant.
 static RFC_2822: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
 
-/// The moment that a text means; the beginning of the day, month or year where it is no more precise, and UTC where
-/// it names no zone.
+/// Parses a date. An imprecise date means the beginning of the day, month or year; without a time zone, UTC is
+/// assumed.
 pub(super) fn moment(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(at) = RFC_2822.parse_timestamp(text) {

@@ -1,6 +1,6 @@
-//! Sitemaps, RSS and Atom as XML: one walk over the tags, without a tree.
+//! Streaming parser for sitemaps, RSS and Atom, without a tree.
 //!
-//! The reader knows no entities but XML's own and loads nothing, whatever a document type asks for.
+//! Only the predefined XML entities are resolved, and nothing is loaded, regardless of the document type.
 
 use pharos_core::PageUrl;
 use quick_xml::Reader;
@@ -12,14 +12,14 @@ use super::date::moment;
 use super::{Entry, Feed, FeedKind, MAX_ENTRIES};
 use crate::text::collapse;
 
-/// No list nests deeper; what does is an attack.
+/// Maximum nesting depth; deeper documents are attacks.
 const MAX_DEPTH: usize = 256;
-/// Longer texts of an element are cut here, in bytes.
+/// Maximum length of an element's text in bytes.
 const MAX_FIELD: usize = 4_096;
-/// Longer titles are cut here, in characters.
+/// Maximum length of a title in characters.
 const MAX_TITLE: usize = 300;
 
-/// Reads a document; `None` where its outermost element is that of no list.
+/// Parses a document; `None` if its root element is not that of a list.
 pub(super) fn read(url: &PageUrl, text: &str) -> Option<Feed> {
     let mut reader = Reader::from_str(text);
     let settings = reader.config_mut();
@@ -35,7 +35,7 @@ pub(super) fn read(url: &PageUrl, text: &str) -> Option<Feed> {
         }
     };
     let mut depth = 1;
-    // An error ends the list: what stands behind it cannot be told from markup.
+    // An error ends the list, because the text after it cannot be distinguished from markup.
     while let Ok(event) = reader.read_event() {
         match event {
             Event::Start(element) => {
@@ -63,25 +63,25 @@ pub(super) fn read(url: &PageUrl, text: &str) -> Option<Feed> {
     Some(walk.end())
 }
 
-/// The walk over one document.
+/// State of the parser for one document.
 struct Walk {
     kind: FeedKind,
     base: Url,
     entries: Vec<Entry>,
     draft: Option<Draft>,
-    /// What the text is collected for.
+    /// Field for which text is being collected.
     field: Option<Field>,
     collected: String,
 }
 
-/// An entry that is being read.
+/// An entry under construction.
 #[derive(Default)]
 struct Draft {
     depth: usize,
-    /// The entry's own namespace prefix: `<image:loc>` in a `<url>` is not for us.
+    /// Namespace prefix of the entry; `<image:loc>` in a `<url>` is ignored.
     prefix: String,
     address: Option<String>,
-    /// Taken where there is no address.
+    /// Used if there is no address.
     other_address: Option<String>,
     title: String,
     modified: Option<String>,
@@ -162,7 +162,7 @@ impl Walk {
         }
     }
 
-    /// One character, or a space for what only a document type could explain.
+    /// Appends the character of a reference, or a space for entities that only a document type could define.
     fn entity(&mut self, entity: &BytesRef<'_>) {
         match entity.resolve_char_ref() {
             Ok(Some(character)) => self.text(character.encode_utf8(&mut [0; 4])),
@@ -172,7 +172,7 @@ impl Walk {
 }
 
 impl Draft {
-    /// The first of each kind counts.
+    /// Sets a field; the first value of each field wins.
     fn fill(&mut self, field: Field, text: String) {
         let slot = match field {
             Field::Title if self.title.is_empty() => {
@@ -207,7 +207,7 @@ fn entry_name(kind: FeedKind) -> &'static str {
     }
 }
 
-/// What an element of an entry is for; `is_own` where it has the entry's prefix.
+/// Returns the field of an element in an entry. `is_own` means that the element has the entry's prefix.
 fn field(kind: FeedKind, name: &str, is_own: bool) -> Option<Field> {
     match (kind, name) {
         (FeedKind::Rss, "date") => Some(Field::Published),

@@ -1,4 +1,4 @@
-//! Office documents: zip files of XML. Word, Excel and PowerPoint (Office Open XML), and OpenDocument.
+//! Office documents, which are zip files of XML: Word, Excel and PowerPoint (Office Open XML), and OpenDocument.
 
 use std::io::{Cursor, Read as _};
 
@@ -9,24 +9,24 @@ use super::xml::{XmlEvent, walk};
 use crate::metadata::{is_page_title, iso_date};
 use crate::text::collapse;
 
-/// Unpacked bytes of one part; what is behind them is not read.
+/// Maximum uncompressed size of one part; the rest is ignored.
 const MAX_PART: u64 = 32 << 20;
 
-/// Unpacked bytes of all parts together.
+/// Maximum uncompressed size of all parts together.
 const MAX_UNPACKED: u64 = 128 << 20;
 
-/// Parts of a file: slides and sheets among them.
+/// Maximum number of parts of a file, including slides and sheets.
 const MAX_PARTS: usize = 10_000;
 
-/// Slides or sheets that are read.
+/// Maximum number of slides or sheets read.
 const MAX_SHEETS: usize = 1_000;
 
-/// Strings that the cells of a workbook share.
+/// Maximum number of shared strings of a workbook.
 const MAX_STRINGS: usize = 1_000_000;
 
 type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
-/// Reads a document; `None` where it is no Office document.
+/// Reads a document; `None` if it is not an Office document.
 pub(super) fn read(body: &[u8]) -> Option<Document> {
     let archive = ZipArchive::new(Cursor::new(body)).ok()?;
     if archive.len() > MAX_PARTS {
@@ -57,7 +57,7 @@ pub(super) fn read(body: &[u8]) -> Option<Document> {
     Some(document)
 }
 
-/// The usual ending of the names of OpenDocument files of some media type.
+/// Returns the usual file name extension for a media type of OpenDocument.
 fn open_document(media_type: &str) -> &'static str {
     match media_type.trim().strip_prefix("application/vnd.oasis.opendocument.") {
         Some("spreadsheet" | "spreadsheet-template") => "ods",
@@ -66,7 +66,7 @@ fn open_document(media_type: &str) -> &'static str {
     }
 }
 
-/// The parts of the file, unpacked one by one within bounds.
+/// Parts of the file, decompressed one by one within limits.
 struct Parts<'a> {
     archive: Archive<'a>,
     room: u64,
@@ -80,13 +80,13 @@ impl Parts<'_> {
     fn text(&mut self, name: &str) -> Option<String> {
         let part = self.archive.by_name(name).ok()?;
         let mut bytes = Vec::new();
-        // What a damaged part breaks off with is lost, what came before is kept.
+        // For a damaged part, the data before the damage is kept.
         let _ = part.take(MAX_PART.min(self.room)).read_to_end(&mut bytes);
         self.room = self.room.saturating_sub(bytes.len() as u64);
         Some(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
     }
 
-    /// `slide1.xml`, `slide2.xml` … `slide10.xml`, in that order.
+    /// Returns `slide1.xml`, `slide2.xml` … `slide10.xml` in numeric order.
     fn numbered(&self, start: &str) -> Vec<String> {
         let number = |name: &str| name.strip_prefix(start)?.strip_suffix(".xml")?.parse::<u32>().ok();
         let names = self.archive.file_names().flatten();
@@ -97,7 +97,7 @@ impl Parts<'_> {
     }
 }
 
-/// Paragraphs of Word (`w:p`, `w:t`), of slides (`a:p`, `a:t`) and of OpenDocument (`text:p`, `text:h`).
+/// Reads paragraphs of Word (`w:p`, `w:t`), of slides (`a:p`, `a:t`) and of OpenDocument (`text:p`, `text:h`).
 fn paragraphs(part: &str, document: &mut Document) {
     let mut line = String::new();
     let mut is_text = false;
@@ -110,7 +110,7 @@ fn paragraphs(part: &str, document: &mut Document) {
             XmlEvent::End("t") => is_text = false,
             XmlEvent::Start("p") => style = if is_title_box { Style::Heading } else { Style::Plain },
             XmlEvent::Start("h") if is_open_document => style = Style::Heading,
-            // The style of a Word paragraph, and what a box on a slide is for.
+            // The style of a Word paragraph, and the purpose of a box on a slide.
             XmlEvent::Attribute("val", "Title") => style = Style::Title,
             XmlEvent::Attribute("val", name) if is_heading_style(name) => style = Style::Heading,
             XmlEvent::Attribute("type", "title" | "ctrTitle") => is_title_box = true,
@@ -140,12 +140,12 @@ enum Style {
     Heading,
 }
 
-/// `Heading1`; in Chinese versions of Word the styles are called `1`, `2`, `3`.
+/// Matches `Heading1`. Chinese versions of Word name the styles `1`, `2`, `3`.
 fn is_heading_style(name: &str) -> bool {
     name.starts_with("Heading") || name.starts_with("heading")
 }
 
-/// The rows of all sheets, a row a line.
+/// Reads the rows of all sheets, one line per row.
 fn workbook(parts: &mut Parts<'_>, document: &mut Document) {
     let strings = parts.text("xl/sharedStrings.xml").map(|part| shared_strings(&part)).unwrap_or_default();
     for name in parts.numbered("xl/worksheets/sheet") {
@@ -188,7 +188,7 @@ fn sheet(part: &str, strings: &[String], document: &mut Document) {
             XmlEvent::Text(text) if is_value => value.push_str(text),
             XmlEvent::End("c") => {
                 let shared = value.trim().parse::<usize>().ok().and_then(|number| strings.get(number));
-                // A string that many cells share must not make a small file a large text.
+                // A string shared by many cells must not turn a small file into a large text.
                 if row.len() < super::MAX_TEXT {
                     row.push_str(shared.filter(|_| is_shared).unwrap_or(&value));
                     row.push(' ');
@@ -201,7 +201,7 @@ fn sheet(part: &str, strings: &[String], document: &mut Document) {
     });
 }
 
-/// Title, author and dates (Dublin Core).
+/// Reads title, author and dates (Dublin Core).
 fn properties(part: &str, document: &mut Document) {
     let mut text = String::new();
     let mut title = String::new();

@@ -1,7 +1,7 @@
-//! PDF: the glyphs of its pages, joined to words, lines and paragraphs by where they stand.
+//! PDF reader: joins the glyphs of pages to words, lines and paragraphs by their positions.
 //!
-//! `hayro` interprets the pages and tells which character each glyph is, also in Chinese files that name one of
-//! Adobe's character collections and embed nothing.
+//! `hayro` interprets the pages and maps glyphs to characters, including Chinese files that refer to one of Adobe's
+//! character collections and embed no font.
 
 use std::io::Read as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -22,25 +22,26 @@ use pharos_text::is_han;
 use super::Document;
 use crate::metadata::{is_page_title, iso_date};
 
-/// Pages that are read.
+/// Maximum number of pages read.
 const MAX_PAGES: usize = 2_000;
 
-/// Glyphs that are read, of all pages: a thick book has a million characters.
+/// Maximum number of glyphs read, over all pages. A thick book has a million characters.
 const MAX_GLYPHS: usize = 2_000_000;
 
-/// Drawings, clips and pictures of all pages: forms that are made of forms can be many more than the file is long.
+/// Maximum number of paths, clips and pictures, over all pages. Nested forms can expand to far more than the size
+/// of the file.
 const MAX_STEPS: usize = 1_000_000;
 
-/// Bytes of all streams together, unpacked, and of each picture.
+/// Maximum decompressed size of all streams together, and of each picture.
 const MAX_UNPACKED: u64 = 256 << 20;
 
-/// Units of a glyph's own measure to its size.
+/// Glyph units per em.
 const UNITS_PER_EM: f64 = 1_000.0;
 
-/// A narrower gap, as a part of the size of the letters, lies inside a word.
+/// Minimum width of a space, relative to the font size; narrower gaps lie inside a word.
 const NARROWEST_SPACE: f64 = 0.13;
 
-/// Reads a document; `None` where it is no PDF, is encrypted, or unpacks to more than any document is.
+/// Reads a document; `None` if it is not a PDF, is encrypted, or decompresses to an excessive size.
 pub(super) fn read(body: &[u8]) -> Option<Document> {
     if is_bomb(body) {
         return None;
@@ -56,13 +57,13 @@ pub(super) fn read(body: &[u8]) -> Option<Document> {
         let mut device = Collector { glyphs, steps, ..Collector::default() };
         let everywhere = Rect::new(-1e6, -1e6, 1e6, 1e6);
         let mut context = Context::new(Affine::IDENTITY, everywhere, &cache, pdf.xref(), settings.clone());
-        // The interpreter has no other way to be stopped than the one a fault would take.
+        // The interpreter can be stopped only by unwinding.
         let _ = catch_unwind(AssertUnwindSafe(|| interpret_page(page, &mut context, &mut device)));
         device.end_line();
         (glyphs, steps) = (device.glyphs, device.steps);
         if number == 0 {
             let longer_first = |a: &&Line, b: &&Line| a.size.total_cmp(&b.size);
-            // Of lines alike the first.
+            // The first line wins a tie.
             biggest = device.lines.iter().rev().max_by(longer_first).cloned().unwrap_or_default();
         }
         for paragraph in paragraphs(&device.lines) {
@@ -85,14 +86,14 @@ pub(super) fn read(body: &[u8]) -> Option<Document> {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Line {
     text: String,
-    /// Height of its letters, where it begins and ends, and how high it stands.
+    /// Font size, horizontal start and end, and vertical position.
     size: f64,
     start: f64,
     end: f64,
     height: f64,
 }
 
-/// Collects the lines of a page in the order in which they are drawn, which is nearly always that of reading.
+/// Collects the lines of a page in drawing order, which is nearly always reading order.
 #[derive(Default)]
 struct Collector {
     lines: Vec<Line>,
@@ -101,20 +102,20 @@ struct Collector {
     steps: usize,
 }
 
-/// What the interpretation of a page is ended with.
+/// Panic payload that ends the interpretation of a page.
 struct EnoughSteps;
 
 impl Collector {
     fn step(&mut self) {
         self.steps += 1;
         if self.steps >= MAX_STEPS {
-            // No message: nothing is wrong with the program.
+            // No panic message, since this is no program error.
             resume_unwind(Box::new(EnoughSteps));
         }
     }
 
     fn glyph(&mut self, text: &str, at: Point, size: f64, width: f64) {
-        // Letters of another line, or of another column.
+        // The glyph belongs to another line or another column.
         let is_same_line = (at.y - self.line.height).abs() < size.max(self.line.size) * 0.5;
         let gap = at.x - self.line.end;
         if !self.line.text.is_empty() && (!is_same_line || gap < -size || gap > size * 8.0) {
@@ -184,8 +185,8 @@ impl Device<'_> for Collector {
     fn pop_transparency_group(&mut self) {}
 }
 
-/// Joins lines that follow each other at the distance of lines, are of one size, and begin below the line before; a
-/// line that ends early ends its paragraph.
+/// Joins lines into paragraphs. Consecutive lines are joined if they have normal line spacing, the same font size,
+/// and overlap horizontally. A line that ends early ends its paragraph.
 fn paragraphs(lines: &[Line]) -> Vec<String> {
     let widest = lines.iter().map(|line| line.end - line.start).fold(0.0, f64::max);
     let mut paragraphs: Vec<String> = Vec::new();
@@ -207,7 +208,8 @@ fn paragraphs(lines: &[Line]) -> Vec<String> {
     paragraphs
 }
 
-/// Words are separated by a space, Chinese characters by nothing, and a word cut at the end of its line is whole again.
+/// Appends a line to a paragraph. Words are separated by a space, Chinese characters by nothing, and hyphenated
+/// words are rejoined.
 fn join(paragraph: &mut String, line: &str) {
     let is_cut = paragraph.strip_suffix('-').is_some_and(|before| before.ends_with(char::is_lowercase));
     if is_cut && line.starts_with(char::is_lowercase) {
@@ -222,7 +224,8 @@ fn join(paragraph: &mut String, line: &str) {
     paragraph.push_str(line);
 }
 
-/// A text in the document's own description: UTF-16 or UTF-8 with a mark, else nearly Latin-1.
+/// Decodes a text string of the document information: UTF-16 or UTF-8 with a byte-order mark, otherwise nearly
+/// Latin-1.
 fn text_string(bytes: &[u8]) -> String {
     let text = match bytes {
         [0xFE, 0xFF, rest @ ..] => UTF_16BE.decode_without_bom_handling(rest).0,
@@ -239,10 +242,10 @@ fn date(at: DateTime) -> Option<String> {
     ))
 }
 
-/// Do the streams unpack to more than any document is? One that is packed twice is meant to. Pictures are never unpacked
-/// here, so that only each of them for itself must be of reasonable size.
+/// Returns `true` if the streams decompress to an excessive size. A stream compressed twice counts as a bomb.
+/// Pictures are never decompressed here, so each is checked only on its own.
 fn is_bomb(body: &[u8]) -> bool {
-    /// Nothing is packed better.
+    /// Maximum compression ratio of zlib.
     const BEST_RATIO: u64 = 1_032;
     let is_small = (body.len() as u64) * BEST_RATIO <= MAX_UNPACKED;
     let mut unpacked = 0;
@@ -258,7 +261,7 @@ fn is_bomb(body: &[u8]) -> bool {
             continue;
         }
         let data = body[at + b"stream".len()..].trim_ascii_start();
-        // What zlib begins with.
+        // First byte of a zlib stream.
         if data.first().is_none_or(|b| b & 0x0F != 8) {
             continue;
         }
@@ -324,7 +327,7 @@ mod tests {
                 .to_string(),
             "<</Length 5>>\nstream\n/F Do\nendstream".to_string(),
         ];
-        // Ten times ten times ten …
+        // Ten calls on each of twelve levels.
         objects.extend((0..12).map(|level| form(&"/F Do ".repeat(10), level + 6)));
         objects.push(form("", 1));
         let mut file = "%PDF-1.7\n".to_string();

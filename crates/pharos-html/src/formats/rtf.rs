@@ -1,4 +1,4 @@
-//! Rich Text Format: groups in braces, control words with a backslash, text between them.
+//! Rich Text Format reader: groups in braces, control words with a backslash, and text between them.
 
 use std::collections::HashMap;
 
@@ -8,20 +8,20 @@ use super::Document;
 use crate::metadata::is_page_title;
 use crate::text::collapse;
 
-/// Groups nested deeper are an attack; their text is still read, their formats not.
+/// Maximum nesting depth. The text of deeper groups is still read, but their formatting is ignored.
 const MAX_DEPTH: usize = 200;
 
-/// Fonts of a document whose charset is remembered.
+/// Maximum number of fonts whose charset is recorded.
 const MAX_FONTS: usize = 1_000;
 
-/// Where the text of a group goes.
+/// Destination of a group's text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Destination {
     Body,
     FontTable,
     Title,
     Author,
-    /// Pictures, styles, and what newer programs mark with `\*`.
+    /// Pictures, styles, and destinations that newer programs mark with `\*`.
     Nowhere,
 }
 
@@ -29,11 +29,11 @@ enum Destination {
 struct Group {
     destination: Destination,
     encoding: &'static Encoding,
-    /// Characters that stand after a `\u` for readers that do not know it.
+    /// Number of substitute characters after a `\u`, for readers without Unicode support.
     substitutes: usize,
 }
 
-/// Reads a document; `None` where it does not begin as one.
+/// Reads a document; `None` if it does not begin as RTF.
 pub(super) fn read(body: &[u8]) -> Option<Document> {
     let body = body.trim_ascii_start();
     if !body.starts_with(b"{\\rtf") {
@@ -47,13 +47,13 @@ pub(super) fn read(body: &[u8]) -> Option<Document> {
 struct Reader<'a> {
     rest: &'a [u8],
     groups: Vec<Group>,
-    /// Groups that are open beyond [`MAX_DEPTH`].
+    /// Number of open groups beyond [`MAX_DEPTH`].
     excess: usize,
     now: Group,
     default_encoding: &'static Encoding,
     fonts: HashMap<i32, &'static Encoding>,
     font: i32,
-    /// Bytes beyond ASCII that wait to be decoded together.
+    /// Non-ASCII bytes waiting to be decoded together.
     bytes: Vec<u8>,
     line: String,
     high_surrogate: Option<u16>,
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `\u28783`, negative from 32,768 on; characters beyond come in two parts.
+    /// Handles `\u28783`, which is negative from 32,768 on. Characters outside the BMP come as two surrogates.
     fn unicode(&mut self, number: i32) {
         self.decode();
         let unit = (number & 0xFFFF) as u16;
@@ -228,7 +228,7 @@ impl<'a> Reader<'a> {
     }
 
     fn byte(&mut self, byte: u8) {
-        // After the first byte of a character the second may well be ASCII.
+        // The second byte of a character may be ASCII.
         if !byte.is_ascii() || !self.bytes.is_empty() {
             self.bytes.push(byte);
         } else {
@@ -280,7 +280,7 @@ fn of_codepage(number: i32) -> Option<&'static Encoding> {
     Encoding::for_label(label.as_bytes())
 }
 
-/// The charset number of a font, as Windows counts them.
+/// Returns the encoding for the Windows charset number of a font.
 fn of_font_charset(number: i32) -> Option<&'static Encoding> {
     of_codepage(match number {
         0 => 1252,

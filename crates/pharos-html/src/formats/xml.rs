@@ -1,4 +1,4 @@
-//! XML of any kind: the text between its tags, an element's text a line.
+//! Reader for arbitrary XML: the text between its tags, one line per element.
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
@@ -7,10 +7,10 @@ use quick_xml::events::{BytesRef, Event};
 use super::Document;
 use crate::text::collapse;
 
-/// Longer lines are cut here, in characters.
+/// Maximum length of a line in characters.
 const MAX_LINE: usize = 100_000;
 
-/// Reads a document; its title is the first element called so.
+/// Reads a document; its title is the first `title` element.
 pub(super) fn read(text: &str) -> Option<Document> {
     let mut document = Document::default();
     let mut is_xml = false;
@@ -33,18 +33,18 @@ pub(super) fn read(text: &str) -> Option<Document> {
     is_xml.then_some(document)
 }
 
-/// What a walk over XML meets; names without their prefix.
+/// Event of a walk over XML; names have no prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum XmlEvent<'a> {
     Start(&'a str),
-    /// Of the element whose start came before.
+    /// An attribute of the element that was started last.
     Attribute(&'a str, &'a str),
     Text(&'a str),
     End(&'a str),
 }
 
-/// Walks over XML without building a tree, until `each` says no or an error comes: what stands behind one cannot be
-/// told from markup. The reader knows no entities but XML's own and loads nothing.
+/// Walks over XML without building a tree, until `each` returns `false` or an error occurs. The text after an error
+/// cannot be distinguished from markup. Only the predefined XML entities are resolved, and nothing is loaded.
 pub(super) fn walk(text: &str, mut each: impl FnMut(XmlEvent<'_>) -> bool) {
     let mut reader = Reader::from_str(text);
     let settings = reader.config_mut();
@@ -78,7 +78,7 @@ pub(super) fn walk(text: &str, mut each: impl FnMut(XmlEvent<'_>) -> bool) {
     }
 }
 
-/// One character, or a space for what only a document type could explain.
+/// Returns the character of a reference, or a space for entities that only a document type could define.
 fn character(entity: &BytesRef<'_>) -> String {
     match entity.resolve_char_ref() {
         Ok(Some(character)) => character.to_string(),

@@ -1,17 +1,17 @@
-//! Who wrote a page, where no declaration says it.
+//! Author names: cleaning of declared names and search in visible lines.
 
 use super::date::{self, Order};
 use super::lines::Line;
 use crate::text::collapse;
 use pharos_text::is_han;
 
-/// No list of authors that a person wrote is longer.
+/// Maximum length of a list of authors.
 const MAX_CHARS: usize = 120;
 
-/// Lines from the heading on in which an author is named.
+/// Number of lines after the heading that are searched for an author.
 const LOOK_AT: usize = 40;
 
-/// A name as declared, without what surrounds it; empty where it is none.
+/// Removes labels and punctuation around a declared name; returns an empty string if it is no name.
 pub(super) fn cleaned(text: &str) -> String {
     let text = collapse(text, MAX_CHARS + 1);
     let mut name = text.as_str();
@@ -34,8 +34,8 @@ pub(super) fn cleaned(text: &str) -> String {
     name.to_string()
 }
 
-/// The author that a line near the heading names with a Chinese label. It counts for more than what the head declares,
-/// which on Chinese pages is often who made the site.
+/// Returns the author that a line near the heading names with a Chinese label. It wins over the declaration in the
+/// head, which on Chinese pages often names the developer of the site.
 pub(super) fn labelled(lines: &[Line], heading_at: Option<usize>) -> Option<String> {
     let is_chinese = |text: &str| text.contains("作者：") || text.contains("作者:");
     near(lines, heading_at)
@@ -49,12 +49,13 @@ fn near(lines: &[Line], heading_at: Option<usize>) -> &[Line] {
     &lines[from.saturating_sub(3)..lines.len().min(from + LOOK_AT)]
 }
 
-/// The line of the heading.
+/// Returns the index of the heading's line.
 fn start(lines: &[Line], heading_at: Option<usize>) -> usize {
     lines.iter().position(|line| heading_at.is_none_or(|at| line.at >= at)).unwrap_or(0)
 }
 
-/// The author that a line near the heading names; a Chinese reporter may also be named where the text ends.
+/// Returns the author that a line near the heading names. Chinese reporters may also be named at the end of the
+/// text.
 pub(super) fn visible(lines: &[Line], heading_at: Option<usize>) -> String {
     let (from, near) = (start(lines, heading_at), near(lines, heading_at));
     near.iter()
@@ -70,13 +71,13 @@ pub(super) fn visible(lines: &[Line], heading_at: Option<usize>) -> String {
         .unwrap_or_default()
 }
 
-/// `作者：某人`, `By Someone`.
+/// Parses `作者：某人` and `By Someone`.
 fn after_label(text: &str) -> Option<String> {
     const LABELS: [&str; 9] =
         ["作者：", "作者:", "作 者：", "作　者：", "撰文：", "文/", "文／", "发文机关：", "发布者："];
     const NEXT: [&str; 12] =
         ["来源", "时间", "日期", "发布", "发表", "点击", "编辑", "责编", "字体", "阅读", "浏览", "更新"];
-    /// English labels are also ordinary words: they must begin the line.
+    /// English labels are also ordinary words, so they must begin the line.
     const ENGLISH: [&str; 4] = ["by ", "written by ", "posted by ", "author: "];
     let (rest, is_chinese) = LABELS
         .iter()
@@ -98,7 +99,7 @@ fn after_label(text: &str) -> Option<String> {
     (is_name && !name.is_empty()).then_some(name)
 }
 
-/// `（记者 张三 李四）`, `本报记者张三`: names of two to four characters, which end where a name can end.
+/// Parses `（记者 张三 李四）` and `本报记者张三`: names of two to four characters that end where a name can end.
 fn reporter(text: &str) -> Option<String> {
     const MOST: usize = 6;
     let (_, after) = text.split_once("记者").or_else(|| text.split_once("文："))?;
@@ -108,15 +109,15 @@ fn reporter(text: &str) -> Option<String> {
     let is_name =
         |name: &&str| (2..=4).contains(&name.chars().count()) && !["报道", "摄影", "采访"].contains(name);
     let names: Vec<&str> = names.into_iter().take_while(is_name).take(MOST).collect();
-    // Otherwise it is what reporters do, not what they are called.
+    // Otherwise the words describe the work of reporters and are no names.
     let is_set_off =
         rest.len() < after.len() || rest[end..].is_empty() || rest[end..].starts_with(['）', ')', '/', '】']);
     (!names.is_empty() && is_set_off).then(|| names.join(" "))
 }
 
-/// A name alone on its line below the heading, known by its surname.
+/// Returns a name alone on its line below the heading, recognised by its surname.
 fn bare_name(text: &str) -> Option<String> {
-    /// The surnames of some four fifths of all Chinese.
+    /// The surnames of about four fifths of all Chinese people.
     const SURNAMES: &str = "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤";
     let mut chars = text.chars();
     let is_surname = chars.next().is_some_and(|first| SURNAMES.contains(first));
@@ -124,7 +125,7 @@ fn bare_name(text: &str) -> Option<String> {
     (is_surname && (1..=2).contains(&given) && chars.all(is_han)).then(|| text.to_string())
 }
 
-/// A line that its element calls the author's.
+/// Returns the name in a line whose element is marked as the author's.
 fn whole_line(text: &str) -> Option<String> {
     const LONGEST: usize = 60;
     let end = date::find(text, 1, Order::Unknown).first().map_or(text.len(), |found| found.start);

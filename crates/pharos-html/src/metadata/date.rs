@@ -1,6 +1,6 @@
-//! Dates as people and programs write them, in Chinese and in English.
+//! Dates in the forms used by people and programs, in Chinese and in English.
 //!
-//! [`declared`] reads a text that is a date and nothing before it; [`find`] looks for dates in running text.
+//! [`declared`] parses a text that begins with a date; [`find`] searches running text for dates.
 
 mod forms;
 mod reader;
@@ -11,20 +11,19 @@ use jiff::civil::Date;
 use forms::{Reading, compact, written, year_first};
 use reader::{Reader, chinese_digit};
 
-/// Years that a page can be of.
+/// Range of plausible years of a page.
 const YEARS: std::ops::RangeInclusive<i16> = 1900..=2100;
 
-/// From here on a number of seconds since 1970 has ten digits, and one of milliseconds thirteen.
+/// Numbers of digits of a Unix time in seconds and in milliseconds.
 const UNIX_DIGITS: [usize; 2] = [10, 13];
 
-/// A date, with the time of day where one is given.
+/// A date, with the time of day if given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
-    /// The day; the first of the month where only that is given.
+    /// The day; the first of the month if no day is given.
     pub(crate) day: Date,
-    /// Is the day of the month given?
     pub(crate) has_day: bool,
-    /// `10:20:00`, with the zone where one is given: `10:20:00+08:00`.
+    /// `10:20:00`, with the zone if given: `10:20:00+08:00`.
     pub(crate) time: Option<String>,
 }
 
@@ -37,12 +36,12 @@ impl Moment {
         Some(Self { day: Date::new(year, month, day.unwrap_or(1)).ok()?, has_day, time: None })
     }
 
-    /// Is the time that of Greenwich?
+    /// Returns `true` if the time is in UTC.
     pub(crate) fn is_universal(&self) -> bool {
         self.time.as_deref().is_some_and(|time| time.ends_with('Z') || time.ends_with("+00:00"))
     }
 
-    /// As ISO 8601; `2008-12` where the day is not known.
+    /// Formats the date as ISO 8601; `2008-12` if the day is unknown.
     pub(crate) fn to_iso(&self) -> String {
         match &self.time {
             _ if !self.has_day => self.day.strftime("%Y-%m").to_string(),
@@ -52,7 +51,7 @@ impl Moment {
     }
 }
 
-/// A date as ISO 8601, from a text that begins with year, month and day in that order: `2026/1/31`, `20260131`,
+/// Parses a text that begins with year, month and day in this order, and returns ISO 8601: `2026/1/31`, `20260131`,
 /// `2026年1月31日 12:05`, `2026-01-31T12:05:00+08:00`.
 pub(crate) fn iso_date(text: &str) -> Option<String> {
     let mut rest = Reader(text.trim());
@@ -60,7 +59,7 @@ pub(crate) fn iso_date(text: &str) -> Option<String> {
     moment.has_day.then(|| with_time(moment, rest).to_iso())
 }
 
-/// A date from a text that begins with one, in any form, also where only the month is known: as above, and
+/// Parses a text that begins with a date in any form, possibly without the day: the forms of [`iso_date`], and
 /// `Sat, 31 Jan 2026 12:05:00 GMT`, `January 31st, 2026`, `31/1/2026`, `1769832000`.
 pub(crate) fn declared(text: &str) -> Option<Moment> {
     let text = without_weekday(text.trim());
@@ -71,30 +70,29 @@ pub(crate) fn declared(text: &str) -> Option<Moment> {
     }
 }
 
-/// A date somewhere in a text.
+/// A date found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Where it begins, in bytes.
+    /// Byte offset of its beginning.
     pub(crate) start: usize,
-    /// Where it ends, without the time of day.
+    /// Byte offset of its end, without the time of day.
     pub(crate) end: usize,
-    /// What it says.
     pub(crate) moment: Moment,
 }
 
-/// What `3/4/2008` means.
+/// Order of day and month in dates such as `3/4/2008`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// The fourth of March with slashes, as in the United States, else the third of April.
+    /// March 4th with slashes, as in the United States, otherwise 3 April.
     #[default]
     Unknown,
-    /// The third of April.
+    /// 3 April.
     DayFirst,
-    /// The fourth of March.
+    /// March 4th.
     MonthFirst,
 }
 
-/// The first `max` dates in a text.
+/// Returns the first `max` dates in a text.
 pub(crate) fn find(text: &str, max: usize, order: Order) -> Vec<Found> {
     let mut found = Vec::new();
     let mut before = None;
@@ -110,7 +108,7 @@ pub(crate) fn find(text: &str, max: usize, order: Order) -> Vec<Found> {
         let mut rest = Reader(&text[at..]);
         let Some(moment) = written(&mut rest, Reading::Running(order)) else { continue };
         let end = text.len() - rest.0.len();
-        // A number that goes on is another number.
+        // A number that continues is not a date.
         let ends_in_digit = text[..end].ends_with(|c: char| c.is_ascii_digit());
         let after = rest.0.strip_prefix('.').unwrap_or(rest.0);
         if ends_in_digit && after.starts_with(|c: char| c.is_ascii_digit()) {
@@ -122,7 +120,7 @@ pub(crate) fn find(text: &str, max: usize, order: Order) -> Vec<Found> {
     found
 }
 
-/// Could there be a date in a text? Nearly all lines of a page are ruled out by this.
+/// Returns `false` if a text cannot contain a date, which rules out nearly all lines of a page.
 pub(crate) fn may_have_date(text: &str) -> bool {
     text.bytes().any(|b| b.is_ascii_digit()) || text.contains('年')
 }
@@ -132,7 +130,7 @@ fn may_begin_date(c: char, previous: Option<char>) -> bool {
         '0'..='9' => {
             !previous.is_some_and(|p| p.is_ascii_alphanumeric() || matches!(p, '.' | '/' | '-' | ':' | '$'))
         }
-        // Months begin with one of these.
+        // First letters of the months.
         'A' | 'D' | 'F' | 'J' | 'M' | 'N' | 'O' | 'S' | 'a' | 'd' | 'f' | 'j' | 'm' | 'n' | 'o' | 's' => {
             !previous.is_some_and(char::is_alphanumeric)
         }
@@ -141,7 +139,7 @@ fn may_begin_date(c: char, previous: Option<char>) -> bool {
     }
 }
 
-/// The order in which a text writes its dates, if it has one that makes sense in one order only: `31/1/2026`.
+/// Returns the order of day and month, if the text contains a date that is valid in one order only: `31/1/2026`.
 pub(crate) fn order(text: &str) -> Order {
     let bytes = text.as_bytes();
     for (at, _) in text.match_indices(['/', '.', '-']) {
@@ -162,7 +160,7 @@ pub(crate) fn order(text: &str) -> Order {
     Order::Unknown
 }
 
-/// Seconds or milliseconds since 1970.
+/// Parses seconds or milliseconds since 1970.
 fn unix(text: &str) -> Option<Moment> {
     if !UNIX_DIGITS.contains(&text.len()) {
         return None;
@@ -173,7 +171,7 @@ fn unix(text: &str) -> Option<Moment> {
     declared(&at)
 }
 
-/// `Sat, 31 Jan 2026` and `Saturday 31 January 2026` without the day of the week.
+/// Removes the weekday from `Sat, 31 Jan 2026` and `Saturday 31 January 2026`.
 fn without_weekday(text: &str) -> &str {
     const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
     let is_weekday =

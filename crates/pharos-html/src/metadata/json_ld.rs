@@ -1,14 +1,14 @@
-//! What a page says of itself in JSON-LD (schema.org).
+//! Metadata of a page in JSON-LD (schema.org).
 
 use serde_json::Value;
 
-/// Longer scripts are data for programs, not a description of the page.
+/// Maximum size of a script; longer ones are data for scripts and no description of the page.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Descriptions of one page that are looked at.
+/// Maximum number of nodes examined per page.
 const MAX_NODES: usize = 500;
 
-/// What [`read`] gives; the first word of the most telling description counts.
+/// Metadata found by [`read`]; the most specific node wins.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Described {
     pub(super) headline: Option<String>,
@@ -21,7 +21,7 @@ pub(super) struct Described {
     pub(super) keywords: Option<String>,
 }
 
-/// How much a description tells about the page itself.
+/// Class of a node by how specifically it describes the page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Subject {
     Article,
@@ -29,7 +29,7 @@ enum Subject {
     Page,
 }
 
-/// Adds up what all scripts of a page say. `serde_json` ends at a depth of 128.
+/// Merges the metadata of all scripts of a page. `serde_json` limits the depth to 128.
 pub(super) fn read(scripts: &[String]) -> Described {
     let documents: Vec<Value> = scripts.iter().filter_map(|script| parse(script)).collect();
     let mut nodes = Vec::new();
@@ -61,7 +61,7 @@ fn parse(script: &str) -> Option<Value> {
         .ok()
 }
 
-/// The descriptions in a document: in lists, in `@graph`, and as what a page is mainly about.
+/// Collects the nodes of a document: in lists, in `@graph`, and as main entity.
 fn gather<'a>(document: &'a Value, nodes: &mut Vec<&'a Value>) {
     let mut waiting = vec![document];
     while let Some(value) = waiting.pop() {
@@ -69,7 +69,7 @@ fn gather<'a>(document: &'a Value, nodes: &mut Vec<&'a Value>) {
             return;
         }
         match value {
-            // Turned round, so that the first is looked at first.
+            // Reversed so that the first is examined first.
             Value::Array(values) => waiting.extend(values.iter().take(MAX_NODES).rev()),
             Value::Object(members) => {
                 nodes.push(value);
@@ -142,7 +142,7 @@ fn keep(slot: &mut Option<String>, value: impl FnOnce() -> Option<String>) {
     }
 }
 
-/// The name of a person or an organisation, or of several: a text, a description, or `{"@id": …}` of one elsewhere.
+/// Returns the name of one or more persons or organisations: a text, an object, or an `{"@id": …}` reference.
 fn names(value: &Value, nodes: &[&Value]) -> Option<String> {
     const MOST: usize = 10;
     let single = std::slice::from_ref(value);

@@ -1,48 +1,47 @@
-//! The lines a reader sees, with what their elements say they are: where dates and names are looked for that no
-//! declaration gives.
+//! Visible lines of a page with hints from their elements, searched for dates and names that are not declared.
 
 use crate::blocks::Tag;
 use crate::dom::{Dom, Element, NodeData, Step};
 use crate::metadata::date;
 use crate::text::collapse;
 
-/// What enclosing elements say of a line by their tags, classes and ids.
+/// Hints about a line from the tags, classes and ids of its ancestors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hints {
-    /// Holds a date or what stands beside it: `class="post-date"`, `id=pubtime`, `<time>`.
+    /// Contains a date or its surroundings: `class="post-date"`, `id=pubtime`, `<time>`.
     pub(super) date: bool,
-    /// A `<time>` element.
+    /// Inside a `<time>` element.
     pub(super) time: bool,
     /// Names the author: `class=byline`, `rel=author`.
     pub(super) author: bool,
-    /// Not the page's own matter: footers, comments, lists of other pages.
+    /// Outside the page's own content: footers, comments, lists of other pages.
     pub(super) aside: bool,
-    /// A heading `h1` to `h3`.
+    /// Inside `h1` to `h3`.
     pub(super) heading: bool,
     /// Inside a link.
     pub(super) link: bool,
 }
 
-/// A line of the page.
+/// A visible line of the page.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// Its text, white space collapsed, cut at [`MAX_LINE_CHARS`].
+    /// Text with whitespace collapsed, truncated to [`MAX_LINE_CHARS`].
     pub(super) text: String,
-    /// Characters of the page before it.
+    /// Number of characters of the page before the line.
     pub(super) at: usize,
-    /// Of anything in the line.
+    /// Hints of any part of the line.
     pub(super) hints: Hints,
-    /// What the first `<time datetime>` or the like in the line says.
+    /// The first `<time datetime>` or similar attribute in the line.
     pub(super) datetime: Option<String>,
 }
 
-/// Longer lines are prose; their beginnings are enough.
+/// Maximum number of characters of a line; longer lines are prose.
 pub(super) const MAX_LINE_CHARS: usize = 400;
 
-/// Lines that are looked at: what stands far below is not about the page as a whole.
+/// Maximum number of lines; lines further down do not describe the page as a whole.
 const MAX_LINES: usize = 4_000;
 
-/// The lines of the page from its top.
+/// Returns the lines of the page from its top.
 pub(super) fn lines(dom: &Dom) -> Vec<Line> {
     let mut gathered = Gathered::default();
     let mut open: Vec<Place> = Vec::new();
@@ -81,19 +80,19 @@ pub(super) fn lines(dom: &Dom) -> Vec<Line> {
     gathered.finish()
 }
 
-/// Where the walk is: what is known of it, and the innermost element that calls itself not the page's own.
+/// Hints at the current position of the walk, and the innermost aside around it.
 #[derive(Clone, Copy, Default)]
 struct Place {
     hints: Hints,
     aside: Option<usize>,
-    /// Where the element began that calls itself a date's.
+    /// Character position at which the element marked as a date began.
     date_from: usize,
 }
 
-/// An element that holds more before a line than this is no date's, whatever it calls itself.
+/// An element with more characters than this before a line is not the element of a date, regardless of its name.
 const NEAR_DATE: usize = 300;
 
-/// An element that calls itself not the page's own matter, and what it holds.
+/// An element marked as not belonging to the page's own content.
 struct Aside {
     around: Option<usize>,
     chars: usize,
@@ -110,7 +109,7 @@ struct Gathered {
     unlinked: bool,
     datetime: Option<String>,
     asides: Vec<Aside>,
-    /// The aside that each line is in.
+    /// Aside of each line.
     line_asides: Vec<Option<usize>>,
     aside: Option<usize>,
 }
@@ -127,7 +126,7 @@ impl Gathered {
         if element.tag() == "h1" {
             let mut next = aside;
             while let Some(aside) = next.and_then(|number| self.asides.get_mut(number)) {
-                // What is above is marked already.
+                // Outer asides are marked already.
                 next = if aside.has_main_heading { None } else { aside.around };
                 aside.has_main_heading = true;
             }
@@ -136,7 +135,8 @@ impl Gathered {
         Place { hints, aside, date_from }
     }
 
-    /// An aside around the main heading or most of the page is only a careless name for the page.
+    /// Finishes the lines. An aside around the main heading or most of the page is only a careless name and is
+    /// ignored.
     fn finish(mut self) -> Vec<Line> {
         for (line, aside) in self.lines.iter().zip(&self.line_asides) {
             if let Some(aside) = aside.and_then(|number| self.asides.get_mut(number)) {
@@ -163,7 +163,7 @@ impl Gathered {
         self.lines
     }
 
-    /// `<time datetime>`, and `<abbr title>` or `<span title>` of the older microformats.
+    /// Reads `<time datetime>`, and `<abbr title>` or `<span title>` of older microformats.
     fn datetime(&mut self, element: &Element) {
         let name = match element.tag() {
             "time" => "datetime",
@@ -187,7 +187,7 @@ impl Gathered {
         let mut hints = place.hints;
         hints.date &= self.chars - place.date_from < NEAR_DATE;
         self.aside = place.aside;
-        // What only a part of a line says must not be said of the rest, but a line is short.
+        // A hint from a part of a line applies to the whole line, which is short.
         self.hints.date |= hints.date;
         self.hints.time |= hints.time;
         self.hints.author |= hints.author;
@@ -219,7 +219,7 @@ impl Gathered {
 fn hints(element: &Element, around: Hints) -> Hints {
     let mut hints = around;
     match element.tag() {
-        // The whole page tells nothing about a part of it.
+        // The root elements carry no information about a part of the page.
         "html" | "body" | "main" | "article" => return around,
         "time" => (hints.time, hints.date) = (true, true),
         "footer" | "aside" | "nav" => hints.aside = true,
@@ -239,8 +239,8 @@ fn hints(element: &Element, around: Hints) -> Hints {
     hints
 }
 
-/// Calls `f` with each word of a name, lower case: `postDate`, `post-date` and `post_date` are the same two. Every
-/// element of a page passes here, so nothing is allocated; longer words than any that count are cut.
+/// Calls `f` with each word of a name in lower case: `postDate`, `post-date` and `post_date` have the same two
+/// words. It runs for every element, so nothing is allocated; words longer than any known one are truncated.
 fn for_each_word(value: &str, mut f: impl FnMut(&str)) {
     let mut word = [0_u8; 20];
     let mut len = 0;
@@ -279,7 +279,7 @@ fn classify(word: &str, hints: &mut Hints) {
     }
 }
 
-/// Hidden elements count here: what programs show later is often just the date.
+/// Hidden elements are included, because content shown later by scripts is often just the date.
 fn is_unseen(tag: Tag) -> bool {
     matches!(tag, Tag::Unseen | Tag::Control)
 }

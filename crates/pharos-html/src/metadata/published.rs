@@ -1,4 +1,4 @@
-//! When a page was published and last changed: candidates of different trust, and the choice between them.
+//! Publication and modification dates: candidates of different reliability and the choice among them.
 
 mod in_url;
 mod visible;
@@ -10,32 +10,32 @@ use super::date::{self, Moment};
 use super::lines::Line;
 use visible::Seen;
 
-/// Before this nobody published on the web; what is older was put there later, and only a declaration may say so.
+/// First year of publication on the web. Older dates count only if they are declared.
 const WEB_BEGINS: i16 = 1990;
 
-/// A visible date with less says something else than when the page was published.
+/// Minimum score of a visible date to be a publication date.
 const ENOUGH: i32 = 15;
 
-/// A visible date with this much is what the author shows a reader, whatever programs write into the head.
+/// Minimum score of a visible date that wins over declarations in the head.
 const PLAIN: i32 = 60;
 
-/// A visible date with this much is clearer than what the address says.
+/// Minimum score of a visible date that wins over the date in the URL.
 const CLEAR: i32 = 50;
 
-/// Who says a date, the most trustworthy first.
+/// Origin of a date, the most reliable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Trust {
-    /// `article:published_time` and its like.
+    /// `article:published_time` and similar names.
     Named,
-    /// schema.org, in a script.
+    /// schema.org in JSON-LD.
     JsonLd,
-    /// schema.org, in attributes; `<time pubdate>`.
+    /// schema.org in attributes; `<time pubdate>`.
     Microdata,
-    /// `date`, which may be anything's.
+    /// `date`, which may mean any date.
     Unclear,
 }
 
-/// The dates that a page gives.
+/// Date candidates declared by a page.
 #[derive(Debug, Default)]
 pub(super) struct Dates {
     published: Vec<(Trust, Moment)>,
@@ -43,17 +43,18 @@ pub(super) struct Dates {
 }
 
 impl Dates {
-    /// A date said to be of the publication.
+    /// Adds a candidate for the publication date.
     pub(super) fn published(&mut self, trust: Trust, text: &str) {
         add(&mut self.published, trust, text);
     }
 
-    /// A date said to be of the last change.
+    /// Adds a candidate for the modification date.
     pub(super) fn modified(&mut self, trust: Trust, text: &str) {
         add(&mut self.modified, trust, text);
     }
 
-    /// Publication and last change, as ISO 8601. `lines` are the page's own, `heading_at` where its content begins.
+    /// Chooses the publication and modification dates, as ISO 8601. `lines` are the visible lines; `heading_at` is
+    /// the position of the content heading.
     pub(super) fn choose(
         &self,
         url: &str,
@@ -68,12 +69,12 @@ impl Dates {
         let day_in_url = in_url.clone().filter(|moment| moment.has_day);
         let trusted = declared.clone().filter(|(trust, moment)| *trust < Trust::Unclear && moment.has_day);
         let trusted = trusted.map(|(_, moment)| match &day_in_url {
-            // Pages are brought out again, but keep their address.
+            // Pages are published again but keep their URL.
             Some(first) if first.day < moment.day => first.clone(),
             _ => moment,
         });
         let shown = visible::at_least(PLAIN, &seen.beside_heading);
-        // The same day with its hour says more.
+        // The same day with a time of day is more precise.
         let is_same_day = |moment: &Moment| trusted.as_ref().is_some_and(|trusted| trusted.day == moment.day);
         let published = [
             seen.first_published,
@@ -90,7 +91,7 @@ impl Dates {
         .into_iter()
         .flatten()
         .next();
-        // Who changed a page before publishing it has mixed the two up.
+        // A modification before the publication means that the two are swapped.
         let modified = changed
             .or(seen.modified)
             .filter(|last| published.as_ref().is_none_or(|first| first.day <= last.day));
@@ -107,13 +108,13 @@ fn add(slot: &mut Vec<(Trust, Moment)>, trust: Trust, text: &str) {
     }
 }
 
-/// The first of the most trusted.
+/// Returns the first of the most reliable candidates.
 fn best(candidates: &[(Trust, Moment)], today: Date) -> Option<(Trust, Moment)> {
     let possible = candidates.iter().filter(|(_, moment)| is_possible(moment, today));
     possible.min_by_key(|(trust, _)| *trust).cloned()
 }
 
-/// A day of grace: it is tomorrow already in some part of the world.
+/// Allows one day, because some time zones are a day ahead.
 fn is_possible(moment: &Moment, today: Date) -> bool {
     today.checked_add(1.day()).is_ok_and(|tomorrow| moment.day <= tomorrow)
 }

@@ -1,8 +1,8 @@
-//! The words of the query in a snapshot: which words have which colour, and the jumps from one occurrence to the next.
+//! Highlighting of query terms in a cached page, with jump links from each occurrence to the next.
 //!
-//! Every occurrence has an id (`w0-1`, `w0-2`, …) and is a link to the next one of its word, the last to the first, so
-//! that a reader steps through a page without any script. A link cannot stand in a link: behind a link of the page that
-//! has occurrences in it stands an arrow that leads on from them.
+//! Every occurrence has an id (`w0-1`, `w0-2`, …) and links to the next occurrence of its term, the last one to the
+//! first. Users step through a page without any script. Links cannot be nested, so a link of the page that contains
+//! occurrences is followed by an arrow that leads to the next one.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -11,32 +11,33 @@ use std::ops::Range;
 use pharos_text::stem::stem_term;
 use pharos_text::{Analyser, normalise};
 
-/// Colours for query words: classes `w0` to `w9`.
+/// Number of highlight colours: classes `w0` to `w9`.
 pub const COLOURS: usize = 10;
 
-/// Occurrences of a word that one can jump to. What comes behind them is coloured: nobody steps that far, and the links
-/// would take more room than the page.
+/// Maximum number of jump targets per term. Further occurrences are only coloured, because their links would take
+/// more space than the page.
 const MAX_JUMPS: usize = 5_000;
 
-/// What is to be marked.
+/// Terms to highlight.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Marking<'a> {
-    /// Words as in the query; each is analysed as the query was, so one may stand for several words. The `n`-th has
-    /// the colour `n % 10`.
+    /// Terms of the query. Each is analysed like the query, so one may yield several words. The `n`-th term has the
+    /// colour `n % 10`.
     pub terms: &'a [String],
-    /// What the arrow behind a link of the page is called for those who do not see it.
+    /// Label of the arrow after a link, for screen readers.
     pub next: &'a str,
 }
 
-/// The marks of one snapshot while it is written.
+/// Highlights of one cached page while it is written.
 pub(super) struct Marks<'a> {
     colours: Colours,
     next: &'a str,
-    /// Occurrences so far.
+    /// Number of occurrences so far.
     counts: [usize; COLOURS],
-    /// The number that the last jump of each word leads to, in the output: the last of all leads to the first.
+    /// Output range of the target number in the last jump link of each term. It is rewritten to point to the first
+    /// occurrence.
     last: [Option<Range<usize>>; COLOURS],
-    /// Words with occurrences in the link of the page that is open.
+    /// Terms that occur in the currently open link of the page.
     in_link: [bool; COLOURS],
 }
 
@@ -51,7 +52,7 @@ impl<'a> Marks<'a> {
         }
     }
 
-    /// The occurrences in a text, in order: where each begins and ends, and its colour.
+    /// Returns the occurrences in a text in order: start, end and colour.
     pub(super) fn spans(&self, text: &str) -> Vec<(usize, usize, usize)> {
         self.colours.spans(text)
     }
@@ -86,7 +87,7 @@ impl<'a> Marks<'a> {
         out.push_str("</mark>");
     }
 
-    /// Writes what follows a link of the page: an arrow for each word that has occurrences in it.
+    /// Writes an arrow after a link of the page for each term that occurs in it.
     pub(super) fn behind_link(&mut self, out: &mut String, escape: impl Fn(&mut String, &str)) {
         for colour in 0..COLOURS {
             if std::mem::take(&mut self.in_link[colour]) {
@@ -102,7 +103,7 @@ impl<'a> Marks<'a> {
         }
     }
 
-    /// Writes the attributes that lead to the occurrence behind the last one written.
+    /// Writes the attributes of a link to the next occurrence.
     fn jump(&mut self, out: &mut String, colour: usize) {
         let _ = write!(out, "href=\"#w{colour}-");
         let start = out.len();
@@ -111,10 +112,11 @@ impl<'a> Marks<'a> {
         out.push_str("\" target=\"_self\"");
     }
 
-    /// Leads the last jump of each word back to its first occurrence. Gives how often each colour occurs.
+    /// Points the last jump link of each term to its first occurrence. Returns the number of occurrences of each
+    /// colour.
     pub(super) fn finish(self, out: &mut String) -> [usize; COLOURS] {
         let mut last: Vec<_> = self.last.into_iter().flatten().collect();
-        // From behind, so that the places of the others stay what they are.
+        // From back to front, so that the other ranges stay valid.
         last.sort_by_key(|place| std::cmp::Reverse(place.start));
         for place in last {
             out.replace_range(place, "1");
@@ -123,17 +125,17 @@ impl<'a> Marks<'a> {
     }
 }
 
-/// Is this class one of a colour?
+/// Returns `true` for a class reserved for a highlight colour.
 pub(super) fn is_colour(class: &str) -> bool {
     matches!(class.as_bytes(), [b'w', b'0'..=b'9'])
 }
 
-/// Does this id look like that of an occurrence?
+/// Returns `true` for an id reserved for an occurrence.
 pub(super) fn is_place(id: &str) -> bool {
     matches!(id.trim().as_bytes(), [b'w', b'0'..=b'9', b'-', ..])
 }
 
-/// Which words have which colour.
+/// Mapping from words to colours.
 struct Colours {
     analyser: Analyser,
     terms: HashMap<String, usize>,
@@ -151,12 +153,12 @@ impl Colours {
                 colours.entry(word).or_insert(n % COLOURS);
             }
         }
-        // Words that no dictionary has are found like any other.
+        // Query terms missing from the dictionary are segmented as words, too.
         Self { analyser: Analyser::knowing(terms.iter().map(String::as_str)), terms: colours }
     }
 
-    /// The marked spans of a text, in order, not overlapping. Words are found as the index finds them; where two
-    /// overlap, the one that begins first wins, and of those the longest.
+    /// Returns the highlighted spans of a text in order, without overlaps. Words are found as the index finds them.
+    /// Of overlapping words, the one that begins first wins, then the longest.
     fn spans(&self, text: &str) -> Vec<(usize, usize, usize)> {
         let mut spans: Vec<(usize, usize, usize)> = Vec::new();
         if self.terms.is_empty() {

@@ -1,4 +1,4 @@
-//! What the rules can ask about a line: its own text, its place, its neighbours and the blocks around it.
+//! Features of a line that rules can use: its text, its position, its neighbours and the blocks around it.
 
 use std::sync::LazyLock;
 
@@ -11,16 +11,16 @@ use super::title::TitleWords;
 use super::words::Finder;
 use crate::blocks::{Blocks, Line, Tag};
 
-/// How many kinds of names and of phrases rules can ask for.
+/// Maximum numbers of kinds of names and of phrases.
 pub(crate) const NAME_KINDS: usize = 24;
 pub(crate) const PHRASE_KINDS: usize = 12;
 
-/// Longer lines are looked at for phrases no more: there they are part of a sentence.
+/// Maximum length of a line that is searched for phrases; in longer lines they are part of a sentence.
 const PHRASE_TERMS: f32 = 25.0;
 
 macro_rules! features {
     ($($(#[$meaning:meta])* $name:ident,)+) => {
-        /// Answers about one line, each a number; what is true or false is 1 or 0.
+        /// Features of one line as numbers; booleans are 1 or 0.
         #[derive(Clone, Copy, Debug, Default)]
         pub(crate) struct Features {
             $($(#[$meaning])* pub(crate) $name: f32,)+
@@ -28,17 +28,18 @@ macro_rules! features {
             pub(crate) tags: [f32; TAG_KINDS.len()],
             /// Levels up to the nearest block of each kind of name.
             pub(crate) names: [f32; NAME_KINDS],
-            /// Is there a phrase of each kind in the line?
+            /// 1 for each kind of phrase found in the line.
             pub(crate) phrases: [f32; PHRASE_KINDS],
-            /// Was there one in the heading above?
+            /// 1 for each kind of phrase found in the preceding heading.
             pub(crate) heading_phrases: [f32; PHRASE_KINDS],
         }
 
-        /// The plain features by name.
+        /// Names of the scalar features.
         pub(crate) const PLAIN: &[&str] = &[$(stringify!($name)),+];
 
         impl Features {
-            /// All of them in the order of [`PLAIN`], then tags, names, phrases, phrases of the heading.
+            /// Returns all features in the order of [`PLAIN`], then tags, names, phrases, and phrases of the
+            /// heading.
             pub(crate) fn values(&self) -> Values {
                 let mut values = [0.0; COUNT];
                 let plain = [$(self.$name),+];
@@ -54,134 +55,135 @@ macro_rules! features {
     };
 }
 
-/// How many features there are.
+/// Total number of features.
 pub(crate) const COUNT: usize = PLAIN.len() + TAG_KINDS.len() + NAME_KINDS + 2 * PHRASE_KINDS;
 
-/// The features of a line as numbers in a row.
+/// Feature values of a line as a vector.
 pub(crate) type Values = [f32; COUNT];
 
 features! {
-    /// Length in words, Chinese counted alike.
+    /// Length in terms.
     terms,
-    /// Characters.
+    /// Length in characters.
     chars,
-    /// Part of the characters that are links.
+    /// Share of the characters inside links.
     link_share,
-    /// Links.
+    /// Number of links.
     links,
-    /// Part that is emphasised.
+    /// Share of emphasised characters.
     strong_share,
-    /// Part on buttons and labels.
+    /// Share of characters on buttons and labels.
     control_share,
     /// Pictures before or in the line.
     images,
-    /// Part that is digits.
+    /// Share of digits.
     digit_share,
-    /// Part of the words that begin with a capital.
+    /// Share of words that begin with a capital.
     capital_share,
-    /// Part of the letters that are capitals.
+    /// Share of capital letters.
     upper_share,
-    /// Commas.
+    /// Number of commas.
     commas,
-    /// Full stops and their relatives.
+    /// Number of full stops, question marks and exclamation marks.
     stops,
     /// Bars, arrows and bullets per term.
     symbol_share,
-    /// Does it end as a sentence does?
+    /// 1 if the line ends like a sentence.
     ends_as_sentence,
-    /// Does it end with a colon?
+    /// 1 if the line ends with a colon.
     ends_with_colon,
-    /// Does it begin with a small letter?
+    /// 1 if the line begins with a lower-case letter.
     begins_small,
-    /// Mean length of words.
+    /// Mean word length.
     word_chars,
-    /// Level of the heading that it is, 0 for none.
+    /// Heading level, 0 for other lines.
     heading,
-    /// Is it a paragraph?
+    /// 1 for a paragraph.
     paragraph,
-    /// An item of a list?
+    /// 1 for a list item.
     item,
-    /// A cell of a table?
+    /// 1 for a table cell.
     cell,
-    /// A term or its definition?
+    /// 1 for a term or its definition.
     definition,
-    /// Preformatted?
+    /// 1 for preformatted text.
     preformatted,
-    /// Quoted?
+    /// 1 for a quotation.
     quote,
-    /// A caption?
+    /// 1 for a caption.
     caption,
-    /// Part of its words that the title has too.
+    /// Share of its words that occur in the title.
     in_title,
-    /// Part of the title's words that it has too.
+    /// Share of the title's words that occur in the line.
     title_covered,
-    /// How often the same line stands on the page.
+    /// Number of occurrences of the same line on the page.
     repeats,
-    /// The block around: terms, part that is links, lines, pictures, paragraphs and breaks, fields.
+    /// The enclosing block: terms, share of links, lines, pictures, paragraphs and breaks, fields.
     block_terms,
     block_link_share,
     block_lines,
     block_images,
     block_paragraphs,
     block_fields,
-    /// The next larger block: terms, part that is links, lines, terms a line, fields.
+    /// The next larger block: terms, share of links, lines, terms per line, fields.
     wider_terms,
     wider_link_share,
     wider_lines,
     wider_mean,
     wider_fields,
-    /// And the next.
+    /// The second larger block.
     wider2_terms,
     wider2_link_share,
     wider2_lines,
     wider2_mean,
-    /// And the next.
+    /// The third larger block.
     wider3_terms,
     wider3_link_share,
     wider3_lines,
     wider3_mean,
-    /// Part of the page's prose in these blocks.
+    /// Share of the page's prose in these blocks.
     block_prose,
     wider_prose,
     wider2_prose,
     wider3_prose,
-    /// Blocks like this one: how many lines they have, terms a line, part that is links.
+    /// Blocks of the same template: lines, terms per line, share of links, share of the prose.
     alike_lines,
     alike_mean,
     alike_link_share,
     alike_prose,
-    /// Part of the lines like this one that follow a line of links: teasers do, paragraphs do not.
+    /// Share of lines of the same template that follow a line of links, which is high for teasers and low for
+    /// paragraphs.
     alike_after_link,
-    /// How many blocks look like the block, the wider and the next wider one.
+    /// Number of blocks of the same template as the block, the next larger and the second larger block.
     block_twins,
     wider_twins,
     wider2_twins,
     /// Words about cookies and consent, per ten terms.
     cookie_words,
-    /// Part of the wider block's terms before the line.
+    /// Share of the next larger block's terms before the line.
     wider_before,
-    /// Is it inside the best candidate for the body's block, and how many levels up does one have to go to be there?
-    /// 20 where no block around the line but the page holds it. Then the part of the page's prose in it.
+    /// Levels up to a block that contains the best candidate for the body block; 0 inside the candidate, 20 if only
+    /// the page contains it. Then the share of the page's prose in the candidate.
     candidate_levels,
     candidate_prose,
-    /// Part of the page's prose in the largest block that is named as the body.
+    /// Share of the page's prose in the largest block named as the body.
     named_prose,
     /// Levels up to a block with half, and with nine tenths, of the page's prose.
     half_levels,
     most_levels,
-    /// Part of the page's prose before the line.
+    /// Share of the page's prose before the line.
     prose_before,
-    /// Lines to the nearest line of prose, before and behind.
+    /// Lines to the nearest line of prose, before and after.
     lines_since_prose,
     lines_to_prose,
-    /// The last heading: its level, how many lines ago, its terms, how much of it is in the title.
+    /// The last heading: its level, the lines since, its terms, and the share of it that is in the title.
     above_heading,
     above_lines,
     above_terms,
     above_in_title,
-    /// Lines since the first top heading, or since the line most like the title; negative before it.
+    /// Lines since the first top heading or the line most similar to the title; negative before it.
     since_top,
-    /// The lines next to it: terms and part that is links.
+    /// The adjacent lines: terms and share of links.
     before_terms,
     before_link_share,
     before2_terms,
@@ -190,20 +192,20 @@ features! {
     after_link_share,
     after2_terms,
     after2_link_share,
-    /// Lines in a row that are links, this one among them.
+    /// Number of consecutive link lines that include this one.
     link_run,
     /// Mean over eight lines on both sides.
     around_terms,
     around_link_share,
     /// 0 at the right, 1 at the top, 2 at the left, 3 in the middle.
     position,
-    /// Place on the page, 0 to 1, by lines and by terms.
+    /// Position on the page from 0 to 1, by lines and by terms.
     place,
     place_terms,
     /// Lines from the beginning and from the end.
     index,
     index_from_end,
-    /// The page: terms, lines, part that is links, prose, number of articles, whether it has a top heading.
+    /// The page: terms, lines, share of links, share of prose, articles, pictures, fields, share of list items.
     page_terms,
     page_lines,
     page_link_share,
@@ -216,7 +218,7 @@ features! {
     depth,
 }
 
-/// The features of every line.
+/// Computes the features of every line.
 pub(super) fn features(
     blocks: &Blocks,
     title: &TitleWords,
@@ -247,7 +249,7 @@ pub(super) fn features(
     all
 }
 
-/// The last heading.
+/// The last heading before the current line.
 #[derive(Default)]
 struct Above {
     number: usize,
@@ -302,7 +304,7 @@ fn own(f: &mut Features, blocks: &Blocks, line: &Line, phrases: &Finder) {
     }
 }
 
-/// Texts about cookies look like prose and are none.
+/// Counts words about cookies; such notices look like prose but are not content.
 fn cookie_words(text: &str) -> usize {
     static WORDS: LazyLock<[memmem::Finder; 2]> =
         LazyLock::new(|| ["ookie", "onsent"].map(memmem::Finder::new));
@@ -310,12 +312,12 @@ fn cookie_words(text: &str) -> usize {
 }
 
 fn neighbours(all: &mut [Features]) {
-    /// Lines on each side that make up the neighbourhood.
+    /// Number of lines on each side that form the neighbourhood.
     const REACH: usize = 8;
     let outside = (0.0, 1.0);
     let look: Vec<(f32, f32)> = all.iter().map(|f| (f.terms, f.link_share)).collect();
     let at = |number: Option<usize>| number.and_then(|n| look.get(n)).copied().unwrap_or(outside);
-    // Sums from the beginning, so that the mean of a stretch costs two lookups.
+    // Prefix sums, so that the mean of a range costs two lookups.
     let mut sums = Vec::with_capacity(look.len() + 1);
     let (mut terms, mut linked) = (0.0f64, 0.0f64);
     sums.push((terms, linked));
@@ -349,7 +351,8 @@ pub(super) fn truth(value: bool) -> f32 {
     f32::from(u8::from(value))
 }
 
-/// The number of a feature by its name: a plain one, or `tag.nav`, `name.comment`, `phrase.share`, `above.share`.
+/// Returns the index of a feature by its name: a scalar one, or `tag.nav`, `name.comment`, `phrase.share`,
+/// `above.share`.
 pub(super) fn number_of_feature(name: &str, kinds: &Kinds) -> Option<u16> {
     let position = |list: &[String], wanted: &str| list.iter().position(|known| known == wanted);
     let number = match name.split_once('.') {
@@ -367,7 +370,7 @@ pub(super) fn number_of_feature(name: &str, kinds: &Kinds) -> Option<u16> {
     u16::try_from(number).ok()
 }
 
-/// The names of all features, in the order of [`Features::values`].
+/// Returns the names of all features, in the order of [`Features::values`].
 pub(super) fn names_of_features(kinds: &Kinds) -> Vec<String> {
     let padded = |prefix: &'static str, kinds: &[String], count: usize| -> Vec<String> {
         (0..count)

@@ -1,31 +1,31 @@
-//! What of a page is prose, and the block that most likely holds the body.
+//! Prose lines of a page, and the block that most likely contains the body.
 
 use std::ops::Range;
 
 use crate::blocks::{Blocks, Line, Tag};
 
-/// Which kinds of names tell more than the others, one bit each.
+/// Kinds of names with a special role, one bit for each kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Telling {
-    /// Those that say something on blocks that hold nearly all of the page, too.
+    /// Kinds that are meaningful even on blocks that contain nearly the whole page.
     pub(crate) holding_body: u32,
-    /// Those of blocks that are never body, however much prose is in them.
+    /// Kinds of blocks that are never body, regardless of their prose.
     pub(crate) never_body: u32,
 }
 
-/// Is it prose: long, hardly linked, with punctuation?
+/// Returns `true` for a long line with few links and with punctuation.
 fn is_prose(line: &Line) -> bool {
     line.measure.terms() >= 12.0
         && line.counts.link_share() < 0.33
         && line.measure.commas + line.measure.stops > 0
 }
 
-/// Which lines are prose. What stands in a block that is never body does not count, and what stands beside the body
-/// as a rule (an aside, a footer) only where hardly anything else is there.
+/// Determines the prose lines. Lines in blocks that are never body do not count. Lines in asides and footers count
+/// only if there is hardly any other prose.
 pub(super) fn prose_lines(blocks: &Blocks, names: Telling) -> Vec<bool> {
-    /// A name on a block with more than this part of the page's terms is the page's own.
+    /// A name on a block with more than this share of the page's terms belongs to the page itself.
     const WHOLE_PAGE: f32 = 0.95;
-    /// Terms of prose that are enough for a body.
+    /// Number of prose terms sufficient for a body.
     const ENOUGH: f32 = 100.0;
     let most = WHOLE_PAGE * blocks.containers[0].terms;
     let (mut never, mut beside) = (Vec::with_capacity(blocks.containers.len()), Vec::new());
@@ -48,14 +48,15 @@ pub(super) fn prose_lines(blocks: &Blocks, names: Telling) -> Vec<bool> {
     prose
 }
 
-/// The block that is most likely the body's, as Readability finds it: every line of prose gives points for its length
-/// and its commas to the block around it, half as many to the next larger one; links cost their share.
+/// Returns the lines of the block that most likely contains the body, by the method of Readability. Every prose
+/// line gives points for its length and commas to its block, and half as many to the next larger block; the share
+/// of links reduces them.
 pub(super) fn candidate(blocks: &Blocks, is_prose: &[bool]) -> Range<usize> {
     let mut points = vec![0.0f32; blocks.containers.len()];
     for (line, _) in blocks.lines.iter().zip(is_prose).filter(|(_, is_prose)| **is_prose) {
         let given = 1.0 + line.measure.commas as f32 + (line.measure.terms() / 20.0).min(3.0);
         let mut at = line.container as usize;
-        // A paragraph is no candidate itself.
+        // A paragraph is not a candidate itself.
         if matches!(blocks.containers[at].tag, Tag::Paragraph | Tag::Item | Tag::Quote | Tag::Cell) {
             at = blocks.containers[at].parent as usize;
         }

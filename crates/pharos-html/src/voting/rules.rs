@@ -1,13 +1,13 @@
-//! Rules as data: which words tell something, and which answers score how much.
+//! Rules as data: feature tests and their scores.
 //!
-//! A rule is one line of text, a question with two answers, each a score or another question:
+//! A rule is one line of text, a condition with two branches, each a score or another condition:
 //!
 //! ```text
 //! link_share < 0.33 ? (terms < 12 ? 0.1 : 0.6) : -0.5
 //! ```
 //!
-//! Every rule scores every line and the scores are summed. Rules stand in a TOML file, so that they can be read,
-//! changed and added without building anything.
+//! Every rule scores every line and the scores are summed. Rules are stored in a TOML file, so they can be read,
+//! changed and extended without recompiling.
 
 use thiserror::Error;
 
@@ -15,63 +15,59 @@ use super::Kinds;
 use super::features::{COUNT, Values, number_of_feature};
 use super::words::Finder;
 
-/// Rules nested deeper are refused.
+/// Maximum nesting depth of a rule.
 const MAX_DEPTH: usize = 12;
 
-/// Answers of one rule: a bit of a word each, and one to spare.
+/// Maximum number of scores of one rule: one bit of a word each, with one spare.
 const MAX_ANSWERS: usize = 31;
 
-/// What is wrong with a set of rules.
+/// Error in a rule set.
 #[derive(Debug, Error)]
 pub enum RulesError {
-    /// The file is not TOML, or has other keys.
-    #[error("cannot read the rules: {0}")]
+    /// The file is not valid TOML or has unknown keys.
+    #[error("invalid rule file: {0}")]
     Toml(#[from] toml::de::Error),
-    /// A rule does not say what it should.
-    #[error("cannot understand the rule `{rule}`: {reason}")]
+    /// A rule is malformed.
+    #[error("invalid rule `{rule}`: {reason}")]
     Rule {
-        /// The rule.
         rule: String,
-        /// What is wrong with it.
         reason: String,
     },
-    /// A file of rules that cannot be used.
-    #[error("the rules in {path} (`--rules` or `clean.rules`): {problem}")]
+    /// A rule file cannot be used.
+    #[error("cannot load rules from `{path}` (`--rules` or `clean.rules`): {problem}")]
     File {
-        /// The file.
         path: String,
-        /// What is wrong with it.
         problem: String,
     },
-    /// Words that cannot be searched for.
-    #[error("cannot use the words of the rules: {0}")]
+    /// A word list cannot be compiled.
+    #[error("invalid word list: {0}")]
     Words(String),
 }
 
-/// Rules whose scores are summed.
+/// A set of rules whose scores are summed.
 ///
-/// Scored as QuickScorer does (Lucchese and others, 2015), which was made for ranking by forests of trees: the
-/// questions of all rules are sorted by feature and threshold. Going through those that a line answers with "no",
-/// each strikes out the answers of its rule that can no longer be reached; the first one left is the score. No
-/// question is a branch that the processor could guess wrong.
+/// Scoring uses QuickScorer (Lucchese et al. 2015), which was designed for ranking with tree ensembles. The
+/// conditions of all rules are sorted by feature and threshold. Each condition that is false for a line eliminates
+/// the scores of its rule that can no longer be reached; the first one left is the score. No condition is a branch
+/// that the processor could mispredict.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stage {
     start: f32,
     questions: Vec<Question>,
-    /// Where the questions about each feature begin, and at last where they end.
+    /// Index of the first condition of each feature, followed by their total number.
     by_feature: Vec<u32>,
-    /// All answers of all rules, those of one rule in the order of its text.
+    /// Scores of all rules; those of one rule are in the order of its text.
     answers: Vec<f32>,
-    /// Where the answers of each rule begin.
+    /// Index of the first score of each rule.
     rules: Vec<u32>,
 }
 
-/// `feature < threshold`, and what a "no" strikes out.
+/// The condition `feature < threshold`, and its effect if it is false.
 #[derive(Clone, Copy, Debug)]
 struct Question {
     threshold: f32,
     rule: u32,
-    /// The bits of the answers that a "no" leaves.
+    /// Mask of the scores that remain if the condition is false.
     left: u32,
 }
 
@@ -81,12 +77,12 @@ impl Stage {
         let mut asked: Vec<(u16, Question)> = Vec::new();
         for (number, text) in rules.iter().enumerate() {
             let wrong = |reason: String| RulesError::Rule { rule: text.clone(), reason };
-            let number = u32::try_from(number).map_err(|_| wrong("there are too many rules".into()))?;
+            let number = u32::try_from(number).map_err(|_| wrong("too many rules".into()))?;
             let mut parser =
                 Parser { rest: text, rule: number, kinds, answers: Vec::new(), asked: &mut asked };
             parser.rule(0).map_err(wrong)?;
             if !parser.rest.trim().is_empty() {
-                return Err(wrong(format!("`{}` is left over", parser.rest.trim())));
+                return Err(wrong(format!("unexpected `{}` after the rule", parser.rest.trim())));
             }
             stage.rules.push(stage.answers.len() as u32);
             stage.answers.append(&mut parser.answers);
@@ -98,12 +94,12 @@ impl Stage {
         Ok(stage)
     }
 
-    /// The sum of all scores. `left` is a place to work in, best the same for many lines.
+    /// Returns the sum of all scores. `left` is scratch space that callers reuse for many lines.
     pub(crate) fn score(&self, values: &Values, left: &mut Vec<u32>) -> f32 {
         self.start + self.votes(values, left).sum::<f32>()
     }
 
-    /// What each rule gives, in the order of the file.
+    /// Returns the score of each rule, in the order of the file.
     pub(crate) fn votes<'a>(
         &'a self,
         values: &Values,
@@ -135,10 +131,10 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// `feature < number ? rule : rule`, or a number.
+    /// Parses `feature < number ? rule : rule`, or a number.
     fn rule(&mut self, depth: usize) -> Result<(), String> {
         if depth > MAX_DEPTH {
-            return Err("it is nested too deeply".into());
+            return Err("nested too deeply".into());
         }
         self.rest = self.rest.trim_start();
         if let Some(inside) = self.rest.strip_prefix('(') {
@@ -150,16 +146,16 @@ impl<'a> Parser<'a> {
         if let Ok(score) = word.parse::<f32>() {
             self.answers.push(score);
             return if self.answers.len() > MAX_ANSWERS {
-                Err("it has too many answers".into())
+                Err("too many scores".into())
             } else {
                 Ok(())
             };
         }
         let feature =
-            number_of_feature(word, self.kinds).ok_or_else(|| format!("there is no feature `{word}`"))?;
+            number_of_feature(word, self.kinds).ok_or_else(|| format!("unknown feature `{word}`"))?;
         self.expect("<")?;
         let word = self.word();
-        let threshold = word.parse().map_err(|_| format!("`{word}` is no number"))?;
+        let threshold = word.parse().map_err(|_| format!("`{word}` is not a number"))?;
         self.expect("?")?;
         let from = self.answers.len();
         self.rule(depth + 1)?;
@@ -183,12 +179,12 @@ impl<'a> Parser<'a> {
             .rest
             .trim_start()
             .strip_prefix(sign)
-            .ok_or_else(|| format!("`{sign}` is missing before `{}`", self.rest.trim()))?;
+            .ok_or_else(|| format!("expected `{sign}` before `{}`", self.rest.trim()))?;
         Ok(())
     }
 }
 
-/// The words of a rule file: kinds in their order, and what finds them.
+/// Compiles the words of a rule file, in the order of their kinds.
 pub(super) fn finder(words: &[(String, Vec<String>)]) -> Result<Finder, RulesError> {
     let all =
         words.iter().enumerate().flat_map(|(kind, (_, words))| words.iter().map(move |w| (kind, w.as_str())));
@@ -223,10 +219,10 @@ mod tests {
     #[test]
     fn a_wrong_rule_says_what_is_wrong() {
         let wrong = |rule: &str| score(&[rule], &Features::default()).unwrap_err().to_string();
-        assert!(wrong("colour < 1 ? 2 : 3").contains("no feature `colour`"));
-        assert!(wrong("terms < x ? 2 : 3").contains("`x` is no number"));
-        assert!(wrong("terms < 1 ? 2").contains("`:` is missing"));
-        assert!(wrong("1 2").contains("left over"));
+        assert!(wrong("colour < 1 ? 2 : 3").contains("unknown feature `colour`"));
+        assert!(wrong("terms < x ? 2 : 3").contains("`x` is not a number"));
+        assert!(wrong("terms < 1 ? 2").contains("expected `:`"));
+        assert!(wrong("1 2").contains("unexpected `2`"));
         assert!(wrong(&format!("{}1", "(".repeat(1_000))).contains("too deeply"));
         assert!(wrong(&format!("{}1", "terms < 1 ? (terms < 1 ? 1 : 1) : ".repeat(20))).contains("too"));
     }

@@ -1,4 +1,4 @@
-//! The place of a line among the blocks of its page.
+//! Position of a line among the blocks of its page.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hasher as _};
@@ -9,7 +9,7 @@ use super::prose::{Telling, candidate, prose_lines};
 use super::title::TitleWords;
 use crate::blocks::{Blocks, Line, Tag};
 
-/// Tags that rules can ask for: how many levels up the nearest one is.
+/// Tags that rules can use: the feature is the number of levels up to the nearest one.
 pub(crate) const TAG_KINDS: [(Tag, &str); 15] = [
     (Tag::Article, "article"),
     (Tag::Main, "main"),
@@ -28,65 +28,66 @@ pub(crate) const TAG_KINDS: [(Tag, &str); 15] = [
     (Tag::Address, "address"),
 ];
 
-/// Longer lines are no title.
+/// Maximum length of a line compared with the title.
 const TITLE_TERMS: f32 = 40.0;
 
-/// Levels that stand for "nowhere above".
+/// Number of levels that means "no such ancestor".
 const NOWHERE: u8 = 20;
 
-/// A name on a block with more than this part of the page's prose, and of all its terms, says nothing:
-/// `<div class=has-sidebar>`. The prose alone does not tell: where the body is short, a sidebar has most of it.
+/// A name is ignored on a block with more than these shares of the page's prose and of its terms, for example `<div
+/// class=has-sidebar>`. Prose alone is not sufficient: if the body is short, a sidebar contains most of the prose.
 const TOO_LARGE_PROSE: f32 = 0.7;
 const TOO_LARGE_TERMS: f32 = 0.5;
 
 type Map<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 
-/// What has to be known of the whole page before a line's place in it can be told.
+/// Page-wide statistics needed to compute the features of a line.
 pub(super) struct Surroundings {
-    /// For each container.
+    /// Context of each container.
     blocks: Vec<Place>,
-    /// Blocks of one template.
+    /// Statistics of the blocks of each template, by signature.
     alike: Map<u64, Alike>,
-    /// How many blocks there are of each template.
+    /// Number of blocks of each template.
     twins: Map<u64, u32>,
-    /// How often each text occurs, by its hash, and the hash of each line.
+    /// Number of occurrences of each text by its hash, and the hash of each line.
     repeats: Map<u64, u32>,
     hashes: Vec<u64>,
-    /// How much each line is like the title, both ways.
+    /// Similarity of each line to the title, in both directions.
     likeness: Vec<(f32, f32)>,
-    /// Prose before each line, and at the end all of it.
+    /// Prose terms before each line, followed by their total.
     prose: Vec<f32>,
     /// Terms before each line.
     terms: Vec<f32>,
-    /// Number of the nearest line of prose before and behind each line.
+    /// Number of the nearest prose line before and after each line.
     last_prose: Vec<u32>,
     next_prose: Vec<u32>,
     top: Option<usize>,
-    /// Lines of the best candidate for the body's block.
+    /// Lines of the best candidate for the body block.
     candidate: Range<usize>,
     named_prose: f32,
     articles: f32,
     items_share: f32,
 }
 
-/// Where on the page, in the order of the literature's scores.
+/// Position on the page, ordered by the scores of 《走进搜索引擎》§3.1.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(u8)]
 enum Position {
-    /// Also the bottom, which the literature does not name.
+    /// Includes the bottom, which the book does not mention.
     Right,
     Top,
     Left,
     Middle,
 }
 
-/// A cell with this part of the page's terms is the middle column; cells of its row stand left and right of it.
+/// A cell with more than this share of the page's terms is the middle column; the other cells of its row are left
+/// and right of it.
 const MIDDLE_COLUMN: f32 = 0.3;
 
 #[derive(Clone, Copy)]
 struct Place {
     position: Position,
-    /// The nearest block around with more lines.
+    /// The nearest enclosing block with more lines.
     wider: u32,
     depth: u16,
     tags: [u8; TAG_KINDS.len()],
@@ -250,17 +251,17 @@ impl Surroundings {
         self.prose.last().copied().unwrap_or_default()
     }
 
-    /// How often the line's text stands on the page.
+    /// Returns the number of occurrences of the line's text on the page.
     pub(super) fn repeats(&self, line: usize) -> f32 {
         self.hashes.get(line).and_then(|hash| self.repeats.get(hash)).copied().unwrap_or_default() as f32
     }
 
-    /// How much a line is like the title, both ways.
+    /// Returns the similarity of a line to the title, in both directions.
     pub(super) fn likeness(&self, line: usize) -> (f32, f32) {
         self.likeness.get(line).copied().unwrap_or_default()
     }
 
-    /// Fills what depends on the line's place.
+    /// Fills the features that depend on the line's position.
     pub(super) fn fill(&self, f: &mut Features, blocks: &Blocks, number: usize, line: &Line) {
         let place = &self.blocks[line.container as usize];
         f.position = f32::from(place.position as u8);
@@ -333,7 +334,7 @@ impl Surroundings {
             let share = prose(at);
             let lines = blocks.containers[at].lines();
             if f.candidate_levels > levels && at != 0 {
-                // Inside the candidate: none. Beside it: as many as lead to a block that holds it.
+                // Inside the candidate: 0. Otherwise the number of levels up to a block that contains it.
                 if lines.start >= self.candidate.start && lines.end <= self.candidate.end {
                     f.candidate_levels = 0.0;
                 } else if lines.start <= self.candidate.start && lines.end >= self.candidate.end {
@@ -370,7 +371,7 @@ fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// The middle column of each row that has one.
+/// Returns the middle column of each row that has one.
 fn middle_columns(blocks: &Blocks) -> Map<u32, usize> {
     let enough = MIDDLE_COLUMN * blocks.containers[0].terms;
     let cells = blocks.containers.iter().enumerate().filter(|(_, c)| c.tag == Tag::Cell && c.terms > enough);

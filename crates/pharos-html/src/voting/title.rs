@@ -1,20 +1,20 @@
-//! How much a line is like the title.
+//! Similarity of a line to the page title.
 
 use std::hash::{BuildHasher as _, Hasher as _};
 
 use crate::blocks::is_ideograph;
 
-/// Words of a title beyond this many are not looked at.
+/// Maximum number of title words.
 const MAX_WORDS: usize = 64;
 
-/// The words of the page's title; of Chinese, the characters.
+/// Hashes of the words of the page title; for Chinese, of its characters.
 #[derive(Debug, Default)]
 pub(crate) struct TitleWords {
     words: Vec<u64>,
 }
 
 impl TitleWords {
-    /// The words of a title.
+    /// Collects the words of a title.
     pub(crate) fn of(title: &str) -> Self {
         let mut words = Vec::new();
         each_word(title, |word| words.push(word));
@@ -24,7 +24,8 @@ impl TitleWords {
         TitleWords { words }
     }
 
-    /// Part of the line's words that are in the title, and part of the title's words that are in the line.
+    /// Returns the share of the line's words that are in the title, and the share of the title's words that are in
+    /// the line.
     pub(crate) fn likeness(&self, line: &str) -> (f32, f32) {
         if self.words.is_empty() {
             return (0.0, 0.0);

@@ -1,11 +1,11 @@
-//! Words that tell what a part of a page is: in the class and id of elements, and in short lines of text.
+//! Multi-pattern search for words that reveal the purpose of a part of a page, in classes, ids and short lines.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError};
 
 /// Finds words of several kinds in one pass.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Finder {
-    /// None where there is nothing to find.
+    /// `None` if there are no words.
     automaton: Option<AhoCorasick>,
     words: Vec<Word>,
 }
@@ -13,13 +13,13 @@ pub(crate) struct Finder {
 #[derive(Clone, Copy, Debug)]
 struct Word {
     kind: u8,
-    /// Must a word begin, and end, where this one does?
+    /// True if the match must begin, or end, at a word boundary.
     begins: bool,
     ends: bool,
 }
 
 impl Finder {
-    /// `words` with the number of their kind, at most 32 of them.
+    /// Compiles words with the number of their kind, at most 32 kinds.
     pub(crate) fn new<'a>(words: impl Iterator<Item = (usize, &'a str)>) -> Result<Finder, BuildError> {
         let (mut patterns, mut known) = (Vec::new(), Vec::new());
         for (kind, spelling) in words {
@@ -39,7 +39,7 @@ impl Finder {
         Ok(Finder { automaton: Some(automaton), words: known })
     }
 
-    /// The kinds of the words in `text`, one bit each.
+    /// Returns the kinds of the words found in `text`, one bit for each.
     pub(crate) fn find(&self, text: &str) -> u32 {
         let Some(automaton) = &self.automaton else { return 0 };
         let bytes = text.as_bytes();

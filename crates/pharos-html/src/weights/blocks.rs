@@ -1,4 +1,4 @@
-//! What the markup of a body stresses, and the tree of blocks that its emphasis is carried through.
+//! Emphasis in the markup of a body, and the block tree through which it propagates.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -8,43 +8,43 @@ use crate::blocks::{Blocks, Tag};
 use crate::dom::Dom;
 use crate::text::text_inside;
 
-/// That of a heading whose rank is not known.
+/// Factor of a heading of unknown rank.
 pub(super) const HEADING_FACTOR: f64 = 3.0;
 
-/// No factor of a leaf is higher, however many tags it has.
+/// Maximum factor of a leaf, regardless of the number of its tags.
 const MAX_FACTOR: f64 = 10.0;
 
-/// Text in important tags that is longer than this, in characters, is a whole paragraph in bold type: a look, not
-/// an emphasis.
+/// Maximum length of emphasised text in characters. Longer text is a paragraph in bold type, which is a style and
+/// not an emphasis.
 const MAX_EMPHASIS: usize = 60;
 
-/// Headings and emphasised texts that are kept of a page.
+/// Maximum numbers of headings and of emphasised texts kept.
 const MAX_KEPT: usize = 100;
 
-/// Important tags of a page whose text is read: in a thousand tags around each other it is the same one.
+/// Maximum number of important tags whose text is read, since nested tags have the same text.
 const MAX_LOOKED_AT: usize = 5_000;
 
-/// Blocks of a page; what comes behind is not weighed.
+/// Maximum number of blocks; later blocks are not weighted.
 pub(super) const MAX_BLOCKS: usize = 20_000;
 
-/// Emphasised text that is no emphasis (B79).
+/// Emphasised labels that are no emphasis (《搜索引擎——原理、技术与系统》§7.1).
 static NOISE: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let list = include_str!("../../data/noise-words.txt");
     list.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect()
 });
 
-/// What the markup of a page stresses.
+/// Emphasis in the markup of a page.
 #[derive(Debug)]
 pub(crate) struct Emphasis<'a> {
-    /// Its blocks, with their factors.
+    /// Blocks with their factors.
     pub(crate) tree: BlockTree<'a>,
-    /// The texts of its headings.
+    /// Texts of the headings.
     pub(crate) headings: Vec<String>,
-    /// What else is emphasised.
+    /// Other emphasised texts.
     pub(crate) emphasised: Vec<String>,
 }
 
-/// Reads the lines that `is_body` accepts.
+/// Reads the emphasis in the lines for which `is_body` returns `true`.
 pub(crate) fn emphasis<'a>(dom: &Dom, blocks: &'a Blocks, is_body: impl Fn(usize) -> bool) -> Emphasis<'a> {
     let (mut headings, mut others) = (Vec::new(), Vec::new());
     let mut factors = vec![0.0_f64; blocks.lines.len()];
@@ -67,7 +67,8 @@ pub(crate) fn emphasis<'a>(dom: &Dom, blocks: &'a Blocks, is_body: impl Fn(usize
     Emphasis { tree: tree(dom, blocks, &factors, is_body), headings, emphasised: others }
 }
 
-/// Containers around body lines, with the lines as leaves; a container of one line is the leaf itself.
+/// Builds the tree of containers around body lines, with the lines as leaves. A container with one line is the leaf
+/// itself.
 fn tree<'a>(
     dom: &Dom,
     blocks: &'a Blocks,
@@ -75,7 +76,7 @@ fn tree<'a>(
     is_body: impl Fn(usize) -> bool,
 ) -> BlockTree<'a> {
     let mut tree = BlockTree::new();
-    // The numbers of the containers in the tree; 0 is the page's body, and whatever is not there yet.
+    // Tree indexes of the containers; 0 means the page's body or a container not added yet.
     let mut numbers = vec![0; blocks.containers.len()];
     let mut missing = Vec::new();
     for (number, line) in blocks.lines.iter().enumerate().filter(|(number, _)| is_body(*number)) {
@@ -106,7 +107,7 @@ fn tree<'a>(
     tree
 }
 
-/// Words, not labels, not numbers, and not a whole paragraph.
+/// Returns `true` for words, and `false` for labels, numbers and whole paragraphs.
 fn is_truly_important(content: &str) -> bool {
     let plain = content.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let label = plain.split([':', '：']).next().unwrap_or_default().trim_end();

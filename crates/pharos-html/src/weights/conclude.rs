@@ -1,4 +1,4 @@
-//! What follows for the page object from the weights of words.
+//! Fields of the page object that derive from term weights.
 
 use std::collections::HashSet;
 
@@ -11,20 +11,20 @@ use crate::dom::Dom;
 use crate::metadata::is_page_title;
 use crate::summary;
 
-/// Words of a page that are kept with their weights.
+/// Maximum number of terms kept with their weights.
 const KEPT_TERMS: usize = 50;
 
-/// Words that stand in for a title (B89).
+/// Number of terms that replace a meaningless title (《搜索引擎——原理、技术与系统》§7.1).
 const TITLE_WORDS: Choice = Choice::Absolute(3);
 
-/// Sentences are weighed by the words well above the average.
+/// Terms that weight sentences: those well above the average.
 const SENTENCE_WORDS: Choice = Choice::Relative(3.0);
 
-/// So many of them at most: each is looked for in each sentence.
+/// Maximum number of such terms, since each is searched for in each sentence.
 const MOST_SENTENCE_WORDS: Choice = Choice::Absolute(30);
 
-/// Fills what follows from the weights of words: headings, emphasised texts, the weightiest words; and keywords,
-/// abstract and title where the page gives none. Only lines that `is_body` accepts count.
+/// Fills headings, emphasised texts and the terms with the highest weights. Also fills keywords, abstract and title
+/// if the page declares none. Only lines for which `is_body` returns `true` count.
 pub(crate) fn fill(
     page: &mut PageObject,
     dom: &Dom,
@@ -38,7 +38,7 @@ pub(crate) fn fill(
     conclude(page, &found.tree, weighing, abstract_chars);
 }
 
-/// The same for a document without markup: its lines are the blocks, its headings are known.
+/// Fills the same fields for a document without markup: its lines are the blocks, and its headings are known.
 pub(crate) fn fill_from_text(page: &mut PageObject, weighing: Weighing, abstract_chars: usize) {
     let text = std::mem::take(&mut page.text);
     let headings: HashSet<&str> = page.headings.iter().chain([&page.title]).map(String::as_str).collect();
@@ -60,7 +60,7 @@ fn conclude(page: &mut PageObject, tree: &BlockTree, weighing: Weighing, abstrac
     }
     if page.summary.is_empty() {
         let weighty = match choose(&terms, SENTENCE_WORDS) {
-            // In a short text all words weigh much the same.
+            // In a short text all terms have similar weights.
             [] => keywords,
             weighty => choose(weighty, MOST_SENTENCE_WORDS),
         };
@@ -68,7 +68,7 @@ fn conclude(page: &mut PageObject, tree: &BlockTree, weighing: Weighing, abstrac
             Some(quotable) => quotable.lines().map(str::to_string).collect(),
             None => tree.paragraphs(),
         };
-        // The title is shown beside the abstract.
+        // The title is displayed next to the abstract.
         paragraphs.retain(|paragraph| *paragraph != page.title && *paragraph != page.content_title);
         page.summary = summary::by_paragraphs(&paragraphs, weighty, abstract_chars);
     }

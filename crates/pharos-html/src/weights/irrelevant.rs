@@ -1,20 +1,21 @@
-//! Words that are frequent everywhere and tell nothing (高频无关词; DocView, B83): a list, and how it is learnt.
+//! Irrelevant words that are frequent in nearly all documents (高频无关词; 《搜索引擎——原理、技术与系统》§7.1): a list, and the
+//! algorithm that learns it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// What was learnt on general pages.
+/// The list learnt from general pages.
 static WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let list = include_str!("../../data/irrelevant-words.txt");
     list.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect()
 });
 
-/// Is this a word of the list?
+/// Returns `true` for a word of the list.
 pub(super) fn is_irrelevant(term: &str) -> bool {
     WORDS.contains(term)
 }
 
-/// Learns the words that are of high frequency in very many documents.
+/// Learns the words that have a high frequency in very many documents.
 ///
 /// ```
 /// let mut learner = pharos_html::IrrelevantWordLearner::default();
@@ -26,21 +27,21 @@ pub(super) fn is_irrelevant(term: &str) -> bool {
 #[derive(Debug, Default)]
 pub struct IrrelevantWordLearner {
     documents: usize,
-    /// In how many documents a word was of high frequency.
+    /// Number of documents in which a word has a high frequency.
     frequent_in: HashMap<String, usize>,
 }
 
 impl IrrelevantWordLearner {
-    /// Words of a document that count as its most frequent ones.
+    /// Number of words per document that count as frequent.
     const MOST_FREQUENT: usize = 20;
 
-    /// A word that is of high frequency in fewer documents than one in this many is nobody's habit.
+    /// A word must be frequent in at least one of this many documents.
     const ONE_IN: usize = 50;
 
-    /// Words that are counted; rare ones are forgotten when there are more.
+    /// Maximum number of words counted; rare ones are dropped beyond it.
     const MAX_WORDS: usize = 500_000;
 
-    /// Adds a document: its words, and how often each occurs.
+    /// Adds a document: its words with their frequencies.
     pub fn add<'a>(&mut self, terms: impl IntoIterator<Item = (&'a str, usize)>) {
         self.documents += 1;
         let mut terms: Vec<(&str, usize)> = terms.into_iter().filter(|(_, count)| *count > 1).collect();
@@ -53,15 +54,15 @@ impl IrrelevantWordLearner {
         }
         if self.frequent_in.len() > Self::MAX_WORDS {
             self.frequent_in.retain(|_, count| *count > 1);
-            // Hostile input may have nothing but rare words.
+            // Hostile input may consist of rare words only.
             if self.frequent_in.len() > Self::MAX_WORDS {
                 self.frequent_in.clear();
             }
         }
     }
 
-    /// The words found, the most common first. The cut is where the number of documents jumps: the greatest ratio
-    /// between a word's and the next one's.
+    /// Returns the words found, the most common first. The list ends at the greatest jump in the number of
+    /// documents: the maximum ratio between a word and the next one.
     pub fn words(&self) -> Vec<&str> {
         let least = (self.documents / Self::ONE_IN).max(2);
         let mut ranked: Vec<(&str, usize)> =
@@ -72,7 +73,7 @@ impl IrrelevantWordLearner {
             let next = ranked.get(place + 1).map_or(1, |(_, count)| *count);
             ranked[place].1 as f64 / next as f64
         };
-        // Of jumps alike the last: rather a word too many than one too few.
+        // The last jump wins a tie: one word too many is better than one too few.
         let cut = (0..candidates).max_by(|a, b| jump(*a).total_cmp(&jump(*b)));
         ranked.iter().take(cut.map_or(0, |place| place + 1)).map(|(term, _)| *term).collect()
     }

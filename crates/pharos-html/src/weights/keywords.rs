@@ -1,17 +1,17 @@
-//! Which words stand for a page (DocView, B87).
+//! Keyword selection (DocView, 《搜索引擎——原理、技术与系统》§7.1).
 
 use pharos_core::WeightedTerm;
 
-/// How many words are chosen.
+/// Selection strategy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Choice {
-    /// So many of the weightiest (绝对选取, α).
+    /// The given number of terms with the highest weights (绝对选取, α).
     Absolute(usize),
-    /// All that weigh more than so many times the average (相对选取, β).
+    /// All terms above the given multiple of the average weight (相对选取, β).
     Relative(f32),
 }
 
-/// The words chosen of `terms`, which are sorted.
+/// Selects from `terms`, which are sorted by descending weight.
 pub(crate) fn choose(terms: &[WeightedTerm], choice: Choice) -> &[WeightedTerm] {
     let chosen = match choice {
         Choice::Absolute(count) => count.min(terms.len()),

@@ -1,4 +1,4 @@
-//! Documents, as JSON lines or as TREC text.
+//! Documents in JSON lines or TREC text.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::file::{Reader, check_id, count_lines, lines};
 use super::{CollectionError, TestDocument};
 
-/// A line of `docs.jsonl`; other keys are passed over.
+/// A line of `docs.jsonl`; other keys are ignored.
 #[derive(Deserialize)]
 struct Line {
     id: String,
@@ -18,7 +18,7 @@ struct Line {
     url: Option<String>,
 }
 
-/// A document and the line it starts at, or the line that is wrong and why.
+/// A document and the line at which it begins, or an invalid line and the error.
 type Found = Result<(usize, TestDocument), (usize, String)>;
 
 pub(super) fn read(reader: &mut Reader) -> Result<Vec<TestDocument>, CollectionError> {
@@ -33,7 +33,7 @@ pub(super) fn read(reader: &mut Reader) -> Result<Vec<TestDocument>, CollectionE
             let checked = found.and_then(|(line, document)| {
                 check_id(&document.id).map_err(|problem| (line, problem))?;
                 if !ids.insert(document.id.clone()) {
-                    return Err((line, format!("there is a document `{}` before", document.id)));
+                    return Err((line, format!("duplicate document id `{}`", document.id)));
                 }
                 Ok(document)
             });
@@ -57,10 +57,10 @@ fn json_lines(text: &str) -> Vec<Found> {
         .collect()
 }
 
-/// `<DOC> <DOCNO>id</DOCNO> <TITLE>…</TITLE> <TEXT>…</TEXT> </DOC>`, over and over. Some collections of TREC write
-/// `<HEADLINE>` for the title; `<URL>` is taken where there is one.
+/// Parses `<DOC> <DOCNO>id</DOCNO> <TITLE>…</TITLE> <TEXT>…</TEXT> </DOC>` repeatedly. Some TREC collections use
+/// `<HEADLINE>` for the title; `<URL>` is read if present.
 fn trec_text(text: &str) -> Vec<Found> {
-    // Lower case of ASCII moves no byte, so that places in one text are places in the other.
+    // ASCII lower-casing preserves byte offsets, so offsets are valid in both texts.
     let lower = text.to_ascii_lowercase();
     let mut found = Vec::new();
     let (mut place, mut line) = (0, 1);
@@ -91,7 +91,7 @@ fn trec_document(text: &str, lower: &str, line: usize) -> Found {
     Ok((line, document))
 }
 
-/// What stands in the elements of this name, in their order.
+/// Returns the contents of the elements of this name, in order.
 fn elements<'a>(text: &'a str, lower: &str, name: &str) -> Vec<&'a str> {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let mut found = Vec::new();
@@ -104,7 +104,7 @@ fn elements<'a>(text: &'a str, lower: &str, name: &str) -> Vec<&'a str> {
     found
 }
 
-/// A text with a space for every tag such as `<P>` or `</F>`; a lone `<` stays.
+/// Replaces every tag such as `<P>` or `</F>` by a space; a lone `<` stays.
 fn without_tags(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -112,7 +112,7 @@ fn without_tags(text: &str) -> String {
         let (before, tag) = rest.split_at(start);
         plain.push_str(before);
         let is_tag = tag[1..].trim_start_matches('/').starts_with(|first: char| first.is_ascii_alphabetic());
-        // Tags are short and do not hold others: without this, a text of `<a<a<a` would be searched again and again.
+        // Tags are short and not nested. Without this check, a text of `<a<a<a` would take quadratic time.
         match tag[1..].find(['<', '>']) {
             Some(end) if is_tag && tag.as_bytes()[1 + end] == b'>' => {
                 plain.push(' ');

@@ -1,4 +1,4 @@
-//! Reading the files of a collection: bounded, and wrong lines told by their number.
+//! Bounded reading of collection files, with errors that name the line.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::error::CollectionError;
 use crate::metrics::MAX_GRADE;
 
-/// All files of a collection together; it is held in memory, and the large ones of TREC have some 2 GB.
+/// Maximum size of all files of a collection, which is held in memory. The large TREC collections have about 2 GB.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// Reads files of one directory, no more of them than memory is meant for.
+/// Reads the files of one directory within a memory budget.
 pub(super) struct Reader {
     directory: PathBuf,
     names: Vec<String>,
@@ -29,23 +29,23 @@ impl Reader {
         Ok(Self { directory: directory.to_path_buf(), names, left: MAX_BYTES })
     }
 
-    /// The file of this name, if there is one.
+    /// Returns the path of a file if it exists.
     pub(super) fn find(&self, name: &str) -> Option<PathBuf> {
         self.names.iter().find(|found| *found == name).map(|found| self.directory.join(found))
     }
 
-    /// The files whose names end so, in the order of their names.
+    /// Returns the files with the given name ending, in the order of their names.
     pub(super) fn find_ending(&self, ending: &str) -> Vec<PathBuf> {
         let names = self.names.iter().filter(|name| name.ends_with(ending));
         names.map(|name| self.directory.join(name)).collect()
     }
 
-    /// The error that says what is not there.
+    /// Returns the error for a missing part of the collection.
     pub(super) fn missing(&self, what: &'static str, advice: &'static str) -> CollectionError {
         CollectionError::Missing { what, directory: self.directory.clone(), advice }
     }
 
-    /// The text of a file.
+    /// Reads a UTF-8 file without its byte-order mark.
     pub(super) fn text(&mut self, path: &Path) -> Result<String, CollectionError> {
         let file = File::open(path).map_err(CollectionError::io("read", path))?;
         let mut bytes = Vec::new();
@@ -66,25 +66,25 @@ impl Reader {
     }
 }
 
-/// The lines of a text that say something, each with its number from one.
+/// Iterates over the non-empty lines of a text with their numbers from one.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty())
 }
 
-/// How many lines end within these bytes.
+/// Counts the line feeds in these bytes.
 pub(super) fn count_lines(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte == b'\n').count()
 }
 
-/// An id is one word: runs and judgements separate their columns by white space.
+/// Checks that an id is one word, because runs and judgements separate their columns by whitespace.
 pub(super) fn check_id(id: &str) -> Result<(), String> {
     if id.is_empty() || id.contains(char::is_whitespace) {
-        return Err(format!("`{id}` is no id: an id is one word without spaces"));
+        return Err(format!("invalid id `{id}`: an id is one word without spaces"));
     }
     Ok(())
 }
 
-/// A grade. TREC marks spam with grades below zero: irrelevant for us.
+/// Parses a grade. TREC marks spam with grades below zero, which count as irrelevant.
 pub(super) fn grade(text: &str) -> Result<u32, String> {
     let number: Option<i64> = text.trim().parse().ok();
     let grade =

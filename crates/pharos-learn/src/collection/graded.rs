@@ -1,4 +1,4 @@
-//! Titles to put in order: `graded.tsv` with query, title and grade on each line.
+//! Collections for re-ranking: `graded.tsv` with query, title and grade on each line.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,7 +6,8 @@ use std::path::Path;
 use super::file::{Reader, grade, lines};
 use super::{Collection, CollectionError, TestDocument, TestQuery};
 
-/// A document is named by its line, for a title may be listed twice; a query by its number among the queries.
+/// Reads `graded.tsv`. A document is named by its line number, since a title may occur twice; a query by its number
+/// among the queries.
 pub(super) fn read(reader: &mut Reader, path: &Path) -> Result<Collection, CollectionError> {
     let text = reader.text(path)?;
     let mut collection = Collection::default();
@@ -26,7 +27,7 @@ pub(super) fn read(reader: &mut Reader, path: &Path) -> Result<Collection, Colle
         collection.documents.push(TestDocument { id, title: title.to_owned(), ..TestDocument::default() });
     }
     if collection.queries.is_empty() {
-        return Err(CollectionError::line(path, 1, "no query in this file"));
+        return Err(CollectionError::line(path, 1, "the file contains no queries"));
     }
     Ok(collection)
 }
@@ -35,12 +36,12 @@ fn columns(line: &str) -> Result<(&str, &str, u32), String> {
     let columns: Vec<&str> = line.split('\t').collect();
     let [query, title, given] = columns[..] else {
         return Err(format!(
-            "{} columns, but a line is query, title and grade with tabs between",
+            "{} columns, but a line is query, title and grade separated by tabs",
             columns.len()
         ));
     };
     if query.trim().is_empty() {
-        return Err("no query in the first column".to_owned());
+        return Err("the first column has no query".to_owned());
     }
     Ok((query.trim(), title.trim(), grade(given)?))
 }

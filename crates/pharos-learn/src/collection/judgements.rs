@@ -1,4 +1,4 @@
-//! Judgements in the form of TREC: which document answers which query, and how well.
+//! Relevance judgements in TREC format (qrels).
 
 use std::collections::HashMap;
 use std::collections::btree_map::Entry;
@@ -6,10 +6,10 @@ use std::collections::btree_map::Entry;
 use super::file::{Reader, grade, lines};
 use super::{CollectionError, TestQuery};
 
-/// Reads `qrels.txt` into the queries. Returns how many judgements are about none of them.
+/// Reads `qrels.txt` into the queries. Returns the number of judgements for other queries.
 ///
-/// Judgements often cover more queries than were taken, so that these are no error; if there are no others, the files
-/// do not belong together.
+/// Judgements often cover more queries than the collection, so these are no error. If all judgements are for other
+/// queries, the files do not belong together, and an error is returned.
 pub(super) fn read(reader: &mut Reader, queries: &mut [TestQuery]) -> Result<usize, CollectionError> {
     let Some(path) = reader.find("qrels.txt") else {
         return Err(reader.missing("judgements", "qrels.txt (lines of query id, 0, document id, grade)"));
@@ -34,7 +34,7 @@ pub(super) fn read(reader: &mut Reader, queries: &mut [TestQuery]) -> Result<usi
             Entry::Occupied(before) => {
                 let before = before.get();
                 let problem = format!(
-                    "document {document} was judged {before} for query {query} before, and {grade} here"
+                    "conflicting grades for document `{document}` and query `{query}`: {before} above, {grade} here"
                 );
                 return Err(wrong(problem));
             }
@@ -44,13 +44,13 @@ pub(super) fn read(reader: &mut Reader, queries: &mut [TestQuery]) -> Result<usi
         return Err(CollectionError::line(
             &path,
             1,
-            "no judgement of this file is about a query of the collection",
+            "no judgement in this file refers to a query of the collection",
         ));
     }
     Ok(left_out)
 }
 
-/// Query, document and grade of a line. The second of four columns means nothing any more.
+/// Parses query, document and grade of a line. The second of four columns is obsolete.
 fn columns(line: &str) -> Result<(&str, &str, u32), String> {
     let columns: Vec<&str> = line.split_whitespace().take(5).collect();
     match columns[..] {

@@ -1,4 +1,4 @@
-//! A test collection: documents, queries, and which document answers which query, as people judged.
+//! A test collection: documents, queries and human relevance judgements.
 //!
 //! One directory holds one collection, in one of two forms:
 //!
@@ -7,7 +7,7 @@
 //! | search | `docs.jsonl` (`id`, `title`, `body`, perhaps `url`), or TREC text `*.trec` | `queries.tsv` (id, tab, text), or TREC topics `topics.txt` | `qrels.txt` (query, 0, document, grade) |
 //! | re-rank | `graded.tsv`: query, title and grade on a line; the titles of a query are to be put in order | | |
 //!
-//! Where both names of a part are there, the first is read.
+//! If both file names of a part exist, the first one is read.
 //!
 //! ```no_run
 //! use pharos_learn::collection::Collection;
@@ -28,52 +28,50 @@ use std::path::Path;
 
 pub use crate::error::CollectionError;
 
-/// A test collection, whole in memory.
+/// A test collection in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collection {
-    /// The documents, in the order of their files. Each has its own id.
+    /// Documents in file order, with unique ids.
     pub documents: Vec<TestDocument>,
-    /// The queries, in the order of their file. Each has its own id.
+    /// Queries in file order, with unique ids.
     pub queries: Vec<TestQuery>,
-    /// Judgements left out because their query is not in the list of queries.
+    /// Number of judgements ignored because their query is not in the collection.
     pub judgements_left_out: usize,
 }
 
-/// A document to be found.
+/// A document to be retrieved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestDocument {
-    /// Its name in judgements and runs: one word.
+    /// Id used in judgements and runs; one word.
     pub id: String,
-    /// Its title; may be empty.
+    /// Title; may be empty.
     pub title: String,
-    /// Its text; may be empty.
+    /// Text; may be empty.
     pub body: String,
-    /// Its address, if it has one.
     pub url: Option<String>,
 }
 
-/// A query, and what people think of its answers.
+/// A query with its relevance judgements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestQuery {
-    /// Its name in judgements and runs: one word.
+    /// Id used in judgements and runs; one word.
     pub id: String,
-    /// What is typed.
     pub text: String,
-    /// Document id → grade, 0 for irrelevant. May name documents that the collection does not have.
+    /// Document id → grade, 0 for irrelevant. May contain documents missing from the collection.
     pub judged: BTreeMap<String, u32>,
-    /// The documents to put in order, as they were listed; `None` where the whole collection is searched.
+    /// Documents to re-rank, in the given order; `None` if the whole collection is searched.
     pub candidates: Option<Vec<String>>,
 }
 
 impl TestQuery {
-    /// Is there a document with at least this grade? Without one, no ranking is better than another.
+    /// Returns `true` if there is a document with at least this grade. Without one, all rankings are equal.
     pub fn has_relevant(&self, relevant_from: u32) -> bool {
         self.judged.values().any(|&grade| grade >= relevant_from.max(1))
     }
 }
 
 impl Collection {
-    /// Reads the collection of a directory.
+    /// Reads the collection in a directory.
     pub fn read(directory: &Path) -> Result<Self, CollectionError> {
         let mut reader = file::Reader::new(directory)?;
         if let Some(graded) = reader.find("graded.tsv") {
@@ -85,12 +83,12 @@ impl Collection {
         Ok(Self { documents, queries, judgements_left_out })
     }
 
-    /// The highest grade given; 0 without judgements.
+    /// Returns the highest grade; 0 without judgements.
     pub fn max_grade(&self) -> u32 {
         self.queries.iter().flat_map(|query| query.judged.values()).copied().max().unwrap_or(0)
     }
 
-    /// The queries that tell rankings apart: those with a document of at least this grade.
+    /// Iterates over the queries that distinguish rankings: those with a document of at least this grade.
     pub fn queries_with_relevant(&self, relevant_from: u32) -> impl Iterator<Item = &TestQuery> {
         self.queries.iter().filter(move |query| query.has_relevant(relevant_from))
     }
@@ -104,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// A directory with these files.
+    /// Creates a directory with these files.
     fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
         for (name, text) in files {
@@ -117,7 +115,7 @@ mod tests {
         Collection::read(directory(files).path())
     }
 
-    /// The message without the directory, which is another each time.
+    /// Returns the error message without the directory, which varies.
     #[track_caller]
     fn message(files: &[(&str, &str)]) -> String {
         let directory = directory(files);
@@ -178,26 +176,26 @@ mod tests {
         assert!(qrels("1 0 a 31\n").contains("line 1: grade `31` is not"));
         assert!(
             qrels("1 0 a 1\n1 0 a 1\n1 0 a 2\n")
-                .contains("line 3: document a was judged 1 for query 1 before")
+                .contains("line 3: conflicting grades for document `a` and query `1`: 1 above, 2 here")
         );
         assert!(
             qrels("8 0 a 1\n")
-                .contains("line 1: no judgement of this file is about a query of the collection")
+                .contains("line 1: no judgement in this file refers to a query of the collection")
         );
         assert!(qrels("").contains("line 1: no judgement"));
         let queries = |text| message(&[DOCS, ("queries.tsv", text)]);
-        assert!(queries("1\tx\n2 y\n").contains("queries.tsv, line 2: no tab"));
-        assert!(queries("1\tx\n1\ty\n").contains("line 2: there is a query `1` before"));
+        assert!(queries("1\tx\n2 y\n").contains("queries.tsv, line 2: missing tab"));
+        assert!(queries("1\tx\n1\ty\n").contains("line 2: duplicate query id `1`"));
         assert!(queries("1\t \n").contains("line 1: query `1` has no text"));
-        assert!(queries("\n").contains("line 1: no query in this file"));
+        assert!(queries("\n").contains("line 1: the file contains no queries"));
         let docs = |text| message(&[("docs.jsonl", text)]);
-        assert!(docs("{\"id\":\"a\"}\n{\"id\":\"a b\"}").contains("docs.jsonl, line 2: `a b` is no id"));
-        assert!(docs("{\"id\":\"a\"}\n{\"id\":\"a\"}").contains("line 2: there is a document `a` before"));
+        assert!(docs("{\"id\":\"a\"}\n{\"id\":\"a b\"}").contains("docs.jsonl, line 2: invalid id `a b`"));
+        assert!(docs("{\"id\":\"a\"}\n{\"id\":\"a\"}").contains("line 2: duplicate document id `a`"));
         assert!(docs("\n{\"title\":\"a\"}").contains("line 2: missing field `id`"));
         let graded = |text| message(&[("graded.tsv", text)]);
         assert!(graded("q\tt\t1\nq\tt\n").contains("graded.tsv, line 2: 2 columns"));
         assert!(graded("q\tt\tgood").contains("line 1: grade `good`"));
-        assert!(graded("\tt\t1").contains("line 1: no query"));
+        assert!(graded("\tt\t1").contains("line 1: the first column has no query"));
     }
 
     #[test]

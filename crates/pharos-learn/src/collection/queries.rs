@@ -1,11 +1,11 @@
-//! Queries, as a table or as TREC topics.
+//! Queries in a table or as TREC topics.
 
 use std::collections::HashSet;
 
 use super::file::{Reader, check_id, count_lines, lines};
 use super::{CollectionError, TestQuery};
 
-/// A line, and the id and text of the query that starts there, or what is wrong.
+/// A line number, and the id and text of the query that begins there, or an error.
 type Found = (usize, Result<(String, String), String>);
 
 pub(super) fn read(reader: &mut Reader) -> Result<Vec<TestQuery>, CollectionError> {
@@ -23,14 +23,14 @@ pub(super) fn read(reader: &mut Reader) -> Result<Vec<TestQuery>, CollectionErro
                 return Err(format!("query `{id}` has no text"));
             }
             if !ids.insert(id.clone()) {
-                return Err(format!("there is a query `{id}` before"));
+                return Err(format!("duplicate query id `{id}`"));
             }
             Ok(TestQuery { id, text, ..TestQuery::default() })
         });
         queries.push(query.map_err(|problem| CollectionError::line(&path, line, problem))?);
     }
     if queries.is_empty() {
-        return Err(CollectionError::line(&path, 1, "no query in this file"));
+        return Err(CollectionError::line(&path, 1, "the file contains no queries"));
     }
     Ok(queries)
 }
@@ -38,15 +38,15 @@ pub(super) fn read(reader: &mut Reader) -> Result<Vec<TestQuery>, CollectionErro
 fn table(text: &str) -> Vec<Found> {
     let parse = |line: &str| match line.split_once('\t') {
         Some((id, text)) => Ok((id.trim().to_owned(), text.trim().to_owned())),
-        None => Err("no tab; a line is the id of a query, a tab, and its text".to_owned()),
+        None => Err("missing tab; a line is the id of a query, a tab, and its text".to_owned()),
     };
     lines(text).map(|(number, line)| (number, parse(line))).collect()
 }
 
-/// `<top> <num> Number: 301 <title> … <desc> Description: … <narr> … </top>`, over and over. What people type is the
-/// title; the description stands in where a topic has none.
+/// Parses `<top> <num> Number: 301 <title> … <desc> Description: … <narr> … </top>` repeatedly. The title is the
+/// query; a topic without a title uses its description.
 fn topics(text: &str) -> Vec<Found> {
-    // Lower case of ASCII moves no byte, so that places in one text are places in the other.
+    // ASCII lower-casing preserves byte offsets, so offsets are valid in both texts.
     let lower = text.to_ascii_lowercase();
     let mut found = Vec::new();
     let (mut place, mut line) = (0, 1);
@@ -67,7 +67,7 @@ fn topics(text: &str) -> Vec<Found> {
     found
 }
 
-/// The text from a tag to the next one, without the word that some topics put in front.
+/// Returns the text from a tag to the next one, without the label that some topics put in front.
 fn field(topic: &str, lower: &str, tag: &str, label: &str) -> Option<String> {
     let start = lower.find(tag)? + tag.len();
     let end = lower[start..].find('<').map_or(lower.len(), |end| start + end);

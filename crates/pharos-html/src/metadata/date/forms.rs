@@ -1,18 +1,18 @@
-//! The forms in which dates are written.
+//! Parsers for the written forms of dates.
 
 use super::reader::{Reader, chinese_digit};
 use super::{Moment, Order};
 
-/// What a date is read from.
+/// Context from which a date is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
     /// A text that is a date.
     Declared,
-    /// A text that has dates in it.
+    /// A text that contains dates.
     Running(Order),
 }
 
-/// A date in any of the forms with separators or names.
+/// Parses a date in any of the forms with separators or names.
 pub(super) fn written(rest: &mut Reader<'_>, reading: Reading) -> Option<Moment> {
     let forms = [year_first, month_name_first, day_then_month_name, numeric_year_last, chinese_numerals];
     for form in forms {
@@ -25,7 +25,7 @@ pub(super) fn written(rest: &mut Reader<'_>, reading: Reading) -> Option<Moment>
     None
 }
 
-/// `20260131`, which in running text would be any number.
+/// Parses `20260131`, which in running text could be any number.
 pub(super) fn compact(rest: &mut Reader<'_>) -> Option<Moment> {
     let digits = rest.0.bytes().take_while(u8::is_ascii_digit).count();
     if digits != 8 && digits != 14 {
@@ -38,7 +38,7 @@ pub(super) fn compact(rest: &mut Reader<'_>) -> Option<Moment> {
     Some(moment)
 }
 
-/// `2026-1-31`, `2026/01/31`, `2026年1月31日`; `2026年1月` and declared `2026-01` without the day.
+/// Parses `2026-1-31`, `2026/01/31`, `2026年1月31日`; `2026年1月` and declared `2026-01` without the day.
 pub(super) fn year_first(rest: &mut Reader<'_>, reading: Reading) -> Option<Moment> {
     let year = rest.number(4, 4)?;
     let separator = rest.any_of(&["-", "/", ".", " 年 ", "年 ", " 年", "年", " - ", "－", " "])?;
@@ -62,14 +62,14 @@ pub(super) fn year_first(rest: &mut Reader<'_>, reading: Reading) -> Option<Mome
     }
 }
 
-/// `2026 Jan 31`, as journals write.
+/// Parses `2026 Jan 31`, as used by journals.
 fn year_then_month_name(year: i16, rest: &mut Reader<'_>) -> Option<Moment> {
     let month = rest.month_name()?;
     rest.any_of(&[". ", " "])?;
     Moment::new(year, month, Some(small(rest.number(1, 2)?)?))
 }
 
-/// `January 31, 2026`, `Jan. 31st 2026`; `January 2026` without the day.
+/// Parses `January 31, 2026`, `Jan. 31st 2026`; `January 2026` without the day.
 fn month_name_first(rest: &mut Reader<'_>, _: Reading) -> Option<Moment> {
     let month = rest.month_name()?;
     rest.any_of(&[". ", ".", " ", "-", "/"])?;
@@ -84,7 +84,7 @@ fn month_name_first(rest: &mut Reader<'_>, _: Reading) -> Option<Moment> {
     Moment::new(rest.number(4, 4)?, month, Some(day))
 }
 
-/// `31 January 2026`, `31st of Jan., 2026`, `31-Jan-2026`.
+/// Parses `31 January 2026`, `31st of Jan., 2026`, `31-Jan-2026`.
 fn day_then_month_name(rest: &mut Reader<'_>, _: Reading) -> Option<Moment> {
     let day = small(rest.number(1, 2)?)?;
     rest.ordinal_ending();
@@ -95,7 +95,7 @@ fn day_then_month_name(rest: &mut Reader<'_>, _: Reading) -> Option<Moment> {
     Moment::new(rest.number(4, 4)?, month, Some(day))
 }
 
-/// `31.01.2026`, `31/1/2026`, `1/31/2026`.
+/// Parses `31.01.2026`, `31/1/2026`, `1/31/2026`.
 fn numeric_year_last(rest: &mut Reader<'_>, reading: Reading) -> Option<Moment> {
     let first = small(rest.number(1, 2)?)?;
     let separator = rest.any_of(&["/", ".", "-"])?;
@@ -112,7 +112,7 @@ fn numeric_year_last(rest: &mut Reader<'_>, reading: Reading) -> Option<Moment> 
     Moment::new(year, month, Some(day))
 }
 
-/// `二〇〇八年十二月二十二日`.
+/// Parses `二〇〇八年十二月二十二日`.
 fn chinese_numerals(rest: &mut Reader<'_>, _: Reading) -> Option<Moment> {
     let mut year = 0;
     for _ in 0..4 {

@@ -1,10 +1,10 @@
-//! A date's text, piece by piece: numbers, separators, names of months.
+//! Scanner for the components of a date: numbers, separators and month names.
 
-/// A text that is read piece by piece.
+/// The unread rest of a text.
 pub(super) struct Reader<'a>(pub(super) &'a str);
 
 impl<'a> Reader<'a> {
-    /// A number of at least `min` and at most `max` digits, four at most.
+    /// Reads a number of at least `min` and at most `max` digits, four at most.
     pub(super) fn number(&mut self, min: usize, max: usize) -> Option<i16> {
         let len = self.0.bytes().take(max).take_while(u8::is_ascii_digit).count();
         let (digits, rest) = self.0.split_at(len);
@@ -15,7 +15,7 @@ impl<'a> Reader<'a> {
         number
     }
 
-    /// The first of `candidates` that comes next; an empty one always does.
+    /// Reads the first of `candidates` that comes next; an empty candidate always matches.
     pub(super) fn any_of<'c>(&mut self, candidates: &[&'c str]) -> Option<&'c str> {
         let (found, rest) = candidates.iter().find_map(|c| Some((*c, self.0.strip_prefix(c)?)))?;
         self.0 = rest;
@@ -36,7 +36,7 @@ impl<'a> Reader<'a> {
         self.any_of(&["st", "nd", "rd", "th"]);
     }
 
-    /// The name of a month, whole or its first three letters.
+    /// Reads the name of a month, in full or its first three letters.
     pub(super) fn month_name(&mut self) -> Option<i8> {
         const MONTHS: [&str; 12] = [
             "january",
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         i8::try_from(month + 1).ok()
     }
 
-    /// `二十二`, `十`, `三`: what counts months and days.
+    /// Reads a Chinese number of a month or day: `二十二`, `十`, `三`.
     pub(super) fn chinese_number(&mut self) -> Option<i8> {
         let mut trial = Reader(self.0);
         let tens = match trial.0.chars().next()? {
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The digit that a Chinese numeral is.
+/// Returns the digit of a Chinese numeral.
 pub(super) fn chinese_digit(c: char) -> Option<i8> {
     let digits = ['〇', '一', '二', '三', '四', '五', '六', '七', '八', '九'];
     let c = if matches!(c, '○' | '零') { '〇' } else { c };

@@ -1,8 +1,8 @@
-//! The time of day behind a date, and its zone.
+//! The time of day after a date, and its zone.
 
 use super::reader::Reader;
 
-/// `10:20`, `10:20:30 pm`, `T10:20:30.5+08:00`, `10时20分`; `None` where no time follows.
+/// Parses `10:20`, `10:20:30 pm`, `T10:20:30.5+08:00`, `10时20分`; `None` if no time follows.
 pub(super) fn time_of_day(mut rest: Reader<'_>) -> Option<String> {
     rest.any_of(&["T", "t", ""])?;
     rest.blanks();
@@ -32,7 +32,7 @@ pub(super) fn time_of_day(mut rest: Reader<'_>) -> Option<String> {
 
 fn zone(mut rest: Reader<'_>) -> Option<String> {
     rest.blanks();
-    // `GMT+0800` is what browsers write.
+    // Browsers write `GMT+0800`.
     let is_universal = rest.any_of(&["Z", "z", "UTC", "GMT"]).is_some();
     let Some(sign) = rest.any_of(&["+", "-"]) else { return is_universal.then(|| "Z".into()) };
     let hours = rest.number(2, 2)?;

@@ -1,9 +1,9 @@
-//! The date in an address.
+//! Dates in URLs.
 
 use super::WEB_BEGINS;
 use crate::metadata::date::{self, Moment};
 
-/// The date in an address: `/2008/12/22/`, `/20081222/`, `/2008-12/22/`; `/2008/12/` without the day.
+/// Returns the date in a URL: `/2008/12/22/`, `/20081222/`, `/2008-12/22/`; `/2008/12/` without the day.
 pub(super) fn in_url(url: &str) -> Option<Moment> {
     let path = url.split_once("://").map_or(url, |(_, rest)| rest).split_once('/')?.1;
     let path = path.split(['?', '#']).next().unwrap_or_default();
@@ -38,7 +38,7 @@ pub(super) fn in_url(url: &str) -> Option<Moment> {
     month_only
 }
 
-/// `2008-1222`.
+/// Parses `2008-1222`.
 fn compact_day(text: &str) -> Option<Moment> {
     let (year, rest) = text.split_once('-')?;
     let day = rest.get(..4).filter(|day| day.bytes().all(|b| b.is_ascii_digit()))?;

@@ -1,4 +1,4 @@
-//! Dates that a reader sees: which of them is the publication's.
+//! Visible dates: scores them and selects the publication date.
 
 use jiff::civil::Date;
 
@@ -6,24 +6,24 @@ use super::{WEB_BEGINS, is_possible};
 use crate::metadata::date::{self, Moment, Order};
 use crate::metadata::lines::Line;
 
-/// Visible dates that are looked at.
+/// Maximum number of visible dates examined.
 const MAX_VISIBLE: usize = 300;
 
-/// What standing right below the heading counts for.
+/// Score of a position right below the heading.
 const NEAR_HEADING: i32 = 25;
 
-/// What the visible dates say.
+/// The best visible dates of a page.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// The best one with a day.
+    /// Best date with a day.
     pub(super) published: Scored,
-    /// The best one of those right below the heading.
+    /// Best date right below the heading.
     pub(super) beside_heading: Scored,
-    /// The best one without a day.
+    /// Best date without a day.
     pub(super) month: Scored,
-    /// The first that is called that of the first publication.
+    /// First date labelled as the first publication.
     pub(super) first_published: Option<Moment>,
-    /// The first that is called a change.
+    /// First date labelled as a modification.
     pub(super) modified: Option<Moment>,
 }
 
@@ -43,8 +43,8 @@ impl Seen {
                 break;
             }
             for (number, found) in found.iter().enumerate() {
-                // What a machine reads in the line is more exact than what a person does; but a day is that of
-                // the place, not that of Greenwich.
+                // The machine-readable attribute is more precise than the text. The day, however, is that of the
+                // local time zone and not of UTC.
                 let exact = line.datetime.as_deref().and_then(date::declared).filter(|_| number == 0);
                 let exact = exact.filter(|exact| {
                     exact.has_day && (exact.day == found.moment.day || !exact.is_universal())
@@ -81,7 +81,7 @@ impl Seen {
                 && let Some(moment) = line.datetime.as_deref().and_then(date::declared)
                 && is_possible(&moment, today)
             {
-                // `3 hours ago`, with the moment in an attribute.
+                // `3 hours ago`, with the date in an attribute.
                 let score = position_score(line.at, heading_at) + if line.hints.aside { -10 } else { 30 };
                 keep_best(&mut seen.published, score, &moment);
             }
@@ -90,37 +90,37 @@ impl Seen {
     }
 }
 
-/// A date and how much speaks for it.
+/// A date and its score.
 pub(super) type Scored = Option<(i32, Moment)>;
 
-/// The first of the best.
+/// Keeps the first date of the highest score.
 fn keep_best(best: &mut Scored, score: i32, moment: &Moment) {
     if best.as_ref().is_none_or(|(so_far, _)| score > *so_far) {
         *best = Some((score, moment.clone()));
     }
 }
 
-/// The date, if enough speaks for it.
+/// Returns the date if its score is at least `least`.
 pub(super) fn at_least(least: i32, scored: &Scored) -> Option<Moment> {
     scored.as_ref().filter(|(score, _)| *score >= least).map(|(_, moment)| moment.clone())
 }
 
-/// What the words before a date call it.
+/// Label before a date.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Said {
     Nothing,
     Published,
-    /// The first time, whatever date stands by the heading.
+    /// The first publication, which wins over the date next to the heading.
     FirstPublished,
     Changed,
     Other,
 }
 
-/// Words before the date of a change.
+/// Labels of a modification date.
 const CHANGED: &[&str] =
     &["updated", "modified", "revised", "reviewed", "更新", "修改", "last edited", "last change"];
 
-/// Words before the date of a publication.
+/// Labels of a publication date.
 const PUBLISHED: &[&str] = &[
     "published",
     "posted",
@@ -136,10 +136,10 @@ const PUBLISHED: &[&str] = &[
     "上传",
 ];
 
-/// Words before any date, on a line that says little else.
+/// Labels of any date, on a line with little other text.
 const ANY: &[&str] = &["date", "on", "时间", "日期", "来源"];
 
-/// Words before dates that have nothing to do with the page.
+/// Labels of dates that do not concern the page.
 const OTHER: &[&str] = &[
     "joined",
     "registered",
@@ -161,9 +161,9 @@ fn says_changed(text: &str) -> bool {
 }
 
 fn said(line: &Line, found: &date::Found) -> Said {
-    /// Further words say something about something else.
+    /// Maximum distance of a label in characters.
     const NEAR: usize = 24;
-    /// Longer lines, in bytes, are prose.
+    /// Maximum length of a label line in bytes; longer lines are prose.
     const SHORT: usize = 80;
     let lower = line.text[..found.start].to_lowercase();
     if lower.starts_with("last edited") {
@@ -176,7 +176,7 @@ fn said(line: &Line, found: &date::Found) -> Said {
     }
     // `Posted by Ann of the lighthouse on Monday`.
     let begins = PUBLISHED.iter().any(|word| lower.starts_with(word));
-    // The last word before the date counts.
+    // The last label before the date counts.
     let last_of = |words: &[&str]| words.iter().filter_map(|word| near.rfind(word)).max();
     let (changed, published, any, other) =
         (last_of(CHANGED), last_of(PUBLISHED), last_of(ANY), last_of(OTHER));
@@ -188,10 +188,10 @@ fn said(line: &Line, found: &date::Found) -> Said {
     }
 }
 
-/// How much speaks for a visible date: what it is called, how its element is called, that it stands alone or
-/// nearly so, has a time of day and stands by the heading.
+/// Scores a visible date by its label, the name of its element, how much other text is on the line, its time of
+/// day, and its distance from the heading.
 fn score(line: &Line, found: &date::Found, said: Said, heading_at: Option<usize>) -> i32 {
-    /// Beside a date: a reading time, a place, a bullet.
+    /// Maximum length of other text next to a date: a reading time, a place, a bullet.
     const NEARLY_ALONE: usize = 14;
     let chars = line.text.chars().count();
     let beside = line.text.len() - (found.end - found.start);
@@ -219,13 +219,13 @@ fn score(line: &Line, found: &date::Found, said: Said, heading_at: Option<usize>
     score - if is_legal { 60 } else { 0 }
 }
 
-/// Chinese essays end with where they come from: `——《北京之春》1998年3月号`, `（2005年3月1日于北京）`.
+/// Returns `true` for the source line at the end of a Chinese essay: `——《北京之春》1998年3月号`, `（2005年3月1日于北京）`.
 fn is_signature(text: &str, chars: usize) -> bool {
     const LONGEST: usize = 40;
     chars <= LONGEST && text.starts_with(['—', '（', '(', '《', '【'])
 }
 
-/// Right below the heading is where dates stand; above it and far below is where other things do.
+/// Scores a position. Publication dates are right below the heading; dates above it or far below are others.
 fn position_score(at: usize, heading_at: Option<usize>) -> i32 {
     let Some(heading_at) = heading_at else {
         return if at < 1_000 { 10 } else { 0 };
