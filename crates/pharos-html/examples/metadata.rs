@@ -13,14 +13,14 @@ use pharos_core::PageUrl;
 use serde_json::Value;
 
 #[derive(Default)]
-struct Score {
+struct Accuracy {
     right: usize,
-    of: usize,
+    total: usize,
 }
 
-impl Score {
+impl Accuracy {
     fn count(&mut self, is_right: bool) {
-        self.of += 1;
+        self.total += 1;
         self.right += usize::from(is_right);
     }
 }
@@ -29,13 +29,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let directory = env::args().nth(1).ok_or("missing argument: a directory with gold.json and html/")?;
     let is_verbose = env::args().any(|a| a == "-v");
     let gold: BTreeMap<String, Value> = serde_json::from_slice(&fs::read(format!("{directory}/gold.json"))?)?;
-    let mut scores: BTreeMap<(String, &str), Score> = BTreeMap::new();
+    let mut scores: BTreeMap<(String, &str), Accuracy> = BTreeMap::new();
     for (id, gold) in &gold {
         let mut body = Vec::new();
         GzDecoder::new(fs::File::open(format!("{directory}/html/{id}.html.gz"))?).read_to_end(&mut body)?;
         let text = |name: &str| gold[name].as_str().unwrap_or_default();
         let url = PageUrl::parse(text("url")).or_else(|_| PageUrl::parse("http://example.org/"))?;
-        let page = pharos_html::understand(&url, None, &body);
+        let page = pharos_html::extract_page(&url, None, &body);
         let set = gold["set"].as_str().unwrap_or("all").to_string();
         let mut judge = |what: &'static str, expected: &str, found: &str, is_right: bool| {
             scores.entry((set.clone(), what)).or_default().count(is_right);
@@ -70,8 +70,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!(
             "{set:<6} {what:<10} {:>4} of {:<4} {:.3}",
             score.right,
-            score.of,
-            score.right as f64 / score.of as f64
+            score.total,
+            score.right as f64 / score.total as f64
         );
     }
     Ok(())

@@ -8,7 +8,8 @@ use std::{env, fs};
 
 use flate2::read::GzDecoder;
 use pharos_core::PageUrl;
-use pharos_html::{snapshot, understand};
+use pharos_html::cached_page::{HighlightOptions, sanitise_page};
+use pharos_html::extract_page;
 use pharos_text::Analyser;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -28,23 +29,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let megabytes = pages.iter().map(Vec::len).sum::<usize>() as f64 / 1e6;
     let url = PageUrl::parse("http://example.org/")?;
     let terms = ["time".to_string(), "时间".to_string()];
-    let texts: Vec<String> = pages.iter().map(|p| understand(&url, Some("text/html"), p).text).collect();
+    let texts: Vec<String> = pages.iter().map(|p| extract_page(&url, Some("text/html"), p).text).collect();
     let text_megabytes = texts.iter().map(String::len).sum::<usize>() as f64 / 1e6;
     // The first call loads the dictionary.
     Analyser::shared();
 
     println!("{} pages, {megabytes:.1} MB, {text_megabytes:.1} MB of text", pages.len());
     println!("{:<14} {:>9} {:>8} {:>11}", "step", "pages/s", "MB/s", "slowest ms");
-    measure("understand", &pages, megabytes, |page| {
-        understand(&url, Some("text/html"), page);
+    measure("extract page", &pages, megabytes, |page| {
+        extract_page(&url, Some("text/html"), page);
     });
-    measure("snapshot", &pages, megabytes, |page| {
-        snapshot::safe_html(
-            &url,
-            Some("text/html"),
-            page,
-            &snapshot::Marking { terms: &terms, next: "next" },
-        );
+    measure("cached page", &pages, megabytes, |page| {
+        sanitise_page(&url, Some("text/html"), page, &HighlightOptions { terms: &terms, next: "next" });
     });
     measure("tokens", &texts, text_megabytes, |text| {
         Analyser::shared().for_each_token(text, |_, _, _, _| {});

@@ -1,7 +1,7 @@
 //! The content-block tree of a page (适合内容分析的标签树).
 //!
 //! Only container elements (`div`, `table`, `td`, `p` …) are nodes. The text between their borders is divided into
-//! [`Line`]s, the smallest units of text that are laid out separately. All lines are stored consecutively in one
+//! [`BlockLine`]s, the smallest units of text that are laid out separately. All lines are stored consecutively in one
 //! string, so a container is a range of lines and each statistic of a container is a sum over that range. A single
 //! walk over the DOM builds the whole structure ([`build`]).
 //!
@@ -9,33 +9,33 @@
 //! form the skeleton; links, pictures and emphasis are counted per block.
 
 mod build;
-pub(crate) mod look;
+mod element_kind;
 mod measure;
 pub(crate) mod split;
-mod tag;
+pub(crate) mod style;
 
 use std::ops::{AddAssign, Range};
 
-pub(crate) use measure::{Measure, is_ideograph, measure};
-pub(crate) use tag::{Tag, emphasis};
+pub(crate) use element_kind::{ElementKind, emphasis};
+pub(crate) use measure::{TextMeasure, is_ideograph, measure};
 
 use crate::dom::NodeId;
 
 /// A line: the smallest unit of text laid out separately, such as a paragraph, a heading, a table cell or a row
 /// between two `br`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Line {
+pub(crate) struct BlockLine {
     start: u32,
     end: u32,
     /// Index of the enclosing container.
     pub(crate) container: u32,
     /// True if only a space separates this line from the previous one, as between the cells of a row.
     pub(crate) joins: bool,
-    pub(crate) counts: Counts,
-    pub(crate) measure: Measure,
+    pub(crate) counts: ContentCounts,
+    pub(crate) measure: TextMeasure,
 }
 
-impl Line {
+impl BlockLine {
     /// Returns the byte range of the line in [`Blocks::text`].
     pub(crate) fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
@@ -44,7 +44,7 @@ impl Line {
 
 /// Content statistics of a line or a container.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct ContentCounts {
     /// Non-whitespace characters.
     pub(crate) chars: u32,
     /// Characters inside links.
@@ -61,7 +61,7 @@ pub(crate) struct Counts {
     pub(crate) paragraphs: u32,
 }
 
-impl AddAssign for Counts {
+impl AddAssign for ContentCounts {
     fn add_assign(&mut self, other: Self) {
         self.chars += other.chars;
         self.link_chars += other.link_chars;
@@ -74,7 +74,7 @@ impl AddAssign for Counts {
     }
 }
 
-impl Counts {
+impl ContentCounts {
     /// Returns the share of the text that is inside links, from 0 to 1.
     pub(crate) fn link_share(&self) -> f32 {
         self.link_chars as f32 / self.chars.max(1) as f32
@@ -85,14 +85,14 @@ impl Counts {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Container {
     pub(crate) element: NodeId,
-    pub(crate) tag: Tag,
+    pub(crate) tag: ElementKind,
     /// Index of the enclosing container; container 0 is its own parent.
     pub(crate) parent: u32,
     first_line: u32,
     end_line: u32,
     /// Statistics of the block including nested blocks.
-    pub(crate) counts: Counts,
-    /// Terms in the block; see [`Measure::terms`].
+    pub(crate) counts: ContentCounts,
+    /// Terms in the block; see [`TextMeasure::terms`].
     pub(crate) terms: f32,
     /// Kinds of names found in the class and id, one bit for each kind.
     pub(crate) names: u32,
@@ -118,7 +118,7 @@ pub(crate) struct Blocks {
     /// Concatenated text of all lines.
     pub(crate) text: String,
     /// Lines in reading order.
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<BlockLine>,
     /// Containers in reading order, so that a parent precedes its children. Container 0 is the page.
     pub(crate) containers: Vec<Container>,
     /// Links, each with the number of the line in which it begins.
@@ -133,12 +133,12 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     /// Returns the text of a line.
-    pub(crate) fn text_of(&self, line: &Line) -> &str {
+    pub(crate) fn text_of(&self, line: &BlockLine) -> &str {
         &self.text[line.range()]
     }
 
     /// Returns the container of a line.
-    pub(crate) fn container_of(&self, line: &Line) -> &Container {
+    pub(crate) fn container_of(&self, line: &BlockLine) -> &Container {
         &self.containers[line.container as usize]
     }
 }
@@ -146,11 +146,11 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cleaning::voting::word_finder::WordFinder;
     use crate::dom::Dom;
-    use crate::voting::words::Finder;
 
     fn blocks(html: &str) -> Blocks {
-        Blocks::of(&Dom::parse(html), &Finder::default())
+        Blocks::build(&Dom::parse(html), &WordFinder::default())
     }
 
     fn lines(html: &str) -> Vec<String> {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_cut_lines_and_white_space_collapses() {
+    fn containers_separate_lines_and_whitespace_collapses() {
         let text = |html: &str| blocks(html).text;
         assert_eq!(
             text("<title>t</title><h1> A  heading </h1><p>one\n two<b>bold</b>&nbsp;x<br>y</p>z"),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sees_is_left_out() {
+    fn invisible_elements_are_skipped() {
         assert_eq!(
             lines(
                 "a<script>s</script><style>s</style><noscript>n</noscript><template>t</template><textarea>t</textarea>\

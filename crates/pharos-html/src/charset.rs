@@ -19,13 +19,13 @@ mod statistics;
 
 use encoding_rs::{Encoding, UTF_8};
 
-use statistics::{detect, holes, is_plausible};
+use statistics::{count_replacements, detect, is_plausible};
 
 /// Bytes searched for a declaration. The standard uses 1,024 bytes; pages with long comments at the top need more.
-const DECLARATION_WITHIN: usize = 4_096;
+const MAX_DECLARATION_OFFSET: usize = 4_096;
 
 /// At most one replacement character in this many non-ASCII characters is tolerated as a slightly broken page.
-const TOLERATED_HOLES_IN: usize = 50;
+const CHARS_PER_REPLACEMENT: usize = 50;
 
 /// Decoder for a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,7 +48,7 @@ impl Charset {
         }
     }
 
-    fn read(self, body: &[u8]) -> String {
+    fn decode(self, body: &[u8]) -> String {
         match self {
             Charset::Known(encoding) => encoding.decode_without_bom_handling(body).0.into_owned(),
             Charset::Hz => seven_bit::decode_hz(body),
@@ -64,13 +64,13 @@ pub(crate) fn decode(body: &[u8], content_type: Option<&str>, host: &str) -> (St
         let (text, _) = encoding.decode_without_bom_handling(&body[bom_len..]);
         return (text.into_owned(), encoding.name());
     }
-    if let Some(text) = statistics::surely_utf8(body) {
+    if let Some(text) = statistics::decode_if_utf8(body) {
         return (text, UTF_8.name());
     }
     if let Some(encoding) = statistics::utf16_without_mark(body) {
         return (encoding.decode_without_bom_handling(body).0.into_owned(), encoding.name());
     }
-    let (mut text, charset) = choose(body, content_type, host);
+    let (mut text, charset) = choose_charset(body, content_type, host);
     // A body truncated at the size limit may end within a character.
     if text.ends_with('\u{FFFD}') {
         text.pop();
@@ -78,8 +78,8 @@ pub(crate) fn decode(body: &[u8], content_type: Option<&str>, host: &str) -> (St
     (text, charset.name())
 }
 
-fn choose(body: &[u8], content_type: Option<&str>, host: &str) -> (String, Charset) {
-    let head = &body[..body.len().min(DECLARATION_WITHIN)];
+fn choose_charset(body: &[u8], content_type: Option<&str>, host: &str) -> (String, Charset) {
+    let head = &body[..body.len().min(MAX_DECLARATION_OFFSET)];
     let declared = content_type
         .and_then(declared::from_content_type)
         .or_else(|| declared::from_xml_declaration(head))
@@ -87,16 +87,20 @@ fn choose(body: &[u8], content_type: Option<&str>, host: &str) -> (String, Chars
         .filter(|declared| !statistics::cannot_be_utf16(*declared));
     let Some(declared) = declared else {
         let detected = detect(body, host);
-        return (detected.read(body), detected);
+        return (detected.decode(body), detected);
     };
-    let text = declared.read(body);
-    let has_holes = is_torn(&text);
-    if !has_holes && is_plausible(declared, body, &text) {
+    let text = declared.decode(body);
+    let has_errors = has_decoding_errors(&text);
+    if !has_errors && is_plausible(declared, body, &text) {
         return (text, declared);
     }
     let detected = detect(body, host);
-    let other = detected.read(body);
-    let is_better = if has_holes { holes(&other) * 10 < holes(&text) } else { !is_torn(&other) };
+    let other = detected.decode(body);
+    let is_better = if has_errors {
+        count_replacements(&other) * 10 < count_replacements(&text)
+    } else {
+        !has_decoding_errors(&other)
+    };
     if detected != declared && is_better && is_plausible(detected, body, &other) {
         (other, detected)
     } else {
@@ -105,10 +109,10 @@ fn choose(body: &[u8], content_type: Option<&str>, host: &str) -> (String, Chars
 }
 
 /// Returns `true` if the text has more replacement characters than a slightly broken page.
-fn is_torn(text: &str) -> bool {
-    let holes = holes(text);
+fn has_decoding_errors(text: &str) -> bool {
+    let holes = count_replacements(text);
     // The last one may come from a truncated body.
-    holes > 1 && holes * TOLERATED_HOLES_IN > text.chars().filter(|c| !c.is_ascii()).count()
+    holes > 1 && holes * CHARS_PER_REPLACEMENT > text.chars().filter(|c| !c.is_ascii()).count()
 }
 
 #[cfg(test)]
@@ -120,46 +124,46 @@ mod tests {
 
     const CHINESE: &str = "灯塔是一个网络搜索引擎,它下载网页,理解网页,并回答读者的问题。";
 
-    fn named(body: &[u8], content_type: Option<&str>) -> (String, &'static str) {
+    fn decode_named(body: &[u8], content_type: Option<&str>) -> (String, &'static str) {
         decode(body, content_type, "www.example.org")
     }
 
     #[test]
     fn declarations_are_honoured_in_their_order() {
         let gbk = GBK.encode(CHINESE).0.into_owned();
-        assert_eq!(named(&gbk, Some("text/html; charset=GB2312")), (CHINESE.into(), "GBK"));
+        assert_eq!(decode_named(&gbk, Some("text/html; charset=GB2312")), (CHINESE.into(), "GBK"));
         for meta in [
             "<meta charset=gb2312>",
             "<META http-equiv='Content-Type' content='text/html; charset=gbk'>",
             "<!-- <meta charset=utf-8> --><meta content=\"text/html;charset='gb2312'\" http-equiv=content-type/>",
             "<?xml version='1.0' encoding='GBK'?>",
         ] {
-            let (text, name) = named(&[meta.as_bytes(), &gbk].concat(), None);
+            let (text, name) = decode_named(&[meta.as_bytes(), &gbk].concat(), None);
             assert!(text.ends_with(CHINESE) && name == "GBK", "{meta}");
         }
         let big5 = BIG5.encode("燈塔是一個網路搜尋引擎").0.into_owned();
         let page = [b"<meta charset=gbk>".as_slice(), &big5].concat();
-        assert!(named(&page, Some("text/html; charset=big5")).0.ends_with("搜尋引擎"));
+        assert!(decode_named(&page, Some("text/html; charset=big5")).0.ends_with("搜尋引擎"));
     }
 
     #[test]
     fn byte_order_marks_win() {
         let utf16: Vec<u8> = "\u{FEFF}灯塔".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        assert_eq!(named(&utf16, Some("text/html; charset=gbk")), ("灯塔".into(), "UTF-16LE"));
-        assert_eq!(named("\u{FEFF}hé".as_bytes(), None), ("hé".into(), "UTF-8"));
+        assert_eq!(decode_named(&utf16, Some("text/html; charset=gbk")), ("灯塔".into(), "UTF-16LE"));
+        assert_eq!(decode_named("\u{FEFF}hé".as_bytes(), None), ("hé".into(), "UTF-8"));
     }
 
     #[test]
-    fn what_is_surely_utf8_is_utf8() {
-        assert_eq!(named(CHINESE.as_bytes(), Some("text/html; charset=iso-8859-1")).1, "UTF-8");
+    fn certain_utf8_overrides_declarations() {
+        assert_eq!(decode_named(CHINESE.as_bytes(), Some("text/html; charset=iso-8859-1")).1, "UTF-8");
         let cut_off = &CHINESE.as_bytes()[..CHINESE.len() - 2];
-        assert_eq!(named(cut_off, Some("text/html; charset=gbk")).1, "UTF-8");
+        assert_eq!(decode_named(cut_off, Some("text/html; charset=gbk")).1, "UTF-8");
     }
 
     #[test]
     fn a_false_claim_gives_way() {
         let gbk = GBK.encode(&CHINESE.repeat(3)).0.into_owned();
-        assert_eq!(named(&gbk, Some("text/html; charset=utf-8")), (CHINESE.repeat(3), "GBK"));
+        assert_eq!(decode_named(&gbk, Some("text/html; charset=utf-8")), (CHINESE.repeat(3), "GBK"));
     }
 
     /// Statistics need some text, and so does the rejection of a declaration.
@@ -182,28 +186,28 @@ mod tests {
             (&WINDOWS_1251.encode(russian).0, "windows-1252", russian, "windows-1251"),
         ] {
             assert_eq!(
-                named(body, Some(&format!("text/html; charset={claim}"))),
+                decode_named(body, Some(&format!("text/html; charset={claim}"))),
                 (text.into(), name),
                 "{claim}"
             );
         }
         let french = "Un phare éclaire la mer, où les bateaux passent très près des côtes.".repeat(9);
         let latin = WINDOWS_1252.encode(&french).0;
-        assert_eq!(named(&latin, Some("text/html; charset=iso-8859-1")), (french, "windows-1252"));
+        assert_eq!(decode_named(&latin, Some("text/html; charset=iso-8859-1")), (french, "windows-1252"));
     }
 
     #[test]
-    fn what_is_cut_off_or_a_little_broken_is_still_read() {
+    fn truncated_and_slightly_broken_bodies_are_decoded() {
         let gbk = GBK.encode(CHINESE).0;
         let cut = &gbk[..gbk.len() - 3];
         let kept = CHINESE.strip_suffix("题。").unwrap();
-        assert_eq!(named(cut, Some("text/html; charset=gbk")), (kept.into(), "GBK"));
-        assert_eq!(named(cut, None), (kept.into(), "GBK"));
+        assert_eq!(decode_named(cut, Some("text/html; charset=gbk")), (kept.into(), "GBK"));
+        assert_eq!(decode_named(cut, None), (kept.into(), "GBK"));
         let utf16: Vec<u8> = "<p>灯塔 ok</p>".repeat(9).encode_utf16().flat_map(u16::to_be_bytes).collect();
-        assert_eq!(named(&utf16[..utf16.len() - 1], None).1, "UTF-16BE");
+        assert_eq!(decode_named(&utf16[..utf16.len() - 1], None).1, "UTF-16BE");
         let mut broken = CHINESE.repeat(10).into_bytes();
         broken.splice(300..301, *b"\xFF");
-        assert_eq!(named(&broken, Some("text/html; charset=gbk")).1, "UTF-8");
+        assert_eq!(decode_named(&broken, Some("text/html; charset=gbk")).1, "UTF-8");
     }
 
     #[test]
@@ -214,11 +218,11 @@ mod tests {
             (b"\x1B$)C\x0EGQ1[\x0F ok", "iso-2022-kr", "한글 ok"),
             (b"\xC4\xE3 ok", "x-euc-tw", "中 ok"),
         ] {
-            let (read, name) = named(body, Some(&format!("text/html; charset={claim}")));
+            let (read, name) = decode_named(body, Some(&format!("text/html; charset={claim}")));
             assert!(read == text && claim.to_uppercase().ends_with(name), "{claim}: {read} as {name}");
         }
-        assert_eq!(named(b"\x1B$)A\x0E=;;;\x0F", None), ("交换".into(), "ISO-2022-CN"));
-        assert_eq!(named(b"~{<:Ky2;S{#,NpJ)l6HK!#~}", None).1, "HZ-GB-2312");
+        assert_eq!(decode_named(b"\x1B$)A\x0E=;;;\x0F", None), ("交换".into(), "ISO-2022-CN"));
+        assert_eq!(decode_named(b"~{<:Ky2;S{#,NpJ)l6HK!#~}", None).1, "HZ-GB-2312");
     }
 
     #[test]
@@ -230,9 +234,9 @@ mod tests {
             (SHIFT_JIS, "灯台は船のために夜の海を照らす建物である。世界中の海岸に見られる。"),
             (WINDOWS_1251, "Маяк освещает море ночью, чтобы корабли находили дорогу домой"),
         ] {
-            assert_eq!(named(&encoding.encode(text).0, None), (text.into(), encoding.name()));
+            assert_eq!(decode_named(&encoding.encode(text).0, None), (text.into(), encoding.name()));
         }
-        assert_eq!(named(b"plain", None).1, "UTF-8");
+        assert_eq!(decode_named(b"plain", None).1, "UTF-8");
     }
 
     proptest! {

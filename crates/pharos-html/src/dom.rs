@@ -5,6 +5,10 @@
 //! freed at once.
 
 mod build;
+pub(crate) mod layout;
+pub(crate) mod prefilter;
+pub(crate) mod tokenizer;
+pub(crate) mod visible_text;
 
 use std::num::NonZeroU32;
 
@@ -56,7 +60,7 @@ impl Element {
 
     /// Returns `true` for an executable script. Its text is often most of the page and carries no content, so it is
     /// dropped. Data in `<script type="application/ld+json">` is kept.
-    fn is_program(&self) -> bool {
+    fn is_executable_script(&self) -> bool {
         self.name.local == local_name!("script")
             && !self
                 .attribute("type")
@@ -121,7 +125,7 @@ impl Dom {
     }
 
     /// Returns `true` for a `<noscript>` element that is displayed.
-    pub(crate) fn shows(&self, element: &Element) -> bool {
+    pub(crate) fn shows_noscript(&self, element: &Element) -> bool {
         self.without_scripts && element.tag() == "noscript"
     }
 
@@ -142,15 +146,15 @@ impl Dom {
     }
 
     /// Walks over `root` and its descendants in document order; each node is entered and left.
-    pub(crate) fn walk(&self, root: NodeId) -> Walk<'_> {
-        Walk { dom: self, root, next: Some(Step::Enter(root)) }
+    pub(crate) fn walk(&self, root: NodeId) -> DomWalk<'_> {
+        DomWalk { dom: self, root, next: Some(WalkStep::Enter(root)) }
     }
 
     /// Iterates over the elements below `root` in document order.
     pub(crate) fn elements(&self, root: NodeId) -> impl Iterator<Item = (NodeId, &Element)> {
         self.walk(root).filter_map(|step| match step {
-            Step::Enter(id) => Some((id, self.element(id)?)),
-            Step::Leave(_) => None,
+            WalkStep::Enter(id) => Some((id, self.element(id)?)),
+            WalkStep::Leave(_) => None,
         })
     }
 
@@ -206,7 +210,7 @@ impl Dom {
 
     /// Inserts text below `parent`, before `sibling` or at the end, and joins it to adjacent text.
     fn insert_text(&mut self, parent: NodeId, text: &StrTendril, sibling: Option<NodeId>) {
-        if self.element(parent).is_some_and(Element::is_program) {
+        if self.element(parent).is_some_and(Element::is_executable_script) {
             return;
         }
         let previous = match sibling {
@@ -226,7 +230,7 @@ impl Dom {
 
 /// A step of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum WalkStep {
     /// The node, before its contents.
     Enter(NodeId),
     /// The node, after its contents.
@@ -234,33 +238,33 @@ pub(crate) enum Step {
 }
 
 /// A walk over a part of the document; see [`Dom::walk`].
-pub(crate) struct Walk<'a> {
+pub(crate) struct DomWalk<'a> {
     dom: &'a Dom,
     root: NodeId,
-    next: Option<Step>,
+    next: Option<WalkStep>,
 }
 
-impl Walk<'_> {
+impl DomWalk<'_> {
     /// Skips the contents of the node that was just entered; the next step leaves it.
     pub(crate) fn skip_contents(&mut self, entered: NodeId) {
-        self.next = Some(Step::Leave(entered));
+        self.next = Some(WalkStep::Leave(entered));
     }
 }
 
-impl Iterator for Walk<'_> {
-    type Item = Step;
+impl Iterator for DomWalk<'_> {
+    type Item = WalkStep;
 
-    fn next(&mut self) -> Option<Step> {
+    fn next(&mut self) -> Option<WalkStep> {
         let step = self.next?;
         self.next = match step {
-            Step::Enter(id) => match self.dom.nodes[id.index()].first_child {
-                Some(child) => Some(Step::Enter(child)),
-                None => Some(Step::Leave(id)),
+            WalkStep::Enter(id) => match self.dom.nodes[id.index()].first_child {
+                Some(child) => Some(WalkStep::Enter(child)),
+                None => Some(WalkStep::Leave(id)),
             },
-            Step::Leave(id) if id == self.root => None,
-            Step::Leave(id) => {
+            WalkStep::Leave(id) if id == self.root => None,
+            WalkStep::Leave(id) => {
                 let node = &self.dom.nodes[id.index()];
-                node.next.map(Step::Enter).or(node.parent.map(Step::Leave))
+                node.next.map(WalkStep::Enter).or(node.parent.map(WalkStep::Leave))
             }
         };
         Some(step)
@@ -276,13 +280,13 @@ mod tests {
         let mut out = String::new();
         for step in dom.walk(dom.root()) {
             match step {
-                Step::Enter(id) => match dom.data(id) {
+                WalkStep::Enter(id) => match dom.data(id) {
                     NodeData::Element(element) => out.push_str(&format!("({}", element.local_name())),
                     NodeData::Text(text) => out.push_str(text),
                     NodeData::Other => {}
                 },
-                Step::Leave(id) if dom.element(id).is_some() => out.push(')'),
-                Step::Leave(_) => {}
+                WalkStep::Leave(id) if dom.element(id).is_some() => out.push(')'),
+                WalkStep::Leave(_) => {}
             }
         }
         out
@@ -324,7 +328,7 @@ mod tests {
         let mut walk = dom.walk(dom.root());
         let mut text = String::new();
         while let Some(step) = walk.next() {
-            if let Step::Enter(id) = step {
+            if let WalkStep::Enter(id) = step {
                 match dom.data(id) {
                     NodeData::Element(element) if element.tag() == "ul" => walk.skip_contents(id),
                     NodeData::Text(t) => text.push_str(t),

@@ -25,7 +25,7 @@ const GZIP: &[u8] = &[0x1F, 0x8B];
 pub struct Feed {
     pub kind: FeedKind,
     /// Entries in the order of the list.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<FeedEntry>,
 }
 
 /// Format of a list of pages.
@@ -44,7 +44,7 @@ pub enum FeedKind {
 
 /// A page of a list, or a sitemap of an index.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct FeedEntry {
     pub url: PageUrl,
     /// Title; empty for sitemaps.
     pub title: String,
@@ -55,7 +55,7 @@ pub struct Entry {
 impl Feed {
     /// Returns the entries as links, with their titles as anchors.
     pub fn links(&self) -> Vec<Link> {
-        let link = |entry: &Entry| Link {
+        let link = |entry: &FeedEntry| Link {
             url: entry.url.clone(),
             anchor: entry.title.clone(),
             kind: LinkKind::Page,
@@ -66,20 +66,20 @@ impl Feed {
 }
 
 /// Parses a body as a list of pages; `None` for other documents. Addresses are resolved against `url`.
-pub fn feed(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> Option<Feed> {
-    let unpacked = body.starts_with(GZIP).then(|| unpack(body));
-    let body = unpacked.as_deref().unwrap_or(body);
+pub fn parse_feed(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> Option<Feed> {
+    let decompressed = body.starts_with(GZIP).then(|| decompress(body));
+    let body = decompressed.as_deref().unwrap_or(body);
     let (text, _) = charset::decode(&body[..body.len().min(MAX_BYTES)], content_type, url.host());
     let text = text.trim_start();
     if text.starts_with('<') { xml::read(url, text) } else { text_sitemap(url, text) }
 }
 
 /// Decompresses up to the first error or the size limit.
-fn unpack(body: &[u8]) -> Vec<u8> {
-    let mut unpacked = Vec::new();
+fn decompress(body: &[u8]) -> Vec<u8> {
+    let mut decompressed = Vec::new();
     // Data before an error stays in the buffer.
-    let _ = MultiGzDecoder::new(body).take(MAX_BYTES as u64).read_to_end(&mut unpacked);
-    unpacked
+    let _ = MultiGzDecoder::new(body).take(MAX_BYTES as u64).read_to_end(&mut decompressed);
+    decompressed
 }
 
 /// Parses a text sitemap. Every line must be an address, and the file name must contain `sitemap` or end in `.txt`
@@ -93,7 +93,7 @@ fn text_sitemap(url: &PageUrl, text: &str) -> Option<Feed> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MAX_ENTRIES);
     let entry = |line: &str| {
         let url = PageUrl::parse(line).ok()?;
-        Some(Entry { url, title: String::new(), modified: None })
+        Some(FeedEntry { url, title: String::new(), modified: None })
     };
     let entries = lines.map(entry).collect::<Option<Vec<_>>>()?;
     (!entries.is_empty()).then_some(Feed { kind: FeedKind::TextSitemap, entries })
@@ -110,15 +110,15 @@ mod tests {
     use super::*;
 
     fn read(path: &str, body: &[u8]) -> Option<Feed> {
-        feed(&PageUrl::parse(&format!("http://example.org{path}")).unwrap(), None, body)
+        parse_feed(&PageUrl::parse(&format!("http://example.org{path}")).unwrap(), None, body)
     }
 
     fn shown(feed: &Feed) -> Vec<(&str, &str, String)> {
-        let day = |entry: &Entry| entry.modified.map(|at| at.to_string()).unwrap_or_default();
+        let day = |entry: &FeedEntry| entry.modified.map(|at| at.to_string()).unwrap_or_default();
         feed.entries.iter().map(|e| (e.url.as_str(), e.title.as_str(), day(e))).collect()
     }
 
-    fn packed(body: &[u8]) -> Vec<u8> {
+    fn compressed(body: &[u8]) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(body).unwrap();
         encoder.finish().unwrap()
@@ -141,10 +141,10 @@ mod tests {
         ];
         let plain = read("/sitemap.xml", SITEMAP.as_bytes()).unwrap();
         assert_eq!((plain.kind, shown(&plain)), (FeedKind::Sitemap, expected.to_vec()));
-        let gzip = packed(SITEMAP.as_bytes());
+        let gzip = compressed(SITEMAP.as_bytes());
         assert_eq!(read("/x.gz", &gzip), Some(plain.clone()));
         let torn = read("/x.gz", &gzip[..gzip.len() - 12]).unwrap();
-        assert!(!torn.entries.is_empty(), "what came before the end is kept");
+        assert!(!torn.entries.is_empty(), "entries before the damage are kept");
         assert_eq!(plain.links()[0].url.as_str(), expected[0].0);
     }
 
@@ -195,7 +195,7 @@ mod tests {
     fn a_text_sitemap_is_nothing_but_addresses() {
         let lines = b"\xEF\xBB\xBFhttp://example.org/a\r\n\r\nhttp://example.org/b\n";
         assert_eq!(read("/Sitemap.txt", lines).unwrap().entries.len(), 2);
-        assert_eq!(read("/sitemap.txt.gz", &packed(lines)).unwrap().kind, FeedKind::TextSitemap);
+        assert_eq!(read("/sitemap.txt.gz", &compressed(lines)).unwrap().kind, FeedKind::TextSitemap);
         assert_eq!(read("/links.txt", lines).unwrap().entries.len(), 2);
         assert_eq!(read("/links.txt", b"http://example.org/a"), None);
         assert_eq!(read("/links", lines), None);
@@ -222,8 +222,8 @@ mod tests {
         assert_eq!(read("/", format!("<urlset>{many}").as_bytes()).unwrap().entries.len(), MAX_ENTRIES);
         let deep = "<a>".repeat(200_000);
         assert!(read("/", format!("<rss><channel><item><title>{deep}").as_bytes()).is_some());
-        let zeros = packed(&vec![0; MAX_BYTES + (1 << 20)]);
-        assert_eq!(unpack(&zeros).len(), MAX_BYTES);
+        let zeros = compressed(&vec![0; MAX_BYTES + (1 << 20)]);
+        assert_eq!(decompress(&zeros).len(), MAX_BYTES);
     }
 
     const SOUP: &str = "(<(/?)(urlset|url|loc|lastmod|sitemapindex|sitemap|rss|channel|item|title|link|link href=\"/x\"|guid|rdf:RDF|feed|entry|updated|dc:date|a:url)(/?)>|http://a.b/|2026-01-31|&amp;|&#6;|&x;|&|<!--|-->|<!\\[CDATA\\[|\\]\\]>|<\\?|é| ){0,40}";
@@ -231,7 +231,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_a_list_or_not(body in prop::collection::vec(any::<u8>(), 0..300), packs in any::<bool>()) {
-            let body = if packs { packed(&body) } else { body };
+            let body = if packs { compressed(&body) } else { body };
             read("/sitemap.txt", &body);
         }
 

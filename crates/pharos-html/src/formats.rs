@@ -11,6 +11,7 @@
 //! the document counts as unreadable. The limits of the PDF reader are not sufficient against files made to exhaust
 //! memory; callers that read untrusted files run it in a process with limits.
 
+pub(crate) mod media_type;
 mod office;
 mod pdf;
 mod rtf;
@@ -21,8 +22,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use pharos_core::PageObject;
 
 use crate::charset;
-use crate::media::MediaKind;
-use crate::text::{beginning, collapse};
+use crate::dom::visible_text::{collapse_whitespace, truncate_at_word};
+use crate::formats::media_type::MediaKind;
 
 /// Maximum text length of a document in bytes.
 const MAX_TEXT: usize = 8 << 20;
@@ -35,7 +36,7 @@ const MAX_TITLE: usize = 300;
 
 /// Content of a document.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Document {
+pub(crate) struct ExtractedDocument {
     /// Usual file name extension, if the reader knows it better than the media type.
     pub(crate) format: &'static str,
     /// Title given by the author, or the first or biggest line.
@@ -51,7 +52,12 @@ pub(crate) struct Document {
 }
 
 /// Reads a document of the given kind; `None` if it is not readable.
-pub(crate) fn read(kind: MediaKind, body: &[u8], content_type: Option<&str>, host: &str) -> Option<Document> {
+pub(crate) fn read(
+    kind: MediaKind,
+    body: &[u8],
+    content_type: Option<&str>,
+    host: &str,
+) -> Option<ExtractedDocument> {
     // Third-party parsers meet input they were never tested with.
     let read = catch_unwind(AssertUnwindSafe(|| match kind {
         MediaKind::Pdf => pdf::read(body),
@@ -60,10 +66,10 @@ pub(crate) fn read(kind: MediaKind, body: &[u8], content_type: Option<&str>, hos
         MediaKind::Xml => xml::read(&charset::decode(body, content_type, host).0),
         MediaKind::Html | MediaKind::PlainText | MediaKind::Other => None,
     }));
-    read.ok().flatten().map(Document::tidied)
+    read.ok().flatten().map(ExtractedDocument::normalised_fields)
 }
 
-impl Document {
+impl ExtractedDocument {
     /// Appends a line of text within the length limit.
     fn push_line(&mut self, line: &str) {
         if line.is_empty() || self.is_full() {
@@ -72,13 +78,13 @@ impl Document {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        let room = MAX_TEXT - self.text.len().min(MAX_TEXT);
-        self.text.push_str(&line[..line.floor_char_boundary(room)]);
+        let remaining = MAX_TEXT - self.text.len().min(MAX_TEXT);
+        self.text.push_str(&line[..line.floor_char_boundary(remaining)]);
     }
 
     fn push_heading(&mut self, heading: &str) {
         if !heading.is_empty() && self.headings.len() < MAX_HEADINGS {
-            self.headings.push(collapse(heading, MAX_TITLE));
+            self.headings.push(collapse_whitespace(heading, MAX_TITLE));
         }
     }
 
@@ -86,13 +92,13 @@ impl Document {
         self.text.len() >= MAX_TEXT
     }
 
-    fn tidied(mut self) -> Self {
-        self.title = collapse(&self.title, MAX_TITLE);
-        self.author = collapse(&self.author, MAX_TITLE);
+    fn normalised_fields(mut self) -> Self {
+        self.title = collapse_whitespace(&self.title, MAX_TITLE);
+        self.author = collapse_whitespace(&self.author, MAX_TITLE);
         if self.title.is_empty() {
             let first = self.headings.first().map(String::as_str);
             let first = first.or_else(|| self.text.lines().next()).unwrap_or_default();
-            self.title = beginning(first, crate::PLAIN_TITLE_CHARS);
+            self.title = truncate_at_word(first, crate::PLAIN_TITLE_CHARS);
         }
         self
     }

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use pharos_core::{Link, LinkKind, PageUrl};
 use url::Url;
 
+use crate::dom::visible_text::{collapse_whitespace, text_inside};
 use crate::dom::{Dom, Element, NodeId};
 use crate::metadata::is_feed_type;
-use crate::text::{collapse, text_inside};
 
 /// Maximum number of links of a page; more are a trap or a dump.
 pub(crate) const MAX_LINKS: usize = 5_000;
@@ -36,12 +36,12 @@ pub(crate) fn web_base(url: &PageUrl, declared: Option<&str>) -> Url {
 }
 
 /// Returns all links in document order.
-pub(crate) fn links(dom: &Dom, base: &Url) -> Vec<Link> {
+pub(crate) fn extract_links(dom: &Dom, base: &Url) -> Vec<Link> {
     let mut links = Vec::new();
     let mut resources = 0;
     for (id, element) in dom.elements(dom.root()) {
         let attribute = |name: &str| element.attribute(name).map(Cow::Borrowed);
-        let Some((address, kind)) = address(element.tag(), &attribute) else { continue };
+        let Some((address, kind)) = link_target(element.tag(), &attribute) else { continue };
         if links.len() >= MAX_LINKS {
             break;
         }
@@ -56,7 +56,7 @@ pub(crate) fn links(dom: &Dom, base: &Url) -> Vec<Link> {
             url,
             anchor: anchor(dom, id, element),
             kind,
-            rel: collapse(rel, MAX_ANCHOR_CHARS).to_lowercase(),
+            rel: collapse_whitespace(rel, MAX_ANCHOR_CHARS).to_lowercase(),
         });
     }
     links
@@ -64,7 +64,7 @@ pub(crate) fn links(dom: &Dom, base: &Url) -> Vec<Link> {
 
 /// Returns the target address and kind of a tag. `attribute` returns the value of an attribute. Shared by the
 /// tree-based extraction and the tokenizer-based one.
-pub(crate) fn address<'a>(
+pub(crate) fn link_target<'a>(
     tag: &str,
     attribute: &dyn Fn(&str) -> Option<Cow<'a, str>>,
 ) -> Option<(Cow<'a, str>, LinkKind)> {
@@ -143,19 +143,23 @@ fn anchor(dom: &Dom, id: NodeId, element: &Element) -> String {
                 return text;
             }
             /// Number of elements searched for the picture in a link.
-            const LOOK_AT: usize = 20;
+            const MAX_ELEMENTS: usize = 20;
             let alt = dom
                 .elements(id)
-                .take(LOOK_AT)
+                .take(MAX_ELEMENTS)
                 .filter(|(_, e)| e.tag() == "img")
                 .find_map(|(_, e)| e.attribute("alt").filter(|alt| !alt.trim().is_empty()));
             let named = alt.or(element.attribute("title")).or(element.attribute("aria-label"));
-            collapse(named.unwrap_or_default(), MAX_ANCHOR_CHARS)
+            collapse_whitespace(named.unwrap_or_default(), MAX_ANCHOR_CHARS)
         }
         "object" => text_inside(dom, id, MAX_ANCHOR_CHARS),
-        "link" | "embed" => collapse(element.attribute("title").unwrap_or_default(), MAX_ANCHOR_CHARS),
-        "area" | "img" => collapse(element.attribute("alt").unwrap_or_default(), MAX_ANCHOR_CHARS),
-        "frame" | "iframe" => collapse(element.attribute("title").unwrap_or_default(), MAX_ANCHOR_CHARS),
+        "link" | "embed" => {
+            collapse_whitespace(element.attribute("title").unwrap_or_default(), MAX_ANCHOR_CHARS)
+        }
+        "area" | "img" => collapse_whitespace(element.attribute("alt").unwrap_or_default(), MAX_ANCHOR_CHARS),
+        "frame" | "iframe" => {
+            collapse_whitespace(element.attribute("title").unwrap_or_default(), MAX_ANCHOR_CHARS)
+        }
         _ => String::new(),
     }
 }
@@ -167,7 +171,7 @@ mod tests {
     fn found(html: &str) -> Vec<(String, String, LinkKind, String)> {
         let dom = Dom::parse(html);
         let url = PageUrl::parse("http://example.org/dir/page.html").unwrap();
-        links(&dom, &base_url(&dom, &url))
+        extract_links(&dom, &base_url(&dom, &url))
             .into_iter()
             .map(|l| (l.url.as_str().to_string(), l.anchor, l.kind, l.rel))
             .collect()
@@ -201,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_embedded_and_what_the_head_names() {
+    fn embedded_objects_and_head_links() {
         assert_eq!(
             found(
                 "<link rel='shortcut icon' href=i.ico><link rel=preload href=p><link rel=next href=2 title=Two>\
@@ -230,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_nowhere_is_no_link() {
+    fn non_web_addresses_are_no_links() {
         assert_eq!(
             found(
                 "<a href='mailto:a@b.c'>m</a><a href='JavaScript:x()'>j</a><a href='#top'>t</a><a>n</a>\

@@ -1,6 +1,6 @@
 //! Metadata of a page: title, author, dates, description and robots directives.
 //!
-//! One walk over the elements collects the declarations ([`Declared`]): `<meta>`, `<link>`, `<time>`, JSON-LD. If a
+//! One walk over the elements collects the declarations ([`DeclaredMetadata`]): `<meta>`, `<link>`, `<time>`, JSON-LD. If a
 //! declaration is missing, or the declared title is that of the site, the visible lines are searched.
 //!
 //! ```text
@@ -12,9 +12,11 @@
 mod author;
 mod date;
 mod json_ld;
-mod lines;
+pub(crate) mod nosnippet;
 mod published;
+pub(crate) mod robots_tag;
 mod title;
+mod visible_lines;
 
 pub(crate) use date::iso_date;
 pub(crate) use title::is_page_title;
@@ -24,11 +26,11 @@ use jiff::tz::TimeZone;
 use pharos_core::{Alternate, PageObject, PageUrl};
 use url::Url;
 
-use crate::dom::{Dom, Element, NodeData, NodeId, Step};
+use crate::dom::visible_text::{collapse_whitespace, text_inside};
+use crate::dom::{Dom, Element, NodeData, NodeId, WalkStep};
 use crate::links::has_rel;
-use crate::text::{collapse, text_inside};
-use published::{Dates, Trust};
-use title::Clues;
+use published::{DateCandidates, DateTrust};
+use title::TitleClues;
 
 /// Maximum length of a title, name or description.
 pub(crate) const MAX_CHARS: usize = 500;
@@ -43,7 +45,7 @@ pub(crate) const MAX_DIRECTIVES: usize = 10;
 const MAX_ALTERNATES: usize = 100;
 
 /// Maximum number of elements whose text is read for metadata.
-const MAX_READ: usize = 1_000;
+const MAX_TEXTS_READ: usize = 1_000;
 
 /// Maximum number of main headings compared with the title.
 const MAX_HEADINGS: usize = 8;
@@ -58,25 +60,30 @@ pub(crate) fn fill(page: &mut PageObject, dom: &Dom, base: &Url) {
 
 /// Fills the metadata as of a given day; dates after it cannot be publication dates.
 fn fill_as_of(page: &mut PageObject, dom: &Dom, base: &Url, today: Date) {
-    let mut declared = Declared::default();
+    let mut declared = DeclaredMetadata::default();
     for (id, element) in dom.elements(dom.root()) {
         declared.element(page, dom, id, element, base);
     }
-    let Declared { mut dates, robots, mut clues, scripts, .. } = declared;
+    let DeclaredMetadata { mut dates, robots, mut clues, scripts, .. } = declared;
     let described = json_ld::read(&scripts);
     page.robots = robots.join(", ");
     if let Some(text) = &described.published {
-        dates.published(Trust::JsonLd, text);
+        dates.published(DateTrust::JsonLd, text);
     }
     if let Some(text) = &described.modified {
-        dates.modified(Trust::JsonLd, text);
+        dates.modified(DateTrust::JsonLd, text);
     }
     // `<meta>` wins over JSON-LD because people see it when a page is shared.
-    let told = |text: Option<String>| text.map(|text| collapse(&text, MAX_CHARS)).unwrap_or_default();
-    set(&mut page.author, || described.author.as_deref().map(author::cleaned).unwrap_or_default());
-    set(&mut page.site_name, || told(described.site_name));
-    set(&mut page.summary, || told(described.summary));
-    set(&mut page.image, || described.image.and_then(|image| absolute(base, &image)).unwrap_or_default());
+    let shortened =
+        |text: Option<String>| text.map(|text| collapse_whitespace(&text, MAX_CHARS)).unwrap_or_default();
+    set_if_empty(&mut page.author, || {
+        described.author.as_deref().map(author::clean_name).unwrap_or_default()
+    });
+    set_if_empty(&mut page.site_name, || shortened(described.site_name));
+    set_if_empty(&mut page.summary, || shortened(described.summary));
+    set_if_empty(&mut page.image, || {
+        described.image.and_then(|image| absolute(base, &image)).unwrap_or_default()
+    });
     if page.keywords.is_empty() {
         page.keywords = keywords(&described.keywords.unwrap_or_default());
     }
@@ -84,44 +91,47 @@ fn fill_as_of(page: &mut PageObject, dom: &Dom, base: &Url, today: Date) {
     clues.site_name.clone_from(&page.site_name);
     clues.declared.extend(described.headline);
 
-    let lines = lines::lines(dom);
+    let lines = visible_lines::visible_lines(dom);
     let (content_title, heading_at) = title::content_title(&clues, &lines, MAX_CHARS);
     page.content_title = content_title;
     if title::is_meaningless(&page.title) {
         page.title.clone_from(&page.content_title);
     }
-    page.author = author::labelled(&lines, heading_at).unwrap_or_else(|| std::mem::take(&mut page.author));
-    set(&mut page.author, || author::visible(&lines, heading_at));
+    page.author =
+        author::labelled_author(&lines, heading_at).unwrap_or_else(|| std::mem::take(&mut page.author));
+    set_if_empty(&mut page.author, || author::visible_author(&lines, heading_at));
     (page.published, page.modified) = dates.choose(&page.url, &lines, heading_at, today);
 }
 
 /// Declarations of the page's elements, besides those stored in the page object directly.
 #[derive(Default)]
-struct Declared {
-    dates: Dates,
+struct DeclaredMetadata {
+    dates: DateCandidates,
     robots: Vec<String>,
-    clues: Clues,
+    clues: TitleClues,
     /// JSON-LD, parsed after all elements have been visited.
     scripts: Vec<String>,
     /// Number of elements whose text has been read.
     read: usize,
 }
 
-impl Declared {
+impl DeclaredMetadata {
     /// Counts an element whose text is read. Nested elements must not have the same text read repeatedly.
-    fn has_room_for_text(&mut self) -> bool {
+    fn may_read_text(&mut self) -> bool {
         self.read += 1;
-        self.read <= MAX_READ
+        self.read <= MAX_TEXTS_READ
     }
 
     fn element(&mut self, page: &mut PageObject, dom: &Dom, id: NodeId, element: &Element, base: &Url) {
         match element.tag() {
-            "title" => set(&mut page.title, || raw_text(dom, id)),
-            "h1" if self.has_room_for_text() && self.clues.headings.len() < MAX_HEADINGS => {
+            "title" => set_if_empty(&mut page.title, || raw_text(dom, id)),
+            "h1" if self.may_read_text() && self.clues.headings.len() < MAX_HEADINGS => {
                 let heading = text_inside(dom, id, MAX_CHARS);
                 self.clues.headings.extend((!heading.is_empty()).then_some(heading));
             }
-            "html" => set(&mut page.lang, || primary_language(element.attribute("lang").unwrap_or_default())),
+            "html" => set_if_empty(&mut page.lang, || {
+                primary_language(element.attribute("lang").unwrap_or_default())
+            }),
             "link" => link(page, element, base),
             "meta" => self.meta(page, element, base),
             "script" if self.scripts.len() < MAX_SCRIPTS && is_json_ld(element) => {
@@ -132,7 +142,7 @@ impl Declared {
         }
         if let Some(property) = element.attribute("itemprop")
             && element.tag() != "meta"
-            && self.has_room_for_text()
+            && self.may_read_text()
         {
             self.property(page, dom, id, element, property);
         }
@@ -142,7 +152,7 @@ impl Declared {
         let Some(content) = element.attribute("content") else { return };
         for naming in ["name", "property", "itemprop", "http-equiv"] {
             let Some(name) = element.attribute(naming) else { continue };
-            let value = || collapse(content, MAX_CHARS);
+            let value = || collapse_whitespace(content, MAX_CHARS);
             match name.trim().to_ascii_lowercase().as_str() {
                 // Directives for Pharos and for all robots are both kept, since the stricter one applies.
                 "robots" | "pharos" if naming == "name" && self.robots.len() < MAX_DIRECTIVES => {
@@ -150,7 +160,7 @@ impl Declared {
                 }
                 "keywords" | "news_keywords" if page.keywords.is_empty() => page.keywords = keywords(content),
                 "description" | "og:description" | "dc.description" | "twitter:description" => {
-                    set(&mut page.summary, value);
+                    set_if_empty(&mut page.summary, value);
                 }
                 "og:title" | "twitter:title" | "dc.title" | "headline"
                     if self.clues.declared.len() < MAX_HEADINGS =>
@@ -158,20 +168,22 @@ impl Declared {
                     self.clues.declared.push(value());
                 }
                 "author" | "article:author" | "dc.creator" | "dcterms.creator" | "byl" | "parsely-author"
-                | "sailthru.author" => set(&mut page.author, || author::cleaned(content)),
+                | "sailthru.author" => set_if_empty(&mut page.author, || author::clean_name(content)),
                 // There is one declaration per author, so all count.
                 "citation_author" => {
-                    let name = author::cleaned(content);
+                    let name = author::clean_name(content);
                     if !name.is_empty() && page.author.len() + name.len() < MAX_CHARS {
                         let separator = if page.author.is_empty() { "" } else { ", " };
                         page.author.push_str(&format!("{separator}{name}"));
                     }
                 }
-                "og:site_name" | "application-name" => set(&mut page.site_name, value),
+                "og:site_name" | "application-name" => set_if_empty(&mut page.site_name, value),
                 "og:image" | "og:image:url" | "twitter:image" | "twitter:image:src" => {
-                    set(&mut page.image, || absolute(base, content).unwrap_or_default());
+                    set_if_empty(&mut page.image, || absolute(base, content).unwrap_or_default());
                 }
-                "content-language" | "og:locale" => set(&mut page.lang, || primary_language(content)),
+                "content-language" | "og:locale" => {
+                    set_if_empty(&mut page.lang, || primary_language(content))
+                }
                 name => self.meta_date(name, content),
             }
         }
@@ -206,9 +218,9 @@ impl Declared {
             | "cxenseparse:recs:publishtime"
             | "cxenseparse:publishtime"
             | "datecreated"
-            | "weibo: article:create_at" => self.dates.published(Trust::Named, content),
+            | "weibo: article:create_at" => self.dates.published(DateTrust::Named, content),
             "date" | "dc.date" | "article.created" | "created" | "displaydate" | "release_date" => {
-                self.dates.published(Trust::Unclear, content);
+                self.dates.published(DateTrust::Unclear, content);
             }
             "article:modified_time"
             | "datemodified"
@@ -218,7 +230,7 @@ impl Declared {
             | "dc.date.modified"
             | "lastmod"
             | "revised"
-            | "weibo: article:update_at" => self.dates.modified(Trust::Named, content),
+            | "weibo: article:update_at" => self.dates.modified(DateTrust::Named, content),
             _ => {}
         }
     }
@@ -228,9 +240,9 @@ impl Declared {
         let class = element.attribute("class").unwrap_or_default();
         let has_class = |names: [&str; 2]| class.split_ascii_whitespace().any(|word| names.contains(&word));
         if element.attribute("pubdate").is_some() || has_class(["published", "dt-published"]) {
-            self.dates.published(Trust::Microdata, datetime);
+            self.dates.published(DateTrust::Microdata, datetime);
         } else if has_class(["updated", "dt-updated"]) {
-            self.dates.modified(Trust::Microdata, datetime);
+            self.dates.modified(DateTrust::Microdata, datetime);
         }
     }
 
@@ -241,11 +253,11 @@ impl Declared {
             given.map_or_else(|| text_inside(dom, id, MAX_CHARS), str::to_string)
         };
         match property.trim().to_ascii_lowercase().as_str() {
-            "datepublished" | "datecreated" => self.dates.published(Trust::Microdata, &value()),
-            "datemodified" => self.dates.modified(Trust::Microdata, &value()),
-            "author" | "creator" => {
-                set(&mut page.author, || author::cleaned(&self::name(dom, id).unwrap_or_else(value)))
-            }
+            "datepublished" | "datecreated" => self.dates.published(DateTrust::Microdata, &value()),
+            "datemodified" => self.dates.modified(DateTrust::Microdata, &value()),
+            "author" | "creator" => set_if_empty(&mut page.author, || {
+                author::clean_name(&self::name(dom, id).unwrap_or_else(value))
+            }),
             _ => {}
         }
     }
@@ -257,7 +269,7 @@ fn link(page: &mut PageObject, element: &Element, base: &Url) {
         page.canonical = address();
     }
     if has_rel(element, "image_src") {
-        set(&mut page.image, || address().unwrap_or_default());
+        set_if_empty(&mut page.image, || address().unwrap_or_default());
     }
     if !has_rel(element, "alternate") {
         return;
@@ -266,7 +278,8 @@ fn link(page: &mut PageObject, element: &Element, base: &Url) {
         && page.alternates.len() < MAX_ALTERNATES
         && let Some(url) = address()
     {
-        page.alternates.push(Alternate { lang: collapse(lang, MAX_CHARS).to_ascii_lowercase(), url });
+        page.alternates
+            .push(Alternate { lang: collapse_whitespace(lang, MAX_CHARS).to_ascii_lowercase(), url });
     } else if element.attribute("type").is_some_and(is_feed_type)
         && page.feeds.len() < MAX_ALTERNATES
         && let Some(url) = address()
@@ -285,10 +298,10 @@ pub(crate) fn is_feed_type(media_type: &str) -> bool {
 /// Returns the `itemprop=name` inside the description of a person.
 fn name(dom: &Dom, id: NodeId) -> Option<String> {
     /// Names come near the beginning.
-    const LOOK_AT: usize = 30;
+    const MAX_ELEMENTS: usize = 30;
     let is_name =
         |element: &Element| element.attribute("itemprop").is_some_and(|p| p.eq_ignore_ascii_case("name"));
-    let (id, element) = dom.elements(id).take(LOOK_AT).find(|(_, element)| is_name(element))?;
+    let (id, element) = dom.elements(id).take(MAX_ELEMENTS).find(|(_, element)| is_name(element))?;
     Some(element.attribute("content").map_or_else(|| text_inside(dom, id, MAX_CHARS), str::to_string))
 }
 
@@ -299,15 +312,15 @@ fn is_json_ld(element: &Element) -> bool {
 
 fn script(dom: &Dom, id: NodeId) -> Option<String> {
     dom.walk(id).find_map(|step| match step {
-        Step::Enter(id) => match dom.data(id) {
+        WalkStep::Enter(id) => match dom.data(id) {
             NodeData::Text(text) => Some(text.to_string()),
             _ => None,
         },
-        Step::Leave(_) => None,
+        WalkStep::Leave(_) => None,
     })
 }
 
-fn set(field: &mut String, value: impl FnOnce() -> String) {
+fn set_if_empty(field: &mut String, value: impl FnOnce() -> String) {
     if field.is_empty() {
         *field = value();
     }
@@ -320,13 +333,13 @@ fn absolute(base: &Url, reference: &str) -> Option<String> {
 /// Returns the text of a `<title>`, which lies in the invisible head.
 fn raw_text(dom: &Dom, id: NodeId) -> String {
     let texts = dom.walk(id).filter_map(|step| match step {
-        Step::Enter(id) => match dom.data(id) {
+        WalkStep::Enter(id) => match dom.data(id) {
             NodeData::Text(text) => Some(&**text),
             _ => None,
         },
-        Step::Leave(_) => None,
+        WalkStep::Leave(_) => None,
     });
-    collapse(&texts.collect::<String>(), MAX_CHARS)
+    collapse_whitespace(&texts.collect::<String>(), MAX_CHARS)
 }
 
 /// Returns `zh` for `zh-Hant-TW`.
@@ -339,7 +352,7 @@ fn primary_language(tag: &str) -> String {
 fn keywords(content: &str) -> Vec<String> {
     content
         .split([',', ';', '|', '，', '、', '；'])
-        .map(|word| collapse(word, MAX_CHARS))
+        .map(|word| collapse_whitespace(word, MAX_CHARS))
         .filter(|word| !word.is_empty())
         .take(MAX_KEYWORDS)
         .collect()
@@ -410,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn times_in_the_text_stand_in_for_declarations() {
+    fn time_elements_replace_missing_declarations() {
         let page = filled(
             "<time datetime=2025-02-03>x</time><time itemprop=dateModified datetime='2026-01-01 10:30'>",
         );

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use pharos_core::{Link, LinkKind, PageObject, PageType, PageUrl};
 use url::Url;
 
-use crate::links::{MAX_ANCHOR_CHARS, MAX_LINKS, address, web_base};
+use crate::dom::tokenizer::{HtmlToken, HtmlTokens, RawTag};
+use crate::dom::visible_text::collapse_whitespace;
+use crate::links::{MAX_ANCHOR_CHARS, MAX_LINKS, link_target, web_base};
 use crate::metadata::{MAX_CHARS, MAX_DIRECTIVES};
-use crate::tags::{Piece, Pieces, Tag};
-use crate::text::collapse;
 
 /// Minimum length of the linked text of a hub.
 const HUB_LINK_CHARS: usize = 100;
@@ -19,17 +19,17 @@ const HUB_LINK_CHARS: usize = 100;
 /// Fills the fields that the crawler needs: title, text, links to follow, directives and page type.
 pub(crate) fn skim(page: &mut PageObject, url: &PageUrl, html: &str) {
     let mut skimmer = Skimmer::default();
-    for piece in Pieces::of(html) {
+    for piece in HtmlTokens::new(html) {
         match piece {
-            Piece::Text(text) => skimmer.text(text),
-            Piece::Start(tag) => skimmer.start(&tag),
-            Piece::Raw(text) => skimmer.raw(text),
-            Piece::End(tag) => skimmer.end(&tag),
+            HtmlToken::Text(text) => skimmer.text(text),
+            HtmlToken::Start(tag) => skimmer.start(&tag),
+            HtmlToken::Raw(text) => skimmer.raw(text),
+            HtmlToken::End(tag) => skimmer.end(&tag),
         }
     }
     skimmer.end_link();
     let base = web_base(url, skimmer.base.as_deref());
-    page.links = skimmer.leads.into_iter().filter_map(|lead| lead.link(&base)).take(MAX_LINKS).collect();
+    page.links = skimmer.links.into_iter().filter_map(|link| link.resolve(&base)).take(MAX_LINKS).collect();
     page.robots = skimmer.robots.join(", ");
     page.title = skimmer.title.unwrap_or_default();
     let prose = skimmer.text.len() - skimmer.link_bytes;
@@ -39,16 +39,16 @@ pub(crate) fn skim(page: &mut PageObject, url: &PageUrl, html: &str) {
 }
 
 /// A link with its address as written.
-struct Lead {
+struct RawLink {
     address: String,
     anchor: String,
     kind: LinkKind,
     rel: String,
 }
 
-impl Lead {
-    fn link(self, base: &Url) -> Option<Link> {
-        let Lead { address, anchor, kind, rel } = self;
+impl RawLink {
+    fn resolve(self, base: &Url) -> Option<Link> {
+        let RawLink { address, anchor, kind, rel } = self;
         // Mail addresses, scripts and other non-web addresses are dropped here.
         PageUrl::join_to(base, &address).ok().map(|url| Link { url, anchor, kind, rel })
     }
@@ -65,19 +65,19 @@ struct Skimmer {
     is_title: bool,
     base: Option<String>,
     robots: Vec<String>,
-    leads: Vec<Lead>,
+    links: Vec<RawLink>,
     open_link: Option<OpenLink>,
     /// The outermost invisible element, and the number of open elements of that name.
-    unseen: Option<(Name, usize)>,
+    unseen: Option<(TagName, usize)>,
 }
 
 struct OpenLink {
-    /// Index in `leads`.
-    lead: usize,
+    /// Index in `links`.
+    index: usize,
     /// Offset in the text at which the link begins.
     from: usize,
     /// Anchor used if the link has no text.
-    instead: String,
+    fallback: String,
 }
 
 impl Skimmer {
@@ -99,36 +99,36 @@ impl Skimmer {
 
     fn raw(&mut self, text: &str) {
         if std::mem::take(&mut self.is_title) {
-            self.title.get_or_insert_with(|| collapse(&htmlize::unescape(text), MAX_CHARS));
+            self.title.get_or_insert_with(|| collapse_whitespace(&htmlize::unescape(text), MAX_CHARS));
         }
     }
 
-    fn start(&mut self, tag: &Tag<'_>) {
-        let name = Name::of(tag);
+    fn start(&mut self, tag: &RawTag<'_>) {
+        let name = TagName::from_tag(tag);
         self.gap |= !name.is_inline();
         match name.as_str() {
             "a" => {
                 self.end_link();
-                if let Some(lead) = self.lead(tag, &name) {
-                    let instead = tag.value("title").into_owned();
-                    self.open_link = Some(OpenLink { lead, from: self.text.len(), instead });
+                if let Some(index) = self.record_link(tag, &name) {
+                    let fallback = tag.value("title").into_owned();
+                    self.open_link = Some(OpenLink { index, from: self.text.len(), fallback });
                 }
             }
             "img" => {
                 if let Some(link) = &mut self.open_link
                     && let Some(alt) = tag.attribute("alt").filter(|alt| !alt.trim().is_empty())
                 {
-                    link.instead = alt.into_owned();
+                    link.fallback = alt.into_owned();
                 }
             }
             "base" if self.base.is_none() => self.base = tag.attribute("href").map(Cow::into_owned),
             "title" => self.is_title = true,
             "meta" if self.directive(tag) => {}
             _ => {
-                self.lead(tag, &name);
+                self.record_link(tag, &name);
             }
         }
-        if name.is_unseen() {
+        if name.is_invisible() {
             match &mut self.unseen {
                 None => self.unseen = Some((name, 1)),
                 Some((outermost, open)) if *outermost == name => *open += 1,
@@ -137,8 +137,8 @@ impl Skimmer {
         }
     }
 
-    fn end(&mut self, tag: &Tag<'_>) {
-        let name = Name::of(tag);
+    fn end(&mut self, tag: &RawTag<'_>) {
+        let name = TagName::from_tag(tag);
         self.gap |= !name.is_inline();
         if name.as_str() == "a" {
             self.end_link();
@@ -154,54 +154,54 @@ impl Skimmer {
     }
 
     /// Reads robots directives. Returns `true` if the tag contains any.
-    fn directive(&mut self, tag: &Tag<'_>) -> bool {
+    fn directive(&mut self, tag: &RawTag<'_>) -> bool {
         let name = tag.value("name");
         let is_ours = ["robots", "pharos"].iter().any(|known| name.trim().eq_ignore_ascii_case(known));
         if is_ours && self.robots.len() < MAX_DIRECTIVES {
-            self.robots.push(collapse(&tag.value("content"), MAX_CHARS));
+            self.robots.push(collapse_whitespace(&tag.value("content"), MAX_CHARS));
         }
         is_ours
     }
 
     /// Records the link of a tag. Returns its index, if the tag is a link.
-    fn lead(&mut self, tag: &Tag<'_>, name: &Name) -> Option<usize> {
-        if self.leads.len() > 2 * MAX_LINKS {
+    fn record_link(&mut self, tag: &RawTag<'_>, name: &TagName) -> Option<usize> {
+        if self.links.len() > 2 * MAX_LINKS {
             return None;
         }
-        let found = address(name.as_str(), &|attribute| tag.attribute(attribute));
+        let found = link_target(name.as_str(), &|attribute| tag.attribute(attribute));
         let (address, kind) = found.filter(|(_, kind)| *kind != LinkKind::Resource)?;
         let named_by = match name.as_str() {
             "area" => "alt",
             "frame" | "iframe" => "title",
             _ => "",
         };
-        self.leads.push(Lead {
+        self.links.push(RawLink {
             address: address.into_owned(),
-            anchor: collapse(&tag.value(named_by), MAX_ANCHOR_CHARS),
+            anchor: collapse_whitespace(&tag.value(named_by), MAX_ANCHOR_CHARS),
             kind,
-            rel: collapse(&tag.value("rel"), MAX_ANCHOR_CHARS).to_lowercase(),
+            rel: collapse_whitespace(&tag.value("rel"), MAX_ANCHOR_CHARS).to_lowercase(),
         });
-        Some(self.leads.len() - 1)
+        Some(self.links.len() - 1)
     }
 
     fn end_link(&mut self) {
-        let Some(OpenLink { lead, from, instead }) = self.open_link.take() else { return };
+        let Some(OpenLink { index, from, fallback }) = self.open_link.take() else { return };
         let words = self.text.get(from..).unwrap_or_default();
         self.link_bytes += words.len();
-        let words = if words.trim().is_empty() { &instead } else { words };
-        self.leads[lead].anchor = collapse(words, MAX_ANCHOR_CHARS);
+        let words = if words.trim().is_empty() { &fallback } else { words };
+        self.links[index].anchor = collapse_whitespace(words, MAX_ANCHOR_CHARS);
     }
 }
 
 /// The lower-case name of an element; all relevant names are short.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Name {
+struct TagName {
     bytes: [u8; 8],
     length: usize,
 }
 
-impl Name {
-    fn of(tag: &Tag<'_>) -> Self {
+impl TagName {
+    fn from_tag(tag: &RawTag<'_>) -> Self {
         let mut bytes = [0; 8];
         let name = tag.name.as_bytes();
         let length = if name.len() > bytes.len() { 0 } else { name.len() };
@@ -215,7 +215,7 @@ impl Name {
     }
 
     /// Returns `true` if the contents are not visible as text.
-    fn is_unseen(&self) -> bool {
+    fn is_invisible(&self) -> bool {
         let unseen = ["select", "datalist", "template", "svg", "object", "canvas", "audio", "video"];
         unseen.contains(&self.as_str())
     }
@@ -259,7 +259,7 @@ impl Name {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::understand;
+    use crate::extract_page;
 
     fn skimmed(html: &str) -> PageObject {
         let mut page = PageObject::default();
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_crawl_wants_to_know() {
+    fn title_text_links_and_directives_are_read() {
         let page = skimmed(
             "<base href=/other/><title>A &amp; B</title><meta name=ROBOTS content=noarchive>\
              <p>One<b>word</b> and<br>lines &copy;<script>no</script><select><option>no</select>\
@@ -297,7 +297,7 @@ mod tests {
                     <map><area href=3 alt=three></map><div><a href='4'><b>fo</b>ur</div><p><a href=5 title=five>\
                     </a><a name=x>x</a><frameset><frame src=6></frameset><!-- <a href=no> --><a href=7>sev&#101;n";
         let url = PageUrl::parse("http://example.org/").unwrap();
-        let close = understand(&url, Some("text/html"), html.as_bytes());
+        let close = extract_page(&url, Some("text/html"), html.as_bytes());
         let mut passing = PageObject::default();
         skim(&mut passing, &url, html);
         // By the rules of the tree, a frameset after a body is ignored.
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn hubs_are_told_from_prose() {
+    fn hubs_are_distinguished_from_topic_pages() {
         let hub: String = (0..40).map(|i| format!("<li><a href={i}>headline number {i}</a>")).collect();
         assert_eq!(skimmed(&format!("<p>News of today<ul>{hub}")).page_type, PageType::Hub);
         assert_eq!(skimmed("<p>Words and words. <a href=x>x</a>").page_type, PageType::Topic);

@@ -17,24 +17,26 @@
 //! * Expansion to the root multiplies every node alike and vanishes in the normalisation; hence
 //!   [`Propagation::levels`].
 
-mod blocks;
-mod conclude;
-mod irrelevant;
+mod emphasis;
+mod irrelevant_words;
 mod keywords;
+mod page_fields;
+pub(crate) mod summary;
 
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-pub(crate) use conclude::{fill, fill_from_text};
-pub use irrelevant::IrrelevantWordLearner;
+pub use irrelevant_words::IrrelevantWordLearner;
+pub(crate) use page_fields::{fill, fill_from_text};
 use pharos_core::WeightedTerm;
 use pharos_core::config::CleanConfig;
 use pharos_text::{Analyser, is_han};
+pub use summary::first_bytes;
 
 /// Parameters of term weighting and keyword selection.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Weighing {
+pub struct TermWeighting {
     /// Number of levels to which emphasis expands: the siblings of the block, then those of its parent, and so on.
     pub levels: usize,
     /// Expansion stops at a node with a greater weight.
@@ -45,13 +47,13 @@ pub struct Weighing {
     pub keyword_factor: f64,
 }
 
-impl Default for Weighing {
+impl Default for TermWeighting {
     fn default() -> Self {
         Self::from(&CleanConfig::default())
     }
 }
 
-impl From<&CleanConfig> for Weighing {
+impl From<&CleanConfig> for TermWeighting {
     fn from(config: &CleanConfig) -> Self {
         Self {
             levels: config.levels,
@@ -62,7 +64,7 @@ impl From<&CleanConfig> for Weighing {
     }
 }
 
-impl Weighing {
+impl TermWeighting {
     pub(crate) fn propagation(&self) -> Propagation {
         Propagation { levels: self.levels, cap: self.cap }
     }
@@ -79,19 +81,19 @@ pub(crate) struct Propagation {
 
 impl Default for Propagation {
     fn default() -> Self {
-        Weighing::default().propagation()
+        TermWeighting::default().propagation()
     }
 }
 
 /// The blocks of a page as a tree. Node 0 is the page's body; every node follows its parent.
 #[derive(Debug)]
 pub(crate) struct BlockTree<'a> {
-    nodes: Vec<Block<'a>>,
+    nodes: Vec<TreeNode<'a>>,
 }
 
 /// A block (内容块): a container, or a leaf with text.
 #[derive(Debug)]
-struct Block<'a> {
+struct TreeNode<'a> {
     parent: usize,
     /// Sum of the factors of its important tags; 1 without emphasis.
     factor: f64,
@@ -100,18 +102,18 @@ struct Block<'a> {
 
 impl<'a> BlockTree<'a> {
     pub(crate) fn new() -> Self {
-        Self { nodes: vec![Block { parent: 0, factor: 1.0, text: "" }] }
+        Self { nodes: vec![TreeNode { parent: 0, factor: 1.0, text: "" }] }
     }
 
     /// Adds a container and returns its index; the body has index 0.
-    pub(crate) fn container(&mut self, parent: usize) -> usize {
-        self.leaf(parent, 1.0, "")
+    pub(crate) fn add_container(&mut self, parent: usize) -> usize {
+        self.add_leaf(parent, 1.0, "")
     }
 
     /// Adds a leaf and returns its index.
-    pub(crate) fn leaf(&mut self, parent: usize, factor: f64, text: &'a str) -> usize {
+    pub(crate) fn add_leaf(&mut self, parent: usize, factor: f64, text: &'a str) -> usize {
         let parent = parent.min(self.nodes.len() - 1);
-        self.nodes.push(Block { parent, factor, text });
+        self.nodes.push(TreeNode { parent, factor, text });
         self.nodes.len() - 1
     }
 
@@ -173,17 +175,17 @@ impl<'a> BlockTree<'a> {
         // In order of first occurrence, which breaks ties.
         let mut sums: Vec<(String, f64)> = Vec::new();
         let mut places: HashMap<String, usize, FixedState> = HashMap::default();
-        let mut room = MAX_TEXT;
+        let mut remaining = MAX_TEXT;
         for (block, weight) in self.nodes.iter().zip(weights) {
-            let text = &block.text[..block.text.floor_char_boundary(room)];
-            room -= text.len();
+            let text = &block.text[..block.text.floor_char_boundary(remaining)];
+            remaining -= text.len();
             Analyser::shared().for_each_token(text, |term, start, end, _| {
-                if tells_something(term) {
+                if is_informative(term) {
                     match places.get(term) {
                         Some(place) => sums[*place].1 += weight / highest,
                         None => {
                             places.insert(term.to_string(), sums.len());
-                            sums.push((as_written(term, &text[start..end]), weight / highest));
+                            sums.push((display_form(term, &text[start..end]), weight / highest));
                         }
                     }
                 }
@@ -238,18 +240,18 @@ fn normalised(sums: Vec<(String, f64)>) -> Vec<WeightedTerm> {
 }
 
 /// Returns a term for display. Terms are normalised for comparison (漢語 to 汉语, Node.js to nodejs).
-fn as_written(term: &str, written: &str) -> String {
+fn display_form(term: &str, written: &str) -> String {
     let is_folded = written.contains(|c: char| is_han(c) || c.is_ascii_punctuation());
     if is_folded { written.to_lowercase() } else { term.to_string() }
 }
 
 /// Returns `false` for single characters, numbers and words that occur in every text.
-fn tells_something(term: &str) -> bool {
+fn is_informative(term: &str) -> bool {
     let mut chars = term.chars();
     chars.next().is_some()
         && chars.next().is_some()
         && !term.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_punctuation())
-        && !irrelevant::is_irrelevant(term)
+        && !irrelevant_words::is_irrelevant(term)
 }
 
 #[cfg(test)]
@@ -263,15 +265,15 @@ mod tests {
     /// A container in the body with leaves of these factors.
     fn siblings(factors: &[f64]) -> BlockTree<'static> {
         let mut tree = BlockTree::new();
-        let parent = tree.container(0);
+        let parent = tree.add_container(0);
         for factor in factors {
-            tree.leaf(parent, *factor, "");
+            tree.add_leaf(parent, *factor, "");
         }
         tree
     }
 
     /// The literal rule, node by node.
-    fn literally(tree: &BlockTree, rule: Propagation) -> Vec<f64> {
+    fn literal_propagation(tree: &BlockTree, rule: Propagation) -> Vec<f64> {
         let mut weights = vec![1.0; tree.nodes.len()];
         let is_below = |mut node: usize, top: usize| {
             while node != 0 && node != top {
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn sibling_leaves_cannot_be_told_apart() {
+    fn sibling_leaves_get_equal_weights() {
         assert_eq!(siblings(&[2.0, 1.0]).propagate(NO_CAP), siblings(&[1.0, 2.0]).propagate(NO_CAP));
     }
 
@@ -330,8 +332,8 @@ mod tests {
             for (parent, kind) in parts {
                 let parent = containers[parent.index(containers.len())];
                 match kind {
-                    0..4 => _ = tree.leaf(parent, f64::from(kind) + 1.0, "灯塔 light"),
-                    _ => containers.push(tree.container(parent)),
+                    0..4 => _ = tree.add_leaf(parent, f64::from(kind) + 1.0, "灯塔 light"),
+                    _ => containers.push(tree.add_container(parent)),
                 }
             }
             tree
@@ -349,9 +351,9 @@ mod tests {
 
         /// The efficient algorithm gives the result of the literal rule, also with a cap.
         #[test]
-        fn the_short_way_is_the_rule(tree in any_tree(), levels in 0..4_usize, cap in 1.0..20.0_f64) {
+        fn efficient_propagation_matches_the_literal_rule(tree in any_tree(), levels in 0..4_usize, cap in 1.0..20.0_f64) {
             let rule = Propagation { levels, cap };
-            prop_assert_eq!(tree.propagate(rule)[1..].to_vec(), literally(&tree, rule)[1..].to_vec());
+            prop_assert_eq!(tree.propagate(rule)[1..].to_vec(), literal_propagation(&tree, rule)[1..].to_vec());
         }
 
         /// Without a limit of levels, every node below the same child of the body has the same weight: emphasis is
@@ -376,9 +378,9 @@ mod tests {
     #[test]
     fn words_count_by_their_blocks() {
         let mut tree = BlockTree::new();
-        let (first, second) = (tree.container(0), tree.container(0));
-        tree.leaf(first, 3.0, "lighthouse");
-        tree.leaf(second, 1.0, "harbour harbour");
+        let (first, second) = (tree.add_container(0), tree.add_container(0));
+        tree.add_leaf(first, 3.0, "lighthouse");
+        tree.add_leaf(second, 1.0, "harbour harbour");
         let terms = tree.term_weights(Propagation::default());
         assert_eq!(terms[0].term, "lighthouse");
         assert!((terms[0].weight / terms[1].weight - 1.5).abs() < 1e-6, "3·1 against 1·2");

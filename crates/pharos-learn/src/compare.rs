@@ -110,7 +110,7 @@ impl Default for ExperimentRules {
 
 /// Numbers of experiments in which each of two engines was better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcomes {
+pub struct ExperimentOutcomes {
     /// A>B|.
     pub first_better: usize,
     /// B>A|.
@@ -120,12 +120,16 @@ pub struct Outcomes {
 }
 
 /// Compares two engines repeatedly, each time on a random selection of the queries.
-pub fn experiments(first: &[f64], second: &[f64], rules: &ExperimentRules) -> Result<Outcomes, CompareError> {
+pub fn run_experiments(
+    first: &[f64],
+    second: &[f64],
+    rules: &ExperimentRules,
+) -> Result<ExperimentOutcomes, CompareError> {
     check(first, second)?;
     let mut queries: Vec<usize> = (0..first.len()).collect();
     let drawn = rules.queries.clamp(1, queries.len().max(1));
     let mut random = rules.seed;
-    let mut outcomes = Outcomes::default();
+    let mut outcomes = ExperimentOutcomes::default();
     for _ in 0..rules.experiments {
         for place in 0..drawn.min(queries.len()) {
             let left = queries.len() - place;
@@ -146,7 +150,7 @@ pub fn experiments(first: &[f64], second: &[f64], rules: &ExperimentRules) -> Re
 
 /// Returns ErrorRate = Σ min(|A>B|, |B>A|) / Σ (|A>B| + |B>A| + |A==B|) over one or more pairs of engines; 0
 /// without experiments. It is at most one half.
-pub fn error_rate(pairs: &[Outcomes]) -> f64 {
+pub fn error_rate(pairs: &[ExperimentOutcomes]) -> f64 {
     let wrong: usize = pairs.iter().map(|pair| pair.first_better.min(pair.second_better)).sum();
     let all: usize = pairs.iter().map(|pair| pair.first_better + pair.second_better + pair.equal).sum();
     if all == 0 { 0.0 } else { wrong as f64 / all as f64 }
@@ -200,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_is_called_chance() {
+    fn random_differences_are_not_significant() {
         let test = paired_t_test(&[0.5, 0.4, 0.6, 0.5], &[0.4, 0.5, 0.5, 0.6]).unwrap();
         assert!(!test.is_significant());
         assert!(test.to_string().starts_with("no significant difference"));
@@ -216,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compared() {
+    fn incomparable_values_are_rejected() {
         assert_eq!(paired_t_test(&[1.0], &[]), Err(CompareError::OtherQueries));
         assert_eq!(paired_t_test(&[1.0], &[0.5]), Err(CompareError::TooFew(1)));
         assert_eq!(paired_t_test(&[1.0, f64::NAN], &[0.5, 0.5]), Err(CompareError::NotFinite(2)));
@@ -224,18 +228,18 @@ mod tests {
 
     #[test]
     fn error_rate_counts_the_rarer_answer() {
-        let clear = Outcomes { first_better: 90, second_better: 4, equal: 6 };
-        let close = Outcomes { first_better: 30, second_better: 40, equal: 30 };
+        let clear = ExperimentOutcomes { first_better: 90, second_better: 4, equal: 6 };
+        let close = ExperimentOutcomes { first_better: 30, second_better: 40, equal: 30 };
         assert_eq!(error_rate(&[clear]), 0.04);
         assert_eq!(error_rate(&[clear, close]), 34.0 / 200.0);
         assert_eq!(error_rate(&[]), 0.0);
     }
 
     #[test]
-    fn one_that_is_always_better_never_errs() {
-        let outcomes = experiments(&[0.9; 50], &[0.5; 50], &ExperimentRules::default()).unwrap();
-        assert_eq!(outcomes, Outcomes { first_better: 1000, second_better: 0, equal: 0 });
-        let fuzzy = experiments(&[0.50; 50], &[0.49; 50], &ExperimentRules::default()).unwrap();
+    fn a_consistently_better_engine_has_no_error_rate() {
+        let outcomes = run_experiments(&[0.9; 50], &[0.5; 50], &ExperimentRules::default()).unwrap();
+        assert_eq!(outcomes, ExperimentOutcomes { first_better: 1000, second_better: 0, equal: 0 });
+        let fuzzy = run_experiments(&[0.50; 50], &[0.49; 50], &ExperimentRules::default()).unwrap();
         assert_eq!((fuzzy.equal, error_rate(&[fuzzy])), (1000, 0.0));
     }
 
@@ -245,7 +249,7 @@ mod tests {
         let first: Vec<f64> = (0..99).map(|query| if query % 3 == 0 { 0.2 } else { 0.6 }).collect();
         let rate = |queries| {
             let rules = ExperimentRules { queries, ..ExperimentRules::default() };
-            error_rate(&[experiments(&first, &[0.45; 99], &rules).unwrap()])
+            error_rate(&[run_experiments(&first, &[0.45; 99], &rules).unwrap()])
         };
         let rates = [3, 20, 99].map(rate);
         assert!(rates[0] > rates[1] && rates[1] >= rates[2], "{rates:?}");
@@ -254,15 +258,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_same_seed_tells_the_same(
+        fn same_seed_gives_same_outcomes(
             pairs in proptest::collection::vec((0.0..1.0_f64, 0.0..1.0_f64), 0..30),
             queries in 0..40_usize,
             seed: u64,
         ) {
             let (first, second): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
             let rules = ExperimentRules { experiments: 20, queries, fuzziness: 0.05, seed };
-            let outcomes = experiments(&first, &second, &rules).unwrap();
-            prop_assert_eq!(outcomes, experiments(&first, &second, &rules).unwrap());
+            let outcomes = run_experiments(&first, &second, &rules).unwrap();
+            prop_assert_eq!(outcomes, run_experiments(&first, &second, &rules).unwrap());
             prop_assert_eq!(outcomes.first_better + outcomes.second_better + outcomes.equal, 20);
             prop_assert!((0.0..=0.5).contains(&error_rate(&[outcomes])));
             if let Ok(test) = paired_t_test(&first, &second) {
@@ -271,3 +275,7 @@ mod tests {
         }
     }
 }
+
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use self::{ExperimentOutcomes as Outcomes, run_experiments as experiments};

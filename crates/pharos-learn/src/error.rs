@@ -8,11 +8,7 @@ use std::path::{Path, PathBuf};
 pub enum CollectionError {
     /// An I/O operation failed.
     #[error("cannot {action} {}: {source}", path.display())]
-    Io {
-        action: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
+    Io { action: &'static str, path: PathBuf, source: io::Error },
     /// A part of the collection is missing.
     #[error("no {what} in {}: put {advice} there", directory.display())]
     Missing {

@@ -1,13 +1,13 @@
-//! How good a ranking is, and which of two is better.
+//! Evaluation of rankings and comparison of engines.
 //!
-//! **In:** a [test collection](collection) (documents, queries, and people's judgements of which document answers
-//! which query), and what an engine found for each query. **Out:** the [measures](metrics) of the literature, a
-//! [report] of their means, and an honest [comparison](compare) of two engines.
+//! **Input:** a [test collection](collection) (documents, queries and human relevance judgements), and the results of
+//! an engine for each query. **Output:** the [measures](metrics) of the literature, a [report] of their means, and a
+//! statistical [comparison](compare) of two engines.
 //!
 //! ```
 //! use pharos_learn::metrics::{Discount, Ranking};
 //!
-//! // Three results judged 3, 0 and 1 of at most 3; a fourth document, judged 2, was not found.
+//! // Three results with the grades 3, 0 and 1 of at most 3; a fourth document with grade 2 was not retrieved.
 //! let ranking = Ranking { grades: &[3, 0, 1], judged: &[3, 2, 1, 0], relevant_from: 1 };
 //! assert_eq!(ranking.precision_at(5), 0.4);
 //! assert_eq!(ranking.reciprocal_rank(), 1.0);
@@ -16,10 +16,15 @@
 //!
 //! # Invariants
 //! * Every measure is a number from 0 to 1, and 0 for a query without relevant documents.
-//! * A collection is read whole or not at all: what is wrong is told by file and line.
-//! * Nothing depends on time or chance: where something is drawn, the rules carry the seed.
+//! * A collection is read completely or not at all; errors name the file and the line.
+//! * Results depend neither on time nor on global random state: random selections use the seed of their parameters.
+//!
+//! # Modules
+//! * [`collection`]: readers for test collections. [`run`]: rankings and TREC run files.
+//! * [`metrics`]: measures of one ranking. [`report`]: evaluation of a whole collection.
+//! * [`compare`]: paired t-test and error rate, with `student_t` for the distribution.
 
-#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a failing step must abort the test"))]
 
 pub mod collection;
 pub mod compare;

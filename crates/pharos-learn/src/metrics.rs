@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_discount_decides_who_is_second_at_five() {
+    fn the_discount_changes_the_order_at_five() {
         let at_five = |discount| [R1, R2, R3].map(|r| ranking(&r, 1).ndcg_at(5, discount));
         let [first, second, third] = at_five(Discount::Letor);
         assert!(third > first && first > second);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn yes_and_no_cannot_tell_what_grades_can() {
+    fn binary_measures_ignore_grades() {
         let (first, second) = (ranking(&R1, 1), ranking(&R2, 1));
         assert!((1..=10).all(|n| first.precision_at(n) == second.precision_at(n)));
         assert_eq!(first.average_precision(), second.average_precision());
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_relevant_is_worth_nothing() {
+    fn without_relevant_documents_measures_are_zero() {
         for grades in [&[0, 0, 0][..], &[]] {
             let ranking = ranking(grades, 1);
             assert_eq!((ranking.average_precision(), ranking.err(4)), (0.0, 0.0));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_found_counts_too() {
+    fn missing_relevant_documents_count() {
         let ranking = Ranking { grades: &[0, 1], judged: &[1, 1, 1, 1, 0], relevant_from: 1 };
         assert_eq!((ranking.precision_at(10), ranking.precision_at(0)), (0.1, 0.0));
         assert_eq!(ranking.average_precision(), 0.5 / 4.0);

@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use pharos_learn::collection::{Collection, TestQuery};
-//! use pharos_learn::report::{Measure, evaluate, table};
+//! use pharos_learn::report::{Measure, evaluate, format_table};
 //! use pharos_learn::run::Rankings;
 //!
 //! let judged = [("a".to_owned(), 1)].into();
@@ -12,7 +12,7 @@
 //! let found = Rankings::from([("1".to_owned(), vec!["b".to_owned(), "a".to_owned()])]);
 //! let report = evaluate(&collection, &found, 1);
 //! assert_eq!(report.means[&Measure::ReciprocalRank], 0.5);
-//! println!("{}", table(&[("ours", &report)]));
+//! println!("{}", format_table(&[("pharos", &report)]));
 //! ```
 
 use std::collections::{BTreeMap, HashSet};
@@ -58,7 +58,7 @@ impl Measure {
     }
 
     /// Computes the measure of one ranking. `max_grade` is the highest grade of the whole collection.
-    pub fn of(self, ranking: &Ranking<'_>, max_grade: u32) -> f64 {
+    pub fn compute(self, ranking: &Ranking<'_>, max_grade: u32) -> f64 {
         match self {
             Self::Precision(n) => ranking.precision_at(n),
             Self::AveragePrecision => ranking.average_precision(),
@@ -121,7 +121,7 @@ impl TryFrom<String> for Measure {
 
 /// Evaluation of an engine on a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct EvaluationReport {
     /// Number of queries in the means: those with a relevant document.
     pub queries: usize,
     /// The lowest grade that counts as relevant.
@@ -134,7 +134,7 @@ pub struct Report {
     pub per_query: BTreeMap<String, BTreeMap<Measure, f64>>,
 }
 
-impl Report {
+impl EvaluationReport {
     /// Returns the values of a measure for each query, in the order of the query ids.
     pub fn values(&self, measure: Measure) -> Vec<f64> {
         self.per_query.values().filter_map(|figures| figures.get(&measure).copied()).collect()
@@ -153,7 +153,7 @@ impl Report {
 ///
 /// A query without a ranking counts as an empty result. If the query has candidates, those missing from the ranking
 /// are appended in their given order. A document retrieved twice counts at its first position.
-pub fn evaluate(collection: &Collection, rankings: &Rankings, relevant_from: u32) -> Report {
+pub fn evaluate(collection: &Collection, rankings: &Rankings, relevant_from: u32) -> EvaluationReport {
     let measures = Measure::all();
     let max_grade = collection.max_grade();
     let mut per_query = BTreeMap::new();
@@ -162,11 +162,12 @@ pub fn evaluate(collection: &Collection, rankings: &Rankings, relevant_from: u32
         let judged: Vec<u32> = query.judged.values().copied().collect();
         let ranking = Ranking { grades: &grades, judged: &judged, relevant_from };
         let figures: BTreeMap<_, _> =
-            measures.iter().map(|&each| (each, each.of(&ranking, max_grade))).collect();
+            measures.iter().map(|&each| (each, each.compute(&ranking, max_grade))).collect();
         per_query.insert(query.id.clone(), figures);
     }
     let queries = per_query.len();
-    let mut report = Report { queries, relevant_from, max_grade, means: BTreeMap::new(), per_query };
+    let mut report =
+        EvaluationReport { queries, relevant_from, max_grade, means: BTreeMap::new(), per_query };
     for measure in measures {
         let sum: f64 = report.values(measure).iter().sum();
         report.means.insert(measure, sum / queries.max(1) as f64);
@@ -182,7 +183,7 @@ fn grades_in_order(query: &TestQuery, found: &[String]) -> Vec<u32> {
 }
 
 /// Formats reports side by side, with one line per measure.
-pub fn table(reports: &[(&str, &Report)]) -> String {
+pub fn format_table(reports: &[(&str, &EvaluationReport)]) -> String {
     let mut rows = vec![row("", reports, |name, _| name.to_owned())];
     rows.push(row("queries", reports, |_, report| report.queries.to_string()));
     rows.extend(Measure::all().into_iter().map(|measure| {
@@ -207,7 +208,11 @@ pub fn table(reports: &[(&str, &Report)]) -> String {
 }
 
 /// Builds a row of a label and one cell per report.
-fn row(label: &str, reports: &[(&str, &Report)], cell: impl Fn(&str, &Report) -> String) -> Vec<String> {
+fn row(
+    label: &str,
+    reports: &[(&str, &EvaluationReport)],
+    cell: impl Fn(&str, &EvaluationReport) -> String,
+) -> Vec<String> {
     let cells = reports.iter().map(|(name, report)| cell(name, report));
     [label.to_owned()].into_iter().chain(cells).collect()
 }
@@ -253,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_left_out_stand_behind_as_listed() {
+    fn missing_candidates_are_appended_in_order() {
         let listed = query("1", &[("a", 0), ("b", 1), ("c", 3)], Some(&["a", "b", "c"]));
         assert_eq!(grades_in_order(&listed, &[]), [0, 1, 3]);
         assert_eq!(grades_in_order(&listed, &["c".to_owned()]), [3, 0, 1]);
@@ -265,7 +270,7 @@ mod tests {
         let report = evaluate(&collection(), &rankings(&[("1", "b a")]), 1);
         let json = serde_json::to_string(&report).unwrap();
         assert!(json.contains("\"nDCG@10 LETOR\":0.5"), "{json}");
-        assert_eq!(serde_json::from_str::<Report>(&json).unwrap(), report);
+        assert_eq!(serde_json::from_str::<EvaluationReport>(&json).unwrap(), report);
     }
 
     #[test]
@@ -291,7 +296,7 @@ mod tests {
     fn the_table_is_aligned() {
         let good = evaluate(&collection(), &rankings(&[("1", "b a"), ("2", "a")]), 1);
         let bad = evaluate(&collection(), &rankings(&[]), 1);
-        let text = table(&[("ours", &good), ("another engine", &bad)]);
+        let text = format_table(&[("ours", &good), ("another engine", &bad)]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "                 ours  another engine");
         assert_eq!(lines[1], "queries             2               2");
@@ -299,3 +304,7 @@ mod tests {
         assert_eq!(lines.len(), 2 + Measure::all().len() + 1);
     }
 }
+
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use self::{EvaluationReport as Report, format_table as table};

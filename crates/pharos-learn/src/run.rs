@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_cannot_be_written_is_named() {
+    fn write_errors_name_the_path() {
         let error = write_run("no/such/place/run".as_ref(), &Rankings::new(), "x").unwrap_err().to_string();
         assert!(error.starts_with("cannot write no/such/place/run: "), "{error}");
     }

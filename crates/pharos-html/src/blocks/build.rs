@@ -5,11 +5,11 @@ use std::hash::BuildHasher as _;
 
 use foldhash::fast::FixedState;
 
-use super::{Blocks, Container, Counts, Line, Tag, emphasis, measure};
-use crate::dom::{Dom, Element, NodeData, NodeId, Step};
-use crate::quoting::{MAX_PARTS, is_unquotable};
-use crate::text::{Collapsed, is_hidden};
-use crate::voting::words::Finder;
+use super::{BlockLine, Blocks, Container, ContentCounts, ElementKind, emphasis, measure};
+use crate::cleaning::voting::word_finder::WordFinder;
+use crate::dom::visible_text::{TextCollapser, is_hidden};
+use crate::dom::{Dom, Element, NodeData, NodeId, WalkStep};
+use crate::metadata::nosnippet::{MAX_PARTS, is_unquotable};
 
 /// Limits on lines and containers. Content beyond them is ignored, so memory stays bounded for any page.
 const MAX_LINES: usize = 50_000;
@@ -17,22 +17,22 @@ const MAX_CONTAINERS: usize = 100_000;
 
 impl Blocks {
     /// Builds the blocks of a page. `names` recognises the meaning of classes and ids.
-    pub(crate) fn of(dom: &Dom, names: &Finder) -> Blocks {
-        Self::read(Builder::new(dom, names, false))
+    pub(crate) fn build(dom: &Dom, names: &WordFinder) -> Blocks {
+        Self::build_from(BlocksBuilder::new(dom, names, false))
     }
 
     /// Builds the blocks of a page including elements that stay hidden until a script shows them.
-    pub(crate) fn with_hidden(dom: &Dom, names: &Finder) -> Blocks {
-        Self::read(Builder::new(dom, names, true))
+    pub(crate) fn build_with_hidden(dom: &Dom, names: &WordFinder) -> Blocks {
+        Self::build_from(BlocksBuilder::new(dom, names, true))
     }
 
-    fn read(mut builder: Builder) -> Blocks {
+    fn build_from(mut builder: BlocksBuilder) -> Blocks {
         let dom = builder.dom;
         let mut walk = dom.walk(dom.root());
         let mut skipped = None;
         while let Some(step) = walk.next() {
             match step {
-                Step::Enter(id) => match dom.data(id) {
+                WalkStep::Enter(id) => match dom.data(id) {
                     NodeData::Text(text) => builder.text(id, text),
                     NodeData::Element(element) => {
                         if !builder.enter(id, element) {
@@ -43,8 +43,8 @@ impl Blocks {
                     NodeData::Other => {}
                 },
                 // A skipped element was never entered, so it is not left either.
-                Step::Leave(id) if skipped == Some(id) => {}
-                Step::Leave(id) => {
+                WalkStep::Leave(id) if skipped == Some(id) => {}
+                WalkStep::Leave(id) => {
                     if let Some(element) = dom.element(id) {
                         builder.leave(id, element);
                     }
@@ -55,14 +55,14 @@ impl Blocks {
     }
 }
 
-struct Builder<'a> {
+struct BlocksBuilder<'a> {
     dom: &'a Dom,
-    names: &'a Finder,
+    names: &'a WordFinder,
     shows_hidden: bool,
     blocks: Blocks,
-    text: Collapsed,
+    text: TextCollapser,
     /// Counts since the end of the last line.
-    counts: Counts,
+    counts: ContentCounts,
     line_start: usize,
     next_joins: bool,
     /// Enclosing containers, innermost last.
@@ -77,15 +77,15 @@ struct Builder<'a> {
     class_names: HashMap<u64, u32, FixedState>,
 }
 
-impl<'a> Builder<'a> {
-    fn new(dom: &'a Dom, names: &'a Finder, shows_hidden: bool) -> Self {
-        let mut builder = Builder {
+impl<'a> BlocksBuilder<'a> {
+    fn new(dom: &'a Dom, names: &'a WordFinder, shows_hidden: bool) -> Self {
+        let mut builder = BlocksBuilder {
             dom,
             names,
             shows_hidden,
             blocks: Blocks::default(),
-            text: Collapsed::unbounded(),
-            counts: Counts::default(),
+            text: TextCollapser::unbounded(),
+            counts: ContentCounts::default(),
             line_start: 0,
             next_joins: false,
             open: Vec::new(),
@@ -97,7 +97,7 @@ impl<'a> Builder<'a> {
             hasher: FixedState::with_seed(0),
             class_names: HashMap::default(),
         };
-        builder.push_container(dom.root(), Tag::Plain, 0, 0);
+        builder.push_container(dom.root(), ElementKind::Plain, 0, 0);
         builder
     }
 
@@ -143,30 +143,30 @@ impl<'a> Builder<'a> {
 
     /// Enters an element. Returns `false` if its contents are to be skipped.
     fn enter(&mut self, id: NodeId, element: &Element) -> bool {
-        let tag = Tag::of(element);
-        if tag == Tag::Unseen && self.dom.shows(element) {
+        let tag = ElementKind::from_element(element);
+        if tag == ElementKind::Invisible && self.dom.shows_noscript(element) {
             return true;
         }
-        if tag == Tag::Unseen || (!self.shows_hidden && is_hidden(element)) {
+        if tag == ElementKind::Invisible || (!self.shows_hidden && is_hidden(element)) {
             return false;
         }
         self.open_unquotable += u32::from(is_unquotable(element));
         match tag {
-            Tag::Break => {
+            ElementKind::Break => {
                 self.end_line(false);
                 self.counts.paragraphs += 1;
             }
-            Tag::Rule => self.end_line(false),
-            Tag::Link => {
+            ElementKind::Rule => self.end_line(false),
+            ElementKind::Link => {
                 self.open_links += 1;
                 self.counts.links += 1;
                 self.blocks.links.push((self.blocks.lines.len() as u32, id));
             }
-            Tag::Picture => self.counts.images += 1,
-            Tag::Strong => self.open_strong += 1,
-            Tag::Control => self.open_controls += 1,
-            Tag::Field => self.counts.fields += 1,
-            Tag::Inline | Tag::Unseen => {}
+            ElementKind::Picture => self.counts.images += 1,
+            ElementKind::Strong => self.open_strong += 1,
+            ElementKind::Control => self.open_controls += 1,
+            ElementKind::Field => self.counts.fields += 1,
+            ElementKind::Inline | ElementKind::Invisible => {}
             _ => self.open_container(id, tag, element),
         }
         let factor = emphasis(element);
@@ -177,23 +177,23 @@ impl<'a> Builder<'a> {
     }
 
     fn leave(&mut self, id: NodeId, element: &Element) {
-        let tag = Tag::of(element);
+        let tag = ElementKind::from_element(element);
         self.open_unquotable -= u32::from(is_unquotable(element));
         match tag {
-            Tag::Link => self.open_links -= 1,
-            Tag::Strong => self.open_strong -= 1,
-            Tag::Control => self.open_controls -= 1,
+            ElementKind::Link => self.open_links -= 1,
+            ElementKind::Strong => self.open_strong -= 1,
+            ElementKind::Control => self.open_controls -= 1,
             _ if tag.is_container() => self.close_container(id, tag),
             _ => {}
         }
     }
 
-    fn open_container(&mut self, id: NodeId, tag: Tag, element: &Element) {
-        self.end_line(tag == Tag::Cell);
-        if tag == Tag::Preformatted {
+    fn open_container(&mut self, id: NodeId, tag: ElementKind, element: &Element) {
+        self.end_line(tag == ElementKind::Cell);
+        if tag == ElementKind::Preformatted {
             self.open_pre += 1;
         }
-        if tag == Tag::Paragraph {
+        if tag == ElementKind::Paragraph {
             self.counts.paragraphs += 1;
         }
         let class = element.attribute("class").unwrap_or_default();
@@ -210,7 +210,7 @@ impl<'a> Builder<'a> {
         self.push_container(id, tag, names, signature);
     }
 
-    fn push_container(&mut self, element: NodeId, tag: Tag, names: u32, signature: u64) {
+    fn push_container(&mut self, element: NodeId, tag: ElementKind, names: u32, signature: u64) {
         if self.blocks.containers.len() >= MAX_CONTAINERS {
             return;
         }
@@ -222,7 +222,7 @@ impl<'a> Builder<'a> {
             parent: self.open.last().copied().unwrap_or_default(),
             first_line,
             end_line: first_line,
-            counts: Counts::default(),
+            counts: ContentCounts::default(),
             terms: 0.0,
             names,
             signature,
@@ -230,9 +230,9 @@ impl<'a> Builder<'a> {
         self.open.push(number);
     }
 
-    fn close_container(&mut self, id: NodeId, tag: Tag) {
-        self.end_line(tag == Tag::Cell);
-        if tag == Tag::Preformatted {
+    fn close_container(&mut self, id: NodeId, tag: ElementKind) {
+        self.end_line(tag == ElementKind::Cell);
+        if tag == ElementKind::Preformatted {
             self.open_pre -= 1;
         }
         // Containers beyond the limit were not opened.
@@ -266,7 +266,7 @@ impl<'a> Builder<'a> {
             if let Some(container) = self.blocks.containers.get_mut(container as usize) {
                 container.terms += measure.terms();
             }
-            self.blocks.lines.push(Line {
+            self.blocks.lines.push(BlockLine {
                 start: u32::try_from(self.line_start).unwrap_or(u32::MAX),
                 end: u32::try_from(end).unwrap_or(u32::MAX),
                 container,

@@ -5,7 +5,7 @@ const TERM_PER_IDEOGRAPH: f32 = 0.6;
 
 /// Statistics of a piece of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Measure {
+pub(crate) struct TextMeasure {
     /// Words separated by spaces.
     pub(crate) words: u32,
     /// Characters of scripts without spaces.
@@ -27,7 +27,7 @@ pub(crate) struct Measure {
     pub(crate) begins_small: bool,
 }
 
-impl Measure {
+impl TextMeasure {
     /// Returns the length in terms: words, with Chinese characters converted by [`TERM_PER_IDEOGRAPH`].
     pub(crate) fn terms(&self) -> f32 {
         self.words as f32 + self.ideographs as f32 * TERM_PER_IDEOGRAPH
@@ -35,40 +35,40 @@ impl Measure {
 }
 
 /// Computes the statistics of a text in one pass.
-pub(crate) fn measure(text: &str) -> Measure {
-    let mut seen = Measure::default();
+pub(crate) fn measure(text: &str) -> TextMeasure {
+    let mut stats = TextMeasure::default();
     let mut in_word = false;
     for c in text.chars() {
         if c.is_ascii() {
             match c {
-                'a'..='z' => seen.words += u32::from(!in_word),
+                'a'..='z' => stats.words += u32::from(!in_word),
                 'A'..='Z' => {
-                    seen.words += u32::from(!in_word);
-                    seen.capitals += u32::from(!in_word);
-                    seen.uppers += 1;
+                    stats.words += u32::from(!in_word);
+                    stats.capitals += u32::from(!in_word);
+                    stats.uppers += 1;
                 }
                 '0'..='9' => {
-                    seen.words += u32::from(!in_word);
-                    seen.digits += 1;
+                    stats.words += u32::from(!in_word);
+                    stats.digits += 1;
                 }
-                ',' | ';' => seen.commas += 1,
-                '.' | '!' | '?' => seen.stops += 1,
-                '|' | '>' | '<' | '/' | '#' | '*' | '+' | '=' => seen.symbols += 1,
+                ',' | ';' => stats.commas += 1,
+                '.' | '!' | '?' => stats.stops += 1,
+                '|' | '>' | '<' | '/' | '#' | '*' | '+' | '=' => stats.symbols += 1,
                 _ => {}
             }
             in_word = c.is_ascii_alphanumeric() || (in_word && c == '\'');
             continue;
         }
         match c {
-            '，' | '、' | '；' => seen.commas += 1,
-            '。' | '！' | '？' | '…' => seen.stops += 1,
+            '，' | '、' | '；' => stats.commas += 1,
+            '。' | '！' | '？' | '…' => stats.stops += 1,
             '»' | '«' | '·' | '•' | '›' | '‹' | '→' | '←' | '©' | '｜' | '■' | '▲' | '►' => {
-                seen.symbols += 1
+                stats.symbols += 1
             }
             '’' if in_word => continue,
-            _ if is_ideograph(c) => seen.ideographs += 1,
+            _ if is_ideograph(c) => stats.ideographs += 1,
             _ if c.is_alphanumeric() => {
-                seen.words += u32::from(!in_word);
+                stats.words += u32::from(!in_word);
                 in_word = true;
                 continue;
             }
@@ -78,10 +78,10 @@ pub(crate) fn measure(text: &str) -> Measure {
     }
     let closing = ['"', '\'', '”', '’', ')', '）', '」', '』', '»', ' '];
     let last = text.trim_end_matches(closing).chars().next_back();
-    seen.ends_as_sentence = last.is_some_and(|c| matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '…'));
-    seen.ends_with_colon = last.is_some_and(|c| matches!(c, ':' | '：'));
-    seen.begins_small = text.chars().next().is_some_and(char::is_lowercase);
-    seen
+    stats.ends_as_sentence = last.is_some_and(|c| matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '…'));
+    stats.ends_with_colon = last.is_some_and(|c| matches!(c, ':' | '：'));
+    stats.begins_small = text.chars().next().is_some_and(char::is_lowercase);
+    stats
 }
 
 /// Returns `true` for characters of Chinese, Japanese and Korean.

@@ -1,21 +1,21 @@
 //! The nine rules that split a page into blocks (中文网页分块; PageClean thesis, §2.4).
 //!
 //! Splitting is top-down: the whole page is one block, and a block whose theme is not uniform is split into its
-//! children. The thesis defines no precedence; the order used here is that of [`Splitter::decide`]. In addition to
+//! children. The thesis defines no precedence; the order used here is that of [`BlockSplitter::decide`]. In addition to
 //! the nine rules, lists stay whole, paragraphs do not split, and a heading cell stays with its long cell. Tables
 //! that alternate between short and long text are paired. Each frame is a block of its own, joined by the text that
 //! links to it.
 
-use super::look::Look;
-use super::tag::Tag;
-use crate::dom::{Dom, Element, NodeData, NodeId, Step};
-use crate::text::{self, collapse, text_inside};
+use super::element_kind::ElementKind;
+use super::style::TextStyle;
+use crate::dom::visible_text::{self, collapse_whitespace, text_inside};
+use crate::dom::{Dom, Element, NodeData, NodeId, WalkStep};
 
 /// Minimum number of characters of a block that is split (rule 5).
 const MIN_CHARS: u32 = 40;
 
 /// Minimum number of characters of a long cell or table.
-const MUCH: u32 = 60;
+const LONG_CHARS: u32 = 60;
 
 /// A cell is the heading of another one if it has less than this share of its characters.
 const HEADING_SHARE: f32 = 0.25;
@@ -37,14 +37,14 @@ pub struct TextBlock {
 
 /// Splits a page into blocks by the nine rules.
 pub(crate) fn split(dom: &Dom) -> Vec<TextBlock> {
-    let mut splitter = Splitter { dom, facts: facts(dom), blocks: Vec::new() };
+    let mut splitter = BlockSplitter { dom, facts: facts(dom), blocks: Vec::new() };
     splitter.run();
     splitter.blocks
 }
 
 /// Properties of a node and everything below it that the rules evaluate.
 #[derive(Clone, Copy, Debug, Default)]
-struct Facts {
+struct BlockFacts {
     chars: u32,
     /// Contains something a browser shows: text, a picture or a frame (有效节点).
     is_valid: bool,
@@ -56,13 +56,13 @@ struct Facts {
 }
 
 /// Computes the facts of all nodes in one pass.
-fn facts(dom: &Dom) -> Vec<Facts> {
-    let mut facts = vec![Facts::default(); dom.len()];
+fn facts(dom: &Dom) -> Vec<BlockFacts> {
+    let mut facts = vec![BlockFacts::default(); dom.len()];
     let mut walk = dom.walk(dom.root());
     while let Some(step) = walk.next() {
         match step {
-            Step::Enter(id) => match dom.data(id) {
-                NodeData::Element(element) if is_unseen(element) => walk.skip_contents(id),
+            WalkStep::Enter(id) => match dom.data(id) {
+                NodeData::Element(element) if is_invisible(element) => walk.skip_contents(id),
                 NodeData::Element(element) => {
                     let is_shown = matches!(element.tag(), "img" | "frame" | "iframe");
                     let own = &mut facts[id.index()];
@@ -73,12 +73,17 @@ fn facts(dom: &Dom) -> Vec<Facts> {
                 NodeData::Text(text) => {
                     let chars = text.chars().filter(|c| !c.is_whitespace()).count();
                     let chars = u32::try_from(chars).unwrap_or(u32::MAX);
-                    let own = Facts { chars, is_valid: chars > 0, is_quasi_text: true, ..Facts::default() };
+                    let own = BlockFacts {
+                        chars,
+                        is_valid: chars > 0,
+                        is_quasi_text: true,
+                        ..BlockFacts::default()
+                    };
                     facts[id.index()] = own;
                 }
                 NodeData::Other => facts[id.index()].is_quasi_text = true,
             },
-            Step::Leave(id) => {
+            WalkStep::Leave(id) => {
                 let Some(parent) = dom.parent(id) else { continue };
                 let own = facts[id.index()];
                 let is_table = dom.element(id).is_some_and(|e| e.tag() == "table");
@@ -98,20 +103,20 @@ fn facts(dom: &Dom) -> Vec<Facts> {
 
 /// Decision on a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Decision {
+enum SplitDecision {
     Delete,
     Whole,
     Split,
     SplitAtRules,
 }
 
-struct Splitter<'a> {
+struct BlockSplitter<'a> {
     dom: &'a Dom,
-    facts: Vec<Facts>,
+    facts: Vec<BlockFacts>,
     blocks: Vec<TextBlock>,
 }
 
-impl Splitter<'_> {
+impl BlockSplitter<'_> {
     fn run(&mut self) {
         // Groups of siblings still to be processed, the next one last.
         let mut waiting: Vec<Vec<NodeId>> = vec![vec![self.dom.root()]];
@@ -130,46 +135,50 @@ impl Splitter<'_> {
                 continue;
             }
             match self.decide(node) {
-                Decision::Delete => {}
-                Decision::Whole => self.keep(&group),
-                Decision::SplitAtRules => waiting.extend(self.between_rules(node).into_iter().rev()),
-                Decision::Split => waiting.extend(self.children(node).into_iter().rev()),
+                SplitDecision::Delete => {}
+                SplitDecision::Whole => self.keep(&group),
+                SplitDecision::SplitAtRules => waiting.extend(self.between_rules(node).into_iter().rev()),
+                SplitDecision::Split => waiting.extend(self.children(node).into_iter().rev()),
             }
         }
     }
 
     /// Applies the nine rules in order of precedence.
-    fn decide(&self, node: NodeId) -> Decision {
+    fn decide(&self, node: NodeId) -> SplitDecision {
         let facts = self.facts[node.index()];
         let is_table = self.dom.element(node).is_some_and(|e| e.tag() == "table");
         if !facts.is_valid {
-            return Decision::Delete; // 6: nothing visible
+            return SplitDecision::Delete; // 6: nothing visible
         }
         if facts.has_frame {
-            return Decision::Split; // 8: a frame is a separate page
+            return SplitDecision::Split; // 8: a frame is a separate page
         }
         if facts.chars < MIN_CHARS {
-            return Decision::Whole; // 5: too small
+            return SplitDecision::Whole; // 5: too small
         }
         if facts.is_quasi_text {
-            return Decision::Whole; // 4: text only
+            return SplitDecision::Whole; // 4: text only
         }
         if self.dom.children(node).any(|c| self.dom.element(c).is_some_and(|e| e.tag() == "hr")) {
-            return Decision::SplitAtRules; // 1: a horizontal rule
+            return SplitDecision::SplitAtRules; // 1: a horizontal rule
         }
         if is_table {
             if facts.has_table {
-                return Decision::Split; // 2: a table in a table
+                return SplitDecision::Split; // 2: a table in a table
             }
             let cells = self.cells(node);
             if self.is_heading_with_text(&cells) {
-                return Decision::Whole; // exception: a short cell is the heading of a long one
+                return SplitDecision::Whole; // exception: a short cell is the heading of a long one
             }
             // 9 and 3: cells with different styles. Rule 9 applies to cells that are all long; the outcome is the
             // same.
-            return if self.look_different(&cells) { Decision::Split } else { Decision::Whole };
+            return if self.have_different_styles(&cells) {
+                SplitDecision::Split
+            } else {
+                SplitDecision::Whole
+            };
         }
-        Decision::Split // 7: visible content that is not only text
+        SplitDecision::Split // 7: visible content that is not only text
     }
 
     /// Groups the children of a node. Inline content stays with its neighbours; tables that alternate between short
@@ -199,7 +208,7 @@ impl Splitter<'_> {
         let alternate = groups.len() >= 4
             && groups.len().is_multiple_of(2)
             && groups.iter().all(|g| g.len() == 1 && is_table(g))
-            && groups.chunks(2).all(|pair| chars(&pair[0]) < MUCH && chars(&pair[1]) >= MUCH);
+            && groups.chunks(2).all(|pair| chars(&pair[0]) < LONG_CHARS && chars(&pair[1]) >= LONG_CHARS);
         if !alternate {
             return groups;
         }
@@ -222,15 +231,15 @@ impl Splitter<'_> {
     }
 
     /// Returns the cells of a table that contains no tables, with their styles.
-    fn cells(&self, table: NodeId) -> Vec<(NodeId, Look)> {
-        let mut cells: Vec<(NodeId, Look)> = Vec::new();
+    fn cells(&self, table: NodeId) -> Vec<(NodeId, TextStyle)> {
+        let mut cells: Vec<(NodeId, TextStyle)> = Vec::new();
         for (id, element) in self.dom.elements(table) {
             match element.tag() {
-                "td" | "th" => cells.push((id, Look::default().and(element))),
+                "td" | "th" => cells.push((id, TextStyle::default().with_element(element))),
                 // The style of a cell's text is that of its first font.
                 "font" | "span" | "p" | "div" => {
-                    if let Some((_, look)) = cells.last_mut() {
-                        *look = std::mem::take(look).and(element);
+                    if let Some((_, style)) = cells.last_mut() {
+                        *style = std::mem::take(style).with_element(element);
                     }
                 }
                 _ => {}
@@ -240,13 +249,13 @@ impl Splitter<'_> {
         cells
     }
 
-    fn is_heading_with_text(&self, cells: &[(NodeId, Look)]) -> bool {
+    fn is_heading_with_text(&self, cells: &[(NodeId, TextStyle)]) -> bool {
         let [(first, _), (second, _)] = cells else { return false };
         let (a, b) = (self.facts[first.index()].chars as f32, self.facts[second.index()].chars as f32);
-        a.min(b) < HEADING_SHARE * a.max(b) && a.max(b) >= MUCH as f32
+        a.min(b) < HEADING_SHARE * a.max(b) && a.max(b) >= LONG_CHARS as f32
     }
 
-    fn look_different(&self, cells: &[(NodeId, Look)]) -> bool {
+    fn have_different_styles(&self, cells: &[(NodeId, TextStyle)]) -> bool {
         cells.windows(2).any(|pair| pair[0].1 != pair[1].1)
     }
 
@@ -254,7 +263,7 @@ impl Splitter<'_> {
         let mut block = TextBlock::default();
         for node in group {
             let text = match self.dom.data(*node) {
-                NodeData::Text(text) => collapse(text, MAX_CHARS),
+                NodeData::Text(text) => collapse_whitespace(text, MAX_CHARS),
                 _ => text_inside(self.dom, *node, MAX_CHARS),
             };
             if !text.is_empty() && !block.text.is_empty() {
@@ -290,15 +299,16 @@ fn is_list(element: &Element) -> bool {
     matches!(element.tag(), "dl" | "ol" | "ul" | "menu" | "dir")
 }
 
-fn is_unseen(element: &Element) -> bool {
-    !is_frame(element) && text::is_unseen(element)
+fn is_invisible(element: &Element) -> bool {
+    !is_frame(element) && visible_text::is_invisible(element)
 }
 
 /// Returns `true` for elements that break the line or arrange content. Paragraphs and breaks do not count
 /// (PageClean thesis, §2.4), and lists stay whole.
 fn is_structural(element: &Element) -> bool {
-    let tag = Tag::of(element);
-    (tag.is_container() && tag != Tag::Paragraph && !is_list(element)) || matches!(tag, Tag::Rule)
+    let tag = ElementKind::from_element(element);
+    (tag.is_container() && tag != ElementKind::Paragraph && !is_list(element))
+        || matches!(tag, ElementKind::Rule)
 }
 
 #[cfg(test)]
@@ -346,12 +356,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_small_is_not_split() {
+    fn small_blocks_are_not_split() {
         assert_eq!(texts("<div><div>one</div><div>two</div></div>"), ["one two"]);
     }
 
     #[test]
-    fn what_nobody_sees_is_no_block() {
+    fn invisible_nodes_form_no_block() {
         assert!(texts("<div><div></div><!-- comment --><span> </span><script>x</script></div>").is_empty());
     }
 

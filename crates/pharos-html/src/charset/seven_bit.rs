@@ -75,7 +75,7 @@ pub(super) fn looks_like_hz(body: &[u8]) -> bool {
 
 /// Two-byte character set of ISO 2022.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Set {
+enum Iso2022Set {
     Gb2312,
     CnsPlane1,
     CnsPlane2,
@@ -91,19 +91,19 @@ pub(super) fn decode_iso_2022(body: &[u8]) -> String {
     while let Some((&first, after)) = rest.split_first() {
         let taken = match (first, after) {
             (0x1B, [b'$', b')', b'A', ..]) => {
-                shifted = Some(Set::Gb2312);
+                shifted = Some(Iso2022Set::Gb2312);
                 4
             }
             (0x1B, [b'$', b')', b'G', ..]) => {
-                shifted = Some(Set::CnsPlane1);
+                shifted = Some(Iso2022Set::CnsPlane1);
                 4
             }
             (0x1B, [b'$', b')', b'C', ..]) => {
-                shifted = Some(Set::Korean);
+                shifted = Some(Iso2022Set::Korean);
                 4
             }
             (0x1B, [b'$', b'*', b'H', ..]) => {
-                single = Some(Set::CnsPlane2);
+                single = Some(Iso2022Set::CnsPlane2);
                 4
             }
             (0x1B, [b'$', b')' | b'*' | b'+', _, ..]) => {
@@ -111,7 +111,7 @@ pub(super) fn decode_iso_2022(body: &[u8]) -> String {
                 4
             }
             (0x1B, [b'N', row, cell, ..]) => {
-                push(&mut text, single, *row, *cell);
+                push_character(&mut text, single, *row, *cell);
                 4
             }
             (0x0E, _) => {
@@ -123,7 +123,7 @@ pub(super) fn decode_iso_2022(body: &[u8]) -> String {
                 1
             }
             (0x21..=0x7E, [cell @ 0x21..=0x7E, ..]) if is_shifted => {
-                push(&mut text, shifted, first, *cell);
+                push_character(&mut text, shifted, first, *cell);
                 2
             }
             (0x21..=0x7E, _) if is_shifted => 1,
@@ -144,13 +144,13 @@ pub(super) fn decode_iso_2022(body: &[u8]) -> String {
     text
 }
 
-fn push(text: &mut String, set: Option<Set>, row: u8, cell: u8) {
+fn push_character(text: &mut String, set: Option<Iso2022Set>, row: u8, cell: u8) {
     let high = [row | 0x80, cell | 0x80];
     let (bytes, encoding) = match set {
-        Some(Set::Gb2312) => (high, GBK),
-        Some(Set::Korean) => (high, EUC_KR),
-        Some(Set::CnsPlane1) => (euc_tw::character(1, row, cell), BIG5),
-        Some(Set::CnsPlane2) => (euc_tw::character(2, row, cell), BIG5),
+        Some(Iso2022Set::Gb2312) => (high, GBK),
+        Some(Iso2022Set::Korean) => (high, EUC_KR),
+        Some(Iso2022Set::CnsPlane1) => (euc_tw::to_big5(1, row, cell), BIG5),
+        Some(Iso2022Set::CnsPlane2) => (euc_tw::to_big5(2, row, cell), BIG5),
         None => return,
     };
     text.push_str(&encoding.decode_without_bom_handling(&bytes).0);
@@ -178,7 +178,7 @@ mod tests {
             decode_hz(b"This is ~{<:Ky2;S{#,NpJ)l6HK!#~}Bye ~~."),
             "This is 己所不欲，勿施於人。Bye ~."
         );
-        assert_eq!(decode_hz(b"~{<:Ky\nASCII ~{<:K"), "己所\nASCII 己", "unclosed and cut off");
+        assert_eq!(decode_hz(b"~{<:Ky\nASCII ~{<:K"), "己所\nASCII 己", "unclosed and truncated");
         assert!(looks_like_hz(b"This is ~{<:Ky2;S{#,~}.") && !looks_like_hz(b"a ~{b~} css~{}~}"));
     }
 
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(decode_iso_2022(gb), "交换交換 ok");
         assert_eq!(looks_like_iso_2022(gb), Some("ISO-2022-CN"));
         assert_eq!(decode_iso_2022(b"\x1B$)C\x0EGQ1[\x0F."), "한글.");
-        assert_eq!(decode_iso_2022(b"\x1B$)A\x0E=;;"), "交", "cut off in the middle of a character");
+        assert_eq!(decode_iso_2022(b"\x1B$)A\x0E=;;"), "交", "truncated within a character");
     }
 
     proptest! {

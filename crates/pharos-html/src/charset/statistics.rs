@@ -8,22 +8,22 @@ use encoding_rs::{
 use super::{Charset, seven_bit};
 
 /// Bytes examined. Statistics are reliable after far fewer and expensive, since every charset is tried at once.
-const DETECT_WITHIN: usize = 64 << 10;
+const MAX_SAMPLE: usize = 64 << 10;
 
 /// Number of valid multi-byte sequences that proves UTF-8. Four characters of GBK are valid UTF-8 once in a
 /// thousand times, ten once in tens of millions.
-const SURELY_UTF8: usize = 10;
+const MIN_UTF8_SEQUENCES: usize = 10;
 
 /// At most one invalid sequence in this many valid ones is tolerated as a carelessly assembled page. In another
 /// charset nearly all sequences are invalid.
-const BROKEN_IN: usize = 20;
+const VALID_PER_INVALID: usize = 20;
 
 /// Minimum number of non-ASCII byte pairs for a statistical decision.
-const ENOUGH_PAIRS: usize = 20;
+const MIN_PAIRS: usize = 20;
 
 /// Returns the text if it is UTF-8 with enough multi-byte characters to be certain. A character truncated at the
 /// end of the body is tolerated, and a few invalid sequences become replacement characters.
-pub(super) fn surely_utf8(body: &[u8]) -> Option<String> {
+pub(super) fn decode_if_utf8(body: &[u8]) -> Option<String> {
     let is_multi_byte = |b: &u8| *b >= 0xC0;
     let valid = match std::str::from_utf8(body) {
         Ok(text) => text,
@@ -31,28 +31,29 @@ pub(super) fn surely_utf8(body: &[u8]) -> Option<String> {
         Err(e) => {
             // Another charset is detected within its first characters.
             let before =
-                body[..e.valid_up_to()].iter().filter(|b| is_multi_byte(b)).take(SURELY_UTF8).count();
+                body[..e.valid_up_to()].iter().filter(|b| is_multi_byte(b)).take(MIN_UTF8_SEQUENCES).count();
             let (mut right, mut broken) = (0, 0);
             for chunk in body[e.valid_up_to()..].utf8_chunks() {
                 right += chunk.valid().bytes().filter(is_multi_byte).count();
                 broken += usize::from(!chunk.invalid().is_empty());
-                if broken > SURELY_UTF8 && (before + right) < broken * BROKEN_IN {
+                if broken > MIN_UTF8_SEQUENCES && (before + right) < broken * VALID_PER_INVALID {
                     return None;
                 }
             }
-            let is_utf8 = before + right >= SURELY_UTF8 * BROKEN_IN && before + right >= broken * BROKEN_IN;
+            let is_utf8 = before + right >= MIN_UTF8_SEQUENCES * VALID_PER_INVALID
+                && before + right >= broken * VALID_PER_INVALID;
             return is_utf8.then(|| String::from_utf8_lossy(body).into_owned());
         }
     };
-    let multi_byte = valid.bytes().filter(is_multi_byte).take(SURELY_UTF8).count();
-    (multi_byte == SURELY_UTF8).then(|| valid.to_string())
+    let multi_byte = valid.bytes().filter(is_multi_byte).take(MIN_UTF8_SEQUENCES).count();
+    (multi_byte == MIN_UTF8_SEQUENCES).then(|| valid.to_string())
 }
 
 /// Detects UTF-16 without a byte-order mark. Markup and spaces make every other byte zero; no other text contains
 /// zero bytes.
 pub(super) fn utf16_without_mark(body: &[u8]) -> Option<&'static Encoding> {
-    const LOOK_AT: usize = 2_048;
-    let head = &body[..body.len().min(LOOK_AT) & !1];
+    const MAX_HEAD: usize = 2_048;
+    let head = &body[..body.len().min(MAX_HEAD) & !1];
     if head.len() < 4 {
         return None;
     }
@@ -74,7 +75,7 @@ pub(super) fn cannot_be_utf16(declared: Charset) -> bool {
 }
 
 /// Counts the replacement characters in a text.
-pub(super) fn holes(text: &str) -> usize {
+pub(super) fn count_replacements(text: &str) -> usize {
     text.matches('\u{FFFD}').count()
 }
 
@@ -87,7 +88,7 @@ pub(super) fn detect(body: &[u8], host: &str) -> Charset {
             None => Charset::Known(UTF_8),
         };
     };
-    let sample = &body[first..body.len().min(first + DETECT_WITHIN)];
+    let sample = &body[first..body.len().min(first + MAX_SAMPLE)];
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     // The sample is never marked as the last input, so a truncated character at its end is no error.
     detector.feed(sample, false);
@@ -104,7 +105,7 @@ pub(super) fn is_plausible(charset: Charset, body: &[u8], text: &str) -> bool {
     let Charset::Known(encoding) = charset else { return true };
     let sample = || {
         let first = body.iter().position(|b| !b.is_ascii()).unwrap_or(body.len());
-        &body[first..body.len().min(first + DETECT_WITHIN)]
+        &body[first..body.len().min(first + MAX_SAMPLE)]
     };
     if encoding == GBK || encoding == GB18030 {
         // Level 1 of GB 2312 and its punctuation; traditional text in GBK leaves this range more often.
@@ -116,13 +117,13 @@ pub(super) fn is_plausible(charset: Charset, body: &[u8], text: &str) -> bool {
         is_common(sample(), 2, |lead, _| (0xA1..=0xC6).contains(&lead))
             && is_common(sample(), 10, |_, trail| trail < 0x7F)
     } else if encoding == EUC_KR {
-        Scripts::of(text).is_korean()
+        ScriptCounts::count(text).is_korean()
     } else if encoding == SHIFT_JIS || encoding == EUC_JP {
-        Scripts::of(text).is_japanese()
+        ScriptCounts::count(text).is_japanese()
     } else if encoding == WINDOWS_1252 {
         !is_mostly_in_runs(sample())
     } else if encoding.is_single_byte() {
-        !Scripts::of(text).has_capitals_inside_words()
+        !ScriptCounts::count(text).has_capitals_inside_words()
     } else {
         true
     }
@@ -130,27 +131,27 @@ pub(super) fn is_plausible(charset: Charset, body: &[u8], text: &str) -> bool {
 
 /// Counts of non-ASCII characters by script.
 #[derive(Default)]
-struct Scripts {
+struct ScriptCounts {
     han: usize,
     hangul: usize,
     kana: usize,
     /// Half-width kana, in which no running text is written.
-    narrow_kana: usize,
+    halfwidth_kana: usize,
     letters: usize,
     /// Capitals after a lower-case letter.
     inner_capitals: usize,
 }
 
-impl Scripts {
-    fn of(text: &str) -> Self {
+impl ScriptCounts {
+    fn count(text: &str) -> Self {
         let first = text.find(|c: char| !c.is_ascii()).unwrap_or(text.len());
         let mut scripts = Self::default();
         let mut was_small = false;
-        for c in text[first..].chars().take(DETECT_WITHIN / 2) {
+        for c in text[first..].chars().take(MAX_SAMPLE / 2) {
             match c {
                 '\u{00}'..='\u{7F}' => {}
                 '\u{3041}'..='\u{30FA}' => scripts.kana += 1,
-                '\u{FF61}'..='\u{FF9F}' => scripts.narrow_kana += 1,
+                '\u{FF61}'..='\u{FF9F}' => scripts.halfwidth_kana += 1,
                 '\u{AC00}'..='\u{D7A3}' => scripts.hangul += 1,
                 '\u{4E00}'..='\u{9FFF}' => scripts.han += 1,
                 c if c.is_alphabetic() => {
@@ -166,17 +167,17 @@ impl Scripts {
 
     /// Korean text contains few Chinese characters.
     fn is_korean(&self) -> bool {
-        self.han + self.hangul < ENOUGH_PAIRS || self.hangul > self.han * 2
+        self.han + self.hangul < MIN_PAIRS || self.hangul > self.han * 2
     }
 
     /// Japanese text always contains kana.
     fn is_japanese(&self) -> bool {
-        let all = self.han + self.kana + self.narrow_kana;
-        all < ENOUGH_PAIRS || (self.kana * 10 > all && self.narrow_kana * 5 < all)
+        let all = self.han + self.kana + self.halfwidth_kana;
+        all < MIN_PAIRS || (self.kana * 10 > all && self.halfwidth_kana * 5 < all)
     }
 
     fn has_capitals_inside_words(&self) -> bool {
-        self.letters >= ENOUGH_PAIRS && self.inner_capitals * 10 > self.letters
+        self.letters >= MIN_PAIRS && self.inner_capitals * 10 > self.letters
     }
 }
 
@@ -192,7 +193,7 @@ fn is_common(sample: &[u8], of: usize, is_common: impl Fn(u8, u8) -> bool) -> bo
         pairs += 1;
         common += usize::from(is_common(lead, trail));
     }
-    pairs < ENOUGH_PAIRS || common * of > pairs
+    pairs < MIN_PAIRS || common * of > pairs
 }
 
 /// Returns `true` if most non-ASCII bytes are adjacent. Western accented letters occur alone between ASCII letters;
@@ -208,5 +209,5 @@ fn is_mostly_in_runs(sample: &[u8]) -> bool {
         in_runs += if run > 1 { run } else { 0 };
         run = 0;
     }
-    beyond >= ENOUGH_PAIRS && in_runs * 2 > beyond
+    beyond >= MIN_PAIRS && in_runs * 2 > beyond
 }

@@ -1,7 +1,7 @@
 //! Tree construction: html5ever parses, the sink here builds the [`Dom`] and bounds the cost of hostile pages.
 //!
 //! Three limits apply: [`MAX_NODES`], [`MAX_DEPTH`], and the number of attributes, which is reduced before parsing
-//! ([`trim`]).
+//! ([`prefilter`]).
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -13,7 +13,7 @@ use html5ever::tree_builder::{ElementFlags, NodeOrText, QuirksMode, TreeBuilder,
 use html5ever::{Attribute, ExpandedName, QualName, TokenizerResult, local_name, ns};
 
 use super::{Dom, Element, NodeData, NodeId};
-use crate::trim::{self, MAX_ATTRIBUTES};
+use crate::dom::prefilter::{self, MAX_ATTRIBUTES};
 
 /// Maximum number of nodes; content beyond is ignored. The tree then takes some 100 MB.
 const MAX_NODES: usize = 1_000_000;
@@ -23,7 +23,7 @@ const MAX_NODES: usize = 1_000_000;
 const BYTES_PER_NODE: usize = 4;
 
 /// Number of nodes allowed for any page regardless of its size.
-const SOME_NODES: usize = 20_000;
+const MIN_NODE_LIMIT: usize = 20_000;
 
 /// Maximum nesting depth. Tags of deeper elements are ignored, as browsers do at about the same depth. The tree
 /// builder scans all open elements at nearly every tag, so depth costs quadratic time.
@@ -38,23 +38,23 @@ impl Dom {
     pub(crate) fn parse(html: &str) -> Dom {
         // Scripting counts as enabled, as in a user's browser. Otherwise an image in a `<noscript>` in the head
         // would end the head, and the metadata after it would be parsed as content.
-        Self::build(&trim::trim(bounded(html)), true)
+        Self::build(&prefilter::strip_scripts(bounded(html)), true)
     }
 
     /// Parses a page as a browser without scripts does: the contents of `<noscript>` belong to the page.
     pub(crate) fn parse_without_scripts(html: &str) -> Dom {
-        Self::build(&trim::trim(bounded(html)), false)
+        Self::build(&prefilter::strip_scripts(bounded(html)), false)
     }
 
     /// Parses a page without removing anything but excess attributes.
-    pub(crate) fn parse_whole(html: &str) -> Dom {
-        Self::build(&trim::limit_attributes(bounded(html)), true)
+    pub(crate) fn parse_unfiltered(html: &str) -> Dom {
+        Self::build(&prefilter::limit_attributes(bounded(html)), true)
     }
 
     fn build(html: &str, scripting_enabled: bool) -> Dom {
         let options = TreeBuilderOpts { scripting_enabled, ..TreeBuilderOpts::default() };
-        let builder = TreeBuilder::new(Sink::new(!scripting_enabled, html.len()), options);
-        let tokenizer = Tokenizer::new(Guard { builder }, TokenizerOpts::default());
+        let builder = TreeBuilder::new(DomSink::new(!scripting_enabled, html.len()), options);
+        let tokenizer = Tokenizer::new(LimitedTreeBuilder { builder }, TokenizerOpts::default());
         let input = BufferQueue::default();
         input.push_back(StrTendril::from_slice(html));
         // The tokenizer pauses after each script and at charset declarations; neither matters here.
@@ -69,11 +69,11 @@ fn bounded(html: &str) -> &str {
 }
 
 /// Sits between tokenizer and tree builder and enforces the limits.
-struct Guard {
-    builder: TreeBuilder<Handle, Sink>,
+struct LimitedTreeBuilder {
+    builder: TreeBuilder<Handle, DomSink>,
 }
 
-impl TokenSink for Guard {
+impl TokenSink for LimitedTreeBuilder {
     type Handle = Handle;
 
     fn process_token(&self, token: Token, line_number: u64) -> TokenSinkResult<Handle> {
@@ -141,20 +141,20 @@ struct Handle {
 }
 
 /// Receives the operations of the tree builder.
-struct Sink {
+struct DomSink {
     dom: RefCell<Dom>,
     /// Depth of the current insertion point, as far as insertions show.
     open_depth: Cell<u32>,
     max_nodes: usize,
 }
 
-impl Sink {
+impl DomSink {
     fn new(without_scripts: bool, bytes: usize) -> Self {
         let mut dom = Dom { nodes: Vec::new(), without_scripts, errors: 0 };
         dom.push(NodeData::Other);
         dom.push(NodeData::Other);
-        let max_nodes = (SOME_NODES + bytes / BYTES_PER_NODE).min(MAX_NODES);
-        Sink { dom: RefCell::new(dom), max_nodes, open_depth: Cell::new(0) }
+        let max_nodes = (MIN_NODE_LIMIT + bytes / BYTES_PER_NODE).min(MAX_NODES);
+        DomSink { dom: RefCell::new(dom), max_nodes, open_depth: Cell::new(0) }
     }
 
     fn is_full(&self) -> bool {
@@ -169,7 +169,7 @@ impl Sink {
         Handle { id: self.dom.borrow_mut().push(data), name }
     }
 
-    fn put(&self, parent: NodeId, child: &NodeOrText<Handle>, sibling: Option<NodeId>) {
+    fn insert_child(&self, parent: NodeId, child: &NodeOrText<Handle>, sibling: Option<NodeId>) {
         let mut dom = self.dom.borrow_mut();
         match child {
             NodeOrText::AppendNode(child) => {
@@ -188,7 +188,7 @@ fn no_name() -> QualName {
     QualName::new(None, ns!(), local_name!(""))
 }
 
-impl TreeSink for Sink {
+impl TreeSink for DomSink {
     type Handle = Handle;
     type Output = Dom;
     type ElemName<'a> = ExpandedName<'a>;
@@ -229,13 +229,13 @@ impl TreeSink for Sink {
     }
 
     fn append(&self, parent: &Handle, child: NodeOrText<Handle>) {
-        self.put(parent.id, &child, None);
+        self.insert_child(parent.id, &child, None);
     }
 
     fn append_before_sibling(&self, sibling: &Handle, child: NodeOrText<Handle>) {
         let parent = self.dom.borrow().nodes[sibling.id.index()].parent;
         if let Some(parent) = parent {
-            self.put(parent, &child, Some(sibling.id));
+            self.insert_child(parent, &child, Some(sibling.id));
         }
     }
 
@@ -313,7 +313,7 @@ mod tests {
     fn formatting_that_multiplies_stops_at_the_node_limit() {
         let page = "<b><i><p>x</b>".repeat(20_000);
         let nodes = Dom::parse(&page).nodes.len();
-        let limit = SOME_NODES + page.len() / BYTES_PER_NODE;
+        let limit = MIN_NODE_LIMIT + page.len() / BYTES_PER_NODE;
         assert!((limit..limit + 2 * MAX_DEPTH as usize).contains(&nodes), "{nodes}");
     }
 }

@@ -12,7 +12,7 @@ static RFC_2822: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
 
 /// Parses a date. An imprecise date means the beginning of the day, month or year; without a time zone, UTC is
 /// assumed.
-pub(super) fn moment(text: &str) -> Option<Timestamp> {
+pub(super) fn parse_feed_date(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(at) = RFC_2822.parse_timestamp(text) {
         return Some(Timestamp::from_millis(at.as_millisecond()));
@@ -45,10 +45,10 @@ mod tests {
             ("Mon, 3 Feb 2005 04:05 +0100", "2005-02-03T03:05:00Z"),
             ("2005/2/3", "2005-02-03T00:00:00Z"),
         ] {
-            assert_eq!(moment(text).map(|at| at.to_string()).as_deref(), Some(expected), "{text}");
+            assert_eq!(parse_feed_date(text).map(|at| at.to_string()).as_deref(), Some(expected), "{text}");
         }
         for text in ["", "soon", "20-01-2005", "2005-13-01", "9999999999", "年年年年", "2005-99"] {
-            assert_eq!(moment(text), None, "{text}");
+            assert_eq!(parse_feed_date(text), None, "{text}");
         }
     }
 }

@@ -8,9 +8,9 @@ use quick_xml::escape::{resolve_xml_entity, unescape};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use url::Url;
 
-use super::date::moment;
-use super::{Entry, Feed, FeedKind, MAX_ENTRIES};
-use crate::text::collapse;
+use super::date::parse_feed_date;
+use super::{Feed, FeedEntry, FeedKind, MAX_ENTRIES};
+use crate::dom::visible_text::collapse_whitespace;
 
 /// Maximum nesting depth; deeper documents are attacks.
 const MAX_DEPTH: usize = 256;
@@ -26,10 +26,10 @@ pub(super) fn read(url: &PageUrl, text: &str) -> Option<Feed> {
     settings.check_end_names = false;
     settings.allow_unmatched_ends = true;
     settings.allow_dangling_amp = true;
-    let mut walk = loop {
+    let mut parser = loop {
         match reader.read_event() {
-            Ok(Event::Start(root)) => break Walk::below(&root, url)?,
-            Ok(Event::Empty(root)) => return Walk::below(&root, url).map(Walk::end),
+            Ok(Event::Start(root)) => break FeedParser::below(&root, url)?,
+            Ok(Event::Empty(root)) => return FeedParser::below(&root, url).map(FeedParser::end),
             Ok(Event::Eof) | Err(_) => return None,
             Ok(_) => {}
         }
@@ -40,43 +40,43 @@ pub(super) fn read(url: &PageUrl, text: &str) -> Option<Feed> {
         match event {
             Event::Start(element) => {
                 depth += 1;
-                walk.open(&element, depth);
+                parser.open(&element, depth);
             }
             Event::Empty(element) => {
-                walk.open(&element, depth + 1);
-                walk.close(depth + 1);
+                parser.open(&element, depth + 1);
+                parser.close(depth + 1);
             }
             Event::End(_) => {
-                walk.close(depth);
+                parser.close(depth);
                 depth = depth.saturating_sub(1);
             }
-            Event::Text(text) => walk.text(&text.xml10_content()),
-            Event::CData(text) => walk.text(&text.xml10_content()),
-            Event::GeneralRef(entity) => walk.entity(&entity),
+            Event::Text(text) => parser.text(&text.xml10_content()),
+            Event::CData(text) => parser.text(&text.xml10_content()),
+            Event::GeneralRef(entity) => parser.entity(&entity),
             Event::Eof => break,
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
         }
-        if depth > MAX_DEPTH || walk.entries.len() >= MAX_ENTRIES {
+        if depth > MAX_DEPTH || parser.entries.len() >= MAX_ENTRIES {
             break;
         }
     }
-    Some(walk.end())
+    Some(parser.end())
 }
 
 /// State of the parser for one document.
-struct Walk {
+struct FeedParser {
     kind: FeedKind,
     base: Url,
-    entries: Vec<Entry>,
-    draft: Option<Draft>,
+    entries: Vec<FeedEntry>,
+    draft: Option<FeedEntryBuilder>,
     /// Field for which text is being collected.
-    field: Option<Field>,
+    field: Option<FeedField>,
     collected: String,
 }
 
 /// An entry under construction.
 #[derive(Default)]
-struct Draft {
+struct FeedEntryBuilder {
     depth: usize,
     /// Namespace prefix of the entry; `<image:loc>` in a `<url>` is ignored.
     prefix: String,
@@ -89,7 +89,7 @@ struct Draft {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Field {
+enum FeedField {
     Address,
     OtherAddress,
     Title,
@@ -97,7 +97,7 @@ enum Field {
     Published,
 }
 
-impl Walk {
+impl FeedParser {
     fn below(root: &BytesStart<'_>, url: &PageUrl) -> Option<Self> {
         let kind = match root.local_name().as_ref() {
             "urlset" => FeedKind::Sitemap,
@@ -121,13 +121,14 @@ impl Walk {
         match &mut self.draft {
             None if depth <= 3 && name.as_ref() == entry_name(self.kind) => {
                 let other_address = attribute(element, "rdf:about");
-                self.draft = Some(Draft { depth, prefix, other_address, ..Draft::default() });
+                self.draft =
+                    Some(FeedEntryBuilder { depth, prefix, other_address, ..FeedEntryBuilder::default() });
             }
             Some(draft) if depth == draft.depth + 1 => {
                 let is_own = prefix == draft.prefix;
                 self.field = field(self.kind, name.as_ref(), is_own);
                 self.collected.clear();
-                if self.field == Some(Field::OtherAddress)
+                if self.field == Some(FeedField::OtherAddress)
                     && attribute(element, "isPermaLink").as_deref() == Some("false")
                 {
                     self.field = None;
@@ -157,8 +158,8 @@ impl Walk {
 
     fn text(&mut self, text: &str) {
         if self.field.is_some() {
-            let room = MAX_FIELD.saturating_sub(self.collected.len());
-            self.collected.push_str(&text[..text.floor_char_boundary(room)]);
+            let remaining = MAX_FIELD.saturating_sub(self.collected.len());
+            self.collected.push_str(&text[..text.floor_char_boundary(remaining)]);
         }
     }
 
@@ -171,30 +172,30 @@ impl Walk {
     }
 }
 
-impl Draft {
+impl FeedEntryBuilder {
     /// Sets a field; the first value of each field wins.
-    fn fill(&mut self, field: Field, text: String) {
+    fn fill(&mut self, field: FeedField, text: String) {
         let slot = match field {
-            Field::Title if self.title.is_empty() => {
+            FeedField::Title if self.title.is_empty() => {
                 let plain = text.replace(|c: char| c.is_control() && !c.is_whitespace(), "");
-                self.title = collapse(&plain, MAX_TITLE).trim().to_string();
+                self.title = collapse_whitespace(&plain, MAX_TITLE).trim().to_string();
                 return;
             }
-            Field::Title => return,
-            Field::Address => &mut self.address,
-            Field::OtherAddress => &mut self.other_address,
-            Field::Modified => &mut self.modified,
-            Field::Published => &mut self.published,
+            FeedField::Title => return,
+            FeedField::Address => &mut self.address,
+            FeedField::OtherAddress => &mut self.other_address,
+            FeedField::Modified => &mut self.modified,
+            FeedField::Published => &mut self.published,
         };
         if slot.is_none() && !text.trim().is_empty() {
             *slot = Some(text);
         }
     }
 
-    fn entry(self, base: &Url) -> Option<Entry> {
+    fn entry(self, base: &Url) -> Option<FeedEntry> {
         let url = PageUrl::join_to(base, &self.address.or(self.other_address)?).ok()?;
-        let modified = self.modified.or(self.published).and_then(|text| moment(&text));
-        Some(Entry { url, title: self.title, modified })
+        let modified = self.modified.or(self.published).and_then(|text| parse_feed_date(&text));
+        Some(FeedEntry { url, title: self.title, modified })
     }
 }
 
@@ -208,18 +209,18 @@ fn entry_name(kind: FeedKind) -> &'static str {
 }
 
 /// Returns the field of an element in an entry. `is_own` means that the element has the entry's prefix.
-fn field(kind: FeedKind, name: &str, is_own: bool) -> Option<Field> {
+fn field(kind: FeedKind, name: &str, is_own: bool) -> Option<FeedField> {
     match (kind, name) {
-        (FeedKind::Rss, "date") => Some(Field::Published),
+        (FeedKind::Rss, "date") => Some(FeedField::Published),
         _ if !is_own => None,
-        (FeedKind::Sitemap | FeedKind::SitemapIndex, "loc") => Some(Field::Address),
-        (FeedKind::Sitemap | FeedKind::SitemapIndex, "lastmod") => Some(Field::Modified),
-        (FeedKind::Rss, "link") => Some(Field::Address),
-        (FeedKind::Rss, "guid") => Some(Field::OtherAddress),
-        (FeedKind::Rss, "pubDate") => Some(Field::Published),
-        (FeedKind::Atom, "updated") => Some(Field::Modified),
-        (FeedKind::Atom, "published") => Some(Field::Published),
-        (FeedKind::Rss | FeedKind::Atom, "title") => Some(Field::Title),
+        (FeedKind::Sitemap | FeedKind::SitemapIndex, "loc") => Some(FeedField::Address),
+        (FeedKind::Sitemap | FeedKind::SitemapIndex, "lastmod") => Some(FeedField::Modified),
+        (FeedKind::Rss, "link") => Some(FeedField::Address),
+        (FeedKind::Rss, "guid") => Some(FeedField::OtherAddress),
+        (FeedKind::Rss, "pubDate") => Some(FeedField::Published),
+        (FeedKind::Atom, "updated") => Some(FeedField::Modified),
+        (FeedKind::Atom, "published") => Some(FeedField::Published),
+        (FeedKind::Rss | FeedKind::Atom, "title") => Some(FeedField::Title),
         _ => None,
     }
 }

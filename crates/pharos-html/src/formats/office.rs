@@ -4,10 +4,10 @@ use std::io::{Cursor, Read as _};
 
 use zip::ZipArchive;
 
-use super::Document;
+use super::ExtractedDocument;
 use super::xml::{XmlEvent, walk};
+use crate::dom::visible_text::collapse_whitespace;
 use crate::metadata::{is_page_title, iso_date};
-use crate::text::collapse;
 
 /// Maximum uncompressed size of one part; the rest is ignored.
 const MAX_PART: u64 = 32 << 20;
@@ -24,16 +24,16 @@ const MAX_SHEETS: usize = 1_000;
 /// Maximum number of shared strings of a workbook.
 const MAX_STRINGS: usize = 1_000_000;
 
-type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
+type OfficeArchive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
 /// Reads a document; `None` if it is not an Office document.
-pub(super) fn read(body: &[u8]) -> Option<Document> {
+pub(super) fn read(body: &[u8]) -> Option<ExtractedDocument> {
     let archive = ZipArchive::new(Cursor::new(body)).ok()?;
     if archive.len() > MAX_PARTS {
         return None;
     }
-    let mut parts = Parts { archive, room: MAX_UNPACKED };
-    let mut document = Document::default();
+    let mut parts = ZipParts { archive, remaining: MAX_UNPACKED };
+    let mut document = ExtractedDocument::default();
     if let Some(part) = parts.text("word/document.xml") {
         document.format = "docx";
         paragraphs(&part, &mut document);
@@ -67,12 +67,12 @@ fn open_document(media_type: &str) -> &'static str {
 }
 
 /// Parts of the file, decompressed one by one within limits.
-struct Parts<'a> {
-    archive: Archive<'a>,
-    room: u64,
+struct ZipParts<'a> {
+    archive: OfficeArchive<'a>,
+    remaining: u64,
 }
 
-impl Parts<'_> {
+impl ZipParts<'_> {
     fn has(&self, name: &str) -> bool {
         self.archive.index_for_name(name).is_some()
     }
@@ -81,8 +81,8 @@ impl Parts<'_> {
         let part = self.archive.by_name(name).ok()?;
         let mut bytes = Vec::new();
         // For a damaged part, the data before the damage is kept.
-        let _ = part.take(MAX_PART.min(self.room)).read_to_end(&mut bytes);
-        self.room = self.room.saturating_sub(bytes.len() as u64);
+        let _ = part.take(MAX_PART.min(self.remaining)).read_to_end(&mut bytes);
+        self.remaining = self.remaining.saturating_sub(bytes.len() as u64);
         Some(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
     }
 
@@ -98,33 +98,35 @@ impl Parts<'_> {
 }
 
 /// Reads paragraphs of Word (`w:p`, `w:t`), of slides (`a:p`, `a:t`) and of OpenDocument (`text:p`, `text:h`).
-fn paragraphs(part: &str, document: &mut Document) {
+fn paragraphs(part: &str, document: &mut ExtractedDocument) {
     let mut line = String::new();
     let mut is_text = false;
-    let (mut style, mut is_title_box) = (Style::Plain, false);
+    let (mut style, mut is_title_box) = (ParagraphStyle::Plain, false);
     let mut is_open_document = false;
     walk(part, |event| {
         match event {
             XmlEvent::Start("document-content") => is_open_document = true,
             XmlEvent::Start("t") => is_text = true,
             XmlEvent::End("t") => is_text = false,
-            XmlEvent::Start("p") => style = if is_title_box { Style::Heading } else { Style::Plain },
-            XmlEvent::Start("h") if is_open_document => style = Style::Heading,
+            XmlEvent::Start("p") => {
+                style = if is_title_box { ParagraphStyle::Heading } else { ParagraphStyle::Plain }
+            }
+            XmlEvent::Start("h") if is_open_document => style = ParagraphStyle::Heading,
             // The style of a Word paragraph, and the purpose of a box on a slide.
-            XmlEvent::Attribute("val", "Title") => style = Style::Title,
-            XmlEvent::Attribute("val", name) if is_heading_style(name) => style = Style::Heading,
+            XmlEvent::Attribute("val", "Title") => style = ParagraphStyle::Title,
+            XmlEvent::Attribute("val", name) if is_heading_style(name) => style = ParagraphStyle::Heading,
             XmlEvent::Attribute("type", "title" | "ctrTitle") => is_title_box = true,
             XmlEvent::End("sp") => is_title_box = false,
             XmlEvent::End("tab" | "br" | "cr" | "s" | "line-break" | "tc" | "table-cell") => line.push(' '),
             XmlEvent::Text(text) if is_text || is_open_document => line.push_str(text),
             XmlEvent::End("p" | "h") => {
-                let ended = collapse(&std::mem::take(&mut line), usize::MAX);
+                let ended = collapse_whitespace(&std::mem::take(&mut line), usize::MAX);
                 match style {
-                    Style::Title if document.title.is_empty() => document.title.clone_from(&ended),
-                    Style::Title | Style::Heading => document.push_heading(&ended),
-                    Style::Plain => {}
+                    ParagraphStyle::Title if document.title.is_empty() => document.title.clone_from(&ended),
+                    ParagraphStyle::Title | ParagraphStyle::Heading => document.push_heading(&ended),
+                    ParagraphStyle::Plain => {}
                 }
-                style = Style::Plain;
+                style = ParagraphStyle::Plain;
                 document.push_line(&ended);
             }
             _ => {}
@@ -134,7 +136,7 @@ fn paragraphs(part: &str, document: &mut Document) {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
+enum ParagraphStyle {
     Plain,
     Title,
     Heading,
@@ -146,7 +148,7 @@ fn is_heading_style(name: &str) -> bool {
 }
 
 /// Reads the rows of all sheets, one line per row.
-fn workbook(parts: &mut Parts<'_>, document: &mut Document) {
+fn workbook(parts: &mut ZipParts<'_>, document: &mut ExtractedDocument) {
     let strings = parts.text("xl/sharedStrings.xml").map(|part| shared_strings(&part)).unwrap_or_default();
     for name in parts.numbered("xl/worksheets/sheet") {
         if let Some(part) = parts.text(&name) {
@@ -175,7 +177,7 @@ fn shared_strings(part: &str) -> Vec<String> {
     strings
 }
 
-fn sheet(part: &str, strings: &[String], document: &mut Document) {
+fn sheet(part: &str, strings: &[String], document: &mut ExtractedDocument) {
     let mut row = String::new();
     let mut value = String::new();
     let (mut is_value, mut is_shared) = (false, false);
@@ -194,7 +196,9 @@ fn sheet(part: &str, strings: &[String], document: &mut Document) {
                     row.push(' ');
                 }
             }
-            XmlEvent::End("row") => document.push_line(&collapse(&std::mem::take(&mut row), usize::MAX)),
+            XmlEvent::End("row") => {
+                document.push_line(&collapse_whitespace(&std::mem::take(&mut row), usize::MAX))
+            }
             _ => {}
         }
         !document.is_full()
@@ -202,7 +206,7 @@ fn sheet(part: &str, strings: &[String], document: &mut Document) {
 }
 
 /// Reads title, author and dates (Dublin Core).
-fn properties(part: &str, document: &mut Document) {
+fn properties(part: &str, document: &mut ExtractedDocument) {
     let mut text = String::new();
     let mut title = String::new();
     walk(part, |event| {

@@ -19,7 +19,7 @@ use hayro_interpret::{
 };
 use pharos_text::is_han;
 
-use super::Document;
+use super::ExtractedDocument;
 use crate::metadata::{is_page_title, iso_date};
 
 /// Maximum number of pages read.
@@ -42,19 +42,19 @@ const UNITS_PER_EM: f64 = 1_000.0;
 const NARROWEST_SPACE: f64 = 0.13;
 
 /// Reads a document; `None` if it is not a PDF, is encrypted, or decompresses to an excessive size.
-pub(super) fn read(body: &[u8]) -> Option<Document> {
-    if is_bomb(body) {
+pub(super) fn read(body: &[u8]) -> Option<ExtractedDocument> {
+    if is_decompression_bomb(body) {
         return None;
     }
     let pdf = Pdf::new(body.to_vec()).ok()?;
     let cache = InterpreterCache::new();
     let settings =
         InterpreterSettings { render_content: RenderContent::PAGE, ..InterpreterSettings::default() };
-    let mut document = Document::default();
-    let mut biggest = Line::default();
+    let mut document = ExtractedDocument::default();
+    let mut biggest = PdfLine::default();
     let (mut glyphs, mut steps) = (0, 0);
     for (number, page) in pdf.pages().iter().take(MAX_PAGES).enumerate() {
-        let mut device = Collector { glyphs, steps, ..Collector::default() };
+        let mut device = TextDevice { glyphs, steps, ..TextDevice::default() };
         let everywhere = Rect::new(-1e6, -1e6, 1e6, 1e6);
         let mut context = Context::new(Affine::IDENTITY, everywhere, &cache, pdf.xref(), settings.clone());
         // The interpreter can be stopped only by unwinding.
@@ -62,7 +62,7 @@ pub(super) fn read(body: &[u8]) -> Option<Document> {
         device.end_line();
         (glyphs, steps) = (device.glyphs, device.steps);
         if number == 0 {
-            let longer_first = |a: &&Line, b: &&Line| a.size.total_cmp(&b.size);
+            let longer_first = |a: &&PdfLine, b: &&PdfLine| a.size.total_cmp(&b.size);
             // The first line wins a tie.
             biggest = device.lines.iter().rev().max_by(longer_first).cloned().unwrap_or_default();
         }
@@ -84,7 +84,7 @@ pub(super) fn read(body: &[u8]) -> Option<Document> {
 
 /// A line of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Line {
+struct PdfLine {
     text: String,
     /// Font size, horizontal start and end, and vertical position.
     size: f64,
@@ -95,22 +95,22 @@ struct Line {
 
 /// Collects the lines of a page in drawing order, which is nearly always reading order.
 #[derive(Default)]
-struct Collector {
-    lines: Vec<Line>,
-    line: Line,
+struct TextDevice {
+    lines: Vec<PdfLine>,
+    line: PdfLine,
     glyphs: usize,
     steps: usize,
 }
 
 /// Panic payload that ends the interpretation of a page.
-struct EnoughSteps;
+struct StepLimitReached;
 
-impl Collector {
+impl TextDevice {
     fn step(&mut self) {
         self.steps += 1;
         if self.steps >= MAX_STEPS {
             // No panic message, since this is no program error.
-            resume_unwind(Box::new(EnoughSteps));
+            resume_unwind(Box::new(StepLimitReached));
         }
     }
 
@@ -125,7 +125,7 @@ impl Collector {
             if text.trim().is_empty() {
                 return;
             }
-            self.line = Line { text: String::new(), size, start: at.x, end: at.x, height: at.y };
+            self.line = PdfLine { text: String::new(), size, start: at.x, end: at.x, height: at.y };
         } else if gap > size * NARROWEST_SPACE && !self.line.text.ends_with(' ') && !text.starts_with(' ') {
             self.line.text.push(' ');
         }
@@ -136,19 +136,19 @@ impl Collector {
 
     fn end_line(&mut self) {
         let mut line = std::mem::take(&mut self.line);
-        line.text = crate::text::collapse(&line.text, usize::MAX);
+        line.text = crate::dom::visible_text::collapse_whitespace(&line.text, usize::MAX);
         if !line.text.is_empty() {
             self.lines.push(line);
         }
     }
 }
 
-impl Device<'_> for Collector {
+impl Device<'_> for TextDevice {
     fn draw_glyph_run(&mut self, run: &GlyphRun<'_, '_>, props: DrawProps<'_>, _: &DrawMode) {
         for glyph in run.glyphs() {
             self.glyphs += 1;
             if self.glyphs > MAX_GLYPHS {
-                resume_unwind(Box::new(EnoughSteps));
+                resume_unwind(Box::new(StepLimitReached));
             }
             let Some(character) = glyph.as_unicode() else { continue };
             let text = match character {
@@ -187,10 +187,10 @@ impl Device<'_> for Collector {
 
 /// Joins lines into paragraphs. Consecutive lines are joined if they have normal line spacing, the same font size,
 /// and overlap horizontally. A line that ends early ends its paragraph.
-fn paragraphs(lines: &[Line]) -> Vec<String> {
+fn paragraphs(lines: &[PdfLine]) -> Vec<String> {
     let widest = lines.iter().map(|line| line.end - line.start).fold(0.0, f64::max);
     let mut paragraphs: Vec<String> = Vec::new();
-    let mut before: Option<&Line> = None;
+    let mut before: Option<&PdfLine> = None;
     for line in lines {
         let goes_on = before.is_some_and(|before| {
             let distance = before.height - line.height;
@@ -244,7 +244,7 @@ fn date(at: DateTime) -> Option<String> {
 
 /// Returns `true` if the streams decompress to an excessive size. A stream compressed twice counts as a bomb.
 /// Pictures are never decompressed here, so each is checked only on its own.
-fn is_bomb(body: &[u8]) -> bool {
+fn is_decompression_bomb(body: &[u8]) -> bool {
     /// Maximum compression ratio of zlib.
     const BEST_RATIO: u64 = 1_032;
     let is_small = (body.len() as u64) * BEST_RATIO <= MAX_UNPACKED;
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn pages_are_read_with_their_paragraphs() {
         let read = read(include_bytes!("../../tests/samples/lighthouse.pdf")).unwrap();
-        assert_eq!(read.title, "The History of Lighthouses", "the biggest line, as the file says untitled");
+        assert_eq!(read.title, "The History of Lighthouses", "the biggest line, since the file is untitled");
         assert_eq!(
             read.text,
             "The History of Lighthouses\nA lighthouse stands on a rock and its light can be seen from many miles \
@@ -307,8 +307,8 @@ mod tests {
         let packed = packer.finish().unwrap();
         let stream =
             [b"1 0 obj <</Filter/FlateDecode>> stream\n".as_slice(), &packed, b"\nendstream"].concat();
-        assert!(is_bomb(&stream) && !is_bomb(&stream[..200_000]));
-        assert!(is_bomb(b"1 0 obj <</Filter[/FlateDecode/FlateDecode]>> stream\nx\nendstream"));
+        assert!(is_decompression_bomb(&stream) && !is_decompression_bomb(&stream[..200_000]));
+        assert!(is_decompression_bomb(b"1 0 obj <</Filter[/FlateDecode/FlateDecode]>> stream\nx\nendstream"));
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
-use super::Document;
+use super::ExtractedDocument;
+use crate::dom::visible_text::collapse_whitespace;
 use crate::metadata::is_page_title;
-use crate::text::collapse;
 
 /// Maximum nesting depth. The text of deeper groups is still read, but their formatting is ignored.
 const MAX_DEPTH: usize = 200;
@@ -16,7 +16,7 @@ const MAX_FONTS: usize = 1_000;
 
 /// Destination of a group's text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Destination {
+enum RtfDestination {
     Body,
     FontTable,
     Title,
@@ -26,30 +26,30 @@ enum Destination {
 }
 
 #[derive(Clone, Copy)]
-struct Group {
-    destination: Destination,
+struct RtfGroup {
+    destination: RtfDestination,
     encoding: &'static Encoding,
     /// Number of substitute characters after a `\u`, for readers without Unicode support.
     substitutes: usize,
 }
 
 /// Reads a document; `None` if it does not begin as RTF.
-pub(super) fn read(body: &[u8]) -> Option<Document> {
+pub(super) fn read(body: &[u8]) -> Option<ExtractedDocument> {
     let body = body.trim_ascii_start();
     if !body.starts_with(b"{\\rtf") {
         return None;
     }
-    let mut reader = Reader::new(body);
+    let mut reader = RtfReader::new(body);
     reader.run();
     Some(reader.finish())
 }
 
-struct Reader<'a> {
+struct RtfReader<'a> {
     rest: &'a [u8],
-    groups: Vec<Group>,
+    groups: Vec<RtfGroup>,
     /// Number of open groups beyond [`MAX_DEPTH`].
     excess: usize,
-    now: Group,
+    now: RtfGroup,
     default_encoding: &'static Encoding,
     fonts: HashMap<i32, &'static Encoding>,
     font: i32,
@@ -57,12 +57,12 @@ struct Reader<'a> {
     bytes: Vec<u8>,
     line: String,
     high_surrogate: Option<u16>,
-    document: Document,
+    document: ExtractedDocument,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> RtfReader<'a> {
     fn new(body: &'a [u8]) -> Self {
-        let now = Group { destination: Destination::Body, encoding: WINDOWS_1252, substitutes: 1 };
+        let now = RtfGroup { destination: RtfDestination::Body, encoding: WINDOWS_1252, substitutes: 1 };
         Self {
             rest: body,
             groups: Vec::new(),
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
             bytes: Vec::new(),
             line: String::new(),
             high_surrogate: None,
-            document: Document::default(),
+            document: ExtractedDocument::default(),
         }
     }
 
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn finish(mut self) -> Document {
+    fn finish(mut self) -> ExtractedDocument {
         self.end_line();
         let mut document = self.document;
         if !is_page_title(&document.title) {
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
                     self.bytes.push(byte);
                 }
             }
-            b'*' => self.now.destination = Destination::Nowhere,
+            b'*' => self.now.destination = RtfDestination::Nowhere,
             b'~' => self.text(" "),
             b'_' => self.text("-"),
             b'\r' | b'\n' => self.end_line(),
@@ -179,29 +179,29 @@ impl<'a> Reader<'a> {
                 self.rest = &self.rest[len..];
             }
             b"ansicpg" => {
-                if let Some(encoding) = number.and_then(of_codepage) {
+                if let Some(encoding) = number.and_then(encoding_of_codepage) {
                     (self.default_encoding, self.now.encoding) = (encoding, encoding);
                 }
             }
             b"f" => {
                 self.font = number.unwrap_or(0);
-                if self.now.destination != Destination::FontTable {
+                if self.now.destination != RtfDestination::FontTable {
                     self.now.encoding = self.fonts.get(&self.font).copied().unwrap_or(self.default_encoding);
                 }
             }
             b"fcharset" if self.fonts.len() < MAX_FONTS => {
-                if let Some(encoding) = number.and_then(of_font_charset) {
+                if let Some(encoding) = number.and_then(encoding_of_font_charset) {
                     self.fonts.insert(self.font, encoding);
                 }
             }
-            b"fonttbl" => self.now.destination = Destination::FontTable,
-            b"title" => self.now.destination = Destination::Title,
-            b"author" => self.now.destination = Destination::Author,
+            b"fonttbl" => self.now.destination = RtfDestination::FontTable,
+            b"title" => self.now.destination = RtfDestination::Title,
+            b"author" => self.now.destination = RtfDestination::Author,
             b"colortbl" | b"stylesheet" | b"info" | b"pict" | b"object" | b"header" | b"footer"
             | b"headerl" | b"headerr" | b"footerl" | b"footerr" | b"fldinst" | b"listtable"
             | b"listoverridetable" | b"rsidtbl" | b"generator" | b"themedata" | b"datastore"
             | b"latentstyles" => {
-                self.now.destination = Destination::Nowhere;
+                self.now.destination = RtfDestination::Nowhere;
             }
             _ => {}
         }
@@ -240,34 +240,34 @@ impl<'a> Reader<'a> {
         if !self.bytes.is_empty() {
             let bytes = std::mem::take(&mut self.bytes);
             let (text, _) = self.now.encoding.decode_without_bom_handling(&bytes);
-            self.put(&text);
+            self.append(&text);
         }
     }
 
     fn text(&mut self, text: &str) {
         self.decode();
-        self.put(text);
+        self.append(text);
     }
 
-    fn put(&mut self, text: &str) {
+    fn append(&mut self, text: &str) {
         match self.now.destination {
-            Destination::Body => self.line.push_str(text),
-            Destination::Title => self.document.title.push_str(text),
-            Destination::Author => self.document.author.push_str(text),
-            Destination::FontTable | Destination::Nowhere => {}
+            RtfDestination::Body => self.line.push_str(text),
+            RtfDestination::Title => self.document.title.push_str(text),
+            RtfDestination::Author => self.document.author.push_str(text),
+            RtfDestination::FontTable | RtfDestination::Nowhere => {}
         }
     }
 
     fn end_line(&mut self) {
         self.decode();
-        if self.now.destination == Destination::Body {
-            let line = collapse(&std::mem::take(&mut self.line), usize::MAX);
+        if self.now.destination == RtfDestination::Body {
+            let line = collapse_whitespace(&std::mem::take(&mut self.line), usize::MAX);
             self.document.push_line(&line);
         }
     }
 }
 
-fn of_codepage(number: i32) -> Option<&'static Encoding> {
+fn encoding_of_codepage(number: i32) -> Option<&'static Encoding> {
     let label = match number {
         932 => "shift_jis".to_string(),
         936 | 54_936 => "gbk".to_string(),
@@ -281,8 +281,8 @@ fn of_codepage(number: i32) -> Option<&'static Encoding> {
 }
 
 /// Returns the encoding for the Windows charset number of a font.
-fn of_font_charset(number: i32) -> Option<&'static Encoding> {
-    of_codepage(match number {
+fn encoding_of_font_charset(number: i32) -> Option<&'static Encoding> {
+    encoding_of_codepage(match number {
         0 => 1252,
         77 => 10_000,
         128 => 932,

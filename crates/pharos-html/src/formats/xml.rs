@@ -4,22 +4,22 @@ use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, Event};
 
-use super::Document;
-use crate::text::collapse;
+use super::ExtractedDocument;
+use crate::dom::visible_text::collapse_whitespace;
 
 /// Maximum length of a line in characters.
 const MAX_LINE: usize = 100_000;
 
 /// Reads a document; its title is the first `title` element.
-pub(super) fn read(text: &str) -> Option<Document> {
-    let mut document = Document::default();
+pub(super) fn read(text: &str) -> Option<ExtractedDocument> {
+    let mut document = ExtractedDocument::default();
     let mut is_xml = false;
     let mut line = String::new();
     walk(text, |event| {
         match event {
             XmlEvent::Start(_) | XmlEvent::End(_) => {
                 is_xml = true;
-                let ended = collapse(&std::mem::take(&mut line), MAX_LINE);
+                let ended = collapse_whitespace(&std::mem::take(&mut line), MAX_LINE);
                 if matches!(event, XmlEvent::End("title")) && document.title.is_empty() {
                     document.title.clone_from(&ended);
                 }

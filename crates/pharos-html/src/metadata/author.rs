@@ -1,19 +1,19 @@
 //! Author names: cleaning of declared names and search in visible lines.
 
-use super::date::{self, Order};
-use super::lines::Line;
-use crate::text::collapse;
+use super::date::{self, DateOrder};
+use super::visible_lines::VisibleLine;
+use crate::dom::visible_text::collapse_whitespace;
 use pharos_text::is_han;
 
 /// Maximum length of a list of authors.
 const MAX_CHARS: usize = 120;
 
 /// Number of lines after the heading that are searched for an author.
-const LOOK_AT: usize = 40;
+const MAX_LINES: usize = 40;
 
 /// Removes labels and punctuation around a declared name; returns an empty string if it is no name.
-pub(super) fn cleaned(text: &str) -> String {
-    let text = collapse(text, MAX_CHARS + 1);
+pub(super) fn clean_name(text: &str) -> String {
+    let text = collapse_whitespace(text, MAX_CHARS + 1);
     let mut name = text.as_str();
     for start in ["by ", "by: ", "written by ", "posted by ", "author: ", "作者：", "作者:", "文/", "文／"]
     {
@@ -24,11 +24,11 @@ pub(super) fn cleaned(text: &str) -> String {
     let name = name.trim_matches(|c: char| c.is_whitespace() || ",;|·-–/：:，、（）()[]【】".contains(c));
     let letters = name.chars().filter(|c| c.is_alphabetic()).count();
     let is_address = name.contains("://") || name.starts_with("www.") || name.starts_with('@');
-    let is_nobody =
+    let is_placeholder =
         ["by", "admin", "administrator", "unknown", "null", "undefined", "none", "author", "佚名"]
             .iter()
-            .any(|nobody| name.eq_ignore_ascii_case(nobody));
-    if letters < 2 || is_address || is_nobody || name.chars().count() > MAX_CHARS {
+            .any(|placeholder| name.eq_ignore_ascii_case(placeholder));
+    if letters < 2 || is_address || is_placeholder || name.chars().count() > MAX_CHARS {
         return String::new();
     }
     name.to_string()
@@ -36,7 +36,7 @@ pub(super) fn cleaned(text: &str) -> String {
 
 /// Returns the author that a line near the heading names with a Chinese label. It wins over the declaration in the
 /// head, which on Chinese pages often names the developer of the site.
-pub(super) fn labelled(lines: &[Line], heading_at: Option<usize>) -> Option<String> {
+pub(super) fn labelled_author(lines: &[VisibleLine], heading_at: Option<usize>) -> Option<String> {
     let is_chinese = |text: &str| text.contains("作者：") || text.contains("作者:");
     near(lines, heading_at)
         .iter()
@@ -44,19 +44,19 @@ pub(super) fn labelled(lines: &[Line], heading_at: Option<usize>) -> Option<Stri
         .find_map(|line| after_label(&line.text))
 }
 
-fn near(lines: &[Line], heading_at: Option<usize>) -> &[Line] {
+fn near(lines: &[VisibleLine], heading_at: Option<usize>) -> &[VisibleLine] {
     let from = start(lines, heading_at);
-    &lines[from.saturating_sub(3)..lines.len().min(from + LOOK_AT)]
+    &lines[from.saturating_sub(3)..lines.len().min(from + MAX_LINES)]
 }
 
 /// Returns the index of the heading's line.
-fn start(lines: &[Line], heading_at: Option<usize>) -> usize {
+fn start(lines: &[VisibleLine], heading_at: Option<usize>) -> usize {
     lines.iter().position(|line| heading_at.is_none_or(|at| line.at >= at)).unwrap_or(0)
 }
 
 /// Returns the author that a line near the heading names. Chinese reporters may also be named at the end of the
 /// text.
-pub(super) fn visible(lines: &[Line], heading_at: Option<usize>) -> String {
+pub(super) fn visible_author(lines: &[VisibleLine], heading_at: Option<usize>) -> String {
     let (from, near) = (start(lines, heading_at), near(lines, heading_at));
     near.iter()
         .find_map(|line| after_label(&line.text))
@@ -90,10 +90,10 @@ fn after_label(text: &str) -> Option<String> {
         end = NEXT.iter().filter_map(|word| rest.find(word)).fold(end, usize::min);
         end = end.min(rest.find(['；', '。', '，', '=', '：', ':']).unwrap_or(end));
     }
-    if let Some(found) = date::find(rest, 1, Order::Unknown).first() {
+    if let Some(found) = date::find_dates(rest, 1, DateOrder::Unknown).first() {
         end = end.min(found.start);
     }
-    let name = cleaned(&rest[..end]);
+    let name = clean_name(&rest[..end]);
     let words = name.split_whitespace().count();
     let is_name = if is_chinese { name.chars().count() <= 30 } else { words <= 8 && starts_upper(&name) };
     (is_name && !name.is_empty()).then_some(name)
@@ -128,8 +128,8 @@ fn bare_name(text: &str) -> Option<String> {
 /// Returns the name in a line whose element is marked as the author's.
 fn whole_line(text: &str) -> Option<String> {
     const LONGEST: usize = 60;
-    let end = date::find(text, 1, Order::Unknown).first().map_or(text.len(), |found| found.start);
-    let name = cleaned(text[..end].split(['|', '•', '·']).next().unwrap_or_default());
+    let end = date::find_dates(text, 1, DateOrder::Unknown).first().map_or(text.len(), |found| found.start);
+    let name = clean_name(text[..end].split(['|', '•', '·']).next().unwrap_or_default());
     let is_name =
         name.chars().count() <= LONGEST && !name.contains(|c: char| c.is_numeric() || "。！？!?".contains(c));
     (!name.is_empty() && is_name).then_some(name)
@@ -148,10 +148,10 @@ fn strip_prefix_ignore_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> 
 mod tests {
     use super::*;
     use crate::dom::Dom;
-    use crate::metadata::lines::lines;
+    use crate::metadata::visible_lines::visible_lines;
 
-    fn seen(html: &str) -> String {
-        visible(&lines(&Dom::parse(html)), None)
+    fn author_in(html: &str) -> String {
+        visible_author(&visible_lines(&Dom::parse(html)), None)
     }
 
     #[test]
@@ -163,20 +163,20 @@ mod tests {
             ("admin", ""),
             ("42", ""),
         ] {
-            assert_eq!(cleaned(text), name, "{text}");
+            assert_eq!(clean_name(text), name, "{text}");
         }
     }
 
     #[test]
     fn authors_are_named_in_lines() {
-        assert_eq!(seen("<h1>灯塔</h1><p>2008-12-22 来源：新华网 作者：张三 点击：5"), "张三");
-        assert_eq!(seen("<h1>Lit</h1><p>By Ann Lee | 22 Dec 2008"), "Ann Lee");
+        assert_eq!(author_in("<h1>灯塔</h1><p>2008-12-22 来源：新华网 作者：张三 点击：5"), "张三");
+        assert_eq!(author_in("<h1>Lit</h1><p>By Ann Lee | 22 Dec 2008"), "Ann Lee");
         assert_eq!(
-            seen("<h1>Lit</h1><p class=byline>Ann Lee December 22, 2008<p>By then it was lit."),
+            author_in("<h1>Lit</h1><p class=byline>Ann Lee December 22, 2008<p>By then it was lit."),
             "Ann Lee"
         );
-        assert_eq!(seen("<h1>灯塔</h1><p>新华社电（记者 张三 李四）记者近日从灯塔获悉"), "张三 李四");
-        assert_eq!(seen("<h1>灯塔</h1><p>张三丰<p>记者近日从灯塔获悉"), "张三丰");
-        assert_eq!(seen("<p>By night the lamp is lit."), "");
+        assert_eq!(author_in("<h1>灯塔</h1><p>新华社电（记者 张三 李四）记者近日从灯塔获悉"), "张三 李四");
+        assert_eq!(author_in("<h1>灯塔</h1><p>张三丰<p>记者近日从灯塔获悉"), "张三丰");
+        assert_eq!(author_in("<p>By night the lamp is lit."), "");
     }
 }

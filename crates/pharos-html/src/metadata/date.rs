@@ -1,15 +1,15 @@
 //! Dates in the forms used by people and programs, in Chinese and in English.
 //!
-//! [`declared`] parses a text that begins with a date; [`find`] searches running text for dates.
+//! [`parse_date`] parses a text that begins with a date; [`find_dates`] searches running text for dates.
 
 mod forms;
-mod reader;
+mod scanner;
 mod time;
 
 use jiff::civil::Date;
 
-use forms::{Reading, compact, written, year_first};
-use reader::{Reader, chinese_digit};
+use forms::{DateContext, compact, written, year_first};
+use scanner::{DateScanner, chinese_digit};
 
 /// Range of plausible years of a page.
 const YEARS: std::ops::RangeInclusive<i16> = 1900..=2100;
@@ -19,7 +19,7 @@ const UNIX_DIGITS: [usize; 2] = [10, 13];
 
 /// A date, with the time of day if given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct ParsedDate {
     /// The day; the first of the month if no day is given.
     pub(crate) day: Date,
     pub(crate) has_day: bool,
@@ -27,7 +27,7 @@ pub(crate) struct Moment {
     pub(crate) time: Option<String>,
 }
 
-impl Moment {
+impl ParsedDate {
     fn new(year: i16, month: i8, day: Option<i8>) -> Option<Self> {
         if !YEARS.contains(&year) {
             return None;
@@ -54,35 +54,35 @@ impl Moment {
 /// Parses a text that begins with year, month and day in this order, and returns ISO 8601: `2026/1/31`, `20260131`,
 /// `2026年1月31日 12:05`, `2026-01-31T12:05:00+08:00`.
 pub(crate) fn iso_date(text: &str) -> Option<String> {
-    let mut rest = Reader(text.trim());
-    let moment = compact(&mut rest).or_else(|| year_first(&mut rest, Reading::Declared))?;
+    let mut rest = DateScanner(text.trim());
+    let moment = compact(&mut rest).or_else(|| year_first(&mut rest, DateContext::Declared))?;
     moment.has_day.then(|| with_time(moment, rest).to_iso())
 }
 
 /// Parses a text that begins with a date in any form, possibly without the day: the forms of [`iso_date`], and
 /// `Sat, 31 Jan 2026 12:05:00 GMT`, `January 31st, 2026`, `31/1/2026`, `1769832000`.
-pub(crate) fn declared(text: &str) -> Option<Moment> {
+pub(crate) fn parse_date(text: &str) -> Option<ParsedDate> {
     let text = without_weekday(text.trim());
-    let mut rest = Reader(text);
-    match compact(&mut rest).or_else(|| written(&mut rest, Reading::Declared)) {
+    let mut rest = DateScanner(text);
+    match compact(&mut rest).or_else(|| written(&mut rest, DateContext::Declared)) {
         Some(moment) => Some(with_time(moment, rest)),
-        None => unix(text),
+        None => parse_unix_time(text),
     }
 }
 
 /// A date found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundDate {
     /// Byte offset of its beginning.
     pub(crate) start: usize,
     /// Byte offset of its end, without the time of day.
     pub(crate) end: usize,
-    pub(crate) moment: Moment,
+    pub(crate) moment: ParsedDate,
 }
 
 /// Order of day and month in dates such as `3/4/2008`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum DateOrder {
     /// March 4th with slashes, as in the United States, otherwise 3 April.
     #[default]
     Unknown,
@@ -93,7 +93,7 @@ pub(crate) enum Order {
 }
 
 /// Returns the first `max` dates in a text.
-pub(crate) fn find(text: &str, max: usize, order: Order) -> Vec<Found> {
+pub(crate) fn find_dates(text: &str, max: usize, order: DateOrder) -> Vec<FoundDate> {
     let mut found = Vec::new();
     let mut before = None;
     let mut resume_at = 0;
@@ -105,8 +105,8 @@ pub(crate) fn find(text: &str, max: usize, order: Order) -> Vec<Found> {
         if found.len() >= max {
             break;
         }
-        let mut rest = Reader(&text[at..]);
-        let Some(moment) = written(&mut rest, Reading::Running(order)) else { continue };
+        let mut rest = DateScanner(&text[at..]);
+        let Some(moment) = written(&mut rest, DateContext::Running(order)) else { continue };
         let end = text.len() - rest.0.len();
         // A number that continues is not a date.
         let ends_in_digit = text[..end].ends_with(|c: char| c.is_ascii_digit());
@@ -115,7 +115,7 @@ pub(crate) fn find(text: &str, max: usize, order: Order) -> Vec<Found> {
             continue;
         }
         resume_at = end;
-        found.push(Found { start: at, end, moment: with_time(moment, rest) });
+        found.push(FoundDate { start: at, end, moment: with_time(moment, rest) });
     }
     found
 }
@@ -140,11 +140,11 @@ fn may_begin_date(c: char, previous: Option<char>) -> bool {
 }
 
 /// Returns the order of day and month, if the text contains a date that is valid in one order only: `31/1/2026`.
-pub(crate) fn order(text: &str) -> Order {
+pub(crate) fn detect_order(text: &str) -> DateOrder {
     let bytes = text.as_bytes();
     for (at, _) in text.match_indices(['/', '.', '-']) {
         let digits_before = bytes[..at].iter().rev().take(3).take_while(|b| b.is_ascii_digit()).count();
-        let mut rest = Reader(&text[at - digits_before..]);
+        let mut rest = DateScanner(&text[at - digits_before..]);
         let (Some(first), 1..=2) = (rest.number(1, 2), digits_before) else { continue };
         let Some(separator) = rest.any_of(&["/", ".", "-"]) else { continue };
         let Some(second) = rest.number(1, 2) else { continue };
@@ -152,23 +152,23 @@ pub(crate) fn order(text: &str) -> Order {
             continue;
         }
         match (first, second) {
-            (13..=31, 1..=12) => return Order::DayFirst,
-            (1..=12, 13..=31) => return Order::MonthFirst,
+            (13..=31, 1..=12) => return DateOrder::DayFirst,
+            (1..=12, 13..=31) => return DateOrder::MonthFirst,
             _ => {}
         }
     }
-    Order::Unknown
+    DateOrder::Unknown
 }
 
 /// Parses seconds or milliseconds since 1970.
-fn unix(text: &str) -> Option<Moment> {
+fn parse_unix_time(text: &str) -> Option<ParsedDate> {
     if !UNIX_DIGITS.contains(&text.len()) {
         return None;
     }
     let number: i64 = text.parse().ok()?;
     let seconds = if text.len() == UNIX_DIGITS[0] { number } else { number / 1000 };
     let at = jiff::Timestamp::from_second(seconds).ok()?.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    declared(&at)
+    parse_date(&at)
 }
 
 /// Removes the weekday from `Sat, 31 Jan 2026` and `Saturday 31 January 2026`.
@@ -182,7 +182,7 @@ fn without_weekday(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_ascii_alphabetic()).trim_start_matches([',', '.']).trim_start()
 }
 
-fn with_time(mut moment: Moment, rest: Reader<'_>) -> Moment {
+fn with_time(mut moment: ParsedDate, rest: DateScanner<'_>) -> ParsedDate {
     moment.time = if moment.has_day { time::time_of_day(rest) } else { None };
     moment
 }
@@ -221,25 +221,25 @@ mod tests {
             ("1229941200", "2008-12-22T10:20:00Z"),
             ("1229941200000", "2008-12-22T10:20:00Z"),
         ] {
-            assert_eq!(declared(text).map(|m| m.to_iso()).as_deref(), Some(iso), "{text}");
+            assert_eq!(parse_date(text).map(|m| m.to_iso()).as_deref(), Some(iso), "{text}");
         }
         for nonsense in ["", "yesterday", "2026", "2026-13-01", "2026-02-29", "0001-01-01", "２０２６", "May"]
         {
-            assert_eq!(declared(nonsense), None, "{nonsense}");
+            assert_eq!(parse_date(nonsense), None, "{nonsense}");
         }
     }
 
     #[test]
     fn months_are_dates_of_less_precision() {
         for (text, iso) in [("2008-12", "2008-12"), ("2008年12月", "2008-12"), ("March 1998", "1998-03")] {
-            assert_eq!(declared(text).map(|m| m.to_iso()).as_deref(), Some(iso), "{text}");
+            assert_eq!(parse_date(text).map(|m| m.to_iso()).as_deref(), Some(iso), "{text}");
         }
     }
 
     #[test]
     fn dates_are_found_in_running_text() {
         let found = |text: &str| {
-            find(text, 9, Order::Unknown).into_iter().map(|f| f.moment.to_iso()).collect::<Vec<_>>()
+            find_dates(text, 9, DateOrder::Unknown).into_iter().map(|f| f.moment.to_iso()).collect::<Vec<_>>()
         };
         assert_eq!(
             found("发布时间：2008年12月22日10:20 来源：新华网 (2008-12-23)"),
@@ -249,25 +249,25 @@ mod tests {
         assert_eq!(found("By Ann | Posted on May 3, 2020 | 14 comments"), ["2020-05-03"]);
         assert_eq!(found("May I ask? 1.2.2008.33, v2008.12.22, 3/4, 555-2008-12-22, 12008-12-22"), [""; 0]);
         assert_eq!(found("二○○五年三月一日于北京"), ["2005-03-01"]);
-        let places = find("on 22 Dec 2008.", 1, Order::Unknown);
+        let places = find_dates("on 22 Dec 2008.", 1, DateOrder::Unknown);
         assert_eq!((places[0].start, places[0].end), (3, 14));
     }
 
     #[test]
-    fn pages_tell_which_comes_first() {
-        assert_eq!(order("on 23/12/2025 by"), Order::DayFirst);
-        assert_eq!(order("é11.24.2025"), Order::MonthFirst);
-        assert_eq!(order("23/45, http://a/2008/23/12, 3/4/2025"), Order::Unknown);
-        assert_eq!(find("3/4/2025", 1, Order::DayFirst)[0].moment.to_iso(), "2025-04-03");
+    fn day_month_order_is_detected() {
+        assert_eq!(detect_order("on 23/12/2025 by"), DateOrder::DayFirst);
+        assert_eq!(detect_order("é11.24.2025"), DateOrder::MonthFirst);
+        assert_eq!(detect_order("23/45, http://a/2008/23/12, 3/4/2025"), DateOrder::Unknown);
+        assert_eq!(find_dates("3/4/2025", 1, DateOrder::DayFirst)[0].moment.to_iso(), "2025-04-03");
     }
 
     proptest! {
         #[test]
         fn any_date_is_read_or_refused(text in "[0-9年月日T:./+Z -]{0,30}|\\PC{0,20}|(Mon|May|Dec|22|2008|[ ,.th一二十〇○年月日-]){0,12}") {
             iso_date(&text);
-            declared(&text);
-            order(&text);
-            for found in find(&text, 100, Order::DayFirst) {
+            parse_date(&text);
+            detect_order(&text);
+            for found in find_dates(&text, 100, DateOrder::DayFirst) {
                 prop_assert!(text[found.start..found.end].len() >= 6);
             }
         }

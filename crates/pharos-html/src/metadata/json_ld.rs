@@ -10,7 +10,7 @@ const MAX_NODES: usize = 500;
 
 /// Metadata found by [`read`]; the most specific node wins.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Described {
+pub(super) struct JsonLdMetadata {
     pub(super) headline: Option<String>,
     pub(super) published: Option<String>,
     pub(super) modified: Option<String>,
@@ -23,23 +23,23 @@ pub(super) struct Described {
 
 /// Class of a node by how specifically it describes the page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Subject {
+enum SubjectClass {
     Article,
     Post,
     Page,
 }
 
 /// Merges the metadata of all scripts of a page. `serde_json` limits the depth to 128.
-pub(super) fn read(scripts: &[String]) -> Described {
+pub(super) fn read(scripts: &[String]) -> JsonLdMetadata {
     let documents: Vec<Value> = scripts.iter().filter_map(|script| parse(script)).collect();
     let mut nodes = Vec::new();
     for document in &documents {
         gather(document, &mut nodes);
     }
-    let mut subjects: Vec<(Subject, &Value)> =
+    let mut subjects: Vec<(SubjectClass, &Value)> =
         nodes.iter().filter_map(|node| Some((subject(node)?, *node))).collect();
     subjects.sort_by_key(|(subject, _)| *subject);
-    let mut described = Described::default();
+    let mut described = JsonLdMetadata::default();
     for (subject, node) in subjects {
         described.add(subject, node, &nodes);
     }
@@ -81,7 +81,7 @@ fn gather<'a>(document: &'a Value, nodes: &mut Vec<&'a Value>) {
     }
 }
 
-fn subject(node: &Value) -> Option<Subject> {
+fn subject(node: &Value) -> Option<SubjectClass> {
     let kinds = match node.get("@type")? {
         Value::String(kind) => vec![kind.as_str()],
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
@@ -100,35 +100,35 @@ fn subject(node: &Value) -> Option<Subject> {
             | "Product"
             | "Event"
             | "Dataset"
-            | "SoftwareApplication" => Some(Subject::Post),
+            | "SoftwareApplication" => Some(SubjectClass::Post),
             _ if kind.ends_with("Article") || kind.ends_with("BlogPosting") || kind == "Report" => {
-                Some(Subject::Article)
+                Some(SubjectClass::Article)
             }
-            "Review" | "HowTo" | "Course" => Some(Subject::Post),
-            _ if kind.ends_with("Page") || kind == "CreativeWork" => Some(Subject::Page),
+            "Review" | "HowTo" | "Course" => Some(SubjectClass::Post),
+            _ if kind.ends_with("Page") || kind == "CreativeWork" => Some(SubjectClass::Page),
             _ => None,
         }
     };
     kinds.into_iter().filter_map(of_kind).min()
 }
 
-impl Described {
-    fn add(&mut self, subject: Subject, node: &Value, nodes: &[&Value]) {
+impl JsonLdMetadata {
+    fn add(&mut self, subject: SubjectClass, node: &Value, nodes: &[&Value]) {
         let text = |name: &str| node.get(name).and_then(Value::as_str).map(str::to_string);
-        keep(&mut self.published, || text("datePublished").or_else(|| text("dateCreated")));
-        keep(&mut self.modified, || text("dateModified"));
-        keep(&mut self.headline, || {
-            text("headline").or_else(|| text("name").filter(|_| subject != Subject::Page))
+        set_if_none(&mut self.published, || text("datePublished").or_else(|| text("dateCreated")));
+        set_if_none(&mut self.modified, || text("dateModified"));
+        set_if_none(&mut self.headline, || {
+            text("headline").or_else(|| text("name").filter(|_| subject != SubjectClass::Page))
         });
-        keep(&mut self.summary, || text("description"));
-        if subject != Subject::Page {
+        set_if_none(&mut self.summary, || text("description"));
+        if subject != SubjectClass::Page {
             let writer = node.get("author").or_else(|| node.get("creator"));
-            keep(&mut self.author, || names(writer?, nodes));
+            set_if_none(&mut self.author, || names(writer?, nodes));
         }
         let site = node.get("isPartOf").filter(|whole| whole.get("@type").is_some_and(|t| t == "WebSite"));
-        keep(&mut self.site_name, || names(node.get("publisher").or(site)?, nodes));
-        keep(&mut self.image, || address(node.get("image")?, nodes));
-        keep(&mut self.keywords, || match node.get("keywords")? {
+        set_if_none(&mut self.site_name, || names(node.get("publisher").or(site)?, nodes));
+        set_if_none(&mut self.image, || address(node.get("image")?, nodes));
+        set_if_none(&mut self.keywords, || match node.get("keywords")? {
             Value::String(words) => Some(words.clone()),
             Value::Array(words) => Some(words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")),
             _ => None,
@@ -136,7 +136,7 @@ impl Described {
     }
 }
 
-fn keep(slot: &mut Option<String>, value: impl FnOnce() -> Option<String>) {
+fn set_if_none(slot: &mut Option<String>, value: impl FnOnce() -> Option<String>) {
     if slot.is_none() {
         *slot = value().filter(|text| !text.trim().is_empty());
     }
@@ -186,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    fn described(script: &str) -> Described {
+    fn described(script: &str) -> JsonLdMetadata {
         read(&[script.to_string()])
     }
 
@@ -212,8 +212,8 @@ mod tests {
     fn mistakes_are_forgiven_and_depth_is_not() {
         let broken = "<!-- {\"@type\":\"Article\",\"headline\":\"two\nlines\"} -->";
         assert_eq!(described(broken).headline.as_deref(), Some("two lines"));
-        assert_eq!(described(&"[".repeat(100_000)), Described::default());
-        assert_eq!(described(&"{\"@graph\":".repeat(100_000)), Described::default());
+        assert_eq!(described(&"[".repeat(100_000)), JsonLdMetadata::default());
+        assert_eq!(described(&"{\"@graph\":".repeat(100_000)), JsonLdMetadata::default());
     }
 
     proptest! {

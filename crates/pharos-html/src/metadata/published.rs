@@ -1,30 +1,30 @@
 //! Publication and modification dates: candidates of different reliability and the choice among them.
 
-mod in_url;
-mod visible;
+mod url_date;
+mod visible_dates;
 
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-use super::date::{self, Moment};
-use super::lines::Line;
-use visible::Seen;
+use super::date::{self, ParsedDate};
+use super::visible_lines::VisibleLine;
+use visible_dates::VisibleDates;
 
 /// First year of publication on the web. Older dates count only if they are declared.
 const WEB_BEGINS: i16 = 1990;
 
 /// Minimum score of a visible date to be a publication date.
-const ENOUGH: i32 = 15;
+const MIN_SCORE: i32 = 15;
 
 /// Minimum score of a visible date that wins over declarations in the head.
-const PLAIN: i32 = 60;
+const BEATS_DECLARED_SCORE: i32 = 60;
 
 /// Minimum score of a visible date that wins over the date in the URL.
-const CLEAR: i32 = 50;
+const BEATS_URL_SCORE: i32 = 50;
 
 /// Origin of a date, the most reliable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Trust {
+pub(super) enum DateTrust {
     /// `article:published_time` and similar names.
     Named,
     /// schema.org in JSON-LD.
@@ -37,19 +37,19 @@ pub(super) enum Trust {
 
 /// Date candidates declared by a page.
 #[derive(Debug, Default)]
-pub(super) struct Dates {
-    published: Vec<(Trust, Moment)>,
-    modified: Vec<(Trust, Moment)>,
+pub(super) struct DateCandidates {
+    published: Vec<(DateTrust, ParsedDate)>,
+    modified: Vec<(DateTrust, ParsedDate)>,
 }
 
-impl Dates {
+impl DateCandidates {
     /// Adds a candidate for the publication date.
-    pub(super) fn published(&mut self, trust: Trust, text: &str) {
+    pub(super) fn published(&mut self, trust: DateTrust, text: &str) {
         add(&mut self.published, trust, text);
     }
 
     /// Adds a candidate for the modification date.
-    pub(super) fn modified(&mut self, trust: Trust, text: &str) {
+    pub(super) fn modified(&mut self, trust: DateTrust, text: &str) {
         add(&mut self.modified, trust, text);
     }
 
@@ -58,34 +58,36 @@ impl Dates {
     pub(super) fn choose(
         &self,
         url: &str,
-        lines: &[Line],
+        lines: &[VisibleLine],
         heading_at: Option<usize>,
         today: Date,
     ) -> (Option<String>, Option<String>) {
         let declared = best(&self.published, today);
         let changed = best(&self.modified, today).map(|(_, moment)| moment);
-        let seen = Seen::look(lines, heading_at, today);
-        let in_url = in_url::in_url(url).filter(|moment| is_possible(moment, today));
+        let seen = VisibleDates::collect(lines, heading_at, today);
+        let in_url = url_date::date_in_url(url).filter(|moment| is_possible(moment, today));
         let day_in_url = in_url.clone().filter(|moment| moment.has_day);
-        let trusted = declared.clone().filter(|(trust, moment)| *trust < Trust::Unclear && moment.has_day);
+        let trusted =
+            declared.clone().filter(|(trust, moment)| *trust < DateTrust::Unclear && moment.has_day);
         let trusted = trusted.map(|(_, moment)| match &day_in_url {
             // Pages are published again but keep their URL.
             Some(first) if first.day < moment.day => first.clone(),
             _ => moment,
         });
-        let shown = visible::at_least(PLAIN, &seen.beside_heading);
+        let shown = visible_dates::with_min_score(BEATS_DECLARED_SCORE, &seen.beside_heading);
         // The same day with a time of day is more precise.
-        let is_same_day = |moment: &Moment| trusted.as_ref().is_some_and(|trusted| trusted.day == moment.day);
+        let is_same_day =
+            |moment: &ParsedDate| trusted.as_ref().is_some_and(|trusted| trusted.day == moment.day);
         let published = [
             seen.first_published,
             shown.filter(|moment| moment.time.is_some() || !is_same_day(moment)),
             trusted,
-            visible::at_least(CLEAR, &seen.published),
+            visible_dates::with_min_score(BEATS_URL_SCORE, &seen.published),
             day_in_url,
             declared.map(|(_, moment)| moment),
-            visible::at_least(ENOUGH, &seen.published),
+            visible_dates::with_min_score(MIN_SCORE, &seen.published),
             seen.modified.clone(),
-            visible::at_least(ENOUGH, &seen.month),
+            visible_dates::with_min_score(MIN_SCORE, &seen.month),
             in_url,
         ]
         .into_iter()
@@ -99,23 +101,23 @@ impl Dates {
     }
 }
 
-fn add(slot: &mut Vec<(Trust, Moment)>, trust: Trust, text: &str) {
+fn add(slot: &mut Vec<(DateTrust, ParsedDate)>, trust: DateTrust, text: &str) {
     const MOST: usize = 20;
     if slot.len() < MOST
-        && let Some(moment) = date::declared(text)
+        && let Some(moment) = date::parse_date(text)
     {
         slot.push((trust, moment));
     }
 }
 
 /// Returns the first of the most reliable candidates.
-fn best(candidates: &[(Trust, Moment)], today: Date) -> Option<(Trust, Moment)> {
+fn best(candidates: &[(DateTrust, ParsedDate)], today: Date) -> Option<(DateTrust, ParsedDate)> {
     let possible = candidates.iter().filter(|(_, moment)| is_possible(moment, today));
     possible.min_by_key(|(trust, _)| *trust).cloned()
 }
 
 /// Allows one day, because some time zones are a day ahead.
-fn is_possible(moment: &Moment, today: Date) -> bool {
+fn is_possible(moment: &ParsedDate, today: Date) -> bool {
     today.checked_add(1.day()).is_ok_and(|tomorrow| moment.day <= tomorrow)
 }
 
@@ -123,27 +125,29 @@ fn is_possible(moment: &Moment, today: Date) -> bool {
 mod tests {
     use super::*;
     use crate::dom::Dom;
-    use crate::metadata::lines::lines;
+    use crate::metadata::visible_lines::visible_lines;
 
     const TODAY: Date = jiff::civil::date(2026, 1, 31);
 
     fn published(html: &str) -> Option<String> {
-        Dates::default().choose("http://example.org/", &lines(&Dom::parse(html)), None, TODAY).0
+        DateCandidates::default()
+            .choose("http://example.org/", &visible_lines(&Dom::parse(html)), None, TODAY)
+            .0
     }
 
     #[test]
     fn declarations_come_in_their_order() {
-        let mut dates = Dates::default();
-        dates.published(Trust::Unclear, "2020-01-01");
-        dates.published(Trust::Microdata, "2020-01-02");
-        dates.published(Trust::JsonLd, "2020-01-03");
-        dates.published(Trust::Named, "2030-01-04");
-        dates.modified(Trust::Named, "2019-01-01");
+        let mut dates = DateCandidates::default();
+        dates.published(DateTrust::Unclear, "2020-01-01");
+        dates.published(DateTrust::Microdata, "2020-01-02");
+        dates.published(DateTrust::JsonLd, "2020-01-03");
+        dates.published(DateTrust::Named, "2030-01-04");
+        dates.modified(DateTrust::Named, "2019-01-01");
         let chosen = dates.choose("http://example.org/2022/02/03/x", &[], None, TODAY);
         assert_eq!(
             chosen,
             (Some("2020-01-03".into()), None),
-            "neither in the future nor changed before it was"
+            "neither in the future nor modified before publication"
         );
     }
 

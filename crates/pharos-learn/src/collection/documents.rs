@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use serde::Deserialize;
 
-use super::file::{Reader, check_id, count_lines, lines};
+use super::file::{CollectionReader, check_id, count_lines, lines};
 use super::{CollectionError, TestDocument};
 
 /// A line of `docs.jsonl`; other keys are ignored.
 #[derive(Deserialize)]
-struct Line {
+struct JsonDocument {
     id: String,
     #[serde(default)]
     title: String,
@@ -19,10 +19,10 @@ struct Line {
 }
 
 /// A document and the line at which it begins, or an invalid line and the error.
-type Found = Result<(usize, TestDocument), (usize, String)>;
+type ParsedDocument = Result<(usize, TestDocument), (usize, String)>;
 
-pub(super) fn read(reader: &mut Reader) -> Result<Vec<TestDocument>, CollectionError> {
-    let (files, parse): (_, fn(&str) -> Vec<Found>) = match reader.find("docs.jsonl") {
+pub(super) fn read(reader: &mut CollectionReader) -> Result<Vec<TestDocument>, CollectionError> {
+    let (files, parse): (_, fn(&str) -> Vec<ParsedDocument>) = match reader.find("docs.jsonl") {
         Some(file) => (vec![file], json_lines),
         None => (reader.find_ending(".trec"), trec_text),
     };
@@ -47,11 +47,11 @@ pub(super) fn read(reader: &mut Reader) -> Result<Vec<TestDocument>, CollectionE
     Ok(documents)
 }
 
-fn json_lines(text: &str) -> Vec<Found> {
-    let parse = |line| serde_json::from_str::<Line>(line).map_err(|error| error.to_string());
+fn json_lines(text: &str) -> Vec<ParsedDocument> {
+    let parse = |line| serde_json::from_str::<JsonDocument>(line).map_err(|error| error.to_string());
     lines(text)
         .map(|(number, line)| match parse(line) {
-            Ok(Line { id, title, body, url }) => Ok((number, TestDocument { id, title, body, url })),
+            Ok(JsonDocument { id, title, body, url }) => Ok((number, TestDocument { id, title, body, url })),
             Err(problem) => Err((number, problem)),
         })
         .collect()
@@ -59,7 +59,7 @@ fn json_lines(text: &str) -> Vec<Found> {
 
 /// Parses `<DOC> <DOCNO>id</DOCNO> <TITLE>…</TITLE> <TEXT>…</TEXT> </DOC>` repeatedly. Some TREC collections use
 /// `<HEADLINE>` for the title; `<URL>` is read if present.
-fn trec_text(text: &str) -> Vec<Found> {
+fn trec_text(text: &str) -> Vec<ParsedDocument> {
     // ASCII lower-casing preserves byte offsets, so offsets are valid in both texts.
     let lower = text.to_ascii_lowercase();
     let mut found = Vec::new();
@@ -77,7 +77,7 @@ fn trec_text(text: &str) -> Vec<Found> {
     found
 }
 
-fn trec_document(text: &str, lower: &str, line: usize) -> Found {
+fn trec_document(text: &str, lower: &str, line: usize) -> ParsedDocument {
     let first = |name| elements(text, lower, name).into_iter().next();
     let id = first("docno").ok_or_else(|| (line, "no <DOCNO>id</DOCNO> in this document".to_owned()))?;
     let title = first("title").or_else(|| first("headline")).unwrap_or_default();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_trec_text_is_told_by_its_line() {
+    fn broken_trec_text_is_reported_with_its_line() {
         let no_id = trec_text("\n<DOC>\n<TEXT>x</TEXT></DOC>");
         assert_eq!(no_id, [Err((2, "no <DOCNO>id</DOCNO> in this document".to_owned()))]);
         let open = trec_text("<DOC><DOCNO>1</DOCNO></DOC>\n<DOC>");

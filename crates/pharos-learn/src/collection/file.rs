@@ -11,13 +11,13 @@ use crate::metrics::MAX_GRADE;
 const MAX_BYTES: u64 = 4 << 30;
 
 /// Reads the files of one directory within a memory budget.
-pub(super) struct Reader {
+pub(super) struct CollectionReader {
     directory: PathBuf,
     names: Vec<String>,
     left: u64,
 }
 
-impl Reader {
+impl CollectionReader {
     pub(super) fn new(directory: &Path) -> Result<Self, CollectionError> {
         let listing = fs::read_dir(directory).map_err(CollectionError::io("read", directory))?;
         let mut names = Vec::new();

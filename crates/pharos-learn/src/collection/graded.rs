@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::file::{Reader, grade, lines};
+use super::file::{CollectionReader, grade, lines};
 use super::{Collection, CollectionError, TestDocument, TestQuery};
 
 /// Reads `graded.tsv`. A document is named by its line number, since a title may occur twice; a query by its number
 /// among the queries.
-pub(super) fn read(reader: &mut Reader, path: &Path) -> Result<Collection, CollectionError> {
+pub(super) fn read(reader: &mut CollectionReader, path: &Path) -> Result<Collection, CollectionError> {
     let text = reader.text(path)?;
     let mut collection = Collection::default();
     let mut by_text: HashMap<&str, usize> = HashMap::new();

@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 use std::collections::btree_map::Entry;
 
-use super::file::{Reader, grade, lines};
+use super::file::{CollectionReader, grade, lines};
 use super::{CollectionError, TestQuery};
 
 /// Reads `qrels.txt` into the queries. Returns the number of judgements for other queries.
 ///
 /// Judgements often cover more queries than the collection, so these are no error. If all judgements are for other
 /// queries, the files do not belong together, and an error is returned.
-pub(super) fn read(reader: &mut Reader, queries: &mut [TestQuery]) -> Result<usize, CollectionError> {
+pub(super) fn read(
+    reader: &mut CollectionReader,
+    queries: &mut [TestQuery],
+) -> Result<usize, CollectionError> {
     let Some(path) = reader.find("qrels.txt") else {
         return Err(reader.missing("judgements", "qrels.txt (lines of query id, 0, document id, grade)"));
     };

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::file::{Reader, check_id, count_lines, lines};
+use super::file::{CollectionReader, check_id, count_lines, lines};
 use super::{CollectionError, TestQuery};
 
 /// A line number, and the id and text of the query that begins there, or an error.
-type Found = (usize, Result<(String, String), String>);
+type ParsedQuery = (usize, Result<(String, String), String>);
 
-pub(super) fn read(reader: &mut Reader) -> Result<Vec<TestQuery>, CollectionError> {
-    let table = reader.find("queries.tsv").map(|path| (path, table as fn(&str) -> Vec<Found>));
+pub(super) fn read(reader: &mut CollectionReader) -> Result<Vec<TestQuery>, CollectionError> {
+    let table = reader.find("queries.tsv").map(|path| (path, table as fn(&str) -> Vec<ParsedQuery>));
     let Some((path, parse)) = table.or_else(|| reader.find("topics.txt").map(|path| (path, topics as _)))
     else {
         return Err(reader.missing("queries", "queries.tsv (id, tab, text) or TREC topics (topics.txt)"));
@@ -35,7 +35,7 @@ pub(super) fn read(reader: &mut Reader) -> Result<Vec<TestQuery>, CollectionErro
     Ok(queries)
 }
 
-fn table(text: &str) -> Vec<Found> {
+fn table(text: &str) -> Vec<ParsedQuery> {
     let parse = |line: &str| match line.split_once('\t') {
         Some((id, text)) => Ok((id.trim().to_owned(), text.trim().to_owned())),
         None => Err("missing tab; a line is the id of a query, a tab, and its text".to_owned()),
@@ -45,7 +45,7 @@ fn table(text: &str) -> Vec<Found> {
 
 /// Parses `<top> <num> Number: 301 <title> … <desc> Description: … <narr> … </top>` repeatedly. The title is the
 /// query; a topic without a title uses its description.
-fn topics(text: &str) -> Vec<Found> {
+fn topics(text: &str) -> Vec<ParsedQuery> {
     // ASCII lower-casing preserves byte offsets, so offsets are valid in both texts.
     let lower = text.to_ascii_lowercase();
     let mut found = Vec::new();
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_topics_are_told_by_their_line() {
+    fn broken_topics_are_reported_with_their_line() {
         assert_eq!(topics("\n<top><title> x </top>"), [(2, Err("no <num> in this topic".to_owned()))]);
         assert_eq!(topics("<top>"), [(1, Err("<top> is not closed by </top>".to_owned()))]);
     }

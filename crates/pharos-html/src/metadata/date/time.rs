@@ -1,9 +1,9 @@
 //! The time of day after a date, and its zone.
 
-use super::reader::Reader;
+use super::scanner::DateScanner;
 
 /// Parses `10:20`, `10:20:30 pm`, `T10:20:30.5+08:00`, `10时20分`; `None` if no time follows.
-pub(super) fn time_of_day(mut rest: Reader<'_>) -> Option<String> {
+pub(super) fn time_of_day(mut rest: DateScanner<'_>) -> Option<String> {
     rest.any_of(&["T", "t", ""])?;
     rest.blanks();
     rest.any_of(&["at ", ", at ", ", ", ",", "- ", "| ", ""]);
@@ -30,7 +30,7 @@ pub(super) fn time_of_day(mut rest: Reader<'_>) -> Option<String> {
     Some(format!("{hour:02}:{minute:02}:{second:02}{}", zone(rest).unwrap_or_default()))
 }
 
-fn zone(mut rest: Reader<'_>) -> Option<String> {
+fn zone(mut rest: DateScanner<'_>) -> Option<String> {
     rest.blanks();
     // Browsers write `GMT+0800`.
     let is_universal = rest.any_of(&["Z", "z", "UTC", "GMT"]).is_some();
