@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Fits the scores of pharos.toml to pages whose text people marked.
+"""Fits the scores of pharos.toml to manually marked pages.
 
     pip install numpy lightgbm rapidfuzz
     python3 fit.py PHAROS OUT.toml DIR…
 
-PHAROS is the binary: `clean --explain --json` tells what the rules are told about every line. Each DIR holds
-html/*.html.gz and gold.json (id → text, set, url). A line is body as far as its words lie on the longest common
-subsequence of the page's words and the marked ones. Five-fold cross-validation, whole sites held out, is printed
-before all pages are used: that is what to expect of other pages. SEEDS=3 repeats it with other folds and other random
-numbers: differences smaller than the spread mean nothing.
+PHAROS is the binary: `clean --explain --json` prints the features of every line. Each DIR holds html/*.html.gz and
+gold.json (id → text, set, url). The target of a line is the share of its words on the longest common subsequence of
+the page's words and the marked ones. Five-fold cross-validation with whole sites held out is printed before the final
+fit on all pages; it estimates the quality on other pages. SEEDS=3 repeats it with other folds and random numbers;
+differences smaller than the spread are not significant.
 """
 
 import json
@@ -26,12 +26,12 @@ from rapidfuzz.distance import LCSseq
 
 FOLDS = 5
 ROUNDS = 300
-# Few answers a rule, thresholds drawn at random, a third of the questions each: many weak rules go further on other
-# pages than few strong ones.
+# Few scores per rule, random thresholds, and a third of the features each: many weak rules generalise better than few
+# strong ones.
 PARAMETERS = dict(objective="cross_entropy", num_leaves=8, max_depth=6, learning_rate=0.08, extra_trees=True,
                   min_data_in_leaf=60, min_sum_hessian_in_leaf=0.0, lambda_l2=5.0, path_smooth=2.0,
                   feature_fraction=0.35, bagging_fraction=0.7, bagging_freq=1, max_bin=63, force_col_wise=True, num_threads=1, verbose=-1)
-MAX_LINES = 300  # of one page; more are drawn at random
+MAX_LINES = 300  # per page; a random sample is used beyond it
 HEAD_ENDS = "rules = ["
 
 
@@ -42,16 +42,17 @@ def tokens(text, is_chinese):
 def read(pharos, folder):
     for page_id, gold in json.loads((folder / "gold.json").read_text()).items():
         path = folder / "html" / f"{page_id}.html.gz"
-        told = json.loads(subprocess.run([pharos, "clean", path, "--explain", "--json"], check=True,
-                                         capture_output=True).stdout)
+        explained = json.loads(subprocess.run([pharos, "clean", path, "--explain", "--json"], check=True,
+                                              capture_output=True).stdout)
         is_chinese = "set" not in gold
-        lines = [tokens(line["text"], is_chinese) for line in told["lines"]]
+        lines = [tokens(line["text"], is_chinese) for line in explained["lines"]]
         yield dict(id=page_id, kind=gold.get("set", "zh"), site=urlparse(gold.get("url", "")).hostname or page_id,
-                   gold=tokens(gold["text"], is_chinese), lines=lines, told=[line["features"] for line in told["lines"]])
+                   gold=tokens(gold["text"], is_chinese), lines=lines,
+                   features=[line["features"] for line in explained["lines"]])
 
 
 def targets(page):
-    """Part of each line that is marked; a word or two far from anything marked is chance."""
+    """Share of each line that is marked; isolated matches of short lines are treated as chance."""
     flat = [word for line in page["lines"] for word in line]
     owner = [number for number, line in enumerate(page["lines"]) for _ in line]
     marked = np.zeros(len(page["lines"]))
@@ -69,7 +70,7 @@ def targets(page):
 
 
 def weights(page):
-    """By words, as the measures count them, and every page alike."""
+    """Line weights by words, as in the metrics, normalised per page."""
     sizes = np.array([len(line) for line in page["lines"]], float)
     weight = np.minimum(sizes / max(len(page["gold"]), 80), 0.5) + 0.15 / max(10, len(sizes))
     return weight / max(weight.sum(), 0.7) * {"aeb": 1.3, "zh": 1.5}.get(page["kind"], 1.0)
@@ -89,7 +90,7 @@ def fit(pages, seed=1):
 
 
 def f1(page, chances):
-    """Of the lines that the page's own cut keeps."""
+    """Precision, recall and F1 of the lines above the threshold of the page."""
     sizes = np.array([len(line) for line in page["lines"]], float)
     order = np.argsort(-chances)
     right, kept = np.cumsum((chances * sizes)[order]), np.cumsum(sizes[order])
@@ -106,13 +107,13 @@ def f1(page, chances):
     return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
 
 
-def written(node, names):
+def format_rule(node, names):
     if "leaf_value" in node:
         return f"{round(node['leaf_value'], 3) or 0:g}"
-    below, other = written(node["left_child"], names), written(node["right_child"], names)
+    below, other = format_rule(node["left_child"], names), format_rule(node["right_child"], names)
     if "?" in below:
         below = f"({below})"
-    # Trees ask "at most" and rules "less than": what is asked about zero needs a little more.
+    # Trees test "at most" and rules "less than", so a threshold of zero is raised slightly.
     threshold = node["threshold"] if abs(node["threshold"]) > 1e-6 else 1e-6
     threshold = f"{threshold:.6f}".rstrip("0").rstrip(".")
     return f"{names[node['split_feature']]} < {threshold} ? {below} : {other}"
@@ -137,9 +138,9 @@ def main():
     pharos, out, *folders = sys.argv[1:]
     pages = [page for folder in folders for page in read(pharos, Path(folder))]
     pages = [page for page in pages if page["lines"] and page["gold"]]
-    names = sorted({name for page in pages for told in page["told"] for name in told})
+    names = sorted({name for page in pages for values in page["features"] for name in values})
     for page in pages:
-        page["x"] = np.array([[told.get(name, 0) for name in names] for told in page.pop("told")], np.float32)
+        page["x"] = np.array([[values.get(name, 0) for name in names] for values in page.pop("features")], np.float32)
         page["y"], page["w"] = targets(page), weights(page)
 
     for seed in range(1, 1 + int(os.environ.get("SEEDS", "1"))):
@@ -147,7 +148,7 @@ def main():
 
     trees = fit(pages).dump_model()["tree_info"]
     head = (Path(__file__).parent / "pharos.toml").read_text().split(HEAD_ENDS)[0]
-    rules = "".join(f'  "{written(tree["tree_structure"], names)}",\n' for tree in trees)
+    rules = "".join(f'  "{format_rule(tree["tree_structure"], names)}",\n' for tree in trees)
     Path(out).write_text(f"{head}{HEAD_ENDS}\n{rules}]\n")
 
 
