@@ -1,4 +1,6 @@
-//! What one stored record means for the catalog. Pure: the same live and when the library is replayed.
+//! Interprets a stored record: which changes it makes in the catalog.
+//!
+//! A pure function, so that live operation and replay of the library give the same catalog.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, UNIX_EPOCH};
@@ -18,46 +20,40 @@ use crate::robots::{Robots, is_robots_txt, robots_state};
 use crate::scope::Scoping;
 use crate::seen::Sight;
 
-/// Longer anchors are cut here, in bytes.
+/// Longer anchors are truncated, in bytes.
 const MAX_ANCHOR: usize = 200;
-/// Directories above a page that are tried.
+/// Maximum number of parent directories derived from one link.
 const MAX_PARENTS: usize = 16;
-/// A longer `ETag` or `Last-Modified` is not worth keeping, in bytes.
+/// Longer `ETag` and `Last-Modified` values are not stored, in bytes.
 const MAX_VALIDATOR: usize = 256;
 
-/// What the rooms above found in a page.
+/// Result of analysing a page, as input for the catalog.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageFacts<'a> {
-    /// The links to follow; those that say `nofollow` are gone already.
+    /// Links to follow, without `nofollow` links.
     pub links: &'a [Link],
-    /// What a sitemap or a feed lists, with the moment of the last change where it tells.
+    /// URLs listed by a sitemap or a feed, with the time of the last change if given.
     pub listed: &'a [(PageUrl, Option<Timestamp>)],
-    /// What kind of page it is.
     pub kind: PageKind,
-    /// Whether the page is to be found by searching.
+    /// `true` if the page may be indexed.
     pub indexable: bool,
-    /// A hash of its content as it came.
+    /// Hash of the raw content.
     pub digest: u64,
-    /// A hash of the text that is left when it is cleaned; 0 where there is none.
+    /// Hash of the cleaned text; 0 if there is none.
     pub text: u64,
-    /// Its title, its text, its language and its charset, for those who weigh it.
     pub says: Says<'a>,
 }
 
-/// What a page says.
+/// Text of a page, as input for its weight. Unknown fields are empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Says<'a> {
-    /// Its title.
     pub title: &'a str,
-    /// Its text.
     pub text: &'a str,
-    /// Its language; empty where unknown.
     pub language: &'a str,
-    /// Its charset; empty where unknown.
     pub charset: &'a str,
 }
 
-/// What a record changes in the catalog. `scoping` learns of new rules and seed sites on the way.
+/// Returns the catalog changes of a record. `scoping` is updated with new rules, seed sites and mirrors.
 pub fn changes(
     scoping: &mut Scoping,
     config: &CrawlConfig,
@@ -69,7 +65,7 @@ pub fn changes(
         Content::Event(Event::CrawlStarted { seeds, rules }) => {
             scoping.set_rules(rules.clone());
             let mut changes = vec![Change::Rules(rules.clone())];
-            // A robots.txt is never a page, so nothing would ever come of such a seed.
+            // A robots.txt is never a page, so such a seed would never be fetched.
             changes.extend(
                 seeds
                     .iter()
@@ -105,7 +101,7 @@ pub fn changes(
             vec![visited(record, outcome, due)]
         }
         Content::Event(Event::Refused { reason }) => {
-            // Rules change, and looking at them again costs nobody anything.
+            // Rules change, and checking them again costs no request.
             let due = (!config.refresh.is_zero()).then(|| record.at.plus(config.refresh));
             vec![visited(record, Outcome::Refused { reason: reason.clone() }, due)]
         }
@@ -113,7 +109,7 @@ pub fn changes(
         Content::Event(Event::Deleted) => {
             vec![Change::Deleted { url: record.url.clone(), at: record.at }]
         }
-        // That there was such a version is all that is left of it.
+        // Only the fact that such a version existed is left.
         Content::Event(Event::Dropped { .. }) if is_robots_txt(&record.url) => Vec::new(),
         Content::Event(Event::Dropped { status, digest }) => {
             let (status, digest, position) = (*status, *digest, stored.position);
@@ -142,7 +138,7 @@ pub fn changes(
     }
 }
 
-/// The page itself, and where it leads.
+/// Returns the changes of a response: the visit itself and the URLs it leads to.
 fn answered(
     scoping: &mut Scoping,
     config: &CrawlConfig,
@@ -181,22 +177,22 @@ fn answered(
     changes
 }
 
-/// When to come back.
+/// Schedule of the next visit.
 #[derive(Default)]
 struct Again {
     due: Option<Timestamp>,
-    /// Answers in a row that settled nothing.
+    /// Number of consecutive inconclusive responses.
     attempts: u32,
-    /// How long the whole site is left alone.
+    /// Back-off of the whole site.
     site_waits: Option<Duration>,
 }
 
 fn next_visit(config: &CrawlConfig, record: &Record, response: &Response, kind: PageKind) -> Again {
     let attempt = record.attempt;
     match response.status {
-        // An import asks for nothing, so nothing is due because of it.
+        // Imported records schedule nothing.
         _ if attempt == 0 => Again::default(),
-        // Overload and faults of the server may pass. One that says when to come back is believed.
+        // Overload and server errors may be temporary. A Retry-After is respected.
         429 | 500.. => {
             let asked = retry_after(config, record.at, response);
             let due = retry_at(config, record.at, attempt).or_else(|| later(config, record));
@@ -204,7 +200,7 @@ fn next_visit(config: &CrawlConfig, record: &Record, response: &Response, kind: 
             let overloaded = response.status == 429 || response.header("Retry-After").is_some();
             Again { due, attempts: attempt, site_waits: asked.filter(|_| overloaded) }
         }
-        // Gone, perhaps: looked for once more before it is believed. What never was there is not.
+        // A missing page is fetched once more before it counts as gone, if it existed before.
         404 if record.again => {
             Again { due: Some(record.at.plus(config.gone_after)), attempts: 1, site_waits: None }
         }
@@ -216,12 +212,12 @@ fn next_visit(config: &CrawlConfig, record: &Record, response: &Response, kind: 
     }
 }
 
-/// A page that was there once is looked for again, however often it failed.
+/// Returns the next visit of a page that existed once: it is revisited however often it failed.
 fn later(config: &CrawlConfig, record: &Record) -> Option<Timestamp> {
     (record.again && !config.refresh.is_zero()).then(|| record.at.plus(config.refresh))
 }
 
-/// What the server recognises this answer by, where it is short enough to be said again.
+/// Returns the validators of a response for conditional requests, if they are short enough.
 fn validators(response: &Response) -> Validators {
     let field =
         |name| response.header(name).map(str::trim).filter(|v| !v.is_empty() && v.len() <= MAX_VALIDATOR);
@@ -234,8 +230,10 @@ fn validators(response: &Response) -> Validators {
     }
 }
 
-/// A seed that moved is still the operator's seed, wherever it went; any other page must stay in scope. An import asks
-/// for nothing, so what it brings is no seed.
+/// Returns the change of a redirect.
+///
+/// A redirected seed stays a seed wherever it leads; the target of any other page must be in scope. Imported records
+/// create no seeds.
 fn redirected(scoping: &mut Scoping, record: &Record, target: PageUrl) -> Option<Change> {
     if record.hops >= scoping.rules().max_redirects || is_robots_txt(&target) {
         return None;
@@ -252,7 +250,7 @@ fn redirected(scoping: &mut Scoping, record: &Record, target: PageUrl) -> Option
     })
 }
 
-/// Links, what is listed, and the directories above: where a page leads, as far as the rules of the crawl go.
+/// Returns the changes for links, listed URLs and parent directories within the crawl rules, and the number of links.
 fn found(
     scoping: &mut Scoping,
     stored: &StoredRecord,
@@ -270,7 +268,7 @@ fn found(
     let mut refused: BTreeMap<String, u64> = BTreeMap::new();
     let mut leads = Vec::new();
     let links = facts.links.iter().map(|link| (&link.url, link.anchor.as_str(), None));
-    // What a list says of times is believed as far as pages may be visited that often at all.
+    // Modification times of a list count only within the shortest revisit interval.
     let latest = record.at.minus(shortest);
     let listed = facts.listed.iter().map(|(url, modified)| (url, "", modified.map(|m| m.min(latest))));
     let mut lead = |scoping: &mut Scoping, url: PageUrl, anchor: &str, modified: Option<Timestamp>| {
@@ -284,12 +282,12 @@ fn found(
                     *refused.entry(rule).or_default() += 1;
                 }
             }
-            // A page that changed after we saw it is due, as is every page in a collection begun anew.
+            // A page modified after the last visit is due, as is every page when a fresh collection was started.
             Ok(()) => {
                 let stale_before = modified.max(scoping.fresh_since());
                 let counted = weighing.is_some_and(|w| w.counts_links);
                 links_to_follow += 1;
-                // Who weighs pages wants to hear of every link.
+                // Weights need every link, also to known pages.
                 let sight = scoping.sight(id, depth);
                 if weighing.is_none() && modified.is_none() && sight == Sight::Known {
                     return;
@@ -320,19 +318,18 @@ fn found(
     (leads, links_to_follow)
 }
 
-/// What a crawl that weighs pages knows of one.
+/// Weights of a page and its links.
 struct Weighing<'a> {
     rules: WeightRules,
-    /// The weight of the page itself.
     page: u32,
     relevance: f64,
     says: Says<'a>,
-    /// Whether pages that link to a page are counted.
+    /// `true` if referring pages are counted.
     counts_links: bool,
 }
 
 impl<'a> Weighing<'a> {
-    /// Nothing where neither the strategy nor a guide word asks for weights.
+    /// Returns `None` if neither the strategy nor a guide word needs weights.
     fn of(config: &CrawlConfig, scoping: &Scoping, record: &Record, facts: &PageFacts<'a>) -> Option<Self> {
         use StrategyName::{Alternate, HotQueue, Importance};
         let guide_words = &scoping.rules().guide_words;
@@ -369,7 +366,7 @@ impl<'a> Weighing<'a> {
     }
 }
 
-/// The sitemaps that a robots.txt names. Only an operator names seeds, so they are one click away.
+/// Returns the changes for the sitemaps listed in a robots.txt. They get depth 1, because only operators add seeds.
 fn sitemaps(
     scoping: &mut Scoping,
     config: &CrawlConfig,
@@ -407,7 +404,7 @@ fn visited(record: &Record, outcome: Outcome, next_due: Option<Timestamp>) -> Ch
     Change::Visited { url: record.url.clone(), at: record.at, outcome, next_due }
 }
 
-/// Where an answer sends us on to.
+/// Returns the target of a redirect response.
 pub fn redirect_target(url: &PageUrl, response: &Response) -> Option<PageUrl> {
     if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
         return None;
@@ -415,7 +412,7 @@ pub fn redirect_target(url: &PageUrl, response: &Response) -> Option<PageUrl> {
     url.join(response.header("Location")?).ok()
 }
 
-/// How long a server that is overloaded asks us to wait: in seconds or until a date, within reason.
+/// Returns the wait requested by an overloaded server, in seconds or until a date, within bounds.
 pub(crate) fn retry_after(config: &CrawlConfig, at: Timestamp, response: &Response) -> Option<Duration> {
     if !matches!(response.status, 429 | 503) {
         return None;
@@ -432,12 +429,12 @@ fn retry_after_value(text: &str, at: Timestamp) -> Option<Duration> {
     Some(Timestamp::EPOCH.plus(date).since(at))
 }
 
-/// When a page that gave no answer is tried again, if at all.
+/// Returns the time of the next attempt after a failure, or `None` if there is none.
 fn retry_at(config: &CrawlConfig, at: Timestamp, attempt: u32) -> Option<Timestamp> {
     (attempt < config.max_attempts).then(|| at.plus(backoff(config.retry_delay, attempt)))
 }
 
-/// The first delay, and four times longer for each further try; a day at most.
+/// Returns the delay before an attempt: `first`, four times longer for each further attempt, at most a day.
 pub(crate) fn backoff(first: Duration, attempt: u32) -> Duration {
     let longer = 4u32.saturating_pow(attempt.saturating_sub(1));
     first.saturating_mul(longer).min(MAX_ASKED_WAIT.max(first))

@@ -1,5 +1,4 @@
-//! Which addresses belong to the public internet, which lead into somebody's own network, and which an operator
-//! allows or forbids.
+//! Classifies IP addresses: public, private, and the ranges an operator allows or forbids.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -11,10 +10,10 @@ use url::Host;
 use crate::fetch_error::FetchError;
 use crate::setting_error::SettingError;
 
-/// The ranges an operator allows and forbids: Tianwang's `field.conf` (000 part 1, D14).
+/// The ranges an operator allows and forbids, as in Tianwang's `field.conf` (《搜索引擎——原理、技术与系统》§6.1).
 #[derive(Debug, Default)]
 pub(crate) struct AddressRanges {
-    /// When there are any, nothing else is allowed.
+    /// If not empty, only these ranges are allowed.
     allowed: Vec<IpNet>,
     forbidden: Vec<IpNet>,
 }
@@ -27,7 +26,7 @@ impl AddressRanges {
         })
     }
 
-    /// What is forbidden is so in every spelling; what is allowed must be so as it is connected to.
+    /// Checks an address. A forbidden range applies to every spelling, an allowed range to the address connected to.
     pub(crate) fn check(&self, address: IpAddr) -> Result<(), FetchError> {
         let plain = address.to_canonical();
         let spellings = [Some(address), Some(plain), carried(address).map(IpAddr::V4)];
@@ -42,7 +41,7 @@ impl AddressRanges {
     }
 }
 
-/// `162.105.0.0/16`, or a single address.
+/// Parses ranges such as `162.105.0.0/16`, and single addresses.
 fn ranges(key: &'static str, list: &[String]) -> Result<Vec<IpNet>, SettingError> {
     let range = |text: &String| {
         let trimmed = text.trim();
@@ -54,7 +53,7 @@ fn ranges(key: &'static str, list: &[String]) -> Result<Vec<IpNet>, SettingError
         .collect()
 }
 
-/// The IPv4 address inside an IPv6 one, where a gateway would go to it: NAT64 and 6to4.
+/// Returns the IPv4 address embedded in a NAT64 or 6to4 address, to which a gateway would connect.
 fn carried(address: IpAddr) -> Option<Ipv4Addr> {
     let IpAddr::V6(address) = address else { return None };
     let [a, b, c, d, e, f, g, h] = address.segments();
@@ -66,8 +65,10 @@ fn carried(address: IpAddr) -> Option<Ipv4Addr> {
     }
 }
 
-/// Is this an address of the public internet? Addresses that carry an IPv4 address inside are what that one is:
-/// otherwise a page could name `127.0.0.1` in a spelling that nobody checks.
+/// Returns `true` for an address of the public internet.
+///
+/// An address with an embedded IPv4 address is classified by the latter. Otherwise a page could link to `127.0.0.1`
+/// in an unchecked spelling.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -75,8 +76,9 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Does an address of a page say by itself that its host is not on the public internet? Names other than `localhost` say
-/// nothing before they are looked up.
+/// Returns `true` if a URL alone shows that its host is not public.
+///
+/// Host names other than `localhost` say nothing before they are resolved.
 pub fn names_private_host(url: &PageUrl) -> bool {
     match url.as_url().host() {
         Some(Host::Ipv4(address)) => !is_public_v4(address),
@@ -86,7 +88,7 @@ pub fn names_private_host(url: &PageUrl) -> bool {
     }
 }
 
-/// IANA's special-purpose registry, and what clouds use for their metadata services.
+/// IANA's special-purpose registry, and the metadata services of cloud providers.
 const SPECIAL_V4: &[([u8; 4], u32)] = &[
     ([0, 0, 0, 0], 8),        // this network
     ([10, 0, 0, 0], 8),       // private
@@ -121,15 +123,15 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         [0, 0, 0, 0, 0, 0] | [0, 0, 0, 0, 0, 0xffff] | [0, 0, 0, 0, 0xffff, 0] => is_public_v4(v4(g, h)),
         // NAT64.
         [0x64, 0xff9b, 0, 0, 0, 0] => is_public_v4(v4(g, h)),
-        // Teredo: its server, and the client with all bits turned round.
+        // Teredo: its server, and the client with all bits inverted.
         [0x2001, 0, ..] => is_public_v4(v4(c, d)) && is_public_v4(v4(!g, !h)),
-        // Protocol assignments 2001::/23, documentation twice.
+        // Protocol assignments 2001::/23, and both documentation ranges.
         [0x2001, 0x0000..=0x01ff | 0x0db8, ..] | [0x3fff, 0x0000..=0x0fff, ..] => false,
         // 6to4.
         [0x2002, ..] => is_public_v4(v4(b, c)),
         // ISATAP.
         [0x2000..=0x3fff, .., 0x0000 | 0x0200, 0x5efe] => is_public_v4(v4(g, h)),
-        // Everything else that is handed out begins with 001; private, link-local and multicast addresses do not.
+        // All other allocated addresses begin with 001; private, link-local and multicast addresses do not.
         [0x2000..=0x3fff, ..] => true,
         _ => false,
     }
@@ -246,7 +248,7 @@ mod tests {
             "2002:7f00:1::1",
             "2002:a00:1::",
             "2001:0:7f00:1::1",
-            // Teredo with the client 192.168.0.1 turned round.
+            // Teredo with the client 192.168.0.1, inverted.
             "2001:0:808:808::3f57:fffe",
             "2001:db8::1",
             "2001:2::1",

@@ -1,37 +1,37 @@
-//! How many pages a site is worth: traps make pages without end, and they all say the same.
+//! Site budgets: limits the number of pages of crawler traps, which generate endless pages with the same content.
 //!
-//! A site begins with a budget, and everything on it that was not there before makes it larger: a site with content
-//! never meets the end of its budget, a calendar does. What is new is told by sketches of the text (simhash: Charikar
-//! 2002; Manku, Jain & Das Sarma 2007), so that pages which differ in a date count as one.
+//! A site starts with a budget, and every page with new content enlarges it: a site with content never exhausts its
+//! budget, a calendar does. New content is detected by sketches of the text (simhash: Charikar 2002; Manku, Jain &
+//! Das Sarma 2007), so that pages which differ only in a date count as one.
 
 use std::collections::{HashMap, VecDeque};
 
 use pharos_core::SiteId;
 
-/// Sketches of a site that new ones are compared with.
+/// Number of sketches per site that new ones are compared with.
 const REMEMBERED: usize = 256;
-/// Texts whose sketches differ in so many bits or fewer are nearly the same.
+/// Maximum Hamming distance of near-duplicate sketches.
 const NEAR: u32 = 6;
-/// Pages that each new text is worth.
+/// Number of pages that each new text adds to the budget.
 const GROWTH: u64 = 10;
-/// Words of a text that its sketch is made of.
+/// Number of words of a text used for its sketch.
 const SKETCHED: usize = 1_024;
-/// Sites remembered at once; those not heard of for longest are forgotten and begin anew.
+/// Maximum number of sites; the least recently used half is evicted.
 const MAX_SITES: usize = 65_536;
 
-/// What one site has shown.
+/// Pages and distinct texts of one site.
 #[derive(Default)]
 struct Shown {
     pages: u64,
     texts: u64,
     sketches: VecDeque<u64>,
-    /// When it was last heard of, in calls.
+    /// Last use, in calls.
     last: u64,
 }
 
 /// The budgets of all sites.
 pub(crate) struct Budgets {
-    /// Pages that every site may show; 0: there is no end.
+    /// Initial budget of every site; 0 means unlimited.
     first: u64,
     sites: HashMap<SiteId, Shown>,
     calls: u64,
@@ -42,18 +42,18 @@ impl Budgets {
         Self { first, sites: HashMap::new(), calls: 0 }
     }
 
-    /// Every site may show so many pages from now on.
+    /// Sets the initial budget of every site.
     pub(crate) fn begin_with(&mut self, first: u64) {
         self.first = first;
     }
 
-    /// What was known of a site before: so many pages with so many different texts.
+    /// Restores the numbers of pages and of distinct texts of a site.
     pub(crate) fn recall(&mut self, site: SiteId, pages: u64, texts: u64) {
         let shown = self.heard_of(site);
         (shown.pages, shown.texts) = (pages, texts);
     }
 
-    /// A page of the site was stored; its sketch where it has a text.
+    /// Adds a stored page of the site, with its sketch if it has text.
     pub(crate) fn stored(&mut self, site: SiteId, sketch: Option<u64>) {
         let shown = self.heard_of(site);
         shown.pages += 1;
@@ -67,7 +67,8 @@ impl Budgets {
         }
     }
 
-    /// Why no more of the site is asked for, if so. `cap`: pages it may have whatever they say; 0 is no limit.
+    /// Returns the reason if the site's budget is exhausted. `cap` limits the pages whatever their content; 0 means
+    /// no limit.
     pub(crate) fn exhausted(&self, site: SiteId, cap: u64) -> Option<String> {
         let shown = self.sites.get(&site)?;
         if cap > 0 && shown.pages >= cap {
@@ -96,25 +97,26 @@ impl Budgets {
     }
 }
 
-/// A sketch of a text: texts that share most of their words have sketches that share most of their bits. Digits do not
-/// count, so that the days of a calendar look alike. `None` for a text too short to be compared.
+/// Computes the sketch of a text: texts that share most words have sketches that share most bits.
+///
+/// Digits are ignored, so that the days of a calendar look alike. Returns `None` for a text too short to compare.
 pub fn sketch(text: &str) -> Option<u64> {
     let mut votes = Votes { count: 0, lanes: [0; 8], sums: [0; 64] };
     let mut previous = 0u64;
     for word in words_of(text).take(SKETCHED) {
         let hash = xxhash_rust::xxh3::xxh3_64(word.as_bytes());
-        // Pairs of words: single ones are too much alike on all pages of a site.
+        // Pairs of words: single words are too similar on all pages of a site.
         votes.add(previous.rotate_left(1) ^ hash);
         previous = hash;
     }
     (votes.count >= 4).then(|| votes.majority())
 }
 
-/// How many of many numbers have each bit set (Charikar's simhash). Eight bits at a time: one addition counts them in
-/// eight bytes.
+/// Counts for each bit how many numbers have it set (Charikar's simhash). Eight bits are counted in one addition, in
+/// the eight bytes of a word.
 struct Votes {
     count: u32,
-    /// Sums of up to 255 numbers, a byte for each bit.
+    /// Sums of up to 255 numbers, one byte per bit.
     lanes: [u64; 8],
     sums: [u32; 64],
 }
@@ -138,7 +140,7 @@ impl Votes {
         }
     }
 
-    /// The bits that more than half of the numbers have.
+    /// Returns the bits set in more than half of the numbers.
     fn majority(mut self) -> u64 {
         self.settle();
         let bits = self.sums.iter().enumerate().filter(|(_, sum)| **sum * 2 > self.count);
@@ -146,7 +148,7 @@ impl Votes {
     }
 }
 
-/// Each bit of a byte as a byte of its own.
+/// Spreads the bits of a byte over eight bytes.
 const SPREAD: [u64; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -161,7 +163,7 @@ const SPREAD: [u64; 256] = {
     table
 };
 
-/// Words without digits; of Chinese, single characters.
+/// Returns the words without digits; Chinese text by character.
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).flat_map(|word| {
         let by_character = word.chars().next().is_some_and(|c| c as u32 >= 0x2e80);

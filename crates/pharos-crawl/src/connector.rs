@@ -1,4 +1,6 @@
-//! The only place that opens a socket: finds the host, checks where that is, connects there and nowhere else.
+//! The connector: the only place that opens a socket.
+//!
+//! Resolves the host, checks its addresses and connects to a checked address only.
 
 use std::future::Future;
 use std::io;
@@ -30,14 +32,16 @@ use crate::fetch_error::FetchError;
 use crate::overrides::Overrides;
 use crate::setting_error::SettingError;
 
-/// Addresses of one host that are tried.
+/// Maximum number of addresses tried per host.
 const MAX_ADDRESSES: usize = 4;
 
-/// The name of HTTP/2 when a connection is agreed on.
+/// ALPN name of HTTP/2.
 const HTTP2: &[u8] = b"h2";
 
-/// Opens connections for hyper's client. The address that was checked is the one that is connected to, so that a
-/// name which answers differently the second time gains nothing.
+/// Opens connections for hyper's client.
+///
+/// The checked address is the one connected to, so that a name with changing DNS responses (DNS rebinding) gains
+/// nothing.
 #[derive(Clone)]
 pub(crate) struct Connector(Arc<Inner>);
 
@@ -51,12 +55,11 @@ struct Inner {
     open: Arc<AtomicUsize>,
 }
 
-/// The connection a response came over; found in its extensions.
+/// The connection of a response, stored in its extensions.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
-    /// Where it leads.
     pub(crate) address: IpAddr,
-    /// Whether an answer ever came over it.
+    /// `true` once a response came over this connection.
     pub(crate) answered: Arc<AtomicBool>,
 }
 
@@ -81,13 +84,13 @@ impl Connector {
         })))
     }
 
-    /// Connections open now, idle ones too.
+    /// Returns the number of open connections, including idle ones.
     pub(crate) fn open(&self) -> usize {
         self.0.open.load(Ordering::Relaxed)
     }
 }
 
-/// Trusts the authorities of a PEM file too.
+/// Adds the certificate authorities of a PEM file.
 fn add_authorities(roots: &mut RootCertStore, file: &str) -> Result<(), SettingError> {
     let unusable = |reason: String| SettingError::ExtraCa { file: file.to_string(), reason };
     let bytes = std::fs::read(file).map_err(|error| unusable(error.to_string()))?;
@@ -141,7 +144,7 @@ impl Inner {
         let (found, port) = self.names.find(host, port).await?;
         let allowed = self.check(&found, uri)?;
         let (stream, address) = self.connect_to_first(&allowed, port).await?;
-        // Small requests must not wait for acknowledgements; failing that they are only slower.
+        // Small requests must not wait for acknowledgements; a failure only makes them slower.
         let _ = stream.set_nodelay(true);
         let (stream, is_http2): (Box<dyn Stream>, bool) = if is_https {
             let stream = self.encrypt(stream, host).await?;
@@ -155,7 +158,7 @@ impl Inner {
         Ok(Socket { stream: TokioIo::new(stream), is_http2, peer, open: self.open.clone() })
     }
 
-    /// The addresses we may go to.
+    /// Returns the permitted addresses.
     fn check(&self, found: &[IpAddr], uri: &Uri) -> Result<Vec<IpAddr>, FetchError> {
         let may_go = |address: &IpAddr| {
             self.ranges.check(*address)?;
@@ -174,7 +177,7 @@ impl Inner {
         }
     }
 
-    /// Tries one address after the other; each gets its share of the time that is left.
+    /// Tries the addresses in order; each gets an equal share of the remaining time.
     async fn connect_to_first(
         &self,
         addresses: &[IpAddr],
@@ -194,7 +197,7 @@ impl Inner {
         Err(last)
     }
 
-    /// The certificate must be the URL's host's, wherever an operator sent the connection.
+    /// Starts TLS. The certificate must be valid for the host of the URL, wherever the connection was redirected.
     async fn encrypt(&self, stream: TcpStream, host: &str) -> Result<TlsStream<TcpStream>, FetchError> {
         let host = host.trim_start_matches('[').trim_end_matches(']').to_string();
         let name = ServerName::try_from(host)
@@ -222,7 +225,7 @@ fn tls_failure(error: &io::Error) -> FetchError {
     FetchError::Tls(reason.into())
 }
 
-/// What a connection runs over: TCP, or TLS over TCP.
+/// The transport of a connection: TCP, or TLS over TCP.
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 

@@ -1,7 +1,7 @@
-//! Which answers are worth keeping, by the media type that the server names.
+//! Decides by media type which responses are stored.
 
-/// What can be read, or will be: documents with words in them. The types of 000 part 1, D15, with its slip
-/// `vnd.ms-execl`, and those that came after the book.
+/// Media types of text documents: those of 《搜索引擎——原理、技术与系统》ch. 3, with its misprint `vnd.ms-execl`, and
+/// later ones.
 const DOCUMENTS: &[&str] = &[
     "text/html",
     "application/xhtml+xml",
@@ -29,8 +29,8 @@ const DOCUMENTS: &[&str] = &[
     "application/vnd.oasis.opendocument.presentation",
 ];
 
-/// What the end of a name says where the server says nothing. Names that end otherwise (`.php`, or not at all) may
-/// be anything: their first bytes decide later.
+/// Media types by file extension, for responses without a type. Other extensions (`.php`, or none) are undecided: the
+/// content is sniffed later.
 const EXTENSIONS: &[(&str, &str)] = &[
     ("html", "text/html"),
     ("htm", "text/html"),
@@ -56,7 +56,7 @@ const EXTENSIONS: &[(&str, &str)] = &[
     ("odp", "application/vnd.oasis.opendocument.presentation"),
 ];
 
-/// Ends of names of what is surely no document, each under the first half of its type.
+/// File extensions of non-documents, by top-level media type.
 const NO_DOCUMENTS: &[(&str, &[&str])] = &[
     ("image", &["avif", "bmp", "gif", "ico", "jpeg", "jpg", "png", "psd", "svg", "tif", "tiff", "webp"]),
     ("audio", &["aac", "flac", "m4a", "mid", "mp3", "ogg", "ra", "wav", "wma"]),
@@ -71,9 +71,11 @@ const NO_DOCUMENTS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Is an answer of this type to be stored? `types` are those of the rules, in lower case; none means every document
-/// that can be read. Where the server names no type, or one that says nothing, the end of the `path` decides, and
-/// what that leaves open is stored: its first bytes will tell.
+/// Returns `true` if a response of this type is stored.
+///
+/// `types` are those of the rules, in lower case; an empty list means every readable document type. If the server
+/// sends no type or an unspecific one, the extension of the `path` decides. Undecided responses are stored: their
+/// content is sniffed later.
 pub fn accepts(types: &[String], content_type: Option<&str>, path: &str) -> bool {
     let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     let essence = essence.to_ascii_lowercase();
@@ -88,7 +90,7 @@ pub fn accepts(types: &[String], content_type: Option<&str>, path: &str) -> bool
         | "application/force-download" => {
             is_listed(types, &type_by_extension(&extension).unwrap_or_default())
         }
-        // A packed sitemap is welcome, a packed archive is not.
+        // Compressed sitemaps are accepted, compressed archives are not.
         "application/gzip" | "application/x-gzip" => {
             let inside = path.strip_suffix(".gz").map(self::extension).unwrap_or_default();
             is_listed(types, "application/gzip")
@@ -99,7 +101,7 @@ pub fn accepts(types: &[String], content_type: Option<&str>, path: &str) -> bool
     }
 }
 
-/// Is this `type/subtype` or `type/*`?
+/// Returns `true` for `type/subtype` and `type/*`.
 pub(crate) fn is_media_type(text: &str) -> bool {
     let is_token =
         |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b));
@@ -107,7 +109,7 @@ pub(crate) fn is_media_type(text: &str) -> bool {
         .is_some_and(|(kind, subtype)| is_token(kind) && (subtype == "*" || is_token(subtype)))
 }
 
-/// An empty type is one that nobody knows yet.
+/// Returns `true` if a type is listed. An empty type is undecided.
 fn is_listed(types: &[String], essence: &str) -> bool {
     if essence.is_empty() {
         return true;
@@ -127,7 +129,7 @@ fn type_by_extension(extension: &str) -> Option<String> {
     })
 }
 
-/// The end of the last name in a path, in lower case: `gz` of `/a.b/c.XML.GZ`.
+/// Returns the file extension of a path in lower case: `gz` of `/a.b/c.XML.GZ`.
 fn extension(path: &str) -> String {
     let name = path.split(['?', ';']).next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase()).unwrap_or_default()
@@ -151,7 +153,7 @@ mod tests {
         }
     }
 
-    /// 000 part 1, D15.
+    /// 《搜索引擎——原理、技术与系统》ch. 3: misprint in the list of media types.
     #[test]
     fn the_slip_of_the_book_is_accepted_for_excel() {
         assert!(by_default("application/vnd.ms-execl", "/a") && by_default("application/vnd.ms-excel", "/a"));

@@ -1,4 +1,4 @@
-//! What a crawl needs, what it is told on the way, and what it gives.
+//! Inputs, messages and results of a crawl.
 
 use std::sync::Arc;
 
@@ -12,106 +12,97 @@ use tokio::sync::{mpsc, watch};
 use crate::setting_error::SettingError;
 use crate::status::CrawlStatus;
 
-/// Everything a crawl needs. The seeds are in the catalog before it begins.
+/// Inputs of a crawl. The seeds are in the catalog before it starts.
 pub struct Crawl {
-    /// Limits and manners.
     pub config: Arc<CrawlConfig>,
-    /// Where due pages come from. The crawl only reads it.
+    /// Source of due pages. The crawl only reads it.
     pub catalog: Arc<dyn Catalog>,
-    /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Where records go, in order. Bounded: a slow taker slows the crawl.
+    /// Channel for records, in order. It is bounded, so a slow receiver slows the crawl down.
     pub records: mpsc::Sender<Record>,
-    /// What the catalog has taken in.
+    /// Messages about records applied to the catalog.
     pub absorbed: mpsc::UnboundedReceiver<Absorbed>,
-    /// Counters for others to read.
+    /// Counters and controls shared with other threads.
     pub status: Arc<CrawlStatus>,
-    /// When nothing is due, wait for something instead of ending.
+    /// `true`: wait when nothing is due instead of ending.
     pub keep_going: bool,
-    /// Becomes true when the crawl is to end.
+    /// Becomes `true` to stop the crawl.
     pub stop: watch::Receiver<bool>,
 }
 
-/// What the catalog has taken in.
+/// Report that records were applied to the catalog.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Absorbed {
-    /// Pages whose records it knows now.
+    /// Pages whose records were applied.
     pub pages: Vec<PageId>,
-    /// Sites that have new pages due: what [`Catalog::apply`] gave.
+    /// Sites with newly due pages, as returned by [`Catalog::apply`].
     pub woken: Vec<SiteId>,
-    /// What was taken out for good and is not to be asked for any more.
+    /// Removed pages and sites, which must not be fetched any more.
     pub removed: Vec<Removal>,
-    /// Those of the pages that were answered with success, and what they showed.
+    /// Successfully fetched pages among `pages`.
     pub shown: Vec<Shown>,
-    /// Pages that an operator wants now.
+    /// Pages that an operator requested to be fetched now.
     pub wanted: Vec<PageId>,
-    /// Other rules are in force, or they start from other sites.
+    /// `true` if the rules or the seed sites changed.
     pub new_rules: bool,
 }
 
-/// What a stored page shows of its site.
+/// A stored page, as input for site budgets and mirror detection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
-    /// The page.
     pub page: PageUrl,
-    /// Whether it was there before.
+    /// `true` if the page was stored before.
     pub again: bool,
-    /// A [`sketch`](crate::sketch) of its text.
+    /// [Sketch](crate::rules::budget::compute_sketch) of its text.
     pub sketch: Option<u64>,
 }
 
-/// What a crawl did.
+/// Result of a crawl.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrawlSummary {
-    /// Answers to pages that were handed on to be stored.
+    /// Number of page responses passed on to be stored.
     pub pages: u64,
-    /// Bytes of their bodies.
+    /// Total size of their bodies.
     pub bytes: u64,
-    /// Requests without an answer.
+    /// Number of requests without a response.
     pub failed: u64,
-    /// Pages not asked for, by a rule.
+    /// Number of pages refused by a rule.
     pub refused: u64,
-    /// Why it ended.
     pub ended: Ended,
-    /// The last thing that went wrong, with its URL.
+    /// The last failure, with its URL.
     pub last_failure: Option<String>,
 }
 
-/// Why a crawl ended.
+/// Reason why a crawl ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// Nothing is due now.
     #[default]
     NothingDue,
-    /// `crawl.max_pages` is reached.
+    /// `crawl.max_pages` was reached.
     MaxPages,
-    /// `crawl.run_for` is over.
+    /// `crawl.run_for` has passed.
     Time,
-    /// `crawl.max_disk` is reached.
+    /// `crawl.max_disk` was reached.
     Disk,
-    /// It was told to.
+    /// The caller stopped it.
     Stopped,
 }
 
-/// Why a crawl cannot go on.
+/// Error that ends a crawl.
 #[derive(Debug, Error)]
 pub enum CrawlError {
-    /// A setting cannot be used.
     #[error(transparent)]
     Setting(#[from] SettingError),
-    /// The catalog cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A seed is on the public internet, and nobody whom its owner could reach.
+    /// A seed is on the public internet, and no contact address is configured.
     #[error("{url}: {reason}")]
     NoContact {
-        /// The seed.
         url: String,
-        /// What to type.
         reason: String,
     },
-    /// Whoever takes the records is gone.
+    /// The receiver of records is gone.
     #[error("nobody takes the fetched pages any more: the crawl cannot go on")]
     Closed,
 }

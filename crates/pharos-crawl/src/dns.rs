@@ -1,4 +1,4 @@
-//! Where is this host: the operator's word, a literal address, `/etc/hosts`, DNS, in that order.
+//! Host name resolution: operator overrides, literal addresses, `/etc/hosts`, DNS, in that order.
 
 use std::net::IpAddr;
 use std::sync::OnceLock;
@@ -15,20 +15,19 @@ use tracing::warn;
 use crate::fetch_error::FetchError;
 use crate::overrides::Overrides;
 
-/// Names that DNS answered and that are remembered for as long as the answer allows.
+/// Maximum number of cached DNS responses.
 const CACHED_NAMES: u64 = 32_768;
 
-/// An answer of DNS is believed for as long as it says, but at least and at most for so long: neither a look-up for
-/// every page nor an address that was given up yesterday.
+/// Bounds on the cache lifetime of a DNS response: no query for every page, and no address outdated for long.
 const FOUND_FOR: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(86_400));
-/// The same where there is no such name: it may come into being.
+/// Bounds on the cache lifetime of a negative response: the name may be registered later.
 const NOT_FOUND_FOR: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(3600));
 
-/// Finds the addresses of hosts.
+/// Resolves host names.
 pub(crate) struct Names {
     overrides: Overrides,
     hosts: Hosts,
-    /// Made at the first name that needs it: a crawl of literal addresses works without DNS.
+    /// Created for the first name that needs it: a crawl of literal addresses works without DNS.
     resolver: OnceLock<Result<TokioResolver, String>>,
 }
 
@@ -37,7 +36,7 @@ impl Names {
         Self { overrides, hosts: Hosts::from_system().unwrap_or_default(), resolver: OnceLock::new() }
     }
 
-    /// The addresses and the port to connect to for the host and port of a URL.
+    /// Returns the addresses and the port to connect to for the host and port of a URL.
     pub(crate) async fn find(&self, host: &str, port: u16) -> Result<(Vec<IpAddr>, u16), FetchError> {
         let (host, port) = self.overrides.target(host, port);
         if let Some(addresses) = self.overrides.addresses(&host, port) {
@@ -49,7 +48,7 @@ impl Names {
         let mut name = Name::from_utf8(&host).map_err(|_| FetchError::NameNotFound)?;
         let mut addresses = self.in_hosts_file(&name);
         if addresses.is_empty() {
-            // A name with dots is whole; only `intranet` is tried in the domains of resolv.conf.
+            // A name with dots is complete; only `intranet` is tried in the search domains of resolv.conf.
             if name.num_labels() > 1 {
                 name.set_fqdn(true);
             }
@@ -58,7 +57,7 @@ impl Names {
         Ok((addresses, port))
     }
 
-    /// Asked first and alone: a name that stands there must not wait for a DNS server that is not there.
+    /// Looks up `/etc/hosts` before DNS, so that local names do not wait for an unreachable DNS server.
     fn in_hosts_file(&self, name: &Name) -> Vec<IpAddr> {
         [RecordType::A, RecordType::AAAA]
             .into_iter()

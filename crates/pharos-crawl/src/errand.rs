@@ -1,4 +1,4 @@
-//! One request from beginning to end: ask, make a record of what came, hand it on.
+//! One fetch task from start to end: sends the request, turns the response into a record and hands the record on.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::frontier::RobotsErrand;
 use crate::monitor::{Ending, Reply};
 use crate::robots::{ROBOTS_LIMIT, is_robots_txt, robots_state};
 
-/// Redirects of a robots.txt that are followed (RFC 9309 §2.3.1.2: at least five).
+/// Maximum number of redirects followed for a robots.txt (RFC 9309 §2.3.1.2: at least five).
 const ROBOTS_REDIRECTS: u32 = 5;
 
-/// What every request needs; cheap to clone.
+/// Executes fetch tasks; cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Messenger {
     pub(crate) fetcher: Fetcher,
@@ -28,23 +28,23 @@ pub(crate) struct Messenger {
     pub(crate) records: Sender<Record>,
 }
 
-/// What a request was for.
+/// One unit of fetching work: a due page or a robots.txt.
 #[derive(Clone, Debug)]
 pub(crate) enum Errand {
     Page(DuePage),
     Robots(RobotsErrand),
 }
 
-/// How a request ended, its record handed on already.
+/// Result of a fetch task. Its record has already been sent.
 pub(crate) struct Report {
     pub(crate) ended: Timestamp,
-    /// What the site monitor learns from it; the `Crawl-delay` is the loop's to add.
+    /// Input for the site monitor. The crawl loop adds the `Crawl-delay`.
     pub(crate) ending: Ending,
     pub(crate) came: Came,
 }
 
 impl Errand {
-    /// The address that is asked.
+    /// Returns the URL that is requested.
     pub(crate) fn asked(&self) -> &PageUrl {
         match self {
             Self::Page(page) => &page.url,
@@ -52,7 +52,7 @@ impl Errand {
         }
     }
 
-    /// The record of a request that gave no answer.
+    /// Builds the record of a request without a response.
     pub(crate) fn failure(&self, reason: String, at: Timestamp) -> Record {
         match self {
             Self::Page(page) => record(page, at, Content::Event(Event::Failed { reason })),
@@ -63,7 +63,7 @@ impl Errand {
         }
     }
 
-    /// What it means that no answer came.
+    /// Returns the outcome of a request without a response.
     pub(crate) fn nothing(&self, reason: String) -> Came {
         match self {
             Self::Page(_) => Came::Nothing(reason),
@@ -72,21 +72,21 @@ impl Errand {
     }
 }
 
-/// What came of a request.
+/// Outcome of a fetch task.
 pub(crate) enum Came {
-    /// An answer to a page.
+    /// A response to a page request.
     Page { bytes: usize },
-    /// A server's rules, and why there are none if it did not answer.
+    /// The server's robots.txt state, and the reason if it is unreachable.
     Robots(RobotsState, Option<String>),
-    /// A robots.txt is elsewhere.
+    /// The robots.txt redirects to this URL.
     Moved(PageUrl),
-    /// No answer.
+    /// No response, with the reason.
     Nothing(String),
-    /// An answer of a kind that is not kept; its record says so.
+    /// A response with an unwanted media type. The record contains the refusal.
     Unwanted,
-    /// We may not ask there; there is no record of it.
+    /// The request was not permitted without a contact address. No record is written.
     NoContact(FetchError),
-    /// Nobody takes records any more.
+    /// The record channel is closed.
     Closed,
 }
 
@@ -157,20 +157,20 @@ impl Messenger {
     }
 }
 
-/// For whoever watches: answers by status, and how long they took.
+/// Updates the request metrics: responses by status, and request duration.
 fn count(answer: &Result<Response, FetchError>, took: Duration) {
     let status = answer.as_ref().map_or("none".to_string(), |response| response.status.to_string());
     metrics::counter!("pharos_crawl_requests_total", "status" => status).increment(1);
     metrics::histogram!("pharos_crawl_request_seconds").record(took);
 }
 
-/// Is this the address of a sitemap? Those are read whatever documents are wanted.
+/// Returns `true` if the URL looks like a sitemap. Sitemaps are read whatever media types are configured.
 fn is_listing(url: &PageUrl) -> bool {
     let path = url.as_url().path();
     path.contains("sitemap") && [".xml", ".xml.gz", ".txt", ".gz"].iter().any(|end| path.ends_with(end))
 }
 
-/// A record about a page.
+/// Builds a record about a page.
 pub(crate) fn record(page: &DuePage, at: Timestamp, content: Content) -> Record {
     let attempt = page.attempts.saturating_add(1);
     let (depth, hops, origin) = (page.depth, page.hops, page.origin.clone());
@@ -178,8 +178,10 @@ pub(crate) fn record(page: &DuePage, at: Timestamp, content: Content) -> Record 
     Record { depth, hops, attempt, again, origin, ..Record::new(page.url.clone(), at, content) }
 }
 
-/// The last answer stands under the server's own robots.txt, wherever it came from. A redirect on the way is recorded
-/// where it is itself a robots.txt; under another address it would be taken for a page.
+/// Interprets the response to a robots.txt request.
+///
+/// The final response is recorded under the server's own robots.txt URL, wherever it came from. An intermediate
+/// redirect is recorded only if its URL is itself a robots.txt; under any other URL it would be taken for a page.
 fn robots_answered(
     robots: &RobotsErrand,
     response: Response,
@@ -193,7 +195,7 @@ fn robots_answered(
             let failed = (state == RobotsState::Unreachable).then(|| format!("status {}", response.status));
             (&robots.origin, Came::Robots(state, failed))
         }
-        // Redirected without end or without aim: unavailable, which is not unreachable.
+        // A redirect loop, or a redirect without a valid target: unavailable, which is not the same as unreachable.
         (None, None) => (&robots.ask, Came::Robots(RobotsState::Missing, None)),
     };
     let content = Content::Response(response);

@@ -1,4 +1,4 @@
-//! Why a page is fetched or not: every rule in the order in which it is asked.
+//! Explains why a URL is fetched or not: evaluates every rule in order (`pharos crawl --explain`).
 
 use std::net::IpAddr;
 
@@ -18,65 +18,61 @@ use crate::rule_check::address_ranges;
 use crate::scope::{Refusal, Scoping, repeats, rules_of};
 use crate::site_settings::SiteTable;
 
-/// What every rule says of one address.
+/// Results of all rules for one URL.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
-    /// The address as it was asked about.
+    /// The URL as requested by the caller.
     pub asked: String,
-    /// The page it stands for, if it stands for one.
+    /// The normalised URL, if the input is valid.
     pub url: Option<PageUrl>,
-    /// No rule refuses it.
+    /// `true` if no rule refuses the URL.
     pub admitted: bool,
-    /// Whether the rules are those of the crawl that was started last, or else those of the configuration, with
-    /// which a crawl would be started now.
+    /// `true` for the rules of the last started crawl, `false` for the rules of the configuration.
     pub rules_in_force: bool,
-    /// One line for each rule, in the order in which they are asked; the first that refuses decides.
+    /// One result per rule in evaluation order; the first refusal decides.
     pub lines: Vec<Line>,
-    /// What its place in the frontier is made of; empty where no weights are computed.
+    /// Parts of the predicted weight; empty if no weights are computed.
     pub weights: Vec<WeightPart>,
 }
 
-/// What one rule says.
+/// Result of one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// The rule: `scope`, `robots` …
+    /// Name of the rule: `scope`, `robots` …
     pub rule: &'static str,
-    /// What it says.
     pub ruling: Ruling,
-    /// Why.
     pub why: String,
 }
 
-/// What a rule says of an address.
+/// Decision of a rule about a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ruling {
-    /// It has nothing against it.
     Admits,
-    /// It forbids it.
     Refuses,
-    /// That cannot be told before something else is known.
+    /// Undecided until more is known.
     Open,
 }
 
-/// One part of a page's weight.
+/// One part of a predicted weight.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WeightPart {
-    /// What it is for: the weight of the parent, of the anchor …
+    /// Name of the part: parent, anchor …
     pub part: String,
-    /// What it adds.
     pub weight: i32,
 }
 
 impl Explanation {
-    /// The rule that decided against the page.
+    /// Returns the first rule that refuses the URL.
     pub fn refusal(&self) -> Option<&Line> {
         self.lines.iter().find(|line| line.ruling == Ruling::Refuses)
     }
 }
 
-/// Tells which rule admits or refuses an address, and why. With `seeds`, as if a crawl were started with them now;
-/// without, as the crawl that was started last goes on. Reads the catalog only.
+/// Evaluates every rule for a URL.
+///
+/// With `seeds`, explains a crawl that would start with them now; without, the crawl started last. Only reads the
+/// catalog.
 pub fn explain(
     catalog: Option<&dyn Catalog>,
     config: &CrawlConfig,
@@ -113,7 +109,7 @@ pub fn explain(
     Ok(Explanation { asked: url.to_string(), url: page, admitted, rules_in_force, lines, weights })
 }
 
-/// What the address alone says of the page's weight; where it was found adds to that.
+/// Returns the weight predicted from the URL alone; the referring page would add to it.
 fn weights(config: &CrawlConfig, scoping: &Scoping, seeds: &[PageUrl], page: &PageUrl) -> Vec<WeightPart> {
     let guide_words = scoping.rules().guide_words.clone();
     let rules = WeightRules { guide_words, ..WeightRules::of(config) };
@@ -151,7 +147,7 @@ fn address_line(asked: &str, url: &PageUrl) -> Line {
     }
 }
 
-/// A page, and everything that has a say.
+/// A URL with everything its rules depend on.
 struct Question<'a> {
     catalog: Option<&'a dyn Catalog>,
     config: &'a CrawlConfig,
@@ -179,7 +175,7 @@ impl Question<'_> {
         self.seeds.contains(self.url)
     }
 
-    /// A page that an operator named is fetched wherever it is; the rules are for what it leads to.
+    /// Returns `true` for a page named by an operator. Scope rules do not apply to seeds.
     fn is_seed(&self) -> bool {
         self.is_named_now() || self.story.as_ref().is_some_and(|story| story.depth == 0)
     }
@@ -226,7 +222,7 @@ impl Question<'_> {
         }
     }
 
-    /// The last robots.txt that the catalog has of the server.
+    /// Evaluates the last stored robots.txt of the server.
     fn robots(&self) -> Result<Line, StoreError> {
         let robots_txt = self.url.robots_txt();
         let file = self.catalog.map(|catalog| catalog.robots(&robots_txt)).transpose()?.flatten();
@@ -254,7 +250,7 @@ impl Question<'_> {
         })
     }
 
-    /// The addresses that are known without asking anybody: written in the URL, or given with `--resolve`.
+    /// Evaluates addresses known without a DNS query: written in the URL, or given with `--resolve`.
     fn addresses(&self) -> Line {
         let known = match self.url.as_url().host() {
             Some(Host::Ipv4(address)) => vec![IpAddr::V4(address)],

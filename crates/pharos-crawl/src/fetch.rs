@@ -1,4 +1,4 @@
-//! One GET, with every limit.
+//! The HTTP client: one GET request with all limits.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -25,38 +25,37 @@ use crate::content_type::accepts;
 use crate::fetch_error::FetchError;
 use crate::setting_error::SettingError;
 
-/// Larger headers are no answer (hyper counts its whole read buffer).
+/// Maximum size of response headers (hyper counts its whole read buffer).
 pub(crate) const MAX_HEADER_BYTES: usize = 128 << 10;
-/// More fields are no answer either; some sites set a hundred cookies.
+/// Maximum number of header fields; some sites set a hundred cookies.
 const MAX_HEADER_FIELDS: usize = 256;
-/// With more connections open than this, new ones are not kept for the next request.
+/// Number of open connections above which new ones are closed after one request.
 const KEPT_CONNECTIONS: usize = 256;
-/// What a server may send us over HTTP/2 before we have taken it: per answer, and in all.
+/// HTTP/2 flow-control windows, per stream and per connection.
 const STREAM_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = 2 << 20;
 const ACCEPTED: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5";
 
-/// One question to a server.
+/// A GET request.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
-    /// What is asked for.
     pub url: &'a PageUrl,
-    /// What we have already: the server answers 304 if there is nothing newer.
+    /// Validators of the stored version: the server responds with 304 if it is unchanged.
     pub validators: Option<&'a Validators>,
-    /// Longer bodies are cut here instead of at `crawl.body_limit`.
+    /// Limit of the body size that replaces `crawl.body_limit`.
     pub body_limit: Option<usize>,
-    /// The types whose bodies are read (an empty list means all documents); `None` reads every body.
+    /// Media types whose bodies are read (an empty list means all documents); `None` reads every body.
     pub types: Option<&'a [String]>,
 }
 
 impl<'a> Ask<'a> {
-    /// For a page of any type that we do not have yet.
+    /// Creates a request for a page of any type without validators.
     pub fn page(url: &'a PageUrl) -> Self {
         Self { url, validators: None, body_limit: None, types: None }
     }
 }
 
-/// A body that comes more slowly than so many bytes in a while is not waited for.
+/// Minimum transfer rate of a body.
 #[derive(Clone, Copy)]
 struct Pace {
     bytes: u64,
@@ -71,7 +70,7 @@ impl Pace {
     }
 }
 
-/// Asks servers. One for a whole crawl, so that connections are kept; cheap to clone.
+/// The HTTP client. One per crawl, so that connections are reused; cheap to clone.
 #[derive(Clone)]
 pub struct Fetcher {
     client: Client<Connector, Empty<Bytes>>,
@@ -84,13 +83,13 @@ pub struct Fetcher {
 }
 
 impl Fetcher {
-    /// With the limits and the manners of a configuration.
+    /// Creates a client with the limits of a configuration.
     pub fn new(config: &CrawlConfig) -> Result<Self, SettingError> {
         Ok(Self::over(Connector::new(config)?, config))
     }
 
     pub(crate) fn over(connector: Connector, config: &CrawlConfig) -> Self {
-        // Longer than the usual wait between two requests to a host, or keeping connections is in vain.
+        // Longer than the usual wait between two requests to a host; otherwise keep-alive has no effect.
         let idle = (config.manners().day_delay.saturating_mul(2))
             .clamp(Duration::from_secs(5), Duration::from_secs(30));
         let client = Client::builder(TokioExecutor::new())
@@ -117,12 +116,12 @@ impl Fetcher {
         }
     }
 
-    /// Asks for a page. A redirect is an answer like any other; the body is as received, up to the limit.
+    /// Requests a page. A redirect is a response like any other; the body is as received, up to the limit.
     pub async fn get(&self, url: &PageUrl) -> Result<Response, FetchError> {
         self.fetch(Ask::page(url)).await
     }
 
-    /// The same, more precisely. What we have already is answered by a 304.
+    /// Sends a request and reads the response.
     pub async fn fetch(&self, ask: Ask<'_>) -> Result<Response, FetchError> {
         let end = after(self.total_timeout);
         let late = FetchError::TimedOut { after: self.total_timeout, doing: "in all" };
@@ -146,11 +145,11 @@ impl Fetcher {
         })
     }
 
-    /// Connects (the connector has its own limit) and waits for the header.
+    /// Connects (the connector has its own time limit) and waits for the header.
     async fn ask(&self, ask: Ask<'_>) -> Result<hyper::Response<Incoming>, FetchError> {
         match self.ask_once(ask).await? {
             Ok(answer) => Ok(answer),
-            // A server may close a kept connection at any time, and did so while we used it again.
+            // A server may close an idle connection at any time; it did so while it was reused.
             Err(error) if was_kept(&error) => {
                 self.ask_once(ask).await?.map_err(|e| FetchError::from_client(&e))
             }
@@ -179,7 +178,7 @@ impl Fetcher {
         }
     }
 
-    /// What was asked, as it stands on the wire of an HTTP/1.1 connection.
+    /// Returns the request head as sent over HTTP/1.1.
     fn request_head(&self, ask: Ask<'_>) -> Result<String, FetchError> {
         let fields = headers(self.request(ask)?.headers());
         let fields: String = fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
@@ -199,7 +198,7 @@ impl Fetcher {
         let asked_before =
             ask.validators.map(|v| [(IF_NONE_MATCH, &v.etag), (IF_MODIFIED_SINCE, &v.last_modified)]);
         for (name, value) in asked_before.into_iter().flatten() {
-            // What cannot stand in a header cannot have come from one.
+            // A value that is invalid in a header cannot have come from one.
             let value = value.as_ref().and_then(|value| HeaderValue::from_str(value).ok());
             if let Some(value) = value {
                 fields.insert(name, value);
@@ -212,13 +211,13 @@ impl Fetcher {
     }
 }
 
-/// That long from now; a limit longer than a lifetime is none.
+/// Returns the instant after `limit`, which is bounded to 100 years.
 pub(crate) fn after(limit: Duration) -> Instant {
     const NEVER: Duration = Duration::from_secs(100 * 365 * 86_400);
     Instant::now() + limit.min(NEVER)
 }
 
-/// Did the request fail on a connection that had worked before?
+/// Returns `true` if the request failed on a connection that had worked before.
 fn was_kept(error: &legacy::Error) -> bool {
     let mut extensions = Extensions::new();
     if let Some(connection) = error.connect_info() {
@@ -227,7 +226,7 @@ fn was_kept(error: &legacy::Error) -> bool {
     extensions.get::<Peer>().is_some_and(|peer| peer.answered.load(Ordering::Relaxed))
 }
 
-/// Reads a body until its end, the limit, the last moment or an error, and keeps what came.
+/// Reads a body until its end, the limit, the deadline or an error, and returns the bytes received.
 async fn read(
     mut body: Incoming,
     limit: usize,
@@ -264,7 +263,7 @@ async fn read(
     }
 }
 
-/// What is not UTF-8 is ISO 8859-1, as of old.
+/// Decodes a header value as UTF-8, or else as ISO 8859-1.
 fn text(value: &HeaderValue) -> String {
     match std::str::from_utf8(value.as_bytes()) {
         Ok(text) => text.to_string(),
@@ -272,17 +271,17 @@ fn text(value: &HeaderValue) -> String {
     }
 }
 
-/// `image/png` of a whole header value, and not more of it than a person reads.
+/// Returns the media type of a `Content-Type` value, at most 60 characters.
 fn shown_type(content_type: &str) -> String {
     content_type.split(';').next().unwrap_or_default().trim().chars().take(60).collect()
 }
 
-/// Header fields in the order received (those of one name together).
+/// Returns header fields in the order received (fields of one name together).
 fn headers(map: &HeaderMap) -> Vec<(String, String)> {
     map.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
 }
 
-/// Who we are, and where to complain: what servers see.
+/// Returns the `User-Agent` header: name, version and contact address of the crawler.
 pub fn user_agent(agent: &str, contact: &str) -> HeaderValue {
     let plain = |text: &str| text.trim().chars().filter(|c| !c.is_control()).collect::<String>();
     let (agent, contact) = (plain(agent), plain(contact));

@@ -1,4 +1,4 @@
-//! Why no answer came.
+//! Errors of a fetch.
 
 use std::error::Error as _;
 use std::io;
@@ -10,56 +10,48 @@ use thiserror::Error;
 
 use crate::fetch::MAX_HEADER_BYTES;
 
-/// Why no answer came: a short reason for a person.
+/// Reason why a request got no response, short enough to be displayed.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum FetchError {
-    /// The host does not exist.
     #[error("name not found")]
     NameNotFound,
-    /// DNS did not work.
     #[error("name server: {0}")]
     NameServer(String),
-    /// The host is not on the public internet.
     #[error("private address {0} (allow with --allow-private)")]
     PrivateAddress(IpAddr),
-    /// The host is where an operator does not want to go.
+    /// The address is excluded by `crawl.allow_addresses` or `crawl.forbid_addresses`.
     #[error("address {0} is {1}")]
     ForbiddenAddress(IpAddr, &'static str),
-    /// A public host, and nobody whom its owner could reach.
+    /// The host is public, and no contact address is configured.
     #[error(
         "{address} is a public address, and its owner must be able to reach you: \
          pharos crawl --contact you@example.org {site}"
     )]
     NoContact {
-        /// Where it is.
         address: IpAddr,
-        /// What was asked for.
         site: String,
     },
-    /// An answer of a kind that is not wanted; its body was not read.
+    /// The media type is not configured; the body was not read.
     #[error("type {0} is not wanted (crawl.types)")]
     UnwantedType(String),
-    /// The connection did not come about, or broke before an answer.
+    /// The connection failed, or was closed before a response.
     #[error("{0}")]
     Connection(String),
-    /// It took too long.
     #[error("timed out after {} {doing}", Seconds(*.after))]
     TimedOut {
-        /// The limit.
         after: Duration,
-        /// At what.
+        /// Description of the phase.
         doing: &'static str,
     },
-    /// No secure connection.
     #[error("tls: {0}")]
     Tls(String),
-    /// Something came, but no HTTP.
+    /// The response is not HTTP.
     #[error("{0}")]
     NotHttp(String),
 }
 
 impl FetchError {
-    /// Is it for the server to do better, so that it is given time?
+    /// Returns `true` if the server caused the error, so that it gets time to recover.
     pub(crate) fn is_servers_fault(&self) -> bool {
         match self {
             Self::NameServer(_)
@@ -115,7 +107,7 @@ impl FetchError {
     }
 }
 
-/// `10 s`, `0.5 s`.
+/// Formats a duration as `10 s` or `0.5 s`.
 struct Seconds(Duration);
 
 impl std::fmt::Display for Seconds {

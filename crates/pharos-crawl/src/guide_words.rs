@@ -1,31 +1,31 @@
-//! Guide words (导向词): words that lead the crawl towards a subject (000 part 2, B30; part 1, LC15).
+//! Guide words (导向词): words that steer the crawl towards a topic (《搜索引擎——原理、技术与系统》§6.1).
 //!
-//! How much a text is about them is a number from 0 to 1. Occurrences are counted as substrings, which needs no
-//! segmentation, in any case of letters. The first ones say most: a page that repeats a word a hundred times is hardly
-//! more about it than one that says it four times, and nobody gains by trying.
+//! The relevance of a text is a number from 0 to 1. Occurrences are counted as substrings, ignoring case, so no word
+//! segmentation is needed. Relevance saturates: repeating a word a hundred times counts hardly more than four times,
+//! so keyword stuffing gains nothing.
 
-/// Occurrences of one word that count.
+/// Maximum number of counted occurrences per word.
 const PER_WORD: usize = 4;
-/// Where relevance reaches one half.
+/// Number of occurrences with relevance 1/2.
 const HALF: f64 = 3.0;
-/// What stands in the title or in the link itself counts so many times.
+/// Weight of an occurrence in the title or the anchor.
 const FOREGROUND: f64 = 3.0;
-/// Texts are read up to here, in bytes; a subject shows early.
+/// Texts are read up to this length, in bytes.
 const READ: usize = 64 * 1024;
-/// More words than this do not lead anywhere.
+/// Maximum number of guide words used.
 const MAX_WORDS: usize = 256;
 
-/// How much a text is about these words, 0 to 1. More occurrences never make it less.
+/// Returns the relevance of a text to the words, from 0 to 1. It never falls with more occurrences.
 pub fn relevance(words: &[String], text: &str) -> f64 {
     saturated(mentions(words, text))
 }
 
-/// How much a page is about these words; its title counts more than its text.
+/// Returns the relevance of a page to the words; the title counts more than the text.
 pub fn page_relevance(words: &[String], title: &str, text: &str) -> f64 {
     saturated(FOREGROUND * mentions(words, title) + mentions(words, text))
 }
 
-/// How much a link promises about these words; its anchor counts more than the words around it.
+/// Returns the relevance of a link to the words; the anchor counts more than the surrounding text.
 pub fn link_relevance(words: &[String], anchor: &str, around: &str) -> f64 {
     saturated(FOREGROUND * mentions(words, anchor) + mentions(words, around))
 }

@@ -1,4 +1,4 @@
-//! The rules of the servers we met lately, in memory and within bounds.
+//! A bounded in-memory cache of robots.txt rules by server.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -11,34 +11,33 @@ use pharos_store::RobotsState;
 use crate::absorb::backoff;
 use crate::robots::Robots;
 
-/// Servers remembered at once.
+/// Maximum number of cached servers.
 const MAX_SERVERS: usize = 16_384;
-/// Bytes of rules remembered at once.
+/// Maximum total size of cached rules, in bytes.
 const MAX_BYTES: usize = 64 << 20;
 
-/// What is known of a server.
+/// Cached knowledge about a server.
 #[derive(Clone, Debug)]
 pub(crate) enum Verdict {
-    /// These rules hold.
     Rules(Arc<Robots>),
-    /// Nothing may be asked before this moment, and why.
+    /// Nothing may be requested before this time.
     NotBefore(Timestamp, Obstacle),
 }
 
-/// Why a server's rules cannot be had.
+/// Reason why a server's rules are unavailable.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Obstacle {
-    /// It gives none.
     Unreachable,
-    /// We may not ask it, for this reason.
+    /// Requests are not permitted, for this reason.
     NoContact(String),
 }
 
+/// A verdict with its lifetime.
 struct Known {
     verdict: Verdict,
-    /// The verdict is believed until then.
+    /// Expiry time.
     until: Timestamp,
-    /// When the file of these rules was read; nothing where there was none.
+    /// Time at which the file of these rules was read; `None` if there was no file.
     read_at: Option<Timestamp>,
     failures: u32,
     weight: usize,
@@ -50,7 +49,7 @@ impl Known {
         Self { verdict, until, read_at, failures, weight: rules + size_of::<Self>() }
     }
 
-    /// The rules of a file that was read once and is not too old to go on with.
+    /// Returns rules from an expired file that may still be used, with the time the file was read.
     fn stale_rules(&self, now: Timestamp, config: &CrawlConfig) -> Option<(Arc<Robots>, Timestamp)> {
         let read_at = self.read_at?;
         let Verdict::Rules(rules) = &self.verdict else { return None };
@@ -59,7 +58,7 @@ impl Known {
     }
 }
 
-/// Believed for no longer than RFC 9309 §2.4 says, and long enough to ask for a page.
+/// Returns the lifetime of rules: at most 24 hours (RFC 9309 §2.4), and long enough to fetch a page.
 fn lifetime(config: &CrawlConfig) -> Duration {
     config.robots_lifetime.clamp(Duration::from_millis(10), Duration::from_secs(24 * 3600))
 }
@@ -68,7 +67,7 @@ fn wait_for_rules(config: &CrawlConfig, failures: u32) -> Duration {
     backoff(config.retry_delay.max(Duration::from_secs(1)), failures)
 }
 
-/// Verdicts by the address of the robots.txt; the oldest go first.
+/// Verdicts by the URL of the robots.txt; the oldest entries are evicted first.
 #[derive(Default)]
 pub(crate) struct KnownRobots {
     servers: HashMap<PageUrl, Known>,
@@ -77,12 +76,12 @@ pub(crate) struct KnownRobots {
 }
 
 impl KnownRobots {
-    /// The verdict on a server, unless there is none or it is too old.
+    /// Returns the verdict on a server, unless it is unknown or expired.
     pub(crate) fn get(&self, robots_txt: &PageUrl, now: Timestamp) -> Option<Verdict> {
         self.servers.get(robots_txt).filter(|known| known.until > now).map(|known| known.verdict.clone())
     }
 
-    /// Takes in what asking gave at that moment.
+    /// Stores the result of a robots.txt request.
     pub(crate) fn learn(
         &mut self,
         robots_txt: &PageUrl,
@@ -93,7 +92,7 @@ impl KnownRobots {
         let known = self.servers.get(robots_txt);
         let old = known.and_then(|known| known.stale_rules(at, config));
         match (state, old) {
-            // RFC 9309 §2.3.1.4 lets a copy stand in for a file that cannot be had for now.
+            // RFC 9309 §2.3.1.4 permits a cached copy while the file is unreachable.
             (RobotsState::Unreachable, Some((rules, read_at))) => {
                 let failures = known.map_or(0, |known| known.failures) + 1;
                 let until = at.plus(wait_for_rules(config, failures));
@@ -109,7 +108,7 @@ impl KnownRobots {
         }
     }
 
-    /// Nothing may be asked for a while; longer each time.
+    /// Blocks a server for a while; longer after each failure.
     pub(crate) fn obstacle(
         &mut self,
         robots_txt: &PageUrl,

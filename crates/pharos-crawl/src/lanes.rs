@@ -1,8 +1,9 @@
-//! Lanes: what many sites share, a domain or an address, is asked at the pace of a few sites.
+//! Request slots: limits the request rate to a resource shared by many sites, such as a domain or an IP address.
 //!
-//! A request needs a free lane, holds it, and leaves it closed for as long as its own site has to wait. With N lanes
-//! the whole is thus asked at most N times as fast as one site. Whoever finds no lane free is given a moment to come
-//! back at, each a different one: thousands that wait cost one look each, and never all look at once.
+//! A request occupies one slot. When it ends, the slot stays closed for the wait of its own site, so a resource with
+//! N slots is requested at most N times as fast as one site. A site that finds no free slot gets a time at which to
+//! try again, and each site gets a different time. Thousands of waiting sites therefore cost one check each and never
+//! check simultaneously.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,28 +11,31 @@ use std::time::Duration;
 
 use pharos_core::Timestamp;
 
-/// Moments to come back at are at least this far apart.
+/// Minimum interval between two assigned retry times.
 const MIN_STEP: Duration = Duration::from_millis(10);
-/// More are told to come than lanes become free, by this factor, or lanes would wait for them.
+/// Factor by which retry times outnumber expected free slots, so that slots do not wait for sites.
 const CROWDING: u32 = 4;
-/// How much of the estimate of a lane's time the newest request is: one part in so many.
+/// Weight of the newest request in the moving average of slot occupation: 1/8.
 const SMOOTHING: u32 = 8;
 
+/// The slots of one shared resource.
 #[derive(Debug, Default)]
 pub(crate) struct Lanes {
-    /// Requests under way.
+    /// Requests in progress.
     busy: usize,
-    /// When lanes that rest may be used again; past moments are free lanes and are taken out.
+    /// Reopening times of closed slots. Past times are removed.
     resting: BinaryHeap<Reverse<Timestamp>>,
-    /// The last moment that was given to anybody.
+    /// The latest retry time assigned so far.
     last_given: Timestamp,
-    /// How long a lane is taken, with its rest: an estimate.
+    /// Moving average of how long a slot is occupied, including its closed time.
     taken_for: Duration,
 }
 
 impl Lanes {
-    /// May a request begin? `promised` is the moment the site was told to come back at; a new one is put there if
-    /// it has to wait. Nobody overtakes those who were promised something earlier.
+    /// Tries to reserve a slot. On failure returns the time to try again.
+    ///
+    /// `promised` is the retry time assigned to the site earlier; a new one is stored there if the site has to wait.
+    /// No site overtakes a site with an earlier retry time.
     pub(crate) fn turn(
         &mut self,
         count: usize,
@@ -62,12 +66,12 @@ impl Lanes {
         self.busy += 1;
     }
 
-    /// A request is over, wherever it went.
+    /// Records the end of a request.
     pub(crate) fn released(&mut self) {
         self.busy = self.busy.saturating_sub(1);
     }
 
-    /// A request that `took` so long went here: a lane rests until then.
+    /// Closes a slot until `until`, after a request to this resource that took `took`.
     pub(crate) fn rests(&mut self, now: Timestamp, took: Duration, until: Timestamp) {
         self.open(now);
         let taken_for = took.saturating_add(until.since(now));
@@ -86,7 +90,7 @@ impl Lanes {
         }
     }
 
-    /// Is there nothing to remember?
+    /// Returns `true` if there is no state to keep.
     pub(crate) fn is_empty(&self, now: Timestamp) -> bool {
         self.busy == 0 && self.last_given <= now && self.resting.iter().all(|Reverse(until)| *until <= now)
     }
@@ -121,8 +125,7 @@ mod tests {
         assert_eq!(lanes.turn(2, &mut None, at(5000)), Ok(()));
     }
 
-    /// Five thousand subdomains, eight lanes, a second each: eight a second come through, and each looks only a few
-    /// times.
+    /// 5,000 subdomains, 8 slots, 1 s each: 8 requests per second get through, and each site checks only a few times.
     #[test]
     fn thousands_that_wait_look_seldom_and_get_through() {
         let mut lanes = Lanes::default();

@@ -4,7 +4,8 @@
 //! **Out:** [`Record`](pharos_store::Record)s: answers, failures and refusals, for the engine to store.
 //!
 //! 1. The engine records a crawl's start; [`absorb::changes`] makes seeds of it in the catalog.
-//! 2. [`run`] asks the catalog which sites are due and keeps a queue for each (`frontier`), filled as a strategy says.
+//! 2. [`run`] asks the catalog which sites are due and keeps a queue for each (`frontier`), filled as a strategy
+//! says.
 //! 3. A site whose turn it is gives its next page.
 //! 4. The overseer says whether and when: copies of sites, budgets, and the monitor of politeness stand behind it.
 //! 5. The server's robots.txt is looked up, or fetched first ([`robots`]).
@@ -12,7 +13,8 @@
 //! 7. The request goes through one connector that finds the host, checks the address and connects to just that.
 //! 8. What came, or why nothing came, becomes a record and goes to the engine.
 //! 9. The engine stores the record, asks [`absorb::changes`] what it means, and applies that to the catalog.
-//! 10. [`Absorbed`] tells the loop, which lets go of the page, wakes the sites that have new ones, and learns from what
+//! 10. [`Absorbed`] tells the loop, which lets go of the page, wakes the sites that have new ones, and learns from
+//! what
 //!     the page showed.
 //!
 //! The one call:
@@ -31,7 +33,8 @@
 //!   requests at once than it is given (a request that met a kept connection just closed by the server is that same
 //!   request, sent once more).
 //! * The crawl never writes a store; it reads the catalog and sends records.
-//! * Which pages a record makes known depends on the record and the recorded rules alone, so that replaying the library
+//! * Which pages a record makes known depends on the record and the recorded rules alone, so that replaying the
+//!   library
 //!   gives the same pages; the configuration decides only when they are due and how much they weigh.
 
 pub mod absorb;

@@ -1,8 +1,8 @@
-//! Which addresses an operator wants, told by how they are written.
+//! Include and exclude patterns, and filter substrings.
 //!
-//! A pattern stands for a whole address and `*` in it for any characters; a substring of the filter may stand
-//! anywhere, in upper or lower case. Both are held against the normalised spelling and against the one without
-//! percent-escapes, so that `{`, a space or 新闻 can be written as they are read.
+//! A pattern matches a whole URL, and `*` in it any characters. A filter substring matches anywhere, ignoring case.
+//! Both are compared with the normalised URL and with its percent-decoded form, so that `{`, a space or 新闻 can be
+//! written literally.
 
 use percent_encoding::percent_decode_str;
 use pharos_core::PageUrl;
@@ -11,9 +11,11 @@ use wildmatch::WildMatchPattern;
 
 use crate::scope::Refusal;
 
-/// The substrings of `IsFilterLink` in Tianwang's TSE (000 part 1, C12). The list costs pages: `enter` drops every
-/// `center`, and `library`, `forum` and `search` drop whole sites. `Counter?` has a capital that never met the
-/// lower-cased links it was compared with; here both sides are lower-cased.
+/// The substrings of `IsFilterLink` in Tianwang's TSE (《搜索引擎——原理、技术与系统》ch. 3).
+///
+/// The list costs pages: `enter` drops every `center`, and `library`, `forum` and `search` drop whole sites.
+/// `Counter?` has a capital that never matched the lower-cased links it was compared with; here both sides are
+/// lower-cased.
 pub const TSE_FILTER: [&str; 25] = [
     "gate",
     "search",
@@ -42,13 +44,13 @@ pub const TSE_FILTER: [&str; 25] = [
     "javascript:",
 ];
 
-/// The word of `crawl.filter` that stands for [`TSE_FILTER`].
+/// The value of `crawl.filter` that expands to [`TSE_FILTER`].
 const TSE: &str = "tse";
 
-/// Only `*` is special: a `?` is part of many addresses, and a NUL of none.
+/// Only `*` is a wildcard: `?` occurs in many URLs, NUL in none.
 type Wildcards = WildMatchPattern<'*', '\0'>;
 
-/// The substrings that a setting asks for: lower-cased, with [`TSE_FILTER`] in the place of its name.
+/// Returns the substrings of a setting: lower-cased, with [`TSE_FILTER`] expanded.
 pub(crate) fn substrings(setting: &[String]) -> Vec<String> {
     let expand = |word: &String| match word.as_str() {
         TSE => TSE_FILTER.iter().map(|substring| substring.to_lowercase()).collect(),
@@ -57,7 +59,7 @@ pub(crate) fn substrings(setting: &[String]) -> Vec<String> {
     setting.iter().flat_map(expand).filter(|substring| !substring.is_empty()).collect()
 }
 
-/// The patterns and substrings of a crawl, ready to be asked.
+/// The compiled patterns and substrings of a crawl.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkFilter {
     include: Vec<Pattern>,
@@ -81,14 +83,14 @@ impl Pattern {
     }
 }
 
-/// Addresses have scheme and host in lower case; people write them as they like.
+/// Lower-cases scheme and host of a pattern, as in normalised URLs.
 fn with_lower_host(pattern: &str) -> String {
     let Some(host) = pattern.find("://").map(|at| at + 3) else { return pattern.to_string() };
     let path = pattern[host..].find('/').map_or(pattern.len(), |at| host + at);
     pattern[..path].to_lowercase() + &pattern[path..]
 }
 
-/// An address as it is normalised, and as a person reads it.
+/// A URL in normalised form, and percent-decoded if that differs.
 pub(crate) struct Spellings<'a> {
     normalised: &'a str,
     readable: Option<String>,
@@ -116,7 +118,7 @@ impl LinkFilter {
         }
     }
 
-    /// Why a link to this page is not followed; the first rule that refuses decides.
+    /// Checks a link. The first refusal decides.
     pub(crate) fn check(&self, url: &PageUrl) -> Result<(), Refusal> {
         if self.include.is_empty() && self.exclude.is_empty() && self.substrings.is_empty() {
             return Ok(());
@@ -134,17 +136,17 @@ impl LinkFilter {
         }
     }
 
-    /// The first pattern of `include` that fits.
+    /// Returns the first matching pattern of `include`.
     pub(crate) fn included_by(&self, spellings: &Spellings<'_>) -> Option<&str> {
         first_that_fits(&self.include, spellings)
     }
 
-    /// The first pattern of `exclude` that fits.
+    /// Returns the first matching pattern of `exclude`.
     pub(crate) fn excluded_by(&self, spellings: &Spellings<'_>) -> Option<&str> {
         first_that_fits(&self.exclude, spellings)
     }
 
-    /// The first substring of `filter` that stands in the address.
+    /// Returns the first substring of `filter` contained in the URL.
     pub(crate) fn filtered_by(&self, spellings: &Spellings<'_>) -> Option<&str> {
         if self.substrings.is_empty() {
             return None;
@@ -203,7 +205,7 @@ mod tests {
         assert!(filter(&["*/新闻/*"], &[], &[]).check(&url("http://a.example/新闻/1")).is_ok());
     }
 
-    /// 000 part 1, Z4: what the list costs.
+    /// 《搜索引擎——原理、技术与系统》ch. 3: pages lost by the list.
     #[test]
     fn enter_drops_every_center() {
         let refused = filter(&[], &[], &["tse"]).check(&url("http://www.example.org/Center/index.html"));
@@ -211,7 +213,7 @@ mod tests {
         assert!(filter(&[], &[], &["tse"]).check(&url("http://www.example.org/index.html")).is_ok());
     }
 
-    /// 000 part 1, Z3: a list with a capital against lower-cased links.
+    /// 《搜索引擎——原理、技术与系统》ch. 3: a list entry with a capital against lower-cased links.
     #[test]
     fn counter_matches_once_the_list_is_lower_cased() {
         let link = "http://example.org/cgi-bin/Counter?page=1";
@@ -219,7 +221,7 @@ mod tests {
         assert_eq!(filter(&[], &[], &["tse"]).check(&url(link)), Err(Refusal::Filter("counter?".into())));
     }
 
-    /// 000 part 1, C12: the cases of `IsFilterLink` besides its list never become a page's address.
+    /// 《搜索引擎——原理、技术与系统》ch. 3: links that `IsFilterLink` drops besides its list never become a URL.
     #[test]
     fn empty_long_mail_and_script_links_are_dropped() {
         let page = url("http://example.org/");

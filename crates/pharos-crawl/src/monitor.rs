@@ -1,7 +1,7 @@
-//! The site monitor (站点抓取监控程序; 003 part 1, D46): knows what is asked of every site, records its traffic and
-//! lets nothing begin that would be too much.
+//! The site monitor (站点抓取监控程序): records per-site traffic and prevents overload (《走进搜索引擎》ch. 2).
 //!
-//! No clock in here: the time is handed in. Every [`Monitor::begun`] is followed by one [`Monitor::ended`].
+//! The caller passes in the time. Every [`SiteMonitor::request_started`] is followed by one
+//! [`SiteMonitor::request_ended`].
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -21,67 +21,66 @@ use crate::zones::Zone;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// May a site be asked?
+/// Permission to send a request to a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
-    /// Yes. [`Monitor::begun`] makes it so.
+    /// Permitted. The caller confirms with [`SiteMonitor::request_started`].
     Now,
-    /// Not before this moment; ask again then. A promise: another site does not get this site's turn.
+    /// Not before this time. The time is reserved: another site does not get this site's turn.
     NotBefore(Timestamp),
-    /// As many requests as it may have are under way; ask again when one has ended.
+    /// The maximum number of concurrent requests is in progress; try again when one has ended.
     Busy,
 }
 
-/// How a request ended, and what there is to learn from it.
+/// A completed request, as far as politeness is concerned.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ending {
-    /// How long it took, from the first byte sent to the last received.
+    /// Time from the first byte sent to the last byte received.
     pub took: Duration,
-    /// Whether the server coped.
     pub reply: Reply,
-    /// The `Crawl-delay` of its robots.txt, within bounds already.
+    /// The `Crawl-delay` of robots.txt, already bounded.
     pub crawl_delay: Duration,
-    /// Where the server is, if we got there.
+    /// IP address of the server, if a connection was made.
     pub address: Option<IpAddr>,
-    /// Bytes received.
     pub bytes: u64,
 }
 
-/// Whether a server coped with a request.
+/// How a server handled a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reply {
-    /// An answer, whatever it says.
+    /// A response with any status other than 429 and 503.
     #[default]
     Answered,
-    /// 429 or 503, with the wait it asked for if it did.
+    /// Status 429 or 503, with the requested wait, if any.
     Overloaded(Option<Duration>),
-    /// Nothing, in time.
+    /// No response within the time limit.
     Silent,
 }
 
+/// Politeness state of one site.
 struct Site {
     name: SiteName,
     domain: u64,
     zone: Zone,
     manners: Manners,
     connections: usize,
-    /// Nothing begins before this moment.
+    /// Earliest time of the next request.
     ready: Timestamp,
-    /// Until then it is left alone because it did not cope: this outlasts the process.
+    /// End of the back-off after failures. It outlives the process.
     left_alone_until: Option<Timestamp>,
     failures: u32,
     under_way: usize,
     crawl_delay: Duration,
-    /// Where the last answer came from, if that is a public address.
+    /// Public IP address of the last response.
     address: Option<IpAddr>,
-    /// Requests under way that hold a lane of that address.
+    /// Requests in progress that occupy a slot of `address`.
     held: usize,
-    /// Moments at which the domain and the address have a turn for it.
+    /// Retry times assigned by the slots of the domain and of the address.
     domain_turn: Option<Timestamp>,
     address_turn: Option<Timestamp>,
 }
 
-/// Knows when which site may be asked.
+/// Decides when which site may be requested.
 pub struct Monitor {
     rules: Rules,
     sites: HashMap<SiteId, Site>,
@@ -90,7 +89,7 @@ pub struct Monitor {
     tallies: Tallies,
 }
 
-/// What an operator said.
+/// Configured politeness.
 struct Rules {
     config: Arc<CrawlConfig>,
     table: SiteTable,
@@ -98,7 +97,7 @@ struct Rules {
 }
 
 impl Monitor {
-    /// With the manners of a configuration; sites whose country is unknown are in the operator's zone.
+    /// Creates a monitor. Sites without a known country are in the operator's time zone.
     pub fn new(config: Arc<CrawlConfig>, operators_zone: Zone) -> Result<Self, SettingError> {
         let table = SiteTable::parse(&config.site_settings)?;
         Ok(Self {
@@ -110,7 +109,7 @@ impl Monitor {
         })
     }
 
-    /// May a request to this site begin?
+    /// Checks whether a request to this site may start now.
     pub fn may_begin(&mut self, name: &SiteName, now: Timestamp) -> Permission {
         let id = name.id();
         let site = self.sites.entry(id).or_insert_with(|| self.rules.new_site(name));
@@ -142,12 +141,12 @@ impl Monitor {
         Permission::Now
     }
 
-    /// A request to this site begins, as [`may_begin`](Self::may_begin) allowed.
+    /// Records the start of a request that [`check`](Self::check) permitted.
     pub fn begun(&mut self, name: &SiteName, now: Timestamp) {
         let id = name.id();
         let site = self.sites.entry(id).or_insert_with(|| self.rules.new_site(name));
         site.under_way += 1;
-        // What begins beside it keeps the same distance.
+        // Concurrent requests keep the same distance.
         let apart = wait_after(&site.manners, site.zone.is_night(now), Duration::ZERO, site.crawl_delay);
         site.ready = site.ready.max(now.plus(apart));
         (site.domain_turn, site.address_turn) = (None, None);
@@ -161,13 +160,13 @@ impl Monitor {
         self.tallies.asked(site.domain, None, today);
     }
 
-    /// A request to this site is over. Gives the moment the next may begin, as far as the site itself is concerned.
+    /// Records the end of a request. Returns the earliest time of the site's next request, shared limits aside.
     pub fn ended(&mut self, name: &SiteName, now: Timestamp, ending: Ending) -> Timestamp {
         let id = name.id();
         let site = self.sites.entry(id).or_insert_with(|| self.rules.new_site(name));
         site.under_way = site.under_way.saturating_sub(1);
         site.crawl_delay = ending.crawl_delay;
-        // How long we waited in vain says nothing of how long the server works on a page.
+        // The time spent waiting in vain says nothing about the server's work for a page.
         let worked = if ending.reply == Reply::Silent { Duration::ZERO } else { ending.took };
         let wait = wait_after(&site.manners, site.zone.is_night(now), worked, site.crawl_delay);
         let rests_until = now.plus(wait);
@@ -198,7 +197,7 @@ impl Monitor {
         site.ready
     }
 
-    /// Goes by other settings from now on. What is known of the sites stays; waits that have begun are waited for.
+    /// Applies a new configuration. Site state is kept, and waits in progress run to their end.
     pub(crate) fn reconfigure(&mut self, config: Arc<CrawlConfig>) -> Result<(), SettingError> {
         self.rules.table = SiteTable::parse(&config.site_settings)?;
         self.rules.config = config;
@@ -209,29 +208,28 @@ impl Monitor {
         Ok(())
     }
 
-    /// What the operator said of a site.
+    /// Returns the operator's settings for a site.
     pub(crate) fn settings(&self, name: &SiteName) -> &SiteSettings {
         self.rules.table.of(name)
     }
 
-    /// The most requests at once that any site is given.
+    /// Returns the largest number of concurrent requests permitted to any site.
     pub(crate) fn most_connections(&self) -> usize {
         self.rules.config.connections_per_host.max(self.rules.table.most_connections())
     }
 
-    /// When the day began that it is where the site is.
+    /// Returns the start of the current day in the site's time zone.
     pub fn day_began(&mut self, name: &SiteName, now: Timestamp) -> Timestamp {
         let site = self.sites.entry(name.id()).or_insert_with(|| self.rules.new_site(name));
         site.zone.next_day(now).minus(DAY)
     }
 
-    /// Until when a site is to be left alone because it did not cope: what outlasts this process.
+    /// Returns the end of a site's back-off after failures. It is stored and outlives the process.
     pub fn not_before(&self, site: SiteId) -> Option<Timestamp> {
         self.sites.get(&site).and_then(|site| site.left_alone_until)
     }
 
-    /// Takes up what an earlier process knew: until when the site is to be left alone, and how often it was asked
-    /// today.
+    /// Restores state of an earlier process: the end of the back-off, and the number of requests today.
     pub fn restore(
         &mut self,
         name: &SiteName,
@@ -250,36 +248,36 @@ impl Monitor {
         self.tallies.restore(id.0, &site.name, site.domain, site.zone.day(now), asked_today);
     }
 
-    /// What was asked of the sites that are remembered, the busiest first.
+    /// Returns up to `most` sites with their traffic, the busiest first.
     pub fn traffic(&self, most: usize) -> Vec<(SiteName, Traffic)> {
         self.tallies.busiest(most)
     }
 
-    /// How often a site was asked today.
+    /// Returns the number of requests to a site today.
     pub fn asked_today(&self, name: &SiteName, now: Timestamp) -> u64 {
         self.sites.get(&name.id()).map_or(0, |site| self.tallies.requests(name.id().0, site.zone.day(now)))
     }
 
-    /// Forgets what there is no reason to remember.
+    /// Drops state that is no longer needed.
     pub fn prune(&mut self, now: Timestamp) {
         self.sites.retain(|_, site| {
             let promised = site.domain_turn.max(site.address_turn).is_some_and(|moment| moment > now);
-            // How often it failed in a row is worth knowing for a while after we could ask again.
+            // The number of consecutive failures is kept for a while after the site may be requested again.
             let failing = site.failures > 0 && site.ready.plus(MAX_BACKOFF) > now;
             site.under_way > 0 || site.ready > now || promised || failing
         });
         self.domains.retain(|_, lanes| !lanes.is_empty(now));
         self.addresses.retain(|_, lanes| !lanes.is_empty(now));
-        // The day ends last in the westernmost zone.
+        // The westernmost zone is the last to end its day.
         self.tallies.prune(Zone::from_minutes(-12 * 60).unwrap_or_default().day(now));
     }
 
-    /// Sites in memory.
+    /// Returns the number of sites in memory.
     pub fn len(&self) -> usize {
         self.sites.len()
     }
 
-    /// Is nothing remembered?
+    /// Returns `true` if no site is in memory.
     pub fn is_empty(&self) -> bool {
         self.sites.is_empty()
     }
@@ -317,7 +315,8 @@ impl Site {
         self.address.filter(|_| self.manners.requests_per_address > 0)
     }
 
-    /// How long a server that did not cope is left alone: longer each time, and as long as it asked.
+    /// Returns the back-off of a failing server: longer after each failure, and at least the wait the server
+    /// requested.
     fn away_for(&self, reply: Reply, wait: Duration, retry_delay: Duration) -> Duration {
         match reply {
             Reply::Answered => Duration::ZERO,

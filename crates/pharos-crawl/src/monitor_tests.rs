@@ -1,4 +1,4 @@
-//! The site monitor, in a made-up day.
+//! Tests of the site monitor with a simulated clock.
 
 use super::*;
 use pharos_core::config::Politeness;
@@ -12,7 +12,7 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
-/// At noon in the operator's zone.
+/// Noon in the operator's time zone.
 const NOON: i64 = 12 * 3_600_000;
 
 fn monitor(change: impl FnOnce(&mut CrawlConfig)) -> Monitor {
@@ -155,8 +155,8 @@ fn memory_is_given_back() {
 }
 
 proptest! {
-    /// Whatever happens in whatever order: no site begins too soon or too often at once, and what sites share is
-    /// asked at the pace of a few.
+    /// Under any sequence of events: no site is requested too soon or too often at once, and shared resources are
+    /// requested at most as fast as a few sites.
     #[test]
     fn nothing_is_asked_too_much(
         steps in proptest::collection::vec((0..3u8, 0..12usize, 0..400i64, 0..3u8), 0..400),
@@ -172,7 +172,7 @@ proptest! {
         // Twelve sites in two domains.
         let sites: Vec<SiteName> = (0..12).map(|n| site(&format!("s{n}.d{}.example", n % 2))).collect();
         let mut now = NOON;
-        // Site, beginning, and the moment its lanes are free again.
+        // Site, start, and the time its slots reopen.
         let mut requests: Vec<(usize, i64, Option<i64>)> = Vec::new();
         let mut begun = [0; 12];
         for (what, which, wait, how) in steps {

@@ -1,25 +1,26 @@
-//! Where an operator sends connections: `--resolve` and `--connect-to`, as in curl.
+//! Connection overrides: `--resolve` and `--connect-to`, as in curl.
 
 use std::net::IpAddr;
 
 use crate::setting_error::SettingError;
 
-/// All of an operator's `--resolve` and `--connect-to`.
+/// All `--resolve` and `--connect-to` options.
 #[derive(Debug, Default)]
 pub(crate) struct Overrides {
     resolve: Vec<Resolve>,
     connect_to: Vec<ConnectTo>,
 }
 
+/// `--resolve HOST:PORT:ADDR[,ADDR]`.
 #[derive(Debug)]
 struct Resolve {
-    /// `None`: any host (`*`).
+    /// `None` means any host (`*`).
     host: Option<String>,
     port: u16,
     addresses: Vec<IpAddr>,
 }
 
-/// Empty parts match everything on the left and change nothing on the right.
+/// `--connect-to HOST1:PORT1:HOST2:PORT2`. Empty parts match everything on the left and change nothing on the right.
 #[derive(Debug)]
 struct ConnectTo {
     from: (Option<String>, Option<u16>),
@@ -42,7 +43,7 @@ impl Overrides {
         })
     }
 
-    /// Host and port to connect to for those of a URL; the first `--connect-to` that fits decides.
+    /// Returns the host and port to connect to for those of a URL; the first matching `--connect-to` decides.
     pub(crate) fn target(&self, host: &str, port: u16) -> (String, u16) {
         let fits = |c: &&ConnectTo| {
             c.from.0.as_ref().is_none_or(|h| h == host) && c.from.1.is_none_or(|p| p == port)
@@ -55,7 +56,7 @@ impl Overrides {
         }
     }
 
-    /// The addresses given for a host and port; those for a name come before those for `*`.
+    /// Returns the addresses given for a host and port; entries for a name precede those for `*`.
     pub(crate) fn addresses(&self, host: &str, port: u16) -> Option<&[IpAddr]> {
         let named = self.resolve.iter().rfind(|r| r.port == port && r.host.as_deref() == Some(host));
         let any = || self.resolve.iter().rfind(|r| r.port == port && r.host.is_none());
@@ -94,7 +95,7 @@ fn split_host(text: &str) -> Option<(&str, &str)> {
     text.split_once(':')
 }
 
-/// As it stands in a [`PageUrl`](pharos_core::PageUrl): lower case, punycode.
+/// Normalises a host as in a [`PageUrl`](pharos_core::PageUrl): lower case, punycode.
 fn normal_host(host: &str) -> Option<String> {
     url::Host::parse(host).ok().map(|h| h.to_string())
 }

@@ -1,5 +1,6 @@
-//! Everything that may keep a due page from being asked for, but for its server's own rules: politeness, budgets and
-//! caps of its site, and the suspicion that the site is a copy of another.
+//! Decides whether and when a due page may be fetched, apart from its server's robots.txt.
+//!
+//! Combines politeness, site budgets and page caps, and mirror detection.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,42 +20,42 @@ use crate::tallies::Traffic;
 use crate::twins::{Finding, Likeness, Lookalike, Meeting, Twins};
 use crate::zones::Zone;
 
-/// Longer than this nobody waits for a site that does not cope, in a crawl that is to end.
+/// Maximum wait for a failing site in a crawl that ends by itself.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// When a page that is held back because its site may be a copy is looked at again.
+/// Interval after which a page of a possible mirror site is checked again.
 const HELD_FOR: Duration = Duration::from_secs(1);
-/// A site that is asked as much as it may be is looked at again this much later.
+/// Interval after which a site with the maximum number of concurrent requests is checked again.
 const BUSY_FOR: Duration = Duration::from_millis(50);
-/// Sites remembered as met; with more of them all are met anew.
+/// Maximum number of sites remembered as restored from the catalog; beyond it the set is cleared.
 const MAX_MET: usize = 1 << 20;
 
-/// Home pages that say the same, and sites that were compared.
+/// Groups of sites with identical home pages, and completed comparisons.
 type Compared = (Vec<Vec<PageUrl>>, Vec<(Likeness, Meeting)>);
 
-/// May something be asked for now?
+/// Decision about a page or site.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Judgement {
     Yes,
-    /// Not before this moment.
+    /// The site may not be requested before this time.
     Later(Timestamp),
-    /// Set aside until then, because its site may be a copy of another.
+    /// The page is parked until then, because its site may be a mirror.
     Held(Timestamp),
-    /// Not in this run. It stays due.
+    /// Not fetched in this crawl. The page stays due.
     Never,
 }
 
-/// Oversees the sites of a crawl.
+/// Decides which pages of which sites may be fetched, and when.
 pub(crate) struct Overseer {
     config: Arc<CrawlConfig>,
     monitor: Monitor,
     budgets: Budgets,
     twins: Twins,
-    /// Home pages of sites that are copies of others.
+    /// Home pages of known mirrors.
     copies: HashSet<PageUrl>,
     met: HashSet<SiteId>,
-    /// Sites whose budget is spent, told already.
+    /// Sites whose exhausted budget has been logged.
     spent: HashSet<SiteId>,
-    /// Whether the crawl waits when nothing is due.
+    /// `true` if the crawl waits when nothing is due.
     keep_going: bool,
 }
 
@@ -76,7 +77,7 @@ impl Overseer {
         })
     }
 
-    /// Goes by other settings from now on.
+    /// Applies a new configuration.
     pub(crate) fn reconfigure(&mut self, config: Arc<CrawlConfig>) -> Result<(), SettingError> {
         self.monitor.reconfigure(config.clone())?;
         self.budgets.begin_with(config.site_budget);
@@ -85,33 +86,33 @@ impl Overseer {
         Ok(())
     }
 
-    /// The most requests at once that any site is given.
+    /// Returns the largest number of concurrent requests permitted to any site.
     pub(crate) fn most_connections(&self) -> usize {
         self.monitor.most_connections()
     }
 
-    /// Sites known to be copies from the beginning.
+    /// Adds mirrors recorded by earlier crawls.
     pub(crate) fn know_copies(&mut self, homes: impl IntoIterator<Item = PageUrl>) {
         self.copies.extend(homes);
     }
 
-    /// Is this site new to us? Then [`recall`](Self::recall) wants to know what the catalog knows of it.
+    /// Returns `true` if the site has not been [restored](Self::restore_site) from the catalog yet.
     pub(crate) fn is_new(&self, site: SiteId) -> bool {
         !self.met.contains(&site)
     }
 
-    /// The beginning of the site's day, from which on its answers count for today.
+    /// Returns the start of the current day in the site's time zone. Responses since then count for today.
     pub(crate) fn day_began(&mut self, name: &SiteName, now: Timestamp) -> Timestamp {
         self.monitor.day_began(name, now)
     }
 
-    /// Has this site a limit of pages a day?
+    /// Returns `true` if the site has a limit of pages per day.
     pub(crate) fn counts_days(&self, name: &SiteName) -> bool {
         let politeness = self.monitor.settings(name).politeness.unwrap_or(self.config.politeness);
         self.config.manners_of(politeness).pages_per_day > 0
     }
 
-    /// Takes up what the catalog knows of a site: its story, and how often it answered today.
+    /// Restores the catalog's state of a site, and its number of responses today.
     pub(crate) fn recall(&mut self, name: &SiteName, story: Option<&SiteStory>, today: u64, now: Timestamp) {
         if self.met.len() >= MAX_MET {
             self.met.clear();
@@ -123,7 +124,7 @@ impl Overseer {
         }
     }
 
-    /// May this page be asked for? `again`: it answered before, so that it costs the site's budget nothing.
+    /// Decides whether a page may be fetched. A page `visited` before does not count against the site's budget.
     pub(crate) fn judge(&mut self, page: &PageUrl, again: bool, now: Timestamp) -> Judgement {
         if !self.copies.is_empty() && self.copies.contains(&page.home()) {
             return Judgement::Never;
@@ -138,7 +139,7 @@ impl Overseer {
         self.may_begin(&name, now)
     }
 
-    /// May this site be asked for anything at all now?
+    /// Decides whether the site may be requested at all now.
     pub(crate) fn may_begin(&mut self, name: &SiteName, now: Timestamp) -> Judgement {
         let moment = match self.monitor.may_begin(name, now) {
             Permission::Now => return Judgement::Yes,
@@ -161,25 +162,25 @@ impl Overseer {
         self.monitor.begun(name, now);
     }
 
-    /// A request is over. Gives how long to wait before the site's next page is looked at.
+    /// Records the end of a request. Returns the wait before the site's next page is considered.
     pub(crate) fn ended(&mut self, name: &SiteName, now: Timestamp, ending: Ending) -> Duration {
         let ready = self.monitor.ended(name, now, ending);
         if ready <= now || self.is_too_long(name, ready, now) {
-            // What is not worth waiting for is put aside when its turn comes.
+            // The page is parked when its turn comes.
             return Duration::ZERO;
         }
-        // The clock counts whole milliseconds: the request may have ended nearly one later than it says.
+        // The clock counts whole milliseconds: the request may have ended nearly 1 ms later than it says.
         ready.since(now) + Duration::from_millis(1)
     }
 
-    /// Is the moment too far off to wait for it?
+    /// Returns `true` if the crawl does not wait until `moment`.
     fn is_too_long(&self, name: &SiteName, moment: Timestamp, now: Timestamp) -> bool {
         let unwell = self.monitor.not_before(name.id()).is_some();
         let patience = if unwell { PATIENCE } else { MAX_NICE_WAIT.max(self.config.max_crawl_delay) };
         moment.since(now) > patience && !self.keep_going
     }
 
-    /// A page was stored.
+    /// Records a stored page in the budget of its site.
     pub(crate) fn stored(&mut self, shown: &Shown) {
         if shown.again {
             return;
@@ -187,7 +188,7 @@ impl Overseer {
         self.budgets.stored(shown.page.id().site(), shown.sketch);
     }
 
-    /// The sites that were asked most, with what they sent.
+    /// Returns the sites with the most requests today, with their traffic.
     pub(crate) fn busiest(&self, most: usize) -> Vec<(SiteName, Traffic)> {
         self.monitor.traffic(most)
     }
@@ -197,14 +198,14 @@ impl Overseer {
         self.monitor.prune(now);
     }
 
-    // Twins.
+    // Mirror detection.
 
-    /// Is anything suspected?
+    /// Returns `true` if any site is suspected to be a mirror.
     pub(crate) fn has_suspects(&self) -> bool {
         self.twins.is_suspicious()
     }
 
-    /// Compares sites that may be the same, and finds others with the same home page. Reads the catalog.
+    /// Compares suspected mirrors, and finds other sites with the same home page. Reads the catalog.
     pub(crate) fn compare(
         catalog: &dyn Catalog,
         new_homes: Vec<PageUrl>,
@@ -222,13 +223,13 @@ impl Overseer {
         Ok((alike, open.into_iter().map(likeness).collect::<Result<_, StoreError>>()?))
     }
 
-    /// What this crawl knows of sites that look alike.
+    /// Adds this crawl's request counts to sites with identical home pages.
     pub(crate) fn lookalikes(&self, homes: Vec<PageUrl>, now: Timestamp) -> Vec<Lookalike> {
         let asked = |home: &PageUrl| self.monitor.asked_today(&home.site(), now);
         homes.into_iter().map(|home| Lookalike { asked: asked(&home), home }).collect()
     }
 
-    /// What is to be compared when these pages were stored: new home pages, and suspects that they concern.
+    /// Returns the comparisons due after these pages were stored: new home pages, and affected suspects.
     pub(crate) fn to_compare(&self, shown: &[Shown]) -> Option<(Vec<PageUrl>, Vec<Meeting>)> {
         let is_new_home = |page: &PageUrl| *page == page.home() && !self.copies.contains(page);
         let first_visits = shown.iter().filter(|s| !s.again).map(|s| &s.page);
@@ -239,7 +240,7 @@ impl Overseer {
         (!homes.is_empty() || !open.is_empty()).then_some((homes, open))
     }
 
-    /// Takes in what comparing gave. Gives copies and their originals that are certain now.
+    /// Applies the results of comparisons. Returns confirmed mirrors with their originals.
     pub(crate) fn compared(
         &mut self,
         compared: Vec<(Likeness, Meeting)>,
@@ -255,7 +256,7 @@ impl Overseer {
         certain
     }
 
-    /// Sites with the same home page met.
+    /// Adds suspected mirrors.
     pub(crate) fn suspect(&mut self, met: Vec<Meeting>, now: Timestamp) {
         for meeting in met {
             if !self.copies.contains(&meeting.copy) {
@@ -264,7 +265,7 @@ impl Overseer {
         }
     }
 
-    /// Nothing more will come that could tell: what is suspected is called different.
+    /// Treats all suspects as distinct sites, because no more evidence will arrive.
     pub(crate) fn give_up_suspecting(&mut self) {
         self.twins = Twins::default();
     }

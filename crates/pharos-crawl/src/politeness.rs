@@ -1,4 +1,4 @@
-//! How long to wait before a site is asked again.
+//! The wait between two requests to a site.
 
 use std::time::Duration;
 
@@ -6,31 +6,31 @@ use pharos_core::config::{CrawlConfig, Manners};
 
 use crate::robots::Robots;
 
-/// A slow server is not made to wait longer than this by the nice factor alone: one page in five minutes is what
-/// Scooter gave a site behind a modem (001, F139).
+/// Upper bound on the wait by the nice factor: one page in five minutes, which AltaVista Scooter granted a site
+/// behind a modem.
 pub const MAX_NICE_WAIT: Duration = Duration::from_secs(300);
-/// No failure keeps us away from a site for longer.
+/// Maximum back-off after failures of a site.
 pub(crate) const MAX_BACKOFF: Duration = Duration::from_secs(3600);
-/// No server puts us off for longer.
+/// Maximum wait that a server can request.
 pub(crate) const MAX_ASKED_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// The wait between the end of a request and the beginning of the next to the same site: the longest of the minimum
-/// of the hour, the nice factor times what the request took, and the server's own `Crawl-delay`.
+/// Returns the wait between the end of a request and the start of the next one to the same site.
 ///
-/// The nice factor (好人系数) is AltaVista Scooter's (001, F138): with 100 a server spends at most 1/101 of its time
-/// on us, however slow it is.
+/// It is the maximum of the configured minimum (by day or night), the nice factor times the duration of the request,
+/// and the server's `Crawl-delay`. The nice factor (好人系数) is AltaVista Scooter's: with 100, a server spends at most
+/// 1/101 of its time on this crawler, however slow it is.
 pub fn wait_after(manners: &Manners, is_night: bool, took: Duration, crawl_delay: Duration) -> Duration {
     let minimum = if is_night { manners.night_delay } else { manners.day_delay };
     let nice = took.saturating_mul(manners.nice_factor).min(MAX_NICE_WAIT);
     minimum.max(nice).max(crawl_delay)
 }
 
-/// What a robots.txt asks for, within `crawl.max_crawl_delay`.
+/// Returns the `Crawl-delay` of a robots.txt, at most `crawl.max_crawl_delay`.
 pub fn crawl_delay(config: &CrawlConfig, robots: Option<&Robots>) -> Duration {
     robots.and_then(Robots::crawl_delay).unwrap_or_default().min(config.max_crawl_delay)
 }
 
-/// The wait after so many failures in a row: twice as long each time, an hour at most.
+/// Returns the wait after consecutive failures: doubled after each, at most an hour.
 pub(crate) fn back_off(first: Duration, failures: u32) -> Duration {
     let longer = 1u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX);
     first.saturating_mul(longer).min(MAX_BACKOFF.max(first))

@@ -1,4 +1,4 @@
-//! May we ask at all: robots.txt (RFC 9309).
+//! robots.txt (RFC 9309): parsing, matching and caching.
 
 mod file;
 mod rule;
@@ -14,39 +14,39 @@ use self::file::closeness;
 pub use self::file::product_token;
 use self::rule::{Rule, canonical};
 
-/// How much of a file is read (RFC 9309 §2.5: at least 500 KiB).
+/// Maximum number of bytes read from a file (RFC 9309 §2.5: at least 500 KiB).
 pub const ROBOTS_LIMIT: usize = 500 << 10;
-/// What a server that hides its rules from us means, where an operator takes that for a refusal.
+/// Rules of a server that denies access to its robots.txt, where the operator treats that as a refusal.
 const FORBID_ALL: &[u8] = b"User-agent: *\nDisallow: /";
 
 /// The rules of one server for one crawler.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Robots {
-    /// The name they stand under.
+    /// User agent of the selected group.
     agent: String,
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<String>,
 }
 
-/// Why a page may or may not be asked for.
+/// The rule that decides about a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecidingRule {
-    /// The name its group stands under: ours, or `*`.
+    /// User agent of its group: the crawler's name, or `*`.
     pub agent: String,
-    /// The rule as one would write it: `Disallow: /private/`.
+    /// The rule as written in a file: `Disallow: /private/`.
     pub rule: String,
-    /// Whether it allows the page.
     pub allows: bool,
 }
 
-/// Is this the address of a robots.txt? Such an address is never a page.
+/// Returns `true` for the URL of a robots.txt. Such a URL is never a page.
 pub fn is_robots_txt(url: &PageUrl) -> bool {
     url.as_url().path() == "/robots.txt"
 }
 
-/// What an answer to the question for robots.txt means (RFC 9309 §2.3.1); `None` for a redirect, which means
-/// nothing by itself. `forbidden_is_allowed` is `crawl.robots_forbidden_is_allowed`.
+/// Returns the meaning of a response to a robots.txt request (RFC 9309 §2.3.1), or `None` for a redirect.
+///
+/// `forbidden_is_allowed` is `crawl.robots_forbidden_is_allowed`.
 pub fn robots_state(response: &Response, forbidden_is_allowed: bool) -> Option<RobotsState> {
     match response.status {
         200..=299 => Some(RobotsState::Known(response.content(ROBOTS_LIMIT).into_owned())),
@@ -59,17 +59,17 @@ pub fn robots_state(response: &Response, forbidden_is_allowed: bool) -> Option<R
 }
 
 impl Robots {
-    /// Everything is allowed, as where there is no robots.txt.
+    /// Returns rules that allow everything, as for a missing robots.txt.
     pub fn allow_all() -> Self {
         Self::default()
     }
 
-    /// Nothing is allowed, as where robots.txt cannot be had.
+    /// Returns rules that forbid everything, as for an unreachable robots.txt.
     pub fn forbid_all() -> Self {
         Self::parse(FORBID_ALL, "")
     }
 
-    /// What a known, missing or unreachable file means for us.
+    /// Returns the rules of a known, missing or unreachable file.
     pub fn of(state: &RobotsState, agent: &str) -> Self {
         match state {
             RobotsState::Missing => Self::allow_all(),
@@ -78,8 +78,8 @@ impl Robots {
         }
     }
 
-    /// Reads a file, keeping what concerns `agent`: all groups under the most specific name that is ours, or else
-    /// those under `*`. Sitemaps concern everybody.
+    /// Parses a file for `agent`: all groups with the most specific matching name, or else those for `*`. Sitemaps
+    /// apply to every agent.
     pub fn parse(file: &[u8], agent: &str) -> Self {
         let ours = product_token(agent.as_bytes()).to_ascii_lowercase();
         let file = file::read(file);
@@ -101,23 +101,23 @@ impl Robots {
         robots
     }
 
-    /// May this page be asked for?
+    /// Returns `true` if this page may be fetched.
     pub fn allows(&self, url: &PageUrl) -> bool {
         self.decide(url).is_none_or(|rule| rule.allow)
     }
 
-    /// The rule that forbids this page, as one would write it: `Disallow: /private/`.
+    /// Returns the rule that forbids this page, as written in a file: `Disallow: /private/`.
     pub fn refusal(&self, url: &PageUrl) -> Option<String> {
         self.decide(url).filter(|rule| !rule.allow).map(Rule::to_string)
     }
 
-    /// The rule that decides about this page; none where no rule fits, and the page is allowed.
+    /// Returns the rule that decides about this page, or `None` if no rule matches and the page is allowed.
     pub fn deciding_rule(&self, url: &PageUrl) -> Option<DecidingRule> {
         let rule = self.decide(url)?;
         Some(DecidingRule { agent: self.agent.clone(), rule: rule.to_string(), allows: rule.allow })
     }
 
-    /// The longest match; a robots.txt itself may always be read.
+    /// Returns the longest match. A robots.txt itself may always be fetched.
     fn decide(&self, url: &PageUrl) -> Option<&Rule> {
         if is_robots_txt(url) {
             return None;
@@ -126,17 +126,17 @@ impl Robots {
         self.rules.iter().filter(|rule| rule.matches(&path)).max_by_key(|rule| rule.precedence())
     }
 
-    /// `Crawl-delay`: not in the RFC, but many sites say it and mean it.
+    /// Returns the `Crawl-delay`, which is not part of the RFC but widely used.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
     }
 
-    /// The addresses of `Sitemap` lines, as they were written.
+    /// Returns the URLs of `Sitemap` lines as written.
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
     }
 
-    /// Bytes it takes in memory, more or less.
+    /// Returns the approximate size in memory, in bytes.
     pub(crate) fn weight(&self) -> usize {
         let rules = self.rules.iter().map(Rule::weight).sum::<usize>();
         let sitemaps = self.sitemaps.iter().map(|s| s.len() + size_of::<String>()).sum::<usize>();
@@ -194,7 +194,7 @@ mod tests {
         assert!(!allowed("user-agent: *\nallow: /p\ndisallow: /\ndisallow: /pa*e\n", "a", "/page"));
     }
 
-    /// RFC 9309 §2.2.1: groups for one name are one group; `*` counts only where no name fits.
+    /// RFC 9309 §2.2.1: groups for one name are merged; `*` applies only if no name matches.
     #[test]
     fn groups_for_one_name_are_merged() {
         let file = "user-agent: a\ndisallow: /c\n\nuser-agent: *\ndisallow: /\n\n\
@@ -221,7 +221,7 @@ mod tests {
         );
     }
 
-    /// RFC 9309 §2.2.3, and the table of §2.2.2: escaped and plain spellings meet.
+    /// RFC 9309 §2.2.3 and the table of §2.2.2: escaped and plain spellings are equal.
     #[test]
     fn wildcards_and_escapes() {
         for (rule, path, expected) in [
@@ -287,7 +287,7 @@ mod tests {
         let absent = answer(404).unwrap();
         assert_eq!(absent, RobotsState::Missing);
         assert!(page(&absent, "/x") && page(&absent, "/y"));
-        // A timeout is recorded as unreachable, and that is not "no restrictions".
+        // A timeout is recorded as unreachable, which does not mean "no restrictions".
         for timed_out in
             [RobotsState::Unreachable, answer(503).unwrap(), answer(429).unwrap(), answer(999).unwrap()]
         {
@@ -358,7 +358,7 @@ mod tests {
             let page = url(&path);
             let whole = page.path_and_query().replace('*', "%2A").replace('$', "%24");
             let beginning = &whole[..whole.floor_char_boundary(cut.max(1))];
-            // Half an escape is another text.
+            // Half an escape is a different text.
             let beginning = match beginning.rfind('%') {
                 Some(escape) if escape + 3 > beginning.len() => &beginning[..escape],
                 _ => beginning,

@@ -1,4 +1,4 @@
-//! Settings that cannot be meant, found before a crawl starts.
+//! Validates crawl settings before a crawl starts.
 
 use std::net::IpAddr;
 
@@ -8,13 +8,13 @@ use thiserror::Error;
 
 use crate::content_type::is_media_type;
 
-/// Longer patterns fit no address that is accepted.
+/// Longer patterns match no valid URL.
 const MAX_PATTERN: usize = 2_048;
 
-/// A setting that can admit or refuse nothing as it is written.
+/// A setting that has no effect as written.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum RuleError {
-    /// A pattern that no address fits.
+    /// A pattern that no URL matches.
     #[error(
         "`{pattern}` in `crawl.{key}` fits no address: {why}; write whole addresses in which * stands for any \
          characters, as in https://www.example.org/news/* or *.pdf"
@@ -22,31 +22,25 @@ pub enum RuleError {
     Pattern {
         /// `include` or `exclude`.
         key: &'static str,
-        /// As written.
         pattern: String,
-        /// What is wrong with it.
         why: &'static str,
     },
-    /// A substring that every address contains.
+    /// A substring contained in every URL.
     #[error("an empty text in `crawl.filter` would refuse every address: take it out")]
     EmptyFilter,
-    /// No media type.
     #[error("`{0}` in `crawl.types` is no media type: write type/subtype, as in text/html or text/*")]
     Type(String),
-    /// No site.
     #[error("`{0}` in `crawl.sorted_sites` is no site: write the host alone, as in www.example.org")]
     Site(String),
-    /// No range of addresses.
     #[error("`{range}` in `crawl.{key}` is no range of addresses: write ADDRESS/BITS, as in 162.105.0.0/16")]
     AddressRange {
         /// `allow_addresses` or `forbid_addresses`.
         key: &'static str,
-        /// As written.
         range: String,
     },
 }
 
-/// Can every rule of a configuration be meant as it is written?
+/// Checks the rules of a configuration.
 pub fn check_rules(config: &CrawlConfig) -> Result<(), RuleError> {
     for (key, patterns) in [("include", &config.include), ("exclude", &config.exclude)] {
         for pattern in patterns {
@@ -70,7 +64,7 @@ pub fn check_rules(config: &CrawlConfig) -> Result<(), RuleError> {
     Ok(())
 }
 
-/// The ranges of a setting; a single address is a range of one.
+/// Parses the address ranges of a setting; a single address is a range of one.
 pub(crate) fn address_ranges(key: &'static str, written: &[String]) -> Result<Vec<IpNet>, RuleError> {
     let range = |text: &String| {
         let parsed = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));

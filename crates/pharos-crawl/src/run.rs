@@ -1,9 +1,9 @@
-//! The loop that ties it together.
+//! The crawl loop: connects frontier, fetch gate, robots cache and fetch tasks.
 //!
 //! ```text
-//!   catalog ──fill──▶ frontier ──next──▶ robots? ──yes──▶ errand (fetch) ──record──▶ the engine stores it
-//!                        ▲                  │ no: a record says so ──────────────────▶       │
-//!                        └──── absorbed: the catalog knows what came of it ◀─────────────────┘
+//!   catalog ──refill──▶ frontier ──next──▶ robots? ──yes──▶ fetch task ──record──▶ engine stores it
+//!                          ▲                  │ no: a refusal is recorded ─────────▶      │
+//!                          └──── applied: the catalog contains the outcome ◀────────────┘
 //! ```
 
 use std::collections::{HashMap, HashSet};
@@ -36,20 +36,20 @@ use crate::status::CrawlStatus;
 use crate::tallies::Traffic;
 use crate::twins::Twins;
 
-/// What requests under way get when the crawl is told to stop.
+/// Time that requests in progress get to finish when the crawl is stopped.
 const GRACE: Duration = Duration::from_secs(2);
-/// How often the catalog is searched for sites that became due by the clock alone.
+/// Interval between scans of the catalog for sites that became due by time alone.
 const SCAN_EVERY: Duration = Duration::from_secs(30);
-/// When pages that were not to be asked for are looked at again.
+/// Interval after which skipped pages are considered again.
 const TOMORROW: Duration = Duration::from_secs(86_400);
-/// Sites whose traffic is told when the crawl ends.
+/// Number of sites whose traffic is logged at the end of a crawl.
 const BUSIEST: usize = 10;
-/// Servers without rules that are remembered as such until their turn comes.
+/// Maximum number of servers remembered as having no stored robots.txt.
 const MAX_WITHOUT_FILE: usize = 65_536;
-/// Steps taken before the loop looks at what happened meanwhile.
+/// Steps taken before the loop checks for events.
 const STEPS: usize = 256;
 
-/// Fetches what is due until nothing is, or a limit is reached, or it is told to stop.
+/// Fetches due pages until none is left, a limit is reached or the crawl is stopped.
 pub async fn run(crawl: Crawl) -> Result<CrawlSummary, CrawlError> {
     let deadline = (!crawl.config.run_for.is_zero()).then(|| after(crawl.config.run_for));
     let mut stop = crawl.stop.clone();
@@ -65,7 +65,7 @@ pub async fn run(crawl: Crawl) -> Result<CrawlSummary, CrawlError> {
 
 async fn told(stop: &mut watch::Receiver<bool>) {
     if stop.wait_for(|stop| *stop).await.is_err() {
-        // Nobody is left who could tell.
+        // The sender was dropped: no stop request can arrive.
         pending::<()>().await;
     }
 }
@@ -77,31 +77,30 @@ async fn reached(deadline: Option<Instant>) {
     }
 }
 
-/// The state of a running crawl. Every step may be dropped at an await: what is lost then was never recorded.
+/// State of a running crawl. Every step may be cancelled at an `await`: work lost then was never recorded.
 struct Loop {
     crawl: Crawl,
     messenger: Messenger,
     frontier: Frontier,
     robots: KnownRobots,
-    /// Servers whose robots.txt the catalog does not know either, as we have just read.
+    /// Servers without a stored robots.txt, according to a recent read of the catalog.
     without_file: HashSet<PageUrl>,
     overseer: Overseer,
-    /// When it began.
     started: Timestamp,
-    /// The rules of the crawl: pages that were found by those before may be out of them.
+    /// The rules in force. Pages discovered under earlier rules may violate them.
     rules: Scoping,
     requests: JoinSet<Report>,
     errands: HashMap<Id, Errand>,
-    /// Pages among the requests.
+    /// Number of pages among the requests.
     pages_under_way: u64,
-    /// When the catalog is to be searched for due sites again.
+    /// Time of the next scan for due sites.
     scan_at: Timestamp,
-    /// Nothing new has come since the last search.
+    /// `true` if nothing new has arrived since the last scan.
     quiet: bool,
     summary: CrawlSummary,
 }
 
-/// What the catalog knows of a site that is new to this crawl.
+/// Catalog state of a site that this crawl has not requested yet.
 struct Stranger {
     name: SiteName,
     story: Option<SiteStory>,
@@ -117,10 +116,10 @@ impl Stranger {
     }
 }
 
-/// Is there nothing more to do?
+/// Whether the crawl is finished.
 enum Over {
     Yes(Ended),
-    /// Something was let go of just now.
+    /// Parked pages were released just now.
     LookAgain,
     No,
 }
@@ -188,13 +187,13 @@ impl Loop {
         }
         let nothing = self.frontier.is_idle() && self.quiet && self.requests.is_empty();
         if nothing && !self.crawl.keep_going && self.overseer.has_suspects() {
-            // Nothing will come that could tell; what was held back is looked at again.
+            // No more evidence will arrive; the pages held back are considered again.
             self.overseer.give_up_suspecting();
             self.frontier.release(Timestamp::from_millis(i64::MAX));
             self.quiet = false;
             return Over::LookAgain;
         }
-        // What is set aside for a moment is not waited for, but looked at now.
+        // Pages parked for a while are considered now instead of waited for.
         if nothing && !self.crawl.keep_going && self.frontier.release(Timestamp::from_millis(i64::MAX)) > 0 {
             self.quiet = false;
             return Over::LookAgain;
@@ -202,14 +201,14 @@ impl Loop {
         if nothing && !self.crawl.keep_going { Over::Yes(Ended::NothingDue) } else { Over::No }
     }
 
-    /// Requests enough are under way, or so many pages that no more may be asked for.
+    /// Returns `true` if the limit of concurrent requests or of pages is reached.
     fn is_full(&self) -> bool {
         let limit = self.crawl.config.max_pages;
         self.requests.len() >= self.crawl.status.fetchers(self.crawl.config.fetchers)
             || (limit > 0 && self.summary.pages + self.pages_under_way >= limit)
     }
 
-    /// Takes up settings that were changed while the crawl runs; those that cannot be used change nothing.
+    /// Applies settings changed while the crawl runs. Invalid settings change nothing.
     fn take_settings(&mut self) {
         let Some(settings) = self.crawl.status.take_settings() else { return };
         match self.reconfigure(in_lower_case(&settings)) {
@@ -225,14 +224,14 @@ impl Loop {
         self.messenger.fetcher = fetcher;
         self.messenger.config = config.clone();
         self.crawl.config = config;
-        // What was set aside for good may be wanted now.
+        // Parked pages may be admitted now.
         self.frontier.release(Timestamp::from_millis(i64::MAX));
         self.quiet = false;
         self.scan_at = Timestamp::EPOCH;
         Ok(())
     }
 
-    /// Begins what may begin now. Gives how long to wait unless something happens.
+    /// Starts all requests that may start now. Returns how long to wait unless an event arrives.
     async fn hand_out(&mut self) -> Result<Duration, CrawlError> {
         self.take_settings();
         for _ in 0..STEPS {
@@ -267,13 +266,13 @@ impl Loop {
         Ok(Duration::ZERO)
     }
 
-    /// Asks for a page, if the rules of its server allow it and are known.
+    /// Fetches a page if its server's rules are known and allow it.
     async fn consider(&mut self, page: DuePage, now: Timestamp) -> Result<(), CrawlError> {
         if is_robots_txt(&page.url) {
             self.frontier.park(&page, None);
             return Ok(());
         }
-        // What the operator named is asked for in any case.
+        // Seeds are exempt from the scope rules.
         if page.depth > 0
             && let Err(refusal) = self.rules.still_admits(&page.url)
         {
@@ -283,7 +282,7 @@ impl Loop {
         match self.overseer.judge(&page.url, page.visited, now) {
             Judgement::Yes => {}
             Judgement::Never => {
-                // A crawl that goes on for weeks looks again tomorrow.
+                // A continuous crawl tries again the next day.
                 self.frontier.park(&page, self.crawl.keep_going.then(|| now.plus(TOMORROW)));
                 return Ok(());
             }
@@ -316,12 +315,12 @@ impl Loop {
         Ok(())
     }
 
-    /// Is it one of the pages that this crawl was begun with? What is added later must not end it.
+    /// Returns `true` for the seeds this crawl started with. Seeds added later must not end the crawl.
     fn is_first(&self, page: &DuePage) -> bool {
         page.depth == 0 && page.found_at <= self.started
     }
 
-    /// Takes up what the catalog knows of a site that this crawl has not asked yet.
+    /// Restores the catalog's state of a site that this crawl has not requested yet.
     async fn meet(&mut self, name: &SiteName, now: Timestamp) -> Result<(), CrawlError> {
         let id = name.id();
         if !self.overseer.is_new(id) {
@@ -339,8 +338,8 @@ impl Loop {
         Ok(())
     }
 
-    /// What we know of a server, from memory or from the catalog. One that was unreachable in an earlier run is
-    /// asked anew: whatever was wrong may be mended.
+    /// Returns the verdict on a server, from memory or from the catalog. A server that was unreachable in an earlier
+    /// crawl is requested again: the problem may be solved.
     async fn verdict(&mut self, robots_txt: &PageUrl, now: Timestamp) -> Result<Option<Verdict>, CrawlError> {
         if let Some(verdict) = self.robots.get(robots_txt, now) {
             return Ok(Some(verdict));
@@ -365,7 +364,7 @@ impl Loop {
         }
     }
 
-    /// A server that is not asked in this run gives no rules either.
+    /// Treats a server that is not requested in this crawl as unreachable.
     fn give_up_robots(&mut self, errand: RobotsErrand, now: Timestamp) {
         self.robots.learn(&errand.origin, &RobotsState::Unreachable, now, &self.crawl.config);
         self.frontier.robots_known(errand.origin.id().site());
@@ -388,7 +387,7 @@ impl Loop {
         Ok(())
     }
 
-    /// A request is over, one way or another.
+    /// Handles a completed request, successful or not.
     async fn returned(&mut self, joined: Result<(Id, Report), JoinError>) -> Result<(), CrawlError> {
         let id = match &joined {
             Ok((id, _)) => *id,
@@ -451,7 +450,7 @@ impl Loop {
         CrawlStatus::add(&self.crawl.status.failed, 1);
     }
 
-    /// A public server and no contact: an error for what the operator named, a page to pass over otherwise.
+    /// Handles a public server without a contact address: an error for a seed, a skipped page otherwise.
     fn no_contact(&mut self, errand: &Errand, reason: String, at: Timestamp) -> Result<(), CrawlError> {
         warn!(url = %errand.asked(), reason, "not asked");
         self.failed(errand.asked(), &reason);
@@ -498,14 +497,14 @@ impl Loop {
         self.look_for_twins(&absorbed.shown).await
     }
 
-    /// Takes up the rules in force and the seed sites that they start from.
+    /// Reloads the rules in force and the seed sites.
     async fn read_rules(&mut self) -> Result<(), CrawlError> {
         let config = self.crawl.config.clone();
         self.rules = self.read(move |catalog| Scoping::in_force(catalog, &config)).await?;
         Ok(())
     }
 
-    /// Are sites of which pages came the same as others?
+    /// Checks whether the sites of these pages mirror other sites.
     async fn look_for_twins(&mut self, shown: &[Shown]) -> Result<(), CrawlError> {
         let Some((homes, open)) = self.overseer.to_compare(shown) else { return Ok(()) };
         let (alike, compared) = self.read(move |catalog| Overseer::compare(catalog, homes, open)).await?;
@@ -523,7 +522,7 @@ impl Loop {
         Ok(())
     }
 
-    /// Finds sites that became due by the clock, and decides when to look again.
+    /// Finds sites that became due by time, and schedules the next scan.
     async fn scan(&mut self, now: Timestamp) -> Result<(), CrawlError> {
         let may_wait = self.crawl.keep_going && self.frontier.is_idle();
         let (sites, next_due) = self
@@ -542,8 +541,8 @@ impl Loop {
         Ok(())
     }
 
-    /// Fills queues of sites. Of those that are new to us the catalog tells everything in the same go: asking it again
-    /// for each of thousands would keep all of them waiting.
+    /// Refills site queues. The state of new sites is read in the same call: a separate read for each of thousands of
+    /// sites would delay all of them.
     async fn fill(&mut self, draws: Vec<Draw>, now: Timestamp) -> Result<(), CrawlError> {
         let is_new: Vec<bool> = draws.iter().map(|draw| self.overseer.is_new(draw.site)).collect();
         let drawn = self
@@ -572,7 +571,7 @@ impl Loop {
 
     fn acquaint(&mut self, stranger: Stranger, now: Timestamp) {
         let Stranger { name, story, robots_txt, file } = stranger;
-        // Where days are counted, they are when the site's turn comes.
+        // Where pages per day are counted, the site is restored when its turn comes.
         if !self.overseer.counts_days(&name) {
             self.overseer.recall(&name, story.as_ref(), 0, now);
         }
@@ -585,7 +584,7 @@ impl Loop {
         }
     }
 
-    /// Reads the catalog where blocking disturbs nobody.
+    /// Reads the catalog on a blocking thread.
     async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&dyn Catalog) -> Result<T, StoreError> + Send + 'static,
@@ -611,7 +610,7 @@ impl Loop {
         metrics::gauge!("pharos_crawl_records_waiting").set(waiting as f64);
     }
 
-    /// Lets requests under way finish, for a moment only.
+    /// Lets requests in progress finish within a short time limit.
     async fn close(mut self, ended: Ended) -> CrawlSummary {
         if matches!(ended, Ended::Stopped | Ended::Time | Ended::Disk) {
             let rest = async {
@@ -621,7 +620,7 @@ impl Loop {
                     }
                 }
             };
-            // What takes longer is dropped and stays due.
+            // Requests that take longer are cancelled, and their pages stay due.
             let _ = timeout(GRACE, rest).await;
         }
         self.requests.shutdown().await;

@@ -1,4 +1,4 @@
-//! Which pages a crawl may follow.
+//! Crawl scope: which discovered pages are followed.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -12,40 +12,37 @@ use crate::robots::is_robots_txt;
 use crate::seen::{Seen, Sight};
 use crate::site_settings::SiteTable;
 
-/// The rules in force and the seed sites they start from.
+/// The rules in force and the seed sites.
 #[derive(Clone, Debug)]
 pub struct Scoping {
     rules: CrawlRules,
     filter: LinkFilter,
-    /// Seed sites and their twins with and without `www.`; a site has no scheme, so both are meant.
+    /// Seed sites with and without `www.`. A site has no scheme, so http and https are both covered.
     sites: HashSet<SiteName>,
     domains: HashSet<String>,
-    /// Home pages of copies of sites, and of their originals.
+    /// Home pages of mirrors, and of their originals.
     aliases: HashMap<PageUrl, PageUrl>,
-    /// Links that the catalog was told of lately: it need not hear of them again.
+    /// Links recently passed to the catalog; they need not be passed again.
     seen: Seen,
 }
 
-/// Why a link or redirect to a page is not followed.
+/// Reason why a link or redirect is not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// A robots.txt is never a page.
     RobotsTxt,
-    /// Too far from the seeds.
     Scope(Scope),
-    /// It fits no pattern of `include`.
+    /// Matches no pattern of `include`.
     Include,
-    /// It fits this pattern of `exclude`.
+    /// Matches this pattern of `exclude`.
     Exclude(String),
-    /// It contains this substring of `filter`.
+    /// Contains this substring of `filter`.
     Filter(String),
-    /// Its path goes in circles.
+    /// The path repeats a segment.
     Repeats,
     /// Too many clicks from a seed.
     TooDeep {
-        /// As many as this.
         depth: u32,
-        /// More than this.
         limit: u32,
     },
 }
@@ -70,7 +67,8 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
-    /// The rule as it is counted: what an operator wrote to keep links out. How far the crawl goes is no such thing.
+    /// Returns the name of the rule for the count of filtered links: only rules an operator wrote, not scope or
+    /// depth.
     pub(crate) fn counted(&self) -> Option<String> {
         match self {
             Self::Include => Some("include".into()),
@@ -83,7 +81,8 @@ impl Refusal {
 }
 
 impl Scoping {
-    /// What the catalog knows; the configuration's rules where no crawl was ever started.
+    /// Loads rules, seed sites and mirrors from the catalog, or the rules of the configuration if no crawl was
+    /// started.
     pub fn load(catalog: &dyn Catalog, config: &CrawlConfig) -> Result<Self, StoreError> {
         let mut scoping = Self::new(catalog.rules()?.unwrap_or_else(|| rules_of(config)));
         scoping.seen = Seen::new(config.seen_memory);
@@ -94,29 +93,29 @@ impl Scoping {
         Ok(scoping)
     }
 
-    /// The same, for whoever asks about single pages and finds no new ones.
+    /// Loads the scope without a seen set, for callers that check pages but discover none.
     pub(crate) fn in_force(catalog: &dyn Catalog, config: &CrawlConfig) -> Result<Self, StoreError> {
         Self::load(catalog, &CrawlConfig { seen_memory: Size(0), ..config.clone() })
     }
 
-    /// Rules without a seed site yet.
+    /// Creates a scope without seed sites.
     pub fn new(rules: CrawlRules) -> Self {
         let filter = LinkFilter::new(&rules);
         let seen = Seen::new(Size(0));
         Self { rules, seen, filter, sites: HashSet::new(), domains: HashSet::new(), aliases: HashMap::new() }
     }
 
-    /// The rules in force.
+    /// Returns the rules in force.
     pub fn rules(&self) -> &CrawlRules {
         &self.rules
     }
 
-    /// May a link or redirect to this page be followed?
+    /// Returns `true` if a link or redirect to this page is followed.
     pub fn contains(&self, url: &PageUrl) -> bool {
         self.admits(url).is_ok()
     }
 
-    /// May a link or redirect to this page be followed, and if not, why? The first rule that refuses decides.
+    /// Checks whether a link or redirect to this page is followed. The first refusal decides.
     pub fn admits(&self, url: &PageUrl) -> Result<(), Refusal> {
         self.is_near(url)?;
         if repeats(url) {
@@ -125,8 +124,7 @@ impl Scoping {
         self.filter.check(url)
     }
 
-    /// May a page be asked for that was found by other rules? Only what keeps whole places out counts: how far the crawl
-    /// goes, and what is never to be asked for. Sitemaps are found by the same.
+    /// Checks a page that was discovered under other rules. Only scope and `exclude` apply.
     pub(crate) fn still_admits(&self, url: &PageUrl) -> Result<(), Refusal> {
         self.is_near(url)?;
         match self.filter.check(url) {
@@ -135,15 +133,14 @@ impl Scoping {
         }
     }
 
-    /// The same for a page so many clicks from a seed.
+    /// Checks a page at this number of clicks from a seed.
     pub fn admits_at(&self, url: &PageUrl, depth: u32) -> Result<(), Refusal> {
         self.admits(url)?;
         let limit = self.rules.max_depth;
         if depth > limit { Err(Refusal::TooDeep { depth, limit }) } else { Ok(()) }
     }
 
-    /// The address under which this crawl knows a page: sorted, on a site where the order of parameters means
-    /// nothing.
+    /// Returns the URL under which this crawl knows a page: with sorted query parameters on configured sites.
     #[must_use]
     pub fn spelling(&self, url: PageUrl) -> PageUrl {
         if self.rules.sorted_sites.is_empty() || url.as_url().query().is_none() {
@@ -154,7 +151,7 @@ impl Scoping {
         if self.rules.sorted_sites.iter().any(is_sorted) { url.with_sorted_query() } else { url }
     }
 
-    /// Is it a page, and one that the scope reaches?
+    /// Checks that the URL is a page within the scope.
     pub(crate) fn is_near(&self, url: &PageUrl) -> Result<(), Refusal> {
         if is_robots_txt(url) {
             return Err(Refusal::RobotsTxt);
@@ -171,11 +168,11 @@ impl Scoping {
         &self.filter
     }
 
-    /// The address that a page is fetched under: on the original, where its site is a copy, and in this crawl's
-    /// spelling.
+    /// Returns the URL under which a page is fetched: on the original if its site is a mirror, and spelled as in
+    /// [`spelling`](Self::spelling).
     pub fn canonical(&self, url: PageUrl) -> PageUrl {
         let mut url = self.spelling(url);
-        // A copy of a copy is possible, a ring of them is not believed.
+        // A mirror of a mirror is possible; a cycle is cut off after three steps.
         for _ in 0..3 {
             let original = if self.aliases.is_empty() { None } else { self.aliases.get(&url.home()) };
             match original.and_then(|of| of.join(url.path_and_query()).ok()) {
@@ -186,8 +183,8 @@ impl Scoping {
         url
     }
 
-    /// Has the catalog heard of this page at this depth since these rules are in force? From now on it has. A shorter
-    /// way to a page that is known is news.
+    /// Checks whether the catalog already has a link to this page at this depth, and remembers the link. A shorter
+    /// path to a known page counts as new.
     pub(crate) fn sight(&mut self, page: PageId, depth: u32) -> Sight {
         let page = PageId::from_parts(page.site(), page.page().wrapping_add(u64::from(depth)));
         let sight = self.seen.check(page);
@@ -197,12 +194,12 @@ impl Scoping {
         sight
     }
 
-    /// Is this page on a copy of another site?
+    /// Returns `true` if this page is on a mirror of another site.
     pub fn is_copy(&self, url: &PageUrl) -> bool {
         !self.aliases.is_empty() && self.aliases.contains_key(&url.home())
     }
 
-    /// Every page last visited before this moment is to be fetched anew.
+    /// Returns the start of a fresh collection: pages last visited before are fetched again.
     pub(crate) fn fresh_since(&self) -> Option<Timestamp> {
         self.rules.fresh_since
     }
@@ -214,7 +211,7 @@ impl Scoping {
     pub(crate) fn set_rules(&mut self, rules: CrawlRules) {
         self.filter = LinkFilter::new(&rules);
         self.rules = rules;
-        // What was known may be due again, or nearer.
+        // Known pages may be due again, or nearer.
         self.seen.clear();
     }
 
@@ -225,14 +222,14 @@ impl Scoping {
     }
 }
 
-/// Sites whose parameters are sorted, by either setting. A line that cannot be read is told elsewhere.
+/// Returns the sites with sorted query parameters, from both settings. Invalid lines are reported elsewhere.
 fn sorted_sites(config: &CrawlConfig) -> Vec<String> {
     let table = SiteTable::parse(&config.site_settings).unwrap_or_default();
     let named = config.sorted_sites.iter().map(|site| site.to_lowercase());
     named.chain(table.sorted()).collect()
 }
 
-/// Does a path go in circles, as relative links of a trap make it: the same directory more than three times?
+/// Returns `true` if a path contains the same segment more than three times, as the relative links of a trap produce.
 pub(crate) fn repeats(url: &PageUrl) -> bool {
     const OFTEN: usize = 3;
     let segments: Vec<&str> = url.as_url().path().split('/').filter(|segment| !segment.is_empty()).collect();
@@ -240,8 +237,10 @@ pub(crate) fn repeats(url: &PageUrl) -> bool {
         && segments.iter().any(|one| segments.iter().filter(|other| *other == one).count() > OFTEN)
 }
 
-/// The rules in force once settings were changed: what was changed is as it is set now, everything else stays as it was
-/// recorded, because a crawl may have been started with other rules than the settings have.
+/// Returns the rules in force after a change of settings.
+///
+/// Changed settings replace the recorded rules; all other rules stay as recorded, because a crawl may have been
+/// started with rules that differ from the settings.
 pub fn changed_rules(in_force: CrawlRules, before: &CrawlConfig, now: &CrawlConfig) -> CrawlRules {
     let (before, now) = (rules_of(before), rules_of(now));
     macro_rules! take_changed {
@@ -257,7 +256,7 @@ pub fn changed_rules(in_force: CrawlRules, before: &CrawlConfig, now: &CrawlConf
     )
 }
 
-/// The rules that a configuration asks for: what a new crawl is started with.
+/// Returns the rules of a configuration, with which a new crawl starts.
 pub fn rules_of(config: &CrawlConfig) -> CrawlRules {
     CrawlRules {
         scope: config.scope,
@@ -312,7 +311,7 @@ mod tests {
 
     #[test]
     fn only_what_was_changed_is_changed() {
-        // Begun with other rules than the settings have.
+        // Started with rules that differ from the settings.
         let in_force = CrawlRules { scope: Scope::Any, max_depth: 3, ..CrawlRules::default() };
         let before = CrawlConfig::default();
         let now = CrawlConfig { max_depth: 5, guide_words: vec!["灯塔".into()], ..CrawlConfig::default() };

@@ -1,16 +1,17 @@
-//! Never twice: what stands in front of the catalog when links are found.
+//! The seen set: a cache of known links in front of the catalog (不重复抓取策略; 《走进搜索引擎》ch. 2).
 //!
-//! Most links of a page lead where others led before. This remembers the pages of those links within a fixed budget, so
-//! that the catalog is asked only where memory cannot tell:
+//! Most links lead to pages that are already known. The seen set remembers them within a fixed memory budget, so that
+//! the catalog is queried only for undecided pages:
 //!
-//! * an exact set in two generations: when the younger is full it becomes the older and the older is emptied; a page
-//!   that is met again moves to the younger, so what everybody links to stays. 17 bytes for each of 8/7 slots: about
-//!   19.4 bytes for a page of a full set;
-//! * a Bloom filter behind it (003 part 1, D27), which says for sure that a page is new, or that it may be known. Then
-//!   the catalog decides: a false positive costs a look, never a page.
+//! * An exact set in two generations. When the younger is full it becomes the older, and the older is cleared. A page
+//!   found in the older moves to the younger, so frequently linked pages stay. 17 bytes for each of 8/7 slots: about
+//!   19.4 bytes per page of a full set.
+//! * A Bloom filter behind it, which proves that a page is new or reports that it may be known. In the latter case
+//!   the
+//!   catalog decides: a false positive costs a lookup, never a page.
 //!
-//! It begins empty, and forgetting is harmless: what is not remembered is looked up. Nothing grows after
-//! [`Seen::new`].
+//! The set starts empty, and evicting is harmless: other pages are looked up. Memory does not grow after
+//! [`SeenSet::new`].
 
 use std::collections::HashSet;
 
@@ -18,48 +19,48 @@ use foldhash::fast::RandomState;
 use pharos_core::PageId;
 use pharos_core::config::Size;
 
-/// Bytes of a slot of the exact set: an id and a byte of hashbrown's.
+/// Size of a slot of the exact set in bytes: an id and a control byte of hashbrown.
 const SLOT: usize = size_of::<PageId>() + 1;
-/// Wrong answers of a Bloom filter that holds what it was made for.
+/// Target false-positive rate of the Bloom filter.
 const FALSE_POSITIVES: f64 = 0.01;
-/// However small the budget.
+/// Lower bounds, however small the budget.
 const LEAST_SLOTS: usize = 16;
 const LEAST_CELLS: usize = 16;
 
-/// What memory says of a page.
+/// Answer of the seen set about a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sight {
-    /// It was inserted: the catalog has it.
+    /// Inserted before: the catalog has it.
     Known,
-    /// It was never inserted since this memory began.
+    /// Never inserted.
     New,
-    /// It may have been inserted: ask the catalog.
+    /// Possibly inserted: the catalog decides.
     Perhaps,
 }
 
-/// Pages seen, within a budget.
+/// Recently seen pages, within a memory budget.
 pub struct Seen {
     young: HashSet<PageId, RandomState>,
     old: HashSet<PageId, RandomState>,
-    /// Pages of one generation.
+    /// Number of pages per generation.
     generation: usize,
     filter: BloomFilter,
 }
 
 impl Seen {
-    /// With so much memory, all of it taken at once: up to five eighths for the exact set, the rest for the filter.
+    /// Creates a set and allocates the whole budget: up to five eighths for the exact set, the rest for the filter.
     pub fn new(budget: Size) -> Self {
         let most_slots = budget.bytes() / 8 * 5 / (2 * SLOT);
         let slots = (most_slots + 1).next_power_of_two() / 2;
         let slots = slots.max(LEAST_SLOTS);
-        // What hashbrown fills a table of so many slots with before it grows.
+        // Number of entries hashbrown stores in this many slots before it grows.
         let generation = slots / 8 * 7;
         let table = || HashSet::with_capacity_and_hasher(generation, RandomState::default());
         let bits = budget.bytes().saturating_sub(2 * slots * SLOT).saturating_mul(8);
         Self { young: table(), old: table(), generation, filter: BloomFilter::with_bits(bits) }
     }
 
-    /// What memory says of a page. One that is known is remembered longer for it.
+    /// Looks up a page. A known page is kept longer.
     pub fn check(&mut self, id: PageId) -> Sight {
         if self.young.contains(&id) {
             Sight::Known
@@ -73,20 +74,20 @@ impl Seen {
         }
     }
 
-    /// The catalog has this page.
+    /// Inserts a page that the catalog has.
     pub fn insert(&mut self, id: PageId) {
         self.filter.insert(id);
         self.remember(id);
     }
 
-    /// Forgets everything.
+    /// Clears the set.
     pub fn clear(&mut self) {
         self.young.clear();
         self.old.clear();
         self.filter.bitmap.cells.fill(0);
     }
 
-    /// Bytes taken, as the tables are laid out.
+    /// Returns the allocated memory in bytes, by the layout of the tables.
     pub fn memory(&self) -> usize {
         let slots = |table: &HashSet<PageId, RandomState>| (table.capacity() / 7 * 8).next_power_of_two();
         (slots(&self.young) + slots(&self.old)) * SLOT + self.filter.bitmap.cells.len() * size_of::<u32>()
@@ -101,7 +102,7 @@ impl Seen {
     }
 }
 
-/// A copy begins empty and small: forgetting is harmless, and nobody wants the memory twice.
+/// A clone starts empty and small, to avoid doubling the memory. Entries can be looked up again.
 impl Clone for Seen {
     fn clone(&self) -> Self {
         Self::new(Size(0))
@@ -114,17 +115,18 @@ impl std::fmt::Debug for Seen {
     }
 }
 
-/// A Bloom filter (003 part 1, D27): k bits for each page; a page of which one is missing was never inserted. The k
-/// positions come from the two halves of the id by double hashing.
+/// A Bloom filter (《走进搜索引擎》ch. 2): k bits per page; a page with an unset bit was never inserted. The k positions
+/// come from the two halves of the id by double hashing.
 struct BloomFilter {
     bitmap: Bitmap,
     hashes: u32,
 }
 
 impl BloomFilter {
-    /// With so many bits, for as many pages n as they serve at the rate p of false positives:
-    /// m = −n·ln p / (ln 2)² bits, of which k = m/n·ln 2 are set for a page. With more pages than that it errs more
-    /// often, and that is all.
+    /// Creates a filter with this many bits.
+    ///
+    /// It serves n pages at the false-positive rate p: m = −n·ln p / (ln 2)² bits, of which k = m/n·ln 2 are set per
+    /// page. With more pages the rate rises.
     fn with_bits(bits: usize) -> Self {
         let bits_for_a_page = -FALSE_POSITIVES.ln() / std::f64::consts::LN_2.powi(2);
         let hashes = (bits_for_a_page * std::f64::consts::LN_2).round().max(1.0) as u32;
@@ -148,14 +150,14 @@ impl BloomFilter {
     }
 
     fn positions(&self, id: PageId) -> impl Iterator<Item = u64> + use<> {
-        // The first half is the same for all pages of a site, so it never stands alone.
+        // The first half is the same for all pages of a site, so it is never used alone.
         let (site, page) = (id.site().0, id.page());
         let step = (site ^ page.rotate_left(32)) | 1;
         (0..u64::from(self.hashes)).map(move |n| page.wrapping_add(n.wrapping_mul(step)))
     }
 }
 
-/// The bitmap of 003 part 1, D26: a bit for a signature instead of a cell, a thirty-second of the memory.
+/// A bitmap (《走进搜索引擎》ch. 2): one bit per signature instead of one cell, 1/32 of the memory.
 struct Bitmap {
     cells: Vec<u32>,
 }
@@ -165,8 +167,10 @@ impl Bitmap {
         Self { cells: vec![0; cells.max(LEAST_CELLS)] }
     }
 
-    /// Cell and bit of a signature: `cell = (sig >> 5) & (cells - 1)` where the number of cells is a power of two, and
-    /// the same by remainder where it is not; `bit = sig & 31`.
+    /// Returns cell and bit of a signature.
+    ///
+    /// `cell = (sig >> 5) & (cells - 1)` if the number of cells is a power of two, and the remainder otherwise;
+    /// `bit = sig & 31`.
     fn place(&self, signature: u64) -> (usize, u32) {
         let cell = (signature >> 5) % self.cells.len() as u64;
         (cell as usize, (signature & 31) as u32)
@@ -191,7 +195,7 @@ mod tests {
 
     const MEGABYTE: u64 = 1 << 20;
 
-    /// Distinct ids of twenty sites, spread as hashes are.
+    /// Returns distinct ids of twenty sites, distributed like hashes.
     fn id(number: u64) -> PageId {
         let spread = |n: u64| {
             let n = (n ^ (n >> 31)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -200,7 +204,7 @@ mod tests {
         PageId::from_parts(SiteId(spread(number % 20)), spread(number + 1000))
     }
 
-    /// 003 part 1, T2 and D26.
+    /// 《走进搜索引擎》ch. 2: bitmap with signature 34.
     #[test]
     fn the_bitmap_of_the_book() {
         let mut bitmap = Bitmap { cells: vec![0; 8] };
@@ -213,7 +217,7 @@ mod tests {
         assert_eq!(bitmap.cells.len() * size_of::<u32>() * 32, one_cell_each);
     }
 
-    /// 003 part 1, T3.
+    /// 《走进搜索引擎》ch. 2: Bloom filter with three hash functions.
     #[test]
     fn the_bloom_filter_of_the_book() {
         let mut filter = BloomFilter::with_bits(0);
@@ -226,7 +230,7 @@ mod tests {
         assert!(filter.contains_all(sohu), "sohu was seen");
     }
 
-    /// 000 part 2, B58; part 1, N13.
+    /// 《搜索引擎——原理、技术与系统》§6.2: visited URLs as MD5.
     #[test]
     fn a_page_is_sixteen_bytes_like_an_md5() {
         assert_eq!(PageUrl::parse("http://www.pku.edu.cn/").unwrap().id().to_bytes().len(), 16);
@@ -262,7 +266,8 @@ mod tests {
         assert_eq!(seen.check(id(0)), Sight::Perhaps, "what nobody asks for is forgotten, but not for new");
     }
 
-    /// A filter that is much too small says `Perhaps` of nearly everything, and still every page gets into the catalog.
+    /// A filter that is much too small answers `Maybe` for nearly every page, and still every page enters the
+    /// catalog.
     #[test]
     fn false_positives_lose_no_page() {
         let mut seen = Seen::new(Size(0));

@@ -1,4 +1,4 @@
-//! What an operator says about single sites: `crawl.site_settings`.
+//! Per-site settings: `crawl.site_settings`.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,24 +9,24 @@ use pharos_core::config::{Politeness, Setting};
 use crate::setting_error::SettingError;
 use crate::zones::Zone;
 
-/// What is different for one site.
+/// Settings of one site; unset values use the global settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteSettings {
-    /// Its time zone: `zone=+08:00`.
+    /// Time zone: `zone=+08:00`.
     pub zone: Option<Zone>,
-    /// How gently it is treated: `politeness=gentle`.
+    /// Politeness profile: `politeness=gentle`.
     pub politeness: Option<Politeness>,
-    /// The wait between two requests, day and night: `delay=5s`.
+    /// Wait between two requests, day and night: `delay=5s`.
     pub delay: Option<Duration>,
-    /// Requests under way at once: `connections=2`.
+    /// Maximum number of concurrent requests: `connections=2`.
     pub connections: Option<usize>,
-    /// Pages of it that are fetched at most: `max_pages=1000`.
+    /// Maximum number of pages: `max_pages=1000`.
     pub max_pages: Option<u64>,
-    /// The order of a query's parameters means nothing there: `sorted`.
+    /// The order of query parameters is insignificant: `sorted`.
     pub sorted: bool,
 }
 
-/// The settings of all sites that have any.
+/// Settings of all configured sites.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteTable {
     /// By host, host and port, or `*.domain`.
@@ -35,7 +35,7 @@ pub struct SiteTable {
 }
 
 impl SiteTable {
-    /// Reads lines of `HOST word=value …`. A host given twice is an error: one of the lines would be in vain.
+    /// Parses lines of `HOST key=value …`. A host given twice is an error.
     pub fn parse(lines: &[String]) -> Result<Self, SettingError> {
         let mut table = Self::default();
         for line in lines {
@@ -57,18 +57,19 @@ impl SiteTable {
         Ok(table)
     }
 
-    /// Hosts, and domains of `*.domain`, whose query parameters are sorted.
+    /// Returns hosts, and domains of `*.domain`, with sorted query parameters.
     pub(crate) fn sorted(&self) -> Vec<String> {
         let named = self.sites.iter().filter(|(_, settings)| settings.sorted);
         named.map(|(host, _)| host.trim_start_matches("*.").to_string()).collect()
     }
 
-    /// The most requests at once that any site is given.
+    /// Returns the largest number of concurrent requests of any site.
     pub(crate) fn most_connections(&self) -> usize {
         self.sites.values().filter_map(|site| site.connections).max().unwrap_or(0)
     }
 
-    /// What holds for a site: its own line before its host's, and that before a `*.` line, the longest first.
+    /// Returns the settings of a site: of its host and port, else of its host, else of the longest matching
+    /// `*.domain`.
     pub fn of(&self, site: &SiteName) -> &SiteSettings {
         if self.sites.is_empty() {
             return &self.nothing;
@@ -113,7 +114,7 @@ fn setting<T: Setting>(value: &str) -> Result<T, String> {
     T::from_text(value).ok_or_else(T::expected)
 }
 
-/// As it stands in a [`SiteName`]: lower case, punycode; with its port where one is given.
+/// Normalises a host as in a [`SiteName`]: lower case, punycode, with its port if given.
 fn normal_host(text: &str) -> Option<String> {
     let (star, host) = match text.strip_prefix("*.") {
         Some(host) => ("*.", host),

@@ -1,4 +1,4 @@
-//! How a crawl is going: written by the loop, read by the progress line, the desk and the metrics.
+//! Status of a crawl: written by the crawl loop, read by the progress line, the desk and the metrics.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pharos_core::config::CrawlConfig;
 use tokio::sync::Notify;
 
-/// Counters of a running crawl, and what others may change: whether it pauses, how many fetchers it has, its manners.
+/// Counters of a running crawl, and its controls: pause, number of fetchers, settings.
 #[derive(Debug, Default)]
 pub struct CrawlStatus {
     pub(crate) pages: AtomicU64,
@@ -19,56 +19,56 @@ pub struct CrawlStatus {
     paused: AtomicBool,
     held: AtomicBool,
     full: AtomicBool,
-    /// 0: as configured.
+    /// 0 means the configured number.
     fetchers: AtomicUsize,
-    /// Settings that the crawl has not taken up yet.
+    /// New settings not yet applied by the crawl.
     settings: Mutex<Option<Arc<CrawlConfig>>>,
     pub(crate) changed: Notify,
 }
 
-/// The counters at one moment.
+/// Values of the counters at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatusSnapshot {
-    /// Answers to pages that were handed on to be stored; robots.txt files do not count.
+    /// Number of page responses passed on to be stored, without robots.txt files.
     pub pages: u64,
-    /// Bytes of their bodies.
+    /// Total size of their bodies.
     pub bytes: u64,
-    /// Requests without an answer.
+    /// Number of requests without a response.
     pub failed: u64,
-    /// Pages not asked for, by a rule.
+    /// Number of pages refused by a rule.
     pub refused: u64,
-    /// Requests under way.
+    /// Number of requests in progress.
     pub under_way: u64,
-    /// Sites with something to do.
+    /// Number of active sites.
     pub sites: u64,
-    /// Pages in memory that wait for their turn.
+    /// Number of queued pages in memory.
     pub queued: u64,
-    /// No new requests are begun.
+    /// `true` if no new requests are started.
     pub paused: bool,
-    /// That is because an operator said so.
+    /// `true` if an operator paused the crawl.
     pub held: bool,
 }
 
 impl CrawlStatus {
-    /// Begins no new requests until told otherwise, as when the disk is nearly full.
+    /// Pauses or resumes the crawl for lack of disk space.
     pub fn set_paused(&self, paused: bool) {
         self.paused.store(paused, Ordering::Relaxed);
         self.changed.notify_one();
     }
 
-    /// Begins no new requests until the operator says otherwise; what the disk says is another matter.
+    /// Pauses or resumes the crawl on behalf of an operator, independently of [`set_paused`](Self::set_paused).
     pub fn set_held(&self, held: bool) {
         self.held.store(held, Ordering::Relaxed);
         self.changed.notify_one();
     }
 
-    /// A crawl begins: nothing holds it that held the one before.
+    /// Resets the flags of an earlier crawl.
     pub fn begin(&self) {
         self.full.store(false, Ordering::Relaxed);
         self.held.store(false, Ordering::Relaxed);
     }
 
-    /// There is as much on the disk as there may be: the crawl ends.
+    /// Ends the crawl because the disk limit is reached.
     pub fn set_full(&self) {
         self.full.store(true, Ordering::Relaxed);
         self.changed.notify_one();
@@ -78,21 +78,22 @@ impl CrawlStatus {
         self.full.load(Ordering::Relaxed)
     }
 
-    /// Does it pause for want of room on the disk?
+    /// Returns `true` if the crawl is paused for lack of disk space.
     pub fn is_paused(&self) -> bool {
         self.paused.load(Ordering::Relaxed)
     }
 
-    /// Does it pause because the operator said so?
+    /// Returns `true` if an operator paused the crawl.
     pub fn is_held(&self) -> bool {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Has the crawl go on by other settings: manners, limits, what is said of single sites. What decides which pages are
-    /// known at all is recorded and comes by the catalog; strategy, restart and memory stay as they are until the next
-    /// crawl.
+    /// Changes the settings of the running crawl: politeness, limits, site settings.
+    ///
+    /// Rules that decide which pages are known are recorded and arrive through the catalog. Strategy, restart mode
+    /// and memory limits keep their values until the next crawl.
     pub fn set_settings(&self, settings: Arc<CrawlConfig>) {
-        // A number that was set by hand does not outlive a setting that is changed later.
+        // A changed setting replaces a number set by hand.
         self.fetchers.store(0, Ordering::Relaxed);
         *self.settings.lock().unwrap_or_else(PoisonError::into_inner) = Some(settings);
         self.changed.notify_one();
@@ -102,14 +103,13 @@ impl CrawlStatus {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Changes how many requests may be under way at once; 0 is what the configuration says. With fewer than
-    /// before, those under way end in their own time.
+    /// Sets the number of concurrent requests; 0 means the configured number. Requests in progress are not cancelled.
     pub fn set_fetchers(&self, fetchers: usize) {
         self.fetchers.store(fetchers, Ordering::Relaxed);
         self.changed.notify_one();
     }
 
-    /// How many requests may be under way at once, where the configuration says `configured`.
+    /// Returns the number of concurrent requests, given the configured number.
     pub fn fetchers(&self, configured: usize) -> usize {
         match self.fetchers.load(Ordering::Relaxed) {
             0 => configured.max(1),
@@ -117,7 +117,7 @@ impl CrawlStatus {
         }
     }
 
-    /// The counters now.
+    /// Returns the current values of the counters.
     pub fn snapshot(&self) -> StatusSnapshot {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         StatusSnapshot {

@@ -1,30 +1,31 @@
-//! How much was asked of whom today, within bounds: when there are too many, those of whom little was asked go first.
+//! Daily traffic by site and domain, within bounds: the entries with the fewest requests are evicted first.
 
 use std::collections::HashMap;
 
 use pharos_core::SiteName;
 
-/// Tallies kept at once.
+/// Maximum number of entries.
 const MAX_TALLIES: usize = 262_144;
 
-/// What was asked of a site on one day.
+/// Traffic of a site on one day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Requests begun.
+    /// Number of requests started.
     pub requests: u64,
-    /// Bytes received.
+    /// Number of bytes received.
     pub bytes: u64,
 }
 
+/// Traffic of a site or a domain on its current day.
 #[derive(Debug, Default)]
 struct Tally {
-    /// `None` for a domain, which is counted but not shown.
+    /// `None` for a domain, which is counted but not listed.
     name: Option<SiteName>,
     day: i64,
     traffic: Traffic,
 }
 
-/// Tallies by the hash of a site or a domain.
+/// Traffic by the hash of a site or a domain.
 #[derive(Debug, Default)]
 pub(crate) struct Tallies(HashMap<u64, Tally>);
 
@@ -42,7 +43,7 @@ impl Tallies {
         traffic.bytes = traffic.bytes.saturating_add(bytes);
     }
 
-    /// Takes up how often a site was asked by an earlier process, and counts that for its domain too.
+    /// Restores the number of requests by an earlier process, and adds it to the domain.
     pub(crate) fn restore(&mut self, id: u64, name: &SiteName, domain: u64, day: i64, requests: u64) {
         let traffic = self.on(id, Some(name), day);
         let unheard = requests.saturating_sub(traffic.requests);
@@ -69,7 +70,7 @@ impl Tallies {
         list
     }
 
-    /// Drops what is older than `day`, and then the smallest until there is room.
+    /// Drops entries older than `day`, and then the smallest ones until the limit is met.
     pub(crate) fn prune(&mut self, day: i64) {
         self.0.retain(|_, tally| tally.day >= day);
         let mut least = 2;

@@ -1,4 +1,4 @@
-//! Secure connections, against a server with certificates made for the test.
+//! TLS connections to a server with certificates generated for the test.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,14 +21,14 @@ use crate::fetch::Fetcher;
 
 struct TlsServer {
     port: u16,
-    /// The names that clients asked for, and what they spoke.
+    /// Server names and HTTP versions of the requests.
     asked: Arc<Mutex<Vec<(String, Version)>>>,
     roots: RootCertStore,
-    /// The authority that signed its certificate.
+    /// PEM certificate of the issuing authority.
     authority: String,
 }
 
-/// Serves one page under a certificate for `name`, valid from and until these years, over HTTP/1.1 and HTTP/2.
+/// Serves one page under a certificate for `name`, valid between these years, over HTTP/1.1 and HTTP/2.
 async fn serve(name: &str, years: (i32, i32)) -> TlsServer {
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -80,7 +80,7 @@ async fn page(request: Request<hyper::body::Incoming>) -> Response<Full<Bytes>> 
         "/long" => "x".repeat(100_000),
         _ => "secret".into(),
     };
-    // An odd header must not disturb either protocol.
+    // An unusual header must not disturb either protocol.
     let answer = Response::builder().header("X-Odd", "caf\u{e9}").header("Content-Type", "text/html");
     let _ = request.into_body().collect().await;
     answer.body(Full::from(body)).unwrap()

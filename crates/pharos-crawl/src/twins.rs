@@ -1,58 +1,59 @@
-//! The same site under two names (站点别名): with and without `www.`, http and https, or another name altogether.
+//! Mirror detection (站点别名): the same site under two names.
 //!
-//! Two names are one site when their home pages say the same and so do the first pages these link to. Never because
-//! they share an address: one machine serves many sites (《搜索引擎》 3.5). While it is not known, only those first pages
-//! of the younger one are asked for.
+//! The names may differ in `www.`, in the scheme, or altogether. Two names are one site if their home pages and the
+//! first pages linked from them have the same text. A shared IP address is no evidence: one machine serves many sites
+//! (《搜索引擎——原理、技术与系统》§3.5). Until the comparison is finished, only those first pages of the younger site are
+//! fetched.
 
 use std::collections::{HashMap, HashSet};
 
 use pharos_core::{PageUrl, Timestamp};
 use pharos_store::{Catalog, DueOrder, PageState, StoreError};
 
-/// Linked pages that are compared besides the home pages.
+/// Number of linked pages compared besides the home pages.
 const COMPARED: usize = 3;
-/// Requests that telling two sites apart takes: robots.txt, the home page, the pages to compare.
+/// Requests needed to compare two sites: robots.txt, the home page, the sample pages.
 const TO_TELL_APART: u64 = 2 + COMPARED as u64;
-/// As many of them must be the same where the names do not resemble each other.
+/// Number of identical sample pages required if the names are not variants of each other.
 const PROOF: usize = 2;
-/// Sites with the same home page that are looked at.
+/// Maximum number of sites with the same home page considered.
 const LOOKED_AT: usize = 8;
-/// How long two sites are suspected before they are called different, in seconds.
+/// Time after which an undecided suspect counts as distinct, in seconds.
 const PATIENCE: i64 = 600;
 const END_OF_TIME: Timestamp = Timestamp::from_millis(i64::MAX / 2);
-/// Sites that were told apart and are not compared again, at most.
+/// Maximum number of sites remembered as distinct.
 const MAX_TOLD_APART: usize = 16_384;
-/// Suspects at once; more of them are left for later.
+/// Maximum number of suspects; further ones are ignored for now.
 const MAX_SUSPECTS: usize = 1_024;
 
-/// A site that may be a copy of another.
+/// A site that may be a mirror of another.
 #[derive(Clone, Debug)]
 struct Suspect {
     of: PageUrl,
-    /// Pages whose counterparts are compared.
+    /// Pages compared with their counterparts.
     compared: Vec<PageUrl>,
     since: Timestamp,
 }
 
-/// Sites that may be copies, by their home page.
+/// Suspected mirrors by home page.
 #[derive(Default)]
 pub(crate) struct Twins {
     suspects: HashMap<PageUrl, Suspect>,
-    /// Home pages of sites that turned out to be no copies.
+    /// Home pages of sites found to be distinct.
     told_apart: HashSet<PageUrl>,
 }
 
-/// What two sites turned out to be.
+/// Result of a mirror comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Finding {
-    /// The first is a copy of the second.
+    /// The first site mirrors the second.
     Same(PageUrl, PageUrl),
-    /// They are two.
+    /// The site is no mirror.
     Different(PageUrl),
 }
 
 impl Twins {
-    /// The site of a home page just stored: which others have the same, and are no copies? Reads the catalog.
+    /// Returns other sites with the same home page text that are not known mirrors. Reads the catalog.
     pub(crate) fn lookalikes(catalog: &dyn Catalog, home: &PageUrl) -> Result<Vec<PageUrl>, StoreError> {
         let story = catalog.page(home.id())?.filter(|story| story.state == PageState::Stored);
         let Some(text) = story.and_then(|story| story.text) else { return Ok(Vec::new()) };
@@ -65,7 +66,8 @@ impl Twins {
         Ok(others)
     }
 
-    /// Sites that look alike meet: the eldest of them is the original, so that copies do not point at copies.
+    /// Pairs sites with the same home page: the highest ranked is the original, so that mirrors never refer to
+    /// mirrors.
     pub(crate) fn meetings(
         catalog: &dyn Catalog,
         lookalikes: Vec<Lookalike>,
@@ -77,11 +79,11 @@ impl Twins {
         copies.iter().map(|(_, copy)| Meeting::of(catalog, (*copy).clone(), (*eldest).clone())).collect()
     }
 
-    /// Two sites with the same home page met.
+    /// Adds a suspected mirror.
     pub(crate) fn suspect(&mut self, meeting: Meeting, now: Timestamp) {
         let Meeting { copy, of, compared } = meeting;
         if self.suspects.len() < MAX_SUSPECTS && !self.told_apart.contains(&copy) {
-            // Of an original that is a copy itself not all pages are asked for.
+            // If the original is itself suspected, not all of its pages are fetched: compare with its original.
             let of = self.suspects.get(&of).map_or(of, |elder| elder.of.clone());
             self.retarget(&copy, &of);
             if copy != of {
@@ -90,23 +92,23 @@ impl Twins {
         }
     }
 
-    /// Is this page left alone until it is known whether its site is a copy?
+    /// Returns `true` if the page is held back until its site is known to be distinct.
     pub(crate) fn is_held(&self, page: &PageUrl) -> bool {
         !self.suspects.is_empty()
             && self.suspects.get(&page.home()).is_some_and(|suspect| !suspect.compared.contains(page))
     }
 
-    /// Is anything suspected?
+    /// Returns `true` if any site is suspected.
     pub(crate) fn is_suspicious(&self) -> bool {
         !self.suspects.is_empty()
     }
 
-    /// Stops suspecting what could not be proved for too long.
+    /// Drops suspects that were undecided for too long.
     pub(crate) fn expire(&mut self, now: Timestamp) {
         self.suspects.retain(|_, suspect| suspect.since.millis() + PATIENCE * 1000 >= now.millis());
     }
 
-    /// What is to be compared now.
+    /// Returns the comparisons in progress.
     pub(crate) fn open(&self) -> Vec<Meeting> {
         let meeting = |(copy, suspect): (&PageUrl, &Suspect)| Meeting {
             copy: copy.clone(),
@@ -116,7 +118,7 @@ impl Twins {
         self.suspects.iter().map(meeting).collect()
     }
 
-    /// Takes in what comparing gave. Gives what is certain now.
+    /// Applies the result of a comparison. Returns the verdict once it is certain.
     pub(crate) fn conclude(
         &mut self,
         meeting: &Meeting,
@@ -143,7 +145,7 @@ impl Twins {
         Some(finding)
     }
 
-    /// Those that were compared with a copy are compared with its original.
+    /// Redirects comparisons with a mirror to its original.
     fn retarget(&mut self, copy: &PageUrl, of: &PageUrl) {
         for suspect in self.suspects.values_mut().filter(|suspect| suspect.of == *copy) {
             suspect.of = of.clone();
@@ -151,20 +153,22 @@ impl Twins {
     }
 }
 
-/// A site whose home page others have too.
+/// A site whose home page equals that of another site.
 pub(crate) struct Lookalike {
     pub(crate) home: PageUrl,
-    /// How often it was asked lately, which the catalog may not know yet.
+    /// Number of recent requests, which the catalog may not contain yet.
     pub(crate) asked: u64,
 }
 
-/// The least of several is the original.
+/// Sort key; the smallest is the original.
 type Rank = (bool, bool, Timestamp, String, Option<Timestamp>, bool, String);
 
 impl Lookalike {
-    /// The original is a name rather than an address, then the site whose pages we have already, then the name that was
-    /// known first under any spelling (a stranger does not become the original by having a certificate). Of its
-    /// spellings it is https, unless it is late: then the one that answered first.
+    /// Ranks the candidates for the original.
+    ///
+    /// A name precedes an IP address, then a site with stored pages precedes a new one, then the name known first
+    /// under any spelling (a new site does not become the original by having a certificate). Among its spellings,
+    /// https precedes http, unless it appeared late: then the spelling that responded first is the original.
     fn rank(&self, catalog: &dyn Catalog) -> Result<Rank, StoreError> {
         let home = &self.home;
         let is_address = home.host().trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
@@ -172,13 +176,13 @@ impl Lookalike {
         let is_new = stored.max(self.asked) <= TO_TELL_APART;
         let name = bare_name(home);
         let since = known_since(catalog, &name)?;
-        // What is asked and stored is counted by host, not by scheme.
+        // Requests and stored pages are counted by host, not by scheme.
         let answered = catalog.page(home.id())?.filter(|_| !is_new).and_then(|story| story.visited_at);
         Ok((is_address, is_new, since, name, answered, !home.is_https(), home.as_str().to_string()))
     }
 }
 
-/// A site that may be a copy, its original, and the pages to compare.
+/// A possible mirror, its original, and the sample pages to compare.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Meeting {
     pub(crate) copy: PageUrl,
@@ -186,7 +190,7 @@ pub(crate) struct Meeting {
     pub(crate) compared: Vec<PageUrl>,
 }
 
-/// How much alike two sites are, as far as they are known.
+/// Result of comparing two sites, as far as the catalog knows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Likeness {
     Same,
@@ -195,9 +199,9 @@ pub(crate) enum Likeness {
 }
 
 impl Meeting {
-    /// The first pages of the copy are compared with those of the original.
+    /// Selects the first pages of the mirror as samples.
     fn of(catalog: &dyn Catalog, copy: PageUrl, of: PageUrl) -> Result<Self, StoreError> {
-        // Waiting or visited long ago: those nearest to the home page are known at both soonest.
+        // Pages nearest to the home page are known on both sites first.
         let due = catalog.due_pages(copy.id().site(), END_OF_TIME, DueOrder::Nearest, 64)?;
         let compared = due
             .into_iter()
@@ -208,7 +212,7 @@ impl Meeting {
         Ok(Self { copy, of, compared })
     }
 
-    /// Compares what the catalog knows of both.
+    /// Compares the texts of the sample pages. Reads the catalog.
     pub(crate) fn compare(&self, catalog: &dyn Catalog) -> Result<Likeness, StoreError> {
         let mut same = 0;
         for page in &self.compared {
@@ -220,14 +224,14 @@ impl Meeting {
                 _ => return Ok(Likeness::Different),
             }
         }
-        // A page that many servers show before anything stands on them proves nothing, and one more not much.
+        // Default pages that many servers show prove nothing.
         let enough = if are_spellings(&self.copy, &self.of) { 1.min(self.compared.len()) } else { PROOF };
         let proven = same >= enough;
         Ok(if proven { Likeness::Same } else { Likeness::Different })
     }
 }
 
-/// What a page says, as far as is known.
+/// Text of a page, as far as known.
 enum Said {
     Waiting,
     Nothing,
@@ -239,17 +243,17 @@ fn said(catalog: &dyn Catalog, page: &PageUrl) -> Result<Said, StoreError> {
     Ok(match story {
         Some(story) if story.state == PageState::Waiting => Said::Waiting,
         Some(story) => story.text.map_or(Said::Nothing, Said::Text),
-        // Not known at the other: it links to something else.
+        // Unknown on the other site: its home page links elsewhere.
         None => Said::Nothing,
     })
 }
 
-/// The same name, but for `www.` or the scheme?
+/// Returns `true` if two names differ only in `www.` or the scheme.
 fn are_spellings(one: &PageUrl, other: &PageUrl) -> bool {
     bare_name(one) == bare_name(other)
 }
 
-/// The site's name without `www.`; usual ports are not written, so http and https differ in the scheme alone.
+/// Returns the site name without `www.`. Default ports are omitted, so http and https have the same name.
 fn bare_name(url: &PageUrl) -> String {
     let site = url.site();
     site.as_str().strip_prefix("www.").unwrap_or(site.as_str()).to_string()
@@ -275,7 +279,7 @@ mod tests {
     struct World {
         catalog: SqliteCatalog,
         end: u64,
-        /// When pages answer.
+        /// Time of responses.
         at: i64,
         _dir: tempfile::TempDir,
     }
@@ -310,7 +314,7 @@ mod tests {
             self.apply(Change::Visited { url: url(page), at: now(self.at), outcome, next_due: None });
         }
 
-        /// The first meeting of this site with those that look like it.
+        /// Returns the first pair of this site and one with the same home page.
         fn meeting(&self, home: &str) -> Meeting {
             let mut homes = Twins::lookalikes(&self.catalog, &url(home)).unwrap();
             homes.push(url(home));
@@ -318,7 +322,7 @@ mod tests {
             Twins::meetings(&self.catalog, sites).unwrap().remove(0)
         }
 
-        /// A home page and two pages it links to.
+        /// Adds a home page and two pages it links to.
         fn site(&mut self, origin: &str, texts: [u64; 3]) {
             self.found(&format!("{origin}/"));
             self.answered(&format!("{origin}/"), texts[0]);

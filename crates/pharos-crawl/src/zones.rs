@@ -1,32 +1,32 @@
-//! What time is it at a site: the zone of its country domain, or else the operator's.
+//! Local time of a site, from the UTC offset of its country domain or else the operator's.
 //!
-//! By night a server has little else to do, and the night that counts is the server's own (003 part 1, D44).
+//! Servers have spare capacity at night, and the night that counts is the server's own (《走进搜索引擎》ch. 2).
 
 use std::time::Duration;
 
 use pharos_core::{SiteName, Timestamp};
 
-/// Night begins at this hour and ends at the other.
+/// First hour of the night, and first hour of the day.
 const NIGHT: (i64, i64) = (23, 7);
-/// Zones lie between -12:00 and +14:00.
+/// UTC offsets range from -12:00 to +14:00.
 const FARTHEST_MINUTES: i32 = 14 * 60;
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// A time zone: its usual distance from UTC. Summer time is an hour that politeness does not notice.
+/// A standard UTC offset. Daylight saving time is ignored: one hour does not matter for politeness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Zone {
     minutes: i32,
 }
 
 impl Zone {
-    /// So many minutes east of Greenwich.
+    /// Creates an offset of `minutes` east of Greenwich.
     pub fn from_minutes(minutes: i32) -> Option<Self> {
         (minutes.abs() <= FARTHEST_MINUTES).then_some(Self { minutes })
     }
 
-    /// From `+08:00`, `-03:30` or `Z`.
+    /// Parses `+08:00`, `-03:30` or `Z`.
     pub fn parse(text: &str) -> Option<Self> {
         if matches!(text, "Z" | "z" | "UTC") {
             return Some(Self::default());
@@ -42,32 +42,32 @@ impl Zone {
         Self::from_minutes(sign * (number(hours)? * 60 + minutes))
     }
 
-    /// The zone of this machine.
+    /// Returns the offset of this machine.
     pub fn of_this_machine(now: Timestamp) -> Self {
         let now = jiff::Timestamp::from_millisecond(now.millis()).unwrap_or_default();
         let seconds = jiff::tz::TimeZone::system().to_offset(now).seconds();
         Self::from_minutes(seconds / 60).unwrap_or_default()
     }
 
-    /// The usual zone of a site's country, where its name tells that.
+    /// Returns the usual offset of a site's country, if its name has a country domain.
     pub fn of_country(site: &SiteName) -> Option<Self> {
         let (_, label) = site.host().trim_end_matches('.').rsplit_once('.')?;
         let row = COUNTRIES.iter().find(|(_, labels)| labels.split(' ').any(|listed| listed == label))?;
         Self::from_minutes(row.0)
     }
 
-    /// Is it night there?
+    /// Returns `true` if it is night at this offset.
     pub fn is_night(self, now: Timestamp) -> bool {
         let hour = self.local_millis(now).rem_euclid(DAY) / HOUR;
         hour >= NIGHT.0 || hour < NIGHT.1
     }
 
-    /// The number of the day there.
+    /// Returns the local day number.
     pub fn day(self, now: Timestamp) -> i64 {
         self.local_millis(now).div_euclid(DAY)
     }
 
-    /// The moment at which the next day begins there.
+    /// Returns the time at which the next local day begins.
     pub fn next_day(self, now: Timestamp) -> Timestamp {
         let left = DAY - self.local_millis(now).rem_euclid(DAY);
         now.plus(Duration::from_millis(u64::try_from(left).unwrap_or_default()))
@@ -78,8 +78,8 @@ impl Zone {
     }
 }
 
-/// Country domains by the usual zone of the country; where it has several, that of most of its people. Those that are
-/// sold to the whole world (`io`, `tv`, `co`) tell nothing and are left out.
+/// Country domains by the usual UTC offset of the country; the most populous zone where it has several. Domains sold
+/// worldwide (`io`, `tv`, `co`) say nothing about the location and are omitted.
 const COUNTRIES: &[(i32, &str)] = &[
     (-660, "as um"),
     (-600, "ck pf"),

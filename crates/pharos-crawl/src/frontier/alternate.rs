@@ -1,24 +1,24 @@
-//! Alternation: N pages by weight, then M at random (000 part 1, F9).
+//! Alternation: N pages by weight, then M at random (《搜索引擎——原理、技术与系统》ch. 3).
 //!
-//! Weight alone never leaves the places it already knows to be good; chance alone finds nothing soon. The queue is
-//! filled in two alternating passes (F10).
+//! Selection by weight alone never leaves known good areas, and random selection alone finds little early. The queue
+//! is filled in two alternating passes.
 
 use pharos_store::DueOrder;
 
 use super::strategy::{Lane, Strategy, lanes_of, whole_rounds};
 
-/// About so many pages are drawn at once, that weights learnt meanwhile count.
+/// Approximate number of pages per refill: few, so that new weights take effect soon.
 const ABOUT: usize = 64;
-/// Where chance starts, so that two crawls of the same pages go the same way.
+/// Seed of the random order, so that two crawls of the same pages take the same course.
 const SEED: u64 = 0x5EED;
 
-/// N by weight, M at random.
+/// N pages by weight, M at random.
 pub(crate) struct Alternate {
     lanes: Vec<Lane>,
 }
 
 impl Alternate {
-    /// With N and M; both are at least one.
+    /// Creates the strategy with N and M, which are at least one.
     pub(crate) fn new(shares: &[u32]) -> Self {
         Self { lanes: lanes_of([DueOrder::Heaviest, DueOrder::Random(SEED)], shares) }
     }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
     use pharos_core::config::StrategyName;
 
-    /// 000 part 1, F9.
+    /// 《搜索引擎——原理、技术与系统》ch. 3: alternating selection.
     #[test]
     fn two_by_weight_one_at_random() {
         let names: Vec<String> = (1..=300).map(|n| format!("s/{n}")).collect();

@@ -1,14 +1,13 @@
-//! Breadth first (宽度优先): nearest to the seeds first, and the default.
+//! Breadth first (宽度优先), the default: pages nearest to the seeds first.
 //!
-//! Important pages lie near the seeds, there is a short way to every page, and a crawl that stays near its seeds stays
-//! closed (003 part 1, D22). Cycles end because a page is known once and depth is limited, to 17 where nothing else is
-//! said (D23, D24).
+//! Important pages are near the seeds, every page has a short path, and a crawl that stays near its seeds is closed
+//! (《走进搜索引擎》ch. 2). Cycles end because every page is fetched once and the depth is limited, by default to 17.
 
 use pharos_store::DueOrder;
 
 use super::strategy::{Candidate, Lane, Rank, Strategy};
 
-/// Nearest to the seeds first, over all sites; within a depth the sites take turns.
+/// Pages nearest to the seeds first, over all sites; within a depth the sites take turns.
 pub(crate) struct BreadthFirst;
 
 impl Strategy for BreadthFirst {
@@ -25,7 +24,7 @@ impl Strategy for BreadthFirst {
 mod tests {
     use super::super::simulator::Web;
 
-    /// 003 part 1, T1.
+    /// 《走进搜索引擎》ch. 2: breadth-first traversal.
     #[test]
     fn a_tree_with_a_link_back_is_walked_level_by_level_and_ends() {
         let mut web = Web::tree();
@@ -33,7 +32,7 @@ mod tests {
         assert!(web.crawl(&[]).is_empty());
     }
 
-    /// 001 F112.
+    /// Survey of robot-based Web indexing and search: choice of the next page.
     #[test]
     fn the_first_link_of_the_first_page_is_next() {
         let order = Web::discovery_example().crawl(&["one/a", "two/e"]);
@@ -49,7 +48,7 @@ mod tests {
         assert_eq!(web.crawl(&["a/"]), ["a/", "b/", "a/1", "b/1", "a/2"]);
     }
 
-    /// 003 part 1, D24: seventeen clicks cover what a person finds.
+    /// 《走进搜索引擎》ch. 2: seventeen clicks, the diameter of the Web.
     #[test]
     fn the_links_of_a_page_at_depth_seventeen_are_left_to_other_seeds() {
         let mut chain = Web::chain(20);

@@ -1,13 +1,13 @@
-//! Limited depth first (深度优先): the second way of the RBSE spider (001 F119).
+//! Limited depth first (深度优先), the second mode of the RBSE spider (Eichmann 1994).
 //!
-//! What was found last is followed first, down to the depth limit. It finds cross references that breadth first meets
-//! late, and it is what a small, deep site is best read with.
+//! The most recently discovered pages are followed first, down to the depth limit. It finds cross references that
+//! breadth first reaches late, and suits small, deep sites.
 
 use pharos_store::DueOrder;
 
 use super::strategy::{Candidate, Lane, Overtaking, Rank, Strategy};
 
-/// Deepest first, over all sites, then what was found last.
+/// Deepest pages first, over all sites, then the most recently discovered.
 pub(crate) struct DepthFirst;
 
 impl Strategy for DepthFirst {

@@ -1,4 +1,4 @@
-//! From the catalog into the queues: whose turn it is to be filled, what to read, and what is kept of it.
+//! Refills site queues from the catalog.
 
 use std::collections::HashSet;
 
@@ -10,17 +10,17 @@ use super::lines::Lines;
 use super::strategy::{Lane, Overtaking, Queued, interleave};
 use super::{Draw, Frontier, Next};
 
-/// Pages of all sites in memory; when full, a site still gets one at a time.
+/// Maximum number of queued pages of all sites; beyond it a refill gets one page at a time.
 pub(super) const OVERALL: usize = 65_536;
-/// Sites filled from the catalog in one go.
+/// Maximum number of sites per refill.
 pub(super) const FILLED_AT_ONCE: usize = 64;
-/// Pages given before a site that has none left is filled although others have some.
+/// Number of pages returned after which an empty site is refilled although others have pages.
 const PATIENCE: usize = 64;
-/// Pages of one site that are due but not for this crawl; behind more of them we do not look.
+/// Maximum number of skipped due pages of one site; the search for admitted pages ends there.
 const MAX_PASSED_OVER: usize = 4_096;
 
 impl Frontier {
-    /// Pages the catalog gave for a site that `next` asked to fill, lane by lane. Gives how many are new.
+    /// Adds due pages of a site to its queue, one list per sub-queue. Returns the number of pages.
     pub(crate) fn fill(&mut self, id: SiteId, drawn: Vec<Vec<DuePage>>) -> usize {
         let mut passed_over = 0;
         let mut chosen = HashSet::<PageId, RandomState>::default();
@@ -45,7 +45,7 @@ impl Frontier {
         let site = self.sites.get(id);
         new.truncate(site.room);
         let count = new.len();
-        // Behind pages that are not for us there may be some that are; the next draw is larger.
+        // Skipped pages may hide admitted ones; the next refill reads more.
         let look_further = passed_over > site.passed_over && passed_over < MAX_PASSED_OVER;
         site.passed_over = passed_over;
         site.waits = false;
@@ -57,8 +57,8 @@ impl Frontier {
         count
     }
 
-    /// A site without pages is filled when nobody else has any, when enough of them wait or one waited long enough;
-    /// at once where it might overtake.
+    /// Returns `true` if a refill is due: no site is ready, enough sites wait, one waited long enough, or it might
+    /// overtake.
     pub(super) fn is_time_to_fill(&self) -> bool {
         !self.lines.hungry.is_empty()
             && (self.lines.nobody_is_ready()
@@ -79,7 +79,7 @@ impl Frontier {
         let draws = hungry.drain(..count).map(|id| {
             let site = self.sites.get(id);
             site.room = room;
-            // The catalog still calls those due that are held or not for us.
+            // The catalog still lists pages in progress, parked pages and skipped pages as due.
             let besides = site.unabsorbed + site.parked.len() + 2 * site.passed_over.min(MAX_PASSED_OVER);
             let lane = |lane: &Lane| {
                 let order = match lane.order {

@@ -1,14 +1,14 @@
-//! Several queues by ratio: ten pages from the hot queue, then one from the normal one (003 part 1, D33).
+//! Several queues by ratio: ten pages from the hot queue, then one from the normal one (《走进搜索引擎》ch. 2).
 //!
-//! `multi_dequeue(hot_queue, url_queue)` for any number of queues. A queue is what one way of looking at a site puts
-//! first: the first the heaviest pages, the second the nearest, the third anything, the fourth the deepest, and any
-//! further one anything again. So the hot pages come soon and no page is left waiting for ever.
+//! Generalises `multi_dequeue(hot_queue, url_queue)` to any number of queues. Each queue reads the site in its own
+//! order: the first by weight, the second by depth from the seeds, the third at random, the fourth deepest first, and
+//! any further one at random. Hot pages come soon, and no page starves.
 
 use pharos_store::DueOrder;
 
 use super::strategy::{Lane, Strategy, lanes_of, whole_rounds};
 
-/// About so many pages are drawn at once: some rounds, that each queue is put in order again soon.
+/// Approximate number of pages per refill: a few rounds, so that each queue is reordered soon.
 const ABOUT: usize = 66;
 
 /// Several queues by ratio.
@@ -17,7 +17,7 @@ pub(crate) struct HotQueue {
 }
 
 impl HotQueue {
-    /// With the pages taken from each queue in turn, the hottest first.
+    /// Creates the strategy with the number of pages taken from each queue in turn, the hottest first.
     pub(crate) fn new(ratio: &[u32]) -> Self {
         let order = |number| match number {
             0 => DueOrder::Heaviest,
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
     use pharos_core::config::StrategyName;
 
-    /// A site with so many hot and so many normal pages; the normal ones are nearer.
+    /// Crawls a site with `hot` and `normal` pages; the normal ones are nearer to the seeds.
     fn pages(ratio: &[u32], hot: usize, normal: usize) -> Vec<String> {
         let mut web = Web::new(&[]);
         web.config.strategy = StrategyName::HotQueue;
@@ -60,7 +60,7 @@ mod tests {
         web.crawl(&[]).into_iter().map(|page| page.split('/').nth(1).unwrap().to_string()).collect()
     }
 
-    /// 003 part 1, D33.
+    /// 《走进搜索引擎》ch. 2: multi-queue with time slicing.
     #[test]
     fn ten_hot_pages_then_one_normal_page() {
         let order = pages(&[10, 1], 200, 200);

@@ -1,34 +1,33 @@
-//! Importance first: even where not all pages can be had, all important ones are (003 part 1, D31).
+//! Importance first: even if not all pages can be fetched, the important ones are (《走进搜索引擎》ch. 2, 抓取优先策略).
 //!
-//! The importance of a page is I(P) = α·IB(P) + β·IL(P) (003 part 1, D30). IB is what links say of it: the predicted
-//! weight, which knows how many pages refer to it, how good they are, whether its site is an important one and whether
-//! it speaks the wanted language. IL is what its address says, by the 10-minus-depth rule (000 part 1, F8).
-//! Pages are weighed anew in batches (D32), and the home page of every known site comes before deeper pages
-//! (000 part 1, B7).
+//! The importance of a page is I(P) = α·IB(P) + β·IL(P). IB is the popularity of the page: its predicted weight, from
+//! the number and quality of referring pages, important sites and wanted languages. IL is the value of its URL by the
+//! 10-minus-depth rule of TSE (《搜索引擎——原理、技术与系统》ch. 3). Queues are reordered in batches (Cho, Garcia-Molina
+//! & Page 1998). The home page of every known site precedes deeper pages.
 
 use pharos_store::{DueOrder, DuePage};
 
 use super::strategy::{Candidate, Lane, Overtaking, Queued, Rank, Strategy};
 use super::weight::{INITIAL_WEIGHT, initial_weight, is_home_page};
 
-/// The scale of importance: that of predicted weights.
+/// Scale of importance: that of predicted weights.
 const SCALE: u64 = 1000;
-/// Larger factors than this say no more than smaller ones.
+/// Upper bound on α and β.
 const MAX_FACTOR: u32 = 1_000;
 
-/// The most important first.
+/// Most important page first.
 pub(crate) struct Importance {
     alpha: u64,
     beta: u64,
 }
 
 impl Importance {
-    /// With the α and β of I(P), of which only the ratio counts.
+    /// Creates the strategy with the α and β of I(P). Only their ratio matters.
     pub(crate) fn new(alpha: u32, beta: u32) -> Self {
         Self { alpha: alpha.min(MAX_FACTOR).into(), beta: beta.min(MAX_FACTOR).into() }
     }
 
-    /// I(P), from 0 to 1,000.
+    /// Returns I(P), from 0 to 1,000.
     fn importance(&self, page: &DuePage) -> u32 {
         let popularity = u64::from(page.weight).min(SCALE);
         let form = u64::from(initial_weight(&page.url)) * SCALE / u64::from(INITIAL_WEIGHT);
@@ -92,7 +91,7 @@ mod tests {
         assert_eq!(web.crawl(&["a/", "b/"]), ["a/", "b/", "a/2", "b/1", "a/3", "a/1"]);
     }
 
-    /// 000 part 1, B7.
+    /// 《搜索引擎——原理、技术与系统》ch. 2: home pages first.
     #[test]
     fn home_pages_of_known_sites_come_before_deeper_pages() {
         let mut web = Web::new(&[("a/", &["a/1", "a/2"]), ("a/1", &["b/", "b/x"]), ("b/", &["c/"])]);

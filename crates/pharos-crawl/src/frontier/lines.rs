@@ -1,4 +1,4 @@
-//! Where sites wait: for the moment they may be asked again, for their turn, or for pages.
+//! Where sites wait: for the end of their delay, for their turn, or for a refill.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -8,15 +8,15 @@ use pharos_core::{SiteId, Timestamp};
 use super::site::{Site, Sites};
 use super::strategy::{Overtaking, Rank, Strategy};
 
-/// Every site stands in one of the lines, once, or in none.
+/// The wait queues. Every site is in at most one of them, at most once.
 pub(super) struct Lines {
     pub(super) strategy: Box<dyn Strategy>,
     pub(super) overtaking: Overtaking,
-    /// Sites that wait for their moment, the earliest first, and who came first.
+    /// Sites in their delay, by the end of it and then by arrival.
     turns: BinaryHeap<Reverse<(Timestamp, u64, SiteId)>>,
-    /// Sites whose moment has come, as the strategy ranks them, and who waited longest.
+    /// Sites that may be requested now, by strategy rank, waiting time and arrival.
     ready: BinaryHeap<Reverse<(Rank, Timestamp, u64, SiteId)>>,
-    /// Sites that have no pages here and may have some in the catalog.
+    /// Sites without queued pages that may have due pages in the catalog.
     pub(super) hungry: VecDeque<SiteId>,
     connections_per_host: usize,
     came: u64,
@@ -37,13 +37,15 @@ impl Lines {
         }
     }
 
-    /// A site may be asked by so many requests at once from now on.
+    /// Sets the number of concurrent requests per site.
     pub(super) fn set_connections(&mut self, connections_per_host: usize) {
         self.connections_per_host = connections_per_host.max(1);
     }
 
-    /// Puts a site where it belongs: where it waits for its moment or its turn if it has something to ask, among the
-    /// hungry if it may have, and nowhere if it waits for something else or is asked as much as it may be.
+    /// Adds a site to the queue it belongs to.
+    ///
+    /// A site with queued work waits for its delay or its turn, and an empty one for a refill. A site that waits for
+    /// something else, or has the maximum number of concurrent requests, is in no queue.
     pub(super) fn line_up(&mut self, id: SiteId, site: &mut Site) {
         let one_by_one = self.overtaking == Overtaking::Pages;
         if site.waits || site.under_way >= self.connections_per_host || (one_by_one && site.unabsorbed > 0) {
@@ -64,13 +66,13 @@ impl Lines {
         }
     }
 
-    /// Its pages are to be drawn from the catalog.
+    /// Queues a site for a refill from the catalog.
     pub(super) fn starve(&mut self, id: SiteId, site: &mut Site) {
         site.waits = true;
         self.hungry.push_back(id);
     }
 
-    /// Lets the strategy choose among the sites whose moment has come.
+    /// Moves sites whose delay is over to the ready queue.
     pub(super) fn call_up(&mut self, sites: &Sites, now: Timestamp) {
         self.now = now;
         while let Some(Reverse((at, came, id))) =
@@ -82,7 +84,7 @@ impl Lines {
         }
     }
 
-    /// The site that goes first.
+    /// Removes and returns the first ready site.
     pub(super) fn first(&mut self) -> Option<SiteId> {
         self.ready.pop().map(|Reverse((.., id))| id)
     }
@@ -91,12 +93,12 @@ impl Lines {
         self.ready.is_empty()
     }
 
-    /// When the next site's moment comes.
+    /// Returns the end of the earliest delay.
     pub(super) fn next_moment(&self) -> Option<Timestamp> {
         self.turns.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// Sites that wait for anything.
+    /// Returns the number of waiting sites.
     pub(super) fn len(&self) -> usize {
         self.turns.len() + self.ready.len() + self.hungry.len()
     }

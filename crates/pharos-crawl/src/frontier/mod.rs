@@ -1,15 +1,14 @@
-//! Which page next, and when: one queue per site, filled in chunks from the catalog as a strategy says.
+//! The frontier (待抓取队列): one page queue per site, refilled in batches from the catalog.
 //!
-//! A site takes part as long as it has something to do. It waits in a heap for the moment it may be asked again; those
-//! whose moment has come wait in a second heap, where the strategy's [rank](strategy::Rank) decides who goes first, and
-//! among equals who waited longest: that is politeness, then strategy, then fairness. No clock and no store in here:
-//! the loop hands in the time and the pages.
+//! A site takes part while it has work. It waits in a heap for the end of its delay. Sites whose delay is over wait
+//! in a second heap, ordered by the strategy's [rank](strategy::SiteRank) and then by waiting time: politeness first,
+//! then strategy, then fairness. The caller passes in the time and the pages.
 //!
-//! Every page that [`Frontier::next`] gives is *held* until [`Frontier::absorbed`], and a held page is never given
-//! again, however often the catalog still calls it due.
+//! Every page returned by [`Frontier::next`] is *in progress* until [`Frontier::page_applied`]. A page in progress is
+//! never returned again, even if the catalog still lists it as due.
 //!
-//! [`strategy`] is the contract of the strategies, each of which has a file of its own; [`weight`] is what a page is
-//! worth before and after it was seen.
+//! [`strategy`] defines the strategy trait and its implementations, [`weight`] the value of a page before and after
+//! its first visit.
 
 mod alternate;
 mod breadth_first;
@@ -41,40 +40,41 @@ use site::Sites;
 pub(crate) use strategy::{Admission, Strategy, chosen};
 use strategy::{Overtaking, Queued};
 
-/// Pages of one site set aside; with more of them the whole site is.
+/// Maximum number of parked pages per site; beyond it the whole site is suspended.
 const MAX_PARKED: usize = 1_024;
 
-/// What to do next.
+/// The next action of the crawl loop.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
-    /// Ask for this page. The loop answers with `started`, `refused`, `park` or `robots_first`.
+    /// Fetch this page. The loop responds with `request_started`, `page_refused`, `park` or `fetch_robots_first`.
     Page(DuePage),
-    /// Ask for a robots.txt. The loop answers with `started`.
+    /// Fetch a robots.txt. The loop responds with `request_started`.
     Robots(RobotsErrand),
-    /// Read due pages of these sites and hand them to `fill`.
+    /// Read due pages of these sites and pass them to `refill`.
     Fill(Vec<Draw>),
-    /// Nothing before this moment, or before something happens.
+    /// Wait until this time, or until an event arrives.
     Wait(Option<Timestamp>),
 }
 
-/// What to read of a site: a list of pages for each lane, in its order and up to its number.
+/// A request for due pages of a site: order and maximum number for each sub-queue.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Draw {
     pub(crate) site: SiteId,
     pub(crate) lanes: Vec<(DueOrder, usize)>,
 }
 
-/// On the way to a server's rules.
+/// A pending robots.txt request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RobotsErrand {
-    /// The robots.txt of the server whose pages wait for it.
+    /// The robots.txt of the server whose pages depend on it.
     pub(crate) origin: PageUrl,
-    /// The address to ask now: the same, or where it was redirected to.
+    /// The URL to request: `origin`, or the target of its redirects.
     pub(crate) ask: PageUrl,
-    /// Redirects so far.
+    /// Number of redirects so far.
     pub(crate) hops: u32,
 }
 
+/// The pages of all active sites, and the order in which they are fetched.
 pub(crate) struct Frontier {
     admission: Admission,
     sites: Sites,
@@ -89,7 +89,7 @@ pub(crate) struct Frontier {
 }
 
 impl Frontier {
-    /// `delay` is the wait between requests to a site of which nothing better is known.
+    /// Creates an empty frontier. `delay` is the initial wait between requests to a site.
     pub(crate) fn new(
         strategy: Box<dyn Strategy>,
         admission: Admission,
@@ -110,7 +110,7 @@ impl Frontier {
         }
     }
 
-    /// The catalog has pages of this site due.
+    /// Activates a site that has due pages in the catalog.
     pub(crate) fn wake(&mut self, id: SiteId) {
         let site = self.sites.get(id);
         site.dry = false;
@@ -118,12 +118,12 @@ impl Frontier {
         self.lines.line_up(id, site);
     }
 
-    /// A site may be asked by so many requests at once from now on.
+    /// Sets the number of concurrent requests per site.
     pub(crate) fn set_connections(&mut self, connections_per_host: usize) {
         self.lines.set_connections(connections_per_host);
     }
 
-    /// Makes a page the next of its site, whatever the strategy would say: an operator wants it now. One that is under way
+    /// Makes a page the next of its site regardless of the strategy, on an operator's request. A page in progress
     /// stays so.
     pub(crate) fn put_first(&mut self, page: DuePage) {
         let queued = Queued::from(page);
@@ -146,6 +146,7 @@ impl Frontier {
         self.lines.line_up(id, site);
     }
 
+    /// Returns the next action.
     pub(crate) fn next(&mut self, now: Timestamp) -> Next {
         self.lines.call_up(&self.sites, now);
         loop {
@@ -183,7 +184,7 @@ impl Frontier {
         }
     }
 
-    /// Drops what is queued of something that was taken out for good.
+    /// Removes queued pages of a removed page or site.
     pub(crate) fn forget(&mut self, removal: &Removal) {
         let (id, page) = match removal {
             Removal::Site(site) => (site.id(), None),
@@ -197,7 +198,7 @@ impl Frontier {
         self.lines.line_up(id, site);
     }
 
-    /// A request to the site has begun.
+    /// Records the start of a request to the site.
     pub(crate) fn started(&mut self, id: SiteId, now: Timestamp) {
         self.under_way += 1;
         let site = self.sites.get(id);
@@ -206,7 +207,7 @@ impl Frontier {
         self.lines.line_up(id, site);
     }
 
-    /// A request to the site has ended; the next may begin `delay` later.
+    /// Records the end of a request to the site; the next may start `delay` later.
     pub(crate) fn ended(&mut self, id: SiteId, now: Timestamp, delay: Duration) {
         self.under_way = self.under_way.saturating_sub(1);
         let site = self.sites.get(id);
@@ -216,13 +217,13 @@ impl Frontier {
         self.lines.line_up(id, site);
     }
 
-    /// The page just given is not asked for; a record says so.
+    /// Records that the page just returned is refused. A record contains the reason.
     pub(crate) fn refused(&mut self, page: &DuePage) {
         let id = page.url.id().site();
         self.lines.line_up(id, self.sites.get(id));
     }
 
-    /// The page just given waits until the rules of its server are known.
+    /// Returns the page to its queue until the robots.txt of its server is known.
     pub(crate) fn robots_first(&mut self, page: DuePage, errand: RobotsErrand) {
         let id = self.put_back(page);
         self.sites.get(id).needs_robots = true;
@@ -230,7 +231,7 @@ impl Frontier {
         self.errand(errand);
     }
 
-    /// The page just given stays the next of its site, which is not asked before then.
+    /// Returns the page to the front of its queue. The site is not requested before `until`.
     pub(crate) fn postpone(&mut self, page: DuePage, until: Timestamp) {
         let id = self.put_back(page);
         let site = self.sites.get(id);
@@ -238,7 +239,7 @@ impl Frontier {
         self.lines.line_up(id, site);
     }
 
-    /// Makes the page just given the next of its site again.
+    /// Makes the page just returned the next of its site again.
     fn put_back(&mut self, page: DuePage) -> SiteId {
         let queued = Queued::from(page);
         let id = queued.id.site();
@@ -249,7 +250,7 @@ impl Frontier {
         id
     }
 
-    /// The same for a robots.txt.
+    /// Returns a robots.txt request to the queue. The site is not requested before `until`.
     pub(crate) fn postpone_errand(&mut self, errand: RobotsErrand, until: Timestamp) {
         let id = errand.ask.id().site();
         let site = self.sites.get(id);
@@ -258,7 +259,7 @@ impl Frontier {
         self.lines.line_up(id, site);
     }
 
-    /// Asks a site for a robots.txt, before any page.
+    /// Queues a robots.txt request before all pages of the site.
     pub(crate) fn errand(&mut self, errand: RobotsErrand) {
         let id = errand.ask.id().site();
         let site = self.sites.get(id);
@@ -266,14 +267,14 @@ impl Frontier {
         self.lines.line_up(id, site);
     }
 
-    /// The rules that pages of a site waited for are known.
+    /// Records that the robots.txt of a site is known.
     pub(crate) fn robots_known(&mut self, id: SiteId) {
         let site = self.sites.get(id);
         site.needs_robots = false;
         self.lines.line_up(id, site);
     }
 
-    /// Sets the page just given aside until then, or for good. It stays due in the catalog.
+    /// Parks the page just returned until `until`, or for the rest of the crawl. It stays due in the catalog.
     pub(crate) fn park(&mut self, page: &DuePage, until: Option<Timestamp>) {
         let id = page.url.id();
         self.settle(id.site());
@@ -290,7 +291,7 @@ impl Frontier {
         self.lines.line_up(id.site(), site);
     }
 
-    /// Takes back pages that were set aside and whose time has come. Gives how many sites.
+    /// Releases parked pages whose time has come. Returns the number of sites.
     pub(crate) fn release(&mut self, now: Timestamp) -> usize {
         let mut sites = 0;
         while let Some(Reverse((_, id))) = self.releases.peek().copied().filter(|Reverse((at, _))| *at <= now)
@@ -308,7 +309,7 @@ impl Frontier {
         sites
     }
 
-    /// What came of this page is in the catalog.
+    /// Records that the catalog contains the outcome of this page.
     pub(crate) fn absorbed(&mut self, page: PageId) {
         if self.held.remove(&page) {
             self.settle(page.site());
@@ -318,22 +319,22 @@ impl Frontier {
         }
     }
 
-    /// Nothing waits, nothing is under way, everything given is absorbed.
+    /// Returns `true` if no site waits, no request is in progress and every outcome is in the catalog.
     pub(crate) fn is_idle(&self) -> bool {
         self.lines.len() == 0 && self.under_way == 0 && self.unabsorbed == 0
     }
 
-    /// Pages that wait for their turn.
+    /// Returns the number of queued pages.
     pub(crate) fn queued(&self) -> usize {
         self.queued
     }
 
-    /// Sites that wait for their turn or are being asked.
+    /// Returns the number of sites that wait or have requests in progress.
     pub(crate) fn active_sites(&self) -> usize {
         self.lines.len() + self.under_way
     }
 
-    /// Forgets sites of which there is nothing to remember.
+    /// Drops sites without state.
     pub(crate) fn prune(&mut self, now: Timestamp) {
         self.sites.prune(now);
     }
@@ -343,7 +344,7 @@ impl Frontier {
         [self.lines.next_moment(), release].into_iter().flatten().min()
     }
 
-    /// Nothing has to be awaited any more of a page that was given.
+    /// Decrements the counts of pages whose outcome is outstanding.
     fn settle(&mut self, id: SiteId) {
         self.unabsorbed = self.unabsorbed.saturating_sub(1);
         let site = self.sites.get(id);

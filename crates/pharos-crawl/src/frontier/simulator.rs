@@ -1,6 +1,6 @@
-//! A web and a catalog in memory, for trying strategies on the examples of the books with the real frontier.
+//! A web and a catalog in memory, for running strategies on worked examples with the real frontier.
 //!
-//! Pages are written `site/path`. Every request is answered at once, and absorbed before the next one is begun.
+//! Pages are written `site/path`. Every request is answered immediately and applied before the next one starts.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub(super) struct Web {
     pub(super) config: CrawlConfig,
     links: HashMap<PageId, Vec<PageUrl>>,
     weights: HashMap<PageId, u32>,
-    /// In the order in which they were found.
+    /// In order of discovery.
     catalog: Vec<Known>,
     now: Timestamp,
 }
@@ -60,7 +60,7 @@ impl Web {
         }
     }
 
-    /// 003 part 1, T1: 0→(1, 2), 1→(3, 4), 2→(5, 6), and back 6→0.
+    /// The tree 0→(1, 2), 1→(3, 4), 2→(5, 6), and back 6→0 (《走进搜索引擎》ch. 2).
     pub(super) fn tree() -> Self {
         Self::new(&[
             ("s/0", &["s/1", "s/2"]),
@@ -70,12 +70,12 @@ impl Web {
         ])
     }
 
-    /// 001 F112: A on one server links to B, C and E; E on another to D and F.
+    /// A on one server links to B, C and E; E on another to D and F (survey of robot-based Web indexing and search).
     pub(super) fn discovery_example() -> Self {
         Self::new(&[("one/a", &["one/b", "one/c", "two/e"]), ("two/e", &["two/d", "two/f"])])
     }
 
-    /// 0→1→2→… up to `last`.
+    /// The chain 0→1→2→… up to `last`.
     pub(super) fn chain(last: usize) -> Self {
         let mut web = Self::new(&[]);
         for n in 0..last {
@@ -84,7 +84,7 @@ impl Web {
         web
     }
 
-    /// A page that an earlier crawl found and did not ask for.
+    /// Adds a page that an earlier crawl discovered but did not fetch.
     pub(super) fn known(&mut self, page: &str, depth: u32) {
         self.find(&url(page), depth, Timestamp::EPOCH);
     }
@@ -101,7 +101,7 @@ impl Web {
         self.catalog.iter_mut().for_each(|known| known.due = true);
     }
 
-    /// Crawls to the end and gives the pages in the order in which they were asked for.
+    /// Crawls to the end and returns the pages in the order in which they were requested.
     pub(super) fn crawl(&mut self, seeds: &[&str]) -> Vec<String> {
         let admission = Admission::of(&self.config, self.now);
         let mut frontier = Frontier::new(chosen(&self.config), admission, 1, Duration::ZERO);
@@ -152,7 +152,7 @@ impl Web {
         Some(url.id().site())
     }
 
-    /// What a page links to becomes known, by the crate's own reading of a record.
+    /// Adds the links of a page to the catalog with [`interpret_record`].
     fn absorb(&mut self, page: &DuePage) -> Vec<SiteId> {
         for known in self.catalog.iter_mut().filter(|known| known.page.url == page.url) {
             known.due = false;

@@ -1,4 +1,4 @@
-//! What is remembered of a site while it takes part.
+//! Queues and state of the active sites.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -9,39 +9,40 @@ use pharos_core::{PageId, SiteId, Timestamp};
 use super::RobotsErrand;
 use super::strategy::{Candidate, Queued, Rank, Strategy};
 
-/// Sites remembered as asked after there is nothing else to remember of them.
+/// Maximum number of sites remembered as requested after their other state is dropped.
 const MAX_ASKED: usize = 1 << 18;
 
+/// Queued pages and state of one site.
 #[derive(Default)]
 pub(super) struct Site {
     pub(super) pages: VecDeque<Queued>,
     pub(super) errands: VecDeque<RobotsErrand>,
-    /// Nothing is asked before this moment.
+    /// Earliest time of the next request.
     pub(super) ready: Timestamp,
     pub(super) delay: Duration,
     pub(super) under_way: usize,
     pub(super) unabsorbed: usize,
     pub(super) parked: Vec<PageId>,
-    /// Pages of the last draw that are not for this crawl.
+    /// Number of pages in the last refill that are not for this crawl.
     pub(super) passed_over: usize,
-    /// Pages it may have here.
+    /// Maximum number of queued pages.
     pub(super) room: usize,
-    /// A page of it was given.
+    /// A page of the site was returned before.
     pub(super) asked: bool,
-    /// Its pages wait until a robots.txt is known.
+    /// Pages wait for the robots.txt.
     pub(super) needs_robots: bool,
-    /// The catalog has no more pages due, as far as we know.
+    /// The catalog has no more due pages, as far as known.
     pub(super) dry: bool,
-    /// Pages were found since it was drawn, and the strategy wants to see them first.
+    /// Pages were discovered since the last refill, and the strategy considers them first.
     pub(super) stale: bool,
-    /// Set aside as a whole.
+    /// The whole site is parked.
     pub(super) closed: bool,
-    /// Stands in one of the lines.
+    /// The site is in one of the wait queues.
     pub(super) waits: bool,
 }
 
 impl Site {
-    /// Its place among the sites that may be asked now. A robots.txt goes before all pages.
+    /// Returns the rank of the site among the ready sites. A robots.txt precedes all pages.
     pub(super) fn rank(&self, strategy: &dyn Strategy) -> Rank {
         match self.pages.front() {
             Some(Queued { page, .. }) if self.errands.is_empty() => {
@@ -51,7 +52,7 @@ impl Site {
         }
     }
 
-    /// Is there nothing about it to remember?
+    /// Returns `true` if there is no state to keep.
     pub(super) fn is_forgettable(&self, now: Timestamp) -> bool {
         let waits = self.waits || self.closed || self.needs_robots || self.ready > now;
         let has =
@@ -60,16 +61,16 @@ impl Site {
     }
 }
 
-/// The sites that take part.
+/// The active sites.
 pub(super) struct Sites {
     known: HashMap<SiteId, Site, RandomState>,
-    /// Sites of which a page was given.
+    /// Sites of which a page was returned.
     asked: HashSet<SiteId, RandomState>,
     delay: Duration,
 }
 
 impl Sites {
-    /// `delay` is the wait between requests to a site of which nothing better is known.
+    /// Creates an empty set. `delay` is the initial wait between requests to a site.
     pub(super) fn new(delay: Duration) -> Self {
         Self { known: HashMap::default(), asked: HashSet::default(), delay }
     }
@@ -85,7 +86,7 @@ impl Sites {
 
     pub(super) fn remember_asked(&mut self, id: SiteId) {
         if self.asked.len() >= MAX_ASKED {
-            // A site taken for a new one again gets one page out of turn: less harm than growing for ever.
+            // A site taken for new again gets one page out of turn, which is better than unbounded growth.
             self.asked.clear();
         }
         self.asked.insert(id);
@@ -96,7 +97,7 @@ impl Sites {
         self.asked.remove(&id);
     }
 
-    /// Forgets sites of which there is nothing to remember.
+    /// Drops sites without state.
     pub(super) fn prune(&mut self, now: Timestamp) {
         self.known.retain(|_, site| !site.is_forgettable(now));
     }

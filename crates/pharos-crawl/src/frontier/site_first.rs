@@ -1,7 +1,7 @@
-//! New servers first: the way of WebCrawler (001 F122, F123).
+//! New servers first, the strategy of WebCrawler (Pinkerton 1994).
 //!
-//! Before anything else one page of each new site is fetched; when all known sites were visited, they take turns until
-//! a new one appears. That covers many servers early and spreads the load (F124).
+//! One page of each new site is fetched before anything else. When all known sites were visited, they take turns
+//! until a new one appears. This covers many servers early and spreads the load.
 
 use pharos_store::DueOrder;
 
@@ -33,7 +33,7 @@ mod tests {
     use super::super::simulator::Web;
     use pharos_core::config::StrategyName;
 
-    /// 001 F123.
+    /// Survey of robot-based Web indexing and search (WebCrawler): a new server precedes the list.
     #[test]
     fn a_page_of_a_new_site_comes_before_anything_else() {
         let mut web = Web::new(&[
@@ -48,7 +48,7 @@ mod tests {
         assert_eq!(order, expected);
     }
 
-    /// 001 F112: both servers were visited, so they take turns.
+    /// Survey of robot-based Web indexing and search: both servers were visited, so they take turns.
     #[test]
     fn known_sites_take_turns() {
         let mut web = Web::discovery_example();

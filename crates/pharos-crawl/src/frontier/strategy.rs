@@ -1,8 +1,8 @@
-//! The contract of the strategies, which of them the configuration asks for, and which pages a crawl is about at all.
+//! The strategy trait, its selection by configuration, and the admission of pages to a crawl.
 //!
-//! A strategy never sees more than it has to: it says in which orders the pages of a site are drawn from the catalog,
-//! how many at once, and which of the sites that may be asked now goes first. When a site may be asked is none of its
-//! business: politeness stands above every strategy.
+//! A strategy decides in which orders the pages of a site are read from the catalog, how many at once, and which
+//! ready site goes first. It has no influence on when a site is ready: politeness takes precedence over every
+//! strategy.
 
 use std::collections::VecDeque;
 
@@ -18,70 +18,69 @@ use super::importance::Importance;
 use super::site_first::SiteFirst;
 use super::worm::Worm;
 
-/// Lanes of a strategy, and pages of a lane in a row, whatever the configuration says.
+/// Upper bounds on the number of sub-queues and on the share of one.
 const MAX_LANES: usize = 8;
 const MAX_SHARE: u32 = 100;
 
-/// Which page next. Implementations promise that `rank` and `reorder` depend on what they are given alone, so that a
-/// crawl with the same answers goes the same way.
+/// Chooses the next page. `rank` and `reorder` must depend on their arguments alone, so that a crawl with the same
+/// responses takes the same course.
 pub(crate) trait Strategy: Send {
-    /// The queues of a site, each drawn from the catalog in its own order, and how many pages come from each in turn.
+    /// Returns the sub-queues of a site, each read from the catalog in its own order.
     fn lanes(&self) -> &[Lane];
 
-    /// Pages of a site drawn at once: few where what is found meanwhile is to be weighed against what waits.
+    /// Returns the number of pages read per refill: few where new pages must compete with queued ones.
     fn chunk(&self) -> usize {
         256
     }
 
-    /// What may overtake pages that are drawn already.
+    /// Returns what may overtake queued pages.
     fn overtaking(&self) -> Overtaking {
         Overtaking::Nothing
     }
 
-    /// Puts pages just drawn into an order that the catalog does not know.
+    /// Sorts pages of a refill by a key that the catalog does not have.
     fn reorder(&self, _drawn: &mut [Queued]) {}
 
-    /// Is this page for this strategy? One that is not stays due in the catalog.
+    /// Returns `true` if the strategy fetches this page. Other pages stay due in the catalog.
     fn admits(&self, _page: &DuePage) -> bool {
         true
     }
 
-    /// Which of the sites that may be asked now goes first; among equals it is the one that waited longest.
+    /// Returns the rank of a ready site; among equals, the site that waited longest goes first.
     fn rank(&self, _site: &Candidate<'_>) -> Rank {
         Rank::FIRST
     }
 }
 
-/// A queue of a site.
+/// A sub-queue of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lane {
-    /// The order in which it is drawn. Of a random order the number is only where it starts: no two draws are alike.
+    /// Order in the catalog. The number of a random order is only a seed: no two refills are alike.
     pub(crate) order: DueOrder,
-    /// Pages taken from it before it is the next lane's turn.
+    /// Number of pages taken before the next sub-queue has its turn.
     pub(crate) share: usize,
 }
 
-/// What may overtake pages that are drawn already.
+/// What may overtake queued pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overtaking {
-    /// Nothing: what is found waits until what is drawn is used up.
+    /// Nothing: new pages wait until the queue is empty.
     Nothing,
-    /// Sites that had nothing to do are drawn before any site is asked.
+    /// Sites without work are refilled before any site is requested.
     Sites,
-    /// Those, and pages of the same site: it is asked again only when all is known of what it gave, and drawn anew
-    /// where that had pages of it.
+    /// As `Sites`, and new pages of the same site: the site is requested again only when all its outcomes are in the
+    /// catalog, and refilled if they contained pages of it.
     Pages,
 }
 
-/// A site that may be asked now.
+/// A ready site.
 pub(crate) struct Candidate<'a> {
-    /// Its next page.
     pub(crate) next: &'a DuePage,
-    /// No page of it was asked for so far.
+    /// `true` if no page of the site was requested so far.
     pub(crate) is_new: bool,
 }
 
-/// A place among the sites that may be asked now; the smallest goes first.
+/// Position among the ready sites; the smallest goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
     pub(crate) class: u32,
@@ -89,16 +88,16 @@ pub(crate) struct Rank {
 }
 
 impl Rank {
-    /// Before everything else.
+    /// Precedes everything else.
     pub(crate) const FIRST: Rank = Rank { class: 0, then: i64::MIN };
 
-    /// Only the class counts.
+    /// Creates a rank from the class alone.
     pub(crate) fn class(class: u32) -> Self {
         Self { class, then: 0 }
     }
 }
 
-/// A page drawn from the catalog; its id is worked out once.
+/// A page read from the catalog, with its precomputed id.
 #[derive(Debug)]
 pub(crate) struct Queued {
     pub(crate) id: PageId,
@@ -111,7 +110,7 @@ impl From<DuePage> for Queued {
     }
 }
 
-/// What the configuration asks for.
+/// Returns the configured strategy.
 pub(crate) fn chosen(config: &CrawlConfig) -> Box<dyn Strategy> {
     match config.strategy {
         StrategyName::BreadthFirst => Box::new(BreadthFirst),
@@ -124,17 +123,19 @@ pub(crate) fn chosen(config: &CrawlConfig) -> Box<dyn Strategy> {
     }
 }
 
-/// Which pages a crawl is about. Together with a strategy it gives the four restart modes of the RBSE spider
-/// (001 F119): from the seeds or from all that is known and unvisited, breadth first or depth first.
+/// Decides which pages belong to a crawl.
+///
+/// Together with a strategy it gives the four restart modes of the RBSE spider (Eichmann 1994): from the seeds or
+/// from all known unvisited pages, breadth first or depth first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admission {
     max_depth: u32,
-    /// Pages known before are not followed, but for the seeds.
+    /// Only pages discovered since then are fetched, and seeds.
     found_since: Option<Timestamp>,
 }
 
 impl Admission {
-    /// For a crawl that started then.
+    /// Returns the admission rules of a crawl that started at `started`.
     pub(crate) fn of(config: &CrawlConfig, started: Timestamp) -> Self {
         Self {
             max_depth: config.max_depth,
@@ -148,22 +149,23 @@ impl Admission {
     }
 }
 
-/// Lanes in these orders with shares from the configuration, made sane: at least one page from each lane. Lanes
-/// without a share get one page, shares without a lane are ignored.
+/// Builds sub-queues in these orders with the configured shares, bounded to at least one page each.
+///
+/// A sub-queue without a share gets one page; surplus shares are ignored.
 pub(super) fn lanes_of(orders: impl IntoIterator<Item = DueOrder>, shares: &[u32]) -> Vec<Lane> {
     let share = |lane| shares.get(lane).copied().unwrap_or(1).clamp(1, MAX_SHARE) as usize;
     let lane = |(number, order)| Lane { order, share: share(number) };
     orders.into_iter().take(MAX_LANES).enumerate().map(lane).collect()
 }
 
-/// Pages of as many whole rounds through the lanes as fit into `about`, and of one at least.
+/// Returns the number of pages in as many whole rounds as fit into `about`, and in at least one.
 pub(super) fn whole_rounds(lanes: &[Lane], about: usize) -> usize {
     let round = lanes.iter().map(|lane| lane.share).sum::<usize>().max(1);
     (about / round).max(1) * round
 }
 
-/// One queue out of several: the share of the first, the share of the second, and so on, in rounds; a lane that has
-/// nothing left is passed over. Nothing is lost, and each lane keeps its order.
+/// Merges sub-queues in rounds: the share of the first, the share of the second, and so on. An empty sub-queue is
+/// skipped. No page is lost, and each sub-queue keeps its order.
 pub(super) fn interleave(mut drawn: Vec<Vec<Queued>>, lanes: &[Lane]) -> VecDeque<Queued> {
     if drawn.len() == 1 {
         return drawn.pop().map(VecDeque::from).unwrap_or_default();
@@ -206,7 +208,7 @@ mod tests {
                 let expected: Vec<String> = (0..*length).map(|n| format!("http:{host}example/{n}")).collect();
                 prop_assert_eq!(own, expected.iter().collect::<Vec<_>>());
             }
-            // As long as every lane is full, a round holds exactly the shares.
+            // While every sub-queue has pages, a round contains exactly the shares.
             let rounds = lanes.iter().zip(&lengths).map(|(lane, n)| n / lane.share).min().unwrap_or(0);
             for (lane, Lane { share, .. }) in lanes.iter().enumerate() {
                 let host = format!("//s{lane}.");
@@ -216,7 +218,8 @@ mod tests {
         }
     }
 
-    /// 001 F119: from a given page or from the known unvisited, breadth first or limited depth first.
+    /// RBSE spider (Eichmann 1994): from a given page or from known unvisited pages, breadth first or limited depth
+    /// first.
     #[test]
     fn the_four_restart_modes_of_the_rbse_spider() {
         let order = |strategy, restart| {

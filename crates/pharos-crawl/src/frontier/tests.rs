@@ -1,4 +1,4 @@
-//! What every strategy keeps: no page twice, no site too soon, memory bounded.
+//! Properties of every strategy: no page twice, no site too soon, bounded memory.
 
 use super::filling::{FILLED_AT_ONCE, OVERALL};
 use super::simulator::due_page;
@@ -19,7 +19,7 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
-/// What breadth first draws at once.
+/// Pages that breadth first reads per refill.
 const CHUNK: usize = 256;
 const DELAY: Duration = Duration::from_millis(100);
 
@@ -35,7 +35,7 @@ fn frontier() -> Frontier {
     breadth_first(DELAY)
 }
 
-/// Fills every site that asks from `catalog`, then gives what is next.
+/// Refills every site from `catalog` on demand, then returns the next action.
 fn next(frontier: &mut Frontier, catalog: &BTreeMap<SiteId, Vec<DuePage>>, now: Timestamp) -> Next {
     loop {
         match frontier.next(now) {
@@ -72,7 +72,7 @@ fn a_site_waits_from_the_end_of_its_last_request() {
     frontier.started(site(1), at(5100));
     frontier.ended(site(1), at(5200), DELAY * 3);
     frontier.wake(site(1));
-    // Nothing but what is held is due, and that is seen before the delay is over.
+    // Only pages in progress are due, and that is detected before the delay is over.
     assert_eq!(next(&mut frontier, &catalog, at(5200)), Next::Wait(None));
 }
 
@@ -111,7 +111,7 @@ fn what_an_operator_wants_comes_first_and_once() {
     }
     let number = |n: usize| page(1, n).url.to_string();
     assert_eq!(given, [0, 4, 1, 2, 3].map(number), "and what is under way is not begun again");
-    // What was set aside is taken back.
+    // A parked page is taken back.
     let mut frontier = breadth_first(Duration::ZERO);
     frontier.wake(site(1));
     let Next::Page(first) = next(&mut frontier, &catalog, at(0)) else { panic!("a page is due") };
@@ -151,7 +151,7 @@ fn robots_come_first_and_other_sites_go_on() {
     assert_eq!(next(&mut frontier, &catalog, at(0)), Next::Robots(errand));
     frontier.started(site(1), at(0));
     frontier.ended(site(1), at(10), DELAY);
-    // Redirected to another site: that one is asked in its own time, and pages wait still.
+    // Redirected to another site: that site is requested at its own pace, and the pages keep waiting.
     let moved = RobotsErrand { origin: robots_txt, ask: page(2, 9).url.robots_txt(), hops: 1 };
     frontier.errand(moved.clone());
     frontier.wake(site(2));
@@ -212,8 +212,8 @@ fn memory_is_bounded_with_many_sites() {
 }
 
 proptest! {
-    /// Whatever happens in whatever order: no page is out twice, no site is asked too soon or too often at once,
-    /// and in the end every page was given.
+    /// Under any sequence of events: no page is returned twice, no site is requested too soon or too often at once,
+    /// and every page is returned in the end.
     #[test]
     fn promises_hold(steps in proptest::collection::vec((0..5u8, 0..8usize, 0..150i64), 0..200), connections in 1..3usize, strategy in 0..7usize) {
         let pages: Vec<DuePage> = (0..3).flat_map(|s| (0..8).map(move |n| page(s, n))).collect();
@@ -261,7 +261,7 @@ proptest! {
     }
 }
 
-/// A site that ran out of pages is filled although others have enough, and a new one is not forgotten.
+/// An empty site is refilled although others have enough pages, and a new one is not forgotten.
 #[test]
 fn a_hungry_site_does_not_wait_for_ever() {
     let mut frontier = breadth_first(Duration::ZERO);
@@ -283,7 +283,7 @@ fn a_hungry_site_does_not_wait_for_ever() {
     panic!("the second site was never asked");
 }
 
-/// Time this thread had a core, so that what else the machine does matters little.
+/// Returns the CPU time of this thread, so that other load on the machine matters little.
 fn busy() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text.split(' ').next().and_then(|number| number.parse().ok());
@@ -292,8 +292,8 @@ fn busy() -> Duration {
 
 /// `cargo test --release -p pharos-crawl --lib how_many_steps -- --ignored --nocapture`
 ///
-/// A cycle is `next`, `started`, `ended` and `absorbed`, with its share of `fill`. Pages go round, so that none have
-/// to be made on the way.
+/// A cycle is `next`, `request_started`, `request_ended` and `page_applied`, with its share of `refill`. Pages are
+/// reused, so that none are created on the way.
 #[test]
 #[ignore = "a measurement"]
 fn how_many_steps_a_second() {

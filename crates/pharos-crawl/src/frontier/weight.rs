@@ -1,40 +1,38 @@
-//! What a page is worth: predicted before it was seen, true afterwards.
+//! Page weights: predicted before the first visit, true weight after it (《搜索引擎——原理、技术与系统》§6.1).
 //!
-//! Every page that was not visited has a *predicted* weight and every visited one a *true* weight, both from 1 to
-//! 1,000 (000 part 2, B29; part 1, LC14). Predictors: the weight of the page it was found on, the anchor, the length
-//! of the directory, how many pages refer to it, who added it, the depth of the domain, and whether it speaks a wanted
-//! language. Guide words (导向词) raise both (B30).
+//! Every unvisited page has a *predicted* weight and every visited page a *true* weight, both from 1 to 1,000.
+//! Predictors are the weight of the referring page, the anchor, the length of the directory, the number of referring
+//! pages, the source of the URL, the depth of the domain, and the wanted language. Guide words (导向词) raise both.
 //!
-//! Pure functions: the same clues give the same weight, live and when the library is replayed.
+//! Pure functions: live operation and replay of the library give the same weights.
 
 use pharos_core::PageUrl;
 use pharos_core::config::CrawlConfig;
 
 use crate::guide_words;
 
-/// Where the rule of [`initial_weight`] starts.
+/// Starting value of [`initial_weight`].
 pub const INITIAL_WEIGHT: u32 = 10;
-/// The greatest weight; the smallest is 1.
+/// The maximum weight; the minimum is 1.
 pub const MAX_WEIGHT: u32 = 1_000;
 
-/// What makes an address look like a machine's: each occurrence costs two.
+/// Substrings that indicate a dynamically generated URL; each occurrence costs two.
 const SUSPECT: [&str; 3] = ["search", "proxy", "gate"];
-/// An anchor of so many characters says what it leads to; a longer one says no more.
+/// Number of characters at which an anchor counts as descriptive; longer ones count no more.
 const TELLING_ANCHOR: usize = 8;
 
-/// What the operator wants, made ready for comparing.
+/// The operator's preferences, prepared for comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WeightRules {
-    /// Words that lead the crawl.
     pub guide_words: Vec<String>,
-    /// Hosts and domains whose pages weigh more.
+    /// Hosts and domains whose pages get a higher weight.
     pub important_sites: Vec<String>,
-    /// Languages and charsets whose pages weigh more.
+    /// Languages and charsets whose pages get a higher weight.
     pub wanted: Vec<String>,
 }
 
 impl WeightRules {
-    /// What a configuration asks for.
+    /// Reads the preferences of a configuration.
     pub fn of(config: &CrawlConfig) -> Self {
         let lower = |texts: &[String]| texts.iter().map(|text| text.trim().to_lowercase()).collect();
         Self {
@@ -61,45 +59,38 @@ impl WeightRules {
     }
 }
 
-/// Who told us of a page.
+/// Source of a URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AddedBy {
-    /// A link led there.
     #[default]
     Link,
-    /// A site's own list of its pages.
     Sitemap,
-    /// Somebody submitted it.
     Submission,
-    /// An operator named it.
     Seed,
 }
 
-/// What is known of a page that was not visited.
+/// Features of an unvisited page. Unknown languages and charsets are empty.
 #[derive(Clone, Copy, Debug)]
 pub struct Clues<'a> {
-    /// Its address.
     pub url: &'a PageUrl,
-    /// Who told us of it.
     pub added_by: AddedBy,
-    /// The true weight of the page it was found on, where there is one.
+    /// True weight of the referring page, if any.
     pub parent_weight: Option<u32>,
-    /// How relevant that page is to the guide words, 0 to 1.
+    /// Relevance of the referring page to the guide words, from 0 to 1.
     pub parent_relevance: f64,
-    /// The words of the link.
     pub anchor: &'a str,
-    /// The words around the link.
+    /// Text around the link.
     pub around: &'a str,
-    /// Pages known to refer to it.
+    /// Number of known referring pages.
     pub referring_pages: u32,
-    /// Language of the page it was found on; empty where unknown.
+    /// Language of the referring page.
     pub language: &'a str,
-    /// Charset of the page it was found on; empty where unknown.
+    /// Charset of the referring page.
     pub charset: &'a str,
 }
 
 impl<'a> Clues<'a> {
-    /// An address and nothing else.
+    /// Creates features from the URL alone.
     pub fn new(url: &'a PageUrl) -> Self {
         Self {
             url,
@@ -115,40 +106,34 @@ impl<'a> Clues<'a> {
     }
 }
 
-/// A weight and what it is made of.
+/// A predicted weight and its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Predicted {
-    /// The sum of the parts, from 1 to 1,000.
+    /// Sum of the parts, from 1 to 1,000.
     pub total: u32,
-    /// Each part with its name; those that give nothing are there too.
+    /// Each part with its name, including parts of zero.
     pub parts: Vec<(&'static str, i32)>,
 }
 
-/// What a visit showed of a page.
+/// Features of a visited page. Unknown languages and charsets are empty.
 #[derive(Clone, Copy, Debug)]
 pub struct PageEvidence<'a> {
-    /// Its address.
     pub url: &'a PageUrl,
-    /// Who told us of it.
     pub added_by: AddedBy,
-    /// The true weight of the page it was found on, where there is one.
+    /// True weight of the referring page, if any.
     pub parent_weight: Option<u32>,
-    /// Pages known to refer to it.
+    /// Number of known referring pages.
     pub referring_pages: u32,
-    /// Other addresses with the same content.
+    /// Number of other URLs with the same content.
     pub mirrors: u32,
-    /// Its title.
     pub title: &'a str,
-    /// Its text.
     pub text: &'a str,
-    /// Its language; empty where unknown.
     pub language: &'a str,
-    /// Its charset; empty where unknown.
     pub charset: &'a str,
 }
 
 impl<'a> PageEvidence<'a> {
-    /// An address and nothing else.
+    /// Creates features from the URL alone.
     pub fn new(url: &'a PageUrl) -> Self {
         Self {
             url,
@@ -164,8 +149,10 @@ impl<'a> PageEvidence<'a> {
     }
 }
 
-/// The weight of a page that was not visited (000 part 2, B29). It never falls when the parent weighs more, when more
-/// pages refer to it or when the anchor says more of the guide words, and never rises with the length of the path.
+/// Predicts the weight of an unvisited page (《搜索引擎——原理、技术与系统》§6.1).
+///
+/// The weight never falls with the parent's weight, the number of referring pages or the guide words in the anchor,
+/// and never rises with the length of the path.
 pub fn predicted(clues: &Clues<'_>, rules: &WeightRules) -> Predicted {
     let link_relevance = guide_words::link_relevance(&rules.guide_words, clues.anchor, clues.around);
     let parts = vec![
@@ -184,8 +171,10 @@ pub fn predicted(clues: &Clues<'_>, rules: &WeightRules) -> Predicted {
     Predicted { total: total(&parts), parts }
 }
 
-/// The weight of a page that was visited: many links in, a good parent, copies elsewhere and a short address make a
-/// page important (000 part 1, F7), and so does what it says of the guide words.
+/// Returns the weight of a visited page.
+///
+/// Many in-links, an important parent, mirrors and a short URL make a page important (《搜索引擎——原理、技术与系统》
+/// ch. 3), and so does relevance to the guide words.
 pub fn true_weight(page: &PageEvidence<'_>, rules: &WeightRules) -> u32 {
     let relevance = guide_words::page_relevance(&rules.guide_words, page.title, page.text);
     total(&[
@@ -201,9 +190,10 @@ pub fn true_weight(page: &PageEvidence<'_>, rules: &WeightRules) -> u32 {
     ])
 }
 
-/// TSE's weight of an address (000 part 1, F8): ten, minus one for each `/`, `?` and `&` behind the host, minus two for
-/// each `search`, `proxy` and `gate`, never below zero. The depth of the directory and its slashes are one deduction,
-/// and a slash at the end opens no directory.
+/// Returns TSE's weight of a URL (《搜索引擎——原理、技术与系统》ch. 3).
+///
+/// Ten, minus one for each `/`, `?` and `&` after the host, minus two for each `search`, `proxy` and `gate`, at least
+/// zero. The directory depth and its slashes are one deduction, and a trailing slash opens no directory.
 pub fn initial_weight(url: &PageUrl) -> u32 {
     let behind_host = url.path_and_query();
     let path_end = behind_host.find('?').unwrap_or(behind_host.len());
@@ -214,7 +204,7 @@ pub fn initial_weight(url: &PageUrl) -> u32 {
     INITIAL_WEIGHT.saturating_sub(u32::try_from(deduction).unwrap_or(u32::MAX))
 }
 
-/// Is it the first page of its site?
+/// Returns `true` for the home page of a site.
 pub fn is_home_page(url: &PageUrl) -> bool {
     url.path_and_query() == "/"
 }
@@ -244,12 +234,12 @@ fn anchor_share(anchor: &str) -> f64 {
     anchor.trim().chars().take(TELLING_ANCHOR).count() as f64 / TELLING_ANCHOR as f64
 }
 
-/// The first links say most: half at eight, and ever less for each further one.
+/// Returns a saturating share: 1/2 at eight pages, and less for each further one.
 fn popularity(pages: u32) -> f64 {
     f64::from(pages) / (f64::from(pages) + 8.0)
 }
 
-/// So much of `most`; what is no share at all counts as nothing.
+/// Returns this share of `most`; a share that is not finite counts as zero.
 fn part(most: i32, share: f64) -> i32 {
     let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
     (f64::from(most) * share).round() as i32
@@ -278,7 +268,7 @@ mod tests {
         })
     }
 
-    /// 000 part 1, Q1; part 3, C151.
+    /// 《搜索引擎——原理、技术与系统》ch. 3: URL depth.
     #[test]
     fn directories_have_a_depth() {
         assert_eq!(url("http://www.pku.edu.cn").directory_depth(), 0);
@@ -288,7 +278,7 @@ mod tests {
         assert_eq!(url("http://127.0.0.1:8080/").domain_depth(), 0);
     }
 
-    /// 000 part 1, F8.
+    /// 《搜索引擎——原理、技术与系统》ch. 3: URL weight.
     #[test]
     fn ten_minus_depth() {
         for (address, weight) in [
@@ -307,7 +297,7 @@ mod tests {
         }
     }
 
-    /// 000 part 1, C14; part 2, B31.
+    /// 《搜索引擎——原理、技术与系统》§6.1: active URL prediction.
     #[test]
     fn the_directory_above_is_worth_a_try() {
         let above = |address: &str| url(address).parents().next().map(|url| url.to_string());

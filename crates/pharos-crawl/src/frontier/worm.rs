@@ -1,14 +1,15 @@
-//! Levels: the way of the World Wide Web Worm (001 F113, F114).
+//! Levels: the strategy of the World Wide Web Worm (McBryan 1994).
 //!
-//! `wwww archive levels HTML1 HTML2 …` reads the start pages and what they refer to, down to a number of levels (here
-//! `crawl.max_depth`), and never again what stands in the archive of the last run (here: what answered before, even
-//! where a visit is due again). What nobody refers to, or what lies deeper, is not found (F116).
+//! `wwww archive levels HTML1 HTML2 …` reads the start pages and the pages they refer to, down to a number of levels
+//! (here
+//! `crawl.max_depth`), and never again a page in the archive of the last run (here: a page visited before, even if a
+//! visit is due again). Pages without referrers and deeper pages are not found.
 
 use pharos_store::{DueOrder, DuePage};
 
 use super::strategy::{Candidate, Lane, Rank, Strategy};
 
-/// Level by level, and nothing twice.
+/// Level by level, and no page twice.
 pub(crate) struct Worm;
 
 impl Strategy for Worm {
@@ -30,7 +31,7 @@ mod tests {
     use super::super::simulator::Web;
     use pharos_core::config::StrategyName;
 
-    /// 001 F113, F116.
+    /// World Wide Web Worm (McBryan 1994): the number of levels limits the depth.
     #[test]
     fn what_is_deeper_than_the_levels_is_not_found() {
         let mut web = Web::chain(10);
@@ -40,7 +41,7 @@ mod tests {
         assert_eq!(web.crawl(&["s/0"]), ["s/0", "s/1", "s/2"]);
     }
 
-    /// 001 F114.
+    /// World Wide Web Worm (McBryan 1994): a page read once is never read again.
     #[test]
     fn what_was_read_is_not_read_again() {
         let mut web = Web::tree();

@@ -1,7 +1,7 @@
-//! When a page that is stored is visited again (网页重访策略).
+//! Refresh policies (网页重访策略): when a stored page is visited again.
 //!
-//! A policy is asked after every visit that settled what the page says. The uniform one is there; laws that learn from
-//! how often a page changed stand behind the same trait.
+//! The policy is consulted after every conclusive visit. The uniform policy is implemented; policies that learn the
+//! change rate of a page can implement the same trait.
 
 mod uniform;
 
@@ -12,43 +12,42 @@ use pharos_core::config::CrawlConfig;
 
 pub(crate) use uniform::Uniform;
 
-/// Decides how long a page is left alone.
+/// Chooses the interval between two visits.
 pub(crate) trait RefreshPolicy {
-    /// The wait until the next visit; `None`: never again.
+    /// Returns the wait until the next visit, or `None` for never.
     fn interval(&self, visit: &Visit) -> Option<Duration>;
 }
 
-/// A visit that has just happened.
+/// A conclusive visit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Visit {
-    /// What kind of page it was.
     pub(crate) kind: PageKind,
     /// HTTP status.
     pub(crate) status: u16,
 }
 
-/// Kinds of pages that change at different rates.
+/// Classes of pages that change at different rates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PageKind {
-    /// The first page of a site.
+    /// The home page of a site.
     Home,
-    /// A page that mostly leads elsewhere: what is new on a site shows here first.
+    /// A page that mostly consists of links: new pages of a site appear here first.
     Hub,
-    /// A sitemap or a news feed, made for being asked again.
+    /// A sitemap or a feed.
     Feed,
-    /// Everything else.
+    /// Any other page.
     #[default]
     Page,
 }
 
 impl PageKind {
-    /// The kind of a page by its address, where its content says nothing special.
+    /// Returns the class of a page by its URL, where its content gives no better one.
     pub fn of(url: &PageUrl) -> Self {
         if url.path_and_query() == "/" { Self::Home } else { Self::Page }
     }
 }
 
-/// The policy that a configuration asks for.
+/// Returns the configured policy.
 pub(crate) fn policy(config: &CrawlConfig) -> impl RefreshPolicy {
     Uniform {
         home: config.refresh_home,

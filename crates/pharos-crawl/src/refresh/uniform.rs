@@ -1,24 +1,26 @@
-//! The same interval for all pages of a kind (统一重访): cheap, and provably not worse than visiting often-changing
-//! pages in proportion to their changes (《走进搜索引擎》 2.5; Cho & Garcia-Molina 2003).
+//! Uniform refresh (统一重访): the same interval for all pages of a class.
+//!
+//! Cheap, and provably not worse than visiting pages in proportion to their change rates (《走进搜索引擎》§2.5; Cho &
+//! Garcia-Molina 2003).
 
 use std::time::Duration;
 
 use super::{PageKind, RefreshPolicy, Visit};
 
-/// Intervals by kind; zero is never.
+/// Intervals by page class; zero means never.
 pub(crate) struct Uniform {
     pub(crate) home: Duration,
     pub(crate) hub: Duration,
     pub(crate) feed: Duration,
     pub(crate) page: Duration,
-    /// No page is visited more often than this, whatever else is asked for.
+    /// Lower bound on every interval.
     pub(crate) shortest: Duration,
 }
 
 impl RefreshPolicy for Uniform {
     fn interval(&self, visit: &Visit) -> Option<Duration> {
         let interval = match (visit.status, visit.kind) {
-            // What moved, or is closed to us, is a page like any other until it answers.
+            // Redirects and error pages use the interval of ordinary pages.
             (300.., _) | (_, PageKind::Page) => self.page,
             (_, PageKind::Home) => self.home,
             (_, PageKind::Hub) => self.hub,

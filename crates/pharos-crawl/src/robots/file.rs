@@ -1,42 +1,42 @@
-//! The lines of a robots.txt, and the groups they make (RFC 9309 §2.1 and §2.2.1).
+//! Parses the lines of a robots.txt into groups (RFC 9309 §2.1 and §2.2.1).
 
 use std::time::Duration;
 
 use super::ROBOTS_LIMIT;
 use super::rule::Rule;
 
-/// Sitemaps that are read, and the longest address of one.
+/// Maximum number of sitemaps, and maximum length of a sitemap URL.
 const MAX_SITEMAPS: usize = 100;
 const MAX_SITEMAP_LENGTH: usize = 2_048;
-/// Nobody means more than this by `Crawl-delay`.
+/// Maximum `Crawl-delay`, in seconds.
 const MAX_DELAY: f64 = 86_400.0;
 
-/// What stands in a file.
+/// Content of a robots.txt.
 #[derive(Default)]
 pub(super) struct File {
     pub(super) groups: Vec<Group>,
     pub(super) sitemaps: Vec<String>,
 }
 
-/// Rules under the names they are for.
+/// Rules and the user agents they apply to.
 #[derive(Default)]
 pub(super) struct Group {
     pub(super) agents: Vec<Agent>,
     pub(super) rules: Vec<Rule>,
-    /// Has a rule come, if only an empty one? Then the next name begins another group.
+    /// `true` after a rule, even an empty one. The next user agent then starts a new group.
     ruled: bool,
-    /// A `Crawl-delay` is for the names since this one; it divides no group, but many write it as if it did.
+    /// Index of the first agent the next `Crawl-delay` applies to. It ends no group, but many files use it so.
     delay_from: usize,
     delayed: bool,
 }
 
-/// A name in lower case, and how long it is to wait.
+/// A user agent in lower case, and its delay.
 pub(super) struct Agent {
     pub(super) name: Vec<u8>,
     pub(super) crawl_delay: Option<Duration>,
 }
 
-/// What a line is about.
+/// The key of a line.
 enum Key {
     UserAgent,
     Allow,
@@ -46,7 +46,7 @@ enum Key {
 }
 
 impl Key {
-    /// With the slips of the pen that are plain enough (those that Google's parser understands).
+    /// Parses a key, including the common misspellings that Google's parser accepts.
     fn of(text: &[u8]) -> Option<Self> {
         Some(match text.to_ascii_lowercase().as_slice() {
             b"user-agent" | b"useragent" | b"user agent" => Self::UserAgent,
@@ -61,7 +61,7 @@ impl Key {
     }
 }
 
-/// Reads a file. A group begins with one or more names and goes on to the next name after a rule.
+/// Parses a file. A group starts with one or more user agents and extends to the next user agent after a rule.
 pub(super) fn read(bytes: &[u8]) -> File {
     let bytes = without_mark(bytes);
     let mut file = File::default();
@@ -82,7 +82,7 @@ pub(super) fn read(bytes: &[u8]) -> File {
                     group.name(value);
                 }
             }
-            // Rules before the first name are for nobody.
+            // Rules before the first user agent apply to no crawler.
             key => {
                 if let Some(group) = file.groups.last_mut() {
                     group.rule(&key, value);
@@ -120,13 +120,13 @@ impl Group {
     }
 }
 
-/// Without the byte order mark of UTF-8, whole or what is left of it.
+/// Strips the UTF-8 byte order mark, complete or partial.
 fn without_mark(bytes: &[u8]) -> &[u8] {
     let mark = b"\xef\xbb\xbf".iter().zip(bytes).take_while(|(mark, byte)| mark == byte).count();
     &bytes[mark..]
 }
 
-/// `key: value`; where the colon is forgotten, `key value`.
+/// Parses `key: value`, or `key value` if the colon is missing.
 fn key_and_value(line: &[u8]) -> Option<(Key, &[u8])> {
     let line = line.split(|b| *b == b'#').next()?.trim_ascii();
     if let Some(colon) = line.iter().position(|b| *b == b':') {
@@ -143,19 +143,20 @@ fn seconds(value: &[u8]) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds.min(MAX_DELAY)).ok()
 }
 
-/// `*`, or the product token in lower case: `foobot` of `FooBot/1.2 (news)`.
+/// Returns `*`, or the product token in lower case: `foobot` of `FooBot/1.2 (news)`.
 fn agent_name(value: &[u8]) -> Vec<u8> {
     let name = if value.first() == Some(&b'*') { &value[..1] } else { product_token(value) };
     name.to_ascii_lowercase()
 }
 
-/// The beginning of a name that may stand in a robots.txt (RFC 9309 §2.2.1).
+/// Returns the product token at the beginning of a user agent (RFC 9309 §2.2.1).
 pub fn product_token(text: &[u8]) -> &[u8] {
     let is_token = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
     &text[..text.iter().take_while(|b| is_token(b)).count()]
 }
 
-/// How closely a group's name fits ours: `*` barely, the beginning of our name up to a hyphen better, all of it best.
+/// Returns how specifically a group's name matches: 0 for `*`, more for a prefix up to a hyphen, most for the whole
+/// name.
 pub(super) fn closeness(name: &[u8], agent: &[u8]) -> Option<usize> {
     if name == b"*" {
         return Some(0);

@@ -1,11 +1,11 @@
-//! One rule, and whether an address fits it (RFC 9309 §2.2.2 and §2.2.3).
+//! One robots.txt rule and path matching (RFC 9309 §2.2.2 and §2.2.3).
 
-/// The canonical form of the longest address there is; a rule with more letters matches nothing.
+/// Maximum canonical length of a URL; a rule with more literal characters matches nothing.
 const MAX_PATTERN: usize = 3 * 2_048;
-/// A longer rule is shown up to here.
+/// Maximum number of characters displayed.
 const SHOWN: usize = 200;
 
-/// `Allow` or `Disallow`, with the path in canonical form: a `*` in it is always a wildcard.
+/// `Allow` or `Disallow` with a canonical path, in which every `*` is a wildcard.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rule {
     pub(super) allow: bool,
@@ -14,7 +14,7 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// The rule of a path as written; none where it can never matter.
+    /// Parses a path as written; returns `None` if the rule can never match.
     pub(super) fn new(allow: bool, path: &[u8]) -> Option<Self> {
         let (path, anchored) = match path.strip_suffix(b"$") {
             Some(path) => (path, true),
@@ -36,7 +36,7 @@ impl Rule {
         let Some(mut rest) = path.strip_prefix(first) else { return false };
         let mut parts = others.split('*').peekable();
         while let Some(part) = parts.next() {
-            // The leftmost place is always right, except for the last part of a rule that ends in `$`.
+            // The leftmost match is always right, except for the last part of a rule that ends in `$`.
             if parts.peek().is_none() && self.anchored {
                 return rest.ends_with(part);
             }
@@ -48,7 +48,7 @@ impl Rule {
         true
     }
 
-    /// The longest match decides, and `Allow` among equals; a `$` counts as a letter.
+    /// Returns the precedence: the longest match wins, and `Allow` among equals; a `$` counts as a character.
     pub(super) fn precedence(&self) -> (usize, bool) {
         (self.pattern.len() + usize::from(self.anchored), self.allow)
     }
@@ -58,7 +58,7 @@ impl Rule {
     }
 }
 
-/// As one would write it: `Disallow: /private/`.
+/// Formats the rule as written in a file: `Disallow: /private/`.
 impl std::fmt::Display for Rule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let word = if self.allow { "Allow" } else { "Disallow" };
@@ -67,9 +67,10 @@ impl std::fmt::Display for Rule {
     }
 }
 
-/// One spelling per path (RFC 9309 §2.2.2): unreserved characters plainly, everything else percent-encoded in upper
-/// case; `/`, `?`, `&` and `=` stand for themselves where they are written plainly, except a `/` after the `?`.
-/// In a rule a plain `*` stays, as a wildcard.
+/// Returns the canonical spelling of a path (RFC 9309 §2.2.2).
+///
+/// Unreserved characters are plain, all others percent-encoded in upper case. `/`, `?`, `&` and `=` keep their
+/// spelling if written plainly, except a `/` after the `?`. In a rule a plain `*` stays, as a wildcard.
 pub(super) fn canonical(path: &[u8], is_rule: bool) -> String {
     let hex = |at: usize| path.get(at).and_then(|b| char::from(*b).to_digit(16));
     let mut out = String::with_capacity(path.len());
@@ -86,7 +87,7 @@ pub(super) fn canonical(path: &[u8], is_rule: bool) -> String {
             b'/' => !was_escaped && !in_query,
             b'?' | b'&' | b'=' => !was_escaped,
             b'*' if is_rule && !was_escaped => {
-                // `a**b` means what `a*b` does, and is slower.
+                // `a**b` equals `a*b` but is slower to match.
                 if !out.ends_with('*') {
                     out.push('*');
                 }

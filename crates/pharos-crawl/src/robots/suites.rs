@@ -1,15 +1,14 @@
-//! The cases of the public robots.txt test suites: Google's parser, Protego and Reppy; what they ask and what they
-//! answer, in our own words.
+//! Cases of the public robots.txt test suites: Google's parser, Protego and Reppy, rewritten.
 //!
-//! Left out, because they are one parser's own and not the RFC's: `index.html` standing for its directory, lines cut
-//! at 16 KB, `Request-rate`, and addresses compared without being percent-encoded first. Where Google's parser takes
-//! `disallow /x` for a rule and Reppy does not, we do: whoever wrote it meant it.
+//! Omitted, because they are specific to one parser and not in the RFC: `index.html` for its directory, lines limited
+//! to 16 KB, `Request-rate`, and URLs compared without percent-encoding. Google's parser accepts `disallow /x` as a
+//! rule and Reppy does not; this parser accepts it, because its author meant it.
 
 use pharos_core::PageUrl;
 
 use super::Robots;
 
-/// A file, and for some agents the paths it allows and those it forbids, divided by spaces.
+/// A file, and for some agents the paths it allows and the paths it forbids, separated by spaces.
 type Case<'a> = (&'a str, &'a [(&'a str, &'a str, &'a str)]);
 
 fn check(cases: &[Case<'_>]) {
@@ -132,7 +131,7 @@ fn groups() {
             ],
         ),
     ]);
-    // Unknown lines divide no group (RFC 9309 §2.2.4), though Reppy lets them.
+    // Unknown lines end no group (RFC 9309 §2.2.4), although Reppy treats them so.
     check(&[(
         "User-agent: *\nNoindex: /gb.html\nUser-agent: ia_archiver\nDisallow: /\n",
         &[("agent", "", "/foo")],

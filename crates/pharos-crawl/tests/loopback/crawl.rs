@@ -162,7 +162,7 @@ async fn an_unreachable_scheme_does_not_stop_the_other() {
         path => tree(path),
     })
     .await;
-    // The site of both schemes is the same; nobody listens for the second.
+    // Both schemes belong to one site; no server listens for the second.
     let sent = CrawlConfig {
         connect_to: vec![
             format!("both.example:80:127.0.0.1:{}", server.port),
@@ -205,7 +205,7 @@ async fn a_robots_txt_may_be_elsewhere() {
     assert_eq!(rules.log().iter().filter(|s| s.host == "loop.example" && s.path == "/robots.txt").count(), 6);
 }
 
-/// From the end of one answer to the beginning of the next request, as the server sees it.
+/// Returns the shortest time between the end of a response and the start of the next request, as the server sees it.
 fn shortest_gap(server: &Server) -> Duration {
     let log = server.log();
     log.windows(2).map(|pair| pair[1].began.saturating_duration_since(pair[0].ended)).min().unwrap()
@@ -276,7 +276,7 @@ async fn one_request_at_a_time_to_a_host_and_many_hosts_at_once() {
     assert!(most.load(Ordering::SeqCst) > 1, "hosts do not wait for one another");
 }
 
-/// One address may be many servers: names are sites, addresses are not.
+/// One address may serve many sites: sites are identified by name, not by address.
 #[tokio::test]
 async fn four_names_on_one_address_are_four_sites() {
     let server =
@@ -376,7 +376,7 @@ async fn a_public_seed_without_a_contact_is_an_error_that_says_what_to_type() {
     assert!(error.to_string().contains("--contact you@example.org"), "{error}");
     assert_eq!(engine.records().len(), 1, "nothing is recorded: it stays due");
 
-    // A link there is passed over, and the crawl goes on.
+    // A link to it is skipped, and the crawl continues.
     let server = Server::start(|_, path| match path {
         "/" => page("<a href=\"http://a.example/\"><a href=\"/1\">"),
         path => tree(path),
@@ -499,7 +499,7 @@ async fn a_crawl_that_keeps_going_comes_back_to_what_failed() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
     let server = Server::start(move |_, path| match path {
-        // Twice, because a connection that was kept and then closed is replaced at once.
+        // Twice, because a reused connection that was closed is replaced immediately.
         "/" if count.fetch_add(1, Ordering::SeqCst) < 2 => Reply::Close(Vec::new()),
         path => tree(path),
     })
@@ -513,7 +513,7 @@ async fn a_crawl_that_keeps_going_comes_back_to_what_failed() {
     assert_eq!((summary.pages, summary.failed, summary.ended), (31, 1, Ended::MaxPages));
 }
 
-/// Panics inside a request, when it is asked for the time often enough: twice for robots.txt, then for a page.
+/// Panics inside a request at a given call: two for the robots.txt, then for a page.
 struct BrokenClock {
     asked: AtomicUsize,
     breaks_at: usize,

@@ -1,4 +1,4 @@
-//! One request against servers of every kind.
+//! Single requests to servers of every kind.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -150,7 +150,7 @@ async fn a_server_without_tls_is_told() {
 async fn connections_are_kept_and_a_stale_one_is_replaced() {
     let asked = AtomicUsize::new(0);
     let server = Server::start(move |_, _| match asked.fetch_add(1, Ordering::SeqCst) {
-        // The server closes the connection just when it is used again.
+        // The server closes the connection just when it is reused.
         2 => Reply::Close(Vec::new()),
         _ => page("x"),
     })
@@ -183,7 +183,7 @@ async fn a_body_shorter_than_what_follows_it_is_whole() {
     }
 }
 
-/// Sends a byte now and then, for ever.
+/// Sends a byte now and then, without end.
 #[tokio::test]
 async fn a_trickle_is_cut() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -313,12 +313,12 @@ async fn a_known_robots_txt_stays_in_force_while_the_server_gives_no_new_one() {
     assert!(server.paths().iter().filter(|path| *path == "/robots.txt").count() >= 2);
 }
 
-/// A clock that breaks, once, inside the request for `/panic`.
+/// A clock that panics once, inside the request for `/panic`.
 struct BreakingClock(Arc<AtomicBool>);
 
 impl Clock for BreakingClock {
     fn now(&self) -> Timestamp {
-        // The crawl's own loop is no task: only a request is.
+        // The crawl loop is no task: only a request is.
         if tokio::task::try_id().is_some() && self.0.swap(false, Ordering::SeqCst) {
             panic!("the clock broke");
         }
@@ -352,7 +352,7 @@ async fn a_request_that_panics_is_a_failure_of_its_page_alone() {
     assert!(summary.bytes < 1100, "no answer takes more than its share of memory: {}", summary.bytes);
 }
 
-/// Every spelling of an address that is not public, and every way an operator or a name could lead there.
+/// Every spelling of a non-public address, and every way an operator or a name could lead there.
 #[tokio::test]
 async fn private_addresses_are_refused() {
     let server = Server::start(|_, _| page("secret")).await;

@@ -1,4 +1,4 @@
-//! A small server that misbehaves on demand, and a small engine that stores and absorbs what the crawl sends.
+//! A small server that misbehaves on demand, and a small engine that stores and applies the records of a crawl.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ pub(crate) fn url(text: &str) -> PageUrl {
     PageUrl::parse(text).unwrap()
 }
 
-/// What the server saw.
+/// A request as the server saw it.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) host: String,
@@ -31,19 +31,19 @@ pub(crate) struct Seen {
     pub(crate) ended: Instant,
 }
 
-/// What the server does.
+/// Behaviour of the server.
 pub(crate) enum Reply {
-    /// These bytes, and the connection stays open.
+    /// Sends these bytes and keeps the connection open.
     Bytes(Vec<u8>),
-    /// These bytes, and the connection is closed.
+    /// Sends these bytes and closes the connection.
     Close(Vec<u8>),
-    /// These bytes, and then nothing for a long time.
+    /// Sends these bytes, and then nothing for a long time.
     Hang(Vec<u8>),
-    /// An answer after a while.
+    /// Sends these bytes after a delay.
     Late(Duration, Vec<u8>),
 }
 
-/// A whole answer.
+/// Builds a complete response.
 pub(crate) fn answer(status: u16, headers: &str, body: &str) -> Reply {
     Reply::Bytes(
         format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes(),
@@ -68,7 +68,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// `handle` gets host and path.
+    /// Starts a server; `handle` gets host and path.
     pub(crate) async fn start(handle: impl Fn(&str, &str) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -93,7 +93,7 @@ impl Server {
         url(&format!("http://{host}:{}{path}", self.port))
     }
 
-    /// Sends a host name here.
+    /// Returns a `--resolve` value that maps a host name to this server.
     pub(crate) fn resolve(&self, host: &str) -> String {
         format!("{host}:{}:127.0.0.1", self.port)
     }
@@ -159,12 +159,12 @@ async fn serve(
     }
 }
 
-/// A configuration for loopback: no delay, private addresses allowed.
+/// Returns a configuration for loopback: no delay, private addresses allowed.
 pub(crate) fn config() -> CrawlConfig {
     CrawlConfig { allow_private: true, politeness: Politeness::OwnSite, ..Default::default() }
 }
 
-/// A library and a catalog in a directory of their own.
+/// A library and a catalog in a temporary directory.
 pub(crate) struct Engine {
     _dir: tempfile::TempDir,
     pub(crate) library: Arc<DiskLibrary>,
@@ -176,7 +176,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// With a crawl started at these seeds.
+    /// Creates an engine with a crawl started at these seeds.
     pub(crate) fn new(config: CrawlConfig, seeds: &[PageUrl]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let now = SystemClock.now();
@@ -203,7 +203,7 @@ impl Engine {
         engine
     }
 
-    /// The same stores under another configuration.
+    /// Changes the configuration and keeps the stores.
     pub(crate) fn reconfigured(mut self, change: impl FnOnce(&mut CrawlConfig)) -> Self {
         let mut config = (*self.config).clone();
         change(&mut config);
@@ -217,7 +217,7 @@ impl Engine {
         self.crawl_until(stopped).await
     }
 
-    /// Crawls until told to stop.
+    /// Crawls until the stop signal.
     pub(crate) async fn crawl_until(&self, stop: watch::Receiver<bool>) -> Result<CrawlSummary, CrawlError> {
         let (records, mut arriving) = mpsc::channel::<Record>(16);
         let (tell, absorbed) = mpsc::unbounded_channel();
@@ -227,7 +227,7 @@ impl Engine {
             while let Some(record) = arriving.blocking_recv() {
                 let page = record.url.id();
                 let woken = take_in(&*library, &*catalog, &config, &mut scoping, record);
-                // Where the crawl starts from may have changed with any record.
+                // Any record may have changed the seed sites.
                 let absorbed = Absorbed { pages: vec![page], woken, new_rules: true, ..Absorbed::default() };
                 let _ = tell.send(absorbed);
             }
@@ -247,7 +247,7 @@ impl Engine {
         summary
     }
 
-    /// Every record, in order.
+    /// Returns all records in order.
     pub(crate) fn records(&self) -> Vec<Record> {
         self.library
             .scan(LibraryPosition::START, None)
@@ -260,7 +260,7 @@ impl Engine {
         self.catalog.page(page.id()).unwrap()
     }
 
-    /// The reason a page failed or was refused.
+    /// Returns the reason why a page failed or was refused.
     pub(crate) fn reason(&self, page: &PageUrl) -> String {
         self.story(page).and_then(|story| story.reason).unwrap_or_default()
     }
