@@ -21,7 +21,7 @@ pub struct Crawl {
     /// Channel for records, in order. It is bounded, so a slow receiver slows the crawl down.
     pub records: mpsc::Sender<Record>,
     /// Messages about records applied to the catalog.
-    pub absorbed: mpsc::UnboundedReceiver<Absorbed>,
+    pub absorbed: mpsc::UnboundedReceiver<AppliedRecords>,
     /// Counters and controls shared with other threads.
     pub status: Arc<CrawlStatus>,
     /// `true`: wait when nothing is due instead of ending.
@@ -32,7 +32,7 @@ pub struct Crawl {
 
 /// Report that records were applied to the catalog.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Absorbed {
+pub struct AppliedRecords {
     /// Pages whose records were applied.
     pub pages: Vec<PageId>,
     /// Sites with newly due pages, as returned by [`Catalog::apply`].
@@ -40,7 +40,7 @@ pub struct Absorbed {
     /// Removed pages and sites, which must not be fetched any more.
     pub removed: Vec<Removal>,
     /// Successfully fetched pages among `pages`.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<StoredPageInfo>,
     /// Pages that an operator requested to be fetched now.
     pub wanted: Vec<PageId>,
     /// `true` if the rules or the seed sites changed.
@@ -49,7 +49,7 @@ pub struct Absorbed {
 
 /// A stored page, as input for site budgets and mirror detection.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct StoredPageInfo {
     pub page: PageUrl,
     /// `true` if the page was stored before.
     pub again: bool,
@@ -68,7 +68,7 @@ pub struct CrawlSummary {
     pub failed: u64,
     /// Number of pages refused by a rule.
     pub refused: u64,
-    pub ended: Ended,
+    pub ended: EndReason,
     /// The last failure, with its URL.
     pub last_failure: Option<String>,
 }
@@ -76,7 +76,7 @@ pub struct CrawlSummary {
 /// Reason why a crawl ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ended {
+pub enum EndReason {
     #[default]
     NothingDue,
     /// `crawl.max_pages` was reached.
@@ -98,11 +98,8 @@ pub enum CrawlError {
     Store(#[from] StoreError),
     /// A seed is on the public internet, and no contact address is configured.
     #[error("{url}: {reason}")]
-    NoContact {
-        url: String,
-        reason: String,
-    },
+    NoContact { url: String, reason: String },
     /// The receiver of records is gone.
-    #[error("nobody takes the fetched pages any more: the crawl cannot go on")]
+    #[error("the receiver of fetched pages is gone: cannot continue the crawl")]
     Closed,
 }

@@ -1,5 +1,6 @@
 //! robots.txt (RFC 9309): parsing, matching and caching.
 
+pub(crate) mod cache;
 mod file;
 mod rule;
 #[cfg(test)]
@@ -10,9 +11,9 @@ use std::time::Duration;
 use pharos_core::PageUrl;
 use pharos_store::{Response, RobotsState};
 
-use self::file::closeness;
+use self::file::match_length;
 pub use self::file::product_token;
-use self::rule::{Rule, canonical};
+use self::rule::{PathRule, canonical};
 
 /// Maximum number of bytes read from a file (RFC 9309 §2.5: at least 500 KiB).
 pub const ROBOTS_LIMIT: usize = 500 << 10;
@@ -21,10 +22,10 @@ const FORBID_ALL: &[u8] = b"User-agent: *\nDisallow: /";
 
 /// The rules of one server for one crawler.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Robots {
+pub struct RobotsRules {
     /// User agent of the selected group.
     agent: String,
-    rules: Vec<Rule>,
+    rules: Vec<PathRule>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<String>,
 }
@@ -58,7 +59,7 @@ pub fn robots_state(response: &Response, forbidden_is_allowed: bool) -> Option<R
     }
 }
 
-impl Robots {
+impl RobotsRules {
     /// Returns rules that allow everything, as for a missing robots.txt.
     pub fn allow_all() -> Self {
         Self::default()
@@ -70,7 +71,7 @@ impl Robots {
     }
 
     /// Returns the rules of a known, missing or unreachable file.
-    pub fn of(state: &RobotsState, agent: &str) -> Self {
+    pub fn from_state(state: &RobotsState, agent: &str) -> Self {
         match state {
             RobotsState::Missing => Self::allow_all(),
             RobotsState::Unreachable => Self::forbid_all(),
@@ -82,15 +83,15 @@ impl Robots {
     /// apply to every agent.
     pub fn parse(file: &[u8], agent: &str) -> Self {
         let ours = product_token(agent.as_bytes()).to_ascii_lowercase();
-        let file = file::read(file);
+        let file = file::parse_file(file);
         let agents = file.groups.iter().flat_map(|group| &group.agents);
-        let best = agents.filter_map(|agent| closeness(&agent.name, &ours)).max();
+        let best = agents.filter_map(|agent| match_length(&agent.name, &ours)).max();
         let mut robots = Self { sitemaps: file.sitemaps, ..Self::default() };
         let Some(best) = best else { return robots };
         robots.agent =
             if best == 0 { "*".into() } else { String::from_utf8_lossy(&ours[..best]).into_owned() };
         for group in file.groups {
-            let named = group.agents.iter().filter(|agent| closeness(&agent.name, &ours) == Some(best));
+            let named = group.agents.iter().filter(|agent| match_length(&agent.name, &ours) == Some(best));
             let mut named = named.peekable();
             if named.peek().is_some() {
                 robots.crawl_delay =
@@ -108,7 +109,7 @@ impl Robots {
 
     /// Returns the rule that forbids this page, as written in a file: `Disallow: /private/`.
     pub fn refusal(&self, url: &PageUrl) -> Option<String> {
-        self.decide(url).filter(|rule| !rule.allow).map(Rule::to_string)
+        self.decide(url).filter(|rule| !rule.allow).map(PathRule::to_string)
     }
 
     /// Returns the rule that decides about this page, or `None` if no rule matches and the page is allowed.
@@ -118,7 +119,7 @@ impl Robots {
     }
 
     /// Returns the longest match. A robots.txt itself may always be fetched.
-    fn decide(&self, url: &PageUrl) -> Option<&Rule> {
+    fn decide(&self, url: &PageUrl) -> Option<&PathRule> {
         if is_robots_txt(url) {
             return None;
         }
@@ -137,8 +138,8 @@ impl Robots {
     }
 
     /// Returns the approximate size in memory, in bytes.
-    pub(crate) fn weight(&self) -> usize {
-        let rules = self.rules.iter().map(Rule::weight).sum::<usize>();
+    pub(crate) fn memory_size(&self) -> usize {
+        let rules = self.rules.iter().map(PathRule::memory_size).sum::<usize>();
         let sitemaps = self.sitemaps.iter().map(|s| s.len() + size_of::<String>()).sum::<usize>();
         rules + sitemaps + size_of::<Self>()
     }
@@ -154,7 +155,7 @@ mod tests {
     }
 
     fn allowed(file: &str, agent: &str, path: &str) -> bool {
-        Robots::parse(file.as_bytes(), agent).allows(&url(path))
+        RobotsRules::parse(file.as_bytes(), agent).allows(&url(path))
     }
 
     /// RFC 9309 §5.1.
@@ -263,12 +264,12 @@ mod tests {
     fn every_kind_of_line_is_read() {
         let file =
             "\u{feff}# hello\rUSER-AGENT : Pharos # us\r\n\tDisallow:/a#b\n\n crawl-delay: 2.5\nallow:\n";
-        let robots = Robots::parse(file.as_bytes(), "Pharos");
+        let robots = RobotsRules::parse(file.as_bytes(), "Pharos");
         assert!(!robots.allows(&url("/a")) && robots.allows(&url("/b")));
         assert_eq!(robots.crawl_delay(), Some(Duration::from_millis(2500)));
         assert_eq!(robots.refusal(&url("/abc")).unwrap(), "Disallow: /a");
         for nonsense in ["-1", "nan", "inf soon", "", "1e999"] {
-            let delay = Robots::parse(format!("user-agent: *\ncrawl-delay: {nonsense}").as_bytes(), "a")
+            let delay = RobotsRules::parse(format!("user-agent: *\ncrawl-delay: {nonsense}").as_bytes(), "a")
                 .crawl_delay();
             assert!(delay.is_none_or(|d| d <= Duration::from_secs(86_400)), "{nonsense}");
         }
@@ -283,7 +284,8 @@ mod tests {
             let body = b"user-agent: *\ndisallow: /x".to_vec();
             robots_state(&Response { status, body, ..Response::default() }, true)
         };
-        let page = |state: &RobotsState, path: &str| Robots::of(state, "Pharos").allows(&url(path));
+        let page =
+            |state: &RobotsState, path: &str| RobotsRules::from_state(state, "Pharos").allows(&url(path));
         let absent = answer(404).unwrap();
         assert_eq!(absent, RobotsState::Missing);
         assert!(page(&absent, "/x") && page(&absent, "/y"));
@@ -305,7 +307,7 @@ mod tests {
             |status, allowed| robots_state(&Response { status, ..Response::default() }, allowed).unwrap();
         for status in [401, 403] {
             assert_eq!(answer(status, true), RobotsState::Missing);
-            assert!(!Robots::of(&answer(status, false), "Pharos").allows(&url("/x")));
+            assert!(!RobotsRules::from_state(&answer(status, false), "Pharos").allows(&url("/x")));
         }
         assert_eq!(answer(404, false), RobotsState::Missing);
     }
@@ -313,14 +315,14 @@ mod tests {
     #[test]
     fn the_deciding_rule_is_told() {
         let file = "user-agent: *\ndisallow: /\nuser-agent: PHAROS/1.0\nallow: /a/$\ndisallow: /a";
-        let robots = Robots::parse(file.as_bytes(), "Pharos");
+        let robots = RobotsRules::parse(file.as_bytes(), "Pharos");
         let told = |path: &str| {
             robots.deciding_rule(&url(path)).map(|d| format!("{} {} {}", d.agent, d.rule, d.allows))
         };
         assert_eq!(told("/a/").unwrap(), "pharos Allow: /a/$ true");
         assert_eq!(told("/a/b").unwrap(), "pharos Disallow: /a false");
         assert_eq!(told("/b"), None);
-        let everybody = Robots::parse(file.as_bytes(), "Other").deciding_rule(&url("/b")).unwrap();
+        let everybody = RobotsRules::parse(file.as_bytes(), "Other").deciding_rule(&url("/b")).unwrap();
         assert_eq!((everybody.agent.as_str(), everybody.rule.as_str()), ("*", "Disallow: /"));
     }
 
@@ -332,7 +334,7 @@ mod tests {
              sitemap:\n{}",
             "sitemap: http://a.example/n\n".repeat(200)
         );
-        let robots = Robots::parse(file.as_bytes(), "Pharos");
+        let robots = RobotsRules::parse(file.as_bytes(), "Pharos");
         assert_eq!(robots.sitemaps()[..2], ["http://a.example/1", "http://a.example/2"]);
         assert_eq!(robots.sitemaps().len(), 100);
         assert!(robots.allows(&url("/")));
@@ -340,8 +342,8 @@ mod tests {
 
     #[test]
     fn robots_txt_itself_may_always_be_read() {
-        assert!(Robots::forbid_all().allows(&url("/robots.txt")));
-        assert!(!Robots::forbid_all().allows(&url("/")));
+        assert!(RobotsRules::forbid_all().allows(&url("/robots.txt")));
+        assert!(!RobotsRules::forbid_all().allows(&url("/")));
     }
 
     proptest! {
@@ -349,7 +351,7 @@ mod tests {
         fn no_file_panics(file in proptest::collection::vec(any::<u8>(), 0..400), path in "/[ -~]{0,40}") {
             let text = [b"user-agent: *\ndisallow: ".as_slice(), &file].concat();
             for file in [&file, &text] {
-                let _ = Robots::parse(file, "Pharos").refusal(&url(&path));
+                let _ = RobotsRules::parse(file, "Pharos").refusal(&url(&path));
             }
         }
 
@@ -365,7 +367,7 @@ mod tests {
             };
             for rule in [whole.clone(), format!("{whole}$"), format!("*{whole}"), beginning.to_string()] {
                 let file = format!("user-agent: *\ndisallow: {rule}");
-                prop_assert!(!Robots::parse(file.as_bytes(), "a").allows(&page), "{}", rule);
+                prop_assert!(!RobotsRules::parse(file.as_bytes(), "a").allows(&page), "{}", rule);
             }
         }
     }

@@ -28,7 +28,7 @@ pub struct CrawlStatus {
 
 /// Values of the counters at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StatusSnapshot {
+pub struct CrawlStatusReport {
     /// Number of page responses passed on to be stored, without robots.txt files.
     pub pages: u64,
     /// Total size of their bodies.
@@ -118,9 +118,9 @@ impl CrawlStatus {
     }
 
     /// Returns the current values of the counters.
-    pub fn snapshot(&self) -> StatusSnapshot {
+    pub fn snapshot(&self) -> CrawlStatusReport {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        StatusSnapshot {
+        CrawlStatusReport {
             pages: read(&self.pages),
             bytes: read(&self.bytes),
             failed: read(&self.failed),

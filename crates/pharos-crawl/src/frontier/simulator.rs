@@ -9,21 +9,21 @@ use pharos_core::config::{CrawlConfig, Scope};
 use pharos_core::{LibraryPosition, Link, LinkKind, PageId, PageUrl, SiteId, Timestamp};
 use pharos_store::{Change, Content, DueOrder, DuePage, Record, Response, StoredRecord};
 
-use super::strategy::{Admission, chosen};
-use super::{Draw, Frontier, Next};
-use crate::absorb::{PageFacts, changes};
-use crate::scope::{Scoping, rules_of};
+use super::strategy::{PageAdmission, strategy_from_config};
+use super::{Frontier, NextAction, RefillRequest};
+use crate::interpret::{PageSummary, interpret_record};
+use crate::rules::scope::{CrawlScope, rules_from_config};
 
 pub(super) struct Web {
     pub(super) config: CrawlConfig,
     links: HashMap<PageId, Vec<PageUrl>>,
     weights: HashMap<PageId, u32>,
     /// In order of discovery.
-    catalog: Vec<Known>,
+    catalog: Vec<KnownPage>,
     now: Timestamp,
 }
 
-struct Known {
+struct KnownPage {
     page: DuePage,
     due: bool,
 }
@@ -86,7 +86,7 @@ impl Web {
 
     /// Adds a page that an earlier crawl discovered but did not fetch.
     pub(super) fn known(&mut self, page: &str, depth: u32) {
-        self.find(&url(page), depth, Timestamp::EPOCH);
+        self.add_page(&url(page), depth, Timestamp::EPOCH);
     }
 
     pub(super) fn weigh(&mut self, page: &str, weight: u32) {
@@ -103,10 +103,10 @@ impl Web {
 
     /// Crawls to the end and returns the pages in the order in which they were requested.
     pub(super) fn crawl(&mut self, seeds: &[&str]) -> Vec<String> {
-        let admission = Admission::of(&self.config, self.now);
-        let mut frontier = Frontier::new(chosen(&self.config), admission, 1, Duration::ZERO);
+        let admission = PageAdmission::new(&self.config, self.now);
+        let mut frontier = Frontier::new(strategy_from_config(&self.config), admission, 1, Duration::ZERO);
         for seed in seeds {
-            self.find(&url(seed), 0, self.now);
+            self.add_page(&url(seed), 0, self.now);
         }
         for known in self.catalog.iter().filter(|known| known.due) {
             frontier.wake(known.page.url.id().site());
@@ -114,46 +114,47 @@ impl Web {
         let mut order = Vec::new();
         for _ in 0..10_000 {
             match frontier.next(self.now) {
-                Next::Page(page) => {
+                NextAction::Page(page) => {
                     let site = page.url.id().site();
-                    frontier.started(site, self.now);
+                    frontier.request_started(site, self.now);
                     self.now = self.now.plus(Duration::from_millis(1));
-                    frontier.ended(site, self.now, Duration::ZERO);
-                    let woken = self.absorb(&page);
-                    frontier.absorbed(page.url.id());
+                    frontier.request_ended(site, self.now, Duration::ZERO);
+                    let woken = self.apply_page(&page);
+                    frontier.page_applied(page.url.id());
                     woken.into_iter().for_each(|site| frontier.wake(site));
                     order.push(page.url.as_str()["http://".len()..].replacen(".example", "", 1));
                 }
-                Next::Fill(draws) => {
-                    for Draw { site, lanes } in draws {
-                        let drawn = lanes.iter().map(|(order, limit)| self.due_pages(site, *order, *limit));
+                NextAction::Refill(requests) => {
+                    for RefillRequest { site, sub_queues } in requests {
+                        let drawn =
+                            sub_queues.iter().map(|(order, limit)| self.due_pages(site, *order, *limit));
                         let drawn = drawn.collect();
-                        frontier.fill(site, drawn);
+                        frontier.refill(site, drawn);
                     }
                 }
-                Next::Wait(Some(until)) => self.now = until,
-                Next::Wait(None) => {
+                NextAction::Wait(Some(until)) => self.now = until,
+                NextAction::Wait(None) => {
                     assert!(frontier.is_idle() && frontier.queued() == 0);
                     return order;
                 }
-                Next::Robots(_) => unreachable!("nobody asked for it"),
+                NextAction::Robots(_) => unreachable!("no robots.txt was queued"),
             }
         }
         panic!("it does not end: {order:?}");
     }
 
-    fn find(&mut self, url: &PageUrl, depth: u32, found_at: Timestamp) -> Option<SiteId> {
+    fn add_page(&mut self, url: &PageUrl, depth: u32, found_at: Timestamp) -> Option<SiteId> {
         if self.catalog.iter().any(|known| known.page.url == *url) {
             return None;
         }
         let weight = self.weights.get(&url.id()).copied().unwrap_or(1);
         let page = DuePage { url: url.clone(), depth, found_at, weight, ..due_page("s/") };
-        self.catalog.push(Known { page, due: true });
+        self.catalog.push(KnownPage { page, due: true });
         Some(url.id().site())
     }
 
     /// Adds the links of a page to the catalog with [`interpret_record`].
-    fn absorb(&mut self, page: &DuePage) -> Vec<SiteId> {
+    fn apply_page(&mut self, page: &DuePage) -> Vec<SiteId> {
         for known in self.catalog.iter_mut().filter(|known| known.page.url == page.url) {
             known.due = false;
             known.page.visited = true;
@@ -165,16 +166,20 @@ impl Web {
             rel: String::new(),
         };
         let links: Vec<Link> = self.links.get(&page.url.id()).into_iter().flatten().map(link).collect();
-        let facts = PageFacts { links: &links, indexable: true, ..PageFacts::default() };
+        let summary = PageSummary { links: &links, indexable: true, ..PageSummary::default() };
         let content = Content::Response(Response { status: 200, ..Response::default() });
         let record =
             Record { depth: page.depth, attempt: 1, ..Record::new(page.url.clone(), self.now, content) };
         let (position, next) = (LibraryPosition::START, LibraryPosition::START);
-        let mut scoping = Scoping::new(rules_of(&self.config));
-        let found =
-            changes(&mut scoping, &self.config, &StoredRecord { position, next, record }, Some(facts));
+        let mut scoping = CrawlScope::new(rules_from_config(&self.config));
+        let found = interpret_record(
+            &mut scoping,
+            &self.config,
+            &StoredRecord { position, next, record },
+            Some(summary),
+        );
         let found = found.into_iter().filter_map(|change| match change {
-            Change::Found(found) => self.find(&found.url, found.depth, found.at),
+            Change::Found(found) => self.add_page(&found.url, found.depth, found.at),
             _ => None,
         });
         found.collect()

@@ -4,42 +4,50 @@
 //! ready site goes first. It has no influence on when a site is ready: politeness takes precedence over every
 //! strategy.
 
+mod alternate;
+mod breadth_first;
+mod depth_first;
+mod hot_queue;
+mod importance;
+mod site_first;
+mod worm;
+
 use std::collections::VecDeque;
 
 use pharos_core::config::{CrawlConfig, Restart, StrategyName};
 use pharos_core::{PageId, Timestamp};
 use pharos_store::{DueOrder, DuePage};
 
-use super::alternate::Alternate;
-use super::breadth_first::BreadthFirst;
-use super::depth_first::DepthFirst;
-use super::hot_queue::HotQueue;
-use super::importance::Importance;
-use super::site_first::SiteFirst;
-use super::worm::Worm;
+use alternate::Alternate;
+use breadth_first::BreadthFirst;
+use depth_first::DepthFirst;
+use hot_queue::HotQueue;
+use importance::Importance;
+use site_first::SiteFirst;
+use worm::Worm;
 
 /// Upper bounds on the number of sub-queues and on the share of one.
-const MAX_LANES: usize = 8;
+const MAX_SUB_QUEUES: usize = 8;
 const MAX_SHARE: u32 = 100;
 
 /// Chooses the next page. `rank` and `reorder` must depend on their arguments alone, so that a crawl with the same
 /// responses takes the same course.
 pub(crate) trait Strategy: Send {
     /// Returns the sub-queues of a site, each read from the catalog in its own order.
-    fn lanes(&self) -> &[Lane];
+    fn sub_queues(&self) -> &[SubQueue];
 
     /// Returns the number of pages read per refill: few where new pages must compete with queued ones.
-    fn chunk(&self) -> usize {
+    fn batch_size(&self) -> usize {
         256
     }
 
     /// Returns what may overtake queued pages.
-    fn overtaking(&self) -> Overtaking {
-        Overtaking::Nothing
+    fn preemption(&self) -> Preemption {
+        Preemption::Nothing
     }
 
     /// Sorts pages of a refill by a key that the catalog does not have.
-    fn reorder(&self, _drawn: &mut [Queued]) {}
+    fn reorder(&self, _drawn: &mut [QueuedPage]) {}
 
     /// Returns `true` if the strategy fetches this page. Other pages stay due in the catalog.
     fn admits(&self, _page: &DuePage) -> bool {
@@ -47,14 +55,14 @@ pub(crate) trait Strategy: Send {
     }
 
     /// Returns the rank of a ready site; among equals, the site that waited longest goes first.
-    fn rank(&self, _site: &Candidate<'_>) -> Rank {
-        Rank::FIRST
+    fn rank(&self, _site: &ReadySite<'_>) -> SiteRank {
+        SiteRank::FIRST
     }
 }
 
 /// A sub-queue of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lane {
+pub(crate) struct SubQueue {
     /// Order in the catalog. The number of a random order is only a seed: no two refills are alike.
     pub(crate) order: DueOrder,
     /// Number of pages taken before the next sub-queue has its turn.
@@ -63,7 +71,7 @@ pub(crate) struct Lane {
 
 /// What may overtake queued pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Overtaking {
+pub(crate) enum Preemption {
     /// Nothing: new pages wait until the queue is empty.
     Nothing,
     /// Sites without work are refilled before any site is requested.
@@ -74,7 +82,7 @@ pub(crate) enum Overtaking {
 }
 
 /// A ready site.
-pub(crate) struct Candidate<'a> {
+pub(crate) struct ReadySite<'a> {
     pub(crate) next: &'a DuePage,
     /// `true` if no page of the site was requested so far.
     pub(crate) is_new: bool,
@@ -82,14 +90,14 @@ pub(crate) struct Candidate<'a> {
 
 /// Position among the ready sites; the smallest goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Rank {
+pub(crate) struct SiteRank {
     pub(crate) class: u32,
     pub(crate) then: i64,
 }
 
-impl Rank {
+impl SiteRank {
     /// Precedes everything else.
-    pub(crate) const FIRST: Rank = Rank { class: 0, then: i64::MIN };
+    pub(crate) const FIRST: SiteRank = SiteRank { class: 0, then: i64::MIN };
 
     /// Creates a rank from the class alone.
     pub(crate) fn class(class: u32) -> Self {
@@ -99,19 +107,19 @@ impl Rank {
 
 /// A page read from the catalog, with its precomputed id.
 #[derive(Debug)]
-pub(crate) struct Queued {
+pub(crate) struct QueuedPage {
     pub(crate) id: PageId,
     pub(crate) page: DuePage,
 }
 
-impl From<DuePage> for Queued {
+impl From<DuePage> for QueuedPage {
     fn from(page: DuePage) -> Self {
         Self { id: page.url.id(), page }
     }
 }
 
 /// Returns the configured strategy.
-pub(crate) fn chosen(config: &CrawlConfig) -> Box<dyn Strategy> {
+pub(crate) fn strategy_from_config(config: &CrawlConfig) -> Box<dyn Strategy> {
     match config.strategy {
         StrategyName::BreadthFirst => Box::new(BreadthFirst),
         StrategyName::DepthFirst => Box::new(DepthFirst),
@@ -128,15 +136,15 @@ pub(crate) fn chosen(config: &CrawlConfig) -> Box<dyn Strategy> {
 /// Together with a strategy it gives the four restart modes of the RBSE spider (Eichmann 1994): from the seeds or
 /// from all known unvisited pages, breadth first or depth first.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Admission {
+pub(crate) struct PageAdmission {
     max_depth: u32,
     /// Only pages discovered since then are fetched, and seeds.
     found_since: Option<Timestamp>,
 }
 
-impl Admission {
+impl PageAdmission {
     /// Returns the admission rules of a crawl that started at `started`.
-    pub(crate) fn of(config: &CrawlConfig, started: Timestamp) -> Self {
+    pub(crate) fn new(config: &CrawlConfig, started: Timestamp) -> Self {
         Self {
             max_depth: config.max_depth,
             found_since: (config.restart == Restart::Seeds).then_some(started),
@@ -152,30 +160,30 @@ impl Admission {
 /// Builds sub-queues in these orders with the configured shares, bounded to at least one page each.
 ///
 /// A sub-queue without a share gets one page; surplus shares are ignored.
-pub(super) fn lanes_of(orders: impl IntoIterator<Item = DueOrder>, shares: &[u32]) -> Vec<Lane> {
-    let share = |lane| shares.get(lane).copied().unwrap_or(1).clamp(1, MAX_SHARE) as usize;
-    let lane = |(number, order)| Lane { order, share: share(number) };
-    orders.into_iter().take(MAX_LANES).enumerate().map(lane).collect()
+pub(super) fn build_sub_queues(orders: impl IntoIterator<Item = DueOrder>, shares: &[u32]) -> Vec<SubQueue> {
+    let share = |sub_queue| shares.get(sub_queue).copied().unwrap_or(1).clamp(1, MAX_SHARE) as usize;
+    let sub_queue = |(number, order)| SubQueue { order, share: share(number) };
+    orders.into_iter().take(MAX_SUB_QUEUES).enumerate().map(sub_queue).collect()
 }
 
 /// Returns the number of pages in as many whole rounds as fit into `about`, and in at least one.
-pub(super) fn whole_rounds(lanes: &[Lane], about: usize) -> usize {
-    let round = lanes.iter().map(|lane| lane.share).sum::<usize>().max(1);
+pub(super) fn whole_rounds(sub_queues: &[SubQueue], about: usize) -> usize {
+    let round = sub_queues.iter().map(|sub_queue| sub_queue.share).sum::<usize>().max(1);
     (about / round).max(1) * round
 }
 
 /// Merges sub-queues in rounds: the share of the first, the share of the second, and so on. An empty sub-queue is
 /// skipped. No page is lost, and each sub-queue keeps its order.
-pub(super) fn interleave(mut drawn: Vec<Vec<Queued>>, lanes: &[Lane]) -> VecDeque<Queued> {
+pub(super) fn interleave(mut drawn: Vec<Vec<QueuedPage>>, sub_queues: &[SubQueue]) -> VecDeque<QueuedPage> {
     if drawn.len() == 1 {
         return drawn.pop().map(VecDeque::from).unwrap_or_default();
     }
     let mut queue = VecDeque::with_capacity(drawn.iter().map(Vec::len).sum());
     let mut rest: Vec<_> = drawn.into_iter().map(Vec::into_iter).collect();
-    while rest.iter().any(|lane| lane.len() > 0) {
-        for (number, lane) in rest.iter_mut().enumerate() {
-            let share = lanes.get(number).map_or(1, |lane| lane.share.max(1));
-            queue.extend(lane.take(share));
+    while rest.iter().any(|sub_queue| sub_queue.len() > 0) {
+        for (number, sub_queue) in rest.iter_mut().enumerate() {
+            let share = sub_queues.get(number).map_or(1, |sub_queue| sub_queue.share.max(1));
+            queue.extend(sub_queue.take(share));
         }
     }
     queue
@@ -187,8 +195,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn queued(lane: usize, number: usize) -> Queued {
-        Queued::from(super::super::simulator::due_page(&format!("s{lane}/{number}")))
+    fn queued(sub_queue: usize, number: usize) -> QueuedPage {
+        QueuedPage::from(super::super::simulator::due_page(&format!("s{sub_queue}/{number}")))
     }
 
     proptest! {
@@ -197,22 +205,22 @@ mod tests {
             lengths in proptest::collection::vec(0..40usize, 1..5),
             shares in proptest::collection::vec(0..12u32, 0..6),
         ) {
-            let lanes = lanes_of(lengths.iter().map(|_| DueOrder::Nearest), &shares);
+            let sub_queues = build_sub_queues(lengths.iter().map(|_| DueOrder::Nearest), &shares);
             let drawn = lengths.iter().enumerate();
-            let drawn = drawn.map(|(lane, n)| (0..*n).map(|k| queued(lane, k)).collect()).collect();
-            let merged: Vec<String> = interleave(drawn, &lanes).iter().map(|q| q.page.url.to_string()).collect();
+            let drawn = drawn.map(|(sub_queue, n)| (0..*n).map(|k| queued(sub_queue, k)).collect()).collect();
+            let merged: Vec<String> = interleave(drawn, &sub_queues).iter().map(|q| q.page.url.to_string()).collect();
             prop_assert_eq!(merged.len(), lengths.iter().sum::<usize>());
-            for (lane, length) in lengths.iter().enumerate() {
-                let host = format!("//s{lane}.");
+            for (sub_queue, length) in lengths.iter().enumerate() {
+                let host = format!("//s{sub_queue}.");
                 let own: Vec<&String> = merged.iter().filter(|url| url.contains(&host)).collect();
                 let expected: Vec<String> = (0..*length).map(|n| format!("http:{host}example/{n}")).collect();
                 prop_assert_eq!(own, expected.iter().collect::<Vec<_>>());
             }
             // While every sub-queue has pages, a round contains exactly the shares.
-            let rounds = lanes.iter().zip(&lengths).map(|(lane, n)| n / lane.share).min().unwrap_or(0);
-            for (lane, Lane { share, .. }) in lanes.iter().enumerate() {
-                let host = format!("//s{lane}.");
-                let head = &merged[..rounds * whole_rounds(&lanes, 0)];
+            let rounds = sub_queues.iter().zip(&lengths).map(|(sub_queue, n)| n / sub_queue.share).min().unwrap_or(0);
+            for (sub_queue, SubQueue { share, .. }) in sub_queues.iter().enumerate() {
+                let host = format!("//s{sub_queue}.");
+                let head = &merged[..rounds * whole_rounds(&sub_queues, 0)];
                 prop_assert_eq!(head.iter().filter(|url| url.contains(&host)).count(), rounds * share);
             }
         }

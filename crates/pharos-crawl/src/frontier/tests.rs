@@ -1,6 +1,6 @@
 //! Properties of every strategy: no page twice, no site too soon, bounded memory.
 
-use super::filling::{FILLED_AT_ONCE, OVERALL};
+use super::refill::{MAX_QUEUED, MAX_SITES_PER_REFILL};
 use super::simulator::due_page;
 use super::*;
 use pharos_core::config::{CrawlConfig, StrategyName};
@@ -24,7 +24,12 @@ const CHUNK: usize = 256;
 const DELAY: Duration = Duration::from_millis(100);
 
 fn with(config: &CrawlConfig, connections: usize, delay: Duration) -> Frontier {
-    Frontier::new(chosen(config), Admission::of(config, Timestamp::EPOCH), connections, delay)
+    Frontier::new(
+        strategy_from_config(config),
+        PageAdmission::new(config, Timestamp::EPOCH),
+        connections,
+        delay,
+    )
 }
 
 fn breadth_first(delay: Duration) -> Frontier {
@@ -36,13 +41,13 @@ fn frontier() -> Frontier {
 }
 
 /// Refills every site from `catalog` on demand, then returns the next action.
-fn next(frontier: &mut Frontier, catalog: &BTreeMap<SiteId, Vec<DuePage>>, now: Timestamp) -> Next {
+fn next(frontier: &mut Frontier, catalog: &BTreeMap<SiteId, Vec<DuePage>>, now: Timestamp) -> NextAction {
     loop {
         match frontier.next(now) {
-            Next::Fill(sites) => {
-                for Draw { site, lanes } in sites {
+            NextAction::Refill(sites) => {
+                for RefillRequest { site, sub_queues } in sites {
                     let due = |limit| catalog.get(&site).into_iter().flatten().take(limit).cloned().collect();
-                    frontier.fill(site, lanes.into_iter().map(|(_, limit)| due(limit)).collect());
+                    frontier.refill(site, sub_queues.into_iter().map(|(_, limit)| due(limit)).collect());
                 }
             }
             next => return next,
@@ -63,17 +68,17 @@ fn a_site_waits_from_the_end_of_its_last_request() {
     let mut frontier = frontier();
     let catalog = catalog(&[page(1, 1), page(1, 2)]);
     frontier.wake(site(1));
-    assert_eq!(next(&mut frontier, &catalog, at(0)), Next::Page(page(1, 1)));
-    frontier.started(site(1), at(0));
-    assert_eq!(next(&mut frontier, &catalog, at(5000)), Next::Wait(None), "one request at a time");
-    frontier.ended(site(1), at(5000), DELAY);
-    assert_eq!(next(&mut frontier, &catalog, at(5099)), Next::Wait(Some(at(5100))));
-    assert_eq!(next(&mut frontier, &catalog, at(5100)), Next::Page(page(1, 2)));
-    frontier.started(site(1), at(5100));
-    frontier.ended(site(1), at(5200), DELAY * 3);
+    assert_eq!(next(&mut frontier, &catalog, at(0)), NextAction::Page(page(1, 1)));
+    frontier.request_started(site(1), at(0));
+    assert_eq!(next(&mut frontier, &catalog, at(5000)), NextAction::Wait(None), "one request at a time");
+    frontier.request_ended(site(1), at(5000), DELAY);
+    assert_eq!(next(&mut frontier, &catalog, at(5099)), NextAction::Wait(Some(at(5100))));
+    assert_eq!(next(&mut frontier, &catalog, at(5100)), NextAction::Page(page(1, 2)));
+    frontier.request_started(site(1), at(5100));
+    frontier.request_ended(site(1), at(5200), DELAY * 3);
     frontier.wake(site(1));
     // Only pages in progress are due, and that is detected before the delay is over.
-    assert_eq!(next(&mut frontier, &catalog, at(5200)), Next::Wait(None));
+    assert_eq!(next(&mut frontier, &catalog, at(5200)), NextAction::Wait(None));
 }
 
 #[test]
@@ -81,16 +86,16 @@ fn the_wait_outlasts_a_site_that_ran_dry() {
     let mut frontier = frontier();
     frontier.wake(site(1));
     let first = catalog(&[page(1, 1)]);
-    assert_eq!(next(&mut frontier, &first, at(0)), Next::Page(page(1, 1)));
-    frontier.started(site(1), at(0));
-    frontier.ended(site(1), at(10), DELAY);
-    assert_eq!(next(&mut frontier, &first, at(10)), Next::Wait(None));
-    frontier.absorbed(page(1, 1).url.id());
+    assert_eq!(next(&mut frontier, &first, at(0)), NextAction::Page(page(1, 1)));
+    frontier.request_started(site(1), at(0));
+    frontier.request_ended(site(1), at(10), DELAY);
+    assert_eq!(next(&mut frontier, &first, at(10)), NextAction::Wait(None));
+    frontier.page_applied(page(1, 1).url.id());
     frontier.prune(at(20));
     frontier.wake(site(1));
     let second = catalog(&[page(1, 2)]);
-    assert_eq!(next(&mut frontier, &second, at(20)), Next::Wait(Some(at(110))));
-    assert_eq!(next(&mut frontier, &second, at(110)), Next::Page(page(1, 2)));
+    assert_eq!(next(&mut frontier, &second, at(20)), NextAction::Wait(Some(at(110))));
+    assert_eq!(next(&mut frontier, &second, at(110)), NextAction::Page(page(1, 2)));
 }
 
 #[test]
@@ -101,11 +106,11 @@ fn what_an_operator_wants_comes_first_and_once() {
     let mut given = Vec::new();
     for wanted in [None, Some(4), None, Some(4), None, None] {
         if let Some(number) = wanted {
-            frontier.put_first(page(1, number));
+            frontier.enqueue_first(page(1, number));
         }
-        if let Next::Page(page) = next(&mut frontier, &catalog, at(0)) {
-            frontier.started(site(1), at(0));
-            frontier.ended(site(1), at(0), Duration::ZERO);
+        if let NextAction::Page(page) = next(&mut frontier, &catalog, at(0)) {
+            frontier.request_started(site(1), at(0));
+            frontier.request_ended(site(1), at(0), Duration::ZERO);
             given.push(page.url.to_string());
         }
     }
@@ -114,10 +119,10 @@ fn what_an_operator_wants_comes_first_and_once() {
     // A parked page is taken back.
     let mut frontier = breadth_first(Duration::ZERO);
     frontier.wake(site(1));
-    let Next::Page(first) = next(&mut frontier, &catalog, at(0)) else { panic!("a page is due") };
+    let NextAction::Page(first) = next(&mut frontier, &catalog, at(0)) else { panic!("a page is due") };
     frontier.park(&first, None);
-    frontier.put_first(first.clone());
-    assert_eq!(next(&mut frontier, &catalog, at(0)), Next::Page(first));
+    frontier.enqueue_first(first.clone());
+    assert_eq!(next(&mut frontier, &catalog, at(0)), NextAction::Page(first));
     assert_eq!(frontier.queued(), 4);
 }
 
@@ -130,10 +135,10 @@ fn sites_take_turns() {
         frontier.wake(site(s));
     }
     let mut order = Vec::new();
-    while let Next::Page(page) = next(&mut frontier, &catalog, at(0)) {
+    while let NextAction::Page(page) = next(&mut frontier, &catalog, at(0)) {
         let id = page.url.id().site();
-        frontier.started(id, at(0));
-        frontier.ended(id, at(0), Duration::ZERO);
+        frontier.request_started(id, at(0));
+        frontier.request_ended(id, at(0), Duration::ZERO);
         order.push((1..=3).find(|s| site(*s) == id).unwrap());
     }
     assert_eq!(order, [1, 2, 3, 1, 2, 3, 1, 2, 3]);
@@ -144,24 +149,24 @@ fn robots_come_first_and_other_sites_go_on() {
     let mut frontier = frontier();
     let catalog = catalog(&[page(1, 1), page(2, 1)]);
     frontier.wake(site(1));
-    let Next::Page(first) = next(&mut frontier, &catalog, at(0)) else { panic!() };
+    let NextAction::Page(first) = next(&mut frontier, &catalog, at(0)) else { panic!() };
     let robots_txt = first.url.robots_txt();
-    let errand = RobotsErrand { origin: robots_txt.clone(), ask: robots_txt.clone(), hops: 0 };
-    frontier.robots_first(first.clone(), errand.clone());
-    assert_eq!(next(&mut frontier, &catalog, at(0)), Next::Robots(errand));
-    frontier.started(site(1), at(0));
-    frontier.ended(site(1), at(10), DELAY);
+    let task = RobotsTask { origin: robots_txt.clone(), url: robots_txt.clone(), hops: 0 };
+    frontier.fetch_robots_first(first.clone(), task.clone());
+    assert_eq!(next(&mut frontier, &catalog, at(0)), NextAction::Robots(task));
+    frontier.request_started(site(1), at(0));
+    frontier.request_ended(site(1), at(10), DELAY);
     // Redirected to another site: that site is requested at its own pace, and the pages keep waiting.
-    let moved = RobotsErrand { origin: robots_txt, ask: page(2, 9).url.robots_txt(), hops: 1 };
-    frontier.errand(moved.clone());
+    let moved = RobotsTask { origin: robots_txt, url: page(2, 9).url.robots_txt(), hops: 1 };
+    frontier.enqueue_robots(moved.clone());
     frontier.wake(site(2));
-    assert_eq!(next(&mut frontier, &catalog, at(500)), Next::Robots(moved));
-    frontier.started(site(2), at(500));
-    frontier.ended(site(2), at(510), DELAY);
-    assert_eq!(next(&mut frontier, &catalog, at(600)), Next::Wait(Some(at(610))));
+    assert_eq!(next(&mut frontier, &catalog, at(500)), NextAction::Robots(moved));
+    frontier.request_started(site(2), at(500));
+    frontier.request_ended(site(2), at(510), DELAY);
+    assert_eq!(next(&mut frontier, &catalog, at(600)), NextAction::Wait(Some(at(610))));
     frontier.robots_known(site(1));
-    assert_eq!(next(&mut frontier, &catalog, at(600)), Next::Page(first));
-    assert_eq!(next(&mut frontier, &catalog, at(610)), Next::Page(page(2, 1)));
+    assert_eq!(next(&mut frontier, &catalog, at(600)), NextAction::Page(first));
+    assert_eq!(next(&mut frontier, &catalog, at(610)), NextAction::Page(page(2, 1)));
 }
 
 #[test]
@@ -171,16 +176,16 @@ fn pages_set_aside_do_not_hide_others_and_come_back() {
     let catalog = catalog(&pages);
     frontier.wake(site(1));
     let mut given = 0;
-    while let Next::Page(page) = next(&mut frontier, &catalog, at(0)) {
+    while let NextAction::Page(page) = next(&mut frontier, &catalog, at(0)) {
         frontier.park(&page, Some(at(1000)));
         given += 1;
     }
     assert_eq!(given, CHUNK + 5);
     assert!(frontier.is_idle());
-    assert_eq!(frontier.next(at(0)), Next::Wait(Some(at(1000))));
-    assert_eq!(frontier.release(at(999)), 0);
-    assert_eq!(frontier.release(at(1000)), 1);
-    assert_eq!(next(&mut frontier, &catalog, at(1000)), Next::Page(page(1, 0)));
+    assert_eq!(frontier.next(at(0)), NextAction::Wait(Some(at(1000))));
+    assert_eq!(frontier.release_parked(at(999)), 0);
+    assert_eq!(frontier.release_parked(at(1000)), 1);
+    assert_eq!(next(&mut frontier, &catalog, at(1000)), NextAction::Page(page(1, 0)));
 }
 
 #[test]
@@ -190,13 +195,13 @@ fn a_site_with_too_many_pages_set_aside_is_set_aside() {
     let catalog = catalog(&pages);
     frontier.wake(site(1));
     let mut given = 0;
-    while let Next::Page(page) = next(&mut frontier, &catalog, at(0)) {
+    while let NextAction::Page(page) = next(&mut frontier, &catalog, at(0)) {
         frontier.park(&page, None);
         given += 1;
     }
     assert_eq!(given, MAX_PARKED);
     frontier.wake(site(1));
-    assert_eq!(next(&mut frontier, &catalog, at(0)), Next::Wait(None));
+    assert_eq!(next(&mut frontier, &catalog, at(0)), NextAction::Wait(None));
     assert!(frontier.is_idle() && frontier.queued() == 0);
 }
 
@@ -206,9 +211,9 @@ fn memory_is_bounded_with_many_sites() {
     for s in 0..1000 {
         frontier.wake(site(s));
     }
-    let Next::Fill(sites) = frontier.next(at(0)) else { panic!() };
-    assert_eq!(sites.len(), FILLED_AT_ONCE);
-    assert_eq!(sites[0].lanes, [(DueOrder::Nearest, OVERALL / 1000)]);
+    let NextAction::Refill(sites) = frontier.next(at(0)) else { panic!() };
+    assert_eq!(sites.len(), MAX_SITES_PER_REFILL);
+    assert_eq!(sites[0].sub_queues, [(DueOrder::Nearest, MAX_QUEUED / 1000)]);
 }
 
 proptest! {
@@ -224,40 +229,40 @@ proptest! {
         for s in 0..3 {
             frontier.wake(site(s));
         }
-        let (mut under_way, mut unabsorbed, mut now) = (Vec::<DuePage>::new(), Vec::<DuePage>::new(), 0);
+        let (mut requests_in_progress, mut unapplied, mut now) = (Vec::<DuePage>::new(), Vec::<DuePage>::new(), 0);
         let mut ended = BTreeMap::new();
         let mut given = HashSet::new();
         let patience = (0..400).map(|n| ([1, 0, 2, 1][n % 4], 0, 150));
         for (what, which, wait) in steps.into_iter().chain(patience) {
             now += wait;
             match what {
-                0 if !under_way.is_empty() => {
-                    let page = under_way.remove(which % under_way.len());
-                    frontier.ended(page.url.id().site(), at(now), DELAY);
+                0 if !requests_in_progress.is_empty() => {
+                    let page = requests_in_progress.remove(which % requests_in_progress.len());
+                    frontier.request_ended(page.url.id().site(), at(now), DELAY);
                     ended.insert(page.url.id().site(), now);
-                    unabsorbed.push(page);
+                    unapplied.push(page);
                 }
-                2 if !unabsorbed.is_empty() => {
-                    let page = unabsorbed.remove(which % unabsorbed.len());
+                2 if !unapplied.is_empty() => {
+                    let page = unapplied.remove(which % unapplied.len());
                     due.entry(page.url.id().site()).or_default().retain(|p| *p != page);
-                    frontier.absorbed(page.url.id());
+                    frontier.page_applied(page.url.id());
                 }
                 3 => frontier.wake(site(which % 3)),
                 4 => frontier.prune(at(now)),
                 _ => {
-                    if let Next::Page(page) = next(&mut frontier, &due, at(now)) {
+                    if let NextAction::Page(page) = next(&mut frontier, &due, at(now)) {
                         let id = page.url.id().site();
                         prop_assert!(given.insert(page.url.id()), "{:?} twice", page.url);
                         prop_assert!(ended.get(&id).is_none_or(|end| now >= end + 100), "too soon");
-                        frontier.started(id, at(now));
-                        under_way.push(page);
-                        prop_assert!(under_way.iter().filter(|p| p.url.id().site() == id).count() <= connections);
+                        frontier.request_started(id, at(now));
+                        requests_in_progress.push(page);
+                        prop_assert!(requests_in_progress.iter().filter(|p| p.url.id().site() == id).count() <= connections);
                     }
                 }
             }
         }
         prop_assert_eq!(given.len(), pages.len());
-        prop_assert!(frontier.is_idle() && frontier.queued() == 0 && frontier.held.is_empty());
+        prop_assert!(frontier.is_idle() && frontier.queued() == 0 && frontier.in_progress.is_empty());
     }
 }
 
@@ -269,18 +274,18 @@ fn a_hungry_site_does_not_wait_for_ever() {
     let catalog = catalog(&pages);
     frontier.wake(site(1));
     for step in 0..CHUNK {
-        let Next::Page(given) = next(&mut frontier, &catalog, at(0)) else { panic!() };
+        let NextAction::Page(given) = next(&mut frontier, &catalog, at(0)) else { panic!() };
         let id = given.url.id().site();
         if id == site(2) {
             return;
         }
-        frontier.started(id, at(0));
-        frontier.ended(id, at(0), Duration::ZERO);
+        frontier.request_started(id, at(0));
+        frontier.request_ended(id, at(0), Duration::ZERO);
         if step == 10 {
             frontier.wake(site(2));
         }
     }
-    panic!("the second site was never asked");
+    panic!("the second site was never requested");
 }
 
 /// Returns the CPU time of this thread, so that other load on the machine matters little.
@@ -312,25 +317,26 @@ fn how_many_steps_a_second() {
         let began = busy();
         while given < CYCLES {
             match frontier.next(at(now)) {
-                Next::Page(page) => {
+                NextAction::Page(page) => {
                     let id = page.url.id();
-                    frontier.started(id.site(), at(now));
-                    frontier.ended(id.site(), at(now), Duration::from_millis(delay));
-                    frontier.absorbed(id);
+                    frontier.request_started(id.site(), at(now));
+                    frontier.request_ended(id.site(), at(now), Duration::from_millis(delay));
+                    frontier.page_applied(id);
                     waiting.entry(id.site()).or_default().push(page);
                     given += 1;
                 }
-                Next::Fill(draws) => {
-                    for Draw { site, lanes } in draws {
+                NextAction::Refill(requests) => {
+                    for RefillRequest { site, sub_queues } in requests {
                         let pages = waiting.entry(site).or_default();
-                        let drawn =
-                            lanes.into_iter().map(|(_, n)| pages.split_off(pages.len().saturating_sub(n)));
+                        let drawn = sub_queues
+                            .into_iter()
+                            .map(|(_, n)| pages.split_off(pages.len().saturating_sub(n)));
                         let drawn = drawn.collect();
-                        frontier.fill(site, drawn);
+                        frontier.refill(site, drawn);
                     }
                 }
-                Next::Wait(until) => now = until.unwrap().millis(),
-                Next::Robots(_) => unreachable!(),
+                NextAction::Wait(until) => now = until.unwrap().millis(),
+                NextAction::Robots(_) => unreachable!(),
             }
         }
         let rate = given as f64 / (busy() - began).as_secs_f64() / 1e6;

@@ -9,7 +9,7 @@
 use pharos_core::PageUrl;
 use pharos_core::config::CrawlConfig;
 
-use crate::guide_words;
+use crate::frontier::guide_words;
 
 /// Starting value of [`initial_weight`].
 pub const INITIAL_WEIGHT: u32 = 10;
@@ -17,9 +17,9 @@ pub const INITIAL_WEIGHT: u32 = 10;
 pub const MAX_WEIGHT: u32 = 1_000;
 
 /// Substrings that indicate a dynamically generated URL; each occurrence costs two.
-const SUSPECT: [&str; 3] = ["search", "proxy", "gate"];
+const SUSPECT_WORDS: [&str; 3] = ["search", "proxy", "gate"];
 /// Number of characters at which an anchor counts as descriptive; longer ones count no more.
-const TELLING_ANCHOR: usize = 8;
+const DESCRIPTIVE_ANCHOR: usize = 8;
 
 /// The operator's preferences, prepared for comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,7 +33,7 @@ pub struct WeightRules {
 
 impl WeightRules {
     /// Reads the preferences of a configuration.
-    pub fn of(config: &CrawlConfig) -> Self {
+    pub fn from_config(config: &CrawlConfig) -> Self {
         let lower = |texts: &[String]| texts.iter().map(|text| text.trim().to_lowercase()).collect();
         Self {
             guide_words: config.guide_words.clone(),
@@ -71,7 +71,7 @@ pub enum AddedBy {
 
 /// Features of an unvisited page. Unknown languages and charsets are empty.
 #[derive(Clone, Copy, Debug)]
-pub struct Clues<'a> {
+pub struct LinkFeatures<'a> {
     pub url: &'a PageUrl,
     pub added_by: AddedBy,
     /// True weight of the referring page, if any.
@@ -89,7 +89,7 @@ pub struct Clues<'a> {
     pub charset: &'a str,
 }
 
-impl<'a> Clues<'a> {
+impl<'a> LinkFeatures<'a> {
     /// Creates features from the URL alone.
     pub fn new(url: &'a PageUrl) -> Self {
         Self {
@@ -108,7 +108,7 @@ impl<'a> Clues<'a> {
 
 /// A predicted weight and its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Predicted {
+pub struct PredictedWeight {
     /// Sum of the parts, from 1 to 1,000.
     pub total: u32,
     /// Each part with its name, including parts of zero.
@@ -117,7 +117,7 @@ pub struct Predicted {
 
 /// Features of a visited page. Unknown languages and charsets are empty.
 #[derive(Clone, Copy, Debug)]
-pub struct PageEvidence<'a> {
+pub struct PageFeatures<'a> {
     pub url: &'a PageUrl,
     pub added_by: AddedBy,
     /// True weight of the referring page, if any.
@@ -132,7 +132,7 @@ pub struct PageEvidence<'a> {
     pub charset: &'a str,
 }
 
-impl<'a> PageEvidence<'a> {
+impl<'a> PageFeatures<'a> {
     /// Creates features from the URL alone.
     pub fn new(url: &'a PageUrl) -> Self {
         Self {
@@ -153,40 +153,40 @@ impl<'a> PageEvidence<'a> {
 ///
 /// The weight never falls with the parent's weight, the number of referring pages or the guide words in the anchor,
 /// and never rises with the length of the path.
-pub fn predicted(clues: &Clues<'_>, rules: &WeightRules) -> Predicted {
+pub fn predict_weight(clues: &LinkFeatures<'_>, rules: &WeightRules) -> PredictedWeight {
     let link_relevance = guide_words::link_relevance(&rules.guide_words, clues.anchor, clues.around);
     let parts = vec![
-        ("added by", added_by(clues.added_by)),
-        ("parent", part(250, share(clues.parent_weight.unwrap_or(0)))),
-        ("anchor", part(40, anchor_share(clues.anchor))),
-        ("address", part(200, form(clues.url))),
-        ("domain depth", part(50, 1.0 / (1.0 + clues.url.domain_depth() as f64))),
+        ("added by", source_points(clues.added_by)),
+        ("parent", scale_points(250, weight_share(clues.parent_weight.unwrap_or(0)))),
+        ("anchor", scale_points(40, anchor_share(clues.anchor))),
+        ("address", scale_points(200, url_score(clues.url))),
+        ("domain depth", scale_points(50, 1.0 / (1.0 + clues.url.domain_depth() as f64))),
         ("home page", if is_home_page(clues.url) { 100 } else { 0 }),
-        ("referring pages", part(160, popularity(clues.referring_pages))),
+        ("referring pages", scale_points(160, popularity(clues.referring_pages))),
         ("important site", if rules.is_important(clues.url) { 100 } else { 0 }),
         ("wanted language", if rules.is_wanted(clues.language, clues.charset) { 60 } else { 0 }),
-        ("guide words of the parent", part(100, clues.parent_relevance)),
-        ("guide words of the link", part(150, link_relevance)),
+        ("guide words of the parent", scale_points(100, clues.parent_relevance)),
+        ("guide words of the link", scale_points(150, link_relevance)),
     ];
-    Predicted { total: total(&parts), parts }
+    PredictedWeight { total: sum_points(&parts), parts }
 }
 
 /// Returns the weight of a visited page.
 ///
 /// Many in-links, an important parent, mirrors and a short URL make a page important (《搜索引擎——原理、技术与系统》
 /// ch. 3), and so does relevance to the guide words.
-pub fn true_weight(page: &PageEvidence<'_>, rules: &WeightRules) -> u32 {
+pub fn true_weight(page: &PageFeatures<'_>, rules: &WeightRules) -> u32 {
     let relevance = guide_words::page_relevance(&rules.guide_words, page.title, page.text);
-    total(&[
-        ("added by", added_by(page.added_by)),
-        ("parent", part(150, share(page.parent_weight.unwrap_or(0)))),
-        ("address", part(150, form(page.url))),
+    sum_points(&[
+        ("added by", source_points(page.added_by)),
+        ("parent", scale_points(150, weight_share(page.parent_weight.unwrap_or(0)))),
+        ("address", scale_points(150, url_score(page.url))),
         ("home page", if is_home_page(page.url) { 100 } else { 0 }),
-        ("referring pages", part(250, popularity(page.referring_pages))),
-        ("mirrors", part(50, popularity(page.mirrors))),
+        ("referring pages", scale_points(250, popularity(page.referring_pages))),
+        ("mirrors", scale_points(50, popularity(page.mirrors))),
         ("important site", if rules.is_important(page.url) { 100 } else { 0 }),
         ("wanted language", if rules.is_wanted(page.language, page.charset) { 100 } else { 0 }),
-        ("guide words", part(300, relevance)),
+        ("guide words", scale_points(300, relevance)),
     ])
 }
 
@@ -199,7 +199,7 @@ pub fn initial_weight(url: &PageUrl) -> u32 {
     let path_end = behind_host.find('?').unwrap_or(behind_host.len());
     let ends_open = behind_host[..path_end].ends_with('/');
     let marks = behind_host.bytes().filter(|byte| matches!(byte, b'/' | b'?' | b'&')).count();
-    let suspects: usize = SUSPECT.iter().map(|word| occurrences(url.as_str(), word)).sum();
+    let suspects: usize = SUSPECT_WORDS.iter().map(|word| occurrences(url.as_str(), word)).sum();
     let deduction = marks - usize::from(ends_open) + 2 * suspects;
     INITIAL_WEIGHT.saturating_sub(u32::try_from(deduction).unwrap_or(u32::MAX))
 }
@@ -213,8 +213,8 @@ fn occurrences(text: &str, word: &str) -> usize {
     text.as_bytes().windows(word.len()).filter(|window| window.eq_ignore_ascii_case(word.as_bytes())).count()
 }
 
-fn added_by(who: AddedBy) -> i32 {
-    match who {
+fn source_points(source: AddedBy) -> i32 {
+    match source {
         AddedBy::Seed => 300,
         AddedBy::Submission => 200,
         AddedBy::Sitemap => 100,
@@ -222,16 +222,16 @@ fn added_by(who: AddedBy) -> i32 {
     }
 }
 
-fn form(url: &PageUrl) -> f64 {
+fn url_score(url: &PageUrl) -> f64 {
     f64::from(initial_weight(url)) / f64::from(INITIAL_WEIGHT)
 }
 
-fn share(weight: u32) -> f64 {
+fn weight_share(weight: u32) -> f64 {
     f64::from(weight.min(MAX_WEIGHT)) / f64::from(MAX_WEIGHT)
 }
 
 fn anchor_share(anchor: &str) -> f64 {
-    anchor.trim().chars().take(TELLING_ANCHOR).count() as f64 / TELLING_ANCHOR as f64
+    anchor.trim().chars().take(DESCRIPTIVE_ANCHOR).count() as f64 / DESCRIPTIVE_ANCHOR as f64
 }
 
 /// Returns a saturating share: 1/2 at eight pages, and less for each further one.
@@ -240,12 +240,12 @@ fn popularity(pages: u32) -> f64 {
 }
 
 /// Returns this share of `most`; a share that is not finite counts as zero.
-fn part(most: i32, share: f64) -> i32 {
+fn scale_points(most: i32, share: f64) -> i32 {
     let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
     (f64::from(most) * share).round() as i32
 }
 
-fn total(parts: &[(&'static str, i32)]) -> u32 {
+fn sum_points(parts: &[(&'static str, i32)]) -> u32 {
     let sum: i32 = parts.iter().map(|(_, points)| points).sum();
     u32::try_from(sum).unwrap_or(0).clamp(1, MAX_WEIGHT)
 }
@@ -260,7 +260,7 @@ mod tests {
     }
 
     fn rules() -> WeightRules {
-        WeightRules::of(&CrawlConfig {
+        WeightRules::from_config(&CrawlConfig {
             guide_words: vec!["灯塔".into(), "Lighthouse".into()],
             important_sites: vec!["pku.edu.cn".into()],
             wanted: vec!["zh".into(), "GB18030".into()],
@@ -312,30 +312,30 @@ mod tests {
     #[test]
     fn every_clue_counts_and_is_shown() {
         let page = url("http://www.pku.edu.cn/a/b");
-        let plain = predicted(&Clues::new(&page), &WeightRules::default());
+        let plain = predict_weight(&LinkFeatures::new(&page), &WeightRules::default());
         assert_eq!(plain.total as i32, plain.parts.iter().map(|(_, points)| points).sum::<i32>());
-        let more = |clues: Clues<'_>| predicted(&clues, &rules()).total;
-        let base = more(Clues::new(&page));
+        let more = |clues: LinkFeatures<'_>| predict_weight(&clues, &rules()).total;
+        let base = more(LinkFeatures::new(&page));
         assert!(base > plain.total, "an important site");
-        assert!(more(Clues { language: "zh", ..Clues::new(&page) }) > base);
-        assert!(more(Clues { charset: "gb18030", ..Clues::new(&page) }) > base);
-        assert!(more(Clues { parent_relevance: 0.5, ..Clues::new(&page) }) > base);
+        assert!(more(LinkFeatures { language: "zh", ..LinkFeatures::new(&page) }) > base);
+        assert!(more(LinkFeatures { charset: "gb18030", ..LinkFeatures::new(&page) }) > base);
+        assert!(more(LinkFeatures { parent_relevance: 0.5, ..LinkFeatures::new(&page) }) > base);
         assert!(
-            more(Clues { anchor: "灯塔", ..Clues::new(&page) })
-                > more(Clues { anchor: "路灯", ..Clues::new(&page) })
+            more(LinkFeatures { anchor: "灯塔", ..LinkFeatures::new(&page) })
+                > more(LinkFeatures { anchor: "路灯", ..LinkFeatures::new(&page) })
         );
         assert!(
-            more(Clues { anchor: "x", around: "the lighthouse", ..Clues::new(&page) })
-                > more(Clues { anchor: "x", ..Clues::new(&page) })
+            more(LinkFeatures { anchor: "x", around: "the lighthouse", ..LinkFeatures::new(&page) })
+                > more(LinkFeatures { anchor: "x", ..LinkFeatures::new(&page) })
         );
-        let seen = |evidence: PageEvidence<'_>| true_weight(&evidence, &rules());
-        let page = PageEvidence::new(&page);
-        assert!(seen(PageEvidence { text: "a LIGHTHOUSE", ..page }) > seen(page));
+        let seen = |evidence: PageFeatures<'_>| true_weight(&evidence, &rules());
+        let page = PageFeatures::new(&page);
+        assert!(seen(PageFeatures { text: "a LIGHTHOUSE", ..page }) > seen(page));
         assert!(
-            seen(PageEvidence { title: "lighthouse", ..page })
-                > seen(PageEvidence { text: "lighthouse", ..page })
+            seen(PageFeatures { title: "lighthouse", ..page })
+                > seen(PageFeatures { text: "lighthouse", ..page })
         );
-        assert!(seen(PageEvidence { mirrors: 3, language: "zh", ..page }) > seen(page));
+        assert!(seen(PageFeatures { mirrors: 3, language: "zh", ..page }) > seen(page));
     }
 
     fn who() -> impl proptest::strategy::Strategy<Value = AddedBy> {
@@ -354,24 +354,24 @@ mod tests {
             referring: u32, mirrors: u32, relevance: f64, more in 0..1000u32,
         ) {
             let page = url(&format!("http://www.pku.edu.cn/{path}"));
-            let clues = Clues { added_by, parent_weight: parent, parent_relevance: relevance, anchor: &anchor,
-                referring_pages: referring, ..Clues::new(&page) };
-            let weight = predicted(&clues, &rules()).total;
+            let clues = LinkFeatures { added_by, parent_weight: parent, parent_relevance: relevance, anchor: &anchor,
+                referring_pages: referring, ..LinkFeatures::new(&page) };
+            let weight = predict_weight(&clues, &rules()).total;
             prop_assert!((1..=MAX_WEIGHT).contains(&weight));
-            let rises = |clues: Clues<'_>| predicted(&clues, &rules()).total >= weight;
+            let rises = |clues: LinkFeatures<'_>| predict_weight(&clues, &rules()).total >= weight;
             let heavier = Some(parent.unwrap_or(0).saturating_add(more));
-            prop_assert!(rises(Clues { parent_weight: heavier, ..clues }), "it went the other way");
-            prop_assert!(rises(Clues { referring_pages: referring.saturating_add(more), ..clues }), "it went the other way");
-            prop_assert!(rises(Clues { added_by: AddedBy::Seed, ..clues }), "it went the other way");
+            prop_assert!(rises(LinkFeatures { parent_weight: heavier, ..clues }), "it went the other way");
+            prop_assert!(rises(LinkFeatures { referring_pages: referring.saturating_add(more), ..clues }), "it went the other way");
+            prop_assert!(rises(LinkFeatures { added_by: AddedBy::Seed, ..clues }), "it went the other way");
             let longer = url(&format!("http://www.pku.edu.cn/{path}/x"));
             prop_assert!(initial_weight(&longer) <= initial_weight(&page));
-            prop_assert!(predicted(&Clues { url: &longer, ..clues }, &rules()).total <= weight, "it went the other way");
-            let seen = PageEvidence { added_by, parent_weight: parent, referring_pages: referring, mirrors,
-                text: &anchor, ..PageEvidence::new(&page) };
+            prop_assert!(predict_weight(&LinkFeatures { url: &longer, ..clues }, &rules()).total <= weight, "it went the other way");
+            let seen = PageFeatures { added_by, parent_weight: parent, referring_pages: referring, mirrors,
+                text: &anchor, ..PageFeatures::new(&page) };
             let weight = true_weight(&seen, &rules());
             prop_assert!((1..=MAX_WEIGHT).contains(&weight));
             let referring_pages = referring.saturating_add(more);
-            prop_assert!(true_weight(&PageEvidence { referring_pages, ..seen }, &rules()) >= weight, "it went the other way");
+            prop_assert!(true_weight(&PageFeatures { referring_pages, ..seen }, &rules()) >= weight, "it went the other way");
         }
     }
 }

@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use super::{PageKind, RefreshPolicy, Visit};
+use super::{ConclusiveVisit, RefreshClass, RefreshPolicy};
 
 /// Intervals by page class; zero means never.
-pub(crate) struct Uniform {
+pub(crate) struct UniformPolicy {
     pub(crate) home: Duration,
     pub(crate) hub: Duration,
     pub(crate) feed: Duration,
@@ -17,14 +17,14 @@ pub(crate) struct Uniform {
     pub(crate) shortest: Duration,
 }
 
-impl RefreshPolicy for Uniform {
-    fn interval(&self, visit: &Visit) -> Option<Duration> {
+impl RefreshPolicy for UniformPolicy {
+    fn interval(&self, visit: &ConclusiveVisit) -> Option<Duration> {
         let interval = match (visit.status, visit.kind) {
             // Redirects and error pages use the interval of ordinary pages.
-            (300.., _) | (_, PageKind::Page) => self.page,
-            (_, PageKind::Home) => self.home,
-            (_, PageKind::Hub) => self.hub,
-            (_, PageKind::Feed) => self.feed,
+            (300.., _) | (_, RefreshClass::Page) => self.page,
+            (_, RefreshClass::Home) => self.home,
+            (_, RefreshClass::Hub) => self.hub,
+            (_, RefreshClass::Feed) => self.feed,
         };
         (!interval.is_zero()).then(|| interval.max(self.shortest))
     }
@@ -37,20 +37,20 @@ mod tests {
     #[test]
     fn each_kind_has_its_interval_within_the_highest_frequency() {
         let days = |n: u64| Duration::from_secs(n * 86_400);
-        let policy = Uniform {
+        let policy = UniformPolicy {
             home: days(1),
             hub: days(2),
             feed: Duration::from_secs(60),
             page: days(7),
             shortest: days(1),
         };
-        let interval = |status, kind| policy.interval(&Visit { kind, status });
-        assert_eq!(interval(200, PageKind::Home), Some(days(1)));
-        assert_eq!(interval(200, PageKind::Hub), Some(days(2)));
-        assert_eq!(interval(200, PageKind::Feed), Some(days(1)), "never more often than allowed");
-        assert_eq!(interval(200, PageKind::Page), Some(days(7)));
-        assert_eq!(interval(301, PageKind::Home), Some(days(7)));
-        let never = Uniform { page: Duration::ZERO, ..policy };
-        assert_eq!(never.interval(&Visit { kind: PageKind::Page, status: 200 }), None);
+        let interval = |status, kind| policy.interval(&ConclusiveVisit { kind, status });
+        assert_eq!(interval(200, RefreshClass::Home), Some(days(1)));
+        assert_eq!(interval(200, RefreshClass::Hub), Some(days(2)));
+        assert_eq!(interval(200, RefreshClass::Feed), Some(days(1)), "never more often than allowed");
+        assert_eq!(interval(200, RefreshClass::Page), Some(days(7)));
+        assert_eq!(interval(301, RefreshClass::Home), Some(days(7)));
+        let never = UniformPolicy { page: Duration::ZERO, ..policy };
+        assert_eq!(never.interval(&ConclusiveVisit { kind: RefreshClass::Page, status: 200 }), None);
     }
 }

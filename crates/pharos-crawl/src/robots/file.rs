@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::ROBOTS_LIMIT;
-use super::rule::Rule;
+use super::rule::PathRule;
 
 /// Maximum number of sitemaps, and maximum length of a sitemap URL.
 const MAX_SITEMAPS: usize = 100;
@@ -13,31 +13,31 @@ const MAX_DELAY: f64 = 86_400.0;
 
 /// Content of a robots.txt.
 #[derive(Default)]
-pub(super) struct File {
-    pub(super) groups: Vec<Group>,
+pub(super) struct ParsedRobots {
+    pub(super) groups: Vec<AgentGroup>,
     pub(super) sitemaps: Vec<String>,
 }
 
 /// Rules and the user agents they apply to.
 #[derive(Default)]
-pub(super) struct Group {
-    pub(super) agents: Vec<Agent>,
-    pub(super) rules: Vec<Rule>,
+pub(super) struct AgentGroup {
+    pub(super) agents: Vec<AgentEntry>,
+    pub(super) rules: Vec<PathRule>,
     /// `true` after a rule, even an empty one. The next user agent then starts a new group.
-    ruled: bool,
+    has_rule: bool,
     /// Index of the first agent the next `Crawl-delay` applies to. It ends no group, but many files use it so.
     delay_from: usize,
-    delayed: bool,
+    has_delay: bool,
 }
 
 /// A user agent in lower case, and its delay.
-pub(super) struct Agent {
+pub(super) struct AgentEntry {
     pub(super) name: Vec<u8>,
     pub(super) crawl_delay: Option<Duration>,
 }
 
 /// The key of a line.
-enum Key {
+enum Directive {
     UserAgent,
     Allow,
     Disallow,
@@ -45,9 +45,9 @@ enum Key {
     Sitemap,
 }
 
-impl Key {
+impl Directive {
     /// Parses a key, including the common misspellings that Google's parser accepts.
-    fn of(text: &[u8]) -> Option<Self> {
+    fn parse(text: &[u8]) -> Option<Self> {
         Some(match text.to_ascii_lowercase().as_slice() {
             b"user-agent" | b"useragent" | b"user agent" => Self::UserAgent,
             b"allow" => Self::Allow,
@@ -62,30 +62,30 @@ impl Key {
 }
 
 /// Parses a file. A group starts with one or more user agents and extends to the next user agent after a rule.
-pub(super) fn read(bytes: &[u8]) -> File {
-    let bytes = without_mark(bytes);
-    let mut file = File::default();
+pub(super) fn parse_file(bytes: &[u8]) -> ParsedRobots {
+    let bytes = strip_byte_order_mark(bytes);
+    let mut file = ParsedRobots::default();
     for line in bytes[..bytes.len().min(ROBOTS_LIMIT)].split(|b| matches!(b, b'\r' | b'\n')) {
         let Some((key, value)) = key_and_value(line) else { continue };
         match key {
-            Key::Sitemap => {
+            Directive::Sitemap => {
                 let address = std::str::from_utf8(value).ok().filter(|a| !a.is_empty());
                 let address =
                     address.filter(|a| a.len() <= MAX_SITEMAP_LENGTH && file.sitemaps.len() < MAX_SITEMAPS);
                 file.sitemaps.extend(address.map(String::from));
             }
-            Key::UserAgent => {
-                if file.groups.last().is_none_or(|group| group.ruled) {
-                    file.groups.push(Group::default());
+            Directive::UserAgent => {
+                if file.groups.last().is_none_or(|group| group.has_rule) {
+                    file.groups.push(AgentGroup::default());
                 }
                 if let Some(group) = file.groups.last_mut() {
-                    group.name(value);
+                    group.add_agent(value);
                 }
             }
             // Rules before the first user agent apply to no crawler.
             key => {
                 if let Some(group) = file.groups.last_mut() {
-                    group.rule(&key, value);
+                    group.add_rule(&key, value);
                 }
             }
         }
@@ -93,49 +93,49 @@ pub(super) fn read(bytes: &[u8]) -> File {
     file
 }
 
-impl Group {
-    fn name(&mut self, value: &[u8]) {
-        if std::mem::take(&mut self.delayed) {
+impl AgentGroup {
+    fn add_agent(&mut self, value: &[u8]) {
+        if std::mem::take(&mut self.has_delay) {
             self.delay_from = self.agents.len();
         }
-        self.agents.push(Agent { name: agent_name(value), crawl_delay: None });
+        self.agents.push(AgentEntry { name: agent_name(value), crawl_delay: None });
     }
 
-    fn rule(&mut self, key: &Key, value: &[u8]) {
+    fn add_rule(&mut self, key: &Directive, value: &[u8]) {
         match key {
-            Key::Allow | Key::Disallow => {
-                self.ruled = true;
-                self.rules.extend(Rule::new(matches!(key, Key::Allow), value));
+            Directive::Allow | Directive::Disallow => {
+                self.has_rule = true;
+                self.rules.extend(PathRule::new(matches!(key, Directive::Allow), value));
             }
-            Key::CrawlDelay => {
-                self.delayed = true;
+            Directive::CrawlDelay => {
+                self.has_delay = true;
                 if let Some(delay) = seconds(value) {
                     self.agents[self.delay_from..]
                         .iter_mut()
                         .for_each(|agent| agent.crawl_delay = Some(delay));
                 }
             }
-            Key::UserAgent | Key::Sitemap => {}
+            Directive::UserAgent | Directive::Sitemap => {}
         }
     }
 }
 
 /// Strips the UTF-8 byte order mark, complete or partial.
-fn without_mark(bytes: &[u8]) -> &[u8] {
+fn strip_byte_order_mark(bytes: &[u8]) -> &[u8] {
     let mark = b"\xef\xbb\xbf".iter().zip(bytes).take_while(|(mark, byte)| mark == byte).count();
     &bytes[mark..]
 }
 
 /// Parses `key: value`, or `key value` if the colon is missing.
-fn key_and_value(line: &[u8]) -> Option<(Key, &[u8])> {
+fn key_and_value(line: &[u8]) -> Option<(Directive, &[u8])> {
     let line = line.split(|b| *b == b'#').next()?.trim_ascii();
     if let Some(colon) = line.iter().position(|b| *b == b':') {
-        return Some((Key::of(line[..colon].trim_ascii())?, line[colon + 1..].trim_ascii()));
+        return Some((Directive::parse(line[..colon].trim_ascii())?, line[colon + 1..].trim_ascii()));
     }
     let space = line.iter().position(u8::is_ascii_whitespace)?;
     let value = line[space..].trim_ascii();
     let is_one_word = !value.iter().any(u8::is_ascii_whitespace);
-    is_one_word.then_some((Key::of(&line[..space])?, value))
+    is_one_word.then_some((Directive::parse(&line[..space])?, value))
 }
 
 fn seconds(value: &[u8]) -> Option<Duration> {
@@ -157,7 +157,7 @@ pub fn product_token(text: &[u8]) -> &[u8] {
 
 /// Returns how specifically a group's name matches: 0 for `*`, more for a prefix up to a hyphen, most for the whole
 /// name.
-pub(super) fn closeness(name: &[u8], agent: &[u8]) -> Option<usize> {
+pub(super) fn match_length(name: &[u8], agent: &[u8]) -> Option<usize> {
     if name == b"*" {
         return Some(0);
     }

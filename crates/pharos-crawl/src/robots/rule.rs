@@ -3,17 +3,17 @@
 /// Maximum canonical length of a URL; a rule with more literal characters matches nothing.
 const MAX_PATTERN: usize = 3 * 2_048;
 /// Maximum number of characters displayed.
-const SHOWN: usize = 200;
+const MAX_DISPLAYED: usize = 200;
 
 /// `Allow` or `Disallow` with a canonical path, in which every `*` is a wildcard.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Rule {
+pub(super) struct PathRule {
     pub(super) allow: bool,
     pub(super) pattern: String,
     pub(super) anchored: bool,
 }
 
-impl Rule {
+impl PathRule {
     /// Parses a path as written; returns `None` if the rule can never match.
     pub(super) fn new(allow: bool, path: &[u8]) -> Option<Self> {
         let (path, anchored) = match path.strip_suffix(b"$") {
@@ -53,17 +53,17 @@ impl Rule {
         (self.pattern.len() + usize::from(self.anchored), self.allow)
     }
 
-    pub(super) fn weight(&self) -> usize {
+    pub(super) fn memory_size(&self) -> usize {
         size_of::<Self>() + self.pattern.len()
     }
 }
 
 /// Formats the rule as written in a file: `Disallow: /private/`.
-impl std::fmt::Display for Rule {
+impl std::fmt::Display for PathRule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let word = if self.allow { "Allow" } else { "Disallow" };
         let end = if self.anchored { "$" } else { "" };
-        write!(f, "{word}: {}{end}", &self.pattern[..self.pattern.len().min(SHOWN)])
+        write!(f, "{word}: {}{end}", &self.pattern[..self.pattern.len().min(MAX_DISPLAYED)])
     }
 }
 

@@ -6,7 +6,7 @@
 
 use pharos_core::PageUrl;
 
-use super::Robots;
+use super::RobotsRules;
 
 /// A file, and for some agents the paths it allows and the paths it forbids, separated by spaces.
 type Case<'a> = (&'a str, &'a [(&'a str, &'a str, &'a str)]);
@@ -14,7 +14,7 @@ type Case<'a> = (&'a str, &'a [(&'a str, &'a str, &'a str)]);
 fn check(cases: &[Case<'_>]) {
     for (file, questions) in cases {
         for (agent, allowed, forbidden) in *questions {
-            let robots = Robots::parse(file.as_bytes(), agent);
+            let robots = RobotsRules::parse(file.as_bytes(), agent);
             for (paths, expected) in [(allowed, true), (forbidden, false)] {
                 for path in paths.split(' ').filter(|path| !path.is_empty()) {
                     let url = PageUrl::parse(&format!("http://foo.bar{path}")).unwrap();
@@ -73,7 +73,7 @@ fn lines_and_names() {
 fn a_byte_order_mark_is_no_part_of_the_first_line() {
     let lines = b"User-Agent: foo\nDisallow: /x\n";
     let forbids =
-        |file: &[u8]| !Robots::parse(file, "foo").allows(&PageUrl::parse("http://foo.bar/x").unwrap());
+        |file: &[u8]| !RobotsRules::parse(file, "foo").allows(&PageUrl::parse("http://foo.bar/x").unwrap());
     for mark in [b"".as_slice(), b"\xef", b"\xef\xbb", b"\xef\xbb\xbf"] {
         assert!(forbids(&[mark, lines].concat()), "{mark:?}");
     }
@@ -242,7 +242,7 @@ fn escapes() {
 #[test]
 fn delays() {
     let delay = |file: &str, agent: &str| {
-        Robots::parse(file.as_bytes(), agent).crawl_delay().map(|delay| delay.as_secs())
+        RobotsRules::parse(file.as_bytes(), agent).crawl_delay().map(|delay| delay.as_secs())
     };
     let file = "User-agent: *\nDisallow: /d\nCrawl-delay: 10\nUser-agent: testbot\nCrawl-delay: 15 \n";
     assert_eq!((delay(file, "any"), delay(file, "testbot")), (Some(10), Some(15)));

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::support::{Engine, Reply, Server, answer, config, not_found, page, redirect, url};
+use crate::support::{Engine, Server, ServerAction, answer, config, not_found, page, redirect, url};
 use pharos_core::config::{CrawlConfig, Politeness, Restart, Scope, StrategyName};
 use pharos_core::{Clock, SystemClock, Timestamp};
-use pharos_crawl::{CrawlError, Ended};
+use pharos_crawl::{CrawlError, EndReason};
 use pharos_store::{Catalog, Content, Event, PageState, RobotsState};
 use tokio::sync::watch;
 
 /// `/` links to `/0` … `/9`, each of which links to two more.
-fn tree(path: &str) -> Reply {
+fn tree(path: &str) -> ServerAction {
     match path {
         "/robots.txt" => not_found(),
         "/" => page(&(0..10).map(|n| format!("<a href=\"/{n}\">")).collect::<String>()),
@@ -33,7 +33,7 @@ async fn every_page_is_fetched_once_breadth_first() {
     let summary = engine.crawl().await.unwrap();
     assert_eq!(
         (summary.pages, summary.failed, summary.refused, summary.ended),
-        (31, 0, 0, Ended::NothingDue)
+        (31, 0, 0, EndReason::NothingDue)
     );
     let paths = server.paths();
     assert_eq!(paths[..2], ["/robots.txt", "/"]);
@@ -73,7 +73,7 @@ async fn every_strategy_fetches_every_page_once() {
         let server = Server::start(|_, path| tree(path)).await;
         let engine = Engine::new(CrawlConfig { strategy, ..config() }, &[server.url("/")]);
         let summary = engine.crawl().await.unwrap();
-        assert_eq!((summary.pages, summary.ended), (31, Ended::NothingDue), "{strategy}");
+        assert_eq!((summary.pages, summary.ended), (31, EndReason::NothingDue), "{strategy}");
         assert_eq!(server.paths().len(), 32, "{strategy}");
     }
 }
@@ -96,7 +96,10 @@ async fn a_crawl_may_start_from_its_seeds_alone() {
 async fn the_number_of_fetchers_may_change() {
     let server = Server::start(|_, path| match path {
         "/robots.txt" => not_found(),
-        _ => Reply::Late(Duration::from_millis(20), b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_vec()),
+        _ => ServerAction::Late(
+            Duration::from_millis(20),
+            b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_vec(),
+        ),
     })
     .await;
     let hosts: Vec<String> = (0..4).map(|n| format!("h{n}.example")).collect();
@@ -143,7 +146,7 @@ async fn a_server_without_rules_to_be_had_is_left_alone_and_its_pages_stay_due()
     .await;
     let engine = Engine::new(config(), &[server.url("/")]);
     let summary = engine.crawl().await.unwrap();
-    assert_eq!((summary.pages, summary.failed, summary.ended), (0, 1, Ended::NothingDue));
+    assert_eq!((summary.pages, summary.failed, summary.ended), (0, 1, EndReason::NothingDue));
     assert_eq!(summary.last_failure.unwrap(), format!("{}: status 503", server.url("/robots.txt")));
     assert_eq!(server.paths(), ["/robots.txt"]);
     assert_eq!(engine.story(&server.url("/")).unwrap().state, PageState::Waiting);
@@ -259,7 +262,10 @@ async fn one_request_at_a_time_to_a_host_and_many_hosts_at_once() {
     let server = Server::start(|_, path| match path {
         "/robots.txt" => not_found(),
         "/" => page("<a href=\"/1\"><a href=\"/2\"><a href=\"/3\">"),
-        _ => Reply::Late(Duration::from_millis(30), b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_vec()),
+        _ => ServerAction::Late(
+            Duration::from_millis(30),
+            b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_vec(),
+        ),
     })
     .await;
     let hosts: Vec<String> = (0..4).map(|n| format!("h{n}.example")).collect();
@@ -324,7 +330,7 @@ async fn redirects_are_followed_within_bounds() {
         sorted(pages),
         ["/", "/away", "/chain/0", "/chain/1", "/chain/2", "/chain/3", "/loop", "/start"]
     );
-    assert_eq!((summary.pages, summary.ended), (8, Ended::NothingDue));
+    assert_eq!((summary.pages, summary.ended), (8, EndReason::NothingDue));
     let moved = engine.story(&url("http://b.example/start")).unwrap();
     assert_eq!((moved.depth, moved.hops), (0, 1), "a seed that moved is a seed");
     let last = engine.story(&url("http://b.example/chain/3")).unwrap();
@@ -357,7 +363,7 @@ async fn a_private_seed_stays_due_until_it_is_allowed() {
     let careful = CrawlConfig { allow_private: false, contact: "me@example.org".into(), ..config() };
     let engine = Engine::new(careful, &[server.url("/")]);
     let summary = engine.crawl().await.unwrap();
-    assert_eq!((summary.pages, summary.failed, summary.ended), (0, 1, Ended::NothingDue));
+    assert_eq!((summary.pages, summary.failed, summary.ended), (0, 1, EndReason::NothingDue));
     assert_eq!(
         summary.last_failure.unwrap(),
         format!("{}: private address 127.0.0.1 (allow with --allow-private)", server.url("/robots.txt"))
@@ -384,7 +390,7 @@ async fn a_public_seed_without_a_contact_is_an_error_that_says_what_to_type() {
     .await;
     let nobody = CrawlConfig { resolve: vec!["a.example:80:8.8.8.8".into()], scope: Scope::Any, ..config() };
     let summary = Engine::new(nobody, &[server.url("/")]).crawl().await.unwrap();
-    assert_eq!((summary.pages, summary.failed, summary.ended), (4, 1, Ended::NothingDue));
+    assert_eq!((summary.pages, summary.failed, summary.ended), (4, 1, EndReason::NothingDue));
     assert!(summary.last_failure.unwrap().contains("--contact"));
 }
 
@@ -396,7 +402,7 @@ async fn never_more_than_max_pages() {
         let engine = Engine::new(few, &[server.url("/")]);
         let before = server.paths().len();
         let summary = engine.crawl().await.unwrap();
-        assert_eq!((summary.pages, summary.ended), (limit, Ended::MaxPages));
+        assert_eq!((summary.pages, summary.ended), (limit, EndReason::MaxPages));
         assert_eq!(engine.catalog.counts().unwrap().stored, limit);
         assert_eq!((server.paths().len() - before) as u64, limit + 1, "and one robots.txt");
         assert_eq!(engine.crawl().await.unwrap().pages, limit.min(30), "the next crawl goes on from there");
@@ -407,7 +413,7 @@ async fn never_more_than_max_pages() {
 async fn a_failure_is_tried_again_until_it_is_given_up() {
     let server = Server::start(|_, path| match path {
         "/robots.txt" => not_found(),
-        _ => Reply::Close(Vec::new()),
+        _ => ServerAction::Close(Vec::new()),
     })
     .await;
     let engine = Engine::new(CrawlConfig { retry_delay: Duration::ZERO, ..config() }, &[server.url("/")]);
@@ -415,13 +421,13 @@ async fn a_failure_is_tried_again_until_it_is_given_up() {
     assert_eq!((summary.pages, summary.failed), (0, 3));
     let story = engine.story(&server.url("/")).unwrap();
     assert_eq!((story.state, story.attempts, story.due), (PageState::Failed, 3, None));
-    assert_eq!(engine.reason(&server.url("/")), "the connection closed before an answer came");
+    assert_eq!(engine.reason(&server.url("/")), "connection closed before a response");
 }
 
 #[tokio::test]
 async fn a_slow_server_times_out_and_others_go_on() {
     let server = Server::start(|host, path| match (host, path) {
-        ("slow.example", "/") => Reply::Hang(Vec::new()),
+        ("slow.example", "/") => ServerAction::Hang(Vec::new()),
         (_, path) => tree(path),
     })
     .await;
@@ -435,7 +441,7 @@ async fn a_slow_server_times_out_and_others_go_on() {
     assert_eq!((summary.pages, summary.failed), (31, 1));
     assert_eq!(
         engine.reason(&server.named("slow.example", "/")),
-        "timed out after 0.3 s waiting for an answer"
+        "timed out after 0.3 s waiting for a response"
     );
 }
 
@@ -443,7 +449,7 @@ async fn a_slow_server_times_out_and_others_go_on() {
 async fn a_crawl_stops_when_told_to() {
     let server = Server::start(|host, path| match (host, path) {
         (_, "/robots.txt") => not_found(),
-        ("slow.example", _) => Reply::Hang(Vec::new()),
+        ("slow.example", _) => ServerAction::Hang(Vec::new()),
         (_, path) => tree(path),
     })
     .await;
@@ -462,7 +468,7 @@ async fn a_crawl_stops_when_told_to() {
     };
     let (summary, ()) = tokio::join!(engine.crawl_until(stopped), stopper);
     let summary = summary.unwrap();
-    assert_eq!((summary.pages, summary.ended), (31, Ended::Stopped));
+    assert_eq!((summary.pages, summary.ended), (31, EndReason::Stopped));
     assert_eq!(
         engine.story(&server.named("slow.example", "/")).unwrap().state,
         PageState::Waiting,
@@ -477,7 +483,7 @@ async fn a_crawl_ends_when_its_time_is_over() {
         Engine::new(CrawlConfig { run_for: Duration::from_millis(400), ..config() }, &[server.url("/")]);
     engine.keep_going = true;
     let summary = engine.crawl().await.unwrap();
-    assert_eq!((summary.pages, summary.ended), (31, Ended::Time));
+    assert_eq!((summary.pages, summary.ended), (31, EndReason::Time));
 }
 
 #[tokio::test]
@@ -500,7 +506,7 @@ async fn a_crawl_that_keeps_going_comes_back_to_what_failed() {
     let count = asked.clone();
     let server = Server::start(move |_, path| match path {
         // Twice, because a reused connection that was closed is replaced immediately.
-        "/" if count.fetch_add(1, Ordering::SeqCst) < 2 => Reply::Close(Vec::new()),
+        "/" if count.fetch_add(1, Ordering::SeqCst) < 2 => ServerAction::Close(Vec::new()),
         path => tree(path),
     })
     .await;
@@ -510,7 +516,7 @@ async fn a_crawl_that_keeps_going_comes_back_to_what_failed() {
     );
     engine.keep_going = true;
     let summary = engine.crawl().await.unwrap();
-    assert_eq!((summary.pages, summary.failed, summary.ended), (31, 1, Ended::MaxPages));
+    assert_eq!((summary.pages, summary.failed, summary.ended), (31, 1, EndReason::MaxPages));
 }
 
 /// Panics inside a request at a given call: two for the robots.txt, then for a page.

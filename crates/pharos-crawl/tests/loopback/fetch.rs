@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::support::{Engine, Reply, Server, answer, config, not_found, page, redirect, url};
+use crate::support::{Engine, Server, ServerAction, answer, config, not_found, page, redirect, url};
 use pharos_core::config::{CrawlConfig, Size};
 use pharos_core::{Clock, SystemClock, Timestamp};
-use pharos_crawl::{Ask, Ended, FetchError, Fetcher};
+use pharos_crawl::{EndReason, FetchError, FetchRequest, Fetcher};
 use pharos_store::{PageState, Response, Truncated, Validators};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -22,7 +22,7 @@ async fn reason(config: &CrawlConfig, address: &str) -> String {
 #[tokio::test]
 async fn an_answer_comes_as_it_was_sent() {
     let server = Server::start(|_, _| {
-        Reply::Bytes(
+        ServerAction::Bytes(
             b"HTTP/1.1 203 Fine\r\nX-Second: caf\xe9\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n\
               4\r\nnot \r\n6\r\nzipped\r\n0\r\n\r\n"
                 .to_vec(),
@@ -72,14 +72,14 @@ async fn a_long_body_is_cut() {
 #[tokio::test]
 async fn what_came_before_a_break_is_kept() {
     let server = Server::start(|_, path| match path {
-        "/break" => Reply::Close(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbeginning".to_vec()),
-        "/chunk" => {
-            Reply::Close(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nbeginning\r\n".to_vec())
-        }
-        "/nonsense" => Reply::Bytes(
+        "/break" => ServerAction::Close(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbeginning".to_vec()),
+        "/chunk" => ServerAction::Close(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nbeginning\r\n".to_vec(),
+        ),
+        "/nonsense" => ServerAction::Bytes(
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nbeginning\r\nzz\r\nend\r\n".to_vec(),
         ),
-        _ => Reply::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbeginning".to_vec()),
+        _ => ServerAction::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbeginning".to_vec()),
     })
     .await;
     let short = CrawlConfig { total_timeout: Duration::from_millis(300), ..config() };
@@ -102,33 +102,33 @@ async fn what_came_before_a_break_is_kept() {
 #[tokio::test]
 async fn silence_times_out() {
     let server = Server::start(|_, path| match path {
-        "/silent" => Reply::Hang(Vec::new()),
-        _ => Reply::Hang(b"HTTP/1.1 200 OK\r\nX-Half: he".to_vec()),
+        "/silent" => ServerAction::Hang(Vec::new()),
+        _ => ServerAction::Hang(b"HTTP/1.1 200 OK\r\nX-Half: he".to_vec()),
     })
     .await;
     let short = CrawlConfig { first_byte_timeout: Duration::from_millis(200), ..config() };
     for path in ["/silent", "/half"] {
         let reason = reason(&short, server.url(path).as_str()).await;
-        assert_eq!(reason, "timed out after 0.2 s waiting for an answer", "{path}");
+        assert_eq!(reason, "timed out after 0.2 s waiting for a response", "{path}");
     }
     let short = CrawlConfig { total_timeout: Duration::from_millis(200), ..config() };
-    assert_eq!(reason(&short, server.url("/silent").as_str()).await, "timed out after 0.2 s in all");
+    assert_eq!(reason(&short, server.url("/silent").as_str()).await, "timed out after 0.2 s in total");
 }
 
 #[tokio::test]
 async fn what_is_no_answer_is_told() {
     let server = Server::start(|_, path| match path {
-        "/close" => Reply::Close(Vec::new()),
+        "/close" => ServerAction::Close(Vec::new()),
         "/huge" => answer(200, &format!("X-Huge: {}\r\n", "x".repeat(1 << 20)), ""),
         "/many" => answer(200, &"X-Many: x\r\n".repeat(10_000), ""),
-        _ => Reply::Close(b"SSH-2.0-OpenSSH_9.9\r\n\r\n".to_vec()),
+        _ => ServerAction::Close(b"SSH-2.0-OpenSSH_9.9\r\n\r\n".to_vec()),
     })
     .await;
     let told = async |path: &str| reason(&config(), server.url(path).as_str()).await;
-    assert_eq!(told("/close").await, "the connection closed before an answer came");
-    assert_eq!(told("/huge").await, "the header is longer than 128 KB");
-    assert_eq!(told("/many").await, "the header is longer than 128 KB");
-    assert_eq!(told("/ssh").await, "the answer is not HTTP");
+    assert_eq!(told("/close").await, "connection closed before a response");
+    assert_eq!(told("/huge").await, "response header exceeds 128 KB");
+    assert_eq!(told("/many").await, "response header exceeds 128 KB");
+    assert_eq!(told("/ssh").await, "response is not HTTP");
     let unused = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     assert_eq!(reason(&config(), &format!("http://{unused}/")).await, "connection refused");
 }
@@ -143,7 +143,10 @@ async fn a_server_without_tls_is_told() {
                 tokio::io::AsyncWriteExt::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
         }
     });
-    assert_eq!(reason(&config(), &format!("https://{address}/")).await, "tls: the server does not speak it");
+    assert_eq!(
+        reason(&config(), &format!("https://{address}/")).await,
+        "tls: the server does not support TLS"
+    );
 }
 
 #[tokio::test]
@@ -151,7 +154,7 @@ async fn connections_are_kept_and_a_stale_one_is_replaced() {
     let asked = AtomicUsize::new(0);
     let server = Server::start(move |_, _| match asked.fetch_add(1, Ordering::SeqCst) {
         // The server closes the connection just when it is reused.
-        2 => Reply::Close(Vec::new()),
+        2 => ServerAction::Close(Vec::new()),
         _ => page("x"),
     })
     .await;
@@ -167,9 +170,9 @@ async fn connections_are_kept_and_a_stale_one_is_replaced() {
 #[tokio::test]
 async fn a_body_shorter_than_what_follows_it_is_whole() {
     let server = Server::start(|_, path| match path {
-        "/long" => Reply::Bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole and more".to_vec()),
-        "/until-closed" => Reply::Close(b"HTTP/1.1 200 OK\r\n\r\nwhole".to_vec()),
-        "/chunked" => Reply::Bytes(
+        "/long" => ServerAction::Bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole and more".to_vec()),
+        "/until-closed" => ServerAction::Close(b"HTTP/1.1 200 OK\r\n\r\nwhole".to_vec()),
+        "/chunked" => ServerAction::Bytes(
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n5\r\nwhole\r\n0\r\n\r\n".to_vec(),
         ),
         _ => page("next"),
@@ -223,7 +226,10 @@ async fn what_we_have_already_is_not_sent_again() {
     };
     let address = server.url("/");
     let fetcher = Fetcher::new(&config()).unwrap();
-    let response = fetcher.fetch(Ask { validators: Some(&validators), ..Ask::page(&address) }).await.unwrap();
+    let response = fetcher
+        .fetch(FetchRequest { validators: Some(&validators), ..FetchRequest::new(&address) })
+        .await
+        .unwrap();
     assert_eq!((response.status, response.body.len(), response.truncated), (304, 0, None));
     let head = &server.log()[0].head;
     assert!(head.contains("if-none-match: W/\"a\"\r\n"), "{head}");
@@ -231,14 +237,16 @@ async fn what_we_have_already_is_not_sent_again() {
     let asked = response.request.unwrap();
     assert!(asked.contains("if-none-match: W/\"a\"\r\n"), "the record says so too: {asked}");
     let hostile = Validators { etag: Some("a\r\nHost: b".into()), last_modified: None };
-    fetcher.fetch(Ask { validators: Some(&hostile), ..Ask::page(&address) }).await.unwrap();
+    fetcher.fetch(FetchRequest { validators: Some(&hostile), ..FetchRequest::new(&address) }).await.unwrap();
     assert!(!server.log()[1].head.contains("if-none-match"));
 }
 
 #[tokio::test]
 async fn what_is_not_wanted_is_not_read() {
     let server = Server::start(|_, path| match path {
-        "/picture" => Reply::Hang(b"HTTP/1.1 200 OK\r\nContent-Type: image/png; x=y\r\n\r\nPNG".to_vec()),
+        "/picture" => {
+            ServerAction::Hang(b"HTTP/1.1 200 OK\r\nContent-Type: image/png; x=y\r\n\r\nPNG".to_vec())
+        }
         "/missing" => answer(404, "Content-Type: image/png\r\n", "none"),
         "/unnamed" => answer(200, "", "x"),
         _ => answer(200, "Content-Type: TEXT/HTML; charset=utf-8\r\n", "x"),
@@ -247,10 +255,10 @@ async fn what_is_not_wanted_is_not_read() {
     let fetcher = Fetcher::new(&config()).unwrap();
     let types = ["text/html".to_string()];
     let fetch = async |fetcher: &Fetcher, path: &str| {
-        fetcher.fetch(Ask { types: Some(&types), ..Ask::page(&server.url(path)) }).await
+        fetcher.fetch(FetchRequest { types: Some(&types), ..FetchRequest::new(&server.url(path)) }).await
     };
     let refused = fetch(&fetcher, "/picture").await.unwrap_err();
-    assert_eq!(refused.to_string(), "type image/png is not wanted (crawl.types)");
+    assert_eq!(refused.to_string(), "media type image/png is not accepted (crawl.types)");
     for wanted in ["/page", "/missing", "/unnamed"] {
         assert!(fetch(&fetcher, wanted).await.is_ok(), "{wanted}");
     }
@@ -299,7 +307,7 @@ async fn a_known_robots_txt_stays_in_force_while_the_server_gives_no_new_one() {
         }
         "/robots.txt" => answer(503, "", ""),
         "/" => match page("<a href=\"/open\"><a href=\"/private\">") {
-            Reply::Bytes(bytes) => Reply::Late(Duration::from_millis(50), bytes),
+            ServerAction::Bytes(bytes) => ServerAction::Late(Duration::from_millis(50), bytes),
             other => other,
         },
         _ => page("x"),
@@ -345,7 +353,7 @@ async fn a_request_that_panics_is_a_failure_of_its_page_alone() {
     let mut engine = Engine::new(limited, &[server.url("/")]);
     engine.clock = Arc::new(BreakingClock(broken));
     let summary = engine.crawl().await.unwrap();
-    assert_eq!((summary.pages, summary.failed, summary.ended), (3, 1, Ended::NothingDue));
+    assert_eq!((summary.pages, summary.failed, summary.ended), (3, 1, EndReason::NothingDue));
     assert_eq!(engine.story(&server.url("/panic")).unwrap().state, PageState::Failed);
     assert_eq!(engine.reason(&server.url("/panic")), "internal error: the clock broke");
     assert_eq!(engine.story(&server.url("/other")).unwrap().state, PageState::Stored);

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use pharos_core::config::{CrawlConfig, Politeness};
 use pharos_core::{Clock, LibraryPosition, Link, LinkKind, PageUrl, SystemClock};
 use pharos_crawl::{
-    Absorbed, Crawl, CrawlError, CrawlStatus, CrawlSummary, PageFacts, Scoping, changes, rules_of, run,
+    AppliedRecords, Crawl, CrawlError, CrawlScope, CrawlStatus, CrawlSummary, PageSummary, interpret_record,
+    rules_from_config, run_crawl,
 };
 use pharos_store::{
     Catalog, Content, DiskLibrary, Event, Library, PageStory, Record, Response, SqliteCatalog, StoredRecord,
@@ -22,7 +23,7 @@ pub(crate) fn url(text: &str) -> PageUrl {
 
 /// A request as the server saw it.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct LoggedRequest {
     pub(crate) host: String,
     pub(crate) path: String,
     pub(crate) head: String,
@@ -32,7 +33,7 @@ pub(crate) struct Seen {
 }
 
 /// Behaviour of the server.
-pub(crate) enum Reply {
+pub(crate) enum ServerAction {
     /// Sends these bytes and keeps the connection open.
     Bytes(Vec<u8>),
     /// Sends these bytes and closes the connection.
@@ -44,32 +45,32 @@ pub(crate) enum Reply {
 }
 
 /// Builds a complete response.
-pub(crate) fn answer(status: u16, headers: &str, body: &str) -> Reply {
-    Reply::Bytes(
+pub(crate) fn answer(status: u16, headers: &str, body: &str) -> ServerAction {
+    ServerAction::Bytes(
         format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes(),
     )
 }
 
-pub(crate) fn page(body: &str) -> Reply {
+pub(crate) fn page(body: &str) -> ServerAction {
     answer(200, "Content-Type: text/html\r\n", body)
 }
 
-pub(crate) fn not_found() -> Reply {
+pub(crate) fn not_found() -> ServerAction {
     answer(404, "", "")
 }
 
-pub(crate) fn redirect(target: &str) -> Reply {
+pub(crate) fn redirect(target: &str) -> ServerAction {
     answer(302, &format!("Location: {target}\r\n"), "")
 }
 
 pub(crate) struct Server {
     pub(crate) port: u16,
-    log: Arc<Mutex<Vec<Seen>>>,
+    log: Arc<Mutex<Vec<LoggedRequest>>>,
 }
 
 impl Server {
     /// Starts a server; `handle` gets host and path.
-    pub(crate) async fn start(handle: impl Fn(&str, &str) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(handle: impl Fn(&str, &str) -> ServerAction + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let log = Arc::new(Mutex::new(Vec::new()));
@@ -98,7 +99,7 @@ impl Server {
         format!("{host}:{}:127.0.0.1", self.port)
     }
 
-    pub(crate) fn log(&self) -> Vec<Seen> {
+    pub(crate) fn log(&self) -> Vec<LoggedRequest> {
         self.log.lock().unwrap().clone()
     }
 
@@ -110,8 +111,8 @@ impl Server {
 async fn serve(
     mut stream: TcpStream,
     connection: usize,
-    handle: &(dyn Fn(&str, &str) -> Reply + Send + Sync),
-    log: &Mutex<Vec<Seen>>,
+    handle: &(dyn Fn(&str, &str) -> ServerAction + Send + Sync),
+    log: &Mutex<Vec<LoggedRequest>>,
 ) {
     loop {
         let mut head = Vec::new();
@@ -128,8 +129,8 @@ async fn serve(
             head.lines().find_map(|l| l.to_lowercase().strip_prefix("host: ").map(String::from)).unwrap();
         let host = host.split(':').next().unwrap().to_string();
         let reply = handle(&host, &path);
-        let write = |seen: &Mutex<Vec<Seen>>| {
-            seen.lock().unwrap().push(Seen {
+        let write = |seen: &Mutex<Vec<LoggedRequest>>| {
+            seen.lock().unwrap().push(LoggedRequest {
                 host: host.clone(),
                 path: path.clone(),
                 head: head.clone(),
@@ -139,9 +140,12 @@ async fn serve(
             })
         };
         let bytes = match &reply {
-            Reply::Bytes(bytes) | Reply::Close(bytes) | Reply::Hang(bytes) | Reply::Late(_, bytes) => bytes,
+            ServerAction::Bytes(bytes)
+            | ServerAction::Close(bytes)
+            | ServerAction::Hang(bytes)
+            | ServerAction::Late(_, bytes) => bytes,
         };
-        if let Reply::Late(wait, _) = &reply {
+        if let ServerAction::Late(wait, _) = &reply {
             tokio::time::sleep(*wait).await;
         }
         write(log);
@@ -149,12 +153,12 @@ async fn serve(
             return;
         }
         match reply {
-            Reply::Hang(_) => tokio::time::sleep(Duration::from_secs(600)).await,
-            Reply::Close(_) => {
+            ServerAction::Hang(_) => tokio::time::sleep(Duration::from_secs(600)).await,
+            ServerAction::Close(_) => {
                 let _ = stream.shutdown().await;
                 return;
             }
-            Reply::Bytes(_) | Reply::Late(..) => {}
+            ServerAction::Bytes(_) | ServerAction::Late(..) => {}
         }
     }
 }
@@ -196,10 +200,10 @@ impl Engine {
             keep_going: false,
             clock: Arc::new(SystemClock),
         };
-        let event = Event::CrawlStarted { seeds: seeds.to_vec(), rules: rules_of(&engine.config) };
+        let event = Event::CrawlStarted { seeds: seeds.to_vec(), rules: rules_from_config(&engine.config) };
         let record = Record::new(seeds[0].clone(), now, Content::Event(event));
-        let mut scoping = Scoping::load(engine.catalog.as_ref(), &engine.config).unwrap();
-        take_in(&*engine.library, &*engine.catalog, &engine.config, &mut scoping, record);
+        let mut scoping = CrawlScope::load(engine.catalog.as_ref(), &engine.config).unwrap();
+        apply_record(&*engine.library, &*engine.catalog, &engine.config, &mut scoping, record);
         engine
     }
 
@@ -220,19 +224,20 @@ impl Engine {
     /// Crawls until the stop signal.
     pub(crate) async fn crawl_until(&self, stop: watch::Receiver<bool>) -> Result<CrawlSummary, CrawlError> {
         let (records, mut arriving) = mpsc::channel::<Record>(16);
-        let (tell, absorbed) = mpsc::unbounded_channel();
+        let (reports, absorbed) = mpsc::unbounded_channel();
         let (library, catalog, config) = (self.library.clone(), self.catalog.clone(), self.config.clone());
-        let taker = tokio::task::spawn_blocking(move || {
-            let mut scoping = Scoping::load(catalog.as_ref(), &config).unwrap();
+        let applier = tokio::task::spawn_blocking(move || {
+            let mut scoping = CrawlScope::load(catalog.as_ref(), &config).unwrap();
             while let Some(record) = arriving.blocking_recv() {
                 let page = record.url.id();
-                let woken = take_in(&*library, &*catalog, &config, &mut scoping, record);
+                let woken = apply_record(&*library, &*catalog, &config, &mut scoping, record);
                 // Any record may have changed the seed sites.
-                let absorbed = Absorbed { pages: vec![page], woken, new_rules: true, ..Absorbed::default() };
-                let _ = tell.send(absorbed);
+                let absorbed =
+                    AppliedRecords { pages: vec![page], woken, new_rules: true, ..AppliedRecords::default() };
+                let _ = reports.send(absorbed);
             }
         });
-        let summary = run(Crawl {
+        let summary = run_crawl(Crawl {
             config: self.config.clone(),
             catalog: self.catalog.clone(),
             clock: self.clock.clone(),
@@ -243,7 +248,7 @@ impl Engine {
             stop,
         })
         .await;
-        taker.await.unwrap();
+        applier.await.unwrap();
         summary
     }
 
@@ -266,11 +271,11 @@ impl Engine {
     }
 }
 
-fn take_in(
+fn apply_record(
     library: &dyn Library,
     catalog: &dyn Catalog,
     config: &CrawlConfig,
-    scoping: &mut Scoping,
+    scoping: &mut CrawlScope,
     record: Record,
 ) -> Vec<pharos_core::SiteId> {
     let (position, next) = library.append(std::slice::from_ref(&record)).unwrap()[0];
@@ -278,8 +283,8 @@ fn take_in(
         Content::Response(response) => links(&record.url, response),
         Content::Revisit(_) | Content::Event(_) => Vec::new(),
     };
-    let facts = PageFacts { links: &links, indexable: true, digest: 1, ..PageFacts::default() };
-    let changes = changes(scoping, config, &StoredRecord { position, next, record }, Some(facts));
+    let summary = PageSummary { links: &links, indexable: true, digest: 1, ..PageSummary::default() };
+    let changes = interpret_record(scoping, config, &StoredRecord { position, next, record }, Some(summary));
     catalog.apply(&changes, next).unwrap().woken
 }
 

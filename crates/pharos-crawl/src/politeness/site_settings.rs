@@ -1,0 +1,208 @@
+//! Per-site settings: `crawl.site_settings`.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use pharos_core::SiteName;
+use pharos_core::config::{Politeness, Setting};
+
+use crate::politeness::utc_offset::UtcOffset;
+use crate::setting_error::SettingError;
+
+/// Settings of one site; unset values use the global settings.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SiteSettings {
+    /// Time zone: `zone=+08:00`.
+    pub zone: Option<UtcOffset>,
+    /// Politeness profile: `politeness=gentle`.
+    pub politeness: Option<Politeness>,
+    /// Wait between two requests, day and night: `delay=5s`.
+    pub delay: Option<Duration>,
+    /// Maximum number of concurrent requests: `connections=2`.
+    pub connections: Option<usize>,
+    /// Maximum number of pages: `max_pages=1000`.
+    pub max_pages: Option<u64>,
+    /// The order of query parameters is insignificant: `sorted`.
+    pub sorted: bool,
+}
+
+/// Settings of all configured sites.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SiteTable {
+    /// By host, host and port, or `*.domain`.
+    sites: HashMap<String, SiteSettings>,
+    nothing: SiteSettings,
+}
+
+impl SiteTable {
+    /// Parses lines of `HOST key=value …`. A host given twice is an error.
+    pub fn parse(lines: &[String]) -> Result<Self, SettingError> {
+        let mut table = Self::default();
+        for line in lines {
+            let bad = |reason: String| SettingError::Site { line: line.clone(), reason };
+            let mut words = line.split_whitespace();
+            let host = words.next().and_then(normal_host);
+            let host = host.ok_or_else(|| bad("it does not begin with a host".into()))?;
+            let mut settings = SiteSettings::default();
+            for word in words {
+                settings.read(word).map_err(bad)?;
+            }
+            if settings == SiteSettings::default() {
+                return Err(bad("it has no settings".into()));
+            }
+            if table.sites.insert(host.clone(), settings).is_some() {
+                return Err(bad(format!("{host} is configured twice")));
+            }
+        }
+        Ok(table)
+    }
+
+    /// Returns hosts, and domains of `*.domain`, with sorted query parameters.
+    pub(crate) fn sorted(&self) -> Vec<String> {
+        let named = self.sites.iter().filter(|(_, settings)| settings.sorted);
+        named.map(|(host, _)| host.trim_start_matches("*.").to_string()).collect()
+    }
+
+    /// Returns the largest number of concurrent requests of any site.
+    pub(crate) fn most_connections(&self) -> usize {
+        self.sites.values().filter_map(|site| site.connections).max().unwrap_or(0)
+    }
+
+    /// Returns the settings of a site: of its host and port, else of its host, else of the longest matching
+    /// `*.domain`.
+    pub fn of(&self, site: &SiteName) -> &SiteSettings {
+        if self.sites.is_empty() {
+            return &self.nothing;
+        }
+        let host = site.host();
+        let own = self.sites.get(site.as_str()).or_else(|| self.sites.get(host));
+        let mut rest = Some(host);
+        let parents = std::iter::from_fn(|| {
+            let parent = rest?;
+            rest = parent.split_once('.').map(|(_, parent)| parent);
+            Some(parent)
+        });
+        own.or_else(|| parents.filter_map(|parent| self.sites.get(&format!("*.{parent}"))).next())
+            .unwrap_or(&self.nothing)
+    }
+}
+
+impl SiteSettings {
+    fn read(&mut self, word: &str) -> Result<(), String> {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let wrong = |expected: String| format!("`{name}` must be {expected}, not `{value}`");
+        match name {
+            "zone" => {
+                let zone = UtcOffset::parse(value).ok_or_else(|| wrong("a zone such as +08:00".into()))?;
+                self.zone = Some(zone);
+            }
+            "politeness" => self.politeness = Some(setting(value).map_err(wrong)?),
+            "delay" => self.delay = Some(setting(value).map_err(wrong)?),
+            "connections" => {
+                let count: usize = setting(value).map_err(wrong)?;
+                self.connections = Some(count.max(1));
+            }
+            "max_pages" => self.max_pages = Some(setting(value).map_err(wrong)?),
+            "sorted" if word == "sorted" => self.sorted = true,
+            _ => return Err(format!("unknown setting `{word}`")),
+        }
+        Ok(())
+    }
+}
+
+fn setting<T: Setting>(value: &str) -> Result<T, String> {
+    T::from_text(value).ok_or_else(T::expected)
+}
+
+/// Normalises a host as in a [`SiteName`]: lower case, punycode, with its port if given.
+fn normal_host(text: &str) -> Option<String> {
+    let (star, host) = match text.strip_prefix("*.") {
+        Some(host) => ("*.", host),
+        None => ("", text),
+    };
+    let (host, port) = match host.rsplit_once(':') {
+        Some((name, port)) if !host.ends_with(']') => (name, Some(port.parse::<u16>().ok()?)),
+        _ => (host, None),
+    };
+    let host = url::Host::parse(host).ok()?;
+    let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+    Some(format!("{star}{host}{port}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn table(lines: &[&str]) -> Result<SiteTable, SettingError> {
+        SiteTable::parse(&lines.iter().map(|line| line.to_string()).collect::<Vec<_>>())
+    }
+
+    fn site(name: &str) -> SiteName {
+        SiteName::from_stored(name.into())
+    }
+
+    #[test]
+    fn every_word_is_read() {
+        let line =
+            "WWW.Example.cn zone=+08:00 politeness=gentle sorted max_pages=1000 delay=5s connections=2";
+        let given = table(&[line]).unwrap();
+        let expected = SiteSettings {
+            zone: UtcOffset::from_minutes(480),
+            politeness: Some(Politeness::Gentle),
+            delay: Some(Duration::from_secs(5)),
+            connections: Some(2),
+            max_pages: Some(1000),
+            sorted: true,
+        };
+        assert_eq!(*given.of(&site("www.example.cn")), expected);
+        assert_eq!(*given.of(&site("www.example.cn:8080")), expected, "on every port");
+        assert_eq!(*given.of(&site("example.cn")), SiteSettings::default());
+    }
+
+    #[test]
+    fn the_closest_line_holds() {
+        let given = table(&[
+            "*.example.org max_pages=1",
+            "*.news.example.org max_pages=2",
+            "news.example.org max_pages=3",
+            "news.example.org:8080 max_pages=4",
+        ])
+        .unwrap();
+        let pages = |name: &str| given.of(&site(name)).max_pages;
+        assert_eq!(pages("example.org"), Some(1));
+        assert_eq!(pages("a.b.example.org"), Some(1));
+        assert_eq!(pages("a.news.example.org"), Some(2));
+        assert_eq!(pages("news.example.org"), Some(3));
+        assert_eq!(pages("news.example.org:8080"), Some(4));
+        assert_eq!(pages("notexample.org"), None);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told() {
+        for (line, reason) in [
+            ("", "it does not begin with a host"),
+            ("a b:c", "unknown setting `b:c`"),
+            ("www.example.org", "it has no settings"),
+            ("www.example.org zone=8", "`zone` must be a zone such as +08:00, not `8`"),
+            (
+                "www.example.org politeness=rude",
+                "`politeness` must be gentle, normal or own-site, not `rude`",
+            ),
+            ("www.example.org sorted=yes", "unknown setting `sorted=yes`"),
+        ] {
+            let error = table(&[line]).unwrap_err().to_string();
+            assert!(error.contains("crawl.site_settings") && error.contains(reason), "{error}");
+        }
+        assert!(table(&["a.example sorted", "A.example delay=1s"]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_panics(line in "[\\PC= ]{0,40}", name in "\\PC{0,20}") {
+            if let Ok(table) = table(&[&line]) {
+                let _ = table.of(&site(&name));
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! A bounded in-memory cache of robots.txt rules by server.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pharos_core::config::CrawlConfig;
+use pharos_core::{PageUrl, Timestamp};
+use pharos_store::RobotsState;
+
+use crate::interpret::retry_back_off;
+use crate::robots::RobotsRules;
+
+/// Maximum number of cached servers.
+const MAX_SERVERS: usize = 16_384;
+/// Maximum total size of cached rules, in bytes.
+const MAX_BYTES: usize = 64 << 20;
+
+/// Cached knowledge about a server.
+#[derive(Clone, Debug)]
+pub(crate) enum RobotsVerdict {
+    Rules(Arc<RobotsRules>),
+    /// Nothing may be requested before this time.
+    NotBefore(Timestamp, RobotsObstacle),
+}
+
+/// Reason why a server's rules are unavailable.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum RobotsObstacle {
+    Unreachable,
+    /// Requests are not permitted, for this reason.
+    NoContact(String),
+}
+
+/// A verdict with its lifetime.
+struct CachedVerdict {
+    verdict: RobotsVerdict,
+    /// Expiry time.
+    until: Timestamp,
+    /// Time at which the file of these rules was read; `None` if there was no file.
+    read_at: Option<Timestamp>,
+    failures: u32,
+    size: usize,
+}
+
+impl CachedVerdict {
+    fn new(verdict: RobotsVerdict, until: Timestamp, read_at: Option<Timestamp>, failures: u32) -> Self {
+        let rules = if let RobotsVerdict::Rules(rules) = &verdict { rules.memory_size() } else { 0 };
+        Self { verdict, until, read_at, failures, size: rules + size_of::<Self>() }
+    }
+
+    /// Returns rules from an expired file that may still be used, with the time the file was read.
+    fn stale_rules(&self, now: Timestamp, config: &CrawlConfig) -> Option<(Arc<RobotsRules>, Timestamp)> {
+        let read_at = self.read_at?;
+        let RobotsVerdict::Rules(rules) = &self.verdict else { return None };
+        let end = read_at.plus(lifetime(config)).plus(config.robots_stale);
+        (end > now).then(|| (rules.clone(), read_at))
+    }
+}
+
+/// Returns the lifetime of rules: at most 24 hours (RFC 9309 §2.4), and long enough to fetch a page.
+fn lifetime(config: &CrawlConfig) -> Duration {
+    config.robots_lifetime.clamp(Duration::from_millis(10), Duration::from_secs(24 * 3600))
+}
+
+fn retry_wait(config: &CrawlConfig, failures: u32) -> Duration {
+    retry_back_off(config.retry_delay.max(Duration::from_secs(1)), failures)
+}
+
+/// Verdicts by the URL of the robots.txt; the oldest entries are evicted first.
+#[derive(Default)]
+pub(crate) struct RobotsCache {
+    servers: HashMap<PageUrl, CachedVerdict>,
+    order: VecDeque<PageUrl>,
+    bytes: usize,
+}
+
+impl RobotsCache {
+    /// Returns the verdict on a server, unless it is unknown or expired.
+    pub(crate) fn get(&self, robots_txt: &PageUrl, now: Timestamp) -> Option<RobotsVerdict> {
+        self.servers.get(robots_txt).filter(|known| known.until > now).map(|known| known.verdict.clone())
+    }
+
+    /// Stores the result of a robots.txt request.
+    pub(crate) fn update(
+        &mut self,
+        robots_txt: &PageUrl,
+        state: &RobotsState,
+        at: Timestamp,
+        config: &CrawlConfig,
+    ) {
+        let known = self.servers.get(robots_txt);
+        let old = known.and_then(|known| known.stale_rules(at, config));
+        match (state, old) {
+            // RFC 9309 §2.3.1.4 permits a cached copy while the file is unreachable.
+            (RobotsState::Unreachable, Some((rules, read_at))) => {
+                let failures = known.map_or(0, |known| known.failures) + 1;
+                let until = at.plus(retry_wait(config, failures));
+                self.insert(
+                    robots_txt,
+                    CachedVerdict::new(RobotsVerdict::Rules(rules), until, Some(read_at), failures),
+                );
+            }
+            (RobotsState::Unreachable, None) => {
+                self.block(robots_txt, RobotsObstacle::Unreachable, at, config)
+            }
+            (state, _) => {
+                let verdict = RobotsVerdict::Rules(Arc::new(RobotsRules::from_state(state, &config.agent)));
+                let read_at = matches!(state, RobotsState::Known(_)).then_some(at);
+                let until = at.plus(lifetime(config));
+                self.insert(robots_txt, CachedVerdict::new(verdict, until, read_at, 0));
+            }
+        }
+    }
+
+    /// Blocks a server for a while; longer after each failure.
+    pub(crate) fn block(
+        &mut self,
+        robots_txt: &PageUrl,
+        obstacle: RobotsObstacle,
+        at: Timestamp,
+        config: &CrawlConfig,
+    ) {
+        let failures = self.servers.get(robots_txt).map_or(0, |known| known.failures) + 1;
+        let until = at.plus(retry_wait(config, failures));
+        self.insert(
+            robots_txt,
+            CachedVerdict::new(RobotsVerdict::NotBefore(until, obstacle), until, None, failures),
+        );
+    }
+
+    fn insert(&mut self, robots_txt: &PageUrl, mut known: CachedVerdict) {
+        known.size += 2 * robots_txt.as_str().len();
+        self.bytes += known.size;
+        match self.servers.insert(robots_txt.clone(), known) {
+            Some(old) => self.bytes -= old.size,
+            None => self.order.push_back(robots_txt.clone()),
+        }
+        while self.servers.len() > MAX_SERVERS || (self.bytes > MAX_BYTES && self.servers.len() > 1) {
+            let Some(oldest) = self.order.pop_front() else { break };
+            self.bytes -= self.servers.remove(&oldest).map_or(0, |known| known.size);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn robots_txt(host: usize) -> PageUrl {
+        PageUrl::parse(&format!("http://h{host}.example/robots.txt")).unwrap()
+    }
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(seconds * 1000)
+    }
+
+    #[test]
+    fn rules_are_believed_for_their_lifetime() {
+        let config = CrawlConfig { robots_lifetime: Duration::from_secs(100), ..Default::default() };
+        let mut known = RobotsCache::default();
+        known.update(&robots_txt(1), &RobotsState::Missing, at(0), &config);
+        assert!(matches!(known.get(&robots_txt(1), at(99)), Some(RobotsVerdict::Rules(_))));
+        assert!(known.get(&robots_txt(1), at(100)).is_none());
+        assert!(known.get(&robots_txt(2), at(1)).is_none());
+    }
+
+    #[test]
+    fn a_server_that_stays_unreachable_is_asked_ever_less_often() {
+        let config = CrawlConfig { retry_delay: Duration::from_secs(10), ..Default::default() };
+        let mut known = RobotsCache::default();
+        let mut waits = Vec::new();
+        for _ in 0..3 {
+            known.update(&robots_txt(1), &RobotsState::Unreachable, at(0), &config);
+            match known.get(&robots_txt(1), at(1)) {
+                Some(RobotsVerdict::NotBefore(until, RobotsObstacle::Unreachable)) => {
+                    waits.push(until.seconds())
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(waits, [10, 40, 160]);
+        known.update(&robots_txt(1), &RobotsState::Missing, at(0), &config);
+        known.update(&robots_txt(1), &RobotsState::Unreachable, at(0), &config);
+        assert!(known.get(&robots_txt(1), at(11)).is_none(), "an answer in between begins anew");
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let config = CrawlConfig::default();
+        let mut known = RobotsCache::default();
+        let large = RobotsState::Known(
+            format!("user-agent: *\n{}", "disallow: /aaaaaaaaaaaaaaaaaa\n".repeat(16_000)).into_bytes(),
+        );
+        for host in 0..200 {
+            known.update(&robots_txt(host), &large, at(0), &config);
+        }
+        assert!(known.bytes <= MAX_BYTES && known.servers.len() < 200);
+        assert!(known.get(&robots_txt(199), at(1)).is_some());
+        for host in 0..MAX_SERVERS + 10 {
+            known.update(&robots_txt(host), &RobotsState::Missing, at(0), &config);
+        }
+        assert_eq!(known.servers.len(), known.order.len());
+        assert!(known.servers.len() <= MAX_SERVERS);
+        assert_eq!(known.bytes, known.servers.values().map(|k| k.size).sum::<usize>());
+    }
+
+    #[test]
+    fn a_known_file_stays_in_force_while_no_new_one_can_be_had() {
+        let config = CrawlConfig {
+            robots_lifetime: Duration::from_secs(100),
+            robots_stale: Duration::from_secs(50),
+            retry_delay: Duration::from_secs(10),
+            ..Default::default()
+        };
+        let page = PageUrl::parse("http://h1.example/x").unwrap();
+        let mut known = RobotsCache::default();
+        known.update(
+            &robots_txt(1),
+            &RobotsState::Known(b"user-agent: *\ndisallow: /x".to_vec()),
+            at(0),
+            &config,
+        );
+        assert!(known.get(&robots_txt(1), at(100)).is_none(), "time to ask again");
+        known.update(&robots_txt(1), &RobotsState::Unreachable, at(100), &config);
+        match known.get(&robots_txt(1), at(109)) {
+            Some(RobotsVerdict::Rules(rules)) => assert!(!rules.allows(&page)),
+            other => panic!("{other:?}"),
+        }
+        assert!(known.get(&robots_txt(1), at(110)).is_none(), "and to ask again before long");
+        known.update(&robots_txt(1), &RobotsState::Unreachable, at(150), &config);
+        assert!(
+            matches!(known.get(&robots_txt(1), at(151)), Some(RobotsVerdict::NotBefore(..))),
+            "not for ever"
+        );
+        known.update(&robots_txt(2), &RobotsState::Missing, at(0), &config);
+        known.update(&robots_txt(2), &RobotsState::Unreachable, at(100), &config);
+        assert!(
+            matches!(known.get(&robots_txt(2), at(101)), Some(RobotsVerdict::NotBefore(..))),
+            "no file, no copy"
+        );
+    }
+}

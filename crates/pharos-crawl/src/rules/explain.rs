@@ -1,0 +1,455 @@
+//! Explains why a URL is fetched or not: evaluates every rule in order (`pharos crawl --explain`).
+
+use std::net::IpAddr;
+
+use pharos_core::PageUrl;
+use pharos_core::config::CrawlConfig;
+use pharos_store::{Catalog, PageState, PageStory, RobotsState, StoreError};
+use serde::Serialize;
+use url::Host;
+
+use crate::fetch::address::is_public;
+use crate::fetch::overrides::HostOverrides;
+use crate::frontier::weight::{AddedBy, LinkFeatures, WeightRules, predict_weight};
+use crate::politeness::site_settings::SiteTable;
+use crate::robots::{DecidingRule, RobotsRules};
+use crate::rules::budget::SiteBudgets;
+use crate::rules::link_filter::UrlSpellings;
+use crate::rules::rule_check::address_ranges;
+use crate::rules::scope::{CrawlScope, ScopeRefusal, has_repeated_segments, rules_from_config};
+
+/// Results of all rules for one URL.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct UrlExplanation {
+    /// The URL as requested by the caller.
+    pub asked: String,
+    /// The normalised URL, if the input is valid.
+    pub url: Option<PageUrl>,
+    /// `true` if no rule refuses the URL.
+    pub admitted: bool,
+    /// `true` for the rules of the last started crawl, `false` for the rules of the configuration.
+    pub rules_in_force: bool,
+    /// One result per rule in evaluation order; the first refusal decides.
+    pub lines: Vec<RuleResult>,
+    /// Parts of the predicted weight; empty if no weights are computed.
+    pub weights: Vec<WeightPart>,
+}
+
+/// Result of one rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RuleResult {
+    /// Name of the rule: `scope`, `robots` …
+    pub rule: &'static str,
+    pub ruling: RuleDecision,
+    pub why: String,
+}
+
+/// Decision of a rule about a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RuleDecision {
+    Admits,
+    Refuses,
+    /// Undecided until more is known.
+    Open,
+}
+
+/// One part of a predicted weight.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WeightPart {
+    /// Name of the part: parent, anchor …
+    pub part: String,
+    pub weight: i32,
+}
+
+impl UrlExplanation {
+    /// Returns the first rule that refuses the URL.
+    pub fn refusal(&self) -> Option<&RuleResult> {
+        self.lines.iter().find(|line| line.ruling == RuleDecision::Refuses)
+    }
+}
+
+/// Evaluates every rule for a URL.
+///
+/// With `seeds`, explains a crawl that would start with them now; without, the crawl started last. Only reads the
+/// catalog.
+pub fn explain(
+    catalog: Option<&dyn Catalog>,
+    config: &CrawlConfig,
+    seeds: &[PageUrl],
+    url: &str,
+) -> Result<UrlExplanation, StoreError> {
+    let recorded = match catalog {
+        Some(catalog) if seeds.is_empty() => catalog.rules()?,
+        _ => None,
+    };
+    let rules_in_force = recorded.is_some();
+    let mut scoping = CrawlScope::new(recorded.unwrap_or_else(|| rules_from_config(config)));
+    let known_sites = catalog.map(|catalog| catalog.seed_sites()).transpose()?.unwrap_or_default();
+    for site in known_sites.into_iter().chain(seeds.iter().map(PageUrl::site)) {
+        scoping.add_site(site);
+    }
+    let mut lines = Vec::new();
+    let page = match PageUrl::parse(url) {
+        Ok(page) => {
+            let page = scoping.spelling(page);
+            lines.push(address_result(url, &page));
+            let story = catalog.map(|catalog| catalog.page(page.id())).transpose()?.flatten();
+            let evaluation = RuleEvaluation { catalog, config, scoping: &scoping, seeds, url: &page, story };
+            evaluation.evaluate_all(&mut lines)?;
+            Some(page)
+        }
+        Err(error) => {
+            lines.push(refuses("address", error.to_string()));
+            None
+        }
+    };
+    let weights = page.as_ref().map(|page| weights(config, &scoping, seeds, page)).unwrap_or_default();
+    let admitted = lines.iter().all(|line| line.ruling != RuleDecision::Refuses);
+    Ok(UrlExplanation { asked: url.to_string(), url: page, admitted, rules_in_force, lines, weights })
+}
+
+/// Returns the weight predicted from the URL alone; the referring page would add to it.
+fn weights(config: &CrawlConfig, scoping: &CrawlScope, seeds: &[PageUrl], page: &PageUrl) -> Vec<WeightPart> {
+    let guide_words = scoping.rules().guide_words.clone();
+    let rules = WeightRules { guide_words, ..WeightRules::from_config(config) };
+    let added_by = if seeds.contains(page) { AddedBy::Seed } else { AddedBy::Link };
+    let predicted = predict_weight(&LinkFeatures { added_by, ..LinkFeatures::new(page) }, &rules);
+    let parts = predicted.parts.iter().filter(|(_, weight)| *weight != 0);
+    let total = ("total", i32::try_from(predicted.total).unwrap_or(i32::MAX));
+    parts
+        .chain([&total])
+        .map(|(part, weight)| WeightPart { part: part.to_string(), weight: *weight })
+        .collect()
+}
+
+fn admits(rule: &'static str, why: impl Into<String>) -> RuleResult {
+    RuleResult { rule, ruling: RuleDecision::Admits, why: why.into() }
+}
+
+fn refuses(rule: &'static str, why: impl Into<String>) -> RuleResult {
+    RuleResult { rule, ruling: RuleDecision::Refuses, why: why.into() }
+}
+
+fn open(rule: &'static str, why: impl Into<String>) -> RuleResult {
+    RuleResult { rule, ruling: RuleDecision::Open, why: why.into() }
+}
+
+fn none_of(what: &str, count: usize) -> String {
+    if count == 0 { format!("no {what} is configured") } else { format!("none of {count} {what}s matches") }
+}
+
+fn address_result(asked: &str, url: &PageUrl) -> RuleResult {
+    if url.as_str() == asked {
+        admits("address", "already normalised")
+    } else {
+        admits("address", format!("normalised to {url}"))
+    }
+}
+
+/// A URL with everything its rules depend on.
+struct RuleEvaluation<'a> {
+    catalog: Option<&'a dyn Catalog>,
+    config: &'a CrawlConfig,
+    scoping: &'a CrawlScope,
+    seeds: &'a [PageUrl],
+    url: &'a PageUrl,
+    story: Option<PageStory>,
+}
+
+impl RuleEvaluation<'_> {
+    fn evaluate_all(&self, lines: &mut Vec<RuleResult>) -> Result<(), StoreError> {
+        lines.push(self.scope());
+        lines.extend(self.patterns());
+        lines.push(self.depth());
+        lines.push(self.robots()?);
+        lines.push(self.addresses());
+        lines.push(self.caps()?);
+        lines.push(self.path());
+        lines.push(self.removed()?);
+        lines.push(self.state());
+        Ok(())
+    }
+
+    fn is_named_now(&self) -> bool {
+        self.seeds.contains(self.url)
+    }
+
+    /// Returns `true` for a page named by an operator. Scope rules do not apply to seeds.
+    fn is_seed(&self) -> bool {
+        self.is_named_now() || self.story.as_ref().is_some_and(|story| story.depth == 0)
+    }
+
+    fn scope(&self) -> RuleResult {
+        match self.scoping.check_scope(self.url) {
+            Err(refusal @ ScopeRefusal::RobotsTxt) => refuses("scope", refusal.to_string()),
+            _ if self.is_seed() => admits("scope", "a seed or an imported page"),
+            Err(refusal) => refuses("scope", refusal.to_string()),
+            Ok(()) => admits("scope", format!("crawl.scope is {}", self.scoping.rules().scope)),
+        }
+    }
+
+    fn patterns(&self) -> [RuleResult; 3] {
+        if self.is_seed() {
+            return ["include", "exclude", "filter"].map(|rule| admits(rule, "does not apply to seeds"));
+        }
+        let rules = self.scoping.rules();
+        let filter = self.scoping.filter();
+        let spellings = UrlSpellings::new(self.url);
+        let include = match filter.included_by(&spellings) {
+            Some(pattern) => admits("include", format!("matches `{pattern}`")),
+            None if rules.include.is_empty() => admits("include", "no patterns: every URL is accepted"),
+            None => refuses("include", ScopeRefusal::Include.to_string()),
+        };
+        let exclude = match filter.excluded_by(&spellings) {
+            Some(pattern) => refuses("exclude", ScopeRefusal::Exclude(pattern.to_string()).to_string()),
+            None => admits("exclude", none_of("pattern", rules.exclude.len())),
+        };
+        let filter = match filter.filtered_by(&spellings) {
+            Some(substring) => refuses("filter", ScopeRefusal::Filter(substring.to_string()).to_string()),
+            None => admits("filter", none_of("substring", rules.filter.len())),
+        };
+        [include, exclude, filter]
+    }
+
+    fn depth(&self) -> RuleResult {
+        let limit = self.scoping.rules().max_depth;
+        match self.story.as_ref().map(|story| story.depth) {
+            _ if self.is_named_now() => admits("depth", "a seed has depth 0"),
+            Some(depth) if depth > limit => {
+                refuses("depth", ScopeRefusal::TooDeep { depth, limit }.to_string())
+            }
+            Some(depth) => admits("depth", format!("{depth} of at most {limit} clicks from a seed")),
+            None => {
+                open("depth", format!("no link to it was found yet; at most {limit} clicks are followed"))
+            }
+        }
+    }
+
+    /// Evaluates the last stored robots.txt of the server.
+    fn robots(&self) -> Result<RuleResult, StoreError> {
+        let robots_txt = self.url.robots_txt();
+        let file = self.catalog.map(|catalog| catalog.robots(&robots_txt)).transpose()?.flatten();
+        let Some(file) = file else {
+            return Ok(open("robots", format!("{robots_txt} is not fetched yet; it will be fetched first")));
+        };
+        let at = file.at;
+        Ok(match &file.state {
+            RobotsState::Missing => admits("robots", format!("there was no {robots_txt} at {at}")),
+            RobotsState::Unreachable => open(
+                "robots",
+                format!("{robots_txt} was unreachable at {at}; it will be fetched again first"),
+            ),
+            RobotsState::Known(_) => {
+                match RobotsRules::from_state(&file.state, &self.config.agent).deciding_rule(self.url) {
+                    Some(DecidingRule { agent, rule, allows }) => {
+                        let why = format!("`{rule}` under `User-agent: {agent}` in {robots_txt} of {at}");
+                        if allows { admits("robots", why) } else { refuses("robots", why) }
+                    }
+                    None => admits(
+                        "robots",
+                        format!("no rule for {} matches in {robots_txt} of {at}", self.config.agent),
+                    ),
+                }
+            }
+        })
+    }
+
+    /// Evaluates addresses known without a DNS query: written in the URL, or given with `--resolve`.
+    fn addresses(&self) -> RuleResult {
+        let known = match self.url.as_url().host() {
+            Some(Host::Ipv4(address)) => vec![IpAddr::V4(address)],
+            Some(Host::Ipv6(address)) => vec![IpAddr::V6(address)],
+            _ => self.given_addresses(),
+        };
+        let Some(first) = known.first() else {
+            return open(
+                "addresses",
+                "the host is resolved and its addresses are checked when it is fetched",
+            );
+        };
+        match known.iter().find(|address| self.address_refusal(**address).is_none()) {
+            Some(address) => admits("addresses", format!("{address} is permitted")),
+            None => refuses("addresses", self.address_refusal(*first).unwrap_or_default()),
+        }
+    }
+
+    fn given_addresses(&self) -> Vec<IpAddr> {
+        let overrides =
+            HostOverrides::parse(&self.config.resolve, &self.config.connect_to).unwrap_or_default();
+        let (host, port) = overrides.target(self.url.host(), self.url.port());
+        overrides.addresses(&host, port).map(<[IpAddr]>::to_vec).unwrap_or_default()
+    }
+
+    fn address_refusal(&self, address: IpAddr) -> Option<String> {
+        let ranges = |key, written: &[String]| address_ranges(key, written).unwrap_or_default();
+        let allowed = ranges("allow_addresses", &self.config.allow_addresses);
+        let forbidden = ranges("forbid_addresses", &self.config.forbid_addresses);
+        if let Some(range) = forbidden.iter().find(|range| range.contains(&address)) {
+            Some(format!("{address} is in {range} of crawl.forbid_addresses"))
+        } else if !allowed.is_empty() && !allowed.iter().any(|range| range.contains(&address)) {
+            Some(format!("{address} is in no range of crawl.allow_addresses"))
+        } else if !is_public(address) && !self.config.allow_private {
+            Some(format!("{address} is a private address; --allow-private permits those"))
+        } else if is_public(address) && self.config.contact.is_empty() {
+            Some(format!("{address} is public, and no --contact is set for site owners"))
+        } else {
+            None
+        }
+    }
+
+    fn caps(&self) -> Result<RuleResult, StoreError> {
+        let site = self.url.site();
+        let known = self.catalog.map(|catalog| catalog.site(site.id())).transpose()?.flatten();
+        let Some(known) = known else {
+            return Ok(admits("caps", format!("no page of {site} is stored yet")));
+        };
+        let is_stored = self.story.as_ref().is_some_and(|story| story.state == PageState::Stored);
+        let own = SiteTable::parse(&self.config.site_settings).ok().and_then(|t| t.of(&site).max_pages);
+        let mut budgets = SiteBudgets::new(self.config.site_budget);
+        budgets.restore(site.id(), known.stored, known.texts);
+        let spent = budgets.exhaustion_reason(site.id(), own.unwrap_or(self.config.max_pages_per_site));
+        Ok(match spent.filter(|_| !is_stored) {
+            Some(reason) => refuses("caps", reason),
+            None => admits("caps", format!("{} pages of {site} are stored, within the limits", known.stored)),
+        })
+    }
+
+    fn path(&self) -> RuleResult {
+        if has_repeated_segments(self.url) && !self.is_named_now() {
+            refuses("path", ScopeRefusal::Repeats.to_string())
+        } else {
+            admits("path", "no repeated segments")
+        }
+    }
+
+    fn removed(&self) -> Result<RuleResult, StoreError> {
+        let is_removed = self.catalog.map(|catalog| catalog.is_removed(self.url)).transpose()?;
+        Ok(if is_removed == Some(true) {
+            refuses("removed", "an operator removed it or its site")
+        } else {
+            admits("removed", "not removed by an operator")
+        })
+    }
+
+    fn state(&self) -> RuleResult {
+        let Some(story) = &self.story else { return admits("catalog", "not in the catalog") };
+        let reason = story.reason.as_deref().unwrap_or("unknown reason");
+        let due = story.due.map_or("not due again".to_string(), |due| format!("due {due}"));
+        let visited = story.visited_at.map(|at| format!(" {at}")).unwrap_or_default();
+        match story.state {
+            PageState::Waiting => admits("catalog", "waiting to be fetched"),
+            PageState::Stored => {
+                let status = story.status.unwrap_or_default();
+                admits("catalog", format!("fetched{visited} with status {status}, {due}"))
+            }
+            PageState::Failed => admits("catalog", format!("failed{visited}: {reason}; {due}")),
+            PageState::Refused | PageState::Deleted if self.is_named_now() => {
+                admits("catalog", "refused or deleted before; a seed is fetched again")
+            }
+            PageState::Refused => refuses("catalog", format!("refused{visited}: {reason}")),
+            PageState::Deleted => refuses("catalog", "deleted by a data feed"),
+            PageState::Removed => refuses("catalog", "removed by an operator"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pharos_core::{LibraryPosition, Timestamp};
+    use pharos_store::{Answered, Change, CrawlRules, Found, Outcome, Removal, RobotsFile, SqliteCatalog};
+
+    fn url(text: &str) -> PageUrl {
+        PageUrl::parse(text).unwrap()
+    }
+
+    fn decided_by(explanation: &UrlExplanation) -> Option<(&'static str, &str)> {
+        explanation.refusal().map(|line| (line.rule, line.why.as_str()))
+    }
+
+    #[test]
+    fn without_a_catalog_the_configuration_speaks() {
+        let config = CrawlConfig { exclude: vec!["*/private/*".into()], ..CrawlConfig::default() };
+        let seeds = [url("http://www.a.example/")];
+        let ask = |asked: &str| explain(None, &config, &seeds, asked).unwrap();
+        let admitted = ask("HTTP://a.example/x?utm_source=y");
+        assert!(admitted.admitted && !admitted.rules_in_force, "{admitted:?}");
+        assert_eq!(admitted.url.as_ref().map(PageUrl::as_str), Some("http://a.example/x"));
+        let rules: Vec<_> = admitted.lines.iter().map(|line| line.rule).collect();
+        let order =
+            ["address", "scope", "include", "exclude", "filter", "depth", "robots", "addresses", "caps"];
+        assert_eq!(rules[..9], order);
+        assert_eq!(decided_by(&ask("http://b.example/")).unwrap().0, "scope");
+        assert_eq!(decided_by(&ask("http://a.example/robots.txt")).unwrap().0, "scope");
+        assert_eq!(decided_by(&ask("http://a.example/private/x")).unwrap().0, "exclude");
+        assert_eq!(decided_by(&ask("ftp://a.example/")).unwrap().0, "address");
+        assert_eq!(decided_by(&ask("http://a.example/x/y/x/y/x/y/x/y")).unwrap().0, "path");
+        let seed = [url("http://10.0.0.1/private/x")];
+        let private = explain(None, &config, &seed, "http://10.0.0.1/private/x").unwrap();
+        assert_eq!(decided_by(&private).unwrap().0, "addresses");
+    }
+
+    #[test]
+    fn ranges_of_addresses_decide_where_the_address_is_known() {
+        let config = CrawlConfig {
+            contact: "me@example.org".into(),
+            allow_private: true,
+            allow_addresses: vec!["162.105.0.0/16".into(), "10.0.0.0/8".into()],
+            forbid_addresses: vec!["162.105.203.0/24".into()],
+            resolve: vec!["a.example:80:162.105.1.1".into()],
+            ..CrawlConfig::default()
+        };
+        for (asked, admitted) in [
+            ("http://162.105.129.12/", true),
+            ("http://162.105.203.7/", false),
+            ("http://8.8.8.8/", false),
+            ("http://10.1.1.1/", true),
+            ("http://a.example/", true),
+            ("http://b.example/", true),
+        ] {
+            let seeds = [url(asked)];
+            assert_eq!(explain(None, &config, &seeds, asked).unwrap().admitted, admitted, "{asked}");
+        }
+    }
+
+    #[test]
+    fn the_catalog_tells_robots_depth_removal_and_state() {
+        let dir = tempfile::tempdir().unwrap();
+        let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
+        let at = Timestamp::from_millis(1_000);
+        let found = |address: &str, depth| Change::Found(Found::new(url(address), depth, at));
+        let position = LibraryPosition { file: 1, offset: 9 };
+        let answered = Outcome::Answered(Answered { status: 200, position, ..Answered::default() });
+        let robots = b"user-agent: *\ndisallow: /secret/".to_vec();
+        let changes = [
+            Change::Rules(CrawlRules { max_depth: 2, ..CrawlRules::default() }),
+            Change::Seed { url: url("http://a.example/"), at, hops: 0, origin: None, stale_before: None },
+            Change::Visited { url: url("http://a.example/"), at, outcome: answered, next_due: None },
+            found("http://a.example/deep", 3),
+            found("http://a.example/secret/x", 1),
+            found("http://a.example/gone", 1),
+            Change::Removed(Removal::Page(url("http://a.example/gone"))),
+            Change::Robots(RobotsFile {
+                url: url("http://a.example/robots.txt"),
+                at,
+                state: RobotsState::Known(robots),
+                reason: None,
+                before: None,
+            }),
+        ];
+        catalog.apply(&changes, LibraryPosition { file: 1, offset: 100 }).unwrap();
+        let config = CrawlConfig { max_depth: 9, max_pages_per_site: 1, ..CrawlConfig::default() };
+        let ask = |asked: &str| explain(Some(&catalog), &config, &[], asked).unwrap();
+        let home = ask("http://a.example/");
+        assert!(home.admitted && home.rules_in_force, "{home:?}");
+        assert!(home.lines.last().unwrap().why.contains("status 200"));
+        assert_eq!(decided_by(&ask("http://a.example/deep")).unwrap().0, "depth");
+        let secret = ask("http://a.example/secret/x");
+        let (rule, why) = decided_by(&secret).unwrap();
+        assert!(rule == "robots" && why.contains("Disallow: /secret/"), "{rule}: {why}");
+        assert_eq!(decided_by(&ask("http://a.example/new")).unwrap().0, "caps");
+        let gone = ask("http://a.example/gone");
+        assert!(gone.lines.iter().any(|line| line.rule == "removed" && line.ruling == RuleDecision::Refuses));
+    }
+}

@@ -1,0 +1,140 @@
+//! Validates crawl settings before a crawl starts.
+
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+use pharos_core::config::CrawlConfig;
+use thiserror::Error;
+
+use crate::rules::content_type::is_media_type;
+
+/// Longer patterns match no valid URL.
+const MAX_PATTERN: usize = 2_048;
+
+/// A setting that has no effect as written.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum RuleError {
+    /// A pattern that no URL matches.
+    #[error(
+        "pattern `{pattern}` in `crawl.{key}` matches no URL: {why}; use whole URLs in which * matches any \
+         characters, for example https://www.example.org/news/* or *.pdf"
+    )]
+    Pattern {
+        /// `include` or `exclude`.
+        key: &'static str,
+        pattern: String,
+        why: &'static str,
+    },
+    /// A substring contained in every URL.
+    #[error("an empty string in `crawl.filter` would refuse every URL: remove it")]
+    EmptyFilter,
+    #[error("invalid media type `{0}` in `crawl.types`: use type/subtype, for example text/html or text/*")]
+    Type(String),
+    #[error("invalid site `{0}` in `crawl.sorted_sites`: use the host alone, for example www.example.org")]
+    Site(String),
+    #[error(
+        "invalid address range `{range}` in `crawl.{key}`: expected ADDRESS/BITS, for example 162.105.0.0/16"
+    )]
+    AddressRange {
+        /// `allow_addresses` or `forbid_addresses`.
+        key: &'static str,
+        range: String,
+    },
+}
+
+/// Checks the rules of a configuration.
+pub fn check_rules(config: &CrawlConfig) -> Result<(), RuleError> {
+    for (key, patterns) in [("include", &config.include), ("exclude", &config.exclude)] {
+        for pattern in patterns {
+            if let Some(why) = unmatchable_reason(pattern) {
+                return Err(RuleError::Pattern { key, pattern: pattern.clone(), why });
+            }
+        }
+    }
+    if config.filter.iter().any(|substring| substring.is_empty()) {
+        return Err(RuleError::EmptyFilter);
+    }
+    if let Some(bad) = config.types.iter().find(|kind| !is_media_type(kind)) {
+        return Err(RuleError::Type(bad.clone()));
+    }
+    let is_no_site = |site: &&String| site.is_empty() || site.contains(['/', '*', '@']) || has_space(site);
+    if let Some(bad) = config.sorted_sites.iter().find(is_no_site) {
+        return Err(RuleError::Site(bad.clone()));
+    }
+    address_ranges("allow_addresses", &config.allow_addresses)?;
+    address_ranges("forbid_addresses", &config.forbid_addresses)?;
+    Ok(())
+}
+
+/// Parses the address ranges of a setting; a single address is a range of one.
+pub(crate) fn address_ranges(key: &'static str, written: &[String]) -> Result<Vec<IpNet>, RuleError> {
+    let range = |text: &String| {
+        let parsed = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+        parsed.map_err(|_| RuleError::AddressRange { key, range: text.clone() })
+    };
+    written.iter().map(range).collect()
+}
+
+fn unmatchable_reason(pattern: &str) -> Option<&'static str> {
+    let behind_scheme = pattern.find("://").map(|at| &pattern[at + 3..]);
+    if pattern.is_empty() {
+        Some("it is empty")
+    } else if pattern.len() > MAX_PATTERN {
+        Some("it is too long")
+    } else if has_space(pattern) {
+        Some("URLs contain no spaces or control characters")
+    } else if pattern.contains('#') {
+        Some("URLs are compared without their fragment")
+    } else if !["http", "*"].iter().any(|start| pattern.to_ascii_lowercase().starts_with(start)) {
+        Some("it starts with neither http://, https:// nor *")
+    } else if behind_scheme.is_some_and(|rest| !rest.contains(['/', '*'])) {
+        Some("the host must be followed by at least a /")
+    } else {
+        None
+    }
+}
+
+fn has_space(text: &str) -> bool {
+    text.chars().any(|c| c.is_whitespace() || c.is_control())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_meant_is_told_with_what_to_write() {
+        let list = |text: &str| vec![text.to_string()];
+        let usual = CrawlConfig::default;
+        for (config, told) in [
+            (
+                CrawlConfig { include: list("www.example.org/*"), ..usual() },
+                "`www.example.org/*` in `crawl.include`",
+            ),
+            (CrawlConfig { exclude: list("http://www.example.org"), ..usual() }, "at least a /"),
+            (CrawlConfig { exclude: list("* b"), ..usual() }, "no spaces"),
+            (CrawlConfig { exclude: list(""), ..usual() }, "it is empty"),
+            (CrawlConfig { filter: list(""), ..usual() }, "`crawl.filter`"),
+            (CrawlConfig { types: list("html"), ..usual() }, "`html` in `crawl.types`"),
+            (CrawlConfig { sorted_sites: list("http://a.example/"), ..usual() }, "use the host alone"),
+            (CrawlConfig { allow_addresses: list("162.105.0.0/33"), ..usual() }, "`crawl.allow_addresses`"),
+            (CrawlConfig { forbid_addresses: list("localhost"), ..usual() }, "`crawl.forbid_addresses`"),
+        ] {
+            let error = check_rules(&config).unwrap_err().to_string();
+            assert!(error.contains(told) && !error.ends_with('.'), "{error}");
+        }
+        assert_eq!(check_rules(&usual()), Ok(()));
+        let good = CrawlConfig {
+            include: vec![
+                "*".into(),
+                "HTTPS://Example.org/*".into(),
+                "*.pdf".into(),
+                "http*://a.b/c?d=*".into(),
+            ],
+            filter: vec!["tse".into()],
+            forbid_addresses: vec!["10.0.0.0/8".into(), "::1".into(), "2001:db8::/32".into()],
+            ..usual()
+        };
+        assert_eq!(check_rules(&good), Ok(()));
+    }
+}

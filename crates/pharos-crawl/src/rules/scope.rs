@@ -1,0 +1,354 @@
+//! Crawl scope: which discovered pages are followed.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use pharos_core::config::{CrawlConfig, Scope, Size};
+use pharos_core::{PageId, PageUrl, SiteName, Timestamp};
+use pharos_store::{Catalog, CrawlRules, StoreError};
+
+use crate::frontier::seen_set::{SeenSet, SeenState};
+use crate::politeness::site_settings::SiteTable;
+use crate::robots::is_robots_txt;
+use crate::rules::link_filter::{LinkFilter, expand_filter};
+
+/// The rules in force and the seed sites.
+#[derive(Clone, Debug)]
+pub struct CrawlScope {
+    rules: CrawlRules,
+    filter: LinkFilter,
+    /// Seed sites with and without `www.`. A site has no scheme, so http and https are both covered.
+    sites: HashSet<SiteName>,
+    domains: HashSet<String>,
+    /// Home pages of mirrors, and of their originals.
+    aliases: HashMap<PageUrl, PageUrl>,
+    /// Links recently passed to the catalog; they need not be passed again.
+    seen: SeenSet,
+}
+
+/// Reason why a link or redirect is not followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScopeRefusal {
+    /// A robots.txt is never a page.
+    RobotsTxt,
+    Scope(Scope),
+    /// Matches no pattern of `include`.
+    Include,
+    /// Matches this pattern of `exclude`.
+    Exclude(String),
+    /// Contains this substring of `filter`.
+    Filter(String),
+    /// The path repeats a segment.
+    Repeats,
+    /// Too many clicks from a seed.
+    TooDeep {
+        depth: u32,
+        limit: u32,
+    },
+}
+
+impl fmt::Display for ScopeRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RobotsTxt => f.write_str("robots.txt is never fetched as a page"),
+            Self::Scope(Scope::Domain) => {
+                f.write_str("outside the domains of the seeds (crawl.scope is domain)")
+            }
+            Self::Scope(_) => f.write_str("outside the hosts of the seeds (crawl.scope is host)"),
+            Self::Include => f.write_str("matches no pattern of crawl.include"),
+            Self::Exclude(pattern) => write!(f, "matches `{pattern}` of crawl.exclude"),
+            Self::Filter(substring) => write!(f, "contains `{substring}` of crawl.filter"),
+            Self::Repeats => f.write_str("the path repeats a segment, as in a crawler trap"),
+            Self::TooDeep { depth, limit } => {
+                write!(f, "{depth} clicks from a seed, more than crawl.max_depth = {limit}")
+            }
+        }
+    }
+}
+
+impl ScopeRefusal {
+    /// Returns the name of the rule for the count of filtered links: only rules an operator wrote, not scope or
+    /// depth.
+    pub(crate) fn counter_name(&self) -> Option<String> {
+        match self {
+            Self::Include => Some("include".into()),
+            Self::Exclude(pattern) => Some(format!("exclude {pattern}")),
+            Self::Filter(substring) => Some(format!("filter {substring}")),
+            Self::Repeats => Some("repeated path".into()),
+            Self::RobotsTxt | Self::Scope(_) | Self::TooDeep { .. } => None,
+        }
+    }
+}
+
+impl CrawlScope {
+    /// Loads rules, seed sites and mirrors from the catalog, or the rules of the configuration if no crawl was
+    /// started.
+    pub fn load(catalog: &dyn Catalog, config: &CrawlConfig) -> Result<Self, StoreError> {
+        let mut scoping = Self::new(catalog.rules()?.unwrap_or_else(|| rules_from_config(config)));
+        scoping.seen = SeenSet::new(config.seen_memory);
+        for site in catalog.seed_sites()? {
+            scoping.add_site(site);
+        }
+        scoping.aliases.extend(catalog.aliases()?);
+        Ok(scoping)
+    }
+
+    /// Loads the scope without a seen set, for callers that check pages but discover none.
+    pub(crate) fn load_without_seen_set(
+        catalog: &dyn Catalog,
+        config: &CrawlConfig,
+    ) -> Result<Self, StoreError> {
+        Self::load(catalog, &CrawlConfig { seen_memory: Size(0), ..config.clone() })
+    }
+
+    /// Creates a scope without seed sites.
+    pub fn new(rules: CrawlRules) -> Self {
+        let filter = LinkFilter::new(&rules);
+        let seen = SeenSet::new(Size(0));
+        Self { rules, seen, filter, sites: HashSet::new(), domains: HashSet::new(), aliases: HashMap::new() }
+    }
+
+    /// Returns the rules in force.
+    pub fn rules(&self) -> &CrawlRules {
+        &self.rules
+    }
+
+    /// Returns `true` if a link or redirect to this page is followed.
+    pub fn contains(&self, url: &PageUrl) -> bool {
+        self.admits(url).is_ok()
+    }
+
+    /// Checks whether a link or redirect to this page is followed. The first refusal decides.
+    pub fn admits(&self, url: &PageUrl) -> Result<(), ScopeRefusal> {
+        self.check_scope(url)?;
+        if has_repeated_segments(url) {
+            return Err(ScopeRefusal::Repeats);
+        }
+        self.filter.check(url)
+    }
+
+    /// Checks a page that was discovered under other rules. Only scope and `exclude` apply.
+    pub(crate) fn admits_known(&self, url: &PageUrl) -> Result<(), ScopeRefusal> {
+        self.check_scope(url)?;
+        match self.filter.check(url) {
+            Err(refusal @ ScopeRefusal::Exclude(_)) => Err(refusal),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks a page at this number of clicks from a seed.
+    pub fn admits_at(&self, url: &PageUrl, depth: u32) -> Result<(), ScopeRefusal> {
+        self.admits(url)?;
+        let limit = self.rules.max_depth;
+        if depth > limit { Err(ScopeRefusal::TooDeep { depth, limit }) } else { Ok(()) }
+    }
+
+    /// Returns the URL under which this crawl knows a page: with sorted query parameters on configured sites.
+    #[must_use]
+    pub fn spelling(&self, url: PageUrl) -> PageUrl {
+        if self.rules.sorted_sites.is_empty() || url.as_url().query().is_none() {
+            return url;
+        }
+        let site = url.site();
+        let is_sorted = |name: &String| name == site.as_str() || name == site.domain();
+        if self.rules.sorted_sites.iter().any(is_sorted) { url.with_sorted_query() } else { url }
+    }
+
+    /// Checks that the URL is a page within the scope.
+    pub(crate) fn check_scope(&self, url: &PageUrl) -> Result<(), ScopeRefusal> {
+        if is_robots_txt(url) {
+            return Err(ScopeRefusal::RobotsTxt);
+        }
+        let near = match self.rules.scope {
+            Scope::Any => true,
+            Scope::Host => self.sites.contains(&url.site()),
+            Scope::Domain => self.domains.contains(url.site().domain()),
+        };
+        if near { Ok(()) } else { Err(ScopeRefusal::Scope(self.rules.scope)) }
+    }
+
+    pub(crate) fn filter(&self) -> &LinkFilter {
+        &self.filter
+    }
+
+    /// Returns the URL under which a page is fetched: on the original if its site is a mirror, and spelled as in
+    /// [`spelling`](Self::spelling).
+    pub fn canonical(&self, url: PageUrl) -> PageUrl {
+        let mut url = self.spelling(url);
+        // A mirror of a mirror is possible; a cycle is cut off after three steps.
+        for _ in 0..3 {
+            let original = if self.aliases.is_empty() { None } else { self.aliases.get(&url.home()) };
+            match original.and_then(|of| of.join(url.path_and_query()).ok()) {
+                Some(moved) => url = moved,
+                None => break,
+            }
+        }
+        url
+    }
+
+    /// Checks whether the catalog already has a link to this page at this depth, and remembers the link. A shorter
+    /// path to a known page counts as new.
+    pub(crate) fn check_seen(&mut self, page: PageId, depth: u32) -> SeenState {
+        let page = PageId::from_parts(page.site(), page.page().wrapping_add(u64::from(depth)));
+        let state = self.seen.check(page);
+        if state != SeenState::Known {
+            self.seen.insert(page);
+        }
+        state
+    }
+
+    /// Returns `true` if this page is on a mirror of another site.
+    pub fn is_copy(&self, url: &PageUrl) -> bool {
+        !self.aliases.is_empty() && self.aliases.contains_key(&url.home())
+    }
+
+    /// Returns the start of a fresh collection: pages last visited before are fetched again.
+    pub(crate) fn fresh_since(&self) -> Option<Timestamp> {
+        self.rules.fresh_since
+    }
+
+    pub(crate) fn add_alias(&mut self, home: &PageUrl, of: &PageUrl) {
+        self.aliases.insert(home.clone(), of.clone());
+    }
+
+    pub(crate) fn set_rules(&mut self, rules: CrawlRules) {
+        self.filter = LinkFilter::new(&rules);
+        self.rules = rules;
+        // Known pages may be due again, or nearer.
+        self.seen.clear();
+    }
+
+    pub(crate) fn add_site(&mut self, site: SiteName) {
+        self.domains.insert(site.domain().to_string());
+        self.sites.extend(site.twin());
+        self.sites.insert(site);
+    }
+}
+
+/// Returns the sites with sorted query parameters, from both settings. Invalid lines are reported elsewhere.
+fn sorted_sites(config: &CrawlConfig) -> Vec<String> {
+    let table = SiteTable::parse(&config.site_settings).unwrap_or_default();
+    let named = config.sorted_sites.iter().map(|site| site.to_lowercase());
+    named.chain(table.sorted()).collect()
+}
+
+/// Returns `true` if a path contains the same segment more than three times, as the relative links of a trap produce.
+pub(crate) fn has_repeated_segments(url: &PageUrl) -> bool {
+    const OFTEN: usize = 3;
+    let segments: Vec<&str> = url.as_url().path().split('/').filter(|segment| !segment.is_empty()).collect();
+    segments.len() > OFTEN
+        && segments.iter().any(|one| segments.iter().filter(|other| *other == one).count() > OFTEN)
+}
+
+/// Returns the rules in force after a change of settings.
+///
+/// Changed settings replace the recorded rules; all other rules stay as recorded, because a crawl may have been
+/// started with rules that differ from the settings.
+pub fn apply_changed_settings(in_force: CrawlRules, before: &CrawlConfig, now: &CrawlConfig) -> CrawlRules {
+    let (before, now) = (rules_from_config(before), rules_from_config(now));
+    macro_rules! take_changed {
+        ($($rule:ident)+) => {
+            CrawlRules {
+                $( $rule: if before.$rule == now.$rule { in_force.$rule } else { now.$rule }, )+
+                fresh_since: in_force.fresh_since,
+            }
+        };
+    }
+    take_changed!(
+        scope max_depth max_redirects include exclude filter sorted_sites types guide_words parent_directories sitemaps
+    )
+}
+
+/// Returns the rules of a configuration, with which a new crawl starts.
+pub fn rules_from_config(config: &CrawlConfig) -> CrawlRules {
+    CrawlRules {
+        scope: config.scope,
+        max_depth: config.max_depth,
+        max_redirects: config.max_redirects,
+        include: config.include.clone(),
+        exclude: config.exclude.clone(),
+        filter: expand_filter(&config.filter),
+        sorted_sites: sorted_sites(config),
+        types: config.types.iter().map(|kind| kind.to_lowercase()).collect(),
+        guide_words: config.guide_words.clone(),
+        parent_directories: config.parent_directories,
+        sitemaps: config.sitemaps,
+        fresh_since: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> PageUrl {
+        PageUrl::parse(text).unwrap()
+    }
+
+    fn scoping(rules: CrawlRules, seed: &str) -> CrawlScope {
+        let mut scoping = CrawlScope::new(rules);
+        scoping.add_site(url(seed).site());
+        scoping
+    }
+
+    #[test]
+    fn each_scope_goes_as_far_as_it_says() {
+        let inside = |scope, address: &str| {
+            let rules = CrawlRules { scope, ..CrawlRules::default() };
+            scoping(rules, "http://www.example.com.cn/").contains(&url(address))
+        };
+        for (address, host, domain) in [
+            ("https://www.example.com.cn/x", true, true),
+            ("https://example.com.cn/x", true, true),
+            ("http://news.example.com.cn/x", false, true),
+            ("http://www.example.com.cn:8080/", false, true),
+            ("http://other.com.cn/", false, false),
+            ("http://www.example.com.cn/robots.txt", false, false),
+        ] {
+            assert_eq!(inside(Scope::Host, address), host, "{address}");
+            assert_eq!(inside(Scope::Domain, address), domain, "{address}");
+        }
+        assert!(inside(Scope::Any, "http://elsewhere.example/"));
+        assert!(!inside(Scope::Any, "http://elsewhere.example/robots.txt"));
+    }
+
+    #[test]
+    fn only_what_was_changed_is_changed() {
+        // Started with rules that differ from the settings.
+        let in_force = CrawlRules { scope: Scope::Any, max_depth: 3, ..CrawlRules::default() };
+        let before = CrawlConfig::default();
+        let now = CrawlConfig { max_depth: 5, guide_words: vec!["灯塔".into()], ..CrawlConfig::default() };
+        let changed = apply_changed_settings(in_force.clone(), &before, &now);
+        let words = vec!["灯塔".to_string()];
+        assert_eq!(changed, CrawlRules { max_depth: 5, guide_words: words, ..in_force.clone() });
+        assert_eq!(apply_changed_settings(in_force.clone(), &now, &now), in_force);
+    }
+
+    #[test]
+    fn a_refusal_names_the_rule() {
+        let config = CrawlConfig {
+            max_depth: 3,
+            exclude: vec!["*/private/*".into()],
+            filter: vec!["Login".into()],
+            ..CrawlConfig::default()
+        };
+        let scoping = scoping(rules_from_config(&config), "http://a.example/");
+        let refusal = |address: &str, depth| scoping.admits_at(&url(address), depth).unwrap_err().to_string();
+        assert!(refusal("http://b.example/", 0).contains("crawl.scope"));
+        assert!(refusal("http://a.example/private/login", 9).contains("`*/private/*` of crawl.exclude"));
+        assert!(refusal("http://www.a.example/LOGIN", 9).contains("`login` of crawl.filter"));
+        assert!(refusal("http://a.example/x", 4).contains("4 clicks"));
+        assert_eq!(scoping.admits_at(&url("http://a.example/x"), 3), Ok(()));
+        assert!(refusal("http://a.example/a/b/a/b/a/b/a/b", 1).contains("trap"));
+        assert_eq!(scoping.admits_at(&url("http://a.example/a/b/a/b/a/b/x"), 1), Ok(()));
+    }
+
+    #[test]
+    fn parameters_are_sorted_where_their_order_means_nothing() {
+        let rules = CrawlRules { sorted_sites: vec!["example.org".into()], ..CrawlRules::default() };
+        let scoping = CrawlScope::new(rules);
+        let spelling = |address: &str| scoping.spelling(url(address)).to_string();
+        assert_eq!(spelling("http://shop.example.org/?b=1&a=2"), "http://shop.example.org/?a=2&b=1");
+        assert_eq!(spelling("http://example.net/?b=1&a=2"), "http://example.net/?b=1&a=2");
+    }
+}
