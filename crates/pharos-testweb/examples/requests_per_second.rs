@@ -1,4 +1,5 @@
-//! Requests per second of the server on loopback, with the client in the same process: the server alone does more.
+//! Measures the requests per second of the server on loopback, with the client in the same process. The server alone
+//! does more.
 //!
 //! `cargo run --release -p pharos-testweb --example requests_per_second -- [REQUESTS] [CONNECTIONS] [PAGES]`
 
@@ -72,7 +73,7 @@ async fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Reads one answer with a Content-Length and gives its size.
+/// Reads one response with a Content-Length and returns its size.
 async fn read_answer(stream: &mut TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     loop {

@@ -1,18 +1,18 @@
-//! The time of the web.
+//! The clock of the web.
 //!
-//! A page is what it is *at a moment*. The server asks this clock, never the system, which moment it is; so a
-//! test can stand still at the start, or let a month pass in one line.
+//! A page is a function of the moment. The server reads this clock, never the system clock, so a test can stay at the
+//! start or let a month pass in one line.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The moment every web begins: 2026-01-01 00:00:00 UTC, in Unix seconds.
+/// Start of every web: 2026-01-01 00:00:00 UTC, in Unix seconds.
 ///
-/// Pages that exist from the start were published before it; every change comes after it.
+/// Initial pages were published before it; every change comes after it.
 pub const START: u64 = 1_767_225_600;
 
-/// A clock that tests can move; copies show the same time.
+/// A clock that tests can move; clones share the same time.
 #[derive(Clone, Debug)]
 pub struct TestClock {
     hand: Arc<AtomicU64>,
@@ -20,29 +20,29 @@ pub struct TestClock {
 }
 
 impl TestClock {
-    /// A clock that stands at [`START`] until it is moved: the web is static.
+    /// Creates a clock that stays at [`START`] until it is moved: the web is static.
     pub fn at_start() -> TestClock {
         TestClock { hand: Arc::new(AtomicU64::new(START)), running: None }
     }
 
-    /// A clock that begins at [`START`] and lets `speed` seconds of the web pass in each real second.
+    /// Creates a clock that starts at [`START`] and lets `speed` simulated seconds pass per real second.
     pub fn running(speed: f64) -> TestClock {
         TestClock { hand: Arc::new(AtomicU64::new(START)), running: Some((Instant::now(), speed)) }
     }
 
-    /// The time on the web, in Unix seconds.
+    /// Returns the time of the web, in Unix seconds.
     pub fn now(&self) -> u64 {
         let passed = self.running.map_or(0.0, |(since, speed)| since.elapsed().as_secs_f64() * speed);
         self.hand.load(Ordering::Acquire) + passed as u64
     }
 
-    /// Moves all copies of the clock forward.
+    /// Moves all clones of the clock forward.
     pub fn advance(&self, by: Duration) {
         self.hand.fetch_add(by.as_secs(), Ordering::AcqRel);
     }
 
-    /// Puts the hand at a moment (Unix seconds), forward or back; a running clock runs on from there plus what
-    /// it has already run.
+    /// Sets the time (Unix seconds), forward or back. A running clock continues from there plus the time it has
+    /// already run.
     pub fn set(&self, moment: u64) {
         self.hand.store(moment, Ordering::Release);
     }

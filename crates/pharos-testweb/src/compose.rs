@@ -1,4 +1,4 @@
-//! What a page says at a moment: the words of generated pages, and the links of all.
+//! Composes the content of a page at a moment.
 
 use std::borrow::Cow;
 
@@ -18,10 +18,10 @@ mod stream {
     pub(super) const OUTSIDE: u64 = 104;
 }
 
-/// On average; a short article is one paragraph.
+/// Average; a short article is one paragraph.
 const WORDS_PER_PARAGRAPH: usize = 70;
 
-/// The content of a page at a moment; redirects and missing pages have none.
+/// Returns the content of a page at a moment; redirects and missing pages have none.
 pub(crate) fn compose(web: &Web, number: PageNo, moment: u64) -> Cow<'_, Draft> {
     let page = web.page(number);
     match &page.body {
@@ -34,7 +34,7 @@ pub(crate) fn compose(web: &Web, number: PageNo, moment: u64) -> Cow<'_, Draft> 
     }
 }
 
-/// All links of a page in the order in which they stand on it.
+/// Returns all links of a page in document order.
 pub(crate) fn links_of<'a>(web: &'a Web, page: &Page, draft: &'a Draft) -> Vec<&'a Link> {
     let host = web.host_of(page);
     let mut links: Vec<&Link> = Vec::new();
@@ -64,7 +64,7 @@ pub(crate) fn links_of<'a>(web: &'a Web, page: &Page, draft: &'a Draft) -> Vec<&
     links
 }
 
-/// The text of a page without navigation, lists and footer: one paragraph a line.
+/// Returns the text of a page without navigation, lists and footer, one paragraph per line.
 pub(crate) fn text_of(draft: &Draft) -> String {
     let mut lines: Vec<String> = Vec::new();
     for block in &draft.blocks {
@@ -144,7 +144,7 @@ fn generate(web: &Web, number: PageNo, page: &Page, planned: &[PlannedLink], mom
     Draft { description, keywords: String::new(), author, blocks, related: links(Place::Related) }
 }
 
-/// The links that stand at one place of a page at a moment.
+/// Returns the links at one position of a page at a moment.
 pub(crate) fn links_at(
     web: &Web,
     page: &Page,
@@ -157,7 +157,7 @@ pub(crate) fn links_at(
     shown.map(|link| written(web, page, link)).collect()
 }
 
-/// How many paragraphs an article of this number has, if it is no near-duplicate.
+/// Returns the number of paragraphs of this article, unless it is a near-duplicate.
 pub(crate) fn paragraph_count(spec: &WebSpec, number: PageNo) -> usize {
     paragraphs_for(shape_of(spec, number).1)
 }
@@ -166,14 +166,14 @@ fn paragraphs_for(words: usize) -> usize {
     (words / WORDS_PER_PARAGRAPH).max(1)
 }
 
-/// How many words an article has, and the stream from which the rest of its shape is drawn.
+/// Returns the random stream of an article's shape, and its number of words.
 fn shape_of(spec: &WebSpec, number: PageNo) -> (Rng, usize) {
     let mut shape = Rng::of(&[spec.seed, stream::SHAPE, u64::from(number)]);
     let words = shape.log_normal(spec.median_words, spec.length_sigma).clamp(30.0, 6000.0) as usize;
     (shape, words)
 }
 
-/// The first sentence names the title, as first sentences do.
+/// Returns a first sentence that contains the title.
 fn lead(page: &Page, rng: &mut Rng) -> String {
     let title = &page.title;
     match page.lang {
@@ -192,7 +192,7 @@ fn lead(page: &Page, rng: &mut Rng) -> String {
     }
 }
 
-/// Each change rewrites one paragraph. A near-duplicate takes over all but the last of its original.
+/// Returns the paragraphs. Each change rewrites one; a near-duplicate keeps all but the last of its original.
 fn paragraphs(web: &Web, number: PageNo, page: &Page, words: usize, version: usize) -> Vec<String> {
     let writer = Writer::new(page.lang, web.host_of(page).topic);
     let count = paragraphs_for(words) + usize::from(page.near_duplicate_of.is_some());

@@ -1,12 +1,12 @@
-//! GBK by table.
+//! GBK encoding by table.
 //!
-//! `encoding_rs` keeps its tables small and searches them when it encodes, which takes longer than all the rest of
+//! `encoding_rs` keeps its tables small and searches them when it encodes, which takes longer than the rest of
 //! rendering a page. One table of 128 KiB, filled by its decoder, makes encoding a lookup.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-/// The two bytes of every character of the basic plane; 0 where GBK has none.
+/// The two bytes of every character of the basic plane; 0 if GBK has none.
 static TABLE: LazyLock<Vec<u16>> = LazyLock::new(|| {
     let mut table = vec![0; 0x1_0000];
     for lead in 0x81..=0xFE_u8 {
@@ -25,7 +25,7 @@ static TABLE: LazyLock<Vec<u16>> = LazyLock::new(|| {
     table
 });
 
-/// The text in GBK; what it cannot express becomes a numeric character reference, as browsers do.
+/// Encodes a text in GBK; unmappable characters become numeric character references, as in browsers.
 pub(crate) fn encode(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for letter in text.chars() {

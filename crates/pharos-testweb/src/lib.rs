@@ -1,10 +1,11 @@
-//! # The test web: a loopback web with known truth
+//! The test web: a loopback web with known truth.
 //!
-//! Makes a web of hosts and pages, in Chinese and English, from a seed; serves it on loopback; and knows everything
-//! about it: every URL, title, text, link, duplicate and change. The demo, the end-to-end tests and the benchmarks
-//! crawl it and compare what they got with what is true.
+//! Generates a web of hosts and pages, in Chinese and English, from a seed; serves it on loopback; and knows every
+//! URL, title, text, link, duplicate and change of it. The demo, the end-to-end tests and the benchmarks crawl it and
+//! compare their results with the truth.
 //!
-//! *In:* a [`WebSpec`] (or nothing: [`Web::demo`]). *Out:* a running [`Server`], its [`Truth`] and its request log.
+//! **In:** a [`WebSpec`], or nothing ([`Web::demo`]). **Out:** a running [`Server`], its [`Truth`] and its request
+//! log.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> std::io::Result<()> {
@@ -13,27 +14,24 @@
 //! let web = Web::generate(&WebSpec { seed: 7, hosts: 2, pages: 40, ..WebSpec::default() });
 //! let server = Server::start(web, ServeOptions::default()).await?;
 //! println!("crawl {:?} with --resolve {:?}", server.seeds(), server.resolve_args());
-//! // … crawl, then ask what should have been found and what the server saw:
+//! // … crawl, then compare with the pages that should be stored and the requests the server saw:
 //! assert!(server.truth().stored().count() > 10);
 //! assert_eq!(server.log().len(), 0);
 //! server.stop().await;
 //! # Ok(()) }
 //! ```
 //!
-//! The flow: `plan/` decides which hosts, pages, links and changes there are ([`Web`]); `compose` says what a page
-//! reads at a moment, with sentences from `writer` and words from `words/`; `render` makes bytes of it; `server`
-//! hands them out; `copies/` says the same twice where a [`CopySpec`] asks for it; `truth` writes the answer key from the same model.
+//! Flow: `plan/` decides which hosts, pages, links and changes exist ([`Web`]); `compose` writes the content of a
+//! page at a moment, with sentences from `writer` and words from `words/`; `render` turns it into bytes; `server/`
+//! sends them;
+//! `copies/` adds planted copies ([`CopySpec`]); `truth` computes the expected results from the same model.
+//! [`Web::queries`] generates a Zipf-distributed query stream. The [`hostile`] web has every misbehaviour of servers.
 //!
-//! [`Web::queries`] are what people would ask of such a web: few queries often, most of them hardly ever.
-//!
-//! Beside it stands the [`hostile`] web: every misbehaviour of servers, each on a host of its own.
-//!
-//! Invariants:
-//!
+//! # Invariants
 //! * The same [`WebSpec`] gives the same bytes, on every machine and in every run.
 //! * The truth is computed from the model, never from the rendered HTML, and shares no code with the engine.
-//! * A page is a function of (web, moment): nothing the server does changes it, only the [`TestClock`] does.
-//! * Titles are unique in a web, but for copies.
+//! * A page is a function of (web, moment): only the [`TestClock`] changes it, never the server.
+//! * Titles are unique in a web, except for copies.
 //! * Two pages are copies of each other exactly if the truth gives them the same `content`.
 //! * Caches, logs and connections of the server are bounded.
 

@@ -1,6 +1,7 @@
-//! Serves a test web until it is interrupted. On stdout: one `seed URL` line per host, then one
-//! `resolve HOST:PORT:ADDR` line per host, then (of the hostile web) `connect-to HOST1:PORT1:HOST2:PORT2` lines;
-//! everything else goes to stderr.
+//! Serves a test web until interrupted.
+//!
+//! Writes one `seed URL` line per host to stdout, then one `resolve HOST:PORT:ADDR` line per host, then (for the
+//! hostile web) `connect-to HOST1:PORT1:HOST2:PORT2` lines. All other output goes to stderr.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -12,59 +13,59 @@ use clap::Parser;
 use pharos_testweb::hostile::{HostileOptions, HostileWeb};
 use pharos_testweb::{CopySpec, ServeOptions, Server, TestClock, Truth, Web, WebSpec};
 
-/// A loopback web with known truth.
+/// A loopback web with known truth
 #[derive(Parser)]
 #[command(name = "pharos-testweb", version, about)]
 struct Args {
-    /// Everything that is left to chance follows from this number
+    /// Seed of all random choices
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many hosts
+    /// Number of hosts
     #[arg(long, default_value_t = 10)]
     hosts: usize,
-    /// How many pages and redirects, over all hosts
+    /// Number of pages and redirects, over all hosts
     #[arg(long, default_value_t = 1000)]
     pages: usize,
     /// Serve the demo web instead of a generated one
     #[arg(long)]
     demo: bool,
-    /// Serve every misbehaviour of servers instead, each on a host of its own with its own 127.x.y.z
+    /// Serve the hostile web instead: every misbehaviour of servers, each on its own host and 127.x.y.z address
     #[arg(long, conflicts_with = "demo")]
     hostile: bool,
     /// Write the certificate authority of the hostile web's TLS hosts to this file
     #[arg(long, value_name = "FILE.pem", requires = "hostile")]
     ca: Option<PathBuf>,
-    /// Where to listen; port 0 takes a free one
+    /// Address to listen on; port 0 selects a free port
     #[arg(long, default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// Give every host its own 127.x.y.z
+    /// Give every host its own 127.x.y.z address
     #[arg(long)]
     own_addresses: bool,
-    /// Call hosts by their own address instead of a name (implies --own-addresses)
+    /// Use addresses instead of host names (implies --own-addresses)
     #[arg(long)]
     addresses_as_names: bool,
-    /// Modifications per page and day, on average
+    /// Average number of modifications per page and day
     #[arg(long, default_value_t = 0.0)]
     rate: f64,
     /// New pages per day, over the whole web
     #[arg(long, default_value_t = 0.0)]
     births: f64,
-    /// The rate per day at which an article is deleted
+    /// Rate per day at which an article is deleted
     #[arg(long, default_value_t = 0.0)]
     deaths: f64,
-    /// Seconds of the web that pass in each real second; 0 lets the web stand still
+    /// Seconds of simulated time per real second; 0 stops the clock
     #[arg(long, default_value_t = 0.0)]
     speed: f64,
     /// Days after the start in which changes happen
     #[arg(long, default_value_t = 30)]
     days: u64,
-    /// Plant copies: reprints=20,excerpts=10,twins=15,mirrors=1,variants=10 (twins only look like copies)
+    /// Plant copies: reprints=20,excerpts=10,twins=15,mirrors=1,variants=10 (twins share only boilerplate)
     #[arg(long, value_name = "KIND=N,…", conflicts_with_all = ["demo", "hostile"])]
     copies: Option<CopySpec>,
-    /// Milliseconds by which every answer is held back
+    /// Delay of every response, in milliseconds
     #[arg(long, default_value_t = 0)]
     latency: u64,
-    /// Write what is true at the start to this file, as JSON; one page a line if its name ends in .jsonl
+    /// Write the truth at the start to this file, as JSON; one page per line if its name ends in .jsonl
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
 }

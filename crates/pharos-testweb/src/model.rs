@@ -1,4 +1,4 @@
-//! The web as data: hosts, pages and links, before anything is written out.
+//! The model of a web: hosts, pages and links.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -12,41 +12,39 @@ use crate::spec::WebSpec;
 use crate::truth::{TruePages, Truth};
 use crate::{demo, plan, truth};
 
-/// The language of a page.
+/// Language of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lang {
-    /// English.
     En,
-    /// Chinese in simplified characters.
+    /// Simplified Chinese.
     Zh,
 }
 
-/// The encoding of a page.
+/// Character encoding of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Charset {
-    /// UTF-8.
     Utf8,
     /// GBK, the encoding of most Chinese pages before UTF-8.
     Gbk,
 }
 
-/// Where a host says which encoding its pages have.
+/// Where a host declares the encoding of its pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Declared {
-    /// In the `Content-Type` header, and nowhere else.
+    /// Only in the `Content-Type` header.
     Header,
-    /// In a `meta` element, and nowhere else.
+    /// Only in a `meta` element.
     Meta,
 }
 
-/// What kind of page stands at a URL.
+/// Kind of page at a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PageKind {
-    /// The entrance of a host, `/`.
+    /// The home page of a host, `/`.
     Home,
     /// A list of links.
     Hub,
@@ -58,18 +56,18 @@ pub enum PageKind {
     Picture,
     /// A frameset whose frames show other pages.
     Frameset,
-    /// Answers 301, 302 or 308.
+    /// Responds with 301, 302 or 308.
     Redirect,
-    /// Linked, but not there: answers 404.
+    /// Linked, but absent: responds with 404.
     Missing,
 }
 
-/// How a host treats its visitors.
+/// Behaviour of a host towards clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Behaviour {
-    /// Answers every request at once and truthfully.
+    /// Responds to every request immediately and truthfully.
     #[default]
     Good,
 }
@@ -77,21 +75,17 @@ pub enum Behaviour {
 /// A host of the web.
 #[derive(Debug)]
 pub struct Host {
-    /// Its name, as it stands in URLs.
     pub name: String,
-    /// The loopback address it has when every host gets its own.
+    /// Loopback address, used if every host has its own.
     pub address: Ipv4Addr,
-    /// What it calls itself on its pages.
+    /// Name of the site on its pages.
     pub title: String,
-    /// The language of most of its pages.
+    /// Language of most pages.
     pub lang: Lang,
-    /// The encoding of its pages.
     pub charset: Charset,
-    /// Where the encoding is declared.
     pub declared: Declared,
-    /// How it treats its visitors.
     pub behaviour: Behaviour,
-    /// The name of the host whose pages it serves, if it is a mirror.
+    /// Name of the mirrored host, for a mirror.
     pub mirror_of: Option<String>,
     pub(crate) rules: Option<Rules>,
     pub(crate) topic: usize,
@@ -100,21 +94,21 @@ pub struct Host {
     pub(crate) footer: Vec<Link>,
 }
 
-/// How the pages of a host are built.
+/// Layout of the pages of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     /// `header`, `main`, `article`, `footer`.
     Semantic,
-    /// `div` with telling classes.
+    /// `div` with descriptive classes.
     Divisions,
     /// Nested tables with widths.
     Tables,
 }
 
-/// The number of a page in its web.
+/// Number of a page in its web.
 pub(crate) type PageNo = u32;
 
-/// A page before it is written: what it is, when, and where its words come from.
+/// A page of the model.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) host: u32,
@@ -126,26 +120,26 @@ pub(crate) struct Page {
     pub(crate) title: Box<str>,
     pub(crate) published: u64,
     pub(crate) change_rate: f64,
-    /// Every moment after publication at which the page reads differently than before, ascending.
+    /// Every moment after publication at which the content changes, ascending.
     pub(crate) changes: Vec<u64>,
     pub(crate) deleted: Option<u64>,
-    /// Serves the very bytes of this page.
+    /// Serves the same bytes as this page.
     pub(crate) duplicate_of: Option<PageNo>,
-    /// Says nearly the same as this page.
+    /// Has nearly the same text as this page.
     pub(crate) near_duplicate_of: Option<PageNo>,
-    /// Other URLs serve the same bytes, so links must not depend on where the page stands.
+    /// Other URLs serve the same bytes, so links must not depend on the URL of the page.
     pub(crate) has_duplicates: bool,
-    /// Says what another page says, but is not served from its bytes.
+    /// Has the text of another page, but not its bytes.
     pub(crate) copy: Option<PlannedCopy>,
-    /// The page that the canonical link in the head names.
+    /// Target of the canonical link.
     pub(crate) canonical: Option<PageNo>,
-    /// Shares its first and last paragraph with the others of this series.
+    /// Shares its first and last paragraph with the other articles of this series.
     pub(crate) series: Option<u32>,
     pub(crate) body: Body,
 }
 
 impl Page {
-    /// A page that was there before the start.
+    /// Creates a page that exists before the start.
     pub(crate) fn new(
         host: u32,
         path: String,
@@ -174,38 +168,37 @@ impl Page {
         }
     }
 
-    /// Pages of the start exist even before it; others from their publication until they are deleted.
+    /// Returns `true` if the page exists at a moment. Initial pages exist even before the start.
     pub(crate) fn is_there(&self, moment: u64) -> bool {
         (self.published <= START || self.published <= moment)
             && self.deleted.is_none_or(|deleted| moment < deleted)
             && self.kind != PageKind::Missing
     }
 
-    /// The page that this one was copied from, whichever way.
+    /// Returns the page this one was copied from, by any kind of copy.
     pub(crate) fn original(&self) -> Option<PageNo> {
         self.duplicate_of.or(self.near_duplicate_of).or(self.copy.map(|copy| copy.of))
     }
 
-    /// How many changes have happened, and when the last one did.
+    /// Returns the number of changes so far, and the time of the last one.
     pub(crate) fn version(&self, moment: u64) -> (usize, u64) {
         let count = self.changes.partition_point(|&change| change <= moment);
         (count, if count == 0 { self.published } else { self.changes[count - 1] })
     }
 
-    /// 404 or, for every second deleted page, 410.
+    /// Returns 404 or, for every second deleted page, 410.
     pub(crate) fn status_when_absent(&self, page: PageNo) -> u16 {
         if self.deleted.is_some() && page % 2 == 1 { 410 } else { 404 }
     }
 }
 
-/// Where the words of a page come from.
+/// Source of the text of a page.
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// Composed from the seed when asked for.
+    /// Generated from the seed on demand.
     Generated(Vec<PlannedLink>),
-    /// Written down.
+    /// Written by hand.
     Written(Box<Draft>),
-    /// Nothing but a direction.
     Redirect {
         status: u16,
         to: PageNo,
@@ -213,7 +206,7 @@ pub(crate) enum Body {
     Nothing,
 }
 
-/// A link of a generated page, before its anchor is written.
+/// A link of a generated page, without its anchor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlannedLink {
     pub(crate) to: PageNo,
@@ -221,12 +214,12 @@ pub(crate) struct PlannedLink {
     pub(crate) spelling: Spelling,
 }
 
-/// Where on the page a link stands.
+/// Position of a link on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Within the text.
     Text,
-    /// In a list of what there is: shown only while the target is there.
+    /// In a list; shown only while the target exists.
     List,
     /// Previous and next page of a list.
     Pager,
@@ -234,11 +227,11 @@ pub(crate) enum Place {
     Related,
     /// As a frame.
     Frame,
-    /// Within the text, to a host outside this web; `to` is just a number.
+    /// Within the text, to a host outside this web; `to` is only a number.
     Outside,
 }
 
-/// How a link spells the URL of its target; all spellings mean the same URL to a WHATWG parser.
+/// Spelling of the target URL in a link; all spellings are the same URL to a WHATWG parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spelling {
     /// `/a/b.html`
@@ -259,14 +252,14 @@ pub(crate) enum Spelling {
     Padded,
 }
 
-/// Where a link leads.
+/// Target of a link.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     Page(PageNo),
     Outside(String),
 }
 
-/// A link with everything that is written on the page.
+/// A link as written on the page.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) to: Target,
@@ -274,7 +267,7 @@ pub(crate) struct Link {
     pub(crate) spelling: Spelling,
 }
 
-/// What a page says at one moment.
+/// Content of a page at one moment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Draft {
     pub(crate) description: String,
@@ -284,12 +277,12 @@ pub(crate) struct Draft {
     pub(crate) related: Vec<Link>,
 }
 
-/// A part of a page, from top to bottom.
+/// A block of a page, from top to bottom.
 #[derive(Clone, Debug)]
 pub(crate) enum Block {
     Heading(String),
     Paragraph(Vec<Span>),
-    /// A short table of what and how much.
+    /// A short table of names and values.
     Facts(Vec<(String, String)>),
     /// Steps in order.
     Steps(Vec<String>),
@@ -298,20 +291,20 @@ pub(crate) enum Block {
         name: String,
         caption: String,
     },
-    /// Links, each with a few words about its target.
+    /// Links, each with a short note about its target.
     Links(Vec<(Link, String)>),
     Pager(Vec<Link>),
     Frames(Vec<Link>),
 }
 
-/// A piece of a paragraph.
+/// A part of a paragraph.
 #[derive(Clone, Debug)]
 pub(crate) enum Span {
     Text(String),
     Link(Link),
 }
 
-/// A whole web and its truth; it never changes, only the moment one looks at it does.
+/// A complete web. It is immutable; only the moment of observation changes.
 #[derive(Debug)]
 pub struct Web {
     pub(crate) seed: u64,
@@ -323,12 +316,12 @@ pub struct Web {
 }
 
 impl Web {
-    /// Makes a web from a recipe.
+    /// Generates a web.
     pub fn generate(spec: &WebSpec) -> Web {
         plan::generate(spec)
     }
 
-    /// The small web of `pharos demo`: some hundreds of pages in Chinese and English, worth reading.
+    /// Returns the small web of `pharos demo`: some hundreds of readable pages in Chinese and English.
     pub fn demo() -> Web {
         demo::web()
     }
@@ -343,27 +336,27 @@ impl Web {
         Web { seed: spec.seed, spec, hosts, pages, by_name, by_path }
     }
 
-    /// The hosts of the web.
+    /// Returns the hosts of the web.
     pub fn hosts(&self) -> &[Host] {
         &self.hosts
     }
 
-    /// The home page of every host: where a crawl begins.
+    /// Returns the home page of every host.
     pub fn seeds(&self, port: u16) -> Vec<String> {
         self.hosts.iter().map(|host| format!("http://{}:{port}/", host.name)).collect()
     }
 
-    /// What is true at the start, when the web is served on this port.
+    /// Returns the truth at the start, for a web served on this port.
     pub fn truth(&self, port: u16) -> Truth {
         self.truth_at(port, START)
     }
 
-    /// What is true at a moment (Unix seconds), when the web is served on this port.
+    /// Returns the truth at a moment (Unix seconds), for a web served on this port.
     pub fn truth_at(&self, port: u16, moment: u64) -> Truth {
         truth::truth(self, port, moment)
     }
 
-    /// The pages of [`truth`](Self::truth), one after the other.
+    /// Returns an iterator over the pages of [`truth`](Self::truth).
     pub fn true_pages(&self, port: u16) -> TruePages<'_> {
         truth::true_pages(self, port, START)
     }

@@ -1,11 +1,11 @@
-//! Pictures: small scenes, drawn from their name. Names that begin with `lighthouse`, `star`, `tea` or `city` get
-//! their motif, all others a landscape.
+//! Pictures: small SVG scenes, generated from their name. Names that begin with `lighthouse`, `star`, `tea` or `city`
+//! get that motif, all others a landscape.
 
 use std::fmt::Write;
 
 use crate::rng::{Rng, hash_text};
 
-/// An SVG picture, always the same for the same name.
+/// Returns an SVG picture, always the same for the same name.
 pub(crate) fn draw(name: &str) -> String {
     let mut rng = Rng::of(&[hash_text(name)]);
     let hue = rng.below(360);

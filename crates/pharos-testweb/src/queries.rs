@@ -1,4 +1,4 @@
-//! What people ask of a web: few queries often, most of them hardly ever.
+//! A Zipf-distributed query stream for a web.
 
 use std::collections::HashSet;
 
@@ -6,18 +6,18 @@ use crate::model::{Lang, Web};
 use crate::rng::Rng;
 use crate::words::{CHINESE, ENGLISH, TOPICS};
 
-/// Queries that come out the same are made again, so many times.
+/// Number of attempts per query, because duplicates are dropped.
 const TRIES: usize = 20;
 
-/// How queries are made.
+/// Parameters of a query stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QuerySpec {
-    /// Everything that is left to chance follows from this number.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// How many different ones there are; fewer, if the web has not so much to ask for.
+    /// Number of distinct queries; fewer if the web has too little text.
     pub distinct: usize,
-    /// The nth is asked 1/nˢ times as often as the first (s, between 0 and 4). As it is, the first fifth makes four fifths of
-    /// all that is asked, as the literature reports of query logs.
+    /// Exponent s of Zipf's law, between 0 and 4: the nth query is 1/nˢ times as frequent as the first. With the
+    /// default, the first fifth makes up four fifths of the stream, as the literature reports for query logs.
     pub exponent: f64,
 }
 
@@ -27,7 +27,7 @@ impl Default for QuerySpec {
     }
 }
 
-/// Queries without end, drawn by Zipf's law.
+/// An endless query stream, distributed by Zipf's law.
 #[derive(Clone, Debug)]
 pub struct Queries {
     texts: Vec<String>,
@@ -36,7 +36,7 @@ pub struct Queries {
 }
 
 impl Web {
-    /// What people ask of this web: words and titles of its pages and the names of its sites, in their languages.
+    /// Returns a query stream of words and titles of the pages and names of the sites, in their languages.
     pub fn queries(&self, spec: &QuerySpec) -> Queries {
         let mut rng = Rng::of(&[0x0A5C_ED00, self.seed, spec.seed]);
         let (mut texts, mut known) = (Vec::new(), HashSet::new());
@@ -53,7 +53,7 @@ impl Web {
         Queries { texts, exponent, rng }
     }
 
-    /// One query; `None` where there is no page to ask for.
+    /// Returns one query, or `None` if the web has no page.
     fn query(&self, rng: &mut Rng) -> Option<String> {
         let pages = self.pages.len();
         if pages == 0 {
@@ -79,7 +79,7 @@ impl Web {
     }
 }
 
-/// A few words of a title, or characters where words are not set apart.
+/// Returns a few words of a title, or characters if it has no spaces.
 fn piece_of_title(title: &str, rng: &mut Rng) -> String {
     let words: Vec<&str> = title.split_whitespace().collect();
     if words.len() > 2 {
@@ -93,12 +93,12 @@ fn piece_of_title(title: &str, rng: &mut Rng) -> String {
 }
 
 impl Queries {
-    /// The different ones, the most frequent first.
+    /// Returns the distinct queries, the most frequent first.
     pub fn texts(&self) -> &[String] {
         &self.texts
     }
 
-    /// Which of them is asked next; `None` where there are none.
+    /// Draws the rank of the next query, or `None` if there are none.
     pub fn draw(&mut self) -> Option<usize> {
         let count = self.texts.len();
         let end = (count + 1) as f64;

@@ -1,4 +1,4 @@
-//! From what a page says to the bytes that a browser gets.
+//! Renders the content of a page to HTML bytes.
 
 use std::fmt::Write;
 use std::time::{Duration, UNIX_EPOCH};
@@ -11,7 +11,7 @@ use crate::model::{
 use crate::rng::hash_text;
 use crate::urls::{spell, url_of};
 
-/// The bytes of a page at a moment, in the encoding of its host.
+/// Returns the bytes of a page at a moment, in the encoding of its host.
 pub(crate) fn render(web: &Web, number: PageNo, moment: u64, port: u16) -> Vec<u8> {
     let page = web.page(number);
     let (_, modified) = page.version(moment);
@@ -33,7 +33,7 @@ pub(crate) fn render(web: &Web, number: PageNo, moment: u64, port: u16) -> Vec<u
     }
 }
 
-/// What stands in the `title` element.
+/// Returns the text of the `title` element.
 pub(crate) fn head_title(host: &Host, page: &Page) -> String {
     if page.kind == PageKind::Home {
         page.title.to_string()
@@ -42,7 +42,7 @@ pub(crate) fn head_title(host: &Host, page: &Page) -> String {
     }
 }
 
-/// `2026-01-31`
+/// Formats a date as `2026-01-31`.
 pub(crate) fn date(moment: u64) -> String {
     // Days to civil date after Howard Hinnant's chrono-compatible algorithms.
     let shifted = moment / 86_400 + 719_468;
@@ -56,7 +56,7 @@ pub(crate) fn date(moment: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// The date of HTTP headers.
+/// Formats a date for HTTP headers.
 pub(crate) fn http_date(moment: u64) -> String {
     httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(moment))
 }
@@ -76,7 +76,7 @@ fn escape(text: &str, out: &mut String) {
     out.push_str(rest);
 }
 
-/// A page while it is being written.
+/// HTML writer of one page.
 struct Sheet<'a> {
     web: &'a Web,
     host: &'a Host,
@@ -96,7 +96,7 @@ impl Sheet<'_> {
         self.out.push_str(html);
     }
 
-    /// An element without attributes around a text.
+    /// Writes an element without attributes around a text.
     fn element(&mut self, name: &str, text: &str) {
         // Writing to a string cannot fail.
         let _ = write!(self.out, "<{name}>");
@@ -360,7 +360,7 @@ impl Sheet<'_> {
     }
 }
 
-/// The style sheet of a host; each has its own colour.
+/// Returns the style sheet of a host; each has its own colour.
 pub(crate) fn style(host: &Host) -> String {
     let hue = hash_text(&host.name) % 360;
     format!(

@@ -1,14 +1,14 @@
-//! Reproducible chance.
+//! Reproducible random numbers.
 //!
-//! The bytes of a page are a function of the seed and must stay the same when a dependency is updated, so the
-//! generator is spelled out here: SplitMix64 (Steele, Lea & Flood 2014), one stream per thing that is drawn.
+//! The bytes of a page are a function of the seed and must not change when a dependency is updated. Therefore the
+//! generator is implemented here: SplitMix64 (Steele, Lea & Flood 2014), one stream per purpose.
 
-/// One stream of random numbers.
+/// A stream of random numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(u64);
 
 impl Rng {
-    /// The stream that belongs to these numbers (the seed, a page, a purpose …).
+    /// Creates the stream of these numbers (the seed, a page, a purpose …).
     pub(crate) fn of(parts: &[u64]) -> Rng {
         Rng(hash(parts))
     }
@@ -18,17 +18,17 @@ impl Rng {
         mix(self.0)
     }
 
-    /// Uniform in `[0, 1)`.
+    /// Returns a uniform number in `[0, 1)`.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Uniform in `0..bound`; 0 when `bound` is 0.
+    /// Returns a uniform number in `0..bound`; 0 if `bound` is 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 
-    /// Uniform in `low..=high`.
+    /// Returns a uniform number in `low..=high`.
     pub(crate) fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high - low + 1)
     }
@@ -37,23 +37,23 @@ impl Rng {
         self.unit() < probability
     }
 
-    /// One of the items; the slice must not be empty.
+    /// Returns one of the items; the slice must not be empty.
     pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
 
-    /// A rank in `0..count` by Zipf's law with exponent 1: P(r) = ln((r+2)/(r+1)) / ln(count+1) ≈ 1/(r+1).
+    /// Returns a rank in `0..count` by Zipf's law with exponent 1: P(r) = ln((r+2)/(r+1)) / ln(count+1) ≈ 1/(r+1).
     pub(crate) fn zipf(&mut self, count: usize) -> usize {
         let rank = (self.unit() * ((count + 1) as f64).ln()).exp() as usize;
         rank.clamp(1, count.max(1)) - 1
     }
 
-    /// The waiting time until the next event of a Poisson process.
+    /// Returns the time until the next event of a Poisson process.
     pub(crate) fn exponential(&mut self, rate: f64) -> f64 {
         -(1.0 - self.unit()).ln() / rate
     }
 
-    /// exp(N(ln median, sigma)), by Box and Muller.
+    /// Returns exp(N(ln median, sigma)), by the Box–Muller method.
     pub(crate) fn log_normal(&mut self, median: f64, sigma: f64) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         let normal = radius * (std::f64::consts::TAU * self.unit()).cos();
@@ -61,12 +61,12 @@ impl Rng {
     }
 }
 
-/// One number that depends on all of these and their order.
+/// Returns a hash of these numbers and their order.
 pub(crate) fn hash(parts: &[u64]) -> u64 {
     parts.iter().fold(0x5DEE_CE66_D1CE_4E5B, |state, &part| mix(state.rotate_left(17) ^ mix(part)))
 }
 
-/// A number for a word, for streams that are named rather than counted.
+/// Returns a hash of a text, for streams that are named rather than numbered.
 pub(crate) fn hash_text(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |state, byte| {
         (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)

@@ -1,15 +1,15 @@
-//! What a host forbids, and how its robots.txt says so (RFC 9309).
+//! robots.txt rules of a host (RFC 9309).
 
 use std::fmt::Write;
 
-/// The rules of one host for every crawler.
+/// The rules of one host for all crawlers.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     rules: Vec<(bool, &'static str)>,
 }
 
 impl Rules {
-    /// The rules of the generated hosts: prefixes, an exception and a wildcard.
+    /// Returns the rules of the generated hosts: prefixes, an exception and a wildcard.
     pub(crate) fn usual() -> Rules {
         Rules {
             rules: vec![
@@ -21,18 +21,18 @@ impl Rules {
         }
     }
 
-    /// Everything is allowed except these prefixes.
+    /// Returns rules that allow everything except these prefixes.
     pub(crate) fn disallow(prefixes: &[&'static str]) -> Rules {
         Rules { rules: prefixes.iter().map(|&prefix| (false, prefix)).collect() }
     }
 
-    /// The longest matching rule decides; without one the path is allowed.
+    /// Returns `true` if the path is allowed: the longest matching rule decides.
     pub(crate) fn allow(&self, path: &str) -> bool {
         let matching = self.rules.iter().filter(|(_, pattern)| matches(pattern, path));
         matching.max_by_key(|(allow, pattern)| (pattern.len(), *allow)).is_none_or(|(allow, _)| *allow)
     }
 
-    /// The text of robots.txt.
+    /// Returns the text of robots.txt.
     pub(crate) fn text(&self) -> String {
         let mut text = String::from("# please be gentle\nUser-agent: *\n");
         for (allow, pattern) in &self.rules {
@@ -44,7 +44,7 @@ impl Rules {
     }
 }
 
-/// Whether the pattern, in which `*` stands for anything, matches the beginning of the path.
+/// Returns `true` if the pattern, in which `*` matches anything, matches the beginning of the path.
 fn matches(pattern: &str, path: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = pieces.next().and_then(|first| path.strip_prefix(first)) else { return false };

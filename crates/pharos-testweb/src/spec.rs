@@ -1,9 +1,9 @@
-//! What kind of web to make.
+//! Parameters of a generated web.
 
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The recipe of a generated web; the same recipe always gives the same bytes.
+/// Parameters of a generated web; the same parameters always give the same bytes.
 ///
 /// ```
 /// use pharos_testweb::{Web, WebSpec};
@@ -13,17 +13,16 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug)]
 pub struct WebSpec {
-    /// Everything that is left to chance follows from this number.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// How many hosts; at least one.
+    /// Number of hosts; at least one.
     pub hosts: usize,
-    /// How many URLs answer with a page or a redirect at the start, over all hosts; at least three per host.
-    /// Dead links come on top.
+    /// Number of URLs that respond with a page or a redirect at the start, over all hosts; at least three per host.
+    /// Dead links are additional.
     pub pages: usize,
-    /// Hosts are called by their own address (`127.77.0.1`) instead of a name, for clients that cannot be told
-    /// where a name lives.
+    /// Use addresses (`127.77.0.1`) as host names, for clients that cannot override name resolution.
     pub addresses_as_names: bool,
-    /// The share of hosts that are written in Chinese; half of those in GBK.
+    /// Share of Chinese hosts; half of them use GBK.
     pub chinese: f64,
     /// Median number of words of an article; lengths are log-normal.
     pub median_words: f64,
@@ -33,19 +32,18 @@ pub struct WebSpec {
     pub change_rate: f64,
     /// New pages per day, over the whole web.
     pub birth_rate: f64,
-    /// The rate per day at which an article is deleted.
+    /// Rate per day at which an article is deleted.
     pub death_rate: f64,
-    /// How long after the start changes go on; afterwards the web stands still.
+    /// Period after the start in which changes happen; afterwards the web is static.
     pub horizon: Duration,
     /// Copies beyond the few duplicates that every web has.
     pub copies: CopySpec,
 }
 
-/// How many copies of each kind are planted, and how much that only looks copied; all of it comes on top of
-/// [`WebSpec::pages`] and [`WebSpec::hosts`].
+/// Number of planted copies of each kind, in addition to [`WebSpec::pages`] and [`WebSpec::hosts`].
 ///
-/// Copied are articles of four paragraphs and more, in turn in both languages. That different articles have the same
-/// topic, vocabulary and turns of phrase needs no planting: all ordinary articles of a host do.
+/// Articles of four paragraphs and more are copied, alternately in both languages. Different articles with the same
+/// topic, vocabulary and phrases need no planting: all ordinary articles of a host are such.
 ///
 /// ```
 /// use pharos_testweb::CopySpec;
@@ -61,10 +59,10 @@ pub struct CopySpec {
     pub reprints: usize,
     /// Parts of articles, 40 to 75 % of their text, on another host. Needs two hosts.
     pub excerpts: usize,
-    /// Articles that share two paragraphs of boilerplate with about four others of their host, and nothing else:
-    /// these are no copies.
+    /// Articles that share two paragraphs of boilerplate with about four others of their host, and nothing else. They
+    /// are no copies.
     pub template_twins: usize,
-    /// Hosts that serve all pages of another host under the same paths; every second one says so in a line on top.
+    /// Hosts that serve all pages of another host under the same paths; every second one says so in a banner.
     pub mirrors: usize,
     /// Second URLs of articles, with a canonical link to the first.
     pub canonical_variants: usize,
@@ -73,7 +71,7 @@ pub struct CopySpec {
 impl FromStr for CopySpec {
     type Err = String;
 
-    /// `reprints=20,excerpts=10,twins=15,mirrors=1,variants=10`, in any order; what is not named is 0.
+    /// Parses `reprints=20,excerpts=10,twins=15,mirrors=1,variants=10`, in any order; omitted kinds are 0.
     fn from_str(text: &str) -> Result<CopySpec, String> {
         let mut copies = CopySpec::default();
         for part in text.split(',') {

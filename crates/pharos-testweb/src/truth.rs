@@ -1,4 +1,4 @@
-//! What is true about a web at a moment: the answer key of every test.
+//! The truth about a web at a moment: the expected results of every test.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -12,29 +12,28 @@ use crate::model::{Body, Charset, Lang, Page, PageKind, PageNo, Target, Web};
 use crate::render::head_title;
 use crate::urls::{target_url, url_of};
 
-/// Everything there is to know about a web at one moment.
+/// Complete knowledge about a web at one moment.
 #[derive(Clone, Debug, Serialize)]
 pub struct Truth {
-    /// Every URL of the web that has ever been or will be linked by the web itself, whether it answers 200 or not.
+    /// Every URL that the web ever links to, whatever its status.
     pub pages: Vec<TruePage>,
-    /// Every host of the web.
     pub hosts: Vec<TrueHost>,
 }
 
 impl Truth {
-    /// The pages that a correct crawler has stored when it began at the seeds, stayed on their hosts, obeyed
-    /// robots.txt and finished: pages, redirects and dead links alike.
+    /// Returns the pages that a correct crawler has stored after it started at the seeds, stayed on their hosts,
+    /// obeyed robots.txt and finished: pages, redirects and dead links alike.
     pub fn stored(&self) -> impl Iterator<Item = &TruePage> {
         self.pages.iter().filter(|page| page.stored())
     }
 
-    /// The pages that were copied from another, of every kind.
+    /// Returns the pages copied from another, of every kind.
     pub fn copies(&self) -> impl Iterator<Item = &TruePage> {
         self.pages.iter().filter(|page| page.copy.is_some())
     }
 
-    /// The stored pages that say the same, together: only contents that two pages or more have, in the order in
-    /// which they first appear.
+    /// Returns groups of stored pages with the same content: only contents of at least two pages, in order of first
+    /// appearance.
     pub fn content_groups(&self) -> Vec<Vec<&TruePage>> {
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut groups: Vec<Vec<&TruePage>> = Vec::new();
@@ -51,94 +50,86 @@ impl Truth {
         groups
     }
 
-    /// The page with this URL.
+    /// Returns the page with this URL.
     pub fn page(&self, url: &str) -> Option<&TruePage> {
         self.pages.iter().find(|page| page.url == url)
     }
 }
 
-/// Everything there is to know about one URL.
+/// Complete knowledge about one URL.
 #[derive(Clone, Debug, Serialize)]
 pub struct TruePage {
     /// Absolute and normalised, as a WHATWG parser prints it.
     pub url: String,
-    /// The host of the URL.
     pub host: String,
-    /// What kind of page it is.
     pub kind: PageKind,
-    /// The status with which the server answers.
     pub status: u16,
-    /// Where a redirect leads: absolute and normalised.
+    /// Target of a redirect, absolute and normalised.
     pub redirect: Option<String>,
-    /// The headline: unique in the web, but for copies; empty without a page.
+    /// The headline: unique in the web, except for copies; empty without a page.
     pub title: String,
-    /// The text of the `title` element: the headline, mostly followed by the name of the site.
+    /// Text of the `title` element: the headline, mostly followed by the name of the site.
     pub html_title: String,
-    /// The text without navigation, lists and footer, one paragraph a line.
+    /// Text without navigation, lists and footer, one paragraph per line.
     pub text: String,
-    /// Who wrote it; empty where no author is named.
+    /// Author; empty if none is named.
     pub author: String,
-    /// The language of the text.
     pub lang: Lang,
-    /// The encoding of the bytes.
     pub charset: Charset,
-    /// The links in the order in which they stand on the page, navigation and footer included.
+    /// Links in document order, including navigation and footer.
     pub links: Vec<TrueLink>,
-    /// Whether robots.txt allows the URL.
+    /// `true` if robots.txt allows the URL.
     pub allowed: bool,
-    /// Whether links, frames and redirects lead here from the seeds without passing through a forbidden page.
+    /// `true` if links, frames and redirects lead here from the seeds without a forbidden page on the way.
     pub reachable: bool,
-    /// How many clicks from the seeds; a link or a frame is one, a redirect none.
+    /// Number of clicks from the seeds; a link or a frame counts one, a redirect zero.
     pub depth: Option<u32>,
-    /// The page whose very bytes this one serves.
+    /// The page with the same bytes.
     pub duplicate_of: Option<String>,
-    /// The page that says nearly the same.
+    /// The page with nearly the same text.
     pub near_duplicate_of: Option<String>,
-    /// What the page says, by the URL that says it first: pages with the same content, and only these, are copies of
-    /// each other. None without a page.
+    /// Identifies the content by the URL that has it first: pages with the same content, and only these, are copies
+    /// of each other. `None` without a page.
     pub content: Option<String>,
-    /// What it was copied from, and how; this includes duplicates and near-duplicates.
+    /// Original and kind of a copy, including duplicates and near-duplicates.
     pub copy: Option<TrueCopy>,
-    /// The URL that the canonical link in the head names.
+    /// Target of the canonical link.
     pub canonical: Option<String>,
     /// Pages of one series share two paragraphs of boilerplate, and are no copies of each other.
     pub series: Option<u32>,
-    /// When the page was published, in Unix seconds.
+    /// Publication time in Unix seconds.
     pub published: u64,
-    /// When the bytes were last changed, in Unix seconds: the Last-Modified of the answer.
+    /// Time of the last change in Unix seconds: the Last-Modified of the response.
     pub modified: u64,
-    /// Modifications per day of the Poisson process behind `changes`; lists also change with what they list.
+    /// Modifications per day of the Poisson process behind `changes`; lists also change with their entries.
     pub change_rate: f64,
-    /// All moments at which the bytes change, past and future, in Unix seconds.
+    /// All times at which the bytes change, past and future, in Unix seconds.
     pub changes: Vec<u64>,
-    /// When the page is deleted, if ever, in Unix seconds.
+    /// Time of deletion, if any, in Unix seconds.
     pub deleted: Option<u64>,
 }
 
 impl TruePage {
-    /// Whether a correct crawler stores this URL: it can be reached, and it is allowed.
+    /// Returns `true` if a correct crawler stores this URL: it is reachable and allowed.
     pub fn stored(&self) -> bool {
         self.reachable && self.allowed
     }
 }
 
-/// How a page is a copy of another.
+/// Relation of a copy to its original.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TrueCopy {
-    /// How it came about.
     pub kind: CopyKind,
-    /// The page that was copied, which may be a copy itself.
+    /// The copied page, which may be a copy itself.
     pub of: String,
-    /// What was changed.
     pub edit: Edit,
 }
 
-/// What there is to know about a host.
+/// Knowledge about a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TrueHost {
-    /// Its name, as it stands in URLs.
     pub name: String,
-    /// The host whose pages it serves, if it is a mirror.
+    /// The mirrored host, for a mirror.
     pub mirror_of: Option<String>,
 }
 
@@ -147,12 +138,12 @@ pub struct TrueHost {
 pub struct TrueLink {
     /// The target: absolute, normalised, without fragment.
     pub url: String,
-    /// The text of the link; empty for a frame.
+    /// Anchor text; empty for a frame.
     pub anchor: String,
 }
 
-/// The pages of a web one after the other, each made when it is asked for: texts of a large web need not be in memory
-/// together. A clone goes through them once more.
+/// An iterator over the pages of a web, each computed on demand: the texts of a large web need not be in memory at
+/// once. A clone iterates again.
 #[derive(Clone, Debug)]
 pub struct TruePages<'web> {
     web: &'web Web,
@@ -200,7 +191,7 @@ fn true_page(web: &Web, number: PageNo, port: u16, moment: u64, depth: Option<u3
         Body::Redirect { status, to } => (status, Some(url(to))),
         _ => (200, None),
     };
-    // A duplicate shows what its original shows.
+    // A duplicate has the content of its original.
     let source_number = page.duplicate_of.unwrap_or(number);
     let source = web.page(source_number);
     let source_host = web.host_of(source);
@@ -257,7 +248,7 @@ fn true_copy(page: &Page) -> Option<(CopyKind, PageNo, Edit)> {
         .or(page.near_duplicate_of.map(|of| (CopyKind::NearDuplicate, of, Edit::Ending)))
 }
 
-/// Breadth-first from the home pages; a redirect costs nothing, so its target goes to the front of the queue.
+/// Breadth-first from the home pages; a redirect has no cost, so its target goes to the front of the queue.
 fn depths(web: &Web, moment: u64) -> Vec<Option<u32>> {
     let mut depths: Vec<Option<u32>> = vec![None; web.pages.len()];
     let homes = (0..web.hosts.len() as u32).filter_map(|host| web.page_at(host, "/"));

@@ -1,15 +1,15 @@
-//! URLs as they are, and the many ways links spell them.
+//! URLs of pages, and their spellings in links.
 
 use std::fmt::Write;
 
 use crate::model::{Link, Page, Spelling, Target, Web};
 
-/// The URL of a page, as a WHATWG parser prints it.
+/// Returns the URL of a page as a WHATWG parser prints it.
 pub(crate) fn url_of(web: &Web, page: &Page, port: u16) -> String {
     format!("http://{}:{port}{}", web.host_of(page).name, page.path)
 }
 
-/// The URL a link means, without fragment.
+/// Returns the target URL of a link, without fragment.
 pub(crate) fn target_url(web: &Web, link: &Link, port: u16) -> String {
     match &link.to {
         Target::Page(number) => url_of(web, web.page(*number), port),
@@ -17,7 +17,7 @@ pub(crate) fn target_url(web: &Web, link: &Link, port: u16) -> String {
     }
 }
 
-/// The URL a link means, as this link on this page spells it.
+/// Returns the target URL of a link in the spelling of this link on this page.
 pub(crate) fn spell(web: &Web, from: &Page, link: &Link, port: u16) -> String {
     let to = match &link.to {
         Target::Page(number) => web.page(*number),
@@ -40,7 +40,7 @@ pub(crate) fn spell(web: &Web, from: &Page, link: &Link, port: u16) -> String {
     }
 }
 
-/// From one path to another of the same host, by `../`.
+/// Returns the relative path from one path to another of the same host.
 fn relative(from: &str, to: &str) -> String {
     let from = from.split('?').next().unwrap_or(from);
     let folders: Vec<&str> = from.split('/').collect();
@@ -52,7 +52,7 @@ fn relative(from: &str, to: &str) -> String {
     if path.is_empty() || path.starts_with('?') { format!("./{path}") } else { path }
 }
 
-/// Escapes what is not ASCII; our paths hold no other character that needs it.
+/// Escapes non-ASCII characters; the paths contain no other character that needs it.
 pub(crate) fn percent_encode(path: &str) -> String {
     path.bytes().fold(String::with_capacity(path.len()), |mut out, byte| {
         if byte.is_ascii() {

@@ -1,11 +1,11 @@
-//! Sentences, paragraphs and titles from the vocabulary: grammar from templates, words by Zipf's law.
+//! Generates sentences, paragraphs and titles from the vocabulary: grammar from templates, words by Zipf's law.
 
 use crate::model::Lang;
 use crate::rng::Rng;
 use crate::words::{CHINESE, ENGLISH, Lexicon, TOPICS, Topic};
 
 /// In a template `n` is a noun, `N` a noun with its article (a lamp, an owl), `m` a plural, `a` and `A` the same for
-/// adjectives, `v` a verb (past tense in English); each stands in braces.
+/// adjectives, `v` a verb (past tense in English), each in braces.
 const EN_SENTENCES: &[&str] = &[
     "The {a} {n} {v} {N} near the {n}.",
     "{A} {n} {v} the {m} of the {n}, and the {n} {v} them.",
@@ -60,7 +60,7 @@ const ZH_TITLES: &[&str] = &[
     "关于{r}和{r}的{n}",
 ];
 
-/// A pen for one language and topic.
+/// Text generator for one language and topic.
 pub(crate) struct Writer {
     lang: Lang,
     topic: usize,
@@ -86,7 +86,7 @@ impl Writer {
         }
     }
 
-    /// One sentence, with a blank after an English one.
+    /// Appends one sentence, with a space after an English one.
     pub(crate) fn sentence(&self, rng: &mut Rng, out: &mut String) {
         let template = rng.pick(match self.lang {
             Lang::En => EN_SENTENCES,
@@ -98,7 +98,7 @@ impl Writer {
         }
     }
 
-    /// Sentences of together some `words` words.
+    /// Returns sentences of about `words` words in total.
     pub(crate) fn paragraph(&self, words: usize, rng: &mut Rng) -> String {
         const WORDS_PER_SENTENCE: usize = 11;
         let mut out = String::with_capacity(words * 7);
@@ -109,12 +109,12 @@ impl Writer {
         out
     }
 
-    /// A noun, to stand in the place of another word.
+    /// Returns a noun to replace another word.
     pub(crate) fn word(&self, rng: &mut Rng) -> &'static str {
         self.noun(rng)
     }
 
-    /// A title with at least two rare words.
+    /// Returns a title with at least two rare words.
     pub(crate) fn title(&self, rng: &mut Rng) -> String {
         let template = rng.pick(match self.lang {
             Lang::En => EN_TITLES,
@@ -125,7 +125,7 @@ impl Writer {
         if self.lang == Lang::En { title_case(&out) } else { out }
     }
 
-    /// The author of a page.
+    /// Returns the name of an author.
     pub(crate) fn name(&self, rng: &mut Rng) -> String {
         match self.lang {
             Lang::En => {
@@ -196,7 +196,7 @@ fn push_plural(word: &str, out: &mut String) {
     }
 }
 
-/// The word with a capital first letter.
+/// Capitalises the first letter.
 pub(crate) fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
@@ -243,7 +243,7 @@ mod tests {
         assert!(counts.len() > 30_000, "{} different words", counts.len());
         let mut frequencies: Vec<usize> = counts.into_values().collect();
         frequencies.sort_unstable_by(|left, right| right.cmp(left));
-        // Least squares through (ln rank, ln frequency) in the middle, where neither grammar nor chance rules.
+        // Least squares through (ln rank, ln frequency) in the middle, where neither grammar nor chance dominates.
         let points: Vec<(f64, f64)> =
             (20..2000).map(|rank| ((rank as f64).ln(), (frequencies[rank - 1] as f64).ln())).collect();
         let count = points.len() as f64;

@@ -1,4 +1,4 @@
-//! What happens to a text on its way to another host.
+//! Edits of a copied text.
 
 use std::ops::Range;
 
@@ -29,13 +29,13 @@ pub(super) fn apply(edit: Edit, paragraphs: &mut Vec<String>, writer: &Writer, r
     }
 }
 
-/// Puts other words in the place of this share of the words, at least of one.
+/// Replaces this share of the words, at least one.
 fn replace_words(paragraphs: &mut [String], percent: u8, writer: &Writer, rng: &mut Rng) {
     let words: Vec<Vec<Range<usize>>> = paragraphs.iter().map(|text| words_of(text)).collect();
     let mut left: usize = words.iter().map(Vec::len).sum();
     let mut wanted = (left * usize::from(percent)).div_ceil(100);
     for (text, words) in paragraphs.iter_mut().zip(words) {
-        // From the end, so that the ranges before stay good.
+        // From the end, so that the ranges before stay valid.
         for word in words.into_iter().rev() {
             // Selection sampling (Knuth, The Art of Computer Programming 3.4.2, algorithm S).
             if rng.below(left) < wanted {
@@ -58,7 +58,7 @@ fn other_word(word: &str, writer: &Writer, rng: &mut Rng) -> String {
     }
 }
 
-/// The words of a text by their bytes. Chinese is not divided into words: two characters count as one.
+/// Returns the byte ranges of the words. Chinese is not segmented: two characters count as one word.
 fn words_of(text: &str) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     for (place, letter) in text.char_indices().filter(|(_, letter)| letter.is_alphabetic()) {
@@ -75,7 +75,7 @@ fn belongs_to(word: &str, letter: char) -> bool {
     if letter.is_ascii() { word.is_ascii() } else { !word.is_ascii() && word.chars().nth(1).is_none() }
 }
 
-/// Keeps sentences in a row that make up this share of the text.
+/// Keeps consecutive sentences that make up this share of the text.
 fn cut(paragraphs: &mut Vec<String>, percent: u8, rng: &mut Rng) {
     let length = |text: &str| text.chars().count();
     let total: usize = paragraphs.iter().map(|text| length(text)).sum();

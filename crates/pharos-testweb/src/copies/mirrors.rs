@@ -1,10 +1,10 @@
-//! A page of a mirror: the same words, with the links of the mirror.
+//! Pages of a mirror: the same text, with the links of the mirror.
 
 use super::{Edit, PlannedCopy};
 use crate::model::{Block, Draft, Lang, Link, Page, PageKind, Span, Spelling, Target, Web};
 use crate::truth::is_allowed;
 
-/// Makes the page of a mirror from what the page of the mirrored host says.
+/// Turns the content of a page into that of its mirror.
 pub(super) fn settle(web: &Web, page: &Page, copy: PlannedCopy, mut draft: Draft) -> Draft {
     let mirrored = web.page(copy.of).host;
     let lead_home = |link: &mut Link, in_text: bool| {
@@ -44,8 +44,8 @@ pub(super) fn settle(web: &Web, page: &Page, copy: PlannedCopy, mut draft: Draft
     draft
 }
 
-/// Who keeps a mirror rewrites menus and lists, and overlooks absolute URLs in texts. What no list shows must be
-/// linked all the same, or nobody would find it on the mirror.
+/// Returns `true` if a mirror keeps a link to the original: it rewrites menus and lists, but not absolute URLs in
+/// texts. Pages in no list must be linked all the same, or they would be unreachable on the mirror.
 fn stays_with_original(web: &Web, target: &Page, spelling: Spelling) -> bool {
     let absolute = matches!(spelling, Spelling::Absolute | Spelling::Capitals);
     let listed = matches!(target.kind, PageKind::Home | PageKind::Article | PageKind::Table)

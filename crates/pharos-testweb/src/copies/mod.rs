@@ -1,7 +1,7 @@
-//! What is said twice: reprints, excerpts, mirrors and second URLs, and series whose parts only look alike.
+//! Copies: reprints, excerpts, mirrors and second URLs, and series whose articles only look alike.
 //!
 //! A copy is composed from its original at the same moment, so that it stays a copy when the original changes. Its
-//! edit is planned and told by the truth; where in the text it falls follows from the seed.
+//! edit is planned and part of the truth; its position in the text follows from the seed.
 
 mod edits;
 mod mirrors;
@@ -16,58 +16,55 @@ use crate::model::{Block, Draft, Lang, Link, Page, PageNo, Place, PlannedLink, S
 use crate::rng::Rng;
 use crate::writer::Writer;
 
-/// The purpose of the random stream of edits; planner and composer use smaller numbers.
+/// Purpose of the random stream of edits; planner and composer use smaller numbers.
 const STREAM: u64 = 201;
 
-/// How a page came to say what another says.
+/// How a page came to have the content of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CopyKind {
-    /// The very bytes of its original.
+    /// The same bytes as its original.
     Duplicate,
-    /// All but the last paragraph, under another headline; it goes its own way when it changes.
+    /// All but the last paragraph, under another headline; it changes independently.
     NearDuplicate,
     /// The article on another host, in that host's layout.
     Reprint,
     /// A part of the article on another host.
     Excerpt,
-    /// The page of the same path on the host that is mirrored.
+    /// The page of the same path on the mirrored host.
     Mirror,
     /// The article under a second URL of its host, with a canonical link to the first.
     Variant,
 }
 
-/// What a copy changed in the text.
+/// Change that a copy made to the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Edit {
-    /// Nothing but, perhaps, the headline and the name of the site.
+    /// None, except possibly the headline and the name of the site.
     Nothing,
-    /// This many words in a hundred are others.
+    /// This percentage of words was replaced.
     Words {
         /// Between 1 and 8.
         percent: u8,
     },
-    /// A paragraph was added.
     Added,
-    /// A paragraph was dropped.
     Dropped,
-    /// A paragraph was moved.
     Moved,
     /// A line that names the source was added.
     Source,
-    /// Only some sentences in a row were taken.
+    /// Only some consecutive sentences were taken.
     Part {
-        /// Roughly how much of the text they are.
+        /// Approximate share of the text.
         percent: u8,
     },
-    /// The last paragraph is another, and the first sentence names another headline.
+    /// The last paragraph differs, and the first sentence contains another headline.
     Ending,
-    /// A line on top says that the host is a mirror.
+    /// A banner says that the host is a mirror.
     Banner,
 }
 
-/// A copy as it was planned: of which page, how, and what it changed.
+/// A planned copy: original, kind and edit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlannedCopy {
     pub(crate) of: PageNo,
@@ -75,7 +72,7 @@ pub(crate) struct PlannedCopy {
     pub(crate) edit: Edit,
 }
 
-/// What a copy says at a moment.
+/// Returns the content of a copy at a moment.
 pub(crate) fn compose(
     web: &Web,
     number: PageNo,
@@ -95,17 +92,17 @@ pub(crate) fn compose(
     }
 }
 
-/// The page whose content a page has: its own, or the one at the end of the chain of copies.
+/// Returns the page whose content a page has: itself, or the end of the chain of copies.
 pub(crate) fn content_of(web: &Web, number: PageNo) -> PageNo {
     let mut content = number;
-    // Every copy was planned after its original, so that the numbers fall and the chain ends.
+    // Every copy was planned after its original, so the numbers fall and the chain ends.
     while let Some(original) = web.page(content).original() {
         content = original;
     }
     content
 }
 
-/// The words alone are taken over: links, lists and layout are those of the new host.
+/// Copies the text alone: links, lists and layout are those of the new host.
 fn reprint(web: &Web, number: PageNo, copy: PlannedCopy, original: &Draft, related: Vec<Link>) -> Draft {
     let page = web.page(number);
     let writer = Writer::new(page.lang, web.host_of(page).topic);

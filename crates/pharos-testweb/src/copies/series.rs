@@ -1,13 +1,13 @@
-//! Series: articles that differ in their subject and share a paragraph about the series and a disclaimer.
+//! Series: articles on different topics that share an introduction and a disclaimer.
 
 use crate::model::{Host, Lang};
 use crate::rng::Rng;
 use crate::writer::Writer;
 
-/// The purpose of the random stream of series.
+/// Purpose of the random stream of series.
 const STREAM: u64 = 202;
 
-/// A part of a series has at least so many words of its own: about twice what it shares.
+/// Minimum number of own words of an article of a series: about twice the shared text.
 pub(crate) const LEAST_WORDS: usize = 140;
 
 const EN_ABOUT: &[&str] = &[
@@ -34,17 +34,17 @@ const ZH_DISCLAIMERS: &[&str] = &[
     "本专栏各篇均受版权保护，未经{site}许可不得转载、摘编或删改；如需引用，请注明作者与出处，并事先与编辑部联系。",
 ];
 
-/// What all parts of a series share.
+/// Content shared by all articles of a series.
 pub(crate) struct Series {
     pub(crate) name: String,
-    /// Stands above the text.
+    /// Paragraph above the text.
     pub(crate) about: String,
-    /// Stands below the text.
+    /// Paragraph below the text.
     pub(crate) disclaimer: String,
 }
 
 impl Series {
-    /// The series of this number, on this host.
+    /// Creates the series of this number, on this host.
     pub(crate) fn new(seed: u64, number: u32, host: &Host) -> Series {
         let mut rng = Rng::of(&[seed, STREAM, u64::from(number)]);
         let name = Writer::new(host.lang, host.topic).title(&mut rng);
@@ -58,7 +58,7 @@ impl Series {
         Series { name, about, disclaimer }
     }
 
-    /// The headline of a part.
+    /// Returns the headline of an article of the series.
     pub(crate) fn headline(&self, lang: Lang, part: usize, title: &str) -> String {
         match lang {
             Lang::En => format!("{}, part {part}: {title}", self.name),

@@ -1,5 +1,5 @@
-//! 城市漫步 (Chinese): cities to walk in, with weather, food and an English postcard each. The cities are real; the
-//! advice is ours.
+//! 城市漫步 (Chinese): cities to walk in, with weather, food and an English postcard each. The cities are real, the
+//! advice is invented.
 
 use super::{Entry, Site, neighbours};
 use crate::model::{Charset, Declared, Lang, Look, PageKind};

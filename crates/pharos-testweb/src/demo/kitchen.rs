@@ -1,4 +1,4 @@
-//! The Tea Kitchen (both languages): teas and recipes, each page with its twin in the other language.
+//! The Tea Kitchen (both languages): teas and recipes, each page with a counterpart in the other language.
 
 use super::{Entry, Site, list_of, neighbours};
 use crate::model::{Charset, Declared, Lang, Look, PageKind};

@@ -1,4 +1,4 @@
-//! How the demo's pages are written down: a line is a block.
+//! The text format of the demo pages: a line is a block.
 //!
 //! | line | block |
 //! |---|---|
@@ -14,16 +14,16 @@ use std::collections::HashMap;
 
 use crate::model::{Block, Link, PageNo, Span, Spelling, Target};
 
-/// Finds the page and title that a line refers to.
+/// Resolves references to pages.
 pub(super) struct Places<'a> {
-    /// Pages by host and path.
+    /// Page number and title by host and path.
     pub(super) pages: &'a HashMap<String, (PageNo, String)>,
-    /// The host that paths without one belong to.
+    /// The host of paths without one.
     pub(super) host: &'a str,
 }
 
 impl Places<'_> {
-    /// A link to the page; `None` when there is no such page.
+    /// Returns a link to the page, or `None` if there is no such page.
     pub(super) fn link(&self, place: &str, anchor: Option<&str>) -> Option<Link> {
         let key = if place.starts_with('/') { format!("{}{place}", self.host) } else { place.to_owned() };
         let (page, title) = self.pages.get(&key)?;
@@ -33,7 +33,7 @@ impl Places<'_> {
     }
 }
 
-/// The blocks of a page; `Err` names a place that does not exist.
+/// Parses the blocks of a page; `Err` contains a reference to a page that does not exist.
 pub(super) fn parse(text: &str, places: &Places) -> Result<Vec<Block>, String> {
     let mut blocks: Vec<Block> = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {

@@ -1,7 +1,7 @@
 //! The demo web: eight small sites, in Chinese and English, around an imaginary harbour.
 //!
-//! Each site is a table of facts and a few ways to tell them; `markup` is how they are written down. Towns, people
-//! and lighthouses are invented, unless the page says otherwise.
+//! Each site is a table of facts and a few templates; `markup` is the format of their texts. Towns, people and
+//! lighthouses are fictitious, unless the page says otherwise.
 
 mod campus;
 mod cities;
@@ -24,7 +24,7 @@ use crate::spec::WebSpec;
 use crate::urls::percent_encode;
 use markup::Places;
 
-/// A site as it is written down.
+/// A site of the demo.
 struct Site {
     host: &'static str,
     title: &'static str,
@@ -32,14 +32,14 @@ struct Site {
     charset: Charset,
     declared: Declared,
     look: Look,
-    /// Path and name of each entry of the navigation.
+    /// Path and name of each navigation entry.
     navigation: &'static [(&'static str, &'static str)],
-    /// Hosts that the footer names.
+    /// Hosts linked in the footer.
     friends: &'static [&'static str],
     entries: Vec<Entry>,
 }
 
-/// A page as it is written down.
+/// A page of the demo.
 struct Entry {
     path: String,
     kind: PageKind,
@@ -50,7 +50,7 @@ struct Entry {
     /// Days before the start.
     age: u64,
     text: String,
-    /// Places of related pages.
+    /// References to related pages.
     related: Vec<String>,
 }
 
@@ -100,13 +100,13 @@ impl Entry {
     }
 }
 
-/// A list of links, one line each, to all entries below a path.
+/// Returns a list of links, one per line, to all entries below a path.
 fn list_of(entries: &[Entry], below: &str) -> String {
     let lines = entries.iter().filter(|entry| entry.path.starts_with(below) && entry.path != below);
     lines.map(|entry| format!("* {} | {}\n", entry.path, entry.keywords)).collect()
 }
 
-/// The places of the `count` entries after this one, round in a circle: what to read next.
+/// Returns references to the `count` entries after this one, cyclically.
 fn neighbours(paths: &[String], place: usize, count: usize) -> Vec<String> {
     (1..=count.min(paths.len().saturating_sub(1)))
         .map(|step| paths[(place + step) % paths.len()].clone())
@@ -132,7 +132,7 @@ pub(crate) fn web() -> Web {
     web
 }
 
-/// The web of these sites, and the places that pages refer to but that do not exist.
+/// Returns the web of these sites, and the references to pages that do not exist.
 fn build(sites: Vec<Site>) -> (Web, Vec<String>) {
     let mut by_place: HashMap<String, (PageNo, String)> = HashMap::new();
     for (number, (site, entry)) in
@@ -228,7 +228,7 @@ fn page_of(entry: &Entry, host: u32, places: &Places, lost: &mut Vec<String>) ->
     }
 }
 
-/// The first sentences, for the description in the head.
+/// Returns the first sentences, for the description in the head.
 fn description(blocks: &[Block]) -> String {
     let first = blocks.iter().find_map(|block| match block {
         Block::Paragraph(spans) => Some(spans),

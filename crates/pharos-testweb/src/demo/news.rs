@@ -1,9 +1,9 @@
-//! The Harbour News (English): what happened in Port Aster, Lanternhaven and Low Sallow.
+//! The Harbour News (English): events in Port Aster, Lanternhaven and Low Sallow.
 
 use super::{Entry, Site, list_of, neighbours};
 use crate::model::{Charset, Declared, Lang, Look, PageKind};
 
-/// Slug, headline, keywords, story.
+/// Slug, headline, keywords, text.
 type Story = (&'static str, &'static str, &'static str, &'static str);
 
 const TOWN: &[Story] = &[

@@ -3,7 +3,7 @@
 use super::{Entry, Site, list_of, neighbours};
 use crate::model::{Charset, Declared, Lang, Look, PageKind};
 
-/// Slug, English name, Chinese name, facts in English, facts in Chinese, what one sees, 看点.
+/// Slug, English name, Chinese name, facts in English, facts in Chinese, sights, 看点.
 type Planet = (
     &'static str,
     &'static str,

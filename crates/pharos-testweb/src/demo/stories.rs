@@ -3,7 +3,7 @@
 use super::{Entry, Site, list_of, neighbours};
 use crate::model::{Charset, Declared, Lang, Look, PageKind};
 
-/// Slug, name, place, year, height, light, why, story, today.
+/// Slug, name, place, year, height, light, reason, text, today.
 type Tower = (
     &'static str,
     &'static str,

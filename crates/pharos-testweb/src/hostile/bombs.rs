@@ -1,7 +1,6 @@
 //! Compression bombs: small on the wire, gigabytes inside.
 //!
-//! Made cheaply: a compressor is shown the same mebibyte of blanks until what it writes for one more repeats itself,
-//! and that piece is then copied.
+//! A compressor gets the same mebibyte of spaces until its output for one more repeats; that output is then copied.
 
 use std::io::{self, Write};
 use std::sync::LazyLock;
@@ -13,9 +12,9 @@ use flate2::{Compression, Crc};
 use super::Outcome::{AtMost, Stored};
 use super::host::{Ask, Host, Reply, Speech, page};
 
-/// Blanks that are compressed at a time.
+/// Number of spaces compressed at a time.
 const PIECE: usize = 1 << 20;
-/// How often they are inside: two gibibytes.
+/// Number of repetitions: two gibibytes.
 pub(super) const PIECES: usize = 2048;
 
 pub(super) fn hosts() -> Vec<Host> {
@@ -52,16 +51,16 @@ static TWICE: LazyLock<Bytes> = LazyLock::new(|| {
     encoder.finish().unwrap_or_default().into()
 });
 
-/// What stands before the blanks: a page.
+/// Returns the page before the spaces.
 fn begin() -> Vec<u8> {
     page("a page before the flood", &[]).into_bytes()
 }
 
-/// What a compressor writes for the page, for the first blanks, and for the same blanks every further time.
+/// Returns the compressed page with the first spaces, and the output for the same spaces every further time.
 fn pieces<W: Write>(mut encoder: W, written: fn(&W) -> &Vec<u8>) -> io::Result<(Vec<u8>, Vec<u8>)> {
     encoder.write_all(&begin())?;
     encoder.flush()?;
-    // The first time is different, since the page stands before it.
+    // The first time is different, because the page precedes it.
     let blanks = vec![b' '; PIECE];
     encoder.write_all(&blanks)?;
     encoder.flush()?;
@@ -72,7 +71,7 @@ fn pieces<W: Write>(mut encoder: W, written: fn(&W) -> &Vec<u8>) -> io::Result<(
     Ok((start, again))
 }
 
-/// Deflate without a frame, with its last block.
+/// Returns a raw deflate stream with its last block.
 fn deflate(count: usize) -> Vec<u8> {
     let encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     // Writing to memory cannot fail.
@@ -93,7 +92,7 @@ fn gzip(count: usize) -> Bytes {
     let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
     out.extend(deflate(count));
     out.extend(sum.sum().to_le_bytes());
-    // By the standard the length counts modulo 2^32.
+    // The length is modulo 2^32 by the standard.
     out.extend(sum.amount().to_le_bytes());
     out.into()
 }
@@ -125,11 +124,11 @@ fn brotli(count: usize) -> Bytes {
     out.into()
 }
 
-/// The blanks by hand (RFC 8878): blocks of one repeated byte, the cheapest there are.
+/// Writes the spaces as RLE blocks (RFC 8878), the cheapest block type.
 fn zstd(count: usize) -> Bytes {
     const BLOCK: usize = 128 << 10;
     const REPEATED: usize = 1;
-    // Writing to memory cannot fail. A frame that is not finished has neither length nor checksum.
+    // Writing to memory cannot fail. An unfinished frame has neither length nor checksum.
     let mut out = zstd_begin().unwrap_or_default();
     let blocks = count * PIECE / BLOCK;
     for number in 1..=blocks {
@@ -153,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads to the end and gives how much there was; the beginning must be the page.
+    /// Reads to the end and returns the size; the beginning must be the page.
     fn size(mut reader: impl Read) -> usize {
         let mut start = vec![0; begin().len()];
         reader.read_exact(&mut start).unwrap();
@@ -162,7 +161,7 @@ mod tests {
         start.len() + rest as usize
     }
 
-    /// With sums checked by the decoders themselves: a client that reads on has nothing to complain of.
+    /// The decoders check the sums, so a client that reads everything sees a valid stream.
     #[test]
     fn each_bomb_is_small_outside_and_large_and_sound_inside() {
         const COUNT: usize = 40;

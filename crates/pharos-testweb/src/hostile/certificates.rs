@@ -1,4 +1,4 @@
-//! A certificate authority that only tests believe, and certificates with one fault each.
+//! A test certificate authority, and certificates with one fault each.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::host::Certificate;
 
-/// The authority behind every good certificate of one hostile web.
+/// The authority of all valid certificates of one hostile web.
 pub(super) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
@@ -29,7 +29,7 @@ impl Authority {
         self.issuer.pem()
     }
 
-    /// What a host with these names and that certificate answers handshakes with.
+    /// Returns the TLS acceptor of a host with these names and this certificate.
     pub(super) fn acceptor(
         &self,
         names: &[String],

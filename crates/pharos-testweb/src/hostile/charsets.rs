@@ -4,7 +4,7 @@ use super::Outcome::Stored;
 use super::host::{Ask, Host, Reply, Speech};
 use crate::gbk;
 
-/// Long enough to be recognised by its letters alone.
+/// Long enough for the encoding to be detected.
 const TEXT: &str = "灯塔照亮了海面。渔船在夜里回到港口，灯塔的光一直在转动，告诉水手们礁石在哪里，岸在哪里。\
                     每天晚上，守塔的老人都要爬上一百多级台阶，擦亮玻璃，再点亮那盏灯。";
 
@@ -44,7 +44,7 @@ fn home(ask: &Ask, content_type: &str, body: impl Into<bytes::Bytes>) -> Reply {
     if ask.path == "/" { Reply::new(200, content_type, body) } else { Reply::not_found() }
 }
 
-/// A page that declares this encoding, or none.
+/// Returns a page that declares this encoding, or none.
 fn page(declared: &str) -> String {
     let meta = if declared.is_empty() { String::new() } else { format!("<meta charset=\"{declared}\">") };
     format!(

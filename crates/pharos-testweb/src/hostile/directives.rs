@@ -1,4 +1,4 @@
-//! What a page says to robots: nofollow and its kin, meta robots, X-Robots-Tag, canonical addresses.
+//! Directives for robots: nofollow and related link types, meta robots, X-Robots-Tag, canonical URLs.
 
 use super::Outcome::{NeverAsked, Stored};
 use super::host::{Ask, Host, Reply, Speech, page};

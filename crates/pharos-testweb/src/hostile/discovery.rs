@@ -1,4 +1,4 @@
-//! Pages that no link leads to: sitemaps (XML, compressed, plain text, an index of them), RSS and Atom.
+//! Pages without links: sitemaps (XML, compressed, plain text, index), RSS and Atom.
 
 use std::io::Write;
 
@@ -65,7 +65,7 @@ fn sitemaps(ask: &Ask) -> Reply {
     }
 }
 
-/// A sitemap that is its own index, one that is missing, one that breaks off, one that names other hosts, one good.
+/// A sitemap that is its own index, a missing one, a truncated one, one with other hosts, and a good one.
 fn bad_sitemaps(ask: &Ask) -> Reply {
     let base = ask.places.http(&ask.host);
     let at = |path: &str| format!("{base}{path}");

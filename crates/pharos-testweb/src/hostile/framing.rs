@@ -1,11 +1,11 @@
-//! Where an answer begins and ends: lengths, chunks, headers and connections that are wrong.
+//! Wrong message framing: lengths, chunks, headers and connections.
 
 use bytes::Bytes;
 
 use super::Outcome::{AtMost, Failed, Settled, Stored};
 use super::host::{Ask, Host, Reply, Speech, Step, at_home, page, path_of};
 
-/// Pages of the host that closes after every answer.
+/// Number of pages of the host that closes after every response.
 const SHORT_LIVED_PAGES: usize = 6;
 
 pub(super) fn hosts() -> Vec<Host> {
@@ -113,7 +113,7 @@ fn the_page() -> String {
     page("a page in a bad frame", &[])
 }
 
-/// A page under these header fields, and the end of the connection.
+/// Sends a page with these header fields, then closes the connection.
 fn with(fields: &[&str]) -> Vec<Step> {
     answer_with("HTTP/1.1 200 OK", fields)
 }
@@ -125,7 +125,7 @@ fn answer_with(status: &str, fields: &[&str]) -> Vec<Step> {
     vec![Step::Send(answer.into()), Step::Close]
 }
 
-/// The page as one good chunk, then this, then the end of the connection.
+/// Sends the page as one valid chunk, then this, then closes the connection.
 fn chunked(then: &str) -> Vec<Step> {
     let page = the_page();
     let head =
@@ -145,7 +145,7 @@ fn five_hundred_fields() -> Vec<Step> {
     with(&fields.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Bytes that are nobody's protocol.
+/// Returns bytes of no protocol.
 fn noise() -> Bytes {
     let mut state = 0x9e37_79b9_u32;
     let mut byte = || {
@@ -155,7 +155,7 @@ fn noise() -> Bytes {
     (0..4096).map(|_| byte()).collect()
 }
 
-/// Promises to keep the connection and closes it.
+/// Announces keep-alive and closes the connection.
 fn short_lived(ask: &Ask) -> Vec<Step> {
     let number = (0..SHORT_LIVED_PAGES).find(|number| path_of(*number) == ask.path);
     let reply = match number {

@@ -1,4 +1,4 @@
-//! Pages that stay the same and can say so, and pages that go away.
+//! Pages with validators, and pages that disappear.
 
 use super::Outcome::Stored;
 use super::host::{Ask, Host, Reply, Speech};

@@ -1,9 +1,9 @@
-//! Hosts that do everything right, so that a test can see them completed beside the others.
+//! Hosts without faults, so that a test can see them completed beside the others.
 
 use super::Outcome::{Refused, Stored};
 use super::host::{Ask, Host, Reply, Speech};
 
-/// How many good hosts, and how many pages on each.
+/// Number of good hosts, and of pages on each.
 const HOSTS: usize = 3;
 const PAGES: usize = 20;
 
@@ -22,7 +22,7 @@ pub(super) fn hosts() -> Vec<Host> {
     (1..=HOSTS).map(host).collect()
 }
 
-/// Each page leads to the next two, the last ones to the forbidden page.
+/// Each page links to the next two, the last ones to the forbidden page.
 fn answer(ask: &Ask) -> Reply {
     if ask.is_robots_txt() {
         return Reply::text(200, "User-agent: *\nDisallow: /forbidden/\n");

@@ -1,4 +1,4 @@
-//! The words in which a host and its misbehaviour are written down.
+//! Description of a host and its misbehaviour.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use bytes::Bytes;
 
 use super::Outcome;
 
-/// A host: its names, how it is reached, how it talks, and what is true of it.
+/// A host: its names, transport, behaviour and expectations.
 pub(super) struct Host {
-    /// All of them reach the same listener. `*.many.test` stands for every name that ends so.
+    /// All of them reach the same listener. `*.many.test` means every name with this suffix.
     pub(super) names: Vec<String>,
     pub(super) carrier: Carrier,
     pub(super) speech: Speech,
-    /// URLs have no port: connections to 80 or 443 are sent to the listener by `--connect-to`.
+    /// URLs have no port: connections to 80 or 443 are redirected to the listener by `--connect-to`.
     pub(super) default_port: bool,
-    /// The name leads to a second address too, tried first, where nobody listens.
+    /// The name also resolves to another address, tried first, without a listener.
     pub(super) half_dead: bool,
-    /// Number of the name, and path.
+    /// Index of the name, and path.
     pub(super) seeds: Vec<(usize, String)>,
     pub(super) truth: Vec<True>,
 }
 
-/// What is true of one URL of a host.
+/// The expectation about one URL of a host.
 pub(super) struct True {
     pub(super) name: usize,
     pub(super) path: String,
@@ -32,57 +32,56 @@ pub(super) struct True {
     pub(super) note: &'static str,
 }
 
-/// What HTTP is carried by.
+/// Transport of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carrier {
-    /// TCP.
+    /// Plain TCP.
     Clear,
-    /// TLS; by ALPN HTTP/1.1 alone, or HTTP/2 as well.
+    /// TLS; HTTP/1.1 alone by ALPN, or HTTP/2 as well.
     Tls { certificate: Certificate, http2: bool },
-    /// TCP where the URL promises TLS.
+    /// TCP for a URL that promises TLS.
     ClearInsteadOfTls,
 }
 
-/// What is wrong with a certificate.
+/// Fault of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Certificate {
-    /// Nothing.
     Good,
-    /// It ended years ago.
+    /// Expired years ago.
     Expired,
-    /// It is another host's.
+    /// Issued for another host.
     WrongName,
-    /// Nobody vouches for it.
+    /// Without an issuer.
     SelfSigned,
 }
 
-/// How a host talks.
+/// Behaviour of a host.
 #[derive(Clone, Copy)]
 pub(super) enum Speech {
     /// Well-formed HTTP.
     Http(fn(&Ask) -> Reply),
-    /// Whatever bytes the script of a request says; only over [`Carrier::Clear`].
+    /// Arbitrary bytes by a script per request; only over [`Transport::Clear`].
     Script(fn(&Ask) -> Vec<Step>),
-    /// A script that does not wait for a request; it is given the number of the connection to this host, from 0.
+    /// A script that does not wait for a request; it gets the number of the connection to this host, from 0.
     AtOnce(fn(u64) -> Vec<Step>),
 }
 
-/// One act of a host that writes bytes by hand. After the last the next request of the connection is read.
+/// One step of a script. After the last one the next request of the connection is read.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Send(Bytes),
-    /// The same bytes again and again, with a pause before each.
+    /// The same bytes repeatedly, with a pause before each.
     Drip(Bytes, Duration),
-    /// The same bytes as fast as they are taken.
+    /// The same bytes as fast as the client reads them.
     Endless(Bytes),
-    /// Nothing, until the client leaves.
+    /// Nothing, until the client disconnects.
     Stall,
     Close,
-    /// Waits for a request and answers it well; for scripts that begin at once.
+    /// Waits for a request and responds well; for scripts that start at once.
     Answer(fn(&Ask) -> Reply),
 }
 
-/// A request, as far as hosts care.
+/// A request, as far as hosts need it.
 pub(super) struct Ask {
     /// Without port, in lower case.
     pub(super) host: String,
@@ -90,9 +89,9 @@ pub(super) struct Ask {
     pub(super) path: String,
     pub(super) if_none_match: Option<String>,
     pub(super) if_modified_since: Option<String>,
-    /// How many requests this host had before.
+    /// Number of earlier requests to this host.
     pub(super) earlier: u64,
-    /// Whether [`take_away`](super::HostileWeb::take_away) was called for this URL.
+    /// `true` after [`take_away`](super::HostileWeb::take_away) for this URL.
     pub(super) taken_away: bool,
     pub(super) places: Arc<Places>,
 }
@@ -103,7 +102,7 @@ impl Ask {
     }
 }
 
-/// Where every host is: `http://name.test:4711`, by scheme and name.
+/// Base URLs of all hosts (`http://name.test:4711`), by scheme and name.
 #[derive(Default)]
 pub(super) struct Places(pub(super) HashMap<(&'static str, String), String>);
 
@@ -118,7 +117,7 @@ impl Places {
     }
 }
 
-/// A well-formed answer.
+/// A well-formed response.
 #[derive(Clone)]
 pub(super) struct Reply {
     pub(super) status: u16,
@@ -127,14 +126,14 @@ pub(super) struct Reply {
     pub(super) end: End,
 }
 
-/// How a well-formed answer ends.
+/// How a well-formed response ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// As it should.
+    /// Completely.
     Whole,
     /// Reset before the header: the stream in HTTP/2, the connection in HTTP/1.1.
     ResetAtOnce,
-    /// Reset after the body's bytes, with more promised.
+    /// Reset after the bytes of the body, although more were announced.
     ResetInBody,
 }
 
@@ -148,7 +147,7 @@ impl Reply {
         Reply::new(200, "text/html; charset=utf-8", body)
     }
 
-    /// A small page with a title and links (address and anchor are the same).
+    /// Returns a small page with a title and links (URL and anchor are the same).
     pub(super) fn page(title: &str, links: &[&str]) -> Reply {
         Reply::html(page(title, links))
     }
@@ -170,7 +169,7 @@ impl Reply {
         self
     }
 
-    /// The answer as bytes of HTTP/1.1.
+    /// Returns the response as bytes of HTTP/1.1.
     pub(super) fn bytes(&self) -> Bytes {
         let mut out = format!("HTTP/1.1 {} Status\r\n", self.status);
         for (name, value) in &self.fields {
@@ -183,7 +182,7 @@ impl Reply {
     }
 }
 
-/// A page that reads as one: a title, a paragraph and links.
+/// Returns a page with a title, a paragraph and links.
 pub(super) fn page(title: &str, links: &[&str]) -> String {
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title></head>\n\
@@ -196,18 +195,18 @@ pub(super) fn page(title: &str, links: &[&str]) -> String {
     out
 }
 
-/// The script for the home page; there is no robots.txt.
+/// Returns the script for the home page; there is no robots.txt.
 pub(super) fn at_home(ask: &Ask, script: fn() -> Vec<Step>) -> Vec<Step> {
     if ask.path == "/" { script() } else { vec![Step::Send(Reply::not_found().bytes())] }
 }
 
-/// The home page is number 0 of a host's pages.
+/// Returns the path of a numbered page; the home page is number 0.
 pub(super) fn path_of(number: usize) -> String {
     if number == 0 { "/".to_string() } else { format!("/{number}") }
 }
 
 impl Host {
-    /// A host in clear text, `label.test`, with its home page as seed.
+    /// Creates a plain-text host `label.test`, with its home page as seed.
     pub(super) fn new(label: &str, speech: Speech) -> Host {
         Host {
             names: vec![format!("{label}.test")],
@@ -233,12 +232,12 @@ impl Host {
         Host { seeds: seeds.iter().map(|(name, path)| (*name, path.to_string())).collect(), ..self }
     }
 
-    /// What is true of a URL under the first name.
+    /// Adds an expectation about a URL under the first name.
     pub(super) fn expect(self, path: impl Into<String>, outcome: Outcome, note: &'static str) -> Host {
         self.expect_of(0, path, outcome, note)
     }
 
-    /// What is true of a URL under one of the names.
+    /// Adds an expectation about a URL under one of the names.
     pub(super) fn expect_of(
         mut self,
         name: usize,
@@ -250,7 +249,7 @@ impl Host {
         self
     }
 
-    /// The last expectation is of a page that reads so.
+    /// Adds the expected text to the last expectation.
     pub(super) fn saying(mut self, text: &'static str) -> Host {
         if let Some(last) = self.truth.last_mut() {
             last.says = Some(text);

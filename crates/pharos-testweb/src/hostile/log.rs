@@ -1,35 +1,33 @@
-//! What the hostile hosts saw.
+//! Request log of the hostile hosts.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// One request, or one connection over which none came.
+/// One request, or one connection without a request.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// When it arrived.
     pub at: Instant,
-    /// How long it was worked on, until the last byte was handed over or the client left; `None` while it still is.
+    /// Time until the last byte was sent or the client disconnected; `None` while in progress.
     pub duration: Option<Duration>,
-    /// The host it asked for, without port; the host's first name where it did not come so far.
+    /// Requested host without port; the host's first name if there was no request.
     pub host: Arc<str>,
-    /// Path and query; empty where a connection was opened and nothing could be asked.
+    /// Path and query; empty if a connection was opened without a request.
     pub path: Arc<str>,
-    /// The number of its connection, over all hosts.
+    /// Number of its connection, over all hosts.
     pub connection: u64,
-    /// `HTTP/1.1` or `HTTP/2`; empty where nothing was asked.
+    /// `HTTP/1.1` or `HTTP/2`; empty without a request.
     pub version: &'static str,
-    /// What the client calls itself.
     pub user_agent: Arc<str>,
 }
 
-/// The last requests; the oldest are forgotten first.
+/// The latest requests; the oldest are dropped first.
 pub(super) struct Log {
     requests: Mutex<(u64, VecDeque<Request>)>,
     capacity: usize,
 }
 
-/// A request that is being answered; its end is when this is dropped.
+/// A request in progress; it ends when this is dropped.
 pub(super) struct Ticket {
     log: Arc<Log>,
     number: u64,

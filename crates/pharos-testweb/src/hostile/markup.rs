@@ -1,4 +1,4 @@
-//! Pages that are hard on a parser.
+//! Pages that are hard to parse.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -93,7 +93,7 @@ static LARGE_PAGE: LazyLock<Bytes> = LazyLock::new(|| {
     out.into()
 });
 
-/// What a careless server calls its files.
+/// Media types as sent by a careless server.
 fn not_a_page(ask: &Ask) -> Reply {
     let noise: Vec<u8> = (0..20_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     match ask.path.as_str() {

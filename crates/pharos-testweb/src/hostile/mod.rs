@@ -1,9 +1,8 @@
-//! # The hostile web: every misbehaviour, each on a host of its own
+//! The hostile web: every misbehaviour of servers, each on its own host.
 //!
-//! A set of hosts on loopback, each of which does one thing wrong, and some good ones beside them. As the rest of the
-//! test web it knows what is true: for each URL what a careful crawler ends up with, and for each host how much it
-//! may ask ([`Expectation`]). What was really asked stands in the request log, which is the server's own truth for
-//! tests of politeness.
+//! A set of hosts on loopback, each with one fault, and some good ones beside them. Like the rest of the test web it
+//! knows the truth: for each URL the result of a careful crawler, and for each host the permitted number of requests
+//! ([`Expectation`]). The request log records the actual requests, for tests of politeness.
 //!
 //! ```no_run
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> std::io::Result<()> {
@@ -19,16 +18,15 @@
 //! # Ok(()) }
 //! ```
 //!
-//! `host` has the words in which hosts are described; each other file describes one group of them; `wire` and
-//! `script` put them on sockets.
+//! `host` defines how hosts are described, `groups/` describes them, and `wire` and `script` serve them on sockets.
 //!
-//! Invariants:
-//!
-//! * Every host is a registrable domain of its own under the reserved `.test`, on an address of its own in
-//!   127.66.0.0/16 (which only Linux has without being asked), on a free port.
+//! # Invariants
+//! * Every host has its own registrable domain under the reserved `.test`, its own address in 127.66.0.0/16 (which
+//!   only
+//!   Linux has by default), and a free port.
 //! * Nothing is sent outside loopback, whatever a host's redirects and links name.
-//! * Everything ends: a connection after [`HostileOptions::patience`] at the latest, all of them with
-//!   [`HostileWeb::stop`]. A large answer is made once, when it is first asked for.
+//! * Everything ends: a connection after [`HostileOptions::connection_timeout`] at the latest, all of them with
+//!   [`HostileWeb::stop`]. A large response is generated once, on its first request.
 
 mod bombs;
 mod certificates;
@@ -71,14 +69,14 @@ use certificates::Authority;
 use host::{Carrier, Host, Places};
 use wire::{Served, World, listen};
 
-/// Bounds of a hostile web.
+/// Limits of a hostile web.
 #[derive(Clone, Debug)]
 pub struct HostileOptions {
-    /// How many requests the log remembers.
+    /// Maximum number of logged requests.
     pub log_capacity: usize,
-    /// How many connections may be open at once; more wait.
+    /// Maximum number of open connections; further ones wait.
     pub max_connections: usize,
-    /// No connection lives longer, whatever its client does.
+    /// Maximum lifetime of a connection.
     pub patience: Duration,
 }
 
@@ -88,49 +86,34 @@ impl Default for HostileOptions {
     }
 }
 
-/// What a careful crawler ends up with.
+/// Expected result of a careful crawler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// An answer of this status is stored, perhaps cut short.
-    Stored {
-        /// The HTTP status.
-        status: u16,
-    },
-    /// There is no answer, and the reason that is kept contains this.
-    Failed {
-        /// Part of the reason.
-        reason: &'static str,
-    },
-    /// A rule forbids to ask, and the reason that is kept contains this.
-    Refused {
-        /// Part of the reason.
-        reason: &'static str,
-    },
-    /// Either an answer or a reason: what a host does that fails at times.
+    /// A response with this status is stored, possibly truncated.
+    Stored { status: u16 },
+    /// There is no response, and the recorded reason contains this text.
+    Failed { reason: &'static str },
+    /// A rule forbids the request, and the recorded reason contains this text.
+    Refused { reason: &'static str },
+    /// Either a response or a reason, for hosts that fail at times.
     Settled,
     /// The server must never see a request for it.
     NeverAsked,
-    /// All requests to the host of the URL together, robots.txt among them, are at most this many.
+    /// Maximum number of requests to the host of the URL, including robots.txt.
     AtMost(usize),
-    /// All requests to these hosts together are at most `requests`.
-    AtMostTogether {
-        /// Names of the hosts.
-        hosts: &'static [&'static str],
-        /// How many requests.
-        requests: usize,
-    },
+    /// Maximum number of requests to these hosts together.
+    AtMostTogether { hosts: &'static [&'static str], requests: usize },
 }
 
-/// What is true of one URL.
+/// The expectation about one URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
-    /// The URL; for [`Outcome::AtMost`] any of the host.
+    /// The URL; for [`ExpectedOutcome::AtMost`] any URL of the host.
     pub url: String,
-    /// What should become of it.
     pub outcome: Outcome,
-    /// A piece of text that a reader of the stored page finds in it.
+    /// Text contained in the stored page.
     pub says: Option<&'static str>,
-    /// Why.
+    /// Reason for the expectation.
     pub note: &'static str,
 }
 
@@ -144,7 +127,7 @@ pub struct HostileWeb {
     listeners: JoinSet<()>,
 }
 
-/// All hosts, group by group.
+/// Returns all hosts, group by group.
 fn all_hosts() -> Vec<Host> {
     let groups = [
         good::hosts(),
@@ -167,7 +150,7 @@ fn all_hosts() -> Vec<Host> {
 }
 
 impl HostileWeb {
-    /// Binds all addresses, all of them loopback, and begins to answer on the tokio runtime it is called in.
+    /// Binds all addresses, all of them loopback, and starts serving on the current tokio runtime.
     pub async fn start(options: HostileOptions) -> io::Result<HostileWeb> {
         let authority = Authority::new()?;
         let mut bound = Vec::new();
@@ -207,7 +190,7 @@ impl HostileWeb {
         Ok(HostileWeb { world, hosts, decoys, ca_pem: authority.pem(), stop, listeners })
     }
 
-    /// Where a crawl begins so that it meets every host.
+    /// Returns seeds from which a crawl reaches every host.
     pub fn seeds(&self) -> Vec<String> {
         let seeds = |served: &Arc<Served>| {
             let host = &served.host;
@@ -217,14 +200,14 @@ impl HostileWeb {
         self.hosts.iter().flat_map(|(served, _)| seeds(served)).collect()
     }
 
-    /// `HOST:PORT:ADDR` for every host, as `--resolve` of curl and of the crawler takes it.
+    /// Returns `HOST:PORT:ADDR` for every host, as for `--resolve` of curl and of the crawler.
     pub fn resolve_args(&self) -> Vec<String> {
         let mut arguments = Vec::new();
         for (number, (served, address)) in (0u16..).zip(&self.hosts) {
             let dead =
                 if served.host.half_dead { format!("{},", self::address(number, 1)) } else { String::new() };
             for name in &served.host.names {
-                // curl knows `*` for all names and no other pattern; each port has one host only.
+                // curl supports `*` for all names and no other pattern; each port has one host only.
                 let name = if name.starts_with('*') { "*" } else { name.as_str() };
                 arguments.push(format!("{name}:{}:{dead}{}", address.port(), address.ip()));
             }
@@ -232,8 +215,8 @@ impl HostileWeb {
         arguments
     }
 
-    /// `HOST1:PORT1:HOST2:PORT2` for the hosts whose URLs have no port, as `--connect-to` of curl and of the crawler
-    /// takes it.
+    /// Returns `HOST1:PORT1:HOST2:PORT2` for the hosts whose URLs have no port, as for `--connect-to` of curl and of
+    /// the crawler.
     pub fn connect_to_args(&self) -> Vec<String> {
         let mut arguments = Vec::new();
         for (served, address) in self.hosts.iter().filter(|(served, _)| served.host.default_port) {
@@ -245,12 +228,12 @@ impl HostileWeb {
         arguments
     }
 
-    /// The certificate authority of the hosts over TLS, as a PEM file has it.
+    /// Returns the certificate authority of the TLS hosts in PEM format.
     pub fn ca_pem(&self) -> &str {
         &self.ca_pem
     }
 
-    /// What is true of every URL that matters.
+    /// Returns all expectations.
     pub fn expectations(&self) -> Vec<Expectation> {
         let mut all = Vec::new();
         for (served, _) in &self.hosts {
@@ -267,13 +250,13 @@ impl HostileWeb {
         all
     }
 
-    /// The last requests, oldest first.
+    /// Returns the latest requests, oldest first.
     pub fn requests(&self) -> Vec<Request> {
         self.world.log.read()
     }
 
-    /// From now on the page is gone: its host answers 404 or 410. Of use for the hosts `vanishing.test` (404) and
-    /// `vanished-for-good.test` (410); others do not listen.
+    /// Removes a page: its host responds with 404 or 410 from now on. Only the hosts `vanishing.test` (404) and
+    /// `vanished-for-good.test` (410) support this.
     pub fn take_away(&self, url: &str) {
         let mut taken_away = self.world.taken_away.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         taken_away.insert(url.to_string());
@@ -281,7 +264,7 @@ impl HostileWeb {
 
     /// Stops listening and closes every connection.
     pub async fn stop(mut self) {
-        // Fails only when every listener has ended already.
+        // Fails only if every listener has already ended.
         let _ = self.stop.send(true);
         while self.listeners.join_next().await.is_some() {}
     }
@@ -291,7 +274,7 @@ impl HostileWeb {
     }
 }
 
-/// The address of a host; a second one belongs to it where nobody listens.
+/// Returns the address of a host; its second address has no listener.
 fn address(number: u16, which: u8) -> Ipv4Addr {
     let [high, low] = number.to_be_bytes();
     Ipv4Addr::new(127, 66 + which, high, low.wrapping_add(1))
@@ -305,8 +288,8 @@ fn served(host: Host, authority: &Authority) -> io::Result<Served> {
     Ok(Served { host, acceptor, requests: AtomicU64::new(0), connections: AtomicU64::new(0) })
 }
 
-/// Addresses that only forbidden redirects lead to, with listeners that would notice. IPv6 is left out where the
-/// machine has none.
+/// Binds addresses that only forbidden redirects lead to, with listeners that would notice a request. IPv6 is omitted
+/// if the machine has none.
 async fn decoys(places: &mut Places) -> io::Result<(Vec<SocketAddr>, Vec<TcpListener>)> {
     let mut listeners = vec![TcpListener::bind("127.0.0.1:0").await?];
     listeners.extend(TcpListener::bind("[::1]:0").await.ok());

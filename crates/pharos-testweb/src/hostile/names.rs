@@ -3,11 +3,11 @@
 use super::Outcome::{AtMostTogether, Stored};
 use super::host::{Ask, Carrier, Certificate, Host, Reply, Speech};
 
-/// Pages of the site that has many names.
+/// Number of pages of the site with several names.
 const PAGES: usize = 12;
 const ALL_NAMES: &[&str] = &["alias.test", "www.alias.test", "second-alias.test"];
-/// The whole site with its rules once, and what it takes to recognise it under three more names, one of them https:
-/// the rules, the home page and some of the pages.
+/// Requests for the whole site with its robots.txt once, and for recognising it under three more names, one of them
+/// https: robots.txt, the home page and some pages.
 const ENOUGH: usize = PAGES + 2 + 3 * 6;
 
 pub(super) fn hosts() -> Vec<Host> {
@@ -48,7 +48,7 @@ fn by_name(ask: &Ask) -> Reply {
     }
 }
 
-/// Relative links only, so that each name seems to be a whole site.
+/// Relative links only, so that each name appears to be a whole site.
 fn same_for_all(ask: &Ask) -> Reply {
     if ask.path == "/" {
         let links: Vec<String> = (0..PAGES).map(|number| format!("/article/{number}")).collect();

@@ -1,13 +1,13 @@
-//! Hosts that are busy, and one that works half the time.
+//! Overloaded hosts, and one that fails every second time.
 
 use std::time::{Duration, SystemTime};
 
 use super::Outcome::{AtMost, Settled, Stored};
 use super::host::{Ask, Host, Reply, Speech, Step};
 
-/// What busy hosts ask for, in seconds.
+/// `Retry-After` of overloaded hosts, in seconds.
 const WAIT: u64 = 3600;
-/// Seeds of the host that works half the time.
+/// Seeds of the host that fails every second time.
 const FLAPPING: [(usize, &str); 6] = [(0, "/"), (0, "/1"), (0, "/2"), (0, "/3"), (0, "/4"), (0, "/5")];
 
 pub(super) fn hosts() -> Vec<Host> {

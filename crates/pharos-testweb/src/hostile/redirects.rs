@@ -1,11 +1,11 @@
-//! Redirects: chains, loops, into private networks, between hosts, to nowhere.
+//! Redirects: chains, loops, into private networks, between hosts, to invalid targets.
 
 use std::net::SocketAddr;
 
 use super::Outcome::{AtMost, NeverAsked, Stored};
 use super::host::{Ask, Host, Reply, Speech};
 
-/// Names of places that only forbidden redirects lead to.
+/// Names of addresses that only forbidden redirects lead to.
 pub(super) const DECOY_V4: &str = "decoy-v4";
 pub(super) const DECOY_V6: &str = "decoy-v6";
 
@@ -72,7 +72,7 @@ pub(super) fn hosts() -> Vec<Host> {
     ]
 }
 
-/// Where nobody may be sent; the listeners of the decoys would notice.
+/// Returns a host that must never be requested; its listener would notice.
 pub(super) fn decoy(address: SocketAddr) -> Host {
     let host = Host::new("decoy", Speech::Http(anything));
     Host { names: vec![address.ip().to_string()], ..host }
@@ -114,7 +114,7 @@ fn ring(ask: &Ask) -> Reply {
     to(ask, &format!("{}/", ask.places.http(other)))
 }
 
-/// Paths and where they redirect to; names of decoys stand for their addresses.
+/// Paths and their redirect targets; names of decoys are replaced by their addresses.
 const PRIVATE: &[(&str, &str)] = &[
     ("/metadata", "http://169.254.169.254/latest/meta-data/"),
     ("/ten", "http://10.0.0.1/"),

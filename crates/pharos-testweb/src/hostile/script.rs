@@ -1,4 +1,4 @@
-//! Bytes by hand: what hyper would never send.
+//! Scripted responses: bytes that hyper would never send.
 
 use std::time::Instant;
 
@@ -10,17 +10,17 @@ use tokio::time::sleep;
 use super::host::{Ask, Step};
 use super::wire::{Head, Served, World};
 
-/// Longer request heads are not read.
+/// Maximum size of a request head.
 const MAX_HEAD: u64 = 64 << 10;
 
-/// Whether the connection goes on after a step.
+/// Whether the connection continues after a step.
 #[derive(PartialEq, Eq)]
 enum After {
     Next,
     End,
 }
 
-/// Plays the script of every request that comes.
+/// Plays the script for every request.
 pub(super) async fn on_request(
     stream: TcpStream,
     script: fn(&Ask) -> Vec<Step>,
@@ -84,9 +84,9 @@ async fn play(stream: &mut BufReader<TcpStream>, step: Step) -> After {
             while matches!(stream.read(&mut ignored).await, Ok(read) if read > 0) {}
             After::End
         }
-        // Nothing is left to be answered.
+        // No request is left to respond to.
         Step::Close | Step::Answer(_) => {
-            // A client that closed first has what it wanted.
+            // A client that closed first is no error.
             let _ = stream.shutdown().await;
             After::End
         }
@@ -97,7 +97,7 @@ async fn send(stream: &mut BufReader<TcpStream>, bytes: Bytes) -> After {
     if stream.write_all(&bytes).await.is_ok() { After::Next } else { After::End }
 }
 
-/// Reads a request as far as its empty line; `None` when the client has left or says too much.
+/// Reads a request head up to its empty line; `None` if the client disconnected or the head is too long.
 async fn read_head(stream: &mut BufReader<TcpStream>) -> Option<Head> {
     let mut limited = stream.take(MAX_HEAD);
     let mut head = Head { version: "HTTP/1.1", ..Head::default() };

@@ -1,11 +1,11 @@
-//! TLS, good and bad, and HTTP/2.
+//! TLS, valid and invalid, and HTTP/2.
 
 use bytes::Bytes;
 
 use super::Outcome::{AtMost, Failed, Stored};
 use super::host::{Ask, Carrier, Certificate, End, Host, Reply, Speech, Step, path_of};
 
-/// Pages of a good host.
+/// Number of pages of a good host.
 const PAGES: usize = 5;
 
 pub(super) fn hosts() -> Vec<Host> {
@@ -65,7 +65,7 @@ fn answer(ask: &Ask) -> Reply {
     }
 }
 
-/// What many servers say to a handshake on the wrong port.
+/// What many servers respond to a TLS handshake on a plain port.
 fn clear_text(_: u64) -> Vec<Step> {
     let answer = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     vec![Step::Send(Bytes::from_static(answer)), Step::Close]

@@ -1,4 +1,4 @@
-//! Hosts that take their time, or have no end.
+//! Slow and endless responses.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::Outcome::{AtMost, Failed, Stored};
 use super::host::{Ask, Host, Speech, Step, at_home, page};
 
 const PAUSE: Duration = Duration::from_millis(200);
-/// Sent again and again where there is no end.
+/// Size of a repeated piece of an endless response.
 const PIECE: usize = 64 << 10;
 
 pub(super) fn hosts() -> Vec<Host> {
@@ -76,7 +76,7 @@ pub(super) fn hosts() -> Vec<Host> {
     ]
 }
 
-/// A page that promises more than comes at once.
+/// Starts a page that announces more than it sends at once.
 fn begun() -> Step {
     let page = page("half a page", &[]);
     let head =

@@ -1,4 +1,4 @@
-//! A raw client sees each host misbehave as it says.
+//! Checks with a raw client that each host misbehaves as described.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -18,9 +18,9 @@ use tokio_rustls::client::TlsStream;
 
 use super::*;
 
-/// More is not read of any answer.
+/// Maximum number of bytes read from a response.
 const ENOUGH: usize = 1 << 20;
-/// A host that says nothing for so long is taken to be silent.
+/// Time without data after which a host counts as silent.
 const SILENCE: Duration = Duration::from_millis(400);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ enum Ended {
 }
 use Ended::{Closed, Enough, Silent};
 
-/// What a client that reads everything gets to hear.
+/// Everything a client received.
 struct Heard {
     bytes: Vec<u8>,
     ended: Ended,
@@ -65,7 +65,7 @@ impl Heard {
     }
 }
 
-/// The last address of each host and port, as a client takes it from `--resolve`.
+/// Returns the last address of each host and port, as a client takes it from `--resolve`.
 fn addresses(web: &HostileWeb) -> BTreeMap<String, SocketAddr> {
     let mut addresses = BTreeMap::new();
     for argument in web.resolve_args() {
@@ -91,7 +91,7 @@ async fn hear(web: &HostileWeb, name: &str, path: &str, fields: &str) -> Heard {
             Ok(Ok(0) | Err(_)) => break Closed,
             Ok(Ok(read)) => bytes.extend_from_slice(&piece[..read]),
         }
-        // Drips and endless streams have no end of their own.
+        // Drips and endless streams do not end by themselves.
         if bytes.len() >= ENOUGH || bytes.windows(6).filter(|six| six == b"X: y\r\n").count() > 3 {
             break Enough;
         }
@@ -99,7 +99,7 @@ async fn hear(web: &HostileWeb, name: &str, path: &str, fields: &str) -> Heard {
     Heard { bytes, ended }
 }
 
-/// One look at each host in clear text: where to look, and what must be seen there.
+/// One check of a plain-text host: host, path and condition.
 type Look = (&'static str, &'static str, fn(&Heard) -> bool);
 
 const LOOKS: &[Look] = &[

@@ -1,15 +1,15 @@
-//! Sites without end: calendars, paths that grow, ids of visits, pages for every address, names for every page.
+//! Crawler traps: calendars, growing paths, session ids, a page for every URL, a host name for every page.
 
 use super::Outcome::{AtMost, Stored};
 use super::host::{Ask, Host, Reply, Speech, page};
 
-/// Real pages of the host that gives every visitor a new id.
+/// Number of real pages of the host with session ids.
 const REAL_PAGES: u64 = 5;
-/// Requests after which a crawler should have noticed.
+/// Number of requests after which a crawler should have noticed a trap.
 const PATIENCE: usize = 400;
-/// Pages linked that are not there.
+/// Number of links to absent pages.
 const BROKEN_LINKS: usize = 20;
-/// Names that the host with many names admits to.
+/// Number of names of the host with many names.
 const SUBDOMAINS: u64 = 5000;
 
 pub(super) fn hosts() -> Vec<Host> {
@@ -78,7 +78,7 @@ fn visit_ids(ask: &Ask, link: fn(u64, u64) -> String) -> Reply {
         None => return Reply::not_found(),
         Some(rest) => rest.chars().next().and_then(|digit| digit.to_digit(10)).map_or(0, u64::from),
     };
-    // The id of a visit is as long as those of real servers, and never the same.
+    // The id is as long as those of real servers, and never the same.
     let id = (ask.earlier + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let links = [1, 2].map(|step| link((page + step) % REAL_PAGES, id.wrapping_add(step)));
     Reply::page(&format!("page {page} of a shop"), &links.each_ref().map(String::as_str))

@@ -1,4 +1,4 @@
-//! Hosts on real sockets: listening, well-formed HTTP by hyper, everything else by hand.
+//! Serves hosts on real sockets: well-formed HTTP by hyper, everything else by script.
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -26,31 +26,30 @@ use super::host::{Ask, Carrier, End, Host, Places, Reply, Speech};
 use super::log::{Log, Request, Ticket};
 use super::script;
 
-/// Bytes that a reset overtakes are never sent.
+/// Delay before a reset, because a reset overtakes unsent bytes.
 const BEFORE_RESET: Duration = Duration::from_millis(100);
 
 /// A host on its listener.
 pub(super) struct Served {
     pub(super) host: Host,
-    /// For hosts over TLS.
     pub(super) acceptor: Option<TlsAcceptor>,
     pub(super) requests: AtomicU64,
     pub(super) connections: AtomicU64,
 }
 
-/// What all hosts share.
+/// State shared by all hosts.
 pub(super) struct World {
     pub(super) log: Arc<Log>,
     pub(super) places: Arc<Places>,
-    /// URLs that are no longer there.
+    /// URLs of removed pages.
     pub(super) taken_away: Mutex<HashSet<String>>,
     pub(super) connections: AtomicU64,
     pub(super) room: Arc<Semaphore>,
-    /// No connection lives longer, whatever its client does.
+    /// Maximum lifetime of a connection.
     pub(super) patience: Duration,
 }
 
-/// What the log and the hosts want of a request's head.
+/// Parts of a request head used by the log and the hosts.
 #[derive(Default)]
 pub(super) struct Head {
     pub(super) path: String,
@@ -62,7 +61,7 @@ pub(super) struct Head {
 }
 
 impl World {
-    /// Notes a request down and gives what the host needs of it.
+    /// Logs a request and returns it as the host needs it.
     pub(super) fn arrived(&self, served: &Served, head: Head, connection: u64) -> (Ask, Ticket) {
         let authority = head.host.unwrap_or_else(|| served.host.names[0].clone());
         let name = authority.rsplit_once(':').map_or(authority.as_str(), |(name, _)| name).to_lowercase();
@@ -90,7 +89,7 @@ impl World {
         (ask, ticket)
     }
 
-    /// Notes down a connection over which nothing could be asked.
+    /// Logs a connection without a request.
     pub(super) fn connected(&self, served: &Served, connection: u64, at: Instant) -> Ticket {
         self.log.arrived(Request {
             at,
@@ -104,7 +103,7 @@ impl World {
     }
 }
 
-/// Accepts until told to stop; the connections end with the listener.
+/// Accepts connections until stopped; the connections end with the listener.
 pub(super) async fn listen(
     listener: TcpListener,
     served: Arc<Served>,
@@ -122,7 +121,7 @@ pub(super) async fn listen(
             let (served, world) = (served.clone(), world.clone());
             connections.spawn(async move {
                 let patience = world.patience;
-                // Whether it ended or was ended makes no difference to anybody here.
+                // Ending by itself or by the time limit makes no difference.
                 let _ = timeout(patience, converse(stream, served, world)).await;
                 drop(permit);
             });
@@ -131,11 +130,11 @@ pub(super) async fn listen(
 }
 
 async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<(TcpStream, OwnedSemaphorePermit)> {
-    // The connection is taken first: a host that has room must not wait for one that nobody calls.
+    // Accepting precedes the permit: otherwise idle listeners would hold all permits.
     match listener.accept().await {
         Ok((stream, _)) => Some((stream, room.clone().acquire_owned().await.ok()?)),
         Err(_) => {
-            // Out of file handles, mostly: give the others time to close some.
+            // Mostly out of file descriptors: give other connections time to close.
             sleep(Duration::from_millis(10)).await;
             None
         }
@@ -143,7 +142,7 @@ async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<(TcpStr
 }
 
 async fn converse(stream: TcpStream, served: Arc<Served>, world: Arc<World>) {
-    // Without it small answers wait for acknowledgements; failing that they are only slower.
+    // Small responses must not wait for acknowledgements; a failure only makes them slower.
     let _ = stream.set_nodelay(true);
     let connection = world.connections.fetch_add(1, Ordering::Relaxed);
     let of_host = served.connections.fetch_add(1, Ordering::Relaxed);
@@ -168,7 +167,7 @@ async fn converse(stream: TcpStream, served: Arc<Served>, world: Arc<World>) {
     }
 }
 
-/// Well-formed HTTP over any carrier.
+/// Serves well-formed HTTP over any transport.
 async fn serve<S>(
     stream: S,
     is_http2: bool,
@@ -186,7 +185,7 @@ async fn serve<S>(
         async move { response(reply, ticket) }
     });
     let stream = TokioIo::new(stream);
-    // A client that goes away in the middle is no concern of ours, and resets are what some hosts are for.
+    // A client that disconnects early is no error, and resets are the purpose of some hosts.
     let _ = if is_http2 {
         http2::Builder::new(TokioExecutor::new()).serve_connection(stream, service).await
     } else {
@@ -211,7 +210,7 @@ fn text_of(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
-/// An error instead of a response makes hyper reset the stream (HTTP/2) or the connection (HTTP/1.1).
+/// Builds the response. An error instead makes hyper reset the stream (HTTP/2) or the connection (HTTP/1.1).
 fn response(reply: Reply, ticket: Ticket) -> io::Result<hyper::Response<Told>> {
     if reply.end == End::ResetAtOnce {
         return Err(io::ErrorKind::ConnectionReset.into());
@@ -226,10 +225,10 @@ fn response(reply: Reply, ticket: Ticket) -> io::Result<hyper::Response<Told>> {
     response.body(body).map_err(io::Error::other)
 }
 
-/// A body that may break off; the request is over when it is dropped.
+/// A body that may break off; the request ends when it is dropped.
 struct Told {
     bytes: Option<Bytes>,
-    /// Breaks off after its bytes, and after this.
+    /// If set, the body breaks off after its bytes and this delay.
     fails: Option<Pin<Box<Sleep>>>,
     _ticket: Ticket,
 }

@@ -1,4 +1,4 @@
-//! What changes when: modifications, births and deaths, each a Poisson process with a known rate.
+//! Schedules modifications, births and deaths of pages, each a Poisson process with a known rate.
 
 use super::{Plan, links, sites, stream};
 use crate::clock::START;
@@ -7,7 +7,7 @@ use crate::rng::Rng;
 
 const DAY: f64 = 86_400.0;
 
-/// No page changes more often than this within the horizon.
+/// Maximum number of changes of a page within the horizon.
 const MOST_CHANGES: usize = 10_000;
 
 /// Shares of pages and their multiples of the mean rate; together they keep the mean.
@@ -93,7 +93,7 @@ fn moments(rate: f64, from: u64, until: u64, rng: &mut Rng) -> Vec<u64> {
         if second >= until {
             break;
         }
-        // The clock counts whole seconds: what falls into the same one is one change.
+        // The clock counts whole seconds: events within one second are one change.
         if second > from && moments.last() != Some(&second) {
             moments.push(second);
         }
@@ -101,7 +101,7 @@ fn moments(rate: f64, from: u64, until: u64, rng: &mut Rng) -> Vec<u64> {
     moments
 }
 
-/// A list reads differently whenever something it lists comes or goes.
+/// A list changes whenever one of its entries appears or disappears.
 fn follow_lists(plan: &mut Plan) {
     for number in 0..plan.pages.len() {
         let Body::Generated(links) = &plan.pages[number].body else { continue };

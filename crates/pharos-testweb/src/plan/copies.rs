@@ -1,6 +1,6 @@
-//! Which articles are copied, where to, and what only looks like a copy.
+//! Plants copies of articles, and articles that only look like copies.
 //!
-//! All of it comes after everything else was planned, so that the rest of the web says what it would say without.
+//! Runs after everything else is planned, so that the rest of the web is the same with and without copies.
 
 use std::collections::HashSet;
 
@@ -13,13 +13,13 @@ use crate::rng::Rng;
 use crate::spec::CopySpec;
 use crate::writer::Writer;
 
-/// Only articles of so many paragraphs are copied, so that every edit leaves most of the text.
+/// Only articles of at least this many paragraphs are copied, so that every edit leaves most of the text.
 const LEAST_PARAGRAPHS: usize = 4;
 
-/// How many parts a series has, about.
+/// Approximate number of articles per series.
 const PARTS: usize = 5;
 
-/// Plants what the recipe asks for.
+/// Plants the configured copies.
 pub(super) fn plant(plan: &mut Plan) {
     let copies = plan.spec.copies;
     if copies == CopySpec::default() {
@@ -29,7 +29,7 @@ pub(super) fn plant(plan: &mut Plan) {
     let mut originals = Originals::gather(plan, &mut rng);
     let first_edit = rng.below(6);
     for number in 0..copies.reprints {
-        // In turn, so that few reprints have every edit, too.
+        // In turn, so that even few reprints contain every edit.
         let edit = match (first_edit + number) % 6 {
             0 => Edit::Nothing,
             1 => Edit::Words { percent: rng.between(1, 8) as u8 },
@@ -41,7 +41,7 @@ pub(super) fn plant(plan: &mut Plan) {
         copy_elsewhere(plan, &mut originals, CopyKind::Reprint, edit, &mut rng);
     }
     for _ in 0..copies.excerpts {
-        // Whole sentences are taken: a little less and more than 42 and 70 is what comes out.
+        // Whole sentences are taken, so the result is a little outside 42 and 70.
         let edit = Edit::Part { percent: rng.between(42, 70) as u8 };
         copy_elsewhere(plan, &mut originals, CopyKind::Excerpt, edit, &mut rng);
     }
@@ -50,7 +50,7 @@ pub(super) fn plant(plan: &mut Plan) {
     mirrors::plant(plan, &mut rng);
 }
 
-/// The articles that can be copied, in a random order and in turn in both languages; all are used before one is
+/// The articles that can be copied, in random order and alternately in both languages; all are used before one is
 /// used again.
 struct Originals {
     by_lang: [Vec<PageNo>; 2],
@@ -83,7 +83,7 @@ impl Originals {
     }
 }
 
-/// A reprint or an excerpt on another host. It changes when its original does, and outlives it.
+/// Adds a reprint or an excerpt on another host. It changes with its original, and outlives it.
 fn copy_elsewhere(plan: &mut Plan, originals: &mut Originals, kind: CopyKind, edit: Edit, rng: &mut Rng) {
     const DAY: u64 = 86_400;
     const NEW_HEADLINES: f64 = 0.25;
@@ -109,7 +109,7 @@ fn copy_elsewhere(plan: &mut Plan, originals: &mut Originals, kind: CopyKind, ed
     list(plan, host, section, page, rng);
 }
 
-/// A host other than that of the page, of the page's language if there is one.
+/// Returns another host than that of the page, with the page's language if possible.
 fn other_host(plan: &Plan, page: &Page, rng: &mut Rng) -> Option<usize> {
     let others: Vec<usize> = (0..plan.hosts.len()).filter(|&host| host != page.host as usize).collect();
     let same_lang: Vec<usize> =
@@ -118,7 +118,7 @@ fn other_host(plan: &Plan, page: &Page, rng: &mut Rng) -> Option<usize> {
     (!hosts.is_empty()).then(|| rng.pick(&hosts))
 }
 
-/// Shows a planted page in a list of its section, and neighbours beside it.
+/// Adds a planted page to a list of its section, with links to neighbours.
 fn list(plan: &mut Plan, host: usize, section: usize, page: PageNo, rng: &mut Rng) {
     let shelf = &plan.sites[host].sections[section];
     let list = rng.pick(&shelf.lists);
@@ -132,7 +132,7 @@ fn list(plan: &mut Plan, host: usize, section: usize, page: PageNo, rng: &mut Rn
     }
 }
 
-/// Articles of their own that share a paragraph above and one below with the other parts of their series.
+/// Adds original articles that share their first and last paragraph with the other articles of their series.
 fn write_series(plan: &mut Plan, twins: usize, rng: &mut Rng) {
     let series_count = (twins / PARTS).max(1);
     let first_host = rng.below(plan.hosts.len());
@@ -156,7 +156,7 @@ fn write_series(plan: &mut Plan, twins: usize, rng: &mut Rng) {
     }
 }
 
-/// Second URLs of articles: they come and go with the first.
+/// Adds second URLs of articles, which appear and disappear with the first.
 fn add_variants(plan: &mut Plan, originals: &mut Originals, count: usize, rng: &mut Rng) {
     let mut taken = HashSet::new();
     for _ in 0..count {

@@ -1,4 +1,4 @@
-//! The hosts: names, addresses, languages, encodings, manners.
+//! Generates the hosts: names, addresses, languages, encodings, robots.txt.
 
 use std::collections::HashSet;
 use std::net::Ipv4Addr;
@@ -26,7 +26,7 @@ pub(super) fn make(spec: &WebSpec) -> Vec<Host> {
             let name = if spec.addresses_as_names {
                 address.to_string()
             } else {
-                // Every fourth host is a sister of the one before.
+                // Every fourth host belongs to the domain of the one before.
                 let sister = number % 4 == 3;
                 if !sister {
                     domain = domain_name(lang, topic, &mut rng);
@@ -58,7 +58,7 @@ pub(super) fn make(spec: &WebSpec) -> Vec<Host> {
         .collect()
 }
 
-/// 127.77.0.1 and on, skipping the ends of each range.
+/// Returns 127.77.0.1 and following addresses, without the ends of each range.
 pub(crate) fn address_of(number: usize) -> Ipv4Addr {
     const PER_RANGE: usize = 250;
     let range = number / PER_RANGE;

@@ -1,10 +1,10 @@
-//! Who links to whom.
+//! Generates the link graph.
 
 use super::{Plan, stream};
 use crate::model::{Body, Lang, Link, PageNo, Place, PlannedLink, Spelling, Target};
 use crate::rng::Rng;
 
-/// Draws all links of the planned pages, and the navigation and footer of every host.
+/// Generates all links of the planned pages, and the navigation and footer of every host.
 pub(super) fn draw(plan: &mut Plan) {
     for host in 0..plan.hosts.len() {
         let mut rng = Rng::of(&[plan.spec.seed, stream::LINKS, host as u64]);
@@ -15,7 +15,7 @@ pub(super) fn draw(plan: &mut Plan) {
     }
 }
 
-/// Navigation and footer, the same on every page of the host.
+/// Generates navigation and footer, which are the same on every page of the host.
 fn frame_of_host(plan: &mut Plan, host: usize, rng: &mut Rng) {
     let site = &plan.sites[host];
     let home_name = match plan.hosts[host].lang {
@@ -94,7 +94,7 @@ fn texts(plan: &mut Plan, host: usize, rng: &mut Rng) {
     }
 }
 
-/// A few links to popular pages of the same host, and fewer to other hosts.
+/// Adds a few links to popular pages of the same host, and fewer to other hosts.
 pub(super) fn text_links(plan: &mut Plan, host: usize, page: PageNo, rng: &mut Rng) {
     for _ in 0..rng.between(1, 4) {
         let carriers = &plan.sites[host].carriers;
@@ -119,7 +119,7 @@ pub(super) fn text_links(plan: &mut Plan, host: usize, page: PageNo, rng: &mut R
     }
 }
 
-/// Redirects get their targets, framesets their frames, and everything that no list shows gets a link.
+/// Sets the targets of redirects and the frames of framesets, and links every page that is in no list.
 fn odd_parts(plan: &mut Plan, host: usize, rng: &mut Rng) {
     let site = &plan.sites[host];
     let (home, carriers, redirects) = (site.home, site.carriers.clone(), site.redirects.clone());

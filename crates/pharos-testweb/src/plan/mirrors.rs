@@ -1,4 +1,4 @@
-//! Whole hosts that serve the pages of another under a name of their own.
+//! Plants mirrors: hosts that serve the pages of another under their own name.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use crate::copies::{CopyKind, Edit, PlannedCopy};
 use crate::model::{Body, Host, Link, Page, PageKind, PageNo, Target};
 use crate::rng::Rng;
 
-/// Adds the mirrors; every second one says that it is one.
+/// Adds the mirrors; every second one has a banner that says so.
 pub(super) fn plant(plan: &mut Plan, rng: &mut Rng) {
     let mirrored_first = rng.below(plan.sites.len());
     for number in 0..plan.spec.copies.mirrors {
@@ -32,7 +32,7 @@ fn mirror(plan: &mut Plan, mirrored: usize, edit: Edit, rng: &mut Rng) {
             Body::Nothing => Body::Nothing,
         };
         let duplicate_of = page.duplicate_of.map(own_or_same);
-        // Frames have no room for a banner, and the very bytes of another host's page none of ours.
+        // Frames cannot contain a banner, and neither can a page with the bytes of another host.
         let is_plain =
             page.kind == PageKind::Frameset || duplicate_of.is_some_and(|original| original < first);
         let edit = if is_plain { Edit::Nothing } else { edit };
@@ -50,7 +50,7 @@ fn mirror(plan: &mut Plan, mirrored: usize, edit: Edit, rng: &mut Rng) {
             near_duplicate_of: None,
             has_duplicates: page.has_duplicates,
             copy: Some(PlannedCopy { of: source, kind: CopyKind::Mirror, edit }),
-            // The head is taken over as it is: the second URLs of a mirror still name the original.
+            // The head is copied unchanged: the second URLs of a mirror still name the original.
             canonical: page.canonical,
             series: page.series,
             body,
@@ -79,7 +79,7 @@ fn mirror(plan: &mut Plan, mirrored: usize, edit: Edit, rng: &mut Rng) {
     plan.hosts.push(mirror);
 }
 
-/// Beside the original (`mirror.example.test`) or under a domain of its own.
+/// Returns a name in the domain of the original (`mirror.example.test`) or under another domain.
 fn name_of(plan: &Plan, original: &Host, number: usize, rng: &mut Rng) -> String {
     if plan.spec.addresses_as_names {
         return hosts::address_of(number).to_string();

@@ -1,5 +1,4 @@
-//! From a recipe to a web: hosts, then the pages of each, then the links, then what changes when, then what is
-//! copied.
+//! Plans a web from its parameters: hosts, then the pages of each, then links, then changes, then copies.
 
 mod changes;
 mod copies;
@@ -16,7 +15,7 @@ use crate::model::{Body, Page, PageNo, Place, PlannedLink, Spelling, Web};
 use crate::rng::Rng;
 use crate::spec::WebSpec;
 
-/// Purposes of random streams, so that no two draw the same numbers.
+/// Purposes of random streams, so that no two use the same numbers.
 mod stream {
     pub(super) const HOST: u64 = 1;
     pub(super) const SITE: u64 = 2;
@@ -26,7 +25,7 @@ mod stream {
     pub(super) const COPIES: u64 = 6;
 }
 
-/// The web while it is being planned.
+/// A web during planning.
 struct Plan<'a> {
     spec: &'a WebSpec,
     hosts: Vec<crate::model::Host>,
@@ -35,14 +34,14 @@ struct Plan<'a> {
     titles: HashSet<String>,
 }
 
-/// The pages of one host by the part they play.
+/// The pages of one host by role.
 #[derive(Default)]
 struct Site {
     sections: Vec<Section>,
     home: PageNo,
-    /// Listed pages of text: they carry links and others link to them.
+    /// Listed text pages: they contain links and are linked to.
     carriers: Vec<PageNo>,
-    /// Must be linked from the text of a carrier, because no list shows them.
+    /// Must be linked from the text of a carrier, because no list contains them.
     loose: Vec<PageNo>,
     redirects: Vec<PageNo>,
     /// Only a redirect leads here.
@@ -55,7 +54,7 @@ struct Site {
     buried: Vec<PageNo>,
 }
 
-/// A part of a site: its lists, and what they list.
+/// A section of a site: its lists, and the pages in them.
 struct Section {
     name: String,
     slug: String,
@@ -84,7 +83,7 @@ pub(crate) fn generate(spec: &WebSpec) -> Web {
     Web::assemble(spec, hosts, pages)
 }
 
-/// Few large sites and many small ones: the i-th has a share of 1/√i.
+/// Returns the site sizes: few large and many small ones; the i-th has a share of 1/√i.
 fn site_sizes(spec: &WebSpec) -> Vec<usize> {
     const SMALLEST: usize = 3;
     let weights: Vec<f64> = (1..=spec.hosts).map(|place| 1.0 / (place as f64).sqrt()).collect();
@@ -139,7 +138,7 @@ mod tests {
     use crate::clock::START;
     use crate::render::render;
 
-    /// One number for all bytes of a web at its start and ten days later (FNV-1a).
+    /// Returns a hash of all bytes of a web at its start and ten days later (FNV-1a).
     fn digest(web: &Web) -> u64 {
         let moments = [START, START + 10 * 24 * 3600];
         let pages = (0..web.pages.len() as PageNo).flat_map(|page| moments.map(|moment| (page, moment)));

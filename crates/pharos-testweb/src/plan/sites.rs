@@ -1,4 +1,4 @@
-//! The pages of one host: home, sections with their lists, and what they list.
+//! Plans the pages of one host: home page, sections with their lists, and the listed pages.
 
 use super::{Plan, Section, Site, stream};
 use crate::clock::START;
@@ -8,10 +8,10 @@ use crate::urls::percent_encode;
 use crate::words::{TOPICS, Topic};
 use crate::writer::{Writer, capital};
 
-/// A list shows at most this many pages.
+/// Maximum number of pages in a list.
 const PER_LIST: usize = 25;
 
-/// The part a page plays; each fifty pages have the same mixture.
+/// Role of a page; every fifty pages have the same mixture.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Article,
@@ -25,12 +25,12 @@ enum Role {
     Buried,
     Frameset,
     Framed,
-    /// Below a forbidden folder, and yet allowed.
+    /// Below a forbidden directory, and yet allowed.
     Open,
 }
 
 fn role_of(slot: usize) -> Role {
-    // 17 and 50 have no common divisor: the parts are scattered, and every fifty slots have all of them.
+    // 17 and 50 are coprime: the roles are scattered, and every fifty slots have all of them.
     match slot * 17 % 50 {
         0..=3 => Role::Table,
         4 | 5 => Role::Picture,
@@ -107,7 +107,7 @@ impl Section {
     }
 }
 
-/// Some Chinese hosts have Chinese paths, which URLs carry escaped.
+/// Returns `true` for hosts with Chinese paths, which URLs contain percent-encoded.
 fn has_chinese_paths(host: usize) -> bool {
     host.is_multiple_of(3)
 }
@@ -134,7 +134,7 @@ fn add_list(plan: &mut Plan, host: usize, section: &mut Section, rng: &mut Rng) 
 
 fn add_content(plan: &mut Plan, host: usize, site: &mut Site, section: usize, role: Role, rng: &mut Rng) {
     let has_rules = plan.hosts[host].rules.is_some();
-    // A part that needs others which a small site does not have is played as an article.
+    // A role that needs pages which a small site does not have becomes an article.
     let role = match role {
         Role::Duplicate | Role::NearDuplicate | Role::Redirect if site.carriers.is_empty() => Role::Article,
         Role::Moved if site.redirects.len() <= site.moved.len() => Role::Article,
@@ -208,7 +208,7 @@ fn add_content(plan: &mut Plan, host: usize, site: &mut Site, section: usize, ro
     }
 }
 
-/// The copy stands beside the original or, every third time, on another host.
+/// Makes the page a duplicate of one of its host or, every third time, of another host.
 fn make_duplicate(plan: &mut Plan, host: usize, site: &Site, page: &mut Page, rng: &mut Rng) {
     let mut original = rng.pick(&site.carriers);
     if let Some(other) = plan.sites.get(rng.below(host.max(1)))
@@ -238,7 +238,7 @@ fn add_missing(plan: &mut Plan, host: usize) {
     }
 }
 
-/// A new article of a host, published later than the start.
+/// Adds an article published after the start.
 pub(super) fn add_newcomer(
     plan: &mut Plan,
     host: usize,
@@ -256,13 +256,13 @@ pub(super) fn add_newcomer(
     })
 }
 
-/// Where the next article stands, once its host is laid out.
+/// Returns the path of the next article, once its host is laid out.
 pub(super) fn article_path(plan: &Plan, host: usize, section: usize, title: &str, lang: Lang) -> String {
     let slug = slug_of(title, lang, plan.pages.len(), has_chinese_paths(host));
     format!("/{}/{slug}.html", plan.sites[host].sections[section].slug)
 }
 
-/// One page in ten is in the other language, where the encoding permits it.
+/// Returns the language of a page: one in ten is in the other language, if the encoding permits it.
 fn page_lang(plan: &Plan, host: usize, rng: &mut Rng) -> Lang {
     let host = &plan.hosts[host];
     match (host.lang, host.charset) {
@@ -289,7 +289,7 @@ fn slug_of(title: &str, lang: Lang, number: usize, chinese_paths: bool) -> Strin
     }
 }
 
-/// A publication time before the start: months ago, some years.
+/// Returns a publication time before the start: months ago, sometimes years.
 pub(super) fn past(rng: &mut Rng) -> u64 {
     const DAY: f64 = 86_400.0;
     START - (rng.log_normal(120.0, 1.2).clamp(0.1, 3000.0) * DAY) as u64

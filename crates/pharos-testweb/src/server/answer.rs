@@ -1,4 +1,4 @@
-//! One request, one answer.
+//! Builds the response to one request.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{pictures, urls};
 
 pub(super) type Answer = Response<Full<Bytes>>;
 
-/// The answer of a host to a request for a path.
+/// Returns the response of a host to a request for a path.
 pub(super) fn answer(shared: &Shared, host: u32, method: &Method, path: &str, headers: &HeaderMap) -> Answer {
     if method != Method::GET && method != Method::HEAD {
         return plain(StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET and HEAD\n".into());
@@ -36,7 +36,7 @@ fn answer_page(shared: &Shared, number: PageNo, headers: &HeaderMap) -> Answer {
     }
     if let Body::Redirect { status, to } = page.body {
         let target = web.page(to);
-        // Both forms are legal (RFC 9110, 10.2.2), so clients must know both.
+        // Both forms are legal (RFC 9110 §10.2.2), so clients must support both.
         let location = if target.host == page.host && number.is_multiple_of(2) {
             target.path.to_string()
         } else {
@@ -55,14 +55,14 @@ fn answer_page(shared: &Shared, number: PageNo, headers: &HeaderMap) -> Answer {
     send(&rendered(shared, number, moment), headers, shared.gzip)
 }
 
-/// The page, or the page that it duplicates, from the cache or made now.
+/// Returns the rendered page, or the page it duplicates, from the cache if possible.
 fn rendered(shared: &Shared, number: PageNo, moment: u64) -> Arc<Rendered> {
     let source = shared.web.page(number).duplicate_of.unwrap_or(number);
     let (_, since) = shared.web.page(source).version(moment);
     shared.cache.get(source, since, || make(shared, source, since, moment))
 }
 
-/// Puts a page into the cache before anybody asks for it.
+/// Renders a page into the cache ahead of requests.
 pub(super) fn prepare(shared: &Shared, number: PageNo) {
     let moment = shared.clock.now();
     let page = shared.web.page(number);
@@ -114,7 +114,7 @@ fn send(rendered: &Arc<Rendered>, headers: &HeaderMap, gzip: bool) -> Answer {
     answer
 }
 
-/// If-None-Match decides where it is present, else If-Modified-Since (RFC 9110, 13.2.2).
+/// Evaluates If-None-Match if present, else If-Modified-Since (RFC 9110 §13.2.2).
 fn is_unchanged(rendered: &Rendered, headers: &HeaderMap) -> bool {
     if let Some(tags) = headers.get(header::IF_NONE_MATCH) {
         let known = rendered.etag.to_str().unwrap_or("").trim_start_matches("W/");
@@ -137,7 +137,7 @@ fn accepts_gzip(accepted: &HeaderValue) -> bool {
     })
 }
 
-/// robots.txt, style sheet and pictures: what is served but is no page.
+/// Serves robots.txt, style sheet and pictures.
 fn answer_other(shared: &Shared, host: u32, path: &str) -> Answer {
     let host = &shared.web.hosts[host as usize];
     match (path, &host.rules) {
@@ -150,7 +150,7 @@ fn answer_other(shared: &Shared, host: u32, path: &str) -> Answer {
     }
 }
 
-/// The answer of no host: the name is not one of ours.
+/// Returns the response for an unknown host.
 pub(super) fn no_such_host() -> Answer {
     plain(StatusCode::MISDIRECTED_REQUEST, "text/plain", "no such host on this web\n".into())
 }

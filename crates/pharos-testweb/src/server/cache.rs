@@ -1,4 +1,4 @@
-//! Rendered pages, ready to be sent; bounded in bytes.
+//! Cache of rendered pages, bounded in bytes.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -9,9 +9,9 @@ use libdeflater::{CompressionLvl, Compressor};
 
 use crate::model::PageNo;
 
-/// The answer to a request for one page, but for the encoding the client accepts.
+/// A rendered page, independent of the encoding the client accepts.
 pub(super) struct Rendered {
-    /// When this version of the page began.
+    /// Start of this version of the page.
     pub(super) since: u64,
     pub(super) body: Bytes,
     pub(super) content_type: HeaderValue,
@@ -31,13 +31,13 @@ impl Rendered {
         Rendered { since, body: body.into(), content_type, etag, last_modified, zipped: OnceLock::new() }
     }
 
-    /// The body in gzip, compressed once; the plain body when that fails.
+    /// Returns the gzip body, compressed once, or the plain body if compression fails.
     pub(super) fn zipped(&self) -> (Bytes, bool) {
         let zipped = self.zipped.get_or_init(|| gzip(&self.body).unwrap_or_default());
         if zipped.is_empty() { (self.body.clone(), false) } else { (zipped.clone(), true) }
     }
 
-    /// What it may take in memory, compressed copy included.
+    /// Returns the approximate size in memory, including the compressed copy.
     fn weight(&self) -> usize {
         self.body.len() * 3 / 2 + 300
     }
@@ -55,7 +55,7 @@ fn gzip(body: &[u8]) -> Option<Bytes> {
 
 const SHARDS: usize = 16;
 
-/// The newest rendering of each page; when full, what came first goes first.
+/// The newest rendering of each page; the oldest entries are evicted first.
 pub(super) struct Cache {
     shards: [Mutex<Shard>; SHARDS],
     bytes_per_shard: usize,
@@ -73,7 +73,7 @@ impl Cache {
         Cache { shards: Default::default(), bytes_per_shard: bytes / SHARDS }
     }
 
-    /// The rendering of a page that began at `since`, from the cache or made now.
+    /// Returns the rendering of the version that began at `since`, from the cache or from `make`.
     pub(super) fn get(&self, page: PageNo, since: u64, make: impl FnOnce() -> Rendered) -> Arc<Rendered> {
         let shard = &self.shards[page as usize % SHARDS];
         let lock = || shard.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -1,4 +1,4 @@
-//! What the server saw: the last requests, and counts of all.
+//! Request log and counters of the server.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,44 +8,40 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-/// One request, as the server saw it.
+/// One request as the server saw it.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// When it arrived.
     pub at: Instant,
-    /// The host it asked for, as the `Host` header says, without port, in lower case.
+    /// Requested host from the `Host` header, without port, in lower case.
     pub host: Arc<str>,
     /// Path and query.
     pub path: Arc<str>,
-    /// The status of the answer.
     pub status: u16,
-    /// What the client calls itself.
     pub user_agent: Arc<str>,
-    /// The number of the connection it came by.
+    /// Number of its connection.
     pub connection: u64,
-    /// How many requests to the same host were being answered when it arrived, itself included.
+    /// Number of requests to the same host in progress on arrival, including itself.
     pub in_flight: u32,
 }
 
-/// Counts since the server was started.
+/// Counters since the start of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
-    /// Connections that were accepted.
     pub connections: u64,
-    /// Requests of all kinds.
     pub requests: u64,
-    /// Answers with status 200.
+    /// Responses with status 200.
     pub ok: u64,
-    /// Answers with status 301, 302 or 308.
+    /// Responses with status 301, 302 or 308.
     pub redirects: u64,
-    /// Answers with status 304.
+    /// Responses with status 304.
     pub not_modified: u64,
-    /// Answers with any other status.
+    /// Responses with any other status.
     pub others: u64,
-    /// Bytes of all bodies sent.
+    /// Total size of all bodies sent.
     pub body_bytes: u64,
 }
 
+/// Counters updated by concurrent connections.
 #[derive(Default)]
 pub(super) struct Tally {
     connections: AtomicU64,
@@ -57,7 +53,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts a connection and gives its number.
+    /// Counts a connection and returns its number.
     pub(super) fn connection(&self) -> u64 {
         self.connections.fetch_add(1, Ordering::Relaxed)
     }
@@ -89,7 +85,7 @@ impl Tally {
     }
 }
 
-/// The last requests; the oldest are forgotten first.
+/// The latest requests; the oldest are dropped first.
 pub(super) struct Log {
     requests: Mutex<VecDeque<Request>>,
     capacity: usize,

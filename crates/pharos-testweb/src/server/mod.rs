@@ -1,4 +1,4 @@
-//! The web on real sockets.
+//! Serves a web on real sockets.
 
 mod answer;
 mod cache;
@@ -29,25 +29,25 @@ use crate::render::http_date;
 use crate::truth::Truth;
 use answer::Answer;
 
-/// How a web is served.
+/// Options of a server.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
-    /// Where to listen; port 0 takes a free one. With `own_addresses` only the port counts.
+    /// Address to listen on; port 0 selects a free port. With `own_addresses` only the port is used.
     pub listen: SocketAddr,
-    /// Every host listens on its own 127.x.y.z, on the same port; otherwise all share one address and are told
-    /// apart by the `Host` header.
+    /// Every host listens on its own 127.x.y.z, on the same port; otherwise all share one address and are
+    /// distinguished by the `Host` header.
     pub own_addresses: bool,
-    /// Which moment of the web is served.
+    /// Time of the web.
     pub clock: TestClock,
-    /// How many requests the log remembers.
+    /// Maximum number of logged requests.
     pub log_capacity: usize,
-    /// How many bytes of rendered pages are kept.
+    /// Maximum size of cached pages.
     pub cache_bytes: usize,
-    /// How many connections may be open at once; more wait.
+    /// Maximum number of open connections; further ones wait.
     pub max_connections: usize,
-    /// How long every answer is held back, as by a distant host.
+    /// Delay of every response, as of a distant host.
     pub latency: Duration,
-    /// Whether pages are compressed for clients that accept it.
+    /// Compress pages for clients that accept it.
     pub gzip: bool,
 }
 
@@ -75,7 +75,7 @@ pub struct Server {
     listeners: JoinSet<()>,
 }
 
-/// What all connections need.
+/// State shared by all connections.
 struct Shared {
     web: Arc<Web>,
     port: u16,
@@ -91,7 +91,7 @@ struct Shared {
 }
 
 impl Server {
-    /// Binds the addresses and begins to answer, on the tokio runtime it is called in.
+    /// Binds the addresses and starts serving, on the current tokio runtime.
     pub async fn start(web: impl Into<Arc<Web>>, options: ServeOptions) -> io::Result<Server> {
         let web: Arc<Web> = web.into();
         let listeners = bind(&web, &options).await?;
@@ -118,32 +118,32 @@ impl Server {
         Ok(Server { shared, address, own_addresses: options.own_addresses, stop, listeners: tasks })
     }
 
-    /// The address that is listened on, or the first of them.
+    /// Returns the listening address, or the first of several.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The port of all URLs.
+    /// Returns the port of all URLs.
     pub fn port(&self) -> u16 {
         self.address.port()
     }
 
-    /// The web that is served.
+    /// Returns the web that is served.
     pub fn web(&self) -> &Web {
         &self.shared.web
     }
 
-    /// The clock of the web; moving it moves the web.
+    /// Returns the clock of the web; moving it changes the web.
     pub fn clock(&self) -> &TestClock {
         &self.shared.clock
     }
 
-    /// The home page of every host.
+    /// Returns the home page of every host.
     pub fn seeds(&self) -> Vec<String> {
         self.web().seeds(self.port())
     }
 
-    /// `HOST:PORT:ADDR` for every host, as `--resolve` of curl and of the crawler takes it.
+    /// Returns `HOST:PORT:ADDR` for every host, as for `--resolve` of curl and of the crawler.
     pub fn resolve_args(&self) -> Vec<String> {
         let port = self.port();
         let address =
@@ -151,37 +151,37 @@ impl Server {
         self.web().hosts.iter().map(|host| format!("{}:{port}:{}", host.name, address(host))).collect()
     }
 
-    /// What is true now, by the clock of the web.
+    /// Returns the truth at the current time of the web.
     pub fn truth(&self) -> Truth {
         self.web().truth_at(self.port(), self.clock().now())
     }
 
-    /// Renders and compresses every page now, as far as the cache reaches, so that a benchmark measures its
-    /// client and not this server.
+    /// Renders and compresses every page within the cache size, so that a benchmark measures its client and not this
+    /// server.
     pub fn warm(&self) {
         for page in 0..self.web().pages.len() {
             answer::prepare(&self.shared, page as PageNo);
         }
     }
 
-    /// The last requests, oldest first.
+    /// Returns the latest requests, oldest first.
     pub fn log(&self) -> Vec<Request> {
         self.shared.log.read()
     }
 
-    /// Forgets the requests so far; the counters go on.
+    /// Clears the log; the counters continue.
     pub fn clear_log(&self) {
         self.shared.log.clear();
     }
 
-    /// Counts since the start.
+    /// Returns the counters since the start.
     pub fn counters(&self) -> Counters {
         self.shared.tally.read()
     }
 
     /// Stops listening and closes every connection.
     pub async fn stop(mut self) {
-        // Fails only when every listener has ended already.
+        // Fails only if every listener has already ended.
         let _ = self.stop.send(true);
         while self.listeners.join_next().await.is_some() {}
     }
@@ -191,7 +191,7 @@ async fn bind(web: &Web, options: &ServeOptions) -> io::Result<Vec<TcpListener>>
     if !options.own_addresses {
         return Ok(vec![TcpListener::bind(options.listen).await?]);
     }
-    // A free port of the first address may be taken on another: try again with the next free one.
+    // A free port of the first address may be in use on another: try again with the next free one.
     const TRIES: usize = 20;
     let mut tries = 0;
     loop {
@@ -218,7 +218,7 @@ async fn bind_own(web: &Web, mut port: u16) -> io::Result<Vec<TcpListener>> {
     Ok(listeners)
 }
 
-/// Accepts until told to stop; the connections end with the listener.
+/// Accepts connections until stopped; the connections end with the listener.
 async fn listen(
     listener: TcpListener,
     shared: Arc<Shared>,
@@ -250,16 +250,16 @@ async fn accept(
     match listener.accept().await {
         Ok((stream, _)) => Some((stream, permit)),
         Err(_) => {
-            // Out of file handles, mostly: give the others time to close some.
+            // Mostly out of file descriptors: give other connections time to close.
             tokio::time::sleep(Duration::from_millis(10)).await;
             None
         }
     }
 }
 
-/// Answers the requests of one connection, one after the other.
+/// Serves the requests of one connection in order.
 async fn converse(stream: TcpStream, shared: Arc<Shared>) {
-    // Without it small answers wait for acknowledgements; failing that they are only slower.
+    // Small responses must not wait for acknowledgements; a failure only makes them slower.
     let _ = stream.set_nodelay(true);
     let connection = shared.tally.connection();
     let no_agent: Arc<str> = "".into();
@@ -273,11 +273,11 @@ async fn converse(stream: TcpStream, shared: Arc<Shared>) {
             Ok::<Answer, Infallible>(answer)
         }
     });
-    // A client that goes away in the middle is no concern of ours.
+    // A client that disconnects early is no error.
     let _ = http1::Builder::new().pipeline_flush(true).serve_connection(TokioIo::new(stream), service).await;
 }
 
-/// The client's name; a connection mostly has one, which is then kept once.
+/// Returns the user agent; a connection mostly has one, which is then shared.
 fn agent_of(request: &hyper::Request<Incoming>, last: &Mutex<Arc<str>>) -> Arc<str> {
     let name = request.headers().get(header::USER_AGENT).map(HeaderValue::as_bytes).unwrap_or_default();
     let mut last = last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -326,7 +326,7 @@ fn host_name(request: &hyper::Request<Incoming>) -> String {
 }
 
 impl Shared {
-    /// The time on the web as a header.
+    /// Returns the time of the web as a header value.
     fn date(&self) -> HeaderValue {
         let now = self.clock.now();
         let mut date = self.date.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -1,7 +1,7 @@
 //! The vocabulary: 230,000 words in two languages, drawn by Zipf's law, with topics.
 //!
-//! The head of each list is real (`head.rs`), the tail is generated: pronounceable English words, Chinese words
-//! of two to four common characters. The lists are the same for every seed; the seed decides what is drawn.
+//! The head of each list is real (`head.rs`), the tail is generated: pronounceable English words, and Chinese words
+//! of two to four common characters. The lists are the same for every seed; the seed decides which words are drawn.
 
 mod head;
 mod topics;
@@ -20,13 +20,13 @@ const ZH_NOUNS: usize = 80_000;
 const ZH_VERBS: usize = 20_000;
 const ZH_ADJECTIVES: usize = 10_000;
 
-/// Words of this rank and beyond are rare enough to tell one title from all others.
+/// Words from this rank on are rare enough to make a title unique.
 const RARE_FROM: usize = 4_000;
 
-/// Beyond its own nouns a topic draws from this many others.
+/// Number of further nouns that a topic draws from.
 const TOPIC_NOUNS: usize = 2_000;
 
-/// How many different words the generated text is drawn from.
+/// Number of distinct words in generated text.
 pub const VOCABULARY: usize = EN_NOUNS + EN_VERBS + EN_ADJECTIVES + ZH_NOUNS + ZH_VERBS + ZH_ADJECTIVES;
 
 /// Words in order of frequency, in one string.
@@ -73,17 +73,17 @@ impl WordList {
         &self.text[start..self.ends[rank] as usize]
     }
 
-    /// A word by its frequency.
+    /// Draws a word by its frequency.
     pub(crate) fn draw(&self, rng: &mut Rng) -> &str {
         self.get(rng.zipf(self.len()))
     }
 
-    /// A word that hardly any other page has.
+    /// Draws a word that hardly any other page contains.
     pub(crate) fn draw_rare(&self, rng: &mut Rng) -> &str {
         self.get(rng.between(RARE_FROM, self.len() - 1))
     }
 
-    /// A noun as a site about this topic would use it: its own nouns first, then its own favourites of the tail.
+    /// Draws a noun for a site about this topic: its own nouns first, then preferred nouns of the tail.
     pub(crate) fn draw_of_topic<'a>(
         &'a self,
         rng: &mut Rng,

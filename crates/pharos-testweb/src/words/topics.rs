@@ -1,6 +1,6 @@
-//! What a site is about: each topic has its own frequent nouns, in both languages.
+//! Topics: each has its own frequent nouns, in both languages.
 
-/// A subject with the words that make it recognisable.
+/// A topic with its characteristic words.
 pub(crate) struct Topic {
     pub(crate) en: &'static [&'static str],
     pub(crate) zh: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! What the truth calls a copy against what the pages say.
+//! Compares the copies of the truth with the text of the pages.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -14,7 +14,7 @@ pub(crate) fn spec() -> WebSpec {
     WebSpec { seed: 7, hosts: 8, pages: 400, copies: COPIES, ..WebSpec::default() }
 }
 
-/// Pages by how they were copied, but for those of mirrors.
+/// Returns pages by kind of copy, without those of mirrors.
 fn planted(truth: &Truth, kind: CopyKind) -> Vec<&TruePage> {
     let of_kind = |page: &&TruePage| page.copy.as_ref().is_some_and(|copy| copy.kind == kind);
     truth.copies().filter(of_kind).collect()
@@ -119,7 +119,7 @@ fn compare(page: &TruePage, original: &TruePage, kind: CopyKind, edit: Edit) {
             assert!(sentences.into_iter().all(|sentence| original.text.contains(sentence)), "{url}");
         }
         Edit::Banner => assert_eq!(copied.get(1..), Some(&lines[..]), "{url}"),
-        // Near-duplicates are looked at elsewhere.
+        // Near-duplicates are tested elsewhere.
         Edit::Ending => {}
     }
 }
@@ -177,7 +177,7 @@ fn groups_hold_the_pages_of_one_content() {
     let labelled = truth.stored().filter(|page| page.content.is_some()).count();
     let all: HashSet<&str> = truth.stored().filter_map(|page| page.content.as_deref()).collect();
     assert_eq!(labelled - grouped, all.len() - groups.len());
-    // Home pages and lists of mirrors are copies, too; and some contents have come to more than two places.
+    // Home pages and lists of mirrors are copies, too; and some contents are on more than two pages.
     assert!(groups.iter().any(|group| group[0].kind == pharos_testweb::PageKind::Hub));
     assert!(groups.iter().any(|group| group.len() > 3));
 }

@@ -1,4 +1,4 @@
-//! The whole web over real sockets: what a visitor sees against what is true.
+//! The whole web over real sockets: compares the responses with the truth.
 
 mod copies;
 mod serving;

@@ -1,4 +1,4 @@
-//! The server over real sockets.
+//! Tests of the server over real sockets.
 
 use crate::visitor::Client;
 use pharos_testweb::{PageKind, ServeOptions, Server, Web, WebSpec};

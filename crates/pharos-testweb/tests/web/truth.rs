@@ -1,4 +1,4 @@
-//! The truth against what a visitor sees.
+//! Compares the truth with the responses of the server.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A tiny client and a tiny link-follower: as little as possible, so that they are plainly right.
+//! A minimal client and a minimal crawler, simple enough to be obviously correct.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ impl Answer {
         self.headers.get(name).map_or("", String::as_str)
     }
 
-    /// The body, decoded as the header or the first lines say.
+    /// Decodes the body as declared in the header or in its first lines.
     pub(crate) fn text(&self) -> String {
         let start = String::from_utf8_lossy(&self.body[..self.body.len().min(600)]).to_lowercase();
         let declared = format!("{} {start}", self.header("content-type").to_lowercase());
@@ -31,7 +31,7 @@ impl Answer {
     }
 }
 
-/// One connection that is kept alive.
+/// A keep-alive connection.
 pub(crate) struct Client {
     stream: BufReader<TcpStream>,
 }
@@ -72,7 +72,7 @@ impl Client {
     }
 }
 
-/// The URLs of `<a href="…">` and `<frame … src="…">`, in order, without fragments.
+/// Returns the URLs of `<a href="…">` and `<frame … src="…">`, in order, without fragments.
 pub(crate) fn links(base: &str, html: &str) -> Vec<String> {
     let base = Url::parse(base).expect("an absolute URL");
     let mut found = Vec::new();
@@ -94,7 +94,8 @@ pub(crate) fn links(base: &str, html: &str) -> Vec<String> {
     found
 }
 
-/// Follows links, frames and redirects from the seeds and obeys robots.txt; gives the status of each URL asked for.
+/// Follows links, frames and redirects from the seeds, obeys robots.txt, and returns the status of each requested
+/// URL.
 pub(crate) async fn follow(server: &Server) -> BTreeMap<String, u16> {
     let mut client = Client::connect(server.address()).await;
     let hosts: Vec<String> = server.web().hosts().iter().map(|host| host.name.clone()).collect();
@@ -137,7 +138,7 @@ fn rules(answer: &Answer) -> Vec<(bool, String)> {
         .collect()
 }
 
-/// The longest match decides; `*` may stand once in a pattern.
+/// Returns `true` if the longest match allows the path; a pattern contains at most one `*`.
 fn allowed(rules: &[(bool, String)], path: &str) -> bool {
     let matching = rules.iter().filter(|(_, pattern)| match pattern.split_once('*') {
         Some((start, middle)) => path.strip_prefix(start).is_some_and(|rest| rest.contains(middle)),
