@@ -31,7 +31,7 @@ async fn main() -> io::Result<()> {
         ("from the cache, plain", "", requests),
         ("from the cache, gzip", "Accept-Encoding: gzip\r\n", requests),
     ] {
-        let asked: Vec<Vec<u8>> = truth
+        let request_bytes: Vec<Vec<u8>> = truth
             .pages
             .iter()
             .map(|page| {
@@ -40,21 +40,21 @@ async fn main() -> io::Result<()> {
                     .into_bytes()
             })
             .collect();
-        let asked = std::sync::Arc::new(asked);
+        let request_bytes = std::sync::Arc::new(request_bytes);
         if rounds == requests {
             server.warm();
         }
         let begun = Instant::now();
         let mut clients = JoinSet::new();
         for client in 0..connections {
-            let (asked, address) = (asked.clone(), server.address());
+            let (request_bytes, address) = (request_bytes.clone(), server.address());
             clients.spawn(async move {
                 let mut stream = TcpStream::connect(address).await?;
                 stream.set_nodelay(true)?;
                 let mut buffer = vec![0; 1 << 20];
                 let mut bytes = 0;
                 for round in (client..rounds).step_by(connections) {
-                    stream.write_all(&asked[round % asked.len()]).await?;
+                    stream.write_all(&request_bytes[round % request_bytes.len()]).await?;
                     bytes += read_answer(&mut stream, &mut buffer).await?;
                 }
                 io::Result::Ok(bytes)

@@ -56,10 +56,10 @@ mod words;
 mod writer;
 
 pub use clock::{START, TestClock};
-pub use copies::{CopyKind, Edit};
-pub use model::{Behaviour, Charset, Declared, Host, Lang, PageKind, Web};
-pub use queries::{Queries, QuerySpec};
-pub use server::{Counters, Request, ServeOptions, Server};
+pub use copies::{CopyKind, TextEdit};
+pub use model::{Behaviour, Charset, CharsetDeclaration, Host, Lang, PageKind, Web};
+pub use queries::{QuerySpec, QueryStream};
+pub use server::{LoggedRequest, ServeOptions, Server, ServerCounters};
 pub use spec::{CopySpec, WebSpec};
 pub use truth::{TrueCopy, TrueHost, TrueLink, TruePage, TruePages, Truth};
 pub use words::VOCABULARY;

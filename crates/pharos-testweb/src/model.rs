@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::clock::START;
 use crate::copies::PlannedCopy;
-use crate::robots::Rules;
+use crate::robots::RobotsTxt;
 use crate::spec::WebSpec;
 use crate::truth::{TruePages, Truth};
 use crate::{demo, plan, truth};
@@ -30,10 +30,10 @@ pub enum Charset {
     Gbk,
 }
 
-/// Where a host declares the encoding of its pages.
+/// Place of the charset declaration of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Declared {
+pub enum CharsetDeclaration {
     /// Only in the `Content-Type` header.
     Header,
     /// Only in a `meta` element.
@@ -83,20 +83,20 @@ pub struct Host {
     /// Language of most pages.
     pub lang: Lang,
     pub charset: Charset,
-    pub declared: Declared,
+    pub declared: CharsetDeclaration,
     pub behaviour: Behaviour,
     /// Name of the mirrored host, for a mirror.
     pub mirror_of: Option<String>,
-    pub(crate) rules: Option<Rules>,
+    pub(crate) rules: Option<RobotsTxt>,
     pub(crate) topic: usize,
-    pub(crate) look: Look,
-    pub(crate) navigation: Vec<Link>,
-    pub(crate) footer: Vec<Link>,
+    pub(crate) look: Layout,
+    pub(crate) navigation: Vec<PageLink>,
+    pub(crate) footer: Vec<PageLink>,
 }
 
 /// Layout of the pages of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum Layout {
     /// `header`, `main`, `article`, `footer`.
     Semantic,
     /// `div` with descriptive classes.
@@ -110,7 +110,7 @@ pub(crate) type PageNo = u32;
 
 /// A page of the model.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct PlannedPage {
     pub(crate) host: u32,
     /// Path and query, normalised.
     pub(crate) path: Box<str>,
@@ -138,7 +138,7 @@ pub(crate) struct Page {
     pub(crate) body: Body,
 }
 
-impl Page {
+impl PlannedPage {
     /// Creates a page that exists before the start.
     pub(crate) fn new(
         host: u32,
@@ -147,8 +147,8 @@ impl Page {
         lang: Lang,
         title: String,
         body: Body,
-    ) -> Page {
-        Page {
+    ) -> PlannedPage {
+        PlannedPage {
             host,
             path: path.into_boxed_str(),
             kind,
@@ -169,7 +169,7 @@ impl Page {
     }
 
     /// Returns `true` if the page exists at a moment. Initial pages exist even before the start.
-    pub(crate) fn is_there(&self, moment: u64) -> bool {
+    pub(crate) fn exists_at(&self, moment: u64) -> bool {
         (self.published <= START || self.published <= moment)
             && self.deleted.is_none_or(|deleted| moment < deleted)
             && self.kind != PageKind::Missing
@@ -198,7 +198,7 @@ pub(crate) enum Body {
     /// Generated from the seed on demand.
     Generated(Vec<PlannedLink>),
     /// Written by hand.
-    Written(Box<Draft>),
+    Written(Box<PageDraft>),
     Redirect {
         status: u16,
         to: PageNo,
@@ -210,13 +210,13 @@ pub(crate) enum Body {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlannedLink {
     pub(crate) to: PageNo,
-    pub(crate) place: Place,
+    pub(crate) place: LinkPosition,
     pub(crate) spelling: Spelling,
 }
 
 /// Position of a link on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum LinkPosition {
     /// Within the text.
     Text,
     /// In a list; shown only while the target exists.
@@ -254,34 +254,34 @@ pub(crate) enum Spelling {
 
 /// Target of a link.
 #[derive(Clone, Debug)]
-pub(crate) enum Target {
+pub(crate) enum LinkTarget {
     Page(PageNo),
     Outside(String),
 }
 
 /// A link as written on the page.
 #[derive(Clone, Debug)]
-pub(crate) struct Link {
-    pub(crate) to: Target,
+pub(crate) struct PageLink {
+    pub(crate) to: LinkTarget,
     pub(crate) anchor: String,
     pub(crate) spelling: Spelling,
 }
 
 /// Content of a page at one moment.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Draft {
+pub(crate) struct PageDraft {
     pub(crate) description: String,
     pub(crate) keywords: String,
     pub(crate) author: String,
-    pub(crate) blocks: Vec<Block>,
-    pub(crate) related: Vec<Link>,
+    pub(crate) blocks: Vec<ContentBlock>,
+    pub(crate) related: Vec<PageLink>,
 }
 
 /// A block of a page, from top to bottom.
 #[derive(Clone, Debug)]
-pub(crate) enum Block {
+pub(crate) enum ContentBlock {
     Heading(String),
-    Paragraph(Vec<Span>),
+    Paragraph(Vec<TextSpan>),
     /// A short table of names and values.
     Facts(Vec<(String, String)>),
     /// Steps in order.
@@ -292,16 +292,16 @@ pub(crate) enum Block {
         caption: String,
     },
     /// Links, each with a short note about its target.
-    Links(Vec<(Link, String)>),
-    Pager(Vec<Link>),
-    Frames(Vec<Link>),
+    Links(Vec<(PageLink, String)>),
+    Pager(Vec<PageLink>),
+    Frames(Vec<PageLink>),
 }
 
 /// A part of a paragraph.
 #[derive(Clone, Debug)]
-pub(crate) enum Span {
+pub(crate) enum TextSpan {
     Text(String),
-    Link(Link),
+    Link(PageLink),
 }
 
 /// A complete web. It is immutable; only the moment of observation changes.
@@ -310,7 +310,7 @@ pub struct Web {
     pub(crate) seed: u64,
     pub(crate) spec: WebSpec,
     pub(crate) hosts: Vec<Host>,
-    pub(crate) pages: Vec<Page>,
+    pub(crate) pages: Vec<PlannedPage>,
     by_name: HashMap<String, u32>,
     by_path: Vec<HashMap<Box<str>, PageNo>>,
 }
@@ -326,7 +326,7 @@ impl Web {
         demo::web()
     }
 
-    pub(crate) fn assemble(spec: WebSpec, hosts: Vec<Host>, pages: Vec<Page>) -> Web {
+    pub(crate) fn assemble(spec: WebSpec, hosts: Vec<Host>, pages: Vec<PlannedPage>) -> Web {
         let by_name =
             hosts.iter().enumerate().map(|(number, host)| (host.name.clone(), number as u32)).collect();
         let mut by_path = vec![HashMap::new(); hosts.len()];
@@ -361,11 +361,11 @@ impl Web {
         truth::true_pages(self, port, START)
     }
 
-    pub(crate) fn page(&self, number: PageNo) -> &Page {
+    pub(crate) fn page(&self, number: PageNo) -> &PlannedPage {
         &self.pages[number as usize]
     }
 
-    pub(crate) fn host_of(&self, page: &Page) -> &Host {
+    pub(crate) fn host_of(&self, page: &PlannedPage) -> &Host {
         &self.hosts[page.host as usize]
     }
 

@@ -7,7 +7,7 @@ use crate::rng::{Rng, hash_text};
 
 /// Returns an SVG picture, always the same for the same name.
 pub(crate) fn draw(name: &str) -> String {
-    let mut rng = Rng::of(&[hash_text(name)]);
+    let mut rng = Rng::from_parts(&[hash_text(name)]);
     let hue = rng.below(360);
     let night = name.starts_with("star") || (name.starts_with("lighthouse") && rng.chance(0.6));
     let (top, bottom) = if night { (14, 32) } else { (72, 92) };

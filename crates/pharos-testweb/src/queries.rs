@@ -29,7 +29,7 @@ impl Default for QuerySpec {
 
 /// An endless query stream, distributed by Zipf's law.
 #[derive(Clone, Debug)]
-pub struct Queries {
+pub struct QueryStream {
     texts: Vec<String>,
     exponent: f64,
     rng: Rng,
@@ -37,8 +37,8 @@ pub struct Queries {
 
 impl Web {
     /// Returns a query stream of words and titles of the pages and names of the sites, in their languages.
-    pub fn queries(&self, spec: &QuerySpec) -> Queries {
-        let mut rng = Rng::of(&[0x0A5C_ED00, self.seed, spec.seed]);
+    pub fn queries(&self, spec: &QuerySpec) -> QueryStream {
+        let mut rng = Rng::from_parts(&[0x0A5C_ED00, self.seed, spec.seed]);
         let (mut texts, mut known) = (Vec::new(), HashSet::new());
         for _ in 0..spec.distinct.saturating_mul(TRIES) {
             if texts.len() >= spec.distinct {
@@ -50,7 +50,7 @@ impl Web {
             }
         }
         let exponent = if spec.exponent.is_nan() { 1.0 } else { spec.exponent.clamp(0.0, 4.0) };
-        Queries { texts, exponent, rng }
+        QueryStream { texts, exponent, rng }
     }
 
     /// Returns one query, or `None` if the web has no page.
@@ -92,7 +92,7 @@ fn piece_of_title(title: &str, rng: &mut Rng) -> String {
     letters[first..first + length].iter().collect()
 }
 
-impl Queries {
+impl QueryStream {
     /// Returns the distinct queries, the most frequent first.
     pub fn texts(&self) -> &[String] {
         &self.texts
@@ -113,7 +113,7 @@ impl Queries {
     }
 }
 
-impl Iterator for Queries {
+impl Iterator for QueryStream {
     type Item = String;
 
     fn next(&mut self) -> Option<String> {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fifth_of_the_queries_makes_four_fifths_of_what_is_asked() {
+    fn a_fifth_of_the_queries_makes_four_fifths_of_the_stream() {
         let mut queries = web().queries(&QuerySpec::default());
         assert_eq!(queries.texts().len(), 20_000);
         let different: HashSet<&String> = queries.texts().iter().collect();
@@ -146,13 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_asks_the_same() {
-        let asked = |seed| -> Vec<String> {
+    fn the_same_seed_gives_the_same_queries() {
+        let draw = |seed| -> Vec<String> {
             let spec = QuerySpec { seed, distinct: 50, ..QuerySpec::default() };
             web().queries(&spec).take(20).collect()
         };
-        assert_eq!(asked(1), asked(1));
-        assert_ne!(asked(1), asked(2));
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use crate::compose::compose;
 use crate::gbk;
 use crate::model::{
-    Block, Charset, Declared, Draft, Host, Lang, Link, Look, Page, PageKind, PageNo, Span, Web,
+    Charset, CharsetDeclaration, ContentBlock, Host, Lang, Layout, PageDraft, PageKind, PageLink, PageNo,
+    PlannedPage, TextSpan, Web,
 };
 use crate::rng::hash_text;
 use crate::urls::{spell, url_of};
@@ -18,13 +19,13 @@ pub(crate) fn render(web: &Web, number: PageNo, moment: u64, port: u16) -> Vec<u
     let draft = compose(web, number, moment);
     let host = web.host_of(page);
     let mut sheet =
-        Sheet { web, host, page, draft: &draft, modified, port, out: String::with_capacity(8192) };
+        HtmlWriter { web, host, page, draft: &draft, modified, port, out: String::with_capacity(8192) };
     sheet.head();
     match (page.kind, host.look) {
         (PageKind::Frameset, _) => sheet.frameset(),
-        (PageKind::Table, _) | (_, Look::Tables) => sheet.tables(),
-        (_, Look::Divisions) => sheet.divisions(),
-        (_, Look::Semantic) => sheet.semantic(),
+        (PageKind::Table, _) | (_, Layout::Tables) => sheet.tables(),
+        (_, Layout::Divisions) => sheet.divisions(),
+        (_, Layout::Semantic) => sheet.semantic(),
     }
     sheet.out.push_str("</html>\n");
     match host.charset {
@@ -34,7 +35,7 @@ pub(crate) fn render(web: &Web, number: PageNo, moment: u64, port: u16) -> Vec<u
 }
 
 /// Returns the text of the `title` element.
-pub(crate) fn head_title(host: &Host, page: &Page) -> String {
+pub(crate) fn head_title(host: &Host, page: &PlannedPage) -> String {
     if page.kind == PageKind::Home {
         page.title.to_string()
     } else {
@@ -77,17 +78,17 @@ fn escape(text: &str, out: &mut String) {
 }
 
 /// HTML writer of one page.
-struct Sheet<'a> {
+struct HtmlWriter<'a> {
     web: &'a Web,
     host: &'a Host,
-    page: &'a Page,
-    draft: &'a Draft,
+    page: &'a PlannedPage,
+    draft: &'a PageDraft,
     modified: u64,
     port: u16,
     out: String,
 }
 
-impl Sheet<'_> {
+impl HtmlWriter<'_> {
     fn text(&mut self, text: &str) {
         escape(text, &mut self.out);
     }
@@ -112,7 +113,7 @@ impl Sheet<'_> {
     }
 
     fn head(&mut self) {
-        let old = self.page.kind == PageKind::Frameset || self.host.look == Look::Tables;
+        let old = self.page.kind == PageKind::Frameset || self.host.look == Layout::Tables;
         self.raw(if old {
             "<!DOCTYPE HTML PUBLIC \"-//W3C//DTD HTML 4.01 Transitional//EN\">\n"
         } else {
@@ -120,7 +121,7 @@ impl Sheet<'_> {
         });
         let lang = self.words("en", "zh-CN");
         let _ = write!(self.out, "<html lang=\"{lang}\">\n<head>\n");
-        if self.host.declared == Declared::Meta {
+        if self.host.declared == CharsetDeclaration::Meta {
             self.raw(match (self.host.charset, old) {
                 (Charset::Utf8, true) => {
                     "<meta http-equiv=\"Content-Type\" content=\"text/html; charset=utf-8\">\n"
@@ -158,7 +159,7 @@ impl Sheet<'_> {
         self.raw("<link rel=\"stylesheet\" href=\"/style.css\">\n</head>\n");
     }
 
-    fn link(&mut self, link: &Link) {
+    fn link(&mut self, link: &PageLink) {
         self.raw("<a href=\"");
         let url = spell(self.web, self.page, link, self.port);
         self.text(&url);
@@ -167,7 +168,7 @@ impl Sheet<'_> {
         self.raw("</a>");
     }
 
-    fn links(&mut self, links: &[Link], before: &str, after: &str) {
+    fn links(&mut self, links: &[PageLink], before: &str, after: &str) {
         for link in links {
             self.raw(before);
             self.link(link);
@@ -204,21 +205,21 @@ impl Sheet<'_> {
         }
     }
 
-    fn block(&mut self, block: &Block) {
+    fn block(&mut self, block: &ContentBlock) {
         match block {
-            Block::Heading(text) => self.element("h2", text),
-            Block::Quote(text) => self.element("blockquote", text),
-            Block::Paragraph(spans) => {
+            ContentBlock::Heading(text) => self.element("h2", text),
+            ContentBlock::Quote(text) => self.element("blockquote", text),
+            ContentBlock::Paragraph(spans) => {
                 self.raw("<p>");
                 for span in spans {
                     match span {
-                        Span::Text(text) => self.text(text),
-                        Span::Link(link) => self.link(link),
+                        TextSpan::Text(text) => self.text(text),
+                        TextSpan::Link(link) => self.link(link),
                     }
                 }
                 self.raw("</p>\n");
             }
-            Block::Facts(facts) => {
+            ContentBlock::Facts(facts) => {
                 self.raw("<table class=\"facts\">\n");
                 for (name, value) in facts {
                     self.raw("<tr><th>");
@@ -229,21 +230,21 @@ impl Sheet<'_> {
                 }
                 self.raw("</table>\n");
             }
-            Block::Steps(steps) => {
+            ContentBlock::Steps(steps) => {
                 self.raw("<ol>\n");
                 for step in steps {
                     self.element("li", step);
                 }
                 self.raw("</ol>\n");
             }
-            Block::Picture { name, caption } => {
+            ContentBlock::Picture { name, caption } => {
                 let _ = write!(self.out, "<div class=\"picture\"><img src=\"/pictures/{name}.svg\" alt=\"");
                 self.text(caption);
                 self.raw("\" width=\"480\" height=\"270\"><p class=\"caption\">");
                 self.text(caption);
                 self.raw("</p></div>\n");
             }
-            Block::Links(items) => {
+            ContentBlock::Links(items) => {
                 self.raw("<ul class=\"list\">\n");
                 for (link, note) in items {
                     self.raw("<li>");
@@ -257,12 +258,12 @@ impl Sheet<'_> {
                 }
                 self.raw("</ul>\n");
             }
-            Block::Pager(pages) => {
+            ContentBlock::Pager(pages) => {
                 self.raw("<p class=\"pager\">");
                 self.links(pages, " ", " |");
                 self.raw("</p>\n");
             }
-            Block::Frames(_) => {}
+            ContentBlock::Frames(_) => {}
         }
     }
 
@@ -345,7 +346,7 @@ impl Sheet<'_> {
     fn frameset(&mut self) {
         self.raw("<frameset cols=\"200,*\">\n");
         for block in &self.draft.blocks {
-            if let Block::Frames(frames) = block {
+            if let ContentBlock::Frames(frames) = block {
                 for (number, frame) in frames.iter().enumerate() {
                     let url = spell(self.web, self.page, frame, self.port);
                     let _ = write!(self.out, "<frame name=\"part{number}\" src=\"");

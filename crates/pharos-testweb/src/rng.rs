@@ -9,7 +9,7 @@ pub(crate) struct Rng(u64);
 
 impl Rng {
     /// Creates the stream of these numbers (the seed, a page, a purpose …).
-    pub(crate) fn of(parts: &[u64]) -> Rng {
+    pub(crate) fn from_parts(parts: &[u64]) -> Rng {
         Rng(hash(parts))
     }
 
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn the_same_numbers_give_the_same_stream() {
         let draw = |parts: &[u64]| {
-            let mut rng = Rng::of(parts);
+            let mut rng = Rng::from_parts(parts);
             (rng.next(), rng.next())
         };
         assert_eq!(draw(&[7, 1]), draw(&[7, 1]));
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn zipf_halves_from_the_first_rank_to_the_second() {
-        let mut rng = Rng::of(&[1]);
+        let mut rng = Rng::from_parts(&[1]);
         let mut counts = [0usize; 1000];
         for _ in 0..200_000 {
             counts[rng.zipf(1000)] += 1;
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn exponential_and_log_normal_have_their_means() {
-        let mut rng = Rng::of(&[2]);
+        let mut rng = Rng::from_parts(&[2]);
         let mean = (0..50_000).map(|_| rng.exponential(4.0)).sum::<f64>() / 50_000.0;
         assert!((mean - 0.25).abs() < 0.01, "{mean}");
         let mut lengths: Vec<f64> = (0..50_001).map(|_| rng.log_normal(300.0, 0.7)).collect();

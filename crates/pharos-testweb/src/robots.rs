@@ -4,14 +4,14 @@ use std::fmt::Write;
 
 /// The rules of one host for all crawlers.
 #[derive(Clone, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct RobotsTxt {
     rules: Vec<(bool, &'static str)>,
 }
 
-impl Rules {
+impl RobotsTxt {
     /// Returns the rules of the generated hosts: prefixes, an exception and a wildcard.
-    pub(crate) fn usual() -> Rules {
-        Rules {
+    pub(crate) fn usual() -> RobotsTxt {
+        RobotsTxt {
             rules: vec![
                 (false, "/private/"),
                 (true, "/private/open/"),
@@ -22,8 +22,8 @@ impl Rules {
     }
 
     /// Returns rules that allow everything except these prefixes.
-    pub(crate) fn disallow(prefixes: &[&'static str]) -> Rules {
-        Rules { rules: prefixes.iter().map(|&prefix| (false, prefix)).collect() }
+    pub(crate) fn disallow(prefixes: &[&'static str]) -> RobotsTxt {
+        RobotsTxt { rules: prefixes.iter().map(|&prefix| (false, prefix)).collect() }
     }
 
     /// Returns `true` if the path is allowed: the longest matching rule decides.
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn the_longest_rule_decides() {
-        let rules = Rules::usual();
+        let rules = RobotsTxt::usual();
         assert!(rules.allow("/"));
         assert!(!rules.allow("/private/1.html"));
         assert!(rules.allow("/private/open/1.html"));

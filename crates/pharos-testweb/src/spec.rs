@@ -84,14 +84,13 @@ impl FromStr for CopySpec {
                 "variants" => &mut copies.canonical_variants,
                 other => {
                     return Err(format!(
-                        "no kind of copy is called {other:?}: there are reprints, excerpts, twins, mirrors and variants"
+                        "unknown kind of copy {other:?}: expected reprints, excerpts, twins, mirrors or variants"
                     ));
                 }
             };
-            *place = count
-                .trim()
-                .parse()
-                .map_err(|_| format!("{part:?} does not say how many: write {}=10", kind.trim()))?;
+            *place = count.trim().parse().map_err(|_| {
+                format!("invalid count in {part:?}: expected a number, for example {}=10", kind.trim())
+            })?;
         }
         Ok(copies)
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::compose::{compose, links_of, text_of};
-use crate::copies::{CopyKind, Edit, content_of};
-use crate::model::{Body, Charset, Lang, Page, PageKind, PageNo, Target, Web};
+use crate::copies::{CopyKind, TextEdit, content_of};
+use crate::model::{Body, Charset, Lang, LinkTarget, PageKind, PageNo, PlannedPage, Web};
 use crate::render::head_title;
 use crate::urls::{target_url, url_of};
 
@@ -122,7 +122,7 @@ pub struct TrueCopy {
     pub kind: CopyKind,
     /// The copied page, which may be a copy itself.
     pub of: String,
-    pub edit: Edit,
+    pub edit: TextEdit,
 }
 
 /// Knowledge about a host.
@@ -178,13 +178,13 @@ pub(crate) fn truth(web: &Web, port: u16, moment: u64) -> Truth {
     Truth { pages: true_pages(web, port, moment).collect(), hosts: hosts.collect() }
 }
 
-pub(crate) fn is_allowed(web: &Web, page: &Page) -> bool {
+pub(crate) fn is_allowed(web: &Web, page: &PlannedPage) -> bool {
     web.host_of(page).rules.as_ref().is_none_or(|rules| rules.allow(&page.path))
 }
 
 fn true_page(web: &Web, number: PageNo, port: u16, moment: u64, depth: Option<u32>) -> TruePage {
     let page = web.page(number);
-    let there = page.is_there(moment);
+    let there = page.exists_at(moment);
     let url = |number: PageNo| url_of(web, web.page(number), port);
     let (status, redirect) = match page.body {
         _ if !there => (page.status_when_absent(number), None),
@@ -241,11 +241,11 @@ fn true_page(web: &Web, number: PageNo, port: u16, moment: u64, depth: Option<u3
     }
 }
 
-fn true_copy(page: &Page) -> Option<(CopyKind, PageNo, Edit)> {
+fn true_copy(page: &PlannedPage) -> Option<(CopyKind, PageNo, TextEdit)> {
     let planned = page.copy.map(|copy| (copy.kind, copy.of, copy.edit));
     planned
-        .or(page.duplicate_of.map(|of| (CopyKind::Duplicate, of, Edit::Nothing)))
-        .or(page.near_duplicate_of.map(|of| (CopyKind::NearDuplicate, of, Edit::Ending)))
+        .or(page.duplicate_of.map(|of| (CopyKind::Duplicate, of, TextEdit::Nothing)))
+        .or(page.near_duplicate_of.map(|of| (CopyKind::NearDuplicate, of, TextEdit::Ending)))
 }
 
 /// Breadth-first from the home pages; a redirect has no cost, so its target goes to the front of the queue.
@@ -259,7 +259,7 @@ fn depths(web: &Web, moment: u64) -> Vec<Option<u32>> {
         }
         depths[number as usize] = Some(depth);
         let page = web.page(number);
-        if !is_allowed(web, page) || !page.is_there(moment) {
+        if !is_allowed(web, page) || !page.exists_at(moment) {
             continue;
         }
         if let Body::Redirect { to, .. } = page.body {
@@ -269,7 +269,7 @@ fn depths(web: &Web, moment: u64) -> Vec<Option<u32>> {
         let source_number = page.duplicate_of.unwrap_or(number);
         let draft = compose(web, source_number, moment);
         for link in links_of(web, web.page(source_number), &draft) {
-            if let Target::Page(to) = link.to
+            if let LinkTarget::Page(to) = link.to
                 && depths[to as usize].is_none()
             {
                 queue.push_back((to, depth + 1));

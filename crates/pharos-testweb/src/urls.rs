@@ -2,26 +2,26 @@
 
 use std::fmt::Write;
 
-use crate::model::{Link, Page, Spelling, Target, Web};
+use crate::model::{LinkTarget, PageLink, PlannedPage, Spelling, Web};
 
 /// Returns the URL of a page as a WHATWG parser prints it.
-pub(crate) fn url_of(web: &Web, page: &Page, port: u16) -> String {
+pub(crate) fn url_of(web: &Web, page: &PlannedPage, port: u16) -> String {
     format!("http://{}:{port}{}", web.host_of(page).name, page.path)
 }
 
 /// Returns the target URL of a link, without fragment.
-pub(crate) fn target_url(web: &Web, link: &Link, port: u16) -> String {
+pub(crate) fn target_url(web: &Web, link: &PageLink, port: u16) -> String {
     match &link.to {
-        Target::Page(number) => url_of(web, web.page(*number), port),
-        Target::Outside(url) => url.clone(),
+        LinkTarget::Page(number) => url_of(web, web.page(*number), port),
+        LinkTarget::Outside(url) => url.clone(),
     }
 }
 
 /// Returns the target URL of a link in the spelling of this link on this page.
-pub(crate) fn spell(web: &Web, from: &Page, link: &Link, port: u16) -> String {
+pub(crate) fn spell(web: &Web, from: &PlannedPage, link: &PageLink, port: u16) -> String {
     let to = match &link.to {
-        Target::Page(number) => web.page(*number),
-        Target::Outside(url) => return url.clone(),
+        LinkTarget::Page(number) => web.page(*number),
+        LinkTarget::Outside(url) => return url.clone(),
     };
     let near = from.host == to.host && !from.has_duplicates;
     let host = &web.host_of(to).name;

@@ -61,14 +61,14 @@ const ZH_TITLES: &[&str] = &[
 ];
 
 /// Text generator for one language and topic.
-pub(crate) struct Writer {
+pub(crate) struct TextWriter {
     lang: Lang,
     topic: usize,
 }
 
-impl Writer {
-    pub(crate) fn new(lang: Lang, topic: usize) -> Writer {
-        Writer { lang, topic: topic % TOPICS.len() }
+impl TextWriter {
+    pub(crate) fn new(lang: Lang, topic: usize) -> TextWriter {
+        TextWriter { lang, topic: topic % TOPICS.len() }
     }
 
     fn lexicon(&self) -> &'static Lexicon {
@@ -220,8 +220,8 @@ mod tests {
 
     #[test]
     fn english_reads_like_english() {
-        let mut rng = Rng::of(&[3]);
-        let text = Writer::new(Lang::En, 0).paragraph(60, &mut rng);
+        let mut rng = Rng::from_parts(&[3]);
+        let text = TextWriter::new(Lang::En, 0).paragraph(60, &mut rng);
         assert!(text.ends_with('.') && text.starts_with(|first: char| first.is_ascii_uppercase()), "{text}");
         assert!(!text.contains(['{', '}']));
         let mut article = String::new();
@@ -232,10 +232,10 @@ mod tests {
 
     #[test]
     fn word_frequencies_fall_like_zipf_says() {
-        let mut rng = Rng::of(&[4]);
+        let mut rng = Rng::from_parts(&[4]);
         let mut counts: HashMap<String, usize> = HashMap::new();
         for topic in 0..12 {
-            let text = Writer::new(Lang::En, topic).paragraph(40_000, &mut rng).to_lowercase();
+            let text = TextWriter::new(Lang::En, topic).paragraph(40_000, &mut rng).to_lowercase();
             for word in text.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty()) {
                 *counts.entry(word.to_owned()).or_default() += 1;
             }

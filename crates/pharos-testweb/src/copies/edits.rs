@@ -2,35 +2,40 @@
 
 use std::ops::Range;
 
-use super::Edit;
+use super::TextEdit;
 use crate::rng::Rng;
-use crate::writer::{Writer, capital};
+use crate::writer::{TextWriter, capital};
 
 /// Edits a text of several paragraphs.
-pub(super) fn apply(edit: Edit, paragraphs: &mut Vec<String>, writer: &Writer, rng: &mut Rng) {
+pub(super) fn apply(edit: TextEdit, paragraphs: &mut Vec<String>, writer: &TextWriter, rng: &mut Rng) {
     match edit {
-        Edit::Words { percent } => replace_words(paragraphs, percent, writer, rng),
-        Edit::Added => {
+        TextEdit::Words { percent } => replace_words(paragraphs, percent, writer, rng),
+        TextEdit::Added => {
             let place = rng.between(1, paragraphs.len());
             paragraphs.insert(place, writer.paragraph(60, rng));
         }
-        Edit::Dropped if paragraphs.len() > 1 => {
+        TextEdit::Dropped if paragraphs.len() > 1 => {
             let place = rng.between(1, paragraphs.len() - 1);
             paragraphs.remove(place);
         }
-        Edit::Moved if paragraphs.len() > 1 => {
+        TextEdit::Moved if paragraphs.len() > 1 => {
             let from = rng.below(paragraphs.len());
             let moved = paragraphs.remove(from);
             let to = (from + rng.between(1, paragraphs.len())) % (paragraphs.len() + 1);
             paragraphs.insert(to, moved);
         }
-        Edit::Part { percent } => cut(paragraphs, percent, rng),
-        Edit::Dropped | Edit::Moved | Edit::Nothing | Edit::Source | Edit::Ending | Edit::Banner => {}
+        TextEdit::Part { percent } => extract_part(paragraphs, percent, rng),
+        TextEdit::Dropped
+        | TextEdit::Moved
+        | TextEdit::Nothing
+        | TextEdit::Source
+        | TextEdit::Ending
+        | TextEdit::Banner => {}
     }
 }
 
 /// Replaces this share of the words, at least one.
-fn replace_words(paragraphs: &mut [String], percent: u8, writer: &Writer, rng: &mut Rng) {
+fn replace_words(paragraphs: &mut [String], percent: u8, writer: &TextWriter, rng: &mut Rng) {
     let words: Vec<Vec<Range<usize>>> = paragraphs.iter().map(|text| words_of(text)).collect();
     let mut left: usize = words.iter().map(Vec::len).sum();
     let mut wanted = (left * usize::from(percent)).div_ceil(100);
@@ -48,7 +53,7 @@ fn replace_words(paragraphs: &mut [String], percent: u8, writer: &Writer, rng: &
     }
 }
 
-fn other_word(word: &str, writer: &Writer, rng: &mut Rng) -> String {
+fn other_word(word: &str, writer: &TextWriter, rng: &mut Rng) -> String {
     loop {
         let other = writer.word(rng);
         if !other.eq_ignore_ascii_case(word) {
@@ -76,7 +81,7 @@ fn belongs_to(word: &str, letter: char) -> bool {
 }
 
 /// Keeps consecutive sentences that make up this share of the text.
-fn cut(paragraphs: &mut Vec<String>, percent: u8, rng: &mut Rng) {
+fn extract_part(paragraphs: &mut Vec<String>, percent: u8, rng: &mut Rng) {
     let length = |text: &str| text.chars().count();
     let total: usize = paragraphs.iter().map(|text| length(text)).sum();
     let wanted = total * usize::from(percent) / 100;
@@ -116,8 +121,8 @@ mod tests {
 
     #[test]
     fn as_many_words_are_replaced_as_was_planned() {
-        let writer = Writer::new(Lang::En, 0);
-        let mut rng = Rng::of(&[1]);
+        let writer = TextWriter::new(Lang::En, 0);
+        let mut rng = Rng::from_parts(&[1]);
         let before: Vec<String> = (0..4).map(|_| writer.paragraph(80, &mut rng)).collect();
         for percent in 1..=8 {
             let mut after = before.clone();
@@ -131,12 +136,12 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_paragraph_stands_elsewhere() {
-        let writer = Writer::new(Lang::Zh, 0);
+    fn a_moved_paragraph_changes_position() {
+        let writer = TextWriter::new(Lang::Zh, 0);
         let texts: Vec<String> = ["一", "二", "三"].map(str::to_owned).to_vec();
         for seed in 0..30 {
             let mut moved = texts.clone();
-            apply(Edit::Moved, &mut moved, &writer, &mut Rng::of(&[seed]));
+            apply(TextEdit::Moved, &mut moved, &writer, &mut Rng::from_parts(&[seed]));
             assert_ne!(moved, texts);
             moved.sort();
             let mut all = texts.clone();

@@ -1,44 +1,51 @@
 //! Pages of a mirror: the same text, with the links of the mirror.
 
-use super::{Edit, PlannedCopy};
-use crate::model::{Block, Draft, Lang, Link, Page, PageKind, Span, Spelling, Target, Web};
+use super::{PlannedCopy, TextEdit};
+use crate::model::{
+    ContentBlock, Lang, LinkTarget, PageDraft, PageKind, PageLink, PlannedPage, Spelling, TextSpan, Web,
+};
 use crate::truth::is_allowed;
 
 /// Turns the content of a page into that of its mirror.
-pub(super) fn settle(web: &Web, page: &Page, copy: PlannedCopy, mut draft: Draft) -> Draft {
+pub(super) fn adapt_links(
+    web: &Web,
+    page: &PlannedPage,
+    copy: PlannedCopy,
+    mut draft: PageDraft,
+) -> PageDraft {
     let mirrored = web.page(copy.of).host;
-    let lead_home = |link: &mut Link, in_text: bool| {
-        let Target::Page(to) = link.to else { return };
+    let retarget = |link: &mut PageLink, in_text: bool| {
+        let LinkTarget::Page(to) = link.to else { return };
         let target = web.page(to);
         if target.host != mirrored || (in_text && stays_with_original(web, target, link.spelling)) {
             return;
         }
         if let Some(own) = web.page_at(page.host, &target.path) {
-            link.to = Target::Page(own);
+            link.to = LinkTarget::Page(own);
         }
     };
     for block in &mut draft.blocks {
         match block {
-            Block::Paragraph(spans) => {
+            ContentBlock::Paragraph(spans) => {
                 for span in spans {
-                    if let Span::Link(link) = span {
-                        lead_home(link, true);
+                    if let TextSpan::Link(link) = span {
+                        retarget(link, true);
                     }
                 }
             }
-            Block::Links(items) => items.iter_mut().for_each(|(link, _)| lead_home(link, false)),
-            Block::Pager(links) | Block::Frames(links) => {
-                links.iter_mut().for_each(|link| lead_home(link, false));
+            ContentBlock::Links(items) => items.iter_mut().for_each(|(link, _)| retarget(link, false)),
+            ContentBlock::Pager(links) | ContentBlock::Frames(links) => {
+                links.iter_mut().for_each(|link| retarget(link, false));
             }
-            Block::Heading(_)
-            | Block::Facts(_)
-            | Block::Steps(_)
-            | Block::Quote(_)
-            | Block::Picture { .. } => {}
+            ContentBlock::Heading(_)
+            | ContentBlock::Facts(_)
+            | ContentBlock::Steps(_)
+            | ContentBlock::Quote(_)
+            | ContentBlock::Picture { .. } => {}
         }
     }
-    draft.related.iter_mut().for_each(|link| lead_home(link, false));
-    if copy.edit == Edit::Banner {
+    draft.related.iter_mut().for_each(|link| retarget(link, false));
+    if copy.edit == TextEdit::Banner {
         draft.blocks.insert(0, banner(page.lang, &web.hosts[mirrored as usize].name));
     }
     draft
@@ -46,7 +53,7 @@ pub(super) fn settle(web: &Web, page: &Page, copy: PlannedCopy, mut draft: Draft
 
 /// Returns `true` if a mirror keeps a link to the original: it rewrites menus and lists, but not absolute URLs in
 /// texts. Pages in no list must be linked all the same, or they would be unreachable on the mirror.
-fn stays_with_original(web: &Web, target: &Page, spelling: Spelling) -> bool {
+fn stays_with_original(web: &Web, target: &PlannedPage, spelling: Spelling) -> bool {
     let absolute = matches!(spelling, Spelling::Absolute | Spelling::Capitals);
     let listed = matches!(target.kind, PageKind::Home | PageKind::Article | PageKind::Table)
         && target.duplicate_of.is_none()
@@ -55,10 +62,10 @@ fn stays_with_original(web: &Web, target: &Page, spelling: Spelling) -> bool {
     absolute && listed
 }
 
-fn banner(lang: Lang, host: &str) -> Block {
+fn banner(lang: Lang, host: &str) -> ContentBlock {
     let text = match lang {
         Lang::En => format!("This is a mirror of {host}, renewed every day."),
         Lang::Zh => format!("本站是{host}的镜像，内容每日更新。"),
     };
-    Block::Paragraph(vec![Span::Text(text)])
+    ContentBlock::Paragraph(vec![TextSpan::Text(text)])
 }

@@ -2,7 +2,7 @@
 
 use crate::model::{Host, Lang};
 use crate::rng::Rng;
-use crate::writer::Writer;
+use crate::writer::TextWriter;
 
 /// Purpose of the random stream of series.
 const STREAM: u64 = 202;
@@ -46,8 +46,8 @@ pub(crate) struct Series {
 impl Series {
     /// Creates the series of this number, on this host.
     pub(crate) fn new(seed: u64, number: u32, host: &Host) -> Series {
-        let mut rng = Rng::of(&[seed, STREAM, u64::from(number)]);
-        let name = Writer::new(host.lang, host.topic).title(&mut rng);
+        let mut rng = Rng::from_parts(&[seed, STREAM, u64::from(number)]);
+        let name = TextWriter::new(host.lang, host.topic).title(&mut rng);
         let (about, disclaimers) = match host.lang {
             Lang::En => (EN_ABOUT, EN_DISCLAIMERS),
             Lang::Zh => (ZH_ABOUT, ZH_DISCLAIMERS),

@@ -1,12 +1,12 @@
 //! 海滨大学 (Chinese, GBK): schools, notices, clubs and canteens of an imaginary university by the sea.
 
-use super::{Entry, Site, list_of, neighbours};
-use crate::model::{Charset, Declared, Lang, Look, PageKind};
+use super::{DemoPage, DemoSite, list_of, neighbours};
+use crate::model::{Charset, CharsetDeclaration, Lang, Layout, PageKind};
 
 /// Slug, title, keywords, text.
-type Row = (&'static str, &'static str, &'static str, &'static str);
+type CampusRow = (&'static str, &'static str, &'static str, &'static str);
 
-const SCHOOLS: &[Row] = &[
+const SCHOOLS: &[CampusRow] = &[
     (
         "haiyang",
         "海洋学院：从潮汐到深海",
@@ -57,7 +57,7 @@ const SCHOOLS: &[Row] = &[
     ),
 ];
 
-const NOTICES: &[Row] = &[
+const NOTICES: &[CampusRow] = &[
     (
         "tushuguan",
         "图书馆延长开放时间的通知",
@@ -108,7 +108,7 @@ const NOTICES: &[Row] = &[
     ),
 ];
 
-const CLUBS: &[Row] = &[
+const CLUBS: &[CampusRow] = &[
     (
         "tianwen",
         "天文社：周五晚上去看星星",
@@ -153,7 +153,7 @@ const CLUBS: &[Row] = &[
     ),
 ];
 
-const LIFE: &[Row] = &[
+const LIFE: &[CampusRow] = &[
     (
         "shitang-yi",
         "一食堂：海鲜面和八点钟的队伍",
@@ -192,8 +192,8 @@ const LIFE: &[Row] = &[
     ),
 ];
 
-pub(super) fn site() -> Site {
-    let mut entries: Vec<Entry> = Vec::new();
+pub(super) fn site() -> DemoSite {
+    let mut entries: Vec<DemoPage> = Vec::new();
     for (folder, table, author) in [
         ("school", SCHOOLS, "校新闻中心"),
         ("notice", NOTICES, "校长办公室"),
@@ -203,7 +203,7 @@ pub(super) fn site() -> Site {
         let paths: Vec<String> = table.iter().map(|row| format!("/{folder}/{}", row.0)).collect();
         for (number, (_, title, keywords, text)) in table.iter().enumerate() {
             entries.push(
-                Entry::article(Lang::Zh, &paths[number], *title, (*text).to_owned())
+                DemoPage::article(Lang::Zh, &paths[number], *title, (*text).to_owned())
                     .by(author, 15 + 26 * number as u64)
                     .keywords(*keywords)
                     .related(neighbours(&paths, number, 3)),
@@ -217,19 +217,20 @@ pub(super) fn site() -> Site {
         ("/life/", "海滨大学校园生活", "吃饭、睡觉、散步和猫。"),
     ] {
         let text = format!("{intro}\n{}", list_of(&entries, path));
-        entries.push(Entry::hub(Lang::Zh, path, title, text).by("", 18));
+        entries.push(DemoPage::hub(Lang::Zh, path, title, text).by("", 18));
     }
     let home = "海滨大学在山与海之间，建校七十年，校训是“守夜，点灯”。\n## 快速入口\n* /school/ | 院系设置\n* /notice/ | 通知公告\n* /club/ | 学生社团\n\
                 * /life/ | 校园生活\n## 最新\n* /notice/tushuguan | 开放到夜里十一点半\n* /school/jisuanji | 从零写一个搜索引擎\n* /club/jushe | 话剧\n\
                 友情链接：[[search-handbook.localhost/zh/|搜索引擎手册]]、[[star-club.localhost/zh/|星空俱乐部]]。\n";
-    entries.push(Entry::new(PageKind::Home, Lang::Zh, "/", "海滨大学：在山与海之间", home.into()).by("", 5));
-    Site {
+    entries
+        .push(DemoPage::new(PageKind::Home, Lang::Zh, "/", "海滨大学：在山与海之间", home.into()).by("", 5));
+    DemoSite {
         host: "campus.localhost",
         title: "海滨大学",
         lang: Lang::Zh,
         charset: Charset::Gbk,
-        declared: Declared::Header,
-        look: Look::Divisions,
+        declared: CharsetDeclaration::Header,
+        look: Layout::Divisions,
         navigation: &[
             ("/", "首页"),
             ("/school/", "院系设置"),

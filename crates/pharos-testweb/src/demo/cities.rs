@@ -1,8 +1,8 @@
 //! 城市漫步 (Chinese): cities to walk in, with weather, food and an English postcard each. The cities are real, the
 //! advice is invented.
 
-use super::{Entry, Site, neighbours};
-use crate::model::{Charset, Declared, Lang, Look, PageKind};
+use super::{DemoPage, DemoSite, neighbours};
+use crate::model::{Charset, CharsetDeclaration, Lang, Layout, PageKind};
 
 struct City {
     slug: &'static str,
@@ -274,8 +274,8 @@ const CITIES: &[City] = &[
     },
 ];
 
-pub(super) fn site() -> Site {
-    let mut entries: Vec<Entry> = Vec::new();
+pub(super) fn site() -> DemoSite {
+    let mut entries: Vec<DemoPage> = Vec::new();
     let homes: Vec<String> = CITIES.iter().map(|city| format!("/{}/", city.slug)).collect();
     for (number, city) in CITIES.iter().enumerate() {
         entries.extend(pages_of(number, city, &homes));
@@ -291,22 +291,23 @@ pub(super) fn site() -> Site {
         postcards.push_str(&format!("* /postcards/{} | {}\n", city.slug, city.zh));
     }
     all.push_str("## 专题\n* /天气/ | 十四座城市的天气\n* /美食/ | 十四座城市的早晨\n* /postcards/ | in English\n海边的城市都有灯塔，灯塔的事请看[[dengta.localhost/|灯塔故事]]。\n");
-    entries.push(Entry::hub(Lang::Zh, "/天气/", "十四座城市的天气与穿衣", weather).by("", 28));
-    entries.push(Entry::hub(Lang::Zh, "/美食/", "十四座城市的早晨与美食", food).by("", 27));
+    entries.push(DemoPage::hub(Lang::Zh, "/天气/", "十四座城市的天气与穿衣", weather).by("", 28));
+    entries.push(DemoPage::hub(Lang::Zh, "/美食/", "十四座城市的早晨与美食", food).by("", 27));
     entries.push(
-        Entry::hub(Lang::En, "/postcards/", "Postcards from fourteen Chinese cities", postcards).by("", 26),
+        DemoPage::hub(Lang::En, "/postcards/", "Postcards from fourteen Chinese cities", postcards)
+            .by("", 26),
     );
     entries.push(
-        Entry::new(PageKind::Home, Lang::Zh, "/", "城市漫步：十四座城市的天气、美食和散步路线", all)
+        DemoPage::new(PageKind::Home, Lang::Zh, "/", "城市漫步：十四座城市的天气、美食和散步路线", all)
             .by("", 8),
     );
-    Site {
+    DemoSite {
         host: "city-walks.localhost",
         title: "城市漫步",
         lang: Lang::Zh,
         charset: Charset::Utf8,
-        declared: Declared::Header,
-        look: Look::Divisions,
+        declared: CharsetDeclaration::Header,
+        look: Layout::Divisions,
         navigation: &[
             ("/", "首页"),
             ("/天气/", "天气"),
@@ -321,7 +322,7 @@ pub(super) fn site() -> Site {
     }
 }
 
-fn pages_of(number: usize, city: &City, homes: &[String]) -> [Entry; 4] {
+fn pages_of(number: usize, city: &City, homes: &[String]) -> [DemoPage; 4] {
     let City { slug, zh, en, best, nature, seasons, wear, walks, foods, table, postcard } = city;
     let month = best.0;
     let in_season = |season: usize| {
@@ -362,11 +363,11 @@ fn pages_of(number: usize, city: &City, homes: &[String]) -> [Entry; 4] {
     );
     let age = 55 + 21 * number as u64;
     [
-        Entry::hub(Lang::Zh, format!("/{slug}/"), format!("{zh}漫步：三条路线走进{zh}"), guide)
+        DemoPage::hub(Lang::Zh, format!("/{slug}/"), format!("{zh}漫步：三条路线走进{zh}"), guide)
             .by("许一舟", age)
             .keywords(format!("{zh}, 旅游, 散步"))
             .related(neighbours(homes, number, 3)),
-        Entry::article(
+        DemoPage::article(
             Lang::Zh,
             format!("/{slug}/weather"),
             format!("{zh}天气：四季气候与穿衣指南"),
@@ -374,10 +375,10 @@ fn pages_of(number: usize, city: &City, homes: &[String]) -> [Entry; 4] {
         )
         .by("许一舟", age + 3)
         .keywords(format!("{zh}, 天气, 气候, 穿衣")),
-        Entry::article(Lang::Zh, format!("/{slug}/food"), format!("{zh}吃什么：从{first}到{third}"), food)
+        DemoPage::article(Lang::Zh, format!("/{slug}/food"), format!("{zh}吃什么：从{first}到{third}"), food)
             .by("秦小满", age + 6)
             .keywords(format!("{zh}, 美食, {first}")),
-        Entry::article(Lang::En, format!("/postcards/{slug}"), format!("A postcard from {en}"), english)
+        DemoPage::article(Lang::En, format!("/postcards/{slug}"), format!("A postcard from {en}"), english)
             .by("Mira Lowe", age + 9)
             .keywords(format!("{en}, travel"))
             .related([format!("/{slug}/")]),

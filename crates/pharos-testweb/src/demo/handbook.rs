@@ -1,7 +1,7 @@
 //! The Search Handbook (both languages): how a search engine works, one idea a page.
 
-use super::{Entry, Site, list_of, neighbours};
-use crate::model::{Charset, Declared, Lang, Look, PageKind};
+use super::{DemoPage, DemoSite, list_of, neighbours};
+use crate::model::{Charset, CharsetDeclaration, Lang, Layout, PageKind};
 
 struct Idea {
     slug: &'static str,
@@ -163,15 +163,15 @@ const IDEAS: &[Idea] = &[
     },
 ];
 
-pub(super) fn site() -> Site {
-    let mut entries: Vec<Entry> = Vec::new();
+pub(super) fn site() -> DemoSite {
+    let mut entries: Vec<DemoPage> = Vec::new();
     for lang in [Lang::En, Lang::Zh] {
         let prefix = if lang == Lang::En { "/en" } else { "/zh" };
         let paths: Vec<String> = IDEAS.iter().map(|idea| format!("{prefix}/{}", idea.slug)).collect();
         for (number, idea) in IDEAS.iter().enumerate() {
             let next = &IDEAS[(number + 1) % IDEAS.len()];
             let entry = match lang {
-                Lang::En => Entry::article(
+                Lang::En => DemoPage::article(
                     lang,
                     &paths[number],
                     idea.en,
@@ -179,7 +179,7 @@ pub(super) fn site() -> Site {
                 )
                 .by("Edwin Moor", 58 + 13 * number as u64)
                 .keywords(format!("search engine, {}", idea.part.0)),
-                Lang::Zh => Entry::article(
+                Lang::Zh => DemoPage::article(
                     lang,
                     &paths[number],
                     idea.zh,
@@ -200,22 +200,23 @@ pub(super) fn site() -> Site {
         list_of(&entries, "/zh/")
     );
     entries.push(
-        Entry::hub(Lang::En, "/en/", "How a search engine works, in eighteen pages", english).by("", 22),
+        DemoPage::hub(Lang::En, "/en/", "How a search engine works, in eighteen pages", english).by("", 22),
     );
-    entries.push(Entry::hub(Lang::Zh, "/zh/", "搜索引擎原理十八讲", chinese).by("", 22));
+    entries.push(DemoPage::hub(Lang::Zh, "/zh/", "搜索引擎原理十八讲", chinese).by("", 22));
     let home = "The Search Handbook explains search engines one idea at a time, in two languages. 搜索引擎手册，中英对照，一页讲一个概念。\n\
                 * /en/ | in English\n* /zh/ | 中文\n## Good places to start\n* /en/crawler | how pages are collected\n* /en/inverted-index | how they are found\n\
                 * /zh/segmentation | 中文分词\n* /zh/pagerank | 链接分析\nThe course that uses this handbook is taught at [[campus.localhost/|海滨大学]].\n";
     entries.push(
-        Entry::new(PageKind::Home, Lang::En, "/", "The Search Handbook 搜索引擎手册", home.into()).by("", 6),
+        DemoPage::new(PageKind::Home, Lang::En, "/", "The Search Handbook 搜索引擎手册", home.into())
+            .by("", 6),
     );
-    Site {
+    DemoSite {
         host: "search-handbook.localhost",
         title: "The Search Handbook",
         lang: Lang::En,
         charset: Charset::Utf8,
-        declared: Declared::Meta,
-        look: Look::Semantic,
+        declared: CharsetDeclaration::Meta,
+        look: Layout::Semantic,
         navigation: &[("/", "Home"), ("/en/", "English"), ("/zh/", "中文")],
         friends: &["campus.localhost", "star-club.localhost"],
         entries,

@@ -1,7 +1,7 @@
 //! The Tea Kitchen (both languages): teas and recipes, each page with a counterpart in the other language.
 
-use super::{Entry, Site, list_of, neighbours};
-use crate::model::{Charset, Declared, Lang, Look, PageKind};
+use super::{DemoPage, DemoSite, list_of, neighbours};
+use crate::model::{Charset, CharsetDeclaration, Lang, Layout, PageKind};
 use crate::writer::capital;
 
 struct Tea {
@@ -480,8 +480,8 @@ const DISHES: &[Dish] = &[
     },
 ];
 
-pub(super) fn site() -> Site {
-    let mut entries: Vec<Entry> = Vec::new();
+pub(super) fn site() -> DemoSite {
+    let mut entries: Vec<DemoPage> = Vec::new();
     for lang in [Lang::En, Lang::Zh] {
         let prefix = if lang == Lang::En { "/en" } else { "/zh" };
         let paths: Vec<String> = TEAS.iter().map(|tea| format!("{prefix}/tea/{}", tea.slug)).collect();
@@ -510,14 +510,14 @@ pub(super) fn site() -> Site {
         ("/zh/dish/", Lang::Zh, "家常菜谱与海港菜谱", "十二道小厨房也能做好的菜，圆形的厨房也行。"),
     ] {
         let text = format!("{intro}\n{}", list_of(&entries, path));
-        entries.push(Entry::hub(lang, path, title, text).by("", 40));
+        entries.push(DemoPage::hub(lang, path, title, text).by("", 40));
     }
     let home = "Put the kettle on. The Tea Kitchen is a cookbook in two languages: tea on the left burner, supper on the \
                 right.\n! tea-home | The kettle of the house\n## In English\n* /en/tea/ | teas\n* /en/dish/ | recipes\n## 中文\n* /zh/tea/ | 茶\n* /zh/dish/ | 菜谱\n\
                 ## Favourites of our readers\n* /en/dish/ginger-scones | the famous scones\n* /zh/dish/beef-noodles | 一碗面\n* /zh/tea/longjing | 春天的茶\n\
                 Curious where the dishes come from? Walk with us through the cities of [[city-walks.localhost/|城市漫步]].\n";
     entries.push(
-        Entry::new(
+        DemoPage::new(
             PageKind::Home,
             Lang::En,
             "/",
@@ -526,13 +526,13 @@ pub(super) fn site() -> Site {
         )
         .by("", 9),
     );
-    Site {
+    DemoSite {
         host: "tea-kitchen.localhost",
         title: "The Tea Kitchen",
         lang: Lang::En,
         charset: Charset::Utf8,
-        declared: Declared::Meta,
-        look: Look::Semantic,
+        declared: CharsetDeclaration::Meta,
+        look: Layout::Semantic,
         navigation: &[
             ("/", "Home"),
             ("/en/tea/", "Tea"),
@@ -545,7 +545,7 @@ pub(super) fn site() -> Site {
     }
 }
 
-fn tea_page(lang: Lang, number: usize, tea: &Tea, paths: &[String]) -> Entry {
+fn tea_page(lang: Lang, number: usize, tea: &Tea, paths: &[String]) -> DemoPage {
     let Tea { slug, en, zh, kind, home, degrees, minutes, taste, note } = tea;
     let picture = format!("! tea-{slug} | {en} {zh}\n");
     let (title, text) = match lang {
@@ -580,13 +580,13 @@ fn tea_page(lang: Lang, number: usize, tea: &Tea, paths: &[String]) -> Entry {
         }
     };
     let keywords = if lang == Lang::En { format!("tea, {}", kind.0) } else { format!("茶, {}", kind.1) };
-    Entry::article(lang, &paths[number], title, text)
+    DemoPage::article(lang, &paths[number], title, text)
         .by(if lang == Lang::En { "Flora Penn" } else { "沈清茗" }, 50 + 23 * number as u64)
         .keywords(keywords)
         .related(neighbours(paths, number, 3))
 }
 
-fn dish_page(lang: Lang, number: usize, dish: &Dish, paths: &[String]) -> Entry {
+fn dish_page(lang: Lang, number: usize, dish: &Dish, paths: &[String]) -> DemoPage {
     let Dish { slug, en, zh, minutes, serves, hint, things, steps } = dish;
     let numbered = |steps: &[&str]| steps.iter().map(|step| format!("1. {step}\n")).collect::<String>();
     let tea = &TEAS[(number * 5) % TEAS.len()];
@@ -617,7 +617,7 @@ fn dish_page(lang: Lang, number: usize, dish: &Dish, paths: &[String]) -> Entry 
             ),
         ),
     };
-    Entry::article(lang, &paths[number], title, text)
+    DemoPage::article(lang, &paths[number], title, text)
         .by(if lang == Lang::En { "Flora Penn" } else { "沈清茗" }, 65 + 19 * number as u64)
         .keywords(if lang == Lang::En {
             format!("recipe, {minutes} minutes")

@@ -1,7 +1,7 @@
 //! The Lighthouse Museum (English): thirty lighthouses of an imaginary coast, their keepers, and how they work.
 
-use super::{Entry, Site, list_of, neighbours};
-use crate::model::{Charset, Declared, Lang, Look, PageKind};
+use super::{DemoPage, DemoSite, list_of, neighbours};
+use crate::model::{Charset, CharsetDeclaration, Lang, Layout, PageKind};
 
 struct Lighthouse {
     slug: &'static str,
@@ -285,12 +285,12 @@ const HOW: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-pub(super) fn site() -> Site {
-    let mut entries: Vec<Entry> = Vec::new();
+pub(super) fn site() -> DemoSite {
+    let mut entries: Vec<DemoPage> = Vec::new();
     let paths: Vec<String> = LIGHTHOUSES.iter().map(|light| format!("/lights/{}", light.slug)).collect();
     for (number, light) in LIGHTHOUSES.iter().enumerate() {
         entries.push(
-            Entry::article(Lang::En, &paths[number], title_of(number, light), tell(number, light))
+            DemoPage::article(Lang::En, &paths[number], title_of(number, light), tell(number, light))
                 .by(["Clara Whitby", "Hugo Marsh", "Iris Tanner"][number % 3], 60 + 29 * number as u64)
                 .keywords(format!("lighthouse, {}, built in {}", light.name, light.year))
                 .related(neighbours(&paths, number, 3)),
@@ -299,7 +299,7 @@ pub(super) fn site() -> Site {
     let keeper_paths: Vec<String> = KEEPERS.iter().map(|keeper| format!("/keepers/{}", keeper.0)).collect();
     for (number, (_, title, tower, text)) in KEEPERS.iter().enumerate() {
         entries.push(
-            Entry::article(
+            DemoPage::article(
                 Lang::En,
                 &keeper_paths[number],
                 *title,
@@ -314,7 +314,7 @@ pub(super) fn site() -> Site {
     let how_paths: Vec<String> = HOW.iter().map(|how| format!("/how/{}", how.0)).collect();
     for (number, (_, title, keywords, text)) in HOW.iter().enumerate() {
         entries.push(
-            Entry::article(Lang::En, &how_paths[number], *title, (*text).to_owned())
+            DemoPage::article(Lang::En, &how_paths[number], *title, (*text).to_owned())
                 .by("Hugo Marsh", 120 + 17 * number as u64)
                 .keywords(*keywords)
                 .related(neighbours(&how_paths, number, 3)),
@@ -325,13 +325,13 @@ pub(super) fn site() -> Site {
     entries.extend(galleries());
     entries.push(visit());
     hubs(&mut entries);
-    Site {
+    DemoSite {
         host: "lighthouse-museum.localhost",
         title: "The Lighthouse Museum of Port Aster",
         lang: Lang::En,
         charset: Charset::Utf8,
-        declared: Declared::Header,
-        look: Look::Semantic,
+        declared: CharsetDeclaration::Header,
+        look: Layout::Semantic,
         navigation: &[
             ("/", "Home"),
             ("/lights/", "Lighthouses"),
@@ -401,7 +401,7 @@ fn after(number: usize, tower: &str) -> String {
     }
 }
 
-fn pharos() -> Entry {
+fn pharos() -> DemoPage {
     let text = "The word for lighthouse in many languages, phare, faro, farol, comes from one small island: Pharos, \
                 in front of the harbour of Alexandria.\n\
                 ## A wonder that worked\n\
@@ -416,7 +416,7 @@ fn pharos() -> Entry {
                 [[/lights/pharos-replica|Little Pharos]] in the garden is a guess.\n\
                 A Chinese account is at [[dengta.localhost/shi/faluosi|法罗斯：亚历山大的灯塔]]. The search engine that you \
                 may be using right now took its name from this island.\n";
-    Entry::article(
+    DemoPage::article(
         Lang::En,
         "/history/pharos-of-alexandria",
         "The Pharos of Alexandria, first of all lighthouses",
@@ -426,7 +426,7 @@ fn pharos() -> Entry {
     .keywords("Pharos, Alexandria, history, wonder of the world")
 }
 
-fn false_lights() -> Entry {
+fn false_lights() -> DemoPage {
     let text = "Was it ever true that thieves lured ships on to the rocks with false lights? The museum has collected \
                 the evidence for and against.\n\
                 Against it speaks that a captain who sees a light on a dark coast turns away from it, not towards it. \
@@ -434,7 +434,7 @@ fn false_lights() -> Entry {
                 [[/lights/wreckers-cove|Wreckers' Cove]].\n\
                 The exhibition leaves the verdict to the visitor. On the last wall you may vote with a white or a black \
                 pebble; at the moment the cow is winning.\n";
-    Entry::article(
+    DemoPage::article(
         Lang::En,
         "/exhibits/false-lights",
         "False lights: wreckers, lanterns and one cow",
@@ -444,7 +444,7 @@ fn false_lights() -> Entry {
     .keywords("wreckers, exhibition")
 }
 
-fn galleries() -> Vec<Entry> {
+fn galleries() -> Vec<DemoPage> {
     let night = "lights at night";
     let sets = [
         ("storm", "Lighthouses in storm: a gallery of twelve winters", "waves over the gallery", 0),
@@ -465,25 +465,25 @@ fn galleries() -> Vec<Entry> {
                 text.push_str(&format!("! lighthouse-{slug}-{} | {}: {what}\n", light.slug, light.name));
                 text.push_str(&format!("* /lights/{} | built in {}\n", light.slug, light.year));
             }
-            Entry::new(PageKind::Picture, Lang::En, format!("/gallery/{slug}"), *title, text)
+            DemoPage::new(PageKind::Picture, Lang::En, format!("/gallery/{slug}"), *title, text)
                 .by("Friends of the Museum", 80)
                 .keywords(format!("pictures, {what}"))
         })
         .collect()
 }
 
-fn visit() -> Entry {
+fn visit() -> DemoPage {
     let text = "The museum is open daily from ten to five, in winter until the lamp is lit. Children under ten and \
                 keepers of any age enter free.\n\
                 = Address: 1 Pier Street, Port Aster\n= Ferry: line 4, stop Old Harbour\n= Café: tea from eleven, soup from twelve\n\
                 The ferry timetable is printed by the [[harbour-news.localhost/|Harbour News]]; the café buys its scones and \
                 recipes from the [[tea-kitchen.localhost/|Tea Kitchen]].\n";
-    Entry::article(Lang::En, "/visit", "Plan your visit to the Lighthouse Museum", text.into())
+    DemoPage::article(Lang::En, "/visit", "Plan your visit to the Lighthouse Museum", text.into())
         .by("Clara Whitby", 20)
         .keywords("opening hours, tickets")
 }
 
-fn hubs(entries: &mut Vec<Entry>) {
+fn hubs(entries: &mut Vec<DemoPage>) {
     for (path, title, intro) in [
         (
             "/lights/",
@@ -503,13 +503,14 @@ fn hubs(entries: &mut Vec<Entry>) {
         ("/gallery/", "Picture galleries of the museum", "Storm, dawn, night, and doors."),
     ] {
         let text = format!("{intro}\n{}", list_of(entries, path));
-        entries.push(Entry::hub(Lang::En, path, title, text).by("", 30));
+        entries.push(DemoPage::hub(Lang::En, path, title, text).by("", 30));
     }
     let exhibits = "What to see in the main hall: the curved bed of [[/lights/the-needle|The Needle]], the chess board \
                     of [[/keepers/jonas-pike|Jonas Pike]], the trumpet of [[/keepers/samuel-oake|Samuel Oake]].\n\
                     * /exhibits/false-lights | until the end of June\n* /history/pharos-of-alexandria | permanent\n\
                     * /how/how-a-fresnel-lens-works | with a lens to touch\n";
-    entries.push(Entry::hub(Lang::En, "/exhibits/", "Exhibits in the main hall", exhibits.into()).by("", 25));
+    entries
+        .push(DemoPage::hub(Lang::En, "/exhibits/", "Exhibits in the main hall", exhibits.into()).by("", 25));
     let home = "Welcome to the Lighthouse Museum, where thirty lamps are kept from going out. We collect towers, lenses, \
                 log books and the stories of those who stayed awake so that others could sleep.\n\
                 ! lighthouse-welcome | The Old Harbour Light and the museum quay\n\
@@ -520,7 +521,7 @@ fn hubs(entries: &mut Vec<Entry>) {
                 * /exhibits/false-lights | new exhibition\n* /lights/merchants-light | tower of the month\n\
                 For readers of Chinese our sister site tells [[dengta.localhost/|灯塔故事]].\n";
     entries.push(
-        Entry::new(
+        DemoPage::new(
             PageKind::Home,
             Lang::En,
             "/",

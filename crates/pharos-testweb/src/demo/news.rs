@@ -1,12 +1,12 @@
 //! The Harbour News (English): events in Port Aster, Lanternhaven and Low Sallow.
 
-use super::{Entry, Site, list_of, neighbours};
-use crate::model::{Charset, Declared, Lang, Look, PageKind};
+use super::{DemoPage, DemoSite, list_of, neighbours};
+use crate::model::{Charset, CharsetDeclaration, Lang, Layout, PageKind};
 
 /// Slug, headline, keywords, text.
-type Story = (&'static str, &'static str, &'static str, &'static str);
+type NewsRow = (&'static str, &'static str, &'static str, &'static str);
 
-const TOWN: &[Story] = &[
+const TOWN: &[NewsRow] = &[
     (
         "library-night-readers",
         "Port Aster library opens until midnight for night readers",
@@ -63,7 +63,7 @@ const TOWN: &[Story] = &[
     ),
 ];
 
-const HARBOUR: &[Story] = &[
+const HARBOUR: &[NewsRow] = &[
     (
         "regatta-dead-heat",
         "Regatta ends in a dead heat after five hours",
@@ -120,7 +120,7 @@ const HARBOUR: &[Story] = &[
     ),
 ];
 
-const OUTDOORS: &[Story] = &[
+const OUTDOORS: &[NewsRow] = &[
     (
         "mount-sallow-trail",
         "Walking up Mount Sallow to the Cold Shoulder light",
@@ -159,7 +159,7 @@ const OUTDOORS: &[Story] = &[
     ),
 ];
 
-const WEATHER: &[Story] = &[
+const WEATHER: &[NewsRow] = &[
     (
         "storm-of-the-decade",
         "Storm reaches hurricane force at North Aster Foreland",
@@ -198,9 +198,9 @@ const WEATHER: &[Story] = &[
     ),
 ];
 
-pub(super) fn site() -> Site {
-    let mut entries: Vec<Entry> = Vec::new();
-    let parts: [(&str, &[Story], [&'static str; 2]); 4] = [
+pub(super) fn site() -> DemoSite {
+    let mut entries: Vec<DemoPage> = Vec::new();
+    let parts: [(&str, &[NewsRow], [&'static str; 2]); 4] = [
         ("town", TOWN, ["Ada Marsh", "Ben Carrow"]),
         ("harbour", HARBOUR, ["Ben Carrow", "Mira Lowe"]),
         ("outdoors", OUTDOORS, ["Mira Lowe", "Jonas Reed"]),
@@ -210,7 +210,7 @@ pub(super) fn site() -> Site {
         let paths: Vec<String> = table.iter().map(|story| format!("/{folder}/{}", story.0)).collect();
         for (number, (_, headline, keywords, text)) in table.iter().enumerate() {
             entries.push(
-                Entry::article(Lang::En, &paths[number], *headline, (*text).to_owned())
+                DemoPage::article(Lang::En, &paths[number], *headline, (*text).to_owned())
                     .by(authors[number % 2], (2 + part + 9 * number) as u64)
                     .keywords(*keywords)
                     .related(neighbours(&paths, number, 3)),
@@ -234,13 +234,13 @@ pub(super) fn site() -> Site {
         ("/weather/", "Weather on the Aster coast", "Wind, fog, frost and the printer's knee."),
     ] {
         let text = format!("{intro}\n{}", list_of(&entries, path));
-        entries.push(Entry::hub(Lang::En, path, title, text).by("", 4));
+        entries.push(DemoPage::hub(Lang::En, path, title, text).by("", 4));
     }
     let about = "The Harbour News has been printed in Port Aster since 1888, at first on the back of tide tables. It appears daily, \
                  except when the press is warm enough for the cat to sleep on.\n= Editor: Ada Marsh\n= Weather: Greta Ash and the printer's knee\n\
                  = Letters: to the editor, by ferry\nCorrections are printed in the same size as the mistake.\n";
     entries.push(
-        Entry::article(Lang::En, "/about", "About the Harbour News", about.into())
+        DemoPage::article(Lang::En, "/about", "About the Harbour News", about.into())
             .by("Ada Marsh", 300)
             .keywords("newspaper"),
     );
@@ -250,16 +250,16 @@ pub(super) fn site() -> Site {
          [[star-club.localhost/|the Star Club]] and [[tea-kitchen.localhost/|the Tea Kitchen]].\n"
     );
     entries.push(
-        Entry::new(PageKind::Home, Lang::En, "/", "The Harbour News: daily paper of Port Aster", home)
+        DemoPage::new(PageKind::Home, Lang::En, "/", "The Harbour News: daily paper of Port Aster", home)
             .by("", 1),
     );
-    Site {
+    DemoSite {
         host: "harbour-news.localhost",
         title: "The Harbour News",
         lang: Lang::En,
         charset: Charset::Utf8,
-        declared: Declared::Header,
-        look: Look::Divisions,
+        declared: CharsetDeclaration::Header,
+        look: Layout::Divisions,
         navigation: &[
             ("/", "Home"),
             ("/town/", "Town"),

@@ -1,7 +1,7 @@
 //! The Star Club of Port Aster (both languages): planets, constellations, telescopes and nights under the sky.
 
-use super::{Entry, Site, list_of, neighbours};
-use crate::model::{Charset, Declared, Lang, Look, PageKind};
+use super::{DemoPage, DemoSite, list_of, neighbours};
+use crate::model::{Charset, CharsetDeclaration, Lang, Layout, PageKind};
 
 /// Slug, English name, Chinese name, facts in English, facts in Chinese, sights, 看点.
 type Planet = (
@@ -247,8 +247,8 @@ const CHINESE: &[(&str, &str, &str)] = &[
     ),
 ];
 
-pub(super) fn site() -> Site {
-    let mut entries: Vec<Entry> = Vec::new();
+pub(super) fn site() -> DemoSite {
+    let mut entries: Vec<DemoPage> = Vec::new();
     planets(&mut entries);
     let paths: Vec<String> = CONSTELLATIONS.iter().map(|row| format!("/sky/{}", row.0)).collect();
     for (number, (_, name, season, see, more)) in CONSTELLATIONS.iter().enumerate() {
@@ -268,7 +268,7 @@ pub(super) fn site() -> Site {
             format!("{name}, and how to find it in the sky")
         };
         entries.push(
-            Entry::article(Lang::En, &paths[number], title, text)
+            DemoPage::article(Lang::En, &paths[number], title, text)
                 .by("Jonas Reed", 75 + 33 * number as u64)
                 .keywords(format!("constellation, astronomy, {season}"))
                 .related(neighbours(&paths, number, 3)),
@@ -281,7 +281,7 @@ pub(super) fn site() -> Site {
         let paths: Vec<String> = table.iter().map(|row| format!("/{folder}/{}", row.0)).collect();
         for (number, (_, title, text)) in table.iter().enumerate() {
             entries.push(
-                Entry::article(Lang::En, &paths[number], *title, (*text).to_owned())
+                DemoPage::article(Lang::En, &paths[number], *title, (*text).to_owned())
                     .by(author, 35 + 27 * number as u64)
                     .keywords(words)
                     .related(neighbours(&paths, number, 2)),
@@ -291,7 +291,7 @@ pub(super) fn site() -> Site {
     let paths: Vec<String> = CHINESE.iter().map(|row| format!("/zh/{}", row.0)).collect();
     for (number, (_, title, text)) in CHINESE.iter().enumerate() {
         entries.push(
-            Entry::article(Lang::Zh, &paths[number], *title, (*text).to_owned())
+            DemoPage::article(Lang::Zh, &paths[number], *title, (*text).to_owned())
                 .by("顾星河", 48 + 25 * number as u64)
                 .keywords("天文, 观星")
                 .related(neighbours(&paths, number, 2)),
@@ -315,14 +315,14 @@ pub(super) fn site() -> Site {
         ("/zh/", Lang::Zh, "星空俱乐部中文专栏", "给中文读者的观星笔记。"),
     ] {
         let text = format!("{intro}\n{}", list_of(&entries, path));
-        entries.push(Entry::hub(lang, path, title, text).by("", 31));
+        entries.push(DemoPage::hub(lang, path, title, text).by("", 31));
     }
     let home = "The Star Club is an astronomy club by the sea. We own four telescopes, one of which works in the rain, and we \
                 meet whenever it is clear. 中文读者请看[[/zh/|中文专栏]]。\n! star-home | The club telescope on Pilot Hill\n\
                 * /planets/ | seven wanderers\n* /sky/ | constellations\n* /telescopes/ | our instruments and yours\n* /nights/ | reports\n\
                 ## Tonight\n* /planets/saturn | high in the south\n* /sky/cygnus | overhead\n";
     entries.push(
-        Entry::new(
+        DemoPage::new(
             PageKind::Home,
             Lang::En,
             "/",
@@ -331,13 +331,13 @@ pub(super) fn site() -> Site {
         )
         .by("", 7),
     );
-    Site {
+    DemoSite {
         host: "star-club.localhost",
         title: "The Star Club",
         lang: Lang::En,
         charset: Charset::Utf8,
-        declared: Declared::Header,
-        look: Look::Divisions,
+        declared: CharsetDeclaration::Header,
+        look: Layout::Divisions,
         navigation: &[
             ("/", "Home"),
             ("/planets/", "Planets"),
@@ -351,7 +351,7 @@ pub(super) fn site() -> Site {
     }
 }
 
-fn planets(entries: &mut Vec<Entry>) {
+fn planets(entries: &mut Vec<DemoPage>) {
     let paths: Vec<String> = PLANETS.iter().map(|planet| format!("/planets/{}", planet.0)).collect();
     for (number, (slug, en, zh, facts, facts_zh, see, see_zh)) in PLANETS.iter().enumerate() {
         let rows = |facts: &[(&str, &str)]| {
@@ -363,7 +363,7 @@ fn planets(entries: &mut Vec<Entry>) {
             rows(facts)
         );
         entries.push(
-            Entry::article(Lang::En, &paths[number], format!("{en}: what a small telescope shows"), text)
+            DemoPage::article(Lang::En, &paths[number], format!("{en}: what a small telescope shows"), text)
                 .by("Dinah Frost", 64 + 22 * number as u64)
                 .keywords("planet, astronomy")
                 .related(neighbours(&paths, number, 2)),
@@ -373,7 +373,7 @@ fn planets(entries: &mut Vec<Entry>) {
             rows(facts_zh)
         );
         entries.push(
-            Entry::article(Lang::Zh, format!("/zh/{slug}"), format!("{zh}观测笔记"), text)
+            DemoPage::article(Lang::Zh, format!("/zh/{slug}"), format!("{zh}观测笔记"), text)
                 .by("顾星河", 66 + 22 * number as u64)
                 .keywords("行星, 天文"),
         );

@@ -1,7 +1,7 @@
 //! 灯塔故事 (Chinese, GBK): lighthouses of an imaginary coast and the science of light.
 
-use super::{Entry, Site, list_of, neighbours};
-use crate::model::{Charset, Declared, Lang, Look, PageKind};
+use super::{DemoPage, DemoSite, list_of, neighbours};
+use crate::model::{Charset, CharsetDeclaration, Lang, Layout, PageKind};
 
 /// Slug, name, place, year, height, light, reason, text, today.
 type Tower = (
@@ -255,8 +255,8 @@ const HISTORY: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-pub(super) fn site() -> Site {
-    let mut entries: Vec<Entry> = Vec::new();
+pub(super) fn site() -> DemoSite {
+    let mut entries: Vec<DemoPage> = Vec::new();
     let paths: Vec<String> = TOWERS.iter().map(|tower| format!("/ta/{}", tower.0)).collect();
     for (number, tower) in TOWERS.iter().enumerate() {
         let title = match number % 4 {
@@ -266,7 +266,7 @@ pub(super) fn site() -> Site {
             _ => format!("{}，{}年点亮", tower.1, tower.3),
         };
         entries.push(
-            Entry::article(Lang::Zh, &paths[number], title, tell(number, tower))
+            DemoPage::article(Lang::Zh, &paths[number], title, tell(number, tower))
                 .by(["林晓帆", "周海生", "何若汀"][number % 3], 70 + 37 * number as u64)
                 .keywords(format!("灯塔, {}", tower.1))
                 .related(neighbours(&paths, number, 3)),
@@ -276,7 +276,7 @@ pub(super) fn site() -> Site {
         let paths: Vec<String> = table.iter().map(|row| format!("/{folder}/{}", row.0)).collect();
         for (number, (_, title, keywords, text)) in table.iter().enumerate() {
             entries.push(
-                Entry::article(Lang::Zh, &paths[number], *title, (*text).to_owned())
+                DemoPage::article(Lang::Zh, &paths[number], *title, (*text).to_owned())
                     .by("周海生", 100 + 41 * number as u64)
                     .keywords(*keywords)
                     .related(neighbours(&paths, number, 2)),
@@ -289,22 +289,23 @@ pub(super) fn site() -> Site {
         ("/shi/", "灯塔往事", "从法罗斯到茶船，灯火照过的日子。"),
     ] {
         let text = format!("{intro}\n{}", list_of(&entries, path));
-        entries.push(Entry::hub(Lang::Zh, path, title, text).by("", 33));
+        entries.push(DemoPage::hub(Lang::Zh, path, title, text).by("", 33));
     }
     let home = "灯塔故事收集澜海沿岸的灯塔：塔有多高，灯怎样闪，谁在夜里守着它。\n\
                 ## 从这里开始\n* /ta/ | 十六座灯塔\n* /guang/ | 灯光的科学\n* /shi/ | 往事\n\
                 ## 本月推荐\n* /ta/guihang | 最后的一盏灯\n* /shi/faluosi | 世界第一座灯塔\n* /guang/dengzhi | 灯塔会说话\n\
                 英文姊妹站：[[lighthouse-museum.localhost/|The Lighthouse Museum]]。\n";
     entries.push(
-        Entry::new(PageKind::Home, Lang::Zh, "/", "灯塔故事：澜海沿岸的灯塔与守塔人", home.into()).by("", 12),
+        DemoPage::new(PageKind::Home, Lang::Zh, "/", "灯塔故事：澜海沿岸的灯塔与守塔人", home.into())
+            .by("", 12),
     );
-    Site {
+    DemoSite {
         host: "dengta.localhost",
         title: "灯塔故事",
         lang: Lang::Zh,
         charset: Charset::Gbk,
-        declared: Declared::Meta,
-        look: Look::Tables,
+        declared: CharsetDeclaration::Meta,
+        look: Layout::Tables,
         navigation: &[("/", "首页"), ("/ta/", "灯塔名录"), ("/guang/", "灯光的科学"), ("/shi/", "灯塔往事")],
         friends: &["lighthouse-museum.localhost", "campus.localhost", "city-walks.localhost"],
         entries,

@@ -8,7 +8,7 @@ use rustls::ServerConfig;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use tokio_rustls::TlsAcceptor;
 
-use super::host::Certificate;
+use super::host::CertificateFault;
 
 /// The authority of all valid certificates of one hostile web.
 pub(super) struct Authority {
@@ -33,20 +33,20 @@ impl Authority {
     pub(super) fn acceptor(
         &self,
         names: &[String],
-        certificate: Certificate,
+        certificate: CertificateFault,
         http2: bool,
     ) -> io::Result<TlsAcceptor> {
         let names = match certificate {
-            Certificate::WrongName => vec!["somebody-else.test".to_string()],
+            CertificateFault::WrongName => vec!["somebody-else.test".to_string()],
             _ => names.to_vec(),
         };
         let mut params = CertificateParams::new(names).map_err(io::Error::other)?;
         params.not_before = rcgen::date_time_ymd(2000, 1, 1);
-        let last_year = if certificate == Certificate::Expired { 2001 } else { 2120 };
+        let last_year = if certificate == CertificateFault::Expired { 2001 } else { 2120 };
         params.not_after = rcgen::date_time_ymd(last_year, 1, 1);
         let key = KeyPair::generate().map_err(io::Error::other)?;
         let signed = match certificate {
-            Certificate::SelfSigned => params.self_signed(&key),
+            CertificateFault::SelfSigned => params.self_signed(&key),
             _ => params.signed_by(&key, &self.issuer),
         };
         let chain = vec![signed.map_err(io::Error::other)?.der().clone()];

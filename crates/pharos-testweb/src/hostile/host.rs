@@ -6,46 +6,46 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::Outcome;
+use super::ExpectedOutcome;
 
 /// A host: its names, transport, behaviour and expectations.
-pub(super) struct Host {
+pub(super) struct HostileHost {
     /// All of them reach the same listener. `*.many.test` means every name with this suffix.
     pub(super) names: Vec<String>,
-    pub(super) carrier: Carrier,
-    pub(super) speech: Speech,
+    pub(super) transport: Transport,
+    pub(super) behaviour: HostBehaviour,
     /// URLs have no port: connections to 80 or 443 are redirected to the listener by `--connect-to`.
     pub(super) default_port: bool,
     /// The name also resolves to another address, tried first, without a listener.
     pub(super) half_dead: bool,
     /// Index of the name, and path.
     pub(super) seeds: Vec<(usize, String)>,
-    pub(super) truth: Vec<True>,
+    pub(super) expectations: Vec<HostExpectation>,
 }
 
 /// The expectation about one URL of a host.
-pub(super) struct True {
+pub(super) struct HostExpectation {
     pub(super) name: usize,
     pub(super) path: String,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: ExpectedOutcome,
     pub(super) says: Option<&'static str>,
     pub(super) note: &'static str,
 }
 
 /// Transport of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Carrier {
+pub(super) enum Transport {
     /// Plain TCP.
     Clear,
     /// TLS; HTTP/1.1 alone by ALPN, or HTTP/2 as well.
-    Tls { certificate: Certificate, http2: bool },
+    Tls { certificate: CertificateFault, http2: bool },
     /// TCP for a URL that promises TLS.
     ClearInsteadOfTls,
 }
 
 /// Fault of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Certificate {
+pub(super) enum CertificateFault {
     Good,
     /// Expired years ago.
     Expired,
@@ -57,18 +57,18 @@ pub(super) enum Certificate {
 
 /// Behaviour of a host.
 #[derive(Clone, Copy)]
-pub(super) enum Speech {
+pub(super) enum HostBehaviour {
     /// Well-formed HTTP.
-    Http(fn(&Ask) -> Reply),
+    Http(fn(&HostileRequest) -> CannedResponse),
     /// Arbitrary bytes by a script per request; only over [`Transport::Clear`].
-    Script(fn(&Ask) -> Vec<Step>),
+    Script(fn(&HostileRequest) -> Vec<ScriptStep>),
     /// A script that does not wait for a request; it gets the number of the connection to this host, from 0.
-    AtOnce(fn(u64) -> Vec<Step>),
+    Immediate(fn(u64) -> Vec<ScriptStep>),
 }
 
 /// One step of a script. After the last one the next request of the connection is read.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(super) enum ScriptStep {
     Send(Bytes),
     /// The same bytes repeatedly, with a pause before each.
     Drip(Bytes, Duration),
@@ -78,11 +78,11 @@ pub(super) enum Step {
     Stall,
     Close,
     /// Waits for a request and responds well; for scripts that start at once.
-    Answer(fn(&Ask) -> Reply),
+    Respond(fn(&HostileRequest) -> CannedResponse),
 }
 
 /// A request, as far as hosts need it.
-pub(super) struct Ask {
+pub(super) struct HostileRequest {
     /// Without port, in lower case.
     pub(super) host: String,
     /// Path and query.
@@ -93,10 +93,10 @@ pub(super) struct Ask {
     pub(super) earlier: u64,
     /// `true` after [`take_away`](super::HostileWeb::take_away) for this URL.
     pub(super) taken_away: bool,
-    pub(super) places: Arc<Places>,
+    pub(super) urls: Arc<HostUrls>,
 }
 
-impl Ask {
+impl HostileRequest {
     pub(super) fn is_robots_txt(&self) -> bool {
         self.path == "/robots.txt"
     }
@@ -104,9 +104,9 @@ impl Ask {
 
 /// Base URLs of all hosts (`http://name.test:4711`), by scheme and name.
 #[derive(Default)]
-pub(super) struct Places(pub(super) HashMap<(&'static str, String), String>);
+pub(super) struct HostUrls(pub(super) HashMap<(&'static str, String), String>);
 
-impl Places {
+impl HostUrls {
     pub(super) fn base(&self, scheme: &'static str, name: &str) -> String {
         let known = self.0.get(&(scheme, name.to_string()));
         known.cloned().unwrap_or_else(|| format!("{scheme}://{name}"))
@@ -119,16 +119,16 @@ impl Places {
 
 /// A well-formed response.
 #[derive(Clone)]
-pub(super) struct Reply {
+pub(super) struct CannedResponse {
     pub(super) status: u16,
     pub(super) fields: Vec<(&'static str, String)>,
     pub(super) body: Bytes,
-    pub(super) end: End,
+    pub(super) end: ResponseEnd,
 }
 
-/// How a well-formed response ends.
+/// End of a well-formed response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ResponseEnd {
     /// Completely.
     Whole,
     /// Reset before the header: the stream in HTTP/2, the connection in HTTP/1.1.
@@ -137,34 +137,34 @@ pub(super) enum End {
     ResetInBody,
 }
 
-impl Reply {
-    pub(super) fn new(status: u16, kind: &str, body: impl Into<Bytes>) -> Reply {
+impl CannedResponse {
+    pub(super) fn new(status: u16, kind: &str, body: impl Into<Bytes>) -> CannedResponse {
         let fields = vec![("content-type", kind.to_string())];
-        Reply { status, fields, body: body.into(), end: End::Whole }
+        CannedResponse { status, fields, body: body.into(), end: ResponseEnd::Whole }
     }
 
-    pub(super) fn html(body: impl Into<Bytes>) -> Reply {
-        Reply::new(200, "text/html; charset=utf-8", body)
+    pub(super) fn html(body: impl Into<Bytes>) -> CannedResponse {
+        CannedResponse::new(200, "text/html; charset=utf-8", body)
     }
 
     /// Returns a small page with a title and links (URL and anchor are the same).
-    pub(super) fn page(title: &str, links: &[&str]) -> Reply {
-        Reply::html(page(title, links))
+    pub(super) fn page(title: &str, links: &[&str]) -> CannedResponse {
+        CannedResponse::html(page(title, links))
     }
 
-    pub(super) fn text(status: u16, body: impl Into<Bytes>) -> Reply {
-        Reply::new(status, "text/plain; charset=utf-8", body)
+    pub(super) fn text(status: u16, body: impl Into<Bytes>) -> CannedResponse {
+        CannedResponse::new(status, "text/plain; charset=utf-8", body)
     }
 
-    pub(super) fn redirect(status: u16, target: &str) -> Reply {
-        Reply::text(status, "moved\n").field("location", target)
+    pub(super) fn redirect(status: u16, target: &str) -> CannedResponse {
+        CannedResponse::text(status, "moved\n").field("location", target)
     }
 
-    pub(super) fn not_found() -> Reply {
-        Reply::text(404, "there is nothing here\n")
+    pub(super) fn not_found() -> CannedResponse {
+        CannedResponse::text(404, "there is nothing here\n")
     }
 
-    pub(super) fn field(mut self, name: &'static str, value: impl Into<String>) -> Reply {
+    pub(super) fn field(mut self, name: &'static str, value: impl Into<String>) -> CannedResponse {
         self.fields.push((name, value.into()));
         self
     }
@@ -196,8 +196,8 @@ pub(super) fn page(title: &str, links: &[&str]) -> String {
 }
 
 /// Returns the script for the home page; there is no robots.txt.
-pub(super) fn at_home(ask: &Ask, script: fn() -> Vec<Step>) -> Vec<Step> {
-    if ask.path == "/" { script() } else { vec![Step::Send(Reply::not_found().bytes())] }
+pub(super) fn for_home_page(request: &HostileRequest, script: fn() -> Vec<ScriptStep>) -> Vec<ScriptStep> {
+    if request.path == "/" { script() } else { vec![ScriptStep::Send(CannedResponse::not_found().bytes())] }
 }
 
 /// Returns the path of a numbered page; the home page is number 0.
@@ -205,35 +205,40 @@ pub(super) fn path_of(number: usize) -> String {
     if number == 0 { "/".to_string() } else { format!("/{number}") }
 }
 
-impl Host {
+impl HostileHost {
     /// Creates a plain-text host `label.test`, with its home page as seed.
-    pub(super) fn new(label: &str, speech: Speech) -> Host {
-        Host {
+    pub(super) fn new(label: &str, behaviour: HostBehaviour) -> HostileHost {
+        HostileHost {
             names: vec![format!("{label}.test")],
-            carrier: Carrier::Clear,
-            speech,
+            transport: Transport::Clear,
+            behaviour,
             default_port: false,
             half_dead: false,
             seeds: vec![(0, "/".to_string())],
-            truth: Vec::new(),
+            expectations: Vec::new(),
         }
     }
 
-    pub(super) fn over(self, carrier: Carrier) -> Host {
-        Host { carrier, ..self }
+    pub(super) fn with_transport(self, transport: Transport) -> HostileHost {
+        HostileHost { transport, ..self }
     }
 
-    pub(super) fn also_named(mut self, names: &[&str]) -> Host {
+    pub(super) fn also_named(mut self, names: &[&str]) -> HostileHost {
         self.names.extend(names.iter().map(|name| format!("{name}.test")));
         self
     }
 
-    pub(super) fn seeds(self, seeds: &[(usize, &str)]) -> Host {
-        Host { seeds: seeds.iter().map(|(name, path)| (*name, path.to_string())).collect(), ..self }
+    pub(super) fn seeds(self, seeds: &[(usize, &str)]) -> HostileHost {
+        HostileHost { seeds: seeds.iter().map(|(name, path)| (*name, path.to_string())).collect(), ..self }
     }
 
     /// Adds an expectation about a URL under the first name.
-    pub(super) fn expect(self, path: impl Into<String>, outcome: Outcome, note: &'static str) -> Host {
+    pub(super) fn expect(
+        self,
+        path: impl Into<String>,
+        outcome: ExpectedOutcome,
+        note: &'static str,
+    ) -> HostileHost {
         self.expect_of(0, path, outcome, note)
     }
 
@@ -242,22 +247,22 @@ impl Host {
         mut self,
         name: usize,
         path: impl Into<String>,
-        outcome: Outcome,
+        outcome: ExpectedOutcome,
         note: &'static str,
-    ) -> Host {
-        self.truth.push(True { name, path: path.into(), outcome, says: None, note });
+    ) -> HostileHost {
+        self.expectations.push(HostExpectation { name, path: path.into(), outcome, says: None, note });
         self
     }
 
     /// Adds the expected text to the last expectation.
-    pub(super) fn saying(mut self, text: &'static str) -> Host {
-        if let Some(last) = self.truth.last_mut() {
+    pub(super) fn with_text(mut self, text: &'static str) -> HostileHost {
+        if let Some(last) = self.expectations.last_mut() {
             last.says = Some(text);
         }
         self
     }
 
     pub(super) fn scheme(&self) -> &'static str {
-        if self.carrier == Carrier::Clear { "http" } else { "https" }
+        if self.transport == Transport::Clear { "http" } else { "https" }
     }
 }

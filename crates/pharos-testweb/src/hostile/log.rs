@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// One request, or one connection without a request.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct HostileLogEntry {
     pub at: Instant,
     /// Time until the last byte was sent or the client disconnected; `None` while in progress.
     pub duration: Option<Duration>,
@@ -22,23 +22,23 @@ pub struct Request {
 }
 
 /// The latest requests; the oldest are dropped first.
-pub(super) struct Log {
-    requests: Mutex<(u64, VecDeque<Request>)>,
+pub(super) struct RequestLog {
+    requests: Mutex<(u64, VecDeque<HostileLogEntry>)>,
     capacity: usize,
 }
 
 /// A request in progress; it ends when this is dropped.
-pub(super) struct Ticket {
-    log: Arc<Log>,
+pub(super) struct LogGuard {
+    log: Arc<RequestLog>,
     number: u64,
 }
 
-impl Log {
-    pub(super) fn new(capacity: usize) -> Log {
-        Log { requests: Mutex::default(), capacity: capacity.max(1) }
+impl RequestLog {
+    pub(super) fn new(capacity: usize) -> RequestLog {
+        RequestLog { requests: Mutex::default(), capacity: capacity.max(1) }
     }
 
-    pub(super) fn arrived(self: &Arc<Log>, request: Request) -> Ticket {
+    pub(super) fn log_request(self: &Arc<RequestLog>, request: HostileLogEntry) -> LogGuard {
         let mut guard = self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let (forgotten, requests) = &mut *guard;
         if requests.len() == self.capacity {
@@ -47,16 +47,16 @@ impl Log {
         }
         requests.push_back(request);
         let number = *forgotten + requests.len() as u64 - 1;
-        Ticket { log: self.clone(), number }
+        LogGuard { log: self.clone(), number }
     }
 
-    pub(super) fn read(&self) -> Vec<Request> {
+    pub(super) fn read(&self) -> Vec<HostileLogEntry> {
         let guard = self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         guard.1.iter().cloned().collect()
     }
 }
 
-impl Drop for Ticket {
+impl Drop for LogGuard {
     fn drop(&mut self) {
         let mut guard = self.log.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let (forgotten, requests) = &mut *guard;
@@ -71,9 +71,9 @@ impl Drop for Ticket {
 mod tests {
     use super::*;
 
-    fn request(path: &str) -> Request {
+    fn request(path: &str) -> HostileLogEntry {
         let nothing: Arc<str> = "".into();
-        Request {
+        HostileLogEntry {
             at: Instant::now(),
             duration: None,
             host: nothing.clone(),
@@ -85,10 +85,10 @@ mod tests {
     }
 
     #[test]
-    fn a_request_ends_once_and_the_oldest_is_forgotten() {
-        let log = Arc::new(Log::new(2));
-        let tickets = ["/a", "/b", "/c"].map(|path| log.arrived(request(path)));
-        let [a, b, c] = tickets;
+    fn a_request_ends_once_and_the_oldest_is_dropped() {
+        let log = Arc::new(RequestLog::new(2));
+        let guards = ["/a", "/b", "/c"].map(|path| log.log_request(request(path)));
+        let [a, b, c] = guards;
         drop((a, c));
         let kept: Vec<_> = log.read().iter().map(|r| (r.path.to_string(), r.duration.is_some())).collect();
         assert_eq!(kept, [("/b".to_string(), false), ("/c".to_string(), true)]);

@@ -7,32 +7,32 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 
-use super::host::{Ask, Step};
-use super::wire::{Head, Served, World};
+use super::host::{HostileRequest, ScriptStep};
+use super::wire::{HostileState, RequestHead, ServedHost};
 
 /// Maximum size of a request head.
 const MAX_HEAD: u64 = 64 << 10;
 
-/// Whether the connection continues after a step.
+/// Result of a step: continue or end the connection.
 #[derive(PartialEq, Eq)]
-enum After {
+enum StepResult {
     Next,
-    End,
+    ResponseEnd,
 }
 
 /// Plays the script for every request.
 pub(super) async fn on_request(
     stream: TcpStream,
-    script: fn(&Ask) -> Vec<Step>,
-    served: &Served,
-    world: &World,
+    script: fn(&HostileRequest) -> Vec<ScriptStep>,
+    served: &ServedHost,
+    state: &HostileState,
     connection: u64,
 ) {
     let mut stream = BufReader::new(stream);
     while let Some(head) = read_head(&mut stream).await {
-        let (ask, _ticket) = world.arrived(served, head, connection);
-        for step in script(&ask) {
-            if play(&mut stream, step).await == After::End {
+        let (request, _guard) = state.log_request(served, head, connection);
+        for step in script(&request) {
+            if play(&mut stream, step).await == StepResult::ResponseEnd {
                 return;
             }
         }
@@ -42,65 +42,65 @@ pub(super) async fn on_request(
 /// Plays a script without waiting for a request.
 pub(super) async fn at_once(
     stream: TcpStream,
-    steps: Vec<Step>,
-    served: &Served,
-    world: &World,
+    steps: Vec<ScriptStep>,
+    served: &ServedHost,
+    state: &HostileState,
     connection: u64,
 ) {
     let mut stream = BufReader::new(stream);
-    let listens = steps.iter().any(|step| matches!(step, Step::Answer(_)));
-    let _ticket = (!listens).then(|| world.connected(served, connection, Instant::now()));
+    let listens = steps.iter().any(|step| matches!(step, ScriptStep::Respond(_)));
+    let _guard = (!listens).then(|| state.log_connection(served, connection, Instant::now()));
     for step in steps {
         let after = match step {
-            Step::Answer(answer) => {
+            ScriptStep::Respond(answer) => {
                 let Some(head) = read_head(&mut stream).await else { return };
-                let (ask, _ticket) = world.arrived(served, head, connection);
-                send(&mut stream, answer(&ask).bytes()).await
+                let (request, _guard) = state.log_request(served, head, connection);
+                send(&mut stream, answer(&request).bytes()).await
             }
             step => play(&mut stream, step).await,
         };
-        if after == After::End {
+        if after == StepResult::ResponseEnd {
             return;
         }
     }
 }
 
-async fn play(stream: &mut BufReader<TcpStream>, step: Step) -> After {
+async fn play(stream: &mut BufReader<TcpStream>, step: ScriptStep) -> StepResult {
     match step {
-        Step::Send(bytes) => send(stream, bytes).await,
-        Step::Drip(bytes, pause) => loop {
+        ScriptStep::Send(bytes) => send(stream, bytes).await,
+        ScriptStep::Drip(bytes, pause) => loop {
             sleep(pause).await;
-            if send(stream, bytes.clone()).await == After::End {
-                return After::End;
+            if send(stream, bytes.clone()).await == StepResult::ResponseEnd {
+                return StepResult::ResponseEnd;
             }
         },
-        Step::Endless(bytes) => loop {
-            if send(stream, bytes.clone()).await == After::End {
-                return After::End;
+        ScriptStep::Endless(bytes) => loop {
+            if send(stream, bytes.clone()).await == StepResult::ResponseEnd {
+                return StepResult::ResponseEnd;
             }
         },
-        Step::Stall => {
+        ScriptStep::Stall => {
             let mut ignored = [0; 1024];
             while matches!(stream.read(&mut ignored).await, Ok(read) if read > 0) {}
-            After::End
+            StepResult::ResponseEnd
         }
         // No request is left to respond to.
-        Step::Close | Step::Answer(_) => {
+        ScriptStep::Close | ScriptStep::Respond(_) => {
             // A client that closed first is no error.
             let _ = stream.shutdown().await;
-            After::End
+            StepResult::ResponseEnd
         }
     }
 }
 
-async fn send(stream: &mut BufReader<TcpStream>, bytes: Bytes) -> After {
-    if stream.write_all(&bytes).await.is_ok() { After::Next } else { After::End }
+async fn send(stream: &mut BufReader<TcpStream>, bytes: Bytes) -> StepResult {
+    if stream.write_all(&bytes).await.is_ok() { StepResult::Next } else { StepResult::ResponseEnd }
 }
 
 /// Reads a request head up to its empty line; `None` if the client disconnected or the head is too long.
-async fn read_head(stream: &mut BufReader<TcpStream>) -> Option<Head> {
+async fn read_head(stream: &mut BufReader<TcpStream>) -> Option<RequestHead> {
     let mut limited = stream.take(MAX_HEAD);
-    let mut head = Head { version: "HTTP/1.1", ..Head::default() };
+    let mut head = RequestHead { version: "HTTP/1.1", ..RequestHead::default() };
     let mut line = Vec::new();
     loop {
         line.clear();

@@ -24,20 +24,20 @@ const ENOUGH: usize = 1 << 20;
 const SILENCE: Duration = Duration::from_millis(400);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ended {
+enum ReadEnd {
     Closed,
     Silent,
     Enough,
 }
-use Ended::{Closed, Enough, Silent};
+use ReadEnd::{Closed, Enough, Silent};
 
 /// Everything a client received.
-struct Heard {
+struct RawResponse {
     bytes: Vec<u8>,
-    ended: Ended,
+    ended: ReadEnd,
 }
 
-impl Heard {
+impl RawResponse {
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
@@ -77,7 +77,7 @@ fn addresses(web: &HostileWeb) -> BTreeMap<String, SocketAddr> {
     addresses
 }
 
-async fn hear(web: &HostileWeb, name: &str, path: &str, fields: &str) -> Heard {
+async fn fetch_raw(web: &HostileWeb, name: &str, path: &str, fields: &str) -> RawResponse {
     let address = addresses(web)[name];
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nHost: {name}:{}\r\n{fields}\r\n", address.port());
@@ -96,13 +96,13 @@ async fn hear(web: &HostileWeb, name: &str, path: &str, fields: &str) -> Heard {
             break Enough;
         }
     };
-    Heard { bytes, ended }
+    RawResponse { bytes, ended }
 }
 
 /// One check of a plain-text host: host, path and condition.
-type Look = (&'static str, &'static str, fn(&Heard) -> bool);
+type HostCheck = (&'static str, &'static str, fn(&RawResponse) -> bool);
 
-const LOOKS: &[Look] = &[
+const CHECKS: &[HostCheck] = &[
     ("good-1", "/page/19", |h| h.status() == 200 && h.says("/forbidden/page")),
     ("good-2", "/robots.txt", |h| h.says("Disallow: /forbidden/")),
     ("good-3", "/page/20", |h| h.status() == 404),
@@ -233,45 +233,45 @@ const LOOKS: &[Look] = &[
     ("vanished-for-good", "/page", |h| h.status() == 200),
 ];
 
-fn is_gbk(heard: &Heard) -> bool {
-    let (text, _, broken) = encoding_rs::GBK.decode(heard.body());
-    std::str::from_utf8(heard.body()).is_err() && !broken && text.contains("守塔的老人")
+fn is_gbk(response: &RawResponse) -> bool {
+    let (text, _, broken) = encoding_rs::GBK.decode(response.body());
+    std::str::from_utf8(response.body()).is_err() && !broken && text.contains("守塔的老人")
 }
 
 #[tokio::test]
 async fn each_host_misbehaves_as_it_says() {
     let web = HostileWeb::start(HostileOptions::default()).await.unwrap();
     let mut wrong = Vec::new();
-    for (label, path, check) in LOOKS {
+    for (label, path, check) in CHECKS {
         let keeps_open = if label.starts_with("keeps") { "" } else { "Connection: close\r\n" };
-        let heard = hear(&web, &format!("{label}.test"), path, keeps_open).await;
-        if !check(&heard) {
-            let start = heard.text().chars().take(300).collect::<String>();
-            wrong.push(format!("{label}{path}: {:?} {start:?}", heard.ended));
+        let response = fetch_raw(&web, &format!("{label}.test"), path, keeps_open).await;
+        if !check(&response) {
+            let start = response.text().chars().take(300).collect::<String>();
+            wrong.push(format!("{label}{path}: {:?} {start:?}", response.ended));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    let looked: BTreeSet<String> = LOOKS.iter().map(|(label, ..)| format!("{label}.test")).collect();
+    let checked: BTreeSet<String> = CHECKS.iter().map(|(label, ..)| format!("{label}.test")).collect();
     let over_tls = |name: &&String| name.starts_with("tls-") || name.starts_with("http-2");
     let hosts = all_hosts();
     let names = hosts.iter().flat_map(|host| &host.names).filter(|name| !name.starts_with('*'));
-    let missing: Vec<&String> = names.filter(|n| !over_tls(n) && !looked.contains(*n)).collect();
-    assert!(missing.is_empty(), "nobody looked at {missing:?}");
+    let missing: Vec<&String> = names.filter(|n| !over_tls(n) && !checked.contains(*n)).collect();
+    assert!(missing.is_empty(), "no check covers {missing:?}");
     web.stop().await;
 }
 
 #[tokio::test]
-async fn slow_hosts_go_on_slowly_and_stop_when_told() {
+async fn slow_hosts_continue_slowly_and_stop_on_request() {
     let web = HostileWeb::start(HostileOptions::default()).await.unwrap();
     for (name, more) in [("slow-body.test", "xxx"), ("endless-continue.test", "100 Continue")] {
         let mut stream = TcpStream::connect(addresses(&web)[name]).await.unwrap();
         stream.write_all(format!("GET / HTTP/1.1\r\nHost: {name}\r\n\r\n").as_bytes()).await.unwrap();
-        let mut heard = String::new();
-        while heard.matches(more).count() < 2 {
+        let mut response = String::new();
+        while response.matches(more).count() < 2 {
             let mut piece = [0; 4096];
             let read = stream.read(&mut piece).await.unwrap();
             assert!(read > 0, "{name} ended");
-            heard.push_str(&String::from_utf8_lossy(&piece[..read]));
+            response.push_str(&String::from_utf8_lossy(&piece[..read]));
         }
     }
     let mut stream = TcpStream::connect(addresses(&web)["never-speaks.test"]).await.unwrap();
@@ -281,22 +281,22 @@ async fn slow_hosts_go_on_slowly_and_stop_when_told() {
 }
 
 #[tokio::test]
-async fn pages_stay_the_same_until_they_are_taken_away() {
+async fn pages_stay_the_same_until_they_are_removed() {
     let web = HostileWeb::start(HostileOptions::default()).await.unwrap();
     let close = "Connection: close\r\n";
-    let first = hear(&web, "last-modified.test", "/", close).await;
+    let first = fetch_raw(&web, "last-modified.test", "/", close).await;
     let since = format!("{close}If-Modified-Since: {}\r\n", first.header("last-modified"));
-    assert_eq!(hear(&web, "last-modified.test", "/", &since).await.status(), 304);
+    assert_eq!(fetch_raw(&web, "last-modified.test", "/", &since).await.status(), 304);
     let known = format!("{close}If-None-Match: W/\"x\", \"the-first-edition\"\r\n");
-    assert_eq!(hear(&web, "etag.test", "/", &known).await.status(), 304);
+    assert_eq!(fetch_raw(&web, "etag.test", "/", &known).await.status(), 304);
     let other = format!("{close}If-None-Match: \"another\"\r\n");
-    assert_eq!(hear(&web, "etag.test", "/", &other).await.status(), 200);
+    assert_eq!(fetch_raw(&web, "etag.test", "/", &other).await.status(), 200);
     for (name, status) in [("vanishing.test", 404), ("vanished-for-good.test", 410)] {
         let known = web.expectations();
         let url = &known.iter().find(|e| e.url.contains(name) && e.url.ends_with("/page")).unwrap().url;
         web.take_away(url);
-        assert_eq!(hear(&web, name, "/page", close).await.status(), status);
-        assert_eq!(hear(&web, name, "/", close).await.status(), 200);
+        assert_eq!(fetch_raw(&web, name, "/page", close).await.status(), status);
+        assert_eq!(fetch_raw(&web, name, "/", close).await.status(), 200);
     }
     web.stop().await;
 }
@@ -304,8 +304,8 @@ async fn pages_stay_the_same_until_they_are_taken_away() {
 #[tokio::test]
 async fn the_log_knows_hosts_connections_and_how_long_it_took() {
     let web = HostileWeb::start(HostileOptions::default()).await.unwrap();
-    hear(&web, "stall-before-header.test", "/", "User-Agent: tiny/1\r\n").await;
-    hear(&web, "closes-at-once.test", "/", "").await;
+    fetch_raw(&web, "stall-before-header.test", "/", "User-Agent: tiny/1\r\n").await;
+    fetch_raw(&web, "closes-at-once.test", "/", "").await;
     let requests = loop {
         let requests = web.requests();
         if requests.len() == 2 && requests.iter().all(|request| request.duration.is_some()) {
@@ -387,15 +387,15 @@ async fn http_2_streams_are_reset_one_by_one() {
     let (mut sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
-    let mut ask = async |path: &str| {
+    let mut send = async |path: &str| {
         let request = hyper::Request::get(format!("https://http-2-resets.test{path}"));
         sender.send_request(request.body(Empty::<bytes::Bytes>::new()).unwrap()).await
     };
-    assert!(ask("/at-once").await.is_err());
-    let mut cut = ask("/in-body").await.unwrap().into_body();
-    assert!(cut.frame().await.unwrap().is_ok());
-    assert!(cut.frame().await.unwrap().is_err());
-    let whole = ask("/after").await.unwrap().into_body().collect().await.unwrap();
+    assert!(send("/at-once").await.is_err());
+    let mut partial = send("/in-body").await.unwrap().into_body();
+    assert!(partial.frame().await.unwrap().is_ok());
+    assert!(partial.frame().await.unwrap().is_err());
+    let whole = send("/after").await.unwrap().into_body().collect().await.unwrap();
     assert!(!whole.to_bytes().is_empty());
     let requests = web.requests();
     assert!(requests.iter().all(|r| r.version == "HTTP/2" && r.connection == requests[0].connection));

@@ -22,36 +22,38 @@ use tokio::task::JoinSet;
 use tokio::time::{Sleep, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
-use super::host::{Ask, Carrier, End, Host, Places, Reply, Speech};
-use super::log::{Log, Request, Ticket};
+use super::host::{
+    CannedResponse, HostBehaviour, HostUrls, HostileHost, HostileRequest, ResponseEnd, Transport,
+};
+use super::log::{HostileLogEntry, LogGuard, RequestLog};
 use super::script;
 
 /// Delay before a reset, because a reset overtakes unsent bytes.
 const BEFORE_RESET: Duration = Duration::from_millis(100);
 
 /// A host on its listener.
-pub(super) struct Served {
-    pub(super) host: Host,
+pub(super) struct ServedHost {
+    pub(super) host: HostileHost,
     pub(super) acceptor: Option<TlsAcceptor>,
     pub(super) requests: AtomicU64,
     pub(super) connections: AtomicU64,
 }
 
 /// State shared by all hosts.
-pub(super) struct World {
-    pub(super) log: Arc<Log>,
-    pub(super) places: Arc<Places>,
+pub(super) struct HostileState {
+    pub(super) log: Arc<RequestLog>,
+    pub(super) urls: Arc<HostUrls>,
     /// URLs of removed pages.
     pub(super) taken_away: Mutex<HashSet<String>>,
     pub(super) connections: AtomicU64,
-    pub(super) room: Arc<Semaphore>,
+    pub(super) permits: Arc<Semaphore>,
     /// Maximum lifetime of a connection.
-    pub(super) patience: Duration,
+    pub(super) connection_timeout: Duration,
 }
 
 /// Parts of a request head used by the log and the hosts.
 #[derive(Default)]
-pub(super) struct Head {
+pub(super) struct RequestHead {
     pub(super) path: String,
     pub(super) host: Option<String>,
     pub(super) user_agent: String,
@@ -60,12 +62,17 @@ pub(super) struct Head {
     pub(super) version: &'static str,
 }
 
-impl World {
+impl HostileState {
     /// Logs a request and returns it as the host needs it.
-    pub(super) fn arrived(&self, served: &Served, head: Head, connection: u64) -> (Ask, Ticket) {
+    pub(super) fn log_request(
+        &self,
+        served: &ServedHost,
+        head: RequestHead,
+        connection: u64,
+    ) -> (HostileRequest, LogGuard) {
         let authority = head.host.unwrap_or_else(|| served.host.names[0].clone());
         let name = authority.rsplit_once(':').map_or(authority.as_str(), |(name, _)| name).to_lowercase();
-        let ticket = self.log.arrived(Request {
+        let guard = self.log.log_request(HostileLogEntry {
             at: Instant::now(),
             duration: None,
             host: name.as_str().into(),
@@ -74,24 +81,24 @@ impl World {
             version: head.version,
             user_agent: head.user_agent.into(),
         });
-        let url = format!("{}{}", self.places.base(served.host.scheme(), &name), head.path);
+        let url = format!("{}{}", self.urls.base(served.host.scheme(), &name), head.path);
         let taken_away =
             self.taken_away.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).contains(&url);
-        let ask = Ask {
+        let request = HostileRequest {
             host: name,
             path: head.path,
             if_none_match: head.if_none_match,
             if_modified_since: head.if_modified_since,
             earlier: served.requests.fetch_add(1, Ordering::Relaxed),
             taken_away,
-            places: self.places.clone(),
+            urls: self.urls.clone(),
         };
-        (ask, ticket)
+        (request, guard)
     }
 
     /// Logs a connection without a request.
-    pub(super) fn connected(&self, served: &Served, connection: u64, at: Instant) -> Ticket {
-        self.log.arrived(Request {
+    pub(super) fn log_connection(&self, served: &ServedHost, connection: u64, at: Instant) -> LogGuard {
+        self.log.log_request(HostileLogEntry {
             at,
             duration: None,
             host: served.host.names[0].as_str().into(),
@@ -106,8 +113,8 @@ impl World {
 /// Accepts connections until stopped; the connections end with the listener.
 pub(super) async fn listen(
     listener: TcpListener,
-    served: Arc<Served>,
-    world: Arc<World>,
+    served: Arc<ServedHost>,
+    state: Arc<HostileState>,
     mut stopped: watch::Receiver<bool>,
 ) {
     let mut connections = JoinSet::new();
@@ -115,24 +122,27 @@ pub(super) async fn listen(
         let accepted = tokio::select! {
             _ = stopped.changed() => return,
             Some(_) = connections.join_next() => continue,
-            accepted = accept(&listener, &world.room) => accepted,
+            accepted = accept(&listener, &state.permits) => accepted,
         };
         if let Some((stream, permit)) = accepted {
-            let (served, world) = (served.clone(), world.clone());
+            let (served, state) = (served.clone(), state.clone());
             connections.spawn(async move {
-                let patience = world.patience;
+                let connection_timeout = state.connection_timeout;
                 // Ending by itself or by the time limit makes no difference.
-                let _ = timeout(patience, converse(stream, served, world)).await;
+                let _ = timeout(connection_timeout, serve_connection(stream, served, state)).await;
                 drop(permit);
             });
         }
     }
 }
 
-async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<(TcpStream, OwnedSemaphorePermit)> {
+async fn accept(
+    listener: &TcpListener,
+    permits: &Arc<Semaphore>,
+) -> Option<(TcpStream, OwnedSemaphorePermit)> {
     // Accepting precedes the permit: otherwise idle listeners would hold all permits.
     match listener.accept().await {
-        Ok((stream, _)) => Some((stream, room.clone().acquire_owned().await.ok()?)),
+        Ok((stream, _)) => Some((stream, permits.clone().acquire_owned().await.ok()?)),
         Err(_) => {
             // Mostly out of file descriptors: give other connections time to close.
             sleep(Duration::from_millis(10)).await;
@@ -141,28 +151,30 @@ async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<(TcpStr
     }
 }
 
-async fn converse(stream: TcpStream, served: Arc<Served>, world: Arc<World>) {
+async fn serve_connection(stream: TcpStream, served: Arc<ServedHost>, state: Arc<HostileState>) {
     // Small responses must not wait for acknowledgements; a failure only makes them slower.
     let _ = stream.set_nodelay(true);
-    let connection = world.connections.fetch_add(1, Ordering::Relaxed);
+    let connection = state.connections.fetch_add(1, Ordering::Relaxed);
     let of_host = served.connections.fetch_add(1, Ordering::Relaxed);
-    match (served.host.carrier, served.host.speech, &served.acceptor) {
-        (Carrier::Tls { .. }, Speech::Http(answer), Some(acceptor)) => {
+    match (served.host.transport, served.host.behaviour, &served.acceptor) {
+        (Transport::Tls { .. }, HostBehaviour::Http(answer), Some(acceptor)) => {
             let began = Instant::now();
             match acceptor.accept(stream).await {
                 Ok(stream) => {
                     let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                    serve(stream, is_http2, answer, &served, &world, connection).await;
+                    serve(stream, is_http2, answer, &served, &state, connection).await;
                 }
-                Err(_) => drop(world.connected(&served, connection, began)),
+                Err(_) => drop(state.log_connection(&served, connection, began)),
             }
         }
-        (_, Speech::Http(answer), _) => serve(stream, false, answer, &served, &world, connection).await,
-        (_, Speech::Script(script), _) => {
-            script::on_request(stream, script, &served, &world, connection).await;
+        (_, HostBehaviour::Http(answer), _) => {
+            serve(stream, false, answer, &served, &state, connection).await
         }
-        (_, Speech::AtOnce(script), _) => {
-            script::at_once(stream, script(of_host), &served, &world, connection).await;
+        (_, HostBehaviour::Script(script), _) => {
+            script::on_request(stream, script, &served, &state, connection).await;
+        }
+        (_, HostBehaviour::Immediate(script), _) => {
+            script::at_once(stream, script(of_host), &served, &state, connection).await;
         }
     }
 }
@@ -171,18 +183,18 @@ async fn converse(stream: TcpStream, served: Arc<Served>, world: Arc<World>) {
 async fn serve<S>(
     stream: S,
     is_http2: bool,
-    answer: fn(&Ask) -> Reply,
-    served: &Arc<Served>,
-    world: &Arc<World>,
+    answer: fn(&HostileRequest) -> CannedResponse,
+    served: &Arc<ServedHost>,
+    state: &Arc<HostileState>,
     connection: u64,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (served, world) = (served.clone(), world.clone());
+    let (served, state) = (served.clone(), state.clone());
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let (ask, ticket) = world.arrived(&served, head_of(&request), connection);
-        let reply = answer(&ask);
-        async move { response(reply, ticket) }
+        let (request, guard) = state.log_request(&served, head_of(&request), connection);
+        let reply = answer(&request);
+        async move { response(reply, guard) }
     });
     let stream = TokioIo::new(stream);
     // A client that disconnects early is no error, and resets are the purpose of some hosts.
@@ -193,10 +205,10 @@ async fn serve<S>(
     };
 }
 
-fn head_of(request: &hyper::Request<Incoming>) -> Head {
+fn head_of(request: &hyper::Request<Incoming>) -> RequestHead {
     let text = |name: HeaderName| text_of(request.headers(), &name);
     let authority = request.uri().authority().map(|authority| authority.to_string());
-    Head {
+    RequestHead {
         path: request.uri().path_and_query().map_or("/", |path| path.as_str()).to_string(),
         host: authority.or_else(|| text(header::HOST)),
         user_agent: text(header::USER_AGENT).unwrap_or_default(),
@@ -211,8 +223,8 @@ fn text_of(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
 }
 
 /// Builds the response. An error instead makes hyper reset the stream (HTTP/2) or the connection (HTTP/1.1).
-fn response(reply: Reply, ticket: Ticket) -> io::Result<hyper::Response<Told>> {
-    if reply.end == End::ResetAtOnce {
+fn response(reply: CannedResponse, guard: LogGuard) -> io::Result<hyper::Response<ResponseBody>> {
+    if reply.end == ResponseEnd::ResetAtOnce {
         return Err(io::ErrorKind::ConnectionReset.into());
     }
     let mut response = hyper::Response::builder().status(reply.status);
@@ -220,20 +232,20 @@ fn response(reply: Reply, ticket: Ticket) -> io::Result<hyper::Response<Told>> {
         let value = HeaderValue::from_bytes(value.as_bytes()).map_err(io::Error::other)?;
         response = response.header(*name, value);
     }
-    let fails = (reply.end == End::ResetInBody).then(|| Box::pin(sleep(BEFORE_RESET)));
-    let body = Told { bytes: Some(reply.body), fails, _ticket: ticket };
+    let fails = (reply.end == ResponseEnd::ResetInBody).then(|| Box::pin(sleep(BEFORE_RESET)));
+    let body = ResponseBody { bytes: Some(reply.body), fails, _guard: guard };
     response.body(body).map_err(io::Error::other)
 }
 
 /// A body that may break off; the request ends when it is dropped.
-struct Told {
+struct ResponseBody {
     bytes: Option<Bytes>,
     /// If set, the body breaks off after its bytes and this delay.
     fails: Option<Pin<Box<Sleep>>>,
-    _ticket: Ticket,
+    _guard: LogGuard,
 }
 
-impl Body for Told {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = io::Error;
 

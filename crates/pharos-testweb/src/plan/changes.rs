@@ -1,8 +1,8 @@
 //! Schedules modifications, births and deaths of pages, each a Poisson process with a known rate.
 
-use super::{Plan, links, sites, stream};
+use super::{WebPlan, links, sites, stream};
 use crate::clock::START;
-use crate::model::{Body, PageKind, PageNo, Place, PlannedLink, Spelling};
+use crate::model::{Body, LinkPosition, PageKind, PageNo, PlannedLink, Spelling};
 use crate::rng::Rng;
 
 const DAY: f64 = 86_400.0;
@@ -13,7 +13,7 @@ const MOST_CHANGES: usize = 10_000;
 /// Shares of pages and their multiples of the mean rate; together they keep the mean.
 const RATES: &[(f64, f64)] = &[(0.3, 0.0), (0.4, 0.2), (0.2, 1.4), (0.1, 6.4)];
 
-pub(super) fn schedule(plan: &mut Plan) {
+pub(super) fn schedule(plan: &mut WebPlan) {
     let end = START + plan.spec.horizon.as_secs();
     births(plan, end);
     modifications_and_deaths(plan, end);
@@ -21,12 +21,12 @@ pub(super) fn schedule(plan: &mut Plan) {
     follow_originals(plan);
 }
 
-fn births(plan: &mut Plan, end: u64) {
+fn births(plan: &mut WebPlan, end: u64) {
     let rate = plan.spec.birth_rate;
     if rate <= 0.0 {
         return;
     }
-    let mut rng = Rng::of(&[plan.spec.seed, stream::BIRTHS]);
+    let mut rng = Rng::from_parts(&[plan.spec.seed, stream::BIRTHS]);
     let mut moment = START as f64;
     loop {
         moment += rng.exponential(rate) * DAY;
@@ -40,12 +40,13 @@ fn births(plan: &mut Plan, end: u64) {
         links::text_links(plan, host, page, &mut rng);
         let list = plan.sites[host].sections[section].lists[0];
         if let Body::Generated(links) = &mut plan.pages[list as usize].body {
-            links.insert(0, PlannedLink { to: page, place: Place::List, spelling: Spelling::FromRoot });
+            links
+                .insert(0, PlannedLink { to: page, place: LinkPosition::List, spelling: Spelling::FromRoot });
         }
     }
 }
 
-fn modifications_and_deaths(plan: &mut Plan, end: u64) {
+fn modifications_and_deaths(plan: &mut WebPlan, end: u64) {
     let listed: Vec<PageNo> = plan
         .sites
         .iter()
@@ -62,7 +63,7 @@ fn modifications_and_deaths(plan: &mut Plan, end: u64) {
         if !matches!(page.body, Body::Generated(_)) || page.kind == PageKind::Frameset {
             continue;
         }
-        let mut rng = Rng::of(&[seed, stream::CHANGES, number as u64]);
+        let mut rng = Rng::from_parts(&[seed, stream::CHANGES, number as u64]);
         page.change_rate = change_rate * multiple(rng.unit());
         let born = page.published.max(START);
         if death_rate > 0.0 && is_listed[number] {
@@ -102,10 +103,11 @@ fn moments(rate: f64, from: u64, until: u64, rng: &mut Rng) -> Vec<u64> {
 }
 
 /// A list changes whenever one of its entries appears or disappears.
-fn follow_lists(plan: &mut Plan) {
+fn follow_lists(plan: &mut WebPlan) {
     for number in 0..plan.pages.len() {
         let Body::Generated(links) = &plan.pages[number].body else { continue };
-        let listed = links.iter().filter(|link| link.place == Place::List).map(|link| link.to as usize);
+        let listed =
+            links.iter().filter(|link| link.place == LinkPosition::List).map(|link| link.to as usize);
         let events: Vec<u64> = listed
             .flat_map(|page| [Some(plan.pages[page].published), plan.pages[page].deleted])
             .flatten()
@@ -118,7 +120,7 @@ fn follow_lists(plan: &mut Plan) {
     }
 }
 
-fn follow_originals(plan: &mut Plan) {
+fn follow_originals(plan: &mut WebPlan) {
     for number in 0..plan.pages.len() {
         if let Some(original) = plan.pages[number].duplicate_of {
             let source = &plan.pages[original as usize];
@@ -142,7 +144,7 @@ mod tests {
 
     #[test]
     fn moments_come_at_their_rate() {
-        let mut rng = Rng::of(&[9]);
+        let mut rng = Rng::from_parts(&[9]);
         let days = 2000;
         let count = moments(3.0, START, START + days * 86_400, &mut rng).len() as f64;
         assert!((count / days as f64 - 3.0).abs() < 0.15, "{count}");

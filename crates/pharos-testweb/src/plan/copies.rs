@@ -4,14 +4,14 @@
 
 use std::collections::HashSet;
 
-use super::{Plan, links, mirrors, sites, stream};
+use super::{WebPlan, links, mirrors, sites, stream};
 use crate::clock::START;
 use crate::compose::paragraph_count;
-use crate::copies::{CopyKind, Edit, PlannedCopy, Series};
-use crate::model::{Body, Lang, Page, PageKind, PageNo, Place};
+use crate::copies::{CopyKind, PlannedCopy, Series, TextEdit};
+use crate::model::{Body, Lang, LinkPosition, PageKind, PageNo, PlannedPage};
 use crate::rng::Rng;
 use crate::spec::CopySpec;
-use crate::writer::Writer;
+use crate::writer::TextWriter;
 
 /// Only articles of at least this many paragraphs are copied, so that every edit leaves most of the text.
 const LEAST_PARAGRAPHS: usize = 4;
@@ -20,29 +20,29 @@ const LEAST_PARAGRAPHS: usize = 4;
 const PARTS: usize = 5;
 
 /// Plants the configured copies.
-pub(super) fn plant(plan: &mut Plan) {
+pub(super) fn plant(plan: &mut WebPlan) {
     let copies = plan.spec.copies;
     if copies == CopySpec::default() {
         return;
     }
-    let mut rng = Rng::of(&[plan.spec.seed, stream::COPIES]);
+    let mut rng = Rng::from_parts(&[plan.spec.seed, stream::COPIES]);
     let mut originals = Originals::gather(plan, &mut rng);
     let first_edit = rng.below(6);
     for number in 0..copies.reprints {
         // In turn, so that even few reprints contain every edit.
         let edit = match (first_edit + number) % 6 {
-            0 => Edit::Nothing,
-            1 => Edit::Words { percent: rng.between(1, 8) as u8 },
-            2 => Edit::Added,
-            3 => Edit::Dropped,
-            4 => Edit::Moved,
-            _ => Edit::Source,
+            0 => TextEdit::Nothing,
+            1 => TextEdit::Words { percent: rng.between(1, 8) as u8 },
+            2 => TextEdit::Added,
+            3 => TextEdit::Dropped,
+            4 => TextEdit::Moved,
+            _ => TextEdit::Source,
         };
         copy_elsewhere(plan, &mut originals, CopyKind::Reprint, edit, &mut rng);
     }
     for _ in 0..copies.excerpts {
         // Whole sentences are taken, so the result is a little outside 42 and 70.
-        let edit = Edit::Part { percent: rng.between(42, 70) as u8 };
+        let edit = TextEdit::Part { percent: rng.between(42, 70) as u8 };
         copy_elsewhere(plan, &mut originals, CopyKind::Excerpt, edit, &mut rng);
     }
     write_series(plan, copies.template_twins, &mut rng);
@@ -58,10 +58,10 @@ struct Originals {
 }
 
 impl Originals {
-    fn gather(plan: &Plan, rng: &mut Rng) -> Originals {
+    fn gather(plan: &WebPlan, rng: &mut Rng) -> Originals {
         let mut by_lang = [Vec::new(), Vec::new()];
         for &page in plan.sites.iter().flat_map(|site| &site.carriers) {
-            let Page { kind, lang, .. } = plan.pages[page as usize];
+            let PlannedPage { kind, lang, .. } = plan.pages[page as usize];
             if kind == PageKind::Article && paragraph_count(plan.spec, page) >= LEAST_PARAGRAPHS {
                 by_lang[usize::from(lang == Lang::Zh)].push(page);
             }
@@ -84,7 +84,13 @@ impl Originals {
 }
 
 /// Adds a reprint or an excerpt on another host. It changes with its original, and outlives it.
-fn copy_elsewhere(plan: &mut Plan, originals: &mut Originals, kind: CopyKind, edit: Edit, rng: &mut Rng) {
+fn copy_elsewhere(
+    plan: &mut WebPlan,
+    originals: &mut Originals,
+    kind: CopyKind,
+    edit: TextEdit,
+    rng: &mut Rng,
+) {
     const DAY: u64 = 86_400;
     const NEW_HEADLINES: f64 = 0.25;
     let Some(of) = originals.next() else { return };
@@ -94,23 +100,23 @@ fn copy_elsewhere(plan: &mut Plan, originals: &mut Originals, kind: CopyKind, ed
     let (changes, change_rate) = (original.changes.clone(), original.change_rate);
     let mut title = original.title.to_string();
     if rng.chance(NEW_HEADLINES) {
-        let writer = Writer::new(lang, plan.hosts[host].topic);
+        let writer = TextWriter::new(lang, plan.hosts[host].topic);
         title = plan.new_title(|| writer.title(rng));
     }
     let section = rng.below(plan.sites[host].sections.len());
     let path = sites::article_path(plan, host, section, &title, lang);
-    let page = plan.add(Page {
+    let page = plan.add(PlannedPage {
         published: published.min(START),
         changes,
         change_rate,
         copy: Some(PlannedCopy { of, kind, edit }),
-        ..Page::new(host as u32, path, PageKind::Article, lang, title, Body::Generated(Vec::new()))
+        ..PlannedPage::new(host as u32, path, PageKind::Article, lang, title, Body::Generated(Vec::new()))
     });
     list(plan, host, section, page, rng);
 }
 
 /// Returns another host than that of the page, with the page's language if possible.
-fn other_host(plan: &Plan, page: &Page, rng: &mut Rng) -> Option<usize> {
+fn other_host(plan: &WebPlan, page: &PlannedPage, rng: &mut Rng) -> Option<usize> {
     let others: Vec<usize> = (0..plan.hosts.len()).filter(|&host| host != page.host as usize).collect();
     let same_lang: Vec<usize> =
         others.iter().copied().filter(|&host| plan.hosts[host].lang == page.lang).collect();
@@ -119,37 +125,37 @@ fn other_host(plan: &Plan, page: &Page, rng: &mut Rng) -> Option<usize> {
 }
 
 /// Adds a planted page to a list of its section, with links to neighbours.
-fn list(plan: &mut Plan, host: usize, section: usize, page: PageNo, rng: &mut Rng) {
+fn list(plan: &mut WebPlan, host: usize, section: usize, page: PageNo, rng: &mut Rng) {
     let shelf = &plan.sites[host].sections[section];
     let list = rng.pick(&shelf.lists);
     let neighbours: Vec<PageNo> = match &shelf.listed[..] {
         [] => Vec::new(),
         listed => (0..rng.between(2, 5)).map(|_| rng.pick(listed)).collect(),
     };
-    plan.link(list, page, Place::List, rng);
+    plan.link(list, page, LinkPosition::List, rng);
     for neighbour in neighbours {
-        plan.link(page, neighbour, Place::Related, rng);
+        plan.link(page, neighbour, LinkPosition::Related, rng);
     }
 }
 
 /// Adds original articles that share their first and last paragraph with the other articles of their series.
-fn write_series(plan: &mut Plan, twins: usize, rng: &mut Rng) {
-    let series_count = (twins / PARTS).max(1);
+fn write_series(plan: &mut WebPlan, articles: usize, rng: &mut Rng) {
+    let series_count = (articles / PARTS).max(1);
     let first_host = rng.below(plan.hosts.len());
-    for number in 0..twins {
+    for number in 0..articles {
         let series = number % series_count;
         let host = (first_host + series) % plan.hosts.len();
         let (lang, topic) = (plan.hosts[host].lang, plan.hosts[host].topic);
         let shared = Series::new(plan.spec.seed, series as u32, &plan.hosts[host]);
-        let writer = Writer::new(lang, topic);
+        let writer = TextWriter::new(lang, topic);
         let part = number / series_count + 1;
         let title = plan.new_title(|| shared.headline(lang, part, &writer.title(rng)));
         let section = series % plan.sites[host].sections.len();
         let path = sites::article_path(plan, host, section, &title, lang);
-        let page = plan.add(Page {
+        let page = plan.add(PlannedPage {
             published: sites::past(rng),
             series: Some(series as u32),
-            ..Page::new(host as u32, path, PageKind::Article, lang, title, Body::Generated(Vec::new()))
+            ..PlannedPage::new(host as u32, path, PageKind::Article, lang, title, Body::Generated(Vec::new()))
         });
         links::text_links(plan, host, page, rng);
         list(plan, host, section, page, rng);
@@ -157,7 +163,7 @@ fn write_series(plan: &mut Plan, twins: usize, rng: &mut Rng) {
 }
 
 /// Adds second URLs of articles, which appear and disappear with the first.
-fn add_variants(plan: &mut Plan, originals: &mut Originals, count: usize, rng: &mut Rng) {
+fn add_variants(plan: &mut WebPlan, originals: &mut Originals, count: usize, rng: &mut Rng) {
     let mut taken = HashSet::new();
     for _ in 0..count {
         let Some(of) = originals.next() else { return };
@@ -169,14 +175,14 @@ fn add_variants(plan: &mut Plan, originals: &mut Originals, count: usize, rng: &
         } else {
             format!("/print/{}.html", plan.pages.len())
         };
-        let variant = Page {
+        let variant = PlannedPage {
             published: original.published,
             changes: original.changes.clone(),
             change_rate: original.change_rate,
             deleted: original.deleted,
-            copy: Some(PlannedCopy { of, kind: CopyKind::Variant, edit: Edit::Nothing }),
+            copy: Some(PlannedCopy { of, kind: CopyKind::Variant, edit: TextEdit::Nothing }),
             canonical: Some(of),
-            ..Page::new(
+            ..PlannedPage::new(
                 original.host,
                 path,
                 original.kind,
@@ -187,6 +193,6 @@ fn add_variants(plan: &mut Plan, originals: &mut Originals, count: usize, rng: &
         };
         let page = plan.add(variant);
         let carrier = rng.pick(&plan.sites[host].carriers);
-        plan.link(carrier, page, Place::Text, rng);
+        plan.link(carrier, page, LinkPosition::Text, rng);
     }
 }

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::net::Ipv4Addr;
 
 use super::stream;
-use crate::model::{Behaviour, Charset, Declared, Host, Lang, Look};
+use crate::model::{Behaviour, Charset, CharsetDeclaration, Host, Lang, Layout};
 use crate::rng::Rng;
-use crate::robots::Rules;
+use crate::robots::RobotsTxt;
 use crate::spec::WebSpec;
 use crate::words::{CHINESE, ENGLISH, TOPICS};
 use crate::writer::capital;
@@ -16,7 +16,7 @@ pub(super) fn make(spec: &WebSpec) -> Vec<Host> {
     let mut domain = String::new();
     (0..spec.hosts)
         .map(|number| {
-            let mut rng = Rng::of(&[spec.seed, stream::HOST, number as u64]);
+            let mut rng = Rng::from_parts(&[spec.seed, stream::HOST, number as u64]);
             // Spread evenly, so that small webs have both languages too.
             let chinese =
                 ((number + 1) as f64 * spec.chinese) as usize > (number as f64 * spec.chinese) as usize;
@@ -45,12 +45,12 @@ pub(super) fn make(spec: &WebSpec) -> Vec<Host> {
                 title: site_title(lang, topic, &mut rng),
                 lang,
                 charset: if chinese && rng.chance(0.5) { Charset::Gbk } else { Charset::Utf8 },
-                declared: if rng.chance(0.5) { Declared::Header } else { Declared::Meta },
+                declared: if rng.chance(0.5) { CharsetDeclaration::Header } else { CharsetDeclaration::Meta },
                 behaviour: Behaviour::Good,
                 mirror_of: None,
-                rules: (number % 5 != 4).then(Rules::usual),
+                rules: (number % 5 != 4).then(RobotsTxt::usual),
                 topic,
-                look: rng.pick(&[Look::Semantic, Look::Divisions, Look::Tables]),
+                look: rng.pick(&[Layout::Semantic, Layout::Divisions, Layout::Tables]),
                 navigation: Vec::new(),
                 footer: Vec::new(),
             }

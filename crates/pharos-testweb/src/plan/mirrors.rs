@@ -2,21 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Plan, hosts};
-use crate::copies::{CopyKind, Edit, PlannedCopy};
-use crate::model::{Body, Host, Link, Page, PageKind, PageNo, Target};
+use super::{WebPlan, hosts};
+use crate::copies::{CopyKind, PlannedCopy, TextEdit};
+use crate::model::{Body, Host, LinkTarget, PageKind, PageLink, PageNo, PlannedPage};
 use crate::rng::Rng;
 
 /// Adds the mirrors; every second one has a banner that says so.
-pub(super) fn plant(plan: &mut Plan, rng: &mut Rng) {
+pub(super) fn plant(plan: &mut WebPlan, rng: &mut Rng) {
     let mirrored_first = rng.below(plan.sites.len());
     for number in 0..plan.spec.copies.mirrors {
-        let edit = if number % 2 == 1 { Edit::Banner } else { Edit::Nothing };
+        let edit = if number % 2 == 1 { TextEdit::Banner } else { TextEdit::Nothing };
         mirror(plan, (mirrored_first + number) % plan.sites.len(), edit, rng);
     }
 }
 
-fn mirror(plan: &mut Plan, mirrored: usize, edit: Edit, rng: &mut Rng) {
+fn mirror(plan: &mut WebPlan, mirrored: usize, edit: TextEdit, rng: &mut Rng) {
     let host = plan.hosts.len();
     let sources: Vec<PageNo> = (0..plan.pages.len() as PageNo)
         .filter(|&page| plan.pages[page as usize].host as usize == mirrored)
@@ -35,8 +35,8 @@ fn mirror(plan: &mut Plan, mirrored: usize, edit: Edit, rng: &mut Rng) {
         // Frames cannot contain a banner, and neither can a page with the bytes of another host.
         let is_plain =
             page.kind == PageKind::Frameset || duplicate_of.is_some_and(|original| original < first);
-        let edit = if is_plain { Edit::Nothing } else { edit };
-        let mirrored_page = Page {
+        let edit = if is_plain { TextEdit::Nothing } else { edit };
+        let mirrored_page = PlannedPage {
             host: host as u32,
             path: page.path.clone(),
             kind: page.kind,
@@ -57,12 +57,12 @@ fn mirror(plan: &mut Plan, mirrored: usize, edit: Edit, rng: &mut Rng) {
         };
         plan.add(mirrored_page);
     }
-    let lead_home = |link: &Link| {
+    let retarget = |link: &PageLink| {
         let to = match &link.to {
-            Target::Page(page) => Target::Page(own_or_same(*page)),
-            Target::Outside(url) => Target::Outside(url.clone()),
+            LinkTarget::Page(page) => LinkTarget::Page(own_or_same(*page)),
+            LinkTarget::Outside(url) => LinkTarget::Outside(url.clone()),
         };
-        Link { to, ..link.clone() }
+        PageLink { to, ..link.clone() }
     };
     let original = &plan.hosts[mirrored];
     let (name, address) = (name_of(plan, original, host, rng), hosts::address_of(host));
@@ -72,15 +72,15 @@ fn mirror(plan: &mut Plan, mirrored: usize, edit: Edit, rng: &mut Rng) {
         title: original.title.clone(),
         mirror_of: Some(original.name.clone()),
         rules: original.rules.clone(),
-        navigation: original.navigation.iter().map(lead_home).collect(),
-        footer: original.footer.iter().map(lead_home).collect(),
+        navigation: original.navigation.iter().map(retarget).collect(),
+        footer: original.footer.iter().map(retarget).collect(),
         ..*original
     };
     plan.hosts.push(mirror);
 }
 
 /// Returns a name in the domain of the original (`mirror.example.test`) or under another domain.
-fn name_of(plan: &Plan, original: &Host, number: usize, rng: &mut Rng) -> String {
+fn name_of(plan: &WebPlan, original: &Host, number: usize, rng: &mut Rng) -> String {
     if plan.spec.addresses_as_names {
         return hosts::address_of(number).to_string();
     }

@@ -10,7 +10,7 @@ use libdeflater::{CompressionLvl, Compressor};
 use crate::model::PageNo;
 
 /// A rendered page, independent of the encoding the client accepts.
-pub(super) struct Rendered {
+pub(super) struct RenderedPage {
     /// Start of this version of the page.
     pub(super) since: u64,
     pub(super) body: Bytes,
@@ -20,15 +20,15 @@ pub(super) struct Rendered {
     zipped: OnceLock<Bytes>,
 }
 
-impl Rendered {
+impl RenderedPage {
     pub(super) fn new(
         since: u64,
         body: Vec<u8>,
         content_type: HeaderValue,
         etag: HeaderValue,
         last_modified: HeaderValue,
-    ) -> Rendered {
-        Rendered { since, body: body.into(), content_type, etag, last_modified, zipped: OnceLock::new() }
+    ) -> RenderedPage {
+        RenderedPage { since, body: body.into(), content_type, etag, last_modified, zipped: OnceLock::new() }
     }
 
     /// Returns the gzip body, compressed once, or the plain body if compression fails.
@@ -56,25 +56,30 @@ fn gzip(body: &[u8]) -> Option<Bytes> {
 const SHARDS: usize = 16;
 
 /// The newest rendering of each page; the oldest entries are evicted first.
-pub(super) struct Cache {
+pub(super) struct PageCache {
     shards: [Mutex<Shard>; SHARDS],
     bytes_per_shard: usize,
 }
 
 #[derive(Default)]
 struct Shard {
-    pages: HashMap<PageNo, Arc<Rendered>>,
+    pages: HashMap<PageNo, Arc<RenderedPage>>,
     order: VecDeque<PageNo>,
     bytes: usize,
 }
 
-impl Cache {
-    pub(super) fn new(bytes: usize) -> Cache {
-        Cache { shards: Default::default(), bytes_per_shard: bytes / SHARDS }
+impl PageCache {
+    pub(super) fn new(bytes: usize) -> PageCache {
+        PageCache { shards: Default::default(), bytes_per_shard: bytes / SHARDS }
     }
 
     /// Returns the rendering of the version that began at `since`, from the cache or from `make`.
-    pub(super) fn get(&self, page: PageNo, since: u64, make: impl FnOnce() -> Rendered) -> Arc<Rendered> {
+    pub(super) fn get(
+        &self,
+        page: PageNo,
+        since: u64,
+        make: impl FnOnce() -> RenderedPage,
+    ) -> Arc<RenderedPage> {
         let shard = &self.shards[page as usize % SHARDS];
         let lock = || shard.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(found) = lock().pages.get(&page)
@@ -104,14 +109,14 @@ impl Cache {
 mod tests {
     use super::*;
 
-    fn rendered(since: u64, size: usize) -> Rendered {
+    fn rendered(since: u64, size: usize) -> RenderedPage {
         let header = HeaderValue::from_static("x");
-        Rendered::new(since, vec![b'a'; size], header.clone(), header.clone(), header)
+        RenderedPage::new(since, vec![b'a'; size], header.clone(), header.clone(), header)
     }
 
     #[test]
-    fn a_page_is_made_once_per_version_and_the_cache_stays_small() {
-        let cache = Cache::new(SHARDS * 10_000);
+    fn a_page_is_rendered_once_per_version_and_the_cache_is_bounded() {
+        let cache = PageCache::new(SHARDS * 10_000);
         assert_eq!(cache.get(1, 5, || rendered(5, 10)).since, 5);
         assert_eq!(cache.get(1, 5, || unreachable!("must be cached")).since, 5);
         assert_eq!(cache.get(1, 6, || rendered(6, 10)).since, 6);

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// One request as the server saw it.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct LoggedRequest {
     pub at: Instant,
     /// Requested host from the `Host` header, without port, in lower case.
     pub host: Arc<str>,
@@ -26,7 +26,7 @@ pub struct Request {
 
 /// Counters since the start of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counters {
+pub struct ServerCounters {
     pub connections: u64,
     pub requests: u64,
     /// Responses with status 200.
@@ -43,7 +43,7 @@ pub struct Counters {
 
 /// Counters updated by concurrent connections.
 #[derive(Default)]
-pub(super) struct Tally {
+pub(super) struct AtomicCounters {
     connections: AtomicU64,
     ok: AtomicU64,
     redirects: AtomicU64,
@@ -52,13 +52,13 @@ pub(super) struct Tally {
     body_bytes: AtomicU64,
 }
 
-impl Tally {
+impl AtomicCounters {
     /// Counts a connection and returns its number.
     pub(super) fn connection(&self) -> u64 {
         self.connections.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(super) fn answer(&self, status: u16, body_bytes: usize) {
+    pub(super) fn count_response(&self, status: u16, body_bytes: usize) {
         let counter = match status {
             200 => &self.ok,
             301 | 302 | 308 => &self.redirects,
@@ -69,11 +69,11 @@ impl Tally {
         self.body_bytes.fetch_add(body_bytes as u64, Ordering::Relaxed);
     }
 
-    pub(super) fn read(&self) -> Counters {
+    pub(super) fn read(&self) -> ServerCounters {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (ok, redirects) = (read(&self.ok), read(&self.redirects));
         let (not_modified, others) = (read(&self.not_modified), read(&self.others));
-        Counters {
+        ServerCounters {
             connections: read(&self.connections),
             requests: ok + redirects + not_modified + others,
             ok,
@@ -86,17 +86,17 @@ impl Tally {
 }
 
 /// The latest requests; the oldest are dropped first.
-pub(super) struct Log {
-    requests: Mutex<VecDeque<Request>>,
+pub(super) struct RequestLog {
+    requests: Mutex<VecDeque<LoggedRequest>>,
     capacity: usize,
 }
 
-impl Log {
-    pub(super) fn new(capacity: usize) -> Log {
-        Log { requests: Mutex::new(VecDeque::new()), capacity }
+impl RequestLog {
+    pub(super) fn new(capacity: usize) -> RequestLog {
+        RequestLog { requests: Mutex::new(VecDeque::new()), capacity }
     }
 
-    pub(super) fn write(&self, request: Request) {
+    pub(super) fn write(&self, request: LoggedRequest) {
         if self.capacity == 0 {
             return;
         }
@@ -107,7 +107,7 @@ impl Log {
         requests.push_back(request);
     }
 
-    pub(super) fn read(&self) -> Vec<Request> {
+    pub(super) fn read(&self) -> Vec<LoggedRequest> {
         self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).iter().cloned().collect()
     }
 
@@ -122,11 +122,11 @@ mod tests {
 
     #[test]
     fn the_log_forgets_the_oldest() {
-        let log = Log::new(2);
+        let log = RequestLog::new(2);
         for status in [200, 301, 404] {
             let (host, path, user_agent): (Arc<str>, Arc<str>, Arc<str>) =
                 ("h".into(), "/".into(), "u".into());
-            log.write(Request {
+            log.write(LoggedRequest {
                 at: Instant::now(),
                 host,
                 path,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::visitor::Client;
 use pharos_testweb::{
-    CopyKind, CopySpec, Edit, Lang, START, ServeOptions, Server, TruePage, Truth, Web, WebSpec,
+    CopyKind, CopySpec, Lang, START, ServeOptions, Server, TextEdit, TruePage, Truth, Web, WebSpec,
 };
 
 const COPIES: CopySpec =
@@ -21,20 +21,20 @@ fn planted(truth: &Truth, kind: CopyKind) -> Vec<&TruePage> {
 }
 
 #[test]
-fn what_was_asked_for_is_there_in_both_languages_and_can_be_found() {
+fn requested_copies_exist_in_both_languages_and_are_reachable() {
     let truth = Web::generate(&spec()).truth(80);
     let mirrors: HashMap<&str, &str> = truth
         .hosts
         .iter()
         .filter_map(|host| Some((host.name.as_str(), host.mirror_of.as_deref()?)))
         .collect();
-    let twins: Vec<&TruePage> =
+    let series: Vec<&TruePage> =
         truth.pages.iter().filter(|page| page.series.is_some() && page.copy.is_none()).collect();
     for (pages, count) in [
         (planted(&truth, CopyKind::Reprint), COPIES.reprints),
         (planted(&truth, CopyKind::Excerpt), COPIES.excerpts),
         (planted(&truth, CopyKind::Variant), COPIES.canonical_variants),
-        (twins, COPIES.template_twins),
+        (series, COPIES.template_twins),
     ] {
         assert_eq!(pages.len(), count);
         assert_eq!(pages.iter().map(|page| page.lang).collect::<HashSet<Lang>>().len(), 2);
@@ -78,7 +78,7 @@ fn a_copy_says_what_its_edit_left_now_and_later() {
     }
 }
 
-fn compare(page: &TruePage, original: &TruePage, kind: CopyKind, edit: Edit) {
+fn compare(page: &TruePage, original: &TruePage, kind: CopyKind, edit: TextEdit) {
     let url = &page.url;
     let (copied, lines): (Vec<&str>, Vec<&str>) =
         (page.text.lines().collect(), original.text.lines().collect());
@@ -92,8 +92,8 @@ fn compare(page: &TruePage, original: &TruePage, kind: CopyKind, edit: Edit) {
     let sorted = |lines: &[&str]| lines.iter().map(|line| line.to_string()).collect::<BTreeSet<String>>();
     let common = sorted(&copied).intersection(&sorted(&lines)).count();
     match edit {
-        Edit::Nothing => assert_eq!(page.text, original.text, "{url}"),
-        Edit::Words { percent } => {
+        TextEdit::Nothing => assert_eq!(page.text, original.text, "{url}"),
+        TextEdit::Words { percent } => {
             assert!((1..=8).contains(&percent) && copied.len() == lines.len() && page.text != original.text);
             let pieces = |text: &str| -> HashSet<Vec<char>> {
                 text.chars().collect::<Vec<_>>().windows(4).map(<[char]>::to_vec).collect()
@@ -102,25 +102,25 @@ fn compare(page: &TruePage, original: &TruePage, kind: CopyKind, edit: Edit) {
             let same = left.intersection(&right).count() as f64 / left.len() as f64;
             assert!((0.7..1.0).contains(&same), "{url}: {percent} % replaced, {same} the same");
         }
-        Edit::Added => assert_eq!((copied.len(), common), (lines.len() + 1, lines.len()), "{url}"),
-        Edit::Dropped => assert_eq!((copied.len(), common), (lines.len() - 1, lines.len() - 1), "{url}"),
-        Edit::Moved => {
+        TextEdit::Added => assert_eq!((copied.len(), common), (lines.len() + 1, lines.len()), "{url}"),
+        TextEdit::Dropped => assert_eq!((copied.len(), common), (lines.len() - 1, lines.len() - 1), "{url}"),
+        TextEdit::Moved => {
             assert!(copied != lines && common == lines.len() && copied.len() == lines.len(), "{url}");
         }
-        Edit::Source => {
+        TextEdit::Source => {
             assert_eq!((copied.len(), common), (lines.len() + 1, lines.len()), "{url}");
             assert!(page.text.contains(&original.host));
             assert!(page.links.iter().any(|link| link.url == original.url));
         }
-        Edit::Part { .. } => {
+        TextEdit::Part { .. } => {
             let share = page.text.chars().count() as f64 / original.text.chars().count() as f64;
             assert!((0.4..=0.75).contains(&share), "{url} has {share}");
             let sentences = page.text.split(['\n', '.', '。']).map(str::trim);
             assert!(sentences.into_iter().all(|sentence| original.text.contains(sentence)), "{url}");
         }
-        Edit::Banner => assert_eq!(copied.get(1..), Some(&lines[..]), "{url}"),
+        TextEdit::Banner => assert_eq!(copied.get(1..), Some(&lines[..]), "{url}"),
         // Near-duplicates are tested elsewhere.
-        Edit::Ending => {}
+        TextEdit::Ending => {}
     }
 }
 
@@ -191,7 +191,7 @@ async fn a_mirror_serves_many_pages_byte_for_byte_and_second_urls_name_the_first
     for page in truth.copies() {
         let Some(copy) = &page.copy else { continue };
         let body = client.get(&page.url, &[]).await;
-        if copy.kind == CopyKind::Mirror && copy.edit == Edit::Nothing {
+        if copy.kind == CopyKind::Mirror && copy.edit == TextEdit::Nothing {
             mirrored += 1;
             same += usize::from(client.get(&copy.of, &[]).await.body == body.body);
         }

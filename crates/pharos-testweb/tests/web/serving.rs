@@ -67,7 +67,7 @@ async fn hosts_can_have_their_own_addresses() {
 }
 
 #[tokio::test]
-async fn the_log_tells_who_asked_for_what() {
+async fn the_log_contains_requests_and_clients() {
     let server = Server::start(Web::generate(&spec()), ServeOptions::default()).await.expect("starts");
     let mut client = Client::connect(server.address()).await;
     let url = &server.seeds()[1];

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use crate::copies;
 use crate::visitor::{Client, follow, links};
-use pharos_testweb::{Charset, Declared, PageKind, START, ServeOptions, Server, TruePage, Web, WebSpec};
+use pharos_testweb::{
+    Charset, CharsetDeclaration, PageKind, START, ServeOptions, Server, TruePage, Web, WebSpec,
+};
 
 fn spec() -> WebSpec {
     WebSpec { seed: 7, hosts: 8, pages: 800, median_words: 60.0, ..WebSpec::default() }
@@ -83,13 +85,13 @@ fn titles_are_unique_but_for_exact_duplicates() {
         let mut titles = HashSet::new();
         for page in truth.pages.iter().filter(|page| page.status == 200 && page.duplicate_of.is_none()) {
             assert!(!page.title.is_empty(), "{}", page.url);
-            assert!(titles.insert(&page.title), "{} stands twice", page.title);
+            assert!(titles.insert(&page.title), "{} appears twice", page.title);
         }
     }
 }
 
 #[test]
-fn a_web_has_every_kind_of_page_and_the_size_that_was_asked_for() {
+fn a_web_has_every_kind_of_page_and_the_requested_size() {
     let web = Web::generate(&spec());
     let truth = web.truth(80);
     assert_eq!(truth.pages.iter().filter(|page| page.status != 404).count(), 800);
@@ -104,7 +106,7 @@ fn a_web_has_every_kind_of_page_and_the_size_that_was_asked_for() {
     assert!(count(|page| page.allowed && !page.reachable) > 2);
     assert!(count(|page| page.depth.is_some_and(|depth| depth >= 3)) > 5);
     assert!(count(|page| page.links.iter().any(|link| link.url.contains(".invalid"))) > 2);
-    let encodings: HashSet<(Charset, Declared)> = Web::generate(&WebSpec { hosts: 20, ..spec() })
+    let encodings: HashSet<(Charset, CharsetDeclaration)> = Web::generate(&WebSpec { hosts: 20, ..spec() })
         .hosts()
         .iter()
         .map(|host| (host.charset, host.declared))

@@ -8,13 +8,13 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use url::Url;
 
-pub(crate) struct Answer {
+pub(crate) struct TestResponse {
     pub(crate) status: u16,
     pub(crate) headers: HashMap<String, String>,
     pub(crate) body: Vec<u8>,
 }
 
-impl Answer {
+impl TestResponse {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
@@ -41,7 +41,7 @@ impl Client {
         Client { stream: BufReader::new(TcpStream::connect(address).await.expect("connects")) }
     }
 
-    pub(crate) async fn get(&mut self, url: &str, headers: &[(&str, &str)]) -> Answer {
+    pub(crate) async fn get(&mut self, url: &str, headers: &[(&str, &str)]) -> TestResponse {
         let url = Url::parse(url).expect("an absolute URL");
         let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
         let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
@@ -62,7 +62,7 @@ impl Client {
         let length = headers.get("content-length").map_or(0, |length| length.parse().expect("a number"));
         let mut body = vec![0; if status == 304 { 0 } else { length }];
         self.stream.read_exact(&mut body).await.expect("the whole body");
-        Answer { status, headers, body }
+        TestResponse { status, headers, body }
     }
 
     async fn line(&mut self) -> String {
@@ -126,7 +126,7 @@ pub(crate) async fn follow(server: &Server) -> BTreeMap<String, u16> {
     seen
 }
 
-fn rules(answer: &Answer) -> Vec<(bool, String)> {
+fn rules(answer: &TestResponse) -> Vec<(bool, String)> {
     if answer.status != 200 {
         return Vec::new();
     }

@@ -2,30 +2,30 @@
 
 use std::io::Write;
 
-use super::Outcome::{NeverAsked, Stored};
-use super::host::{Ask, Host, Reply, Speech};
+use crate::hostile::ExpectedOutcome::{NeverAsked, Stored};
+use crate::hostile::host::{CannedResponse, HostBehaviour, HostileHost, HostileRequest};
 
-pub(super) fn hosts() -> Vec<Host> {
+pub(super) fn hosts() -> Vec<HostileHost> {
     let stored = Stored { status: 200 };
-    let sitemaps = Host::new("sitemaps", Speech::Http(sitemaps))
+    let sitemaps = HostileHost::new("sitemaps", HostBehaviour::Http(sitemaps))
         .expect("/", stored, "a home page without links")
         .expect("/only-in-xml", stored, "only the sitemap leads here")
         .expect("/only-in-gzip", stored, "only the compressed sitemap leads here")
         .expect("/only-in-text", stored, "only the sitemap in plain text leads here")
         .expect("/forbidden/page", NeverAsked, "in the sitemap, and forbidden by robots.txt");
-    let bad_sitemaps = Host::new("bad-sitemaps", Speech::Http(bad_sitemaps))
+    let bad_sitemaps = HostileHost::new("bad-sitemaps", HostBehaviour::Http(bad_sitemaps))
         .expect("/", stored, "a home page without links")
-        .expect("/before-the-break", stored, "in a sitemap that breaks off after it")
+        .expect("/before-the-break", stored, "in a sitemap that is truncated after it")
         .expect("/page", stored, "a good sitemap after the bad ones");
-    let feeds = Host::new("feeds", Speech::Http(feeds))
-        .expect("/", stored, "a home page that names its feeds")
+    let feeds = HostileHost::new("feeds", HostBehaviour::Http(feeds))
+        .expect("/", stored, "a home page with links to feeds")
         .expect("/only-in-rss", stored, "only the RSS feed leads here")
         .expect("/only-in-atom", stored, "only the Atom feed leads here");
     vec![sitemaps, bad_sitemaps, feeds]
 }
 
-fn xml(body: String) -> Reply {
-    Reply::new(200, "application/xml", format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{body}"))
+fn xml(body: String) -> CannedResponse {
+    CannedResponse::new(200, "application/xml", format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{body}"))
 }
 
 fn url_set(urls: &[String]) -> String {
@@ -40,11 +40,11 @@ fn sitemap_index(urls: &[String]) -> String {
     format!("<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{urls}</sitemapindex>\n")
 }
 
-fn sitemaps(ask: &Ask) -> Reply {
-    let base = ask.places.http(&ask.host);
+fn sitemaps(request: &HostileRequest) -> CannedResponse {
+    let base = request.urls.http(&request.host);
     let at = |path: &str| format!("{base}{path}");
-    match ask.path.as_str() {
-        "/robots.txt" => Reply::text(
+    match request.path.as_str() {
+        "/robots.txt" => CannedResponse::text(
             200,
             format!(
                 "User-agent: *\nDisallow: /forbidden/\nSitemap: {base}/index.xml\nSitemap: {base}/urls.txt\n"
@@ -56,23 +56,23 @@ fn sitemaps(ask: &Ask) -> Reply {
             let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
             // Writing to memory cannot fail.
             let _ = encoder.write_all(url_set(&[at("/only-in-gzip")]).as_bytes());
-            Reply::new(200, "application/gzip", encoder.finish().unwrap_or_default())
+            CannedResponse::new(200, "application/gzip", encoder.finish().unwrap_or_default())
         }
-        "/urls.txt" => Reply::text(200, format!("{base}/\n{base}/only-in-text\n")),
-        "/" => Reply::page("a home page without links", &[]),
-        path if path.starts_with("/only-in-") => Reply::page("a page that no link leads to", &[]),
-        _ => Reply::not_found(),
+        "/urls.txt" => CannedResponse::text(200, format!("{base}/\n{base}/only-in-text\n")),
+        "/" => CannedResponse::page("a home page without links", &[]),
+        path if path.starts_with("/only-in-") => CannedResponse::page("a page that no link leads to", &[]),
+        _ => CannedResponse::not_found(),
     }
 }
 
 /// A sitemap that is its own index, a missing one, a truncated one, one with other hosts, and a good one.
-fn bad_sitemaps(ask: &Ask) -> Reply {
-    let base = ask.places.http(&ask.host);
+fn bad_sitemaps(request: &HostileRequest) -> CannedResponse {
+    let base = request.urls.http(&request.host);
     let at = |path: &str| format!("{base}{path}");
-    match ask.path.as_str() {
+    match request.path.as_str() {
         "/robots.txt" => {
             let maps = ["/itself.xml", "/missing.xml", "/broken.xml", "/strangers.xml", "/good.xml"];
-            Reply::text(200, maps.map(|path| format!("Sitemap: {base}{path}\n")).concat())
+            CannedResponse::text(200, maps.map(|path| format!("Sitemap: {base}{path}\n")).concat())
         }
         "/itself.xml" => xml(sitemap_index(&[at("/itself.xml")])),
         "/broken.xml" => xml(url_set(&[at("/before-the-break")]).replace("</urlset>", "<url><loc>http://")),
@@ -81,19 +81,19 @@ fn bad_sitemaps(ask: &Ask) -> Reply {
             xml(url_set(&strangers.map(String::from)))
         }
         "/good.xml" => xml(url_set(&[at("/page")])),
-        "/" | "/page" | "/before-the-break" => Reply::page("a page of a careless site", &[]),
-        _ => Reply::not_found(),
+        "/" | "/page" | "/before-the-break" => CannedResponse::page("a page of a careless site", &[]),
+        _ => CannedResponse::not_found(),
     }
 }
 
-fn feeds(ask: &Ask) -> Reply {
-    let base = ask.places.http(&ask.host);
-    match ask.path.as_str() {
+fn feeds(request: &HostileRequest) -> CannedResponse {
+    let base = request.urls.http(&request.host);
+    match request.path.as_str() {
         "/" => {
-            let page = super::host::page("news", &[]);
+            let page = crate::hostile::host::page("news", &[]);
             let links = "<link rel=\"alternate\" type=\"application/rss+xml\" href=\"/news.rss\">\
                          <link rel=\"alternate\" type=\"application/atom+xml\" href=\"/news.atom\"></head>";
-            Reply::html(page.replace("</head>", links))
+            CannedResponse::html(page.replace("</head>", links))
         }
         "/news.rss" => {
             let item = format!("<item><title>By RSS</title><link>{base}/only-in-rss</link></item>");
@@ -101,16 +101,16 @@ fn feeds(ask: &Ask) -> Reply {
                 "<?xml version=\"1.0\"?>\n<rss version=\"2.0\"><channel><title>News</title><link>{base}/</link>\
                  <description>News</description>{item}</channel></rss>\n"
             );
-            Reply::new(200, "application/rss+xml", rss)
+            CannedResponse::new(200, "application/rss+xml", rss)
         }
         "/news.atom" => {
             let entry = format!("<entry><title>By Atom</title><link href=\"{base}/only-in-atom\"/></entry>");
             let atom = format!(
                 "<?xml version=\"1.0\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>News</title>{entry}</feed>\n"
             );
-            Reply::new(200, "application/atom+xml", atom)
+            CannedResponse::new(200, "application/atom+xml", atom)
         }
-        path if path.starts_with("/only-in-") => Reply::page("a piece of news", &[]),
-        _ => Reply::not_found(),
+        path if path.starts_with("/only-in-") => CannedResponse::page("a piece of news", &[]),
+        _ => CannedResponse::not_found(),
     }
 }

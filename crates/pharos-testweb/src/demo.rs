@@ -17,30 +17,31 @@ use std::collections::HashMap;
 
 use crate::clock::START;
 use crate::model::{
-    Behaviour, Block, Body, Charset, Declared, Draft, Host, Lang, Look, Page, PageKind, PageNo, Span, Web,
+    Behaviour, Body, Charset, CharsetDeclaration, ContentBlock, Host, Lang, Layout, PageDraft, PageKind,
+    PageNo, PlannedPage, TextSpan, Web,
 };
-use crate::robots::Rules;
+use crate::robots::RobotsTxt;
 use crate::spec::WebSpec;
 use crate::urls::percent_encode;
-use markup::Places;
+use markup::PageLookup;
 
 /// A site of the demo.
-struct Site {
+struct DemoSite {
     host: &'static str,
     title: &'static str,
     lang: Lang,
     charset: Charset,
-    declared: Declared,
-    look: Look,
+    declared: CharsetDeclaration,
+    look: Layout,
     /// Path and name of each navigation entry.
     navigation: &'static [(&'static str, &'static str)],
     /// Hosts linked in the footer.
     friends: &'static [&'static str],
-    entries: Vec<Entry>,
+    entries: Vec<DemoPage>,
 }
 
 /// A page of the demo.
-struct Entry {
+struct DemoPage {
     path: String,
     kind: PageKind,
     lang: Lang,
@@ -54,15 +55,15 @@ struct Entry {
     related: Vec<String>,
 }
 
-impl Entry {
+impl DemoPage {
     fn new(
         kind: PageKind,
         lang: Lang,
         path: impl Into<String>,
         title: impl Into<String>,
         text: String,
-    ) -> Entry {
-        Entry {
+    ) -> DemoPage {
+        DemoPage {
             path: path.into(),
             kind,
             lang,
@@ -75,33 +76,33 @@ impl Entry {
         }
     }
 
-    fn article(lang: Lang, path: impl Into<String>, title: impl Into<String>, text: String) -> Entry {
-        Entry::new(PageKind::Article, lang, path, title, text)
+    fn article(lang: Lang, path: impl Into<String>, title: impl Into<String>, text: String) -> DemoPage {
+        DemoPage::new(PageKind::Article, lang, path, title, text)
     }
 
-    fn hub(lang: Lang, path: impl Into<String>, title: impl Into<String>, text: String) -> Entry {
-        Entry::new(PageKind::Hub, lang, path, title, text)
+    fn hub(lang: Lang, path: impl Into<String>, title: impl Into<String>, text: String) -> DemoPage {
+        DemoPage::new(PageKind::Hub, lang, path, title, text)
     }
 
-    fn by(mut self, author: &'static str, age: u64) -> Entry {
+    fn by(mut self, author: &'static str, age: u64) -> DemoPage {
         self.author = author;
         self.age = age;
         self
     }
 
-    fn keywords(mut self, keywords: impl Into<String>) -> Entry {
+    fn keywords(mut self, keywords: impl Into<String>) -> DemoPage {
         self.keywords = keywords.into();
         self
     }
 
-    fn related(mut self, places: impl IntoIterator<Item = String>) -> Entry {
+    fn related(mut self, places: impl IntoIterator<Item = String>) -> DemoPage {
         self.related.extend(places);
         self
     }
 }
 
 /// Returns a list of links, one per line, to all entries below a path.
-fn list_of(entries: &[Entry], below: &str) -> String {
+fn list_of(entries: &[DemoPage], below: &str) -> String {
     let lines = entries.iter().filter(|entry| entry.path.starts_with(below) && entry.path != below);
     lines.map(|entry| format!("* {} | {}\n", entry.path, entry.keywords)).collect()
 }
@@ -113,7 +114,7 @@ fn neighbours(paths: &[String], place: usize, count: usize) -> Vec<String> {
         .collect()
 }
 
-fn sites() -> Vec<Site> {
+fn sites() -> Vec<DemoSite> {
     vec![
         museum::site(),
         news::site(),
@@ -133,7 +134,7 @@ pub(crate) fn web() -> Web {
 }
 
 /// Returns the web of these sites, and the references to pages that do not exist.
-fn build(sites: Vec<Site>) -> (Web, Vec<String>) {
+fn build(sites: Vec<DemoSite>) -> (Web, Vec<String>) {
     let mut by_place: HashMap<String, (PageNo, String)> = HashMap::new();
     for (number, (site, entry)) in
         sites.iter().flat_map(|site| site.entries.iter().map(move |e| (site, e))).enumerate()
@@ -145,7 +146,7 @@ fn build(sites: Vec<Site>) -> (Web, Vec<String>) {
     let mut hosts = Vec::new();
     let mut pages = Vec::new();
     for (number, site) in sites.into_iter().enumerate() {
-        let places = Places { pages: &by_place, host: site.host };
+        let places = PageLookup { pages: &by_place, host: site.host };
         hosts.push(host_of(&site, number, &places, &names, &mut lost));
         for entry in &site.entries {
             pages.push(page_of(entry, number as u32, &places, &mut lost));
@@ -162,9 +163,9 @@ fn build(sites: Vec<Site>) -> (Web, Vec<String>) {
 }
 
 fn host_of(
-    site: &Site,
+    site: &DemoSite,
     number: usize,
-    places: &Places,
+    places: &PageLookup,
     names: &HashMap<&str, &str>,
     lost: &mut Vec<String>,
 ) -> Host {
@@ -187,7 +188,7 @@ fn host_of(
         declared: site.declared,
         behaviour: Behaviour::Good,
         mirror_of: None,
-        rules: Some(Rules::disallow(&["/staff/"])),
+        rules: Some(RobotsTxt::disallow(&["/staff/"])),
         topic: 0,
         look: site.look,
         navigation,
@@ -195,7 +196,7 @@ fn host_of(
     }
 }
 
-fn page_of(entry: &Entry, host: u32, places: &Places, lost: &mut Vec<String>) -> Page {
+fn page_of(entry: &DemoPage, host: u32, places: &PageLookup, lost: &mut Vec<String>) -> PlannedPage {
     const DAY: u64 = 86_400;
     let blocks = markup::parse(&entry.text, places).unwrap_or_else(|place| {
         lost.push(format!("{}{}: {place}", places.host, entry.path));
@@ -208,16 +209,16 @@ fn page_of(entry: &Entry, host: u32, places: &Places, lost: &mut Vec<String>) ->
         }
         link
     });
-    let draft = Draft {
+    let draft = PageDraft {
         description: description(&blocks),
         keywords: entry.keywords.clone(),
         author: entry.author.to_owned(),
         related: related.collect(),
         blocks,
     };
-    Page {
+    PlannedPage {
         published: START - entry.age * DAY + u64::from(host) * 3600,
-        ..Page::new(
+        ..PlannedPage::new(
             host,
             percent_encode(&entry.path),
             entry.kind,
@@ -229,17 +230,17 @@ fn page_of(entry: &Entry, host: u32, places: &Places, lost: &mut Vec<String>) ->
 }
 
 /// Returns the first sentences, for the description in the head.
-fn description(blocks: &[Block]) -> String {
+fn description(blocks: &[ContentBlock]) -> String {
     let first = blocks.iter().find_map(|block| match block {
-        Block::Paragraph(spans) => Some(spans),
+        ContentBlock::Paragraph(spans) => Some(spans),
         _ => None,
     });
     let text: String = first
         .into_iter()
         .flatten()
         .map(|span| match span {
-            Span::Text(text) => text.as_str(),
-            Span::Link(link) => link.anchor.as_str(),
+            TextSpan::Text(text) => text.as_str(),
+            TextSpan::Link(link) => link.anchor.as_str(),
         })
         .collect();
     text.chars().take(150).collect()
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_articles_read_the_same() {
+    fn no_two_articles_start_alike() {
         let truth = web().truth(80);
         let (mut openings, mut short) = (std::collections::HashSet::new(), Vec::new());
         for page in truth.pages.iter().filter(|page| page.kind == PageKind::Article) {

@@ -28,25 +28,11 @@
 //! * Everything ends: a connection after [`HostileOptions::connection_timeout`] at the latest, all of them with
 //!   [`HostileWeb::stop`]. A large response is generated once, on its first request.
 
-mod bombs;
 mod certificates;
-mod charsets;
-mod directives;
-mod discovery;
-mod framing;
-mod freshness;
-mod good;
+mod groups;
 mod host;
 mod log;
-mod markup;
-mod names;
-mod overload;
-mod redirects;
-mod robots_states;
 mod script;
-mod secure;
-mod slow;
-mod traps;
 mod wire;
 
 #[cfg(test)]
@@ -63,11 +49,12 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-pub use log::Request;
+pub use log::HostileLogEntry;
 
 use certificates::Authority;
-use host::{Carrier, Host, Places};
-use wire::{Served, World, listen};
+use groups::{all_hosts, redirects};
+use host::{HostUrls, HostileHost, Transport};
+use wire::{HostileState, ServedHost, listen};
 
 /// Limits of a hostile web.
 #[derive(Clone, Debug)]
@@ -77,18 +64,22 @@ pub struct HostileOptions {
     /// Maximum number of open connections; further ones wait.
     pub max_connections: usize,
     /// Maximum lifetime of a connection.
-    pub patience: Duration,
+    pub connection_timeout: Duration,
 }
 
 impl Default for HostileOptions {
     fn default() -> HostileOptions {
-        HostileOptions { log_capacity: 200_000, max_connections: 4096, patience: Duration::from_secs(5 * 60) }
+        HostileOptions {
+            log_capacity: 200_000,
+            max_connections: 4096,
+            connection_timeout: Duration::from_secs(5 * 60),
+        }
     }
 }
 
 /// Expected result of a careful crawler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ExpectedOutcome {
     /// A response with this status is stored, possibly truncated.
     Stored { status: u16 },
     /// There is no response, and the recorded reason contains this text.
@@ -110,7 +101,7 @@ pub enum Outcome {
 pub struct Expectation {
     /// The URL; for [`ExpectedOutcome::AtMost`] any URL of the host.
     pub url: String,
-    pub outcome: Outcome,
+    pub outcome: ExpectedOutcome,
     /// Text contained in the stored page.
     pub says: Option<&'static str>,
     /// Reason for the expectation.
@@ -119,34 +110,12 @@ pub struct Expectation {
 
 /// A hostile web that is being served.
 pub struct HostileWeb {
-    world: Arc<World>,
-    hosts: Vec<(Arc<Served>, SocketAddr)>,
+    state: Arc<HostileState>,
+    hosts: Vec<(Arc<ServedHost>, SocketAddr)>,
     decoys: Vec<SocketAddr>,
     ca_pem: String,
     stop: watch::Sender<bool>,
     listeners: JoinSet<()>,
-}
-
-/// Returns all hosts, group by group.
-fn all_hosts() -> Vec<Host> {
-    let groups = [
-        good::hosts(),
-        redirects::hosts(),
-        slow::hosts(),
-        bombs::hosts(),
-        framing::hosts(),
-        markup::hosts(),
-        charsets::hosts(),
-        traps::hosts(),
-        overload::hosts(),
-        robots_states::hosts(),
-        secure::hosts(),
-        names::hosts(),
-        directives::hosts(),
-        discovery::hosts(),
-        freshness::hosts(),
-    ];
-    groups.into_iter().flatten().collect()
 }
 
 impl HostileWeb {
@@ -159,40 +128,40 @@ impl HostileWeb {
             let address = listener.local_addr()?;
             bound.push((host, address, listener));
         }
-        let mut places = Places::default();
+        let mut urls = HostUrls::default();
         for (host, address, _) in &bound {
             for name in &host.names {
                 let port = if host.default_port { String::new() } else { format!(":{}", address.port()) };
                 let base = format!("{}://{name}{port}", host.scheme());
-                places.0.insert((host.scheme(), name.clone()), base);
+                urls.0.insert((host.scheme(), name.clone()), base);
             }
         }
-        let (decoys, decoy_listeners) = decoys(&mut places).await?;
-        let world = Arc::new(World {
-            log: Arc::new(log::Log::new(options.log_capacity)),
-            places: Arc::new(places),
+        let (decoys, decoy_listeners) = decoys(&mut urls).await?;
+        let state = Arc::new(HostileState {
+            log: Arc::new(log::RequestLog::new(options.log_capacity)),
+            urls: Arc::new(urls),
             taken_away: Mutex::new(HashSet::new()),
             connections: AtomicU64::new(0),
-            room: Arc::new(Semaphore::new(options.max_connections)),
-            patience: options.patience,
+            permits: Arc::new(Semaphore::new(options.max_connections)),
+            connection_timeout: options.connection_timeout,
         });
         let (stop, stopped) = watch::channel(false);
         let (mut hosts, mut listeners) = (Vec::new(), JoinSet::new());
         for (host, address, listener) in bound {
             let served = Arc::new(served(host, &authority)?);
-            listeners.spawn(listen(listener, served.clone(), world.clone(), stopped.clone()));
+            listeners.spawn(listen(listener, served.clone(), state.clone(), stopped.clone()));
             hosts.push((served, address));
         }
         for (listener, address) in decoy_listeners.into_iter().zip(&decoys) {
             let decoy = Arc::new(served(redirects::decoy(*address), &authority)?);
-            listeners.spawn(listen(listener, decoy, world.clone(), stopped.clone()));
+            listeners.spawn(listen(listener, decoy, state.clone(), stopped.clone()));
         }
-        Ok(HostileWeb { world, hosts, decoys, ca_pem: authority.pem(), stop, listeners })
+        Ok(HostileWeb { state, hosts, decoys, ca_pem: authority.pem(), stop, listeners })
     }
 
     /// Returns seeds from which a crawl reaches every host.
     pub fn seeds(&self) -> Vec<String> {
-        let seeds = |served: &Arc<Served>| {
+        let seeds = |served: &Arc<ServedHost>| {
             let host = &served.host;
             let url = |(name, path): &(usize, String)| self.url_of(host, *name, path);
             host.seeds.iter().map(url).collect::<Vec<_>>()
@@ -237,28 +206,33 @@ impl HostileWeb {
     pub fn expectations(&self) -> Vec<Expectation> {
         let mut all = Vec::new();
         for (served, _) in &self.hosts {
-            for truth in &served.host.truth {
-                let url = self.url_of(&served.host, truth.name, &truth.path);
-                all.push(Expectation { url, outcome: truth.outcome, says: truth.says, note: truth.note });
+            for expectation in &served.host.expectations {
+                let url = self.url_of(&served.host, expectation.name, &expectation.path);
+                all.push(Expectation {
+                    url,
+                    outcome: expectation.outcome,
+                    says: expectation.says,
+                    note: expectation.note,
+                });
             }
         }
         for decoy in &self.decoys {
             let url = format!("http://{decoy}/");
-            let note = "only redirects lead to this address, from a host that may not send us there";
-            all.push(Expectation { url, outcome: Outcome::AtMost(0), says: None, note });
+            let note = "only redirects lead to this address, from a host that must not send a crawler there";
+            all.push(Expectation { url, outcome: ExpectedOutcome::AtMost(0), says: None, note });
         }
         all
     }
 
     /// Returns the latest requests, oldest first.
-    pub fn requests(&self) -> Vec<Request> {
-        self.world.log.read()
+    pub fn requests(&self) -> Vec<HostileLogEntry> {
+        self.state.log.read()
     }
 
     /// Removes a page: its host responds with 404 or 410 from now on. Only the hosts `vanishing.test` (404) and
     /// `vanished-for-good.test` (410) support this.
     pub fn take_away(&self, url: &str) {
-        let mut taken_away = self.world.taken_away.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut taken_away = self.state.taken_away.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         taken_away.insert(url.to_string());
     }
 
@@ -269,8 +243,8 @@ impl HostileWeb {
         while self.listeners.join_next().await.is_some() {}
     }
 
-    fn url_of(&self, host: &Host, name: usize, path: &str) -> String {
-        format!("{}{path}", self.world.places.base(host.scheme(), &host.names[name]))
+    fn url_of(&self, host: &HostileHost, name: usize, path: &str) -> String {
+        format!("{}{path}", self.state.urls.base(host.scheme(), &host.names[name]))
     }
 }
 
@@ -280,25 +254,29 @@ fn address(number: u16, which: u8) -> Ipv4Addr {
     Ipv4Addr::new(127, 66 + which, high, low.wrapping_add(1))
 }
 
-fn served(host: Host, authority: &Authority) -> io::Result<Served> {
-    let acceptor = match host.carrier {
-        Carrier::Tls { certificate, http2 } => Some(authority.acceptor(&host.names, certificate, http2)?),
-        Carrier::Clear | Carrier::ClearInsteadOfTls => None,
+fn served(host: HostileHost, authority: &Authority) -> io::Result<ServedHost> {
+    let acceptor = match host.transport {
+        Transport::Tls { certificate, http2 } => Some(authority.acceptor(&host.names, certificate, http2)?),
+        Transport::Clear | Transport::ClearInsteadOfTls => None,
     };
-    Ok(Served { host, acceptor, requests: AtomicU64::new(0), connections: AtomicU64::new(0) })
+    Ok(ServedHost { host, acceptor, requests: AtomicU64::new(0), connections: AtomicU64::new(0) })
 }
 
 /// Binds addresses that only forbidden redirects lead to, with listeners that would notice a request. IPv6 is omitted
 /// if the machine has none.
-async fn decoys(places: &mut Places) -> io::Result<(Vec<SocketAddr>, Vec<TcpListener>)> {
+async fn decoys(urls: &mut HostUrls) -> io::Result<(Vec<SocketAddr>, Vec<TcpListener>)> {
     let mut listeners = vec![TcpListener::bind("127.0.0.1:0").await?];
     listeners.extend(TcpListener::bind("[::1]:0").await.ok());
     let mut addresses = Vec::new();
     for listener in &listeners {
         let address = listener.local_addr()?;
         let name = if address.is_ipv6() { redirects::DECOY_V6 } else { redirects::DECOY_V4 };
-        places.0.insert(("http", name.to_string()), format!("http://{address}"));
+        urls.0.insert(("http", name.to_string()), format!("http://{address}"));
         addresses.push(address);
     }
     Ok((addresses, listeners))
 }
+
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use self::{ExpectedOutcome as Outcome, HostileLogEntry as Request};

@@ -7,30 +7,36 @@ use http_body_util::Full;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Response, StatusCode};
 
-use super::Shared;
-use super::cache::Rendered;
-use crate::model::{Body, Charset, Declared, PageNo};
+use super::ServerState;
+use super::cache::RenderedPage;
+use crate::model::{Body, Charset, CharsetDeclaration, PageNo};
 use crate::render::{http_date, render, style};
 use crate::{pictures, urls};
 
-pub(super) type Answer = Response<Full<Bytes>>;
+pub(super) type PageResponse = Response<Full<Bytes>>;
 
 /// Returns the response of a host to a request for a path.
-pub(super) fn answer(shared: &Shared, host: u32, method: &Method, path: &str, headers: &HeaderMap) -> Answer {
+pub(super) fn respond(
+    shared: &ServerState,
+    host: u32,
+    method: &Method,
+    path: &str,
+    headers: &HeaderMap,
+) -> PageResponse {
     if method != Method::GET && method != Method::HEAD {
         return plain(StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET and HEAD\n".into());
     }
     match shared.web.page_at(host, path) {
-        Some(page) => answer_page(shared, page, headers),
-        None => answer_other(shared, host, path),
+        Some(page) => respond_page(shared, page, headers),
+        None => respond_other(shared, host, path),
     }
 }
 
-fn answer_page(shared: &Shared, number: PageNo, headers: &HeaderMap) -> Answer {
+fn respond_page(shared: &ServerState, number: PageNo, headers: &HeaderMap) -> PageResponse {
     let web = &shared.web;
     let page = web.page(number);
     let moment = shared.clock.now();
-    if !page.is_there(moment) {
+    if !page.exists_at(moment) {
         let status = StatusCode::from_u16(page.status_when_absent(number)).unwrap_or(StatusCode::NOT_FOUND);
         return absent(status);
     }
@@ -42,31 +48,31 @@ fn answer_page(shared: &Shared, number: PageNo, headers: &HeaderMap) -> Answer {
         } else {
             urls::url_of(web, target, shared.port)
         };
-        let mut answer = plain(
+        let mut response = plain(
             StatusCode::from_u16(status).unwrap_or(StatusCode::FOUND),
             "text/html",
             "<html><body><p>moved</p></body></html>\n".into(),
         );
         if let Ok(location) = HeaderValue::from_str(&location) {
-            answer.headers_mut().insert(header::LOCATION, location);
+            response.headers_mut().insert(header::LOCATION, location);
         }
-        return answer;
+        return response;
     }
     send(&rendered(shared, number, moment), headers, shared.gzip)
 }
 
 /// Returns the rendered page, or the page it duplicates, from the cache if possible.
-fn rendered(shared: &Shared, number: PageNo, moment: u64) -> Arc<Rendered> {
+fn rendered(shared: &ServerState, number: PageNo, moment: u64) -> Arc<RenderedPage> {
     let source = shared.web.page(number).duplicate_of.unwrap_or(number);
     let (_, since) = shared.web.page(source).version(moment);
     shared.cache.get(source, since, || make(shared, source, since, moment))
 }
 
 /// Renders a page into the cache ahead of requests.
-pub(super) fn prepare(shared: &Shared, number: PageNo) {
+pub(super) fn prepare(shared: &ServerState, number: PageNo) {
     let moment = shared.clock.now();
     let page = shared.web.page(number);
-    if page.is_there(moment) && !matches!(page.body, Body::Redirect { .. }) {
+    if page.exists_at(moment) && !matches!(page.body, Body::Redirect { .. }) {
         let rendered = rendered(shared, number, moment);
         if shared.gzip {
             rendered.zipped();
@@ -74,48 +80,48 @@ pub(super) fn prepare(shared: &Shared, number: PageNo) {
     }
 }
 
-fn make(shared: &Shared, number: PageNo, since: u64, moment: u64) -> Rendered {
+fn make(shared: &ServerState, number: PageNo, since: u64, moment: u64) -> RenderedPage {
     let page = shared.web.page(number);
     let host = shared.web.host_of(page);
     let body = render(&shared.web, number, moment, shared.port);
     let content_type = match (host.declared, host.charset) {
-        (Declared::Meta, _) => HeaderValue::from_static("text/html"),
-        (Declared::Header, Charset::Utf8) => HeaderValue::from_static("text/html; charset=utf-8"),
-        (Declared::Header, Charset::Gbk) => HeaderValue::from_static("text/html; charset=gbk"),
+        (CharsetDeclaration::Meta, _) => HeaderValue::from_static("text/html"),
+        (CharsetDeclaration::Header, Charset::Utf8) => HeaderValue::from_static("text/html; charset=utf-8"),
+        (CharsetDeclaration::Header, Charset::Gbk) => HeaderValue::from_static("text/html; charset=gbk"),
     };
     let etag = header_value(&format!("W/\"{number:x}-{since:x}\""));
-    Rendered::new(since, body, content_type, etag, header_value(&http_date(since)))
+    RenderedPage::new(since, body, content_type, etag, header_value(&http_date(since)))
 }
 
 fn header_value(text: &str) -> HeaderValue {
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
 }
 
-fn send(rendered: &Arc<Rendered>, headers: &HeaderMap, gzip: bool) -> Answer {
+fn send(rendered: &Arc<RenderedPage>, headers: &HeaderMap, gzip: bool) -> PageResponse {
     let fresh = is_unchanged(rendered, headers);
     let (body, zipped) = match headers.get(header::ACCEPT_ENCODING) {
         _ if fresh => (Bytes::new(), false),
         Some(accepted) if gzip && accepts_gzip(accepted) => rendered.zipped(),
         _ => (rendered.body.clone(), false),
     };
-    let mut answer = Response::new(Full::new(body));
-    let out = answer.headers_mut();
+    let mut response = Response::new(Full::new(body));
+    let out = response.headers_mut();
     out.insert(header::ETAG, rendered.etag.clone());
     out.insert(header::LAST_MODIFIED, rendered.last_modified.clone());
     out.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     if fresh {
-        *answer.status_mut() = StatusCode::NOT_MODIFIED;
-        return answer;
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        return response;
     }
     out.insert(header::CONTENT_TYPE, rendered.content_type.clone());
     if zipped {
         out.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
-    answer
+    response
 }
 
 /// Evaluates If-None-Match if present, else If-Modified-Since (RFC 9110 §13.2.2).
-fn is_unchanged(rendered: &Rendered, headers: &HeaderMap) -> bool {
+fn is_unchanged(rendered: &RenderedPage, headers: &HeaderMap) -> bool {
     if let Some(tags) = headers.get(header::IF_NONE_MATCH) {
         let known = rendered.etag.to_str().unwrap_or("").trim_start_matches("W/");
         let tags = tags.to_str().unwrap_or("");
@@ -138,7 +144,7 @@ fn accepts_gzip(accepted: &HeaderValue) -> bool {
 }
 
 /// Serves robots.txt, style sheet and pictures.
-fn answer_other(shared: &Shared, host: u32, path: &str) -> Answer {
+fn respond_other(shared: &ServerState, host: u32, path: &str) -> PageResponse {
     let host = &shared.web.hosts[host as usize];
     match (path, &host.rules) {
         ("/robots.txt", Some(rules)) => plain(StatusCode::OK, "text/plain", rules.text()),
@@ -151,11 +157,11 @@ fn answer_other(shared: &Shared, host: u32, path: &str) -> Answer {
 }
 
 /// Returns the response for an unknown host.
-pub(super) fn no_such_host() -> Answer {
+pub(super) fn no_such_host() -> PageResponse {
     plain(StatusCode::MISDIRECTED_REQUEST, "text/plain", "no such host on this web\n".into())
 }
 
-fn absent(status: StatusCode) -> Answer {
+fn absent(status: StatusCode) -> PageResponse {
     plain(
         status,
         "text/html",
@@ -163,11 +169,11 @@ fn absent(status: StatusCode) -> Answer {
     )
 }
 
-fn plain(status: StatusCode, content_type: &'static str, body: String) -> Answer {
-    let mut answer = Response::new(Full::new(Bytes::from(body)));
-    *answer.status_mut() = status;
-    answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    answer
+fn plain(status: StatusCode, content_type: &'static str, body: String) -> PageResponse {
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
 }
 
 #[cfg(test)]

@@ -30,25 +30,25 @@ const TOPIC_NOUNS: usize = 2_000;
 pub const VOCABULARY: usize = EN_NOUNS + EN_VERBS + EN_ADJECTIVES + ZH_NOUNS + ZH_VERBS + ZH_ADJECTIVES;
 
 /// Words in order of frequency, in one string.
-pub(crate) struct WordList {
+pub(crate) struct RankedWords {
     text: String,
     ends: Vec<u32>,
 }
 
-impl WordList {
+impl RankedWords {
     fn build(
         head: &str,
         count: usize,
         taken: &mut HashSet<String>,
         tail: fn(&mut Rng) -> String,
-    ) -> WordList {
-        let mut list = WordList { text: String::new(), ends: Vec::with_capacity(count) };
+    ) -> RankedWords {
+        let mut list = RankedWords { text: String::new(), ends: Vec::with_capacity(count) };
         for word in head.split_whitespace() {
             if taken.insert(word.to_owned()) {
                 list.push(word);
             }
         }
-        let mut rng = Rng::of(&[0x0D1C_7104, count as u64, list.ends.len() as u64]);
+        let mut rng = Rng::from_parts(&[0x0D1C_7104, count as u64, list.ends.len() as u64]);
         while list.ends.len() < count {
             let word = tail(&mut rng);
             if !taken.contains(&word) {
@@ -100,21 +100,21 @@ impl WordList {
 
 /// The word lists of one language.
 pub(crate) struct Lexicon {
-    pub(crate) nouns: WordList,
-    pub(crate) verbs: WordList,
-    pub(crate) adjectives: WordList,
+    pub(crate) nouns: RankedWords,
+    pub(crate) verbs: RankedWords,
+    pub(crate) adjectives: RankedWords,
 }
 
 pub(crate) static ENGLISH: LazyLock<Lexicon> = LazyLock::new(|| {
     let mut taken: HashSet<String> =
         TOPICS.iter().flat_map(|topic| topic.en).map(|&word| word.to_owned()).collect();
     Lexicon {
-        nouns: WordList::build(head::EN_NOUNS, EN_NOUNS, &mut taken, |rng| {
+        nouns: RankedWords::build(head::EN_NOUNS, EN_NOUNS, &mut taken, |rng| {
             let ending = rng.pick(&["", "", "", "er", "ion", "age", "ment", "ist"]);
             english_root(rng) + ending
         }),
-        verbs: WordList::build(head::EN_VERBS, EN_VERBS, &mut taken, |rng| english_root(rng) + "ed"),
-        adjectives: WordList::build(head::EN_ADJECTIVES, EN_ADJECTIVES, &mut taken, |rng| {
+        verbs: RankedWords::build(head::EN_VERBS, EN_VERBS, &mut taken, |rng| english_root(rng) + "ed"),
+        adjectives: RankedWords::build(head::EN_ADJECTIVES, EN_ADJECTIVES, &mut taken, |rng| {
             let ending = rng.pick(&["al", "ous", "ic", "ive", "ish", "ent"]);
             english_root(rng) + ending
         }),
@@ -125,12 +125,12 @@ pub(crate) static CHINESE: LazyLock<Lexicon> = LazyLock::new(|| {
     let mut taken: HashSet<String> =
         TOPICS.iter().flat_map(|topic| topic.zh).map(|&word| word.to_owned()).collect();
     Lexicon {
-        nouns: WordList::build(head::ZH_NOUNS, ZH_NOUNS, &mut taken, |rng| {
+        nouns: RankedWords::build(head::ZH_NOUNS, ZH_NOUNS, &mut taken, |rng| {
             let length = rng.pick(&[2, 2, 2, 2, 2, 3, 3, 4]);
             chinese_word(rng, length)
         }),
-        verbs: WordList::build(head::ZH_VERBS, ZH_VERBS, &mut taken, |rng| chinese_word(rng, 2)),
-        adjectives: WordList::build(head::ZH_ADJECTIVES, ZH_ADJECTIVES, &mut taken, |rng| {
+        verbs: RankedWords::build(head::ZH_VERBS, ZH_VERBS, &mut taken, |rng| chinese_word(rng, 2)),
+        adjectives: RankedWords::build(head::ZH_ADJECTIVES, ZH_ADJECTIVES, &mut taken, |rng| {
             chinese_word(rng, 2)
         }),
     }

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 pub(crate) use hosts::address_of;
 
-use crate::model::{Body, Page, PageNo, Place, PlannedLink, Spelling, Web};
+use crate::model::{Body, LinkPosition, PageNo, PlannedLink, PlannedPage, Spelling, Web};
 use crate::rng::Rng;
 use crate::spec::WebSpec;
 
@@ -26,18 +26,18 @@ mod stream {
 }
 
 /// A web during planning.
-struct Plan<'a> {
+struct WebPlan<'a> {
     spec: &'a WebSpec,
     hosts: Vec<crate::model::Host>,
-    pages: Vec<Page>,
-    sites: Vec<Site>,
+    pages: Vec<PlannedPage>,
+    sites: Vec<SitePlan>,
     titles: HashSet<String>,
 }
 
 /// The pages of one host by role.
 #[derive(Default)]
-struct Site {
-    sections: Vec<Section>,
+struct SitePlan {
+    sections: Vec<SiteSection>,
     home: PageNo,
     /// Listed text pages: they contain links and are linked to.
     carriers: Vec<PageNo>,
@@ -55,7 +55,7 @@ struct Site {
 }
 
 /// A section of a site: its lists, and the pages in them.
-struct Section {
+struct SiteSection {
     name: String,
     slug: String,
     lists: Vec<PageNo>,
@@ -66,7 +66,7 @@ pub(crate) fn generate(spec: &WebSpec) -> Web {
     let mut spec = spec.clone();
     spec.hosts = spec.hosts.max(1);
     spec.pages = spec.pages.max(3 * spec.hosts);
-    let mut plan = Plan {
+    let mut plan = WebPlan {
         spec: &spec,
         hosts: hosts::make(&spec),
         pages: Vec::new(),
@@ -79,7 +79,7 @@ pub(crate) fn generate(spec: &WebSpec) -> Web {
     links::draw(&mut plan);
     changes::schedule(&mut plan);
     copies::plant(&mut plan);
-    let Plan { hosts, pages, .. } = plan;
+    let WebPlan { hosts, pages, .. } = plan;
     Web::assemble(spec, hosts, pages)
 }
 
@@ -95,8 +95,8 @@ fn site_sizes(spec: &WebSpec) -> Vec<usize> {
     sizes
 }
 
-impl Plan<'_> {
-    fn add(&mut self, page: Page) -> PageNo {
+impl WebPlan<'_> {
+    fn add(&mut self, page: PlannedPage) -> PageNo {
         self.pages.push(page);
         (self.pages.len() - 1) as PageNo
     }
@@ -111,7 +111,7 @@ impl Plan<'_> {
         }
     }
 
-    fn link(&mut self, from: PageNo, to: PageNo, place: Place, rng: &mut Rng) {
+    fn link(&mut self, from: PageNo, to: PageNo, place: LinkPosition, rng: &mut Rng) {
         let spelling = match rng.below(100) {
             0..60 => Spelling::FromRoot,
             60..70 => Spelling::Absolute,

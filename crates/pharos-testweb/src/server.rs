@@ -1,8 +1,8 @@
 //! Serves a web on real sockets.
 
-mod answer;
 mod cache;
 mod log;
+mod response;
 
 use std::convert::Infallible;
 use std::io;
@@ -21,13 +21,13 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-pub use log::{Counters, Request};
+pub use log::{LoggedRequest, ServerCounters};
 
 use crate::clock::TestClock;
 use crate::model::{PageNo, Web};
 use crate::render::http_date;
 use crate::truth::Truth;
-use answer::Answer;
+use response::PageResponse;
 
 /// Options of a server.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl Default for ServeOptions {
 
 /// A web that is being served.
 pub struct Server {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     address: SocketAddr,
     own_addresses: bool,
     stop: watch::Sender<bool>,
@@ -76,15 +76,15 @@ pub struct Server {
 }
 
 /// State shared by all connections.
-struct Shared {
+struct ServerState {
     web: Arc<Web>,
     port: u16,
     clock: TestClock,
     latency: Duration,
     gzip: bool,
-    cache: cache::Cache,
-    log: log::Log,
-    tally: log::Tally,
+    cache: cache::PageCache,
+    log: log::RequestLog,
+    counters: log::AtomicCounters,
     names: Vec<Arc<str>>,
     in_flight: Vec<AtomicU32>,
     date: Mutex<(u64, HeaderValue)>,
@@ -96,24 +96,24 @@ impl Server {
         let web: Arc<Web> = web.into();
         let listeners = bind(&web, &options).await?;
         let address = listeners[0].local_addr()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerState {
             port: address.port(),
             clock: options.clock,
             latency: options.latency,
             gzip: options.gzip,
-            cache: cache::Cache::new(options.cache_bytes),
-            log: log::Log::new(options.log_capacity),
-            tally: log::Tally::default(),
+            cache: cache::PageCache::new(options.cache_bytes),
+            log: log::RequestLog::new(options.log_capacity),
+            counters: log::AtomicCounters::default(),
             names: web.hosts.iter().map(|host| host.name.as_str().into()).collect(),
             in_flight: web.hosts.iter().map(|_| AtomicU32::new(0)).collect(),
             date: Mutex::new((u64::MAX, HeaderValue::from_static(""))),
             web,
         });
         let (stop, stopped) = watch::channel(false);
-        let room = Arc::new(Semaphore::new(options.max_connections));
+        let permits = Arc::new(Semaphore::new(options.max_connections));
         let mut tasks = JoinSet::new();
         for listener in listeners {
-            tasks.spawn(listen(listener, shared.clone(), room.clone(), stopped.clone()));
+            tasks.spawn(listen(listener, shared.clone(), permits.clone(), stopped.clone()));
         }
         Ok(Server { shared, address, own_addresses: options.own_addresses, stop, listeners: tasks })
     }
@@ -160,12 +160,12 @@ impl Server {
     /// server.
     pub fn warm(&self) {
         for page in 0..self.web().pages.len() {
-            answer::prepare(&self.shared, page as PageNo);
+            response::prepare(&self.shared, page as PageNo);
         }
     }
 
     /// Returns the latest requests, oldest first.
-    pub fn log(&self) -> Vec<Request> {
+    pub fn log(&self) -> Vec<LoggedRequest> {
         self.shared.log.read()
     }
 
@@ -175,8 +175,8 @@ impl Server {
     }
 
     /// Returns the counters since the start.
-    pub fn counters(&self) -> Counters {
-        self.shared.tally.read()
+    pub fn counters(&self) -> ServerCounters {
+        self.shared.counters.read()
     }
 
     /// Stops listening and closes every connection.
@@ -221,8 +221,8 @@ async fn bind_own(web: &Web, mut port: u16) -> io::Result<Vec<TcpListener>> {
 /// Accepts connections until stopped; the connections end with the listener.
 async fn listen(
     listener: TcpListener,
-    shared: Arc<Shared>,
-    room: Arc<Semaphore>,
+    shared: Arc<ServerState>,
+    permits: Arc<Semaphore>,
     mut stopped: watch::Receiver<bool>,
 ) {
     let mut connections = JoinSet::new();
@@ -230,12 +230,12 @@ async fn listen(
         let accepted = tokio::select! {
             _ = stopped.changed() => return,
             Some(_) = connections.join_next() => continue,
-            accepted = accept(&listener, &room) => accepted,
+            accepted = accept(&listener, &permits) => accepted,
         };
         if let Some((stream, permit)) = accepted {
             let shared = shared.clone();
             connections.spawn(async move {
-                converse(stream, shared).await;
+                serve_connection(stream, shared).await;
                 drop(permit);
             });
         }
@@ -244,9 +244,9 @@ async fn listen(
 
 async fn accept(
     listener: &TcpListener,
-    room: &Arc<Semaphore>,
+    permits: &Arc<Semaphore>,
 ) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
-    let permit = room.clone().acquire_owned().await.ok()?;
+    let permit = permits.clone().acquire_owned().await.ok()?;
     match listener.accept().await {
         Ok((stream, _)) => Some((stream, permit)),
         Err(_) => {
@@ -258,10 +258,10 @@ async fn accept(
 }
 
 /// Serves the requests of one connection in order.
-async fn converse(stream: TcpStream, shared: Arc<Shared>) {
+async fn serve_connection(stream: TcpStream, shared: Arc<ServerState>) {
     // Small responses must not wait for acknowledgements; a failure only makes them slower.
     let _ = stream.set_nodelay(true);
-    let connection = shared.tally.connection();
+    let connection = shared.counters.connection();
     let no_agent: Arc<str> = "".into();
     let last_agent = Mutex::new(no_agent);
     let service = service_fn(|request: hyper::Request<Incoming>| {
@@ -269,8 +269,8 @@ async fn converse(stream: TcpStream, shared: Arc<Shared>) {
         let shared = &shared;
         let user_agent = agent_of(&request, &last_agent);
         async move {
-            let answer = handle(shared, &request, arrived, user_agent, connection).await;
-            Ok::<Answer, Infallible>(answer)
+            let response = handle(shared, &request, arrived, user_agent, connection).await;
+            Ok::<PageResponse, Infallible>(response)
         }
     });
     // A client that disconnects early is no error.
@@ -288,34 +288,34 @@ fn agent_of(request: &hyper::Request<Incoming>, last: &Mutex<Arc<str>>) -> Arc<s
 }
 
 async fn handle(
-    shared: &Shared,
+    shared: &ServerState,
     request: &hyper::Request<Incoming>,
     arrived: Instant,
     user_agent: Arc<str>,
     connection: u64,
-) -> Answer {
+) -> PageResponse {
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     let name = host_name(request);
-    let (mut answer, host, in_flight) = match shared.web.host_named(&name) {
+    let (mut response, host, in_flight) = match shared.web.host_named(&name) {
         Some(number) => {
             let counter = &shared.in_flight[number as usize];
             let in_flight = counter.fetch_add(1, Ordering::AcqRel) + 1;
             if !shared.latency.is_zero() {
                 tokio::time::sleep(shared.latency).await;
             }
-            let answer = answer::answer(shared, number, request.method(), path, request.headers());
+            let response = response::respond(shared, number, request.method(), path, request.headers());
             counter.fetch_sub(1, Ordering::AcqRel);
-            (answer, shared.names[number as usize].clone(), in_flight)
+            (response, shared.names[number as usize].clone(), in_flight)
         }
-        None => (answer::no_such_host(), name.into(), 0),
+        None => (response::no_such_host(), name.into(), 0),
     };
-    answer.headers_mut().insert(header::DATE, shared.date());
-    let status = answer.status().as_u16();
-    let body: &Full<_> = answer.body();
-    shared.tally.answer(status, body.size_hint().exact().unwrap_or(0) as usize);
+    response.headers_mut().insert(header::DATE, shared.date());
+    let status = response.status().as_u16();
+    let body: &Full<_> = response.body();
+    shared.counters.count_response(status, body.size_hint().exact().unwrap_or(0) as usize);
     let path = path.into();
-    shared.log.write(Request { at: arrived, host, path, status, user_agent, connection, in_flight });
-    answer
+    shared.log.write(LoggedRequest { at: arrived, host, path, status, user_agent, connection, in_flight });
+    response
 }
 
 fn host_name(request: &hyper::Request<Incoming>) -> String {
@@ -325,7 +325,7 @@ fn host_name(request: &hyper::Request<Incoming>) -> String {
     name.to_ascii_lowercase()
 }
 
-impl Shared {
+impl ServerState {
     /// Returns the time of the web as a header value.
     fn date(&self) -> HeaderValue {
         let now = self.clock.now();

@@ -9,34 +9,34 @@ use bytes::Bytes;
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 
-use super::Outcome::{AtMost, Stored};
-use super::host::{Ask, Host, Reply, Speech, page};
+use crate::hostile::ExpectedOutcome::{AtMost, Stored};
+use crate::hostile::host::{CannedResponse, HostBehaviour, HostileHost, HostileRequest, page};
 
 /// Number of spaces compressed at a time.
 const PIECE: usize = 1 << 20;
 /// Number of repetitions: two gibibytes.
 pub(super) const PIECES: usize = 2048;
 
-pub(super) fn hosts() -> Vec<Host> {
-    let host = |label: &str, answer: fn(&Ask) -> Reply| {
-        Host::new(label, Speech::Http(answer))
-            .expect("/", Stored { status: 200 }, "two gibibytes inside: read as far as the limit")
-            .saying("a page before the flood")
-            .expect("/", AtMost(3), "asked for once")
+pub(super) fn hosts() -> Vec<HostileHost> {
+    let host = |label: &str, answer: fn(&HostileRequest) -> CannedResponse| {
+        HostileHost::new(label, HostBehaviour::Http(answer))
+            .expect("/", Stored { status: 200 }, "two gibibytes uncompressed: read up to the limit")
+            .with_text("a page before the flood")
+            .expect("/", AtMost(3), "requested once")
     };
     vec![
-        host("bomb-gzip", |ask| bomb(ask, "gzip", &GZIP)),
-        host("bomb-deflate", |ask| bomb(ask, "deflate", &ZLIB)),
-        host("bomb-brotli", |ask| bomb(ask, "br", &BROTLI)),
-        host("bomb-zstd", |ask| bomb(ask, "zstd", &ZSTD)),
-        host("bomb-twice", |ask| bomb(ask, "gzip, gzip", &TWICE)),
+        host("bomb-gzip", |request| bomb(request, "gzip", &GZIP)),
+        host("bomb-deflate", |request| bomb(request, "deflate", &ZLIB)),
+        host("bomb-brotli", |request| bomb(request, "br", &BROTLI)),
+        host("bomb-zstd", |request| bomb(request, "zstd", &ZSTD)),
+        host("bomb-twice", |request| bomb(request, "gzip, gzip", &TWICE)),
     ]
 }
 
-fn bomb(ask: &Ask, encoding: &str, bytes: &LazyLock<Bytes>) -> Reply {
-    match ask.path.as_str() {
-        "/" => Reply::html(LazyLock::force(bytes).clone()).field("content-encoding", encoding),
-        _ => Reply::not_found(),
+fn bomb(request: &HostileRequest, encoding: &str, bytes: &LazyLock<Bytes>) -> CannedResponse {
+    match request.path.as_str() {
+        "/" => CannedResponse::html(LazyLock::force(bytes).clone()).field("content-encoding", encoding),
+        _ => CannedResponse::not_found(),
     }
 }
 

@@ -12,14 +12,17 @@ use serde::Serialize;
 pub(crate) use series::{LEAST_WORDS, Series};
 
 use crate::compose::{compose as compose_original, links_at, text_of};
-use crate::model::{Block, Draft, Lang, Link, Page, PageNo, Place, PlannedLink, Span, Spelling, Target, Web};
+use crate::model::{
+    ContentBlock, Lang, LinkPosition, LinkTarget, PageDraft, PageLink, PageNo, PlannedLink, PlannedPage,
+    Spelling, TextSpan, Web,
+};
 use crate::rng::Rng;
-use crate::writer::Writer;
+use crate::writer::TextWriter;
 
 /// Purpose of the random stream of edits; planner and composer use smaller numbers.
 const STREAM: u64 = 201;
 
-/// How a page came to have the content of another.
+/// Origin of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CopyKind {
@@ -40,7 +43,7 @@ pub enum CopyKind {
 /// Change that a copy made to the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Edit {
+pub enum TextEdit {
     /// None, except possibly the headline and the name of the site.
     Nothing,
     /// This percentage of words was replaced.
@@ -69,7 +72,7 @@ pub enum Edit {
 pub(crate) struct PlannedCopy {
     pub(crate) of: PageNo,
     pub(crate) kind: CopyKind,
-    pub(crate) edit: Edit,
+    pub(crate) edit: TextEdit,
 }
 
 /// Returns the content of a copy at a moment.
@@ -79,13 +82,13 @@ pub(crate) fn compose(
     copy: PlannedCopy,
     planned: &[PlannedLink],
     moment: u64,
-) -> Draft {
+) -> PageDraft {
     let page = web.page(number);
     let original = compose_original(web, copy.of, moment).into_owned();
     match copy.kind {
-        CopyKind::Mirror => mirrors::settle(web, page, copy, original),
+        CopyKind::Mirror => mirrors::adapt_links(web, page, copy, original),
         CopyKind::Reprint | CopyKind::Excerpt => {
-            let related = links_at(web, page, planned, Place::Related, moment);
+            let related = links_at(web, page, planned, LinkPosition::Related, moment);
             reprint(web, number, copy, &original, related)
         }
         CopyKind::Variant | CopyKind::Duplicate | CopyKind::NearDuplicate => original,
@@ -103,30 +106,39 @@ pub(crate) fn content_of(web: &Web, number: PageNo) -> PageNo {
 }
 
 /// Copies the text alone: links, lists and layout are those of the new host.
-fn reprint(web: &Web, number: PageNo, copy: PlannedCopy, original: &Draft, related: Vec<Link>) -> Draft {
+fn reprint(
+    web: &Web,
+    number: PageNo,
+    copy: PlannedCopy,
+    original: &PageDraft,
+    related: Vec<PageLink>,
+) -> PageDraft {
     let page = web.page(number);
-    let writer = Writer::new(page.lang, web.host_of(page).topic);
-    let mut rng = Rng::of(&[web.seed, STREAM, u64::from(number)]);
+    let writer = TextWriter::new(page.lang, web.host_of(page).topic);
+    let mut rng = Rng::from_parts(&[web.seed, STREAM, u64::from(number)]);
     let mut paragraphs: Vec<String> = text_of(original).lines().map(str::to_owned).collect();
     edits::apply(copy.edit, &mut paragraphs, &writer, &mut rng);
     let description = paragraphs.first().map(|text| text.chars().take(120).collect()).unwrap_or_default();
-    let mut blocks: Vec<Block> =
-        paragraphs.into_iter().map(|text| Block::Paragraph(vec![Span::Text(text)])).collect();
-    if copy.edit == Edit::Source {
+    let mut blocks: Vec<ContentBlock> =
+        paragraphs.into_iter().map(|text| ContentBlock::Paragraph(vec![TextSpan::Text(text)])).collect();
+    if copy.edit == TextEdit::Source {
         let place = if rng.chance(0.5) { 0 } else { blocks.len() };
         blocks.insert(place, source_line(web, page, copy.of));
     }
-    Draft { description, keywords: String::new(), author: original.author.clone(), blocks, related }
+    PageDraft { description, keywords: String::new(), author: original.author.clone(), blocks, related }
 }
 
-fn source_line(web: &Web, page: &Page, original: PageNo) -> Block {
+fn source_line(web: &Web, page: &PlannedPage, original: PageNo) -> ContentBlock {
     let source = web.page(original);
     let host = web.host_of(source);
     let (before, after) = match page.lang {
         Lang::En => (format!("Reprinted from {} ({}), where it stands as ", host.title, host.name), "."),
         Lang::Zh => (format!("本文转载自{}（{}），原文见", host.title, host.name), "。"),
     };
-    let link =
-        Link { to: Target::Page(original), anchor: source.title.to_string(), spelling: Spelling::Absolute };
-    Block::Paragraph(vec![Span::Text(before), Span::Link(link), Span::Text(after.into())])
+    let link = PageLink {
+        to: LinkTarget::Page(original),
+        anchor: source.title.to_string(),
+        spelling: Spelling::Absolute,
+    };
+    ContentBlock::Paragraph(vec![TextSpan::Text(before), TextSpan::Link(link), TextSpan::Text(after.into())])
 }
