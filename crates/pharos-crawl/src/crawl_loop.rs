@@ -116,7 +116,7 @@ impl NewSite {
     }
 }
 
-/// Whether the crawl is finished.
+/// State of the loop after a round.
 enum LoopState {
     Finished(EndReason),
     /// Parked pages were released just now.
@@ -458,12 +458,12 @@ impl CrawlLoop {
             (_, FetchOutcome::Closed) => return Err(CrawlError::Closed),
             (_, FetchOutcome::Page { .. } | FetchOutcome::Robots(..) | FetchOutcome::RobotsMoved(_)) => {}
         }
-        let asked = task.url();
-        let known = self.robots.get(&asked.robots_txt(), ended);
+        let url = task.url();
+        let known = self.robots.get(&url.robots_txt(), ended);
         let rules = if let Some(RobotsVerdict::Rules(rules)) = &known { Some(rules.as_ref()) } else { None };
         let request = CompletedRequest { crawl_delay: crawl_delay(&self.crawl.config, rules), ..request };
-        let wait = self.gate.request_ended(&asked.site(), ended, request);
-        self.frontier.request_ended(asked.id().site(), ended, wait);
+        let wait = self.gate.request_ended(&url.site(), ended, request);
+        self.frontier.request_ended(url.id().site(), ended, wait);
         Ok(())
     }
 

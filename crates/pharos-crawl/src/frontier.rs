@@ -1,13 +1,13 @@
 //! The frontier (待抓取队列): one page queue per site, refilled in batches from the catalog.
 //!
 //! A site takes part while it has work. It waits in a heap for the end of its delay. Sites whose delay is over wait
-//! in a second heap, ordered by the strategy's [rank](strategy::SiteRank) and then by waiting time: politeness first,
+//! in a second heap, ordered by the strategy's rank and then by waiting time: politeness first,
 //! then strategy, then fairness. The caller passes in the time and the pages.
 //!
-//! Every page returned by [`Frontier::next`] is *in progress* until [`Frontier::page_applied`]. A page in progress is
+//! Every page returned by `Frontier::next` is *in progress* until `Frontier::page_applied`. A page in progress is
 //! never returned again, even if the catalog still lists it as due.
 //!
-//! [`strategy`] defines the strategy trait and its implementations, [`weight`] the value of a page before and after
+//! `strategy` defines the strategy trait and its implementations, [`weight`] the value of a page before and after
 //! its first visit.
 
 pub mod guide_words;

@@ -202,11 +202,11 @@ fn schedule_next_visit(
         _ if attempt == 0 => NextVisit::default(),
         // Overload and server errors may be temporary. A Retry-After is respected.
         429 | 500.. => {
-            let asked = retry_after(config, record.at, response);
+            let requested = retry_after(config, record.at, response);
             let due = next_attempt(config, record.at, attempt).or_else(|| next_refresh(config, record));
-            let due = due.map(|due| asked.map_or(due, |wait| due.max(record.at.plus(wait))));
+            let due = due.map(|due| requested.map_or(due, |wait| due.max(record.at.plus(wait))));
             let overloaded = response.status == 429 || response.header("Retry-After").is_some();
-            NextVisit { due, attempts: attempt, site_back_off: asked.filter(|_| overloaded) }
+            NextVisit { due, attempts: attempt, site_back_off: requested.filter(|_| overloaded) }
         }
         // A missing page is fetched once more before it counts as gone, if it existed before.
         404 if record.again => {
@@ -430,8 +430,8 @@ pub(crate) fn retry_after(config: &CrawlConfig, at: Timestamp, response: &Respon
     if !matches!(response.status, 429 | 503) {
         return None;
     }
-    let asked = response.header("Retry-After").and_then(|text| retry_after_value(text.trim(), at));
-    Some(asked.unwrap_or_default().min(MAX_REQUESTED_WAIT).max(config.retry_delay))
+    let requested = response.header("Retry-After").and_then(|text| retry_after_value(text.trim(), at));
+    Some(requested.unwrap_or_default().min(MAX_REQUESTED_WAIT).max(config.retry_delay))
 }
 
 fn retry_after_value(text: &str, at: Timestamp) -> Option<Duration> {
@@ -532,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_wants_a_page_or_a_site_again() {
+    fn an_operator_requests_a_page_or_a_site_again() {
         for whole_site in [false, true] {
             let wish = stored("http://a.example/x", 0, 0, Content::Event(Event::Recrawl { whole_site }));
             let (url, at) = (url("http://a.example/x"), wish.record.at);
@@ -573,7 +573,7 @@ mod tests {
         };
         assert_eq!(targets(&page(0, 200)), ["found http://a.example/1 1 0", "found https://a.example/2 1 0"]);
         assert_eq!(targets(&page(1, 200)).len(), 2);
-        assert!(targets(&page(2, 200)).is_empty(), "as deep as it goes");
+        assert!(targets(&page(2, 200)).is_empty(), "the maximum depth");
         assert!(targets(&page(u32::MAX, 200)).is_empty());
         assert!(targets(&page(0, 404)).is_empty());
         assert!(
@@ -587,7 +587,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(outcome(page(0, 200)), (200, 7, true, 100));
-        assert_eq!(outcome(page(0, 404)), (404, 0, false, 100), "an error page is not to be found");
+        assert_eq!(outcome(page(0, 404)), (404, 0, false, 100), "an error page is not indexable");
     }
 
     #[test]
@@ -628,7 +628,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overloaded_server_is_asked_again_when_it_says() {
+    fn an_overloaded_server_is_retried_after_its_retry_after() {
         let due = |status, wait: &str| {
             next_due(&interpret(
                 &stored("http://a.example/", 0, 0, response(status, &[("retry-after", wait)], "")),
@@ -641,13 +641,9 @@ mod tests {
         assert_eq!(due(503, "Thu, 01 Jan 1970 00:20:00 GMT"), Some(1200));
         assert_eq!(due(503, "Thu, 01 Jan 1960 00:20:00 GMT"), Some(1060));
         assert_eq!(due(503, "soon"), Some(1060));
-        assert_eq!(
-            due(500, "120"),
-            Some(1060),
-            "a fault of the server may pass, but it did not ask for patience"
-        );
-        assert_eq!(due(404, "120"), None, "it never was there");
-        assert_eq!(due(410, "120"), None, "gone, says the server");
+        assert_eq!(due(500, "120"), Some(1060), "a fault of the server may pass, but it requested no wait");
+        assert_eq!(due(404, "120"), None, "the page never existed");
+        assert_eq!(due(410, "120"), None, "410 is final");
         assert_eq!(due(200, "120"), Some(1000 + 7 * 86_400), "visited again in a week");
     }
 
@@ -662,7 +658,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_tried_again_ever_later() {
+    fn failures_are_retried_with_growing_delays() {
         let due = |attempt| {
             let event = Event::Failed { reason: "connection refused".into() };
             let mut record = stored("http://a.example/", 0, 0, Content::Event(event));

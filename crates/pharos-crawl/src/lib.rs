@@ -69,7 +69,7 @@ pub use crate::interpret::{
     PageContent as Says, PageSummary as PageFacts, interpret_record as changes, redirect_target,
 };
 #[doc(hidden)]
-pub use crate::politeness::site_settings::{SiteSettings, SiteTable};
+pub use crate::politeness::site_settings::{SiteSettings, SiteSettingsTable as SiteTable};
 #[doc(hidden)]
 pub use crate::refresh::RefreshClass as PageKind;
 #[doc(hidden)]

@@ -145,6 +145,10 @@ impl RobotsRules {
     }
 }
 
+// Temporary alias of a renamed type, removed once all crates use the new name.
+#[doc(hidden)]
+pub use self::RobotsRules as Robots;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,15 +214,15 @@ mod tests {
             "the more specific name"
         );
         assert!(!allowed(file, "bot-images", "/a"), "its family");
-        assert!(allowed(file, "botany", "/a"), "another word");
-        assert!(allowed("disallow: /\n", "a", "/x"), "rules before the first name are for nobody");
+        assert!(allowed(file, "botany", "/a"), "a different name");
+        assert!(allowed("disallow: /\n", "a", "/x"), "rules before the first user agent apply to no crawler");
         assert!(
             !allowed("user-agent: a\nsitemap: x\n\nuser-agent: b\ndisallow: /", "a", "/x"),
-            "other lines divide nothing"
+            "other lines end no group"
         );
         assert!(
             allowed("user-agent: a\ndisallow:\nuser-agent: b\ndisallow: /", "a", "/x"),
-            "an empty rule does"
+            "an empty rule ends a group"
         );
     }
 
@@ -302,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_we_may_not_read_are_an_operators_choice() {
+    fn forbidden_robots_files_follow_the_setting() {
         let answer =
             |status, allowed| robots_state(&Response { status, ..Response::default() }, allowed).unwrap();
         for status in [401, 403] {
@@ -313,21 +317,21 @@ mod tests {
     }
 
     #[test]
-    fn the_deciding_rule_is_told() {
+    fn the_deciding_rule_is_returned() {
         let file = "user-agent: *\ndisallow: /\nuser-agent: PHAROS/1.0\nallow: /a/$\ndisallow: /a";
         let robots = RobotsRules::parse(file.as_bytes(), "Pharos");
-        let told = |path: &str| {
+        let rule_for = |path: &str| {
             robots.deciding_rule(&url(path)).map(|d| format!("{} {} {}", d.agent, d.rule, d.allows))
         };
-        assert_eq!(told("/a/").unwrap(), "pharos Allow: /a/$ true");
-        assert_eq!(told("/a/b").unwrap(), "pharos Disallow: /a false");
-        assert_eq!(told("/b"), None);
-        let everybody = RobotsRules::parse(file.as_bytes(), "Other").deciding_rule(&url("/b")).unwrap();
-        assert_eq!((everybody.agent.as_str(), everybody.rule.as_str()), ("*", "Disallow: /"));
+        assert_eq!(rule_for("/a/").unwrap(), "pharos Allow: /a/$ true");
+        assert_eq!(rule_for("/a/b").unwrap(), "pharos Disallow: /a false");
+        assert_eq!(rule_for("/b"), None);
+        let other = RobotsRules::parse(file.as_bytes(), "Other").deciding_rule(&url("/b")).unwrap();
+        assert_eq!((other.agent.as_str(), other.rule.as_str()), ("*", "Disallow: /"));
     }
 
     #[test]
-    fn sitemaps_are_everybodys_and_within_bounds() {
+    fn sitemaps_apply_to_all_agents_and_are_bounded() {
         let long = format!("sitemap: http://a.example/{}\n", "x".repeat(2048));
         let file = format!(
             "Sitemap: http://a.example/1\nuser-agent: x\nsite-map:\thttp://a.example/2 # old\n{long}disallow: /\n\
@@ -356,10 +360,10 @@ mod tests {
         }
 
         #[test]
-        fn a_rule_made_of_the_path_forbids_it(path in "/[a-z0-9/?=&.%*$ ~-]{0,30}", cut in 0..30usize) {
+        fn a_rule_made_of_the_path_forbids_it(path in "/[a-z0-9/?=&.%*$ ~-]{0,30}", length in 0..30usize) {
             let page = url(&path);
             let whole = page.path_and_query().replace('*', "%2A").replace('$', "%24");
-            let beginning = &whole[..whole.floor_char_boundary(cut.max(1))];
+            let beginning = &whole[..whole.floor_char_boundary(length.max(1))];
             // Half an escape is a different text.
             let beginning = match beginning.rfind('%') {
                 Some(escape) if escape + 3 > beginning.len() => &beginning[..escape],

@@ -147,22 +147,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_operators_word_and_the_disk_are_two_matters() {
+    fn operator_and_disk_pause_independently() {
         let status = CrawlStatus::default();
         status.set_held(true);
         status.set_paused(true);
         status.set_paused(false);
-        assert!(status.snapshot().paused && status.snapshot().held, "room on the disk does not let it go on");
+        assert!(status.snapshot().paused && status.snapshot().held, "free disk space does not resume it");
         status.set_held(false);
         assert!(!status.snapshot().paused);
         status.set_full();
         status.set_held(true);
         status.begin();
-        assert!(!status.is_full() && !status.snapshot().paused, "a new crawl begins afresh");
+        assert!(!status.is_full() && !status.snapshot().paused, "a new crawl starts with cleared flags");
     }
 
     #[test]
-    fn settings_are_taken_up_once() {
+    fn settings_are_applied_once() {
         let status = CrawlStatus::default();
         status.set_fetchers(3);
         status.set_settings(Arc::new(CrawlConfig { fetchers: 9, ..CrawlConfig::default() }));

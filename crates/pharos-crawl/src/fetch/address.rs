@@ -160,7 +160,7 @@ mod tests {
             let reason = check(&[], &["8.8.8.0/24"], spelling).unwrap_err();
             assert!(reason.ends_with("is in a range of crawl.forbid_addresses"), "{spelling}: {reason}");
         }
-        assert!(check(&["0.0.0.0/0"], &["8.8.8.8"], "8.8.8.8").is_err(), "forbidden is forbidden");
+        assert!(check(&["0.0.0.0/0"], &["8.8.8.8"], "8.8.8.8").is_err(), "forbidden ranges take precedence");
         assert!(
             check(&["2400::/12"], &[], "2400::1").is_ok() && check(&["2400::/12"], &[], "2600::1").is_err()
         );
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_not() {
+    fn all_other_addresses_are_not_public() {
         for private in [
             "0.0.0.0",
             "0.1.2.3",

@@ -308,12 +308,12 @@ mod tests {
     }
 
     #[test]
-    fn authorities_that_cannot_be_read_are_told() {
-        let told = |extra_ca: &str| {
+    fn unreadable_authorities_are_reported() {
+        let error_of = |extra_ca: &str| {
             let config = CrawlConfig { extra_ca: extra_ca.into(), ..Default::default() };
             Connector::new(&config).err().unwrap().to_string()
         };
-        assert!(told("/nowhere/ca.pem").starts_with("`crawl.extra_ca`: cannot use /nowhere/ca.pem: "));
+        assert!(error_of("/nowhere/ca.pem").starts_with("`crawl.extra_ca`: cannot use /nowhere/ca.pem: "));
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("ca.pem");
         for (content, reason) in [
@@ -322,7 +322,7 @@ mod tests {
             ("-----BEGIN CERTIFICATE-----\nbm9wZQ==\n", "cannot use"),
         ] {
             std::fs::write(&file, content).unwrap();
-            let error = told(&file.display().to_string());
+            let error = error_of(&file.display().to_string());
             assert!(error.contains(reason), "{error}");
         }
     }

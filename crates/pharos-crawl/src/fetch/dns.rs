@@ -120,13 +120,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn localhost_is_here() {
+    async fn localhost_resolves_to_loopback() {
         let (addresses, _) = names(&[], &[]).resolve("localhost", 80).await.unwrap();
         assert!(!addresses.is_empty() && addresses.iter().all(IpAddr::is_loopback), "{addresses:?}");
     }
 
     #[tokio::test]
-    async fn answers_are_believed_within_bounds() {
+    async fn dns_cache_lifetimes_are_bounded() {
         let resolver = system_resolver().unwrap();
         let options = resolver.options();
         let seconds = |ttl: Option<Duration>| ttl.map(|ttl| ttl.as_secs());
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_name_is_not_found() {
+    async fn invalid_names_are_not_found() {
         let long = "x".repeat(300);
         for bad in [long.as_str(), "a..b"] {
             assert_eq!(names(&[], &[]).resolve(bad, 80).await, Err(FetchError::NameNotFound), "{bad}");

@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn we_say_who_we_are() {
+    fn the_user_agent_names_crawler_and_contact() {
         let named = user_agent("Pharos", "me@example.org");
         assert_eq!(named, format!("Mozilla/5.0 (compatible; Pharos/{VERSION}; +me@example.org)"));
         assert_eq!(user_agent("Pharos", ""), format!("Mozilla/5.0 (compatible; Pharos/{VERSION})"));

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_with_an_example() {
+    fn invalid_overrides_are_reported_with_an_example() {
         for bad in [
             "",
             "a",

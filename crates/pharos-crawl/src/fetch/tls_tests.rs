@@ -22,7 +22,7 @@ use crate::fetch::connector::Connector;
 struct TlsServer {
     port: u16,
     /// Server names and HTTP versions of the requests.
-    asked: Arc<Mutex<Vec<(String, Version)>>>,
+    requests: Arc<Mutex<Vec<(String, Version)>>>,
     roots: RootCertStore,
     /// PEM certificate of the issuing authority.
     authority: String,
@@ -55,8 +55,8 @@ async fn serve(name: &str, years: (i32, i32)) -> TlsServer {
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let log = asked.clone();
+    let requests = Arc::new(Mutex::new(Vec::new()));
+    let log = requests.clone();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let Ok(stream) = acceptor.accept(stream).await else { continue };
@@ -72,7 +72,7 @@ async fn serve(name: &str, years: (i32, i32)) -> TlsServer {
             });
         }
     });
-    TlsServer { port, asked, roots, authority: authority.pem() }
+    TlsServer { port, requests, roots, authority: authority.pem() }
 }
 
 async fn page(request: Request<hyper::body::Incoming>) -> Response<Full<Bytes>> {
@@ -107,8 +107,8 @@ async fn get(server: &TlsServer, host: &str, roots: RootCertStore) -> Result<Str
 async fn the_certificate_must_be_the_urls_hosts() {
     let server = serve("secure.example", (2020, 2120)).await;
     assert_eq!(get(&server, "secure.example", server.roots.clone()).await, Ok("secret".into()));
-    let asked = server.asked.lock().unwrap()[0].0.clone();
-    assert_eq!(asked, "secure.example", "not the address an operator sent it to");
+    let requests = server.requests.lock().unwrap()[0].0.clone();
+    assert_eq!(requests, "secure.example", "not the address an operator sent it to");
     let other = get(&server, "other.example", server.roots.clone()).await;
     assert_eq!(other, Err("tls: the certificate is for another name".into()));
 }
@@ -133,7 +133,7 @@ async fn an_address_may_have_a_certificate_too() {
 }
 
 #[tokio::test]
-async fn http2_is_spoken_where_both_sides_can() {
+async fn http2_is_used_if_both_sides_support_it() {
     for (http2, spoken) in [(true, Version::HTTP_2), (false, Version::HTTP_11)] {
         let server = serve("secure.example", (2020, 2120)).await;
         let config = CrawlConfig {
@@ -150,8 +150,11 @@ async fn http2_is_spoken_where_both_sides_can() {
             assert_eq!(response.truncated.is_some(), path == "/long", "{path}");
             assert_eq!(response.address, Some("127.0.0.1".parse().unwrap()));
         }
-        let asked = server.asked.lock().unwrap();
-        assert!(asked.len() == 3 && asked.iter().all(|(_, version)| *version == spoken), "{asked:?}");
+        let requests = server.requests.lock().unwrap();
+        assert!(
+            requests.len() == 3 && requests.iter().all(|(_, version)| *version == spoken),
+            "{requests:?}"
+        );
     }
 }
 
@@ -160,7 +163,7 @@ async fn an_operators_own_authority_is_trusted() {
     let server = serve("secure.example", (2020, 2120)).await;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("ca.pem");
-    std::fs::write(&file, format!("An authority of our own\n{}", server.authority)).unwrap();
+    std::fs::write(&file, format!("A private authority\n{}", server.authority)).unwrap();
     let config = CrawlConfig { extra_ca: file.display().to_string(), ..config(&server, "secure.example") };
     let url = PageUrl::parse("https://secure.example/").unwrap();
     assert_eq!(Fetcher::new(&config).unwrap().get(&url).await.unwrap().body, b"secret");

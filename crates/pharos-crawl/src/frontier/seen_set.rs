@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_everybody_links_to_stays_known() {
+    fn frequently_linked_pages_stay_known() {
         let mut seen = SeenSet::new(Size(MEGABYTE));
         let hot = id(u64::MAX / 3);
         seen.insert(hot);
@@ -263,7 +263,7 @@ mod tests {
                 assert_eq!(seen.check(hot), SeenState::Known);
             }
         }
-        assert_eq!(seen.check(id(0)), SeenState::Maybe, "what nobody asks for is forgotten, but not for new");
+        assert_eq!(seen.check(id(0)), SeenState::Maybe, "an evicted page is never reported as new");
     }
 
     /// A filter that is much too small answers `Maybe` for nearly every page, and still every page enters the
@@ -290,11 +290,11 @@ mod tests {
             seen.insert(page);
         }
         assert_eq!(catalog.len() as u64, pages);
-        assert!(looks > pages, "it was put to the test");
+        assert!(looks > pages, "the filter was exercised");
     }
 
     #[test]
-    fn a_filter_of_the_right_size_seldom_errs() {
+    fn a_filter_of_the_right_size_has_few_false_positives() {
         let mut seen = SeenSet::new(Size(MEGABYTE));
         let fits = (seen.filter.bitmap.cells.len() * 32) as u64 / 10;
         (0..fits).for_each(|number| seen.insert(id(number)));
@@ -337,7 +337,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_inserted_is_never_new(numbers in proptest::collection::vec(0..500u64, 0..400), budget in 0..4096u64) {
+        fn inserted_pages_are_never_new(numbers in proptest::collection::vec(0..500u64, 0..400), budget in 0..4096u64) {
             let mut seen = SeenSet::new(Size(budget));
             let mut inserted = HashSet::new();
             for number in numbers {

@@ -14,7 +14,7 @@ use super::{Frontier, NextAction, RefillRequest};
 use crate::interpret::{PageSummary, interpret_record};
 use crate::rules::scope::{CrawlScope, rules_from_config};
 
-pub(super) struct Web {
+pub(super) struct SimulatedWeb {
     pub(super) config: CrawlConfig,
     links: HashMap<PageId, Vec<PageUrl>>,
     weights: HashMap<PageId, u32>,
@@ -48,7 +48,7 @@ pub(super) fn due_page(short: &str) -> DuePage {
     }
 }
 
-impl Web {
+impl SimulatedWeb {
     pub(super) fn new(links: &[(&str, &[&str])]) -> Self {
         let targets = |targets: &[&str]| targets.iter().map(|target| url(target)).collect();
         Self {

@@ -41,7 +41,7 @@ pub(crate) trait Strategy: Send {
         256
     }
 
-    /// Returns what may overtake queued pages.
+    /// Returns which discoveries overtake queued pages.
     fn preemption(&self) -> Preemption {
         Preemption::Nothing
     }
@@ -69,7 +69,7 @@ pub(crate) struct SubQueue {
     pub(crate) share: usize,
 }
 
-/// What may overtake queued pages.
+/// Kinds of discoveries that overtake queued pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Preemption {
     /// Nothing: new pages wait until the queue is empty.
@@ -191,7 +191,7 @@ pub(super) fn interleave(mut drawn: Vec<Vec<QueuedPage>>, sub_queues: &[SubQueue
 
 #[cfg(test)]
 mod tests {
-    use super::super::simulator::Web;
+    use super::super::simulator::SimulatedWeb;
     use super::*;
     use proptest::prelude::*;
 
@@ -201,7 +201,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lanes_keep_their_order_and_their_ratio(
+        fn sub_queues_keep_order_and_ratio(
             lengths in proptest::collection::vec(0..40usize, 1..5),
             shares in proptest::collection::vec(0..12u32, 0..6),
         ) {
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn the_four_restart_modes_of_the_rbse_spider() {
         let order = |strategy, restart| {
-            let mut web = Web::new(&[("s/", &["s/1", "s/2"]), ("s/1", &["s/3"]), ("s/2", &["s/4"])]);
+            let mut web = SimulatedWeb::new(&[("s/", &["s/1", "s/2"]), ("s/1", &["s/3"]), ("s/2", &["s/4"])]);
             web.known("s/old", 1);
             web.config = CrawlConfig { strategy, restart, ..web.config.clone() };
             web.crawl(&["s/"]).join(" ")
@@ -247,7 +247,7 @@ mod tests {
     fn every_strategy_fetches_every_page_once() {
         use StrategyName::*;
         for strategy in [BreadthFirst, DepthFirst, Importance, Alternate, HotQueue, SiteFirst, Worm] {
-            let mut web = Web::discovery_example();
+            let mut web = SimulatedWeb::discovery_example();
             web.config.strategy = strategy;
             let mut order = web.crawl(&["one/a", "two/e"]);
             order.sort();
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn pages_that_are_not_admitted_hide_no_others() {
-        let mut web = Web::new(&[("s/", &["s/new"])]);
+        let mut web = SimulatedWeb::new(&[("s/", &["s/new"])]);
         for n in 0..1000 {
             web.known(&format!("s/old{n}"), 0);
         }
@@ -267,7 +267,7 @@ mod tests {
         web.config.restart = Restart::Seeds;
         let order = web.crawl(&["s/"]);
         assert_eq!(order.len(), 1003, "seeds of earlier crawls are seeds");
-        let mut web = Web::new(&[("s/", &["s/new"])]);
+        let mut web = SimulatedWeb::new(&[("s/", &["s/new"])]);
         for n in 0..1000 {
             web.known(&format!("s/old{n}"), 1);
         }

@@ -82,7 +82,7 @@ fn a_site_waits_from_the_end_of_its_last_request() {
 }
 
 #[test]
-fn the_wait_outlasts_a_site_that_ran_dry() {
+fn the_wait_outlasts_an_empty_queue() {
     let mut frontier = frontier();
     frontier.wake(site(1));
     let first = catalog(&[page(1, 1)]);
@@ -99,7 +99,7 @@ fn the_wait_outlasts_a_site_that_ran_dry() {
 }
 
 #[test]
-fn what_an_operator_wants_comes_first_and_once() {
+fn requested_pages_come_first_and_once() {
     let pages: Vec<DuePage> = (0..5).map(|number| page(1, number)).collect();
     let (mut frontier, catalog) = (breadth_first(Duration::ZERO), catalog(&pages));
     frontier.wake(site(1));
@@ -115,7 +115,7 @@ fn what_an_operator_wants_comes_first_and_once() {
         }
     }
     let number = |n: usize| page(1, n).url.to_string();
-    assert_eq!(given, [0, 4, 1, 2, 3].map(number), "and what is under way is not begun again");
+    assert_eq!(given, [0, 4, 1, 2, 3].map(number), "a page in progress is not started again");
     // A parked page is taken back.
     let mut frontier = breadth_first(Duration::ZERO);
     frontier.wake(site(1));
@@ -170,7 +170,7 @@ fn robots_come_first_and_other_sites_go_on() {
 }
 
 #[test]
-fn pages_set_aside_do_not_hide_others_and_come_back() {
+fn parked_pages_do_not_hide_others_and_come_back() {
     let mut frontier = breadth_first(Duration::ZERO);
     let pages: Vec<DuePage> = (0..CHUNK + 5).map(|n| page(1, n)).collect();
     let catalog = catalog(&pages);
@@ -189,7 +189,7 @@ fn pages_set_aside_do_not_hide_others_and_come_back() {
 }
 
 #[test]
-fn a_site_with_too_many_pages_set_aside_is_set_aside() {
+fn a_site_with_too_many_parked_pages_is_suspended() {
     let mut frontier = breadth_first(Duration::ZERO);
     let pages: Vec<DuePage> = (0..2 * MAX_PARKED).map(|n| page(1, n)).collect();
     let catalog = catalog(&pages);
@@ -220,7 +220,7 @@ proptest! {
     /// Under any sequence of events: no page is returned twice, no site is requested too soon or too often at once,
     /// and every page is returned in the end.
     #[test]
-    fn promises_hold(steps in proptest::collection::vec((0..5u8, 0..8usize, 0..150i64), 0..200), connections in 1..3usize, strategy in 0..7usize) {
+    fn invariants_hold_for_every_strategy(steps in proptest::collection::vec((0..5u8, 0..8usize, 0..150i64), 0..200), connections in 1..3usize, strategy in 0..7usize) {
         let pages: Vec<DuePage> = (0..3).flat_map(|s| (0..8).map(move |n| page(s, n))).collect();
         let mut due = catalog(&pages);
         use StrategyName::*;
@@ -232,8 +232,8 @@ proptest! {
         let (mut requests_in_progress, mut unapplied, mut now) = (Vec::<DuePage>::new(), Vec::<DuePage>::new(), 0);
         let mut ended = BTreeMap::new();
         let mut given = HashSet::new();
-        let patience = (0..400).map(|n| ([1, 0, 2, 1][n % 4], 0, 150));
-        for (what, which, wait) in steps.into_iter().chain(patience) {
+        let remaining = (0..400).map(|n| ([1, 0, 2, 1][n % 4], 0, 150));
+        for (what, which, wait) in steps.into_iter().chain(remaining) {
             now += wait;
             match what {
                 0 if !requests_in_progress.is_empty() => {
@@ -268,7 +268,7 @@ proptest! {
 
 /// An empty site is refilled although others have enough pages, and a new one is not forgotten.
 #[test]
-fn a_hungry_site_does_not_wait_for_ever() {
+fn an_empty_site_is_refilled_in_time() {
     let mut frontier = breadth_first(Duration::ZERO);
     let pages: Vec<DuePage> = (0..1000).map(|n| page(1, n)).chain([page(2, 0)]).collect();
     let catalog = catalog(&pages);

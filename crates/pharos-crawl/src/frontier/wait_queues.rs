@@ -1,4 +1,4 @@
-//! Where sites wait: for the end of their delay, for their turn, or for a refill.
+//! Wait queues of sites: for the end of their delay, for their turn, or for a refill.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

@@ -299,7 +299,7 @@ mod tests {
 
     /// 《搜索引擎——原理、技术与系统》§6.1: active URL prediction.
     #[test]
-    fn the_directory_above_is_worth_a_try() {
+    fn parent_directories_are_predicted() {
         let above = |address: &str| url(address).parents().next().map(|url| url.to_string());
         assert_eq!(above("http://www.pku.edu.cn/a/").as_deref(), Some("http://www.pku.edu.cn/"));
         assert_eq!(above("http://www.pku.edu.cn/a/b.html?x").as_deref(), Some("http://www.pku.edu.cn/a/"));
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn every_clue_counts_and_is_shown() {
+    fn every_feature_counts() {
         let page = url("http://www.pku.edu.cn/a/b");
         let plain = predict_weight(&LinkFeatures::new(&page), &WeightRules::default());
         assert_eq!(plain.total as i32, plain.parts.iter().map(|(_, points)| points).sum::<i32>());
@@ -349,7 +349,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn weights_stay_in_bounds_and_go_the_way_the_books_say(
+        fn weights_are_bounded_and_monotone(
             path in "[a-z/?&]{0,60}", anchor in "\\PC{0,80}", added_by in who(), parent: Option<u32>,
             referring: u32, mirrors: u32, relevance: f64, more in 0..1000u32,
         ) {
@@ -360,18 +360,18 @@ mod tests {
             prop_assert!((1..=MAX_WEIGHT).contains(&weight));
             let rises = |clues: LinkFeatures<'_>| predict_weight(&clues, &rules()).total >= weight;
             let heavier = Some(parent.unwrap_or(0).saturating_add(more));
-            prop_assert!(rises(LinkFeatures { parent_weight: heavier, ..clues }), "it went the other way");
-            prop_assert!(rises(LinkFeatures { referring_pages: referring.saturating_add(more), ..clues }), "it went the other way");
-            prop_assert!(rises(LinkFeatures { added_by: AddedBy::Seed, ..clues }), "it went the other way");
+            prop_assert!(rises(LinkFeatures { parent_weight: heavier, ..clues }), "not monotone");
+            prop_assert!(rises(LinkFeatures { referring_pages: referring.saturating_add(more), ..clues }), "not monotone");
+            prop_assert!(rises(LinkFeatures { added_by: AddedBy::Seed, ..clues }), "not monotone");
             let longer = url(&format!("http://www.pku.edu.cn/{path}/x"));
             prop_assert!(initial_weight(&longer) <= initial_weight(&page));
-            prop_assert!(predict_weight(&LinkFeatures { url: &longer, ..clues }, &rules()).total <= weight, "it went the other way");
+            prop_assert!(predict_weight(&LinkFeatures { url: &longer, ..clues }, &rules()).total <= weight, "not monotone");
             let seen = PageFeatures { added_by, parent_weight: parent, referring_pages: referring, mirrors,
                 text: &anchor, ..PageFeatures::new(&page) };
             let weight = true_weight(&seen, &rules());
             prop_assert!((1..=MAX_WEIGHT).contains(&weight));
             let referring_pages = referring.saturating_add(more);
-            prop_assert!(true_weight(&PageFeatures { referring_pages, ..seen }, &rules()) >= weight, "it went the other way");
+            prop_assert!(true_weight(&PageFeatures { referring_pages, ..seen }, &rules()) >= weight, "not monotone");
         }
     }
 }

@@ -49,18 +49,18 @@ mod tests {
     }
 
     #[test]
-    fn a_fast_site_is_asked_once_a_second() {
+    fn a_fast_site_is_requested_once_a_second() {
         assert_eq!(wait(&nice(100), Duration::from_millis(10)), Duration::from_secs(1));
     }
 
     #[test]
-    fn a_slow_site_is_asked_once_in_five_minutes() {
+    fn a_slow_site_is_requested_once_in_five_minutes() {
         assert_eq!(wait(&nice(100), Duration::from_secs(3)), Duration::from_secs(300));
-        assert_eq!(wait(&nice(100), Duration::from_secs(100)), MAX_NICE_WAIT, "and never more seldom");
+        assert_eq!(wait(&nice(100), Duration::from_secs(100)), MAX_NICE_WAIT, "and never less often");
     }
 
     #[test]
-    fn a_server_spends_at_most_one_percent_on_us() {
+    fn a_server_spends_at_most_one_percent_on_the_crawler() {
         for millis in [1, 10, 250, 3000] {
             let took = Duration::from_millis(millis);
             let share = took.as_secs_f64() / (took + wait(&nice(100), took)).as_secs_f64();
@@ -71,14 +71,14 @@ mod tests {
     #[test]
     fn the_longest_reason_to_wait_counts() {
         let gentle = Manners::GENTLE;
-        let seconds = |is_night, took, asked| {
-            wait_after(&gentle, is_night, Duration::from_millis(took), Duration::from_secs(asked))
+        let seconds = |is_night, took, requested| {
+            wait_after(&gentle, is_night, Duration::from_millis(took), Duration::from_secs(requested))
                 .as_secs_f64()
         };
         assert_eq!(seconds(false, 20, 0), 10.0, "by day");
         assert_eq!(seconds(true, 5, 0), 1.0, "by night");
         assert_eq!(seconds(true, 20, 0), 2.0, "a slow answer");
-        assert_eq!(seconds(true, 20, 30), 30.0, "its own word");
+        assert_eq!(seconds(true, 20, 30), 30.0, "the server's Crawl-delay");
         assert_eq!(wait(&Manners::OWN_SITE, Duration::MAX), Duration::ZERO);
         assert_eq!(wait(&nice(u32::MAX), Duration::MAX), MAX_NICE_WAIT);
     }

@@ -109,13 +109,13 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn a_lane_rests_after_each_request() {
+    fn a_slot_stays_closed_after_each_request() {
         let mut slots = RequestSlots::default();
         for _ in 0..2 {
             assert_eq!(slots.try_reserve(2, &mut None, at(0)), Ok(()));
             slots.request_started();
         }
-        assert!(slots.try_reserve(2, &mut None, at(0)).is_err(), "both are taken");
+        assert!(slots.try_reserve(2, &mut None, at(0)).is_err(), "both slots are occupied");
         let ended = |slots: &mut RequestSlots| {
             slots.request_ended();
             slots.close_slot(at(100), Duration::from_millis(100), at(1100));
@@ -129,7 +129,7 @@ mod tests {
 
     /// 5,000 subdomains, 8 slots, 1 s each: 8 requests per second get through, and each site checks only a few times.
     #[test]
-    fn thousands_that_wait_look_seldom_and_get_through() {
+    fn thousands_of_waiting_sites_check_rarely_and_get_through() {
         let mut slots = RequestSlots::default();
         let mut waiting: BinaryHeap<Reverse<(Timestamp, usize)>> =
             (0..5000).map(|site| Reverse((at(0), site))).collect();

@@ -14,7 +14,7 @@ use pharos_core::{SiteId, SiteName, Timestamp};
 use crate::fetch::address::is_public;
 use crate::politeness::delay::{MAX_BACKOFF, MAX_REQUESTED_WAIT, site_back_off, wait_after};
 use crate::politeness::request_slots::RequestSlots;
-use crate::politeness::site_settings::{SiteSettings, SiteTable};
+use crate::politeness::site_settings::{SiteSettings, SiteSettingsTable};
 use crate::politeness::traffic_metrics::{SiteTraffic, TrafficMetrics};
 use crate::politeness::utc_offset::UtcOffset;
 use crate::setting_error::SettingError;
@@ -45,7 +45,7 @@ pub struct CompletedRequest {
     pub bytes: u64,
 }
 
-/// How a server handled a request.
+/// State of a server as shown by its response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ServerHealth {
     /// A response with any status other than 429 and 503.
@@ -92,14 +92,14 @@ pub struct SiteMonitor {
 /// Configured politeness.
 struct PolitenessRules {
     config: Arc<CrawlConfig>,
-    table: SiteTable,
+    table: SiteSettingsTable,
     default_offset: UtcOffset,
 }
 
 impl SiteMonitor {
     /// Creates a monitor. Sites without a known country are in the operator's time zone.
     pub fn new(config: Arc<CrawlConfig>, default_offset: UtcOffset) -> Result<Self, SettingError> {
-        let table = SiteTable::parse(&config.site_settings)?;
+        let table = SiteSettingsTable::parse(&config.site_settings)?;
         Ok(Self {
             rules: PolitenessRules { config, table, default_offset },
             sites: HashMap::new(),
@@ -168,7 +168,7 @@ impl SiteMonitor {
         let site = self.sites.entry(id).or_insert_with(|| self.rules.new_site(name));
         site.in_progress = site.in_progress.saturating_sub(1);
         site.crawl_delay = request.crawl_delay;
-        // The time spent waiting in vain says nothing about the server's work for a page.
+        // The time until a timeout is no measure of the server's work for a page.
         let worked = if request.health == ServerHealth::Unresponsive { Duration::ZERO } else { request.took };
         let wait = wait_after(&site.manners, site.zone.is_night(now), worked, site.crawl_delay);
         let closed_until = now.plus(wait);
@@ -202,7 +202,7 @@ impl SiteMonitor {
 
     /// Applies a new configuration. Site state is kept, and waits in progress run to their end.
     pub(crate) fn reconfigure(&mut self, config: Arc<CrawlConfig>) -> Result<(), SettingError> {
-        self.rules.table = SiteTable::parse(&config.site_settings)?;
+        self.rules.table = SiteSettingsTable::parse(&config.site_settings)?;
         self.rules.config = config;
         for site in self.sites.values_mut() {
             let SitePoliteness { zone, manners, connections, .. } = self.rules.new_site(&site.name);
@@ -324,9 +324,9 @@ impl SitePoliteness {
         match health {
             ServerHealth::Answered => Duration::ZERO,
             ServerHealth::Unresponsive => site_back_off(wait.saturating_mul(2), self.failures),
-            ServerHealth::Overloaded(asked) => {
+            ServerHealth::Overloaded(requested) => {
                 let own = if self.manners.is_unlimited() { Duration::ZERO } else { retry_delay };
-                asked.unwrap_or_default().min(MAX_REQUESTED_WAIT).max(site_back_off(own, self.failures))
+                requested.unwrap_or_default().min(MAX_REQUESTED_WAIT).max(site_back_off(own, self.failures))
             }
         }
     }

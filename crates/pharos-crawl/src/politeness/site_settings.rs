@@ -28,13 +28,13 @@ pub struct SiteSettings {
 
 /// Settings of all configured sites.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SiteTable {
+pub struct SiteSettingsTable {
     /// By host, host and port, or `*.domain`.
     sites: HashMap<String, SiteSettings>,
     nothing: SiteSettings,
 }
 
-impl SiteTable {
+impl SiteSettingsTable {
     /// Parses lines of `HOST key=value …`. A host given twice is an error.
     pub fn parse(lines: &[String]) -> Result<Self, SettingError> {
         let mut table = Self::default();
@@ -134,8 +134,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn table(lines: &[&str]) -> Result<SiteTable, SettingError> {
-        SiteTable::parse(&lines.iter().map(|line| line.to_string()).collect::<Vec<_>>())
+    fn table(lines: &[&str]) -> Result<SiteSettingsTable, SettingError> {
+        SiteSettingsTable::parse(&lines.iter().map(|line| line.to_string()).collect::<Vec<_>>())
     }
 
     fn site(name: &str) -> SiteName {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn invalid_lines_are_reported() {
         for (line, reason) in [
             ("", "it does not begin with a host"),
             ("a b:c", "unknown setting `b:c`"),

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_begins_at_nothing() {
+    fn counters_reset_every_day() {
         let mut metrics = TrafficMetrics::default();
         let name = SiteName::from_stored("a.example".into());
         metrics.count_request(1, Some(&name), 7);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_remembers_what_its_sites_do() {
+    fn a_domain_counts_the_requests_of_its_sites() {
         let mut metrics = TrafficMetrics::default();
         let (a, b) = (SiteName::from_stored("a.example".into()), SiteName::from_stored("b.example".into()));
         metrics.restore(1, &a, 9, 7, 10);

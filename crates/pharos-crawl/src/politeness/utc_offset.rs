@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_country_domain_tells_the_zone() {
+    fn a_country_domain_determines_the_offset() {
         assert_eq!(country("www.pku.edu.cn"), Some(480));
         assert_eq!(country("www.example.co.uk:8080"), Some(0));
         assert_eq!(country("xn--fiq228c.xn--fiqs8s"), Some(480));
@@ -151,7 +151,10 @@ mod tests {
         let mut labels: Vec<&str> =
             COUNTRY_OFFSETS.iter().flat_map(|(_, labels)| labels.split(' ')).collect();
         labels.sort_unstable();
-        assert!(labels.windows(2).all(|pair| pair[0] != pair[1] && !pair[0].is_empty()), "each stands once");
+        assert!(
+            labels.windows(2).all(|pair| pair[0] != pair[1] && !pair[0].is_empty()),
+            "each label occurs once"
+        );
     }
 
     #[test]

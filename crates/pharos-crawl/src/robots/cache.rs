@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_believed_for_their_lifetime() {
+    fn rules_are_cached_for_their_lifetime() {
         let config = CrawlConfig { robots_lifetime: Duration::from_secs(100), ..Default::default() };
         let mut known = RobotsCache::default();
         known.update(&robots_txt(1), &RobotsState::Missing, at(0), &config);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_stays_unreachable_is_asked_ever_less_often() {
+    fn an_unreachable_server_is_retried_less_and_less_often() {
         let config = CrawlConfig { retry_delay: Duration::from_secs(10), ..Default::default() };
         let mut known = RobotsCache::default();
         let mut waits = Vec::new();
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(waits, [10, 40, 160]);
         known.update(&robots_txt(1), &RobotsState::Missing, at(0), &config);
         known.update(&robots_txt(1), &RobotsState::Unreachable, at(0), &config);
-        assert!(known.get(&robots_txt(1), at(11)).is_none(), "an answer in between begins anew");
+        assert!(known.get(&robots_txt(1), at(11)).is_none(), "an answer in between resets the back-off");
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_file_stays_in_force_while_no_new_one_can_be_had() {
+    fn a_cached_file_stays_in_force_while_unreachable() {
         let config = CrawlConfig {
             robots_lifetime: Duration::from_secs(100),
             robots_stale: Duration::from_secs(50),
@@ -221,17 +221,17 @@ mod tests {
             at(0),
             &config,
         );
-        assert!(known.get(&robots_txt(1), at(100)).is_none(), "time to ask again");
+        assert!(known.get(&robots_txt(1), at(100)).is_none(), "it must be fetched again");
         known.update(&robots_txt(1), &RobotsState::Unreachable, at(100), &config);
         match known.get(&robots_txt(1), at(109)) {
             Some(RobotsVerdict::Rules(rules)) => assert!(!rules.allows(&page)),
             other => panic!("{other:?}"),
         }
-        assert!(known.get(&robots_txt(1), at(110)).is_none(), "and to ask again before long");
+        assert!(known.get(&robots_txt(1), at(110)).is_none(), "and fetched again soon");
         known.update(&robots_txt(1), &RobotsState::Unreachable, at(150), &config);
         assert!(
             matches!(known.get(&robots_txt(1), at(151)), Some(RobotsVerdict::NotBefore(..))),
-            "not for ever"
+            "not indefinitely"
         );
         known.update(&robots_txt(2), &RobotsState::Missing, at(0), &config);
         known.update(&robots_txt(2), &RobotsState::Unreachable, at(100), &config);

@@ -77,7 +77,7 @@ fn a_byte_order_mark_is_no_part_of_the_first_line() {
     for mark in [b"".as_slice(), b"\xef", b"\xef\xbb", b"\xef\xbb\xbf"] {
         assert!(forbids(&[mark, lines].concat()), "{mark:?}");
     }
-    assert!(!forbids(&[b"\xef\x11\xbf".as_slice(), lines].concat()), "another thing altogether");
+    assert!(!forbids(&[b"\xef\x11\xbf".as_slice(), lines].concat()), "not a byte order mark");
     assert!(forbids(b"User-Agent: foo\n\xef\xbb\xbfAllow: /x\nDisallow: /x"), "nor anywhere else");
 }
 
@@ -250,5 +250,5 @@ fn delays() {
     assert_eq!((delay(file, "one"), delay(file, "two"), delay(file, "three")), (Some(1), Some(2), Some(2)));
     assert_eq!(delay("User-agent: *\nCrawl-delay: random_word", "a"), None);
     assert_eq!(delay("User-agent: *\nDisallow: /", "a"), None);
-    assert_eq!(delay("Crawl-delay: 7", "a"), None, "before the first name it is for nobody");
+    assert_eq!(delay("Crawl-delay: 7", "a"), None, "before the first user agent it applies to no crawler");
 }

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_with_something_to_say_never_meets_its_budget() {
+    fn a_site_with_new_content_never_exhausts_its_budget() {
         let mut budgets = SiteBudgets::new(10);
         for n in 0..10_000u64 {
             budgets.add_page(SITE, Some(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_calendar_does() {
+    fn a_calendar_exhausts_its_budget() {
         let mut budgets = SiteBudgets::new(100);
         let day = |n: usize| {
             let month = ["January", "February", "March"][n / 30 % 3];
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_catalog_knows_is_recalled() {
+    fn budgets_are_restored_from_the_catalog() {
         let mut budgets = SiteBudgets::new(100);
         budgets.restore(SITE, 500, 3);
         assert!(budgets.exhaustion_reason(SITE, 0).is_some());
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn sketches_tell_near_from_far() {
+    fn sketches_distinguish_similar_and_different_texts() {
         let distance =
             |a: &str, b: &str| (compute_sketch(a).unwrap() ^ compute_sketch(b).unwrap()).count_ones();
         let (one, two) = (article(2), article(3));

@@ -155,7 +155,7 @@ mod tests {
 
     /// 《搜索引擎——原理、技术与系统》ch. 3: misprint in the list of media types.
     #[test]
-    fn the_slip_of_the_book_is_accepted_for_excel() {
+    fn the_misprint_of_the_book_is_accepted_for_excel() {
         assert!(by_default("application/vnd.ms-execl", "/a") && by_default("application/vnd.ms-excel", "/a"));
     }
 
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packed_sitemap_is_welcome() {
+    fn a_compressed_sitemap_is_accepted() {
         assert!(by_default("application/x-gzip", "/sitemap.xml.gz"));
         assert!(by_default("application/gzip", "/sitemaps/1.gz"));
         assert!(!by_default("application/gzip", "/backup.tar.gz"));

@@ -11,7 +11,7 @@ use url::Host;
 use crate::fetch::address::is_public;
 use crate::fetch::overrides::HostOverrides;
 use crate::frontier::weight::{AddedBy, LinkFeatures, WeightRules, predict_weight};
-use crate::politeness::site_settings::SiteTable;
+use crate::politeness::site_settings::SiteSettingsTable;
 use crate::robots::{DecidingRule, RobotsRules};
 use crate::rules::budget::SiteBudgets;
 use crate::rules::link_filter::UrlSpellings;
@@ -84,18 +84,18 @@ pub fn explain(
         _ => None,
     };
     let rules_in_force = recorded.is_some();
-    let mut scoping = CrawlScope::new(recorded.unwrap_or_else(|| rules_from_config(config)));
+    let mut scope = CrawlScope::new(recorded.unwrap_or_else(|| rules_from_config(config)));
     let known_sites = catalog.map(|catalog| catalog.seed_sites()).transpose()?.unwrap_or_default();
     for site in known_sites.into_iter().chain(seeds.iter().map(PageUrl::site)) {
-        scoping.add_site(site);
+        scope.add_site(site);
     }
     let mut lines = Vec::new();
     let page = match PageUrl::parse(url) {
         Ok(page) => {
-            let page = scoping.spelling(page);
+            let page = scope.spelling(page);
             lines.push(address_result(url, &page));
             let story = catalog.map(|catalog| catalog.page(page.id())).transpose()?.flatten();
-            let evaluation = RuleEvaluation { catalog, config, scoping: &scoping, seeds, url: &page, story };
+            let evaluation = RuleEvaluation { catalog, config, scope: &scope, seeds, url: &page, story };
             evaluation.evaluate_all(&mut lines)?;
             Some(page)
         }
@@ -104,14 +104,14 @@ pub fn explain(
             None
         }
     };
-    let weights = page.as_ref().map(|page| weights(config, &scoping, seeds, page)).unwrap_or_default();
+    let weights = page.as_ref().map(|page| weights(config, &scope, seeds, page)).unwrap_or_default();
     let admitted = lines.iter().all(|line| line.ruling != RuleDecision::Refuses);
     Ok(UrlExplanation { asked: url.to_string(), url: page, admitted, rules_in_force, lines, weights })
 }
 
 /// Returns the weight predicted from the URL alone; the referring page would add to it.
-fn weights(config: &CrawlConfig, scoping: &CrawlScope, seeds: &[PageUrl], page: &PageUrl) -> Vec<WeightPart> {
-    let guide_words = scoping.rules().guide_words.clone();
+fn weights(config: &CrawlConfig, scope: &CrawlScope, seeds: &[PageUrl], page: &PageUrl) -> Vec<WeightPart> {
+    let guide_words = scope.rules().guide_words.clone();
     let rules = WeightRules { guide_words, ..WeightRules::from_config(config) };
     let added_by = if seeds.contains(page) { AddedBy::Seed } else { AddedBy::Link };
     let predicted = predict_weight(&LinkFeatures { added_by, ..LinkFeatures::new(page) }, &rules);
@@ -139,8 +139,8 @@ fn none_of(what: &str, count: usize) -> String {
     if count == 0 { format!("no {what} is configured") } else { format!("none of {count} {what}s matches") }
 }
 
-fn address_result(asked: &str, url: &PageUrl) -> RuleResult {
-    if url.as_str() == asked {
+fn address_result(requested: &str, url: &PageUrl) -> RuleResult {
+    if url.as_str() == requested {
         admits("address", "already normalised")
     } else {
         admits("address", format!("normalised to {url}"))
@@ -151,7 +151,7 @@ fn address_result(asked: &str, url: &PageUrl) -> RuleResult {
 struct RuleEvaluation<'a> {
     catalog: Option<&'a dyn Catalog>,
     config: &'a CrawlConfig,
-    scoping: &'a CrawlScope,
+    scope: &'a CrawlScope,
     seeds: &'a [PageUrl],
     url: &'a PageUrl,
     story: Option<PageStory>,
@@ -181,11 +181,11 @@ impl RuleEvaluation<'_> {
     }
 
     fn scope(&self) -> RuleResult {
-        match self.scoping.check_scope(self.url) {
+        match self.scope.check_scope(self.url) {
             Err(refusal @ ScopeRefusal::RobotsTxt) => refuses("scope", refusal.to_string()),
             _ if self.is_seed() => admits("scope", "a seed or an imported page"),
             Err(refusal) => refuses("scope", refusal.to_string()),
-            Ok(()) => admits("scope", format!("crawl.scope is {}", self.scoping.rules().scope)),
+            Ok(()) => admits("scope", format!("crawl.scope is {}", self.scope.rules().scope)),
         }
     }
 
@@ -193,8 +193,8 @@ impl RuleEvaluation<'_> {
         if self.is_seed() {
             return ["include", "exclude", "filter"].map(|rule| admits(rule, "does not apply to seeds"));
         }
-        let rules = self.scoping.rules();
-        let filter = self.scoping.filter();
+        let rules = self.scope.rules();
+        let filter = self.scope.filter();
         let spellings = UrlSpellings::new(self.url);
         let include = match filter.included_by(&spellings) {
             Some(pattern) => admits("include", format!("matches `{pattern}`")),
@@ -213,7 +213,7 @@ impl RuleEvaluation<'_> {
     }
 
     fn depth(&self) -> RuleResult {
-        let limit = self.scoping.rules().max_depth;
+        let limit = self.scope.rules().max_depth;
         match self.story.as_ref().map(|story| story.depth) {
             _ if self.is_named_now() => admits("depth", "a seed has depth 0"),
             Some(depth) if depth > limit => {
@@ -305,7 +305,8 @@ impl RuleEvaluation<'_> {
             return Ok(admits("caps", format!("no page of {site} is stored yet")));
         };
         let is_stored = self.story.as_ref().is_some_and(|story| story.state == PageState::Stored);
-        let own = SiteTable::parse(&self.config.site_settings).ok().and_then(|t| t.of(&site).max_pages);
+        let own =
+            SiteSettingsTable::parse(&self.config.site_settings).ok().and_then(|t| t.of(&site).max_pages);
         let mut budgets = SiteBudgets::new(self.config.site_budget);
         budgets.restore(site.id(), known.stored, known.texts);
         let spent = budgets.exhaustion_reason(site.id(), own.unwrap_or(self.config.max_pages_per_site));
@@ -369,22 +370,22 @@ mod tests {
     }
 
     #[test]
-    fn without_a_catalog_the_configuration_speaks() {
+    fn without_a_catalog_the_configuration_applies() {
         let config = CrawlConfig { exclude: vec!["*/private/*".into()], ..CrawlConfig::default() };
         let seeds = [url("http://www.a.example/")];
-        let ask = |asked: &str| explain(None, &config, &seeds, asked).unwrap();
-        let admitted = ask("HTTP://a.example/x?utm_source=y");
+        let explain_url = |requested: &str| explain(None, &config, &seeds, requested).unwrap();
+        let admitted = explain_url("HTTP://a.example/x?utm_source=y");
         assert!(admitted.admitted && !admitted.rules_in_force, "{admitted:?}");
         assert_eq!(admitted.url.as_ref().map(PageUrl::as_str), Some("http://a.example/x"));
         let rules: Vec<_> = admitted.lines.iter().map(|line| line.rule).collect();
         let order =
             ["address", "scope", "include", "exclude", "filter", "depth", "robots", "addresses", "caps"];
         assert_eq!(rules[..9], order);
-        assert_eq!(decided_by(&ask("http://b.example/")).unwrap().0, "scope");
-        assert_eq!(decided_by(&ask("http://a.example/robots.txt")).unwrap().0, "scope");
-        assert_eq!(decided_by(&ask("http://a.example/private/x")).unwrap().0, "exclude");
-        assert_eq!(decided_by(&ask("ftp://a.example/")).unwrap().0, "address");
-        assert_eq!(decided_by(&ask("http://a.example/x/y/x/y/x/y/x/y")).unwrap().0, "path");
+        assert_eq!(decided_by(&explain_url("http://b.example/")).unwrap().0, "scope");
+        assert_eq!(decided_by(&explain_url("http://a.example/robots.txt")).unwrap().0, "scope");
+        assert_eq!(decided_by(&explain_url("http://a.example/private/x")).unwrap().0, "exclude");
+        assert_eq!(decided_by(&explain_url("ftp://a.example/")).unwrap().0, "address");
+        assert_eq!(decided_by(&explain_url("http://a.example/x/y/x/y/x/y/x/y")).unwrap().0, "path");
         let seed = [url("http://10.0.0.1/private/x")];
         let private = explain(None, &config, &seed, "http://10.0.0.1/private/x").unwrap();
         assert_eq!(decided_by(&private).unwrap().0, "addresses");
@@ -400,7 +401,7 @@ mod tests {
             resolve: vec!["a.example:80:162.105.1.1".into()],
             ..CrawlConfig::default()
         };
-        for (asked, admitted) in [
+        for (requested, admitted) in [
             ("http://162.105.129.12/", true),
             ("http://162.105.203.7/", false),
             ("http://8.8.8.8/", false),
@@ -408,13 +409,13 @@ mod tests {
             ("http://a.example/", true),
             ("http://b.example/", true),
         ] {
-            let seeds = [url(asked)];
-            assert_eq!(explain(None, &config, &seeds, asked).unwrap().admitted, admitted, "{asked}");
+            let seeds = [url(requested)];
+            assert_eq!(explain(None, &config, &seeds, requested).unwrap().admitted, admitted, "{requested}");
         }
     }
 
     #[test]
-    fn the_catalog_tells_robots_depth_removal_and_state() {
+    fn the_catalog_provides_robots_depth_removal_and_state() {
         let dir = tempfile::tempdir().unwrap();
         let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
         let at = Timestamp::from_millis(1_000);
@@ -440,16 +441,16 @@ mod tests {
         ];
         catalog.apply(&changes, LibraryPosition { file: 1, offset: 100 }).unwrap();
         let config = CrawlConfig { max_depth: 9, max_pages_per_site: 1, ..CrawlConfig::default() };
-        let ask = |asked: &str| explain(Some(&catalog), &config, &[], asked).unwrap();
-        let home = ask("http://a.example/");
+        let explain_url = |requested: &str| explain(Some(&catalog), &config, &[], requested).unwrap();
+        let home = explain_url("http://a.example/");
         assert!(home.admitted && home.rules_in_force, "{home:?}");
         assert!(home.lines.last().unwrap().why.contains("status 200"));
-        assert_eq!(decided_by(&ask("http://a.example/deep")).unwrap().0, "depth");
-        let secret = ask("http://a.example/secret/x");
+        assert_eq!(decided_by(&explain_url("http://a.example/deep")).unwrap().0, "depth");
+        let secret = explain_url("http://a.example/secret/x");
         let (rule, why) = decided_by(&secret).unwrap();
         assert!(rule == "robots" && why.contains("Disallow: /secret/"), "{rule}: {why}");
-        assert_eq!(decided_by(&ask("http://a.example/new")).unwrap().0, "caps");
-        let gone = ask("http://a.example/gone");
+        assert_eq!(decided_by(&explain_url("http://a.example/new")).unwrap().0, "caps");
+        let gone = explain_url("http://a.example/gone");
         assert!(gone.lines.iter().any(|line| line.rule == "removed" && line.ruling == RuleDecision::Refuses));
     }
 }

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_stands_for_the_whole_address() {
+    fn a_pattern_matches_the_whole_url() {
         let news = filter(&["http://Example.org/news/*", "*://*.example.org/*.html"], &["*/print?*"], &[]);
         for (address, expected) in [
             ("http://example.org/news/", Ok(())),
@@ -240,7 +240,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_pattern_can_be_asked(pattern in "\\PC{0,40}", rest in "\\PC{0,40}") {
+        fn any_pattern_can_be_evaluated(pattern in "\\PC{0,40}", rest in "\\PC{0,40}") {
             let all = filter(&[&pattern], &[&pattern], &[&pattern]);
             if let Ok(url) = PageUrl::parse(&format!("http://example.org/{rest}")) {
                 prop_assert!(all.check(&url).is_err() || pattern.is_empty());

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn two_names_of_one_site_are_found_out_by_what_they_say() {
+    fn two_names_of_one_site_are_detected_by_their_text() {
         let mut sites = TestCatalog::new();
         sites.site("http://example.org", [7, 1, 2]);
         sites.site("http://www.example.org", [7, 1, 2]);
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_home_page_alone_makes_no_twins() {
+    fn the_same_home_page_alone_makes_no_mirror() {
         let mut sites = TestCatalog::new();
         sites.site("http://one.example", [7, 1, 2]);
         sites.site("http://two.example", [7, 1, 2]);
@@ -389,7 +389,7 @@ mod tests {
             []
         );
         let first = sites.pair("http://one.example/");
-        assert_eq!(first.copy, url("http://two.example/"), "whichever came last tells");
+        assert_eq!(first.copy, url("http://two.example/"), "independently of the order");
     }
 
     #[test]
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn what_we_have_already_is_the_original() {
+    fn the_site_with_stored_pages_is_the_original() {
         let mut sites = TestCatalog::new();
         sites.site("http://late.example", [7, 1, 2]);
         sites.site("http://early.example", [7, 1, 2]);
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn suspicion_does_not_last_for_ever() {
+    fn suspicion_expires() {
         let pair = SuspectedPair {
             copy: url("http://www.a.example/"),
             original: url("http://a.example/"),

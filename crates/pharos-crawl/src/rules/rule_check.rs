@@ -103,10 +103,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_meant_is_told_with_what_to_write() {
+    fn invalid_rules_are_reported_with_an_example() {
         let list = |text: &str| vec![text.to_string()];
         let usual = CrawlConfig::default;
-        for (config, told) in [
+        for (config, expected) in [
             (
                 CrawlConfig { include: list("www.example.org/*"), ..usual() },
                 "`www.example.org/*` in `crawl.include`",
@@ -121,7 +121,7 @@ mod tests {
             (CrawlConfig { forbid_addresses: list("localhost"), ..usual() }, "`crawl.forbid_addresses`"),
         ] {
             let error = check_rules(&config).unwrap_err().to_string();
-            assert!(error.contains(told) && !error.ends_with('.'), "{error}");
+            assert!(error.contains(expected) && !error.ends_with('.'), "{error}");
         }
         assert_eq!(check_rules(&usual()), Ok(()));
         let good = CrawlConfig {

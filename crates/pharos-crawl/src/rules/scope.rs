@@ -8,7 +8,7 @@ use pharos_core::{PageId, PageUrl, SiteName, Timestamp};
 use pharos_store::{Catalog, CrawlRules, StoreError};
 
 use crate::frontier::seen_set::{SeenSet, SeenState};
-use crate::politeness::site_settings::SiteTable;
+use crate::politeness::site_settings::SiteSettingsTable;
 use crate::robots::is_robots_txt;
 use crate::rules::link_filter::{LinkFilter, expand_filter};
 
@@ -84,13 +84,13 @@ impl CrawlScope {
     /// Loads rules, seed sites and mirrors from the catalog, or the rules of the configuration if no crawl was
     /// started.
     pub fn load(catalog: &dyn Catalog, config: &CrawlConfig) -> Result<Self, StoreError> {
-        let mut scoping = Self::new(catalog.rules()?.unwrap_or_else(|| rules_from_config(config)));
-        scoping.seen = SeenSet::new(config.seen_memory);
+        let mut scope = Self::new(catalog.rules()?.unwrap_or_else(|| rules_from_config(config)));
+        scope.seen = SeenSet::new(config.seen_memory);
         for site in catalog.seed_sites()? {
-            scoping.add_site(site);
+            scope.add_site(site);
         }
-        scoping.aliases.extend(catalog.aliases()?);
-        Ok(scoping)
+        scope.aliases.extend(catalog.aliases()?);
+        Ok(scope)
     }
 
     /// Loads the scope without a seen set, for callers that check pages but discover none.
@@ -175,7 +175,7 @@ impl CrawlScope {
     /// [`spelling`](Self::spelling).
     pub fn canonical(&self, url: PageUrl) -> PageUrl {
         let mut url = self.spelling(url);
-        // A mirror of a mirror is possible; a cycle is cut off after three steps.
+        // A mirror of a mirror is possible; a cycle ends after three steps.
         for _ in 0..3 {
             let original = if self.aliases.is_empty() { None } else { self.aliases.get(&url.home()) };
             match original.and_then(|of| of.join(url.path_and_query()).ok()) {
@@ -227,7 +227,7 @@ impl CrawlScope {
 
 /// Returns the sites with sorted query parameters, from both settings. Invalid lines are reported elsewhere.
 fn sorted_sites(config: &CrawlConfig) -> Vec<String> {
-    let table = SiteTable::parse(&config.site_settings).unwrap_or_default();
+    let table = SiteSettingsTable::parse(&config.site_settings).unwrap_or_default();
     let named = config.sorted_sites.iter().map(|site| site.to_lowercase());
     named.chain(table.sorted()).collect()
 }
@@ -285,17 +285,17 @@ mod tests {
         PageUrl::parse(text).unwrap()
     }
 
-    fn scoping(rules: CrawlRules, seed: &str) -> CrawlScope {
-        let mut scoping = CrawlScope::new(rules);
-        scoping.add_site(url(seed).site());
-        scoping
+    fn scope_with_seed(rules: CrawlRules, seed: &str) -> CrawlScope {
+        let mut scope = CrawlScope::new(rules);
+        scope.add_site(url(seed).site());
+        scope
     }
 
     #[test]
     fn each_scope_goes_as_far_as_it_says() {
         let inside = |scope, address: &str| {
             let rules = CrawlRules { scope, ..CrawlRules::default() };
-            scoping(rules, "http://www.example.com.cn/").contains(&url(address))
+            scope_with_seed(rules, "http://www.example.com.cn/").contains(&url(address))
         };
         for (address, host, domain) in [
             ("https://www.example.com.cn/x", true, true),
@@ -332,22 +332,22 @@ mod tests {
             filter: vec!["Login".into()],
             ..CrawlConfig::default()
         };
-        let scoping = scoping(rules_from_config(&config), "http://a.example/");
-        let refusal = |address: &str, depth| scoping.admits_at(&url(address), depth).unwrap_err().to_string();
+        let scope = scope_with_seed(rules_from_config(&config), "http://a.example/");
+        let refusal = |address: &str, depth| scope.admits_at(&url(address), depth).unwrap_err().to_string();
         assert!(refusal("http://b.example/", 0).contains("crawl.scope"));
         assert!(refusal("http://a.example/private/login", 9).contains("`*/private/*` of crawl.exclude"));
         assert!(refusal("http://www.a.example/LOGIN", 9).contains("`login` of crawl.filter"));
         assert!(refusal("http://a.example/x", 4).contains("4 clicks"));
-        assert_eq!(scoping.admits_at(&url("http://a.example/x"), 3), Ok(()));
+        assert_eq!(scope.admits_at(&url("http://a.example/x"), 3), Ok(()));
         assert!(refusal("http://a.example/a/b/a/b/a/b/a/b", 1).contains("trap"));
-        assert_eq!(scoping.admits_at(&url("http://a.example/a/b/a/b/a/b/x"), 1), Ok(()));
+        assert_eq!(scope.admits_at(&url("http://a.example/a/b/a/b/a/b/x"), 1), Ok(()));
     }
 
     #[test]
     fn parameters_are_sorted_where_their_order_means_nothing() {
         let rules = CrawlRules { sorted_sites: vec!["example.org".into()], ..CrawlRules::default() };
-        let scoping = CrawlScope::new(rules);
-        let spelling = |address: &str| scoping.spelling(url(address)).to_string();
+        let scope = CrawlScope::new(rules);
+        let spelling = |address: &str| scope.spelling(url(address)).to_string();
         assert_eq!(spelling("http://shop.example.org/?b=1&a=2"), "http://shop.example.org/?a=2&b=1");
         assert_eq!(spelling("http://example.net/?b=1&a=2"), "http://example.net/?b=1&a=2");
     }

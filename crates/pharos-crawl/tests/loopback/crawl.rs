@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::support::{Engine, Server, ServerAction, answer, config, not_found, page, redirect, url};
+use crate::support::{ServerAction, TestEngine, TestServer, answer, config, not_found, page, redirect, url};
 use pharos_core::config::{CrawlConfig, Politeness, Restart, Scope, StrategyName};
 use pharos_core::{Clock, SystemClock, Timestamp};
 use pharos_crawl::{CrawlError, EndReason};
@@ -28,8 +28,8 @@ fn sorted(mut paths: Vec<String>) -> Vec<String> {
 
 #[tokio::test]
 async fn every_page_is_fetched_once_breadth_first() {
-    let server = Server::start(|_, path| tree(path)).await;
-    let engine = Engine::new(config(), &[server.url("/")]);
+    let server = TestServer::start(|_, path| tree(path)).await;
+    let engine = TestEngine::new(config(), &[server.url("/")]);
     let summary = engine.crawl().await.unwrap();
     assert_eq!(
         (summary.pages, summary.failed, summary.refused, summary.ended),
@@ -54,9 +54,9 @@ async fn every_page_is_fetched_once_breadth_first() {
 
 #[tokio::test]
 async fn depth_first_follows_a_page_before_its_neighbours() {
-    let server = Server::start(|_, path| tree(path)).await;
+    let server = TestServer::start(|_, path| tree(path)).await;
     let deep = CrawlConfig { strategy: StrategyName::DepthFirst, connections_per_host: 2, ..config() };
-    let engine = Engine::new(deep, &[server.url("/")]);
+    let engine = TestEngine::new(deep, &[server.url("/")]);
     assert_eq!(engine.crawl().await.unwrap().pages, 31);
     let paths = server.paths();
     assert_eq!((paths.len(), paths[1].as_str()), (32, "/"));
@@ -70,8 +70,8 @@ async fn depth_first_follows_a_page_before_its_neighbours() {
 async fn every_strategy_fetches_every_page_once() {
     use StrategyName::{Alternate, HotQueue, Importance, SiteFirst, Worm};
     for strategy in [Importance, Alternate, HotQueue, SiteFirst, Worm] {
-        let server = Server::start(|_, path| tree(path)).await;
-        let engine = Engine::new(CrawlConfig { strategy, ..config() }, &[server.url("/")]);
+        let server = TestServer::start(|_, path| tree(path)).await;
+        let engine = TestEngine::new(CrawlConfig { strategy, ..config() }, &[server.url("/")]);
         let summary = engine.crawl().await.unwrap();
         assert_eq!((summary.pages, summary.ended), (31, EndReason::NothingDue), "{strategy}");
         assert_eq!(server.paths().len(), 32, "{strategy}");
@@ -80,21 +80,21 @@ async fn every_strategy_fetches_every_page_once() {
 
 #[tokio::test]
 async fn a_crawl_may_start_from_its_seeds_alone() {
-    let server = Server::start(|_, path| tree(path)).await;
-    let engine = Engine::new(CrawlConfig { max_pages: 1, ..config() }, &[server.url("/")]);
+    let server = TestServer::start(|_, path| tree(path)).await;
+    let engine = TestEngine::new(CrawlConfig { max_pages: 1, ..config() }, &[server.url("/")]);
     assert_eq!(engine.crawl().await.unwrap().pages, 1);
     let engine = engine.reconfigured(|config| {
         config.max_pages = 0;
         config.restart = Restart::Seeds;
     });
-    assert_eq!(engine.crawl().await.unwrap().pages, 0, "what was known before is left alone");
+    assert_eq!(engine.crawl().await.unwrap().pages, 0, "pages known before are skipped");
     let engine = engine.reconfigured(|config| config.restart = Restart::Known);
     assert_eq!(engine.crawl().await.unwrap().pages, 30);
 }
 
 #[tokio::test]
 async fn the_number_of_fetchers_may_change() {
-    let server = Server::start(|_, path| match path {
+    let server = TestServer::start(|_, path| match path {
         "/robots.txt" => not_found(),
         _ => ServerAction::Late(
             Duration::from_millis(20),
@@ -105,7 +105,7 @@ async fn the_number_of_fetchers_may_change() {
     let hosts: Vec<String> = (0..4).map(|n| format!("h{n}.example")).collect();
     let many = CrawlConfig { resolve: hosts.iter().map(|h| server.resolve(h)).collect(), ..config() };
     let seeds: Vec<_> = hosts.iter().map(|h| server.named(h, "/")).collect();
-    let engine = Engine::new(many, &seeds);
+    let engine = TestEngine::new(many, &seeds);
     engine.status.set_fetchers(1);
     assert_eq!(engine.crawl().await.unwrap().pages, 4);
     let log = server.log();
@@ -116,7 +116,7 @@ async fn the_number_of_fetchers_may_change() {
 
 #[tokio::test]
 async fn robots_txt_is_obeyed() {
-    let server = Server::start(|_, path| match path {
+    let server = TestServer::start(|_, path| match path {
         "/robots.txt" => {
             answer(200, "", "User-agent: pharos\nDisallow: /private/\nUser-agent: *\nDisallow: /")
         }
@@ -124,27 +124,27 @@ async fn robots_txt_is_obeyed() {
         _ => page("x"),
     })
     .await;
-    let engine = Engine::new(config(), &[server.url("/")]);
+    let engine = TestEngine::new(config(), &[server.url("/")]);
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.refused), (2, 1));
     assert_eq!(server.paths(), ["/robots.txt", "/", "/open"]);
     let story = engine.story(&server.url("/private/x")).unwrap();
     assert_eq!(story.state, PageState::Refused);
-    assert!(story.due.is_some(), "rules change: it is looked at again");
+    assert!(story.due.is_some(), "rules change: it is checked again");
     assert_eq!(engine.reason(&server.url("/private/x")), "robots.txt: Disallow: /private/");
     assert_eq!(engine.story(&server.url("/robots.txt")), None, "a robots.txt is no page");
 }
 
 #[tokio::test]
-async fn a_server_without_rules_to_be_had_is_left_alone_and_its_pages_stay_due() {
+async fn a_server_with_unreachable_robots_is_skipped_and_its_pages_stay_due() {
     let down = Arc::new(AtomicBool::new(true));
     let state = down.clone();
-    let server = Server::start(move |_, path| match path {
+    let server = TestServer::start(move |_, path| match path {
         "/robots.txt" if state.load(Ordering::SeqCst) => answer(503, "", ""),
         _ => tree(path),
     })
     .await;
-    let engine = Engine::new(config(), &[server.url("/")]);
+    let engine = TestEngine::new(config(), &[server.url("/")]);
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.failed, summary.ended), (0, 1, EndReason::NothingDue));
     assert_eq!(summary.last_failure.unwrap(), format!("{}: status 503", server.url("/robots.txt")));
@@ -155,12 +155,12 @@ async fn a_server_without_rules_to_be_had_is_left_alone_and_its_pages_stay_due()
         RobotsState::Unreachable
     );
     down.store(false, Ordering::SeqCst);
-    assert_eq!(engine.crawl().await.unwrap().pages, 31, "the next crawl asks again");
+    assert_eq!(engine.crawl().await.unwrap().pages, 31, "the next crawl fetches it again");
 }
 
 #[tokio::test]
 async fn an_unreachable_scheme_does_not_stop_the_other() {
-    let server = Server::start(|_, path| match path {
+    let server = TestServer::start(|_, path| match path {
         "/" => page("<a href=\"https://both.example/\"><a href=\"/x\">"),
         path => tree(path),
     })
@@ -173,7 +173,7 @@ async fn an_unreachable_scheme_does_not_stop_the_other() {
         ],
         ..config()
     };
-    let engine = Engine::new(sent, &[url("http://both.example/")]);
+    let engine = TestEngine::new(sent, &[url("http://both.example/")]);
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.failed), (4, 1));
     assert!(server.paths().contains(&"/x".to_string()));
@@ -182,7 +182,7 @@ async fn an_unreachable_scheme_does_not_stop_the_other() {
 
 #[tokio::test]
 async fn a_robots_txt_may_be_elsewhere() {
-    let rules = Server::start(|host, path| match (host, path) {
+    let rules = TestServer::start(|host, path| match (host, path) {
         ("a.example", "/robots.txt") => redirect("/rules/1"),
         ("a.example", "/rules/1") => redirect("//b.example/robots.txt"),
         ("b.example", "/robots.txt") => answer(200, "", "user-agent: *\ndisallow: /x"),
@@ -194,22 +194,22 @@ async fn a_robots_txt_may_be_elsewhere() {
     let own = |host: &str| format!("{host}:80:127.0.0.1:{}", rules.port);
     let sent =
         CrawlConfig { connect_to: vec![own("a.example"), own("b.example"), own("loop.example")], ..config() };
-    let engine = Engine::new(sent.clone(), &[url("http://a.example/")]);
+    let engine = TestEngine::new(sent.clone(), &[url("http://a.example/")]);
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.refused), (1, 1));
     assert_eq!(rules.paths(), ["/robots.txt", "/rules/1", "/robots.txt", "/"]);
     let file = engine.catalog.robots(&url("http://a.example/robots.txt")).unwrap().unwrap();
-    assert!(matches!(file.state, RobotsState::Known(_)), "it stands under the address that was asked for");
+    assert!(matches!(file.state, RobotsState::Known(_)), "it is stored under the requested URL");
     assert_eq!(engine.catalog.robots(&url("http://b.example/robots.txt")).unwrap(), None);
     assert_eq!(engine.catalog.counts().unwrap().pages, 2, "nothing on the way became a page");
 
-    let engine = Engine::new(sent, &[url("http://loop.example/")]);
-    assert_eq!(engine.crawl().await.unwrap().pages, 2, "without end is without rules");
+    let engine = TestEngine::new(sent, &[url("http://loop.example/")]);
+    assert_eq!(engine.crawl().await.unwrap().pages, 2, "a redirect loop means no rules");
     assert_eq!(rules.log().iter().filter(|s| s.host == "loop.example" && s.path == "/robots.txt").count(), 6);
 }
 
 /// Returns the shortest time between the end of a response and the start of the next request, as the server sees it.
-fn shortest_gap(server: &Server) -> Duration {
+fn shortest_gap(server: &TestServer) -> Duration {
     let log = server.log();
     log.windows(2).map(|pair| pair[1].began.saturating_duration_since(pair[0].ended)).min().unwrap()
 }
@@ -219,20 +219,20 @@ const ROUNDING: Duration = Duration::from_millis(2);
 
 #[tokio::test]
 async fn the_delay_is_kept() {
-    let server = Server::start(|_, path| match path {
+    let server = TestServer::start(|_, path| match path {
         "/" => page("<a href=\"/1\">"),
         path => tree(path),
     })
     .await;
     let polite = CrawlConfig { politeness: Politeness::Normal, ..config() };
-    let summary = Engine::new(polite, &[server.url("/")]).crawl().await.unwrap();
+    let summary = TestEngine::new(polite, &[server.url("/")]).crawl().await.unwrap();
     assert_eq!(summary.pages, 4);
     assert!(shortest_gap(&server) + ROUNDING >= Duration::from_secs(1), "{:?}", shortest_gap(&server));
 }
 
 #[tokio::test]
 async fn crawl_delay_is_kept_and_bounded() {
-    let server = Server::start(|host, path| match (host, path) {
+    let server = TestServer::start(|host, path| match (host, path) {
         ("slow.example", "/robots.txt") => answer(200, "", "user-agent: *\ncrawl-delay: 100000"),
         (_, "/robots.txt") => answer(200, "", "user-agent: *\ncrawl-delay: 0.2"),
         (_, "/") => page("<a href=\"/1\"><a href=\"/2\">"),
@@ -244,7 +244,7 @@ async fn crawl_delay_is_kept_and_bounded() {
         resolve: vec![server.resolve("slow.example")],
         ..config()
     };
-    let engine = Engine::new(bounded, &[server.url("/"), server.named("slow.example", "/")]);
+    let engine = TestEngine::new(bounded, &[server.url("/"), server.named("slow.example", "/")]);
     assert_eq!(engine.crawl().await.unwrap().pages, 6);
     for (host, delay) in [("127.0.0.1", 200), ("slow.example", 300)] {
         let log: Vec<_> = server.log().into_iter().filter(|seen| seen.host == host).collect();
@@ -259,7 +259,7 @@ async fn crawl_delay_is_kept_and_bounded() {
 #[tokio::test]
 async fn one_request_at_a_time_to_a_host_and_many_hosts_at_once() {
     let most = Arc::new(AtomicUsize::new(0));
-    let server = Server::start(|_, path| match path {
+    let server = TestServer::start(|_, path| match path {
         "/robots.txt" => not_found(),
         "/" => page("<a href=\"/1\"><a href=\"/2\"><a href=\"/3\">"),
         _ => ServerAction::Late(
@@ -271,7 +271,7 @@ async fn one_request_at_a_time_to_a_host_and_many_hosts_at_once() {
     let hosts: Vec<String> = (0..4).map(|n| format!("h{n}.example")).collect();
     let many = CrawlConfig { resolve: hosts.iter().map(|h| server.resolve(h)).collect(), ..config() };
     let seeds: Vec<_> = hosts.iter().map(|h| server.named(h, "/")).collect();
-    assert_eq!(Engine::new(many, &seeds).crawl().await.unwrap().pages, 16);
+    assert_eq!(TestEngine::new(many, &seeds).crawl().await.unwrap().pages, 16);
     let log = server.log();
     for a in &log {
         let together = log.iter().filter(|b| b.began <= a.began && a.began < b.ended);
@@ -286,11 +286,11 @@ async fn one_request_at_a_time_to_a_host_and_many_hosts_at_once() {
 #[tokio::test]
 async fn four_names_on_one_address_are_four_sites() {
     let server =
-        Server::start(|host, path| if path == "/robots.txt" { not_found() } else { page(host) }).await;
+        TestServer::start(|host, path| if path == "/robots.txt" { not_found() } else { page(host) }).await;
     let hosts: Vec<String> = (0..4).map(|n| format!("h{n}.example")).collect();
     let many = CrawlConfig { resolve: hosts.iter().map(|h| server.resolve(h)).collect(), ..config() };
     let seeds: Vec<_> = hosts.iter().map(|h| server.named(h, "/")).collect();
-    let engine = Engine::new(many, &seeds);
+    let engine = TestEngine::new(many, &seeds);
     assert_eq!(engine.crawl().await.unwrap().pages, 4);
     assert_eq!(engine.catalog.counts().unwrap().sites, 4);
     for record in engine.records() {
@@ -305,7 +305,7 @@ async fn four_names_on_one_address_are_four_sites() {
 
 #[tokio::test]
 async fn redirects_are_followed_within_bounds() {
-    let server = Server::start(|host, path| match (host, path) {
+    let server = TestServer::start(|host, path| match (host, path) {
         (_, "/robots.txt") => not_found(),
         ("a.example", "/") => redirect("http://b.example/start"),
         ("b.example", "/start") => page("<a href=\"/chain/0\"><a href=\"/away\"><a href=\"/loop\">"),
@@ -323,7 +323,7 @@ async fn redirects_are_followed_within_bounds() {
         max_redirects: 3,
         ..config()
     };
-    let engine = Engine::new(sent, &[url("http://a.example/")]);
+    let engine = TestEngine::new(sent, &[url("http://a.example/")]);
     let summary = engine.crawl().await.unwrap();
     let pages: Vec<String> = server.paths().into_iter().filter(|p| p != "/robots.txt").collect();
     assert_eq!(
@@ -338,14 +338,14 @@ async fn redirects_are_followed_within_bounds() {
 }
 
 #[tokio::test]
-async fn a_redirect_leads_nowhere_private() {
-    let server = Server::start(|_, path| match path {
+async fn a_redirect_to_a_private_address_is_refused() {
+    let server = TestServer::start(|_, path| match path {
         "/robots.txt" => not_found(),
         "/" => redirect("http://[::ffff:169.254.169.254]/latest/meta-data/"),
         _ => page("x"),
     })
     .await;
-    let engine = Engine::new(CrawlConfig { max_pages: 1, ..config() }, &[server.url("/")]);
+    let engine = TestEngine::new(CrawlConfig { max_pages: 1, ..config() }, &[server.url("/")]);
     assert_eq!(engine.crawl().await.unwrap().pages, 1);
     let engine = engine.reconfigured(|config| {
         config.allow_private = false;
@@ -359,9 +359,9 @@ async fn a_redirect_leads_nowhere_private() {
 
 #[tokio::test]
 async fn a_private_seed_stays_due_until_it_is_allowed() {
-    let server = Server::start(|_, path| tree(path)).await;
+    let server = TestServer::start(|_, path| tree(path)).await;
     let careful = CrawlConfig { allow_private: false, contact: "me@example.org".into(), ..config() };
-    let engine = Engine::new(careful, &[server.url("/")]);
+    let engine = TestEngine::new(careful, &[server.url("/")]);
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.failed, summary.ended), (0, 1, EndReason::NothingDue));
     assert_eq!(
@@ -375,31 +375,32 @@ async fn a_private_seed_stays_due_until_it_is_allowed() {
 
 #[tokio::test]
 async fn a_public_seed_without_a_contact_is_an_error_that_says_what_to_type() {
-    let nobody = CrawlConfig { resolve: vec!["a.example:80:8.8.8.8".into()], ..config() };
-    let engine = Engine::new(nobody, &[url("http://a.example/")]);
+    let no_contact = CrawlConfig { resolve: vec!["a.example:80:8.8.8.8".into()], ..config() };
+    let engine = TestEngine::new(no_contact, &[url("http://a.example/")]);
     let error = engine.crawl().await.unwrap_err();
     assert!(matches!(error, CrawlError::NoContact { .. }));
     assert!(error.to_string().contains("--contact you@example.org"), "{error}");
     assert_eq!(engine.records().len(), 1, "nothing is recorded: it stays due");
 
     // A link to it is skipped, and the crawl continues.
-    let server = Server::start(|_, path| match path {
+    let server = TestServer::start(|_, path| match path {
         "/" => page("<a href=\"http://a.example/\"><a href=\"/1\">"),
         path => tree(path),
     })
     .await;
-    let nobody = CrawlConfig { resolve: vec!["a.example:80:8.8.8.8".into()], scope: Scope::Any, ..config() };
-    let summary = Engine::new(nobody, &[server.url("/")]).crawl().await.unwrap();
+    let no_contact =
+        CrawlConfig { resolve: vec!["a.example:80:8.8.8.8".into()], scope: Scope::Any, ..config() };
+    let summary = TestEngine::new(no_contact, &[server.url("/")]).crawl().await.unwrap();
     assert_eq!((summary.pages, summary.failed, summary.ended), (4, 1, EndReason::NothingDue));
     assert!(summary.last_failure.unwrap().contains("--contact"));
 }
 
 #[tokio::test]
 async fn never_more_than_max_pages() {
-    let server = Server::start(|_, path| tree(path)).await;
+    let server = TestServer::start(|_, path| tree(path)).await;
     for limit in [1, 7] {
         let few = CrawlConfig { max_pages: limit, connections_per_host: 4, ..config() };
-        let engine = Engine::new(few, &[server.url("/")]);
+        let engine = TestEngine::new(few, &[server.url("/")]);
         let before = server.paths().len();
         let summary = engine.crawl().await.unwrap();
         assert_eq!((summary.pages, summary.ended), (limit, EndReason::MaxPages));
@@ -411,12 +412,12 @@ async fn never_more_than_max_pages() {
 
 #[tokio::test]
 async fn a_failure_is_tried_again_until_it_is_given_up() {
-    let server = Server::start(|_, path| match path {
+    let server = TestServer::start(|_, path| match path {
         "/robots.txt" => not_found(),
         _ => ServerAction::Close(Vec::new()),
     })
     .await;
-    let engine = Engine::new(CrawlConfig { retry_delay: Duration::ZERO, ..config() }, &[server.url("/")]);
+    let engine = TestEngine::new(CrawlConfig { retry_delay: Duration::ZERO, ..config() }, &[server.url("/")]);
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.failed), (0, 3));
     let story = engine.story(&server.url("/")).unwrap();
@@ -426,7 +427,7 @@ async fn a_failure_is_tried_again_until_it_is_given_up() {
 
 #[tokio::test]
 async fn a_slow_server_times_out_and_others_go_on() {
-    let server = Server::start(|host, path| match (host, path) {
+    let server = TestServer::start(|host, path| match (host, path) {
         ("slow.example", "/") => ServerAction::Hang(Vec::new()),
         (_, path) => tree(path),
     })
@@ -436,7 +437,7 @@ async fn a_slow_server_times_out_and_others_go_on() {
         resolve: vec![server.resolve("slow.example")],
         ..config()
     };
-    let engine = Engine::new(short, &[server.named("slow.example", "/"), server.url("/")]);
+    let engine = TestEngine::new(short, &[server.named("slow.example", "/"), server.url("/")]);
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.failed), (31, 1));
     assert_eq!(
@@ -446,14 +447,14 @@ async fn a_slow_server_times_out_and_others_go_on() {
 }
 
 #[tokio::test]
-async fn a_crawl_stops_when_told_to() {
-    let server = Server::start(|host, path| match (host, path) {
+async fn a_crawl_stops_on_request() {
+    let server = TestServer::start(|host, path| match (host, path) {
         (_, "/robots.txt") => not_found(),
         ("slow.example", _) => ServerAction::Hang(Vec::new()),
         (_, path) => tree(path),
     })
     .await;
-    let mut engine = Engine::new(
+    let mut engine = TestEngine::new(
         CrawlConfig { resolve: vec![server.resolve("slow.example")], ..config() },
         &[server.named("slow.example", "/"), server.url("/")],
     );
@@ -478,18 +479,18 @@ async fn a_crawl_stops_when_told_to() {
 
 #[tokio::test]
 async fn a_crawl_ends_when_its_time_is_over() {
-    let server = Server::start(|_, path| tree(path)).await;
+    let server = TestServer::start(|_, path| tree(path)).await;
     let mut engine =
-        Engine::new(CrawlConfig { run_for: Duration::from_millis(400), ..config() }, &[server.url("/")]);
+        TestEngine::new(CrawlConfig { run_for: Duration::from_millis(400), ..config() }, &[server.url("/")]);
     engine.keep_going = true;
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.ended), (31, EndReason::Time));
 }
 
 #[tokio::test]
-async fn a_paused_crawl_asks_nothing() {
-    let server = Server::start(|_, path| tree(path)).await;
-    let engine = Engine::new(config(), &[server.url("/")]);
+async fn a_paused_crawl_sends_no_request() {
+    let server = TestServer::start(|_, path| tree(path)).await;
+    let engine = TestEngine::new(config(), &[server.url("/")]);
     engine.status.set_paused(true);
     let resume = async {
         tokio::time::sleep(Duration::from_millis(300)).await;
@@ -502,15 +503,15 @@ async fn a_paused_crawl_asks_nothing() {
 
 #[tokio::test]
 async fn a_crawl_that_keeps_going_comes_back_to_what_failed() {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = asked.clone();
-    let server = Server::start(move |_, path| match path {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let count = calls.clone();
+    let server = TestServer::start(move |_, path| match path {
         // Twice, because a reused connection that was closed is replaced immediately.
         "/" if count.fetch_add(1, Ordering::SeqCst) < 2 => ServerAction::Close(Vec::new()),
         path => tree(path),
     })
     .await;
-    let mut engine = Engine::new(
+    let mut engine = TestEngine::new(
         CrawlConfig { retry_delay: Duration::from_millis(200), max_pages: 31, ..config() },
         &[server.url("/")],
     );
@@ -521,13 +522,13 @@ async fn a_crawl_that_keeps_going_comes_back_to_what_failed() {
 
 /// Panics inside a request at a given call: two for the robots.txt, then for a page.
 struct BrokenClock {
-    asked: AtomicUsize,
+    calls: AtomicUsize,
     breaks_at: usize,
 }
 
 impl Clock for BrokenClock {
     fn now(&self) -> Timestamp {
-        if tokio::task::try_id().is_some() && self.asked.fetch_add(1, Ordering::SeqCst) == self.breaks_at {
+        if tokio::task::try_id().is_some() && self.calls.fetch_add(1, Ordering::SeqCst) == self.breaks_at {
             panic!("the clock fell down");
         }
         SystemClock.now()
@@ -536,11 +537,11 @@ impl Clock for BrokenClock {
 
 #[tokio::test]
 async fn a_request_that_panics_is_recorded_and_the_crawl_goes_on() {
-    let server = Server::start(|_, path| tree(path)).await;
+    let server = TestServer::start(|_, path| tree(path)).await;
     for (breaks_at, path, pages) in [(0, "/robots.txt", 0), (3, "/", 31)] {
         let mut engine =
-            Engine::new(CrawlConfig { retry_delay: Duration::ZERO, ..config() }, &[server.url("/")]);
-        engine.clock = Arc::new(BrokenClock { asked: AtomicUsize::new(0), breaks_at });
+            TestEngine::new(CrawlConfig { retry_delay: Duration::ZERO, ..config() }, &[server.url("/")]);
+        engine.clock = Arc::new(BrokenClock { calls: AtomicUsize::new(0), breaks_at });
         let summary = engine.crawl().await.unwrap();
         assert_eq!((summary.pages, summary.failed), (pages, 1), "{path}");
         assert_eq!(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::support::{Engine, Server, ServerAction, answer, config, not_found, page, redirect, url};
+use crate::support::{ServerAction, TestEngine, TestServer, answer, config, not_found, page, redirect, url};
 use pharos_core::config::{CrawlConfig, Size};
 use pharos_core::{Clock, SystemClock, Timestamp};
 use pharos_crawl::{EndReason, FetchError, FetchRequest, Fetcher};
@@ -20,8 +20,8 @@ async fn reason(config: &CrawlConfig, address: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_answer_comes_as_it_was_sent() {
-    let server = Server::start(|_, _| {
+async fn a_response_is_returned_unchanged() {
+    let server = TestServer::start(|_, _| {
         ServerAction::Bytes(
             b"HTTP/1.1 203 Fine\r\nX-Second: caf\xe9\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n\
               4\r\nnot \r\n6\r\nzipped\r\n0\r\n\r\n"
@@ -48,16 +48,16 @@ async fn an_answer_comes_as_it_was_sent() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_an_answer() {
-    let server = Server::start(|_, _| redirect("/elsewhere")).await;
+async fn a_redirect_is_a_response() {
+    let server = TestServer::start(|_, _| redirect("/elsewhere")).await;
     let response = Fetcher::new(&config()).unwrap().get(&server.url("/")).await.unwrap();
     assert_eq!((response.status, response.header("Location")), (302, Some("/elsewhere")));
     assert_eq!(server.paths(), ["/"]);
 }
 
 #[tokio::test]
-async fn a_long_body_is_cut() {
-    let server = Server::start(|_, path| match path {
+async fn a_long_body_is_truncated() {
+    let server = TestServer::start(|_, path| match path {
         "/exact" => page(&"x".repeat(1000)),
         _ => page(&"x".repeat(100_000)),
     })
@@ -70,8 +70,8 @@ async fn a_long_body_is_cut() {
 }
 
 #[tokio::test]
-async fn what_came_before_a_break_is_kept() {
-    let server = Server::start(|_, path| match path {
+async fn the_received_part_of_a_broken_body_is_kept() {
+    let server = TestServer::start(|_, path| match path {
         "/break" => ServerAction::Close(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbeginning".to_vec()),
         "/chunk" => ServerAction::Close(
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nbeginning\r\n".to_vec(),
@@ -101,7 +101,7 @@ async fn what_came_before_a_break_is_kept() {
 
 #[tokio::test]
 async fn silence_times_out() {
-    let server = Server::start(|_, path| match path {
+    let server = TestServer::start(|_, path| match path {
         "/silent" => ServerAction::Hang(Vec::new()),
         _ => ServerAction::Hang(b"HTTP/1.1 200 OK\r\nX-Half: he".to_vec()),
     })
@@ -116,25 +116,25 @@ async fn silence_times_out() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_is_told() {
-    let server = Server::start(|_, path| match path {
+async fn non_http_responses_are_reported() {
+    let server = TestServer::start(|_, path| match path {
         "/close" => ServerAction::Close(Vec::new()),
         "/huge" => answer(200, &format!("X-Huge: {}\r\n", "x".repeat(1 << 20)), ""),
         "/many" => answer(200, &"X-Many: x\r\n".repeat(10_000), ""),
         _ => ServerAction::Close(b"SSH-2.0-OpenSSH_9.9\r\n\r\n".to_vec()),
     })
     .await;
-    let told = async |path: &str| reason(&config(), server.url(path).as_str()).await;
-    assert_eq!(told("/close").await, "connection closed before a response");
-    assert_eq!(told("/huge").await, "response header exceeds 128 KB");
-    assert_eq!(told("/many").await, "response header exceeds 128 KB");
-    assert_eq!(told("/ssh").await, "response is not HTTP");
+    let error_of = async |path: &str| reason(&config(), server.url(path).as_str()).await;
+    assert_eq!(error_of("/close").await, "connection closed before a response");
+    assert_eq!(error_of("/huge").await, "response header exceeds 128 KB");
+    assert_eq!(error_of("/many").await, "response header exceeds 128 KB");
+    assert_eq!(error_of("/ssh").await, "response is not HTTP");
     let unused = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     assert_eq!(reason(&config(), &format!("http://{unused}/")).await, "connection refused");
 }
 
 #[tokio::test]
-async fn a_server_without_tls_is_told() {
+async fn a_server_without_tls_is_reported() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -151,8 +151,8 @@ async fn a_server_without_tls_is_told() {
 
 #[tokio::test]
 async fn connections_are_kept_and_a_stale_one_is_replaced() {
-    let asked = AtomicUsize::new(0);
-    let server = Server::start(move |_, _| match asked.fetch_add(1, Ordering::SeqCst) {
+    let requested = AtomicUsize::new(0);
+    let server = TestServer::start(move |_, _| match requested.fetch_add(1, Ordering::SeqCst) {
         // The server closes the connection just when it is reused.
         2 => ServerAction::Close(Vec::new()),
         _ => page("x"),
@@ -169,7 +169,7 @@ async fn connections_are_kept_and_a_stale_one_is_replaced() {
 
 #[tokio::test]
 async fn a_body_shorter_than_what_follows_it_is_whole() {
-    let server = Server::start(|_, path| match path {
+    let server = TestServer::start(|_, path| match path {
         "/long" => ServerAction::Bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole and more".to_vec()),
         "/until-closed" => ServerAction::Close(b"HTTP/1.1 200 OK\r\n\r\nwhole".to_vec()),
         "/chunked" => ServerAction::Bytes(
@@ -188,7 +188,7 @@ async fn a_body_shorter_than_what_follows_it_is_whole() {
 
 /// Sends a byte now and then, without end.
 #[tokio::test]
-async fn a_trickle_is_cut() {
+async fn a_trickle_is_truncated() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -203,23 +203,23 @@ async fn a_trickle_is_cut() {
             });
         }
     });
-    let asked = format!("http://{address}/");
+    let address = format!("http://{address}/");
     let patient = CrawlConfig { total_timeout: Duration::from_secs(600), ..config() };
     let strict = CrawlConfig {
         low_speed: Size(10_000),
         low_speed_time: Duration::from_millis(200),
         ..patient.clone()
     };
-    let response = get(&strict, &asked).await.unwrap();
+    let response = get(&strict, &address).await.unwrap();
     assert_eq!(response.truncated, Some(Truncated::Time));
     assert!(response.body.starts_with(b"xxxx") && response.body.len() < 2000);
     let careless = CrawlConfig { low_speed: Size(0), total_timeout: Duration::from_millis(500), ..strict };
-    assert!(get(&careless, &asked).await.unwrap().body.len() > 4, "no limit, but that of the whole");
+    assert!(get(&careless, &address).await.unwrap().body.len() > 4, "only the total time limit applies");
 }
 
 #[tokio::test]
-async fn what_we_have_already_is_not_sent_again() {
-    let server = Server::start(|_, _| answer(304, "ETag: \"a\"\r\n", "")).await;
+async fn validators_avoid_a_second_transfer() {
+    let server = TestServer::start(|_, _| answer(304, "ETag: \"a\"\r\n", "")).await;
     let validators = Validators {
         etag: Some("W/\"a\"".into()),
         last_modified: Some("Thu, 01 Jan 2026 00:00:00 GMT".into()),
@@ -234,16 +234,16 @@ async fn what_we_have_already_is_not_sent_again() {
     let head = &server.log()[0].head;
     assert!(head.contains("if-none-match: W/\"a\"\r\n"), "{head}");
     assert!(head.contains("if-modified-since: Thu, 01 Jan 2026 00:00:00 GMT\r\n"), "{head}");
-    let asked = response.request.unwrap();
-    assert!(asked.contains("if-none-match: W/\"a\"\r\n"), "the record says so too: {asked}");
+    let request = response.request.unwrap();
+    assert!(request.contains("if-none-match: W/\"a\"\r\n"), "the record says so too: {request}");
     let hostile = Validators { etag: Some("a\r\nHost: b".into()), last_modified: None };
     fetcher.fetch(FetchRequest { validators: Some(&hostile), ..FetchRequest::new(&address) }).await.unwrap();
     assert!(!server.log()[1].head.contains("if-none-match"));
 }
 
 #[tokio::test]
-async fn what_is_not_wanted_is_not_read() {
-    let server = Server::start(|_, path| match path {
+async fn unwanted_types_are_not_read() {
+    let server = TestServer::start(|_, path| match path {
         "/picture" => {
             ServerAction::Hang(b"HTTP/1.1 200 OK\r\nContent-Type: image/png; x=y\r\n\r\nPNG".to_vec())
         }
@@ -265,44 +265,44 @@ async fn what_is_not_wanted_is_not_read() {
 }
 
 #[tokio::test]
-async fn an_operator_says_which_addresses_are_asked() {
-    let server = Server::start(|_, _| page("x")).await;
+async fn address_ranges_limit_the_requested_hosts() {
+    let server = TestServer::start(|_, _| page("x")).await;
     let ranges = |allowed: &[&str], forbidden: &[&str]| CrawlConfig {
         allow_addresses: allowed.iter().map(|a| a.to_string()).collect(),
         forbid_addresses: forbidden.iter().map(|a| a.to_string()).collect(),
         resolve: vec![server.resolve("named.example")],
         ..config()
     };
-    let asked = server.named("named.example", "/");
-    assert_eq!(get(&ranges(&["127.0.0.0/8"], &[]), asked.as_str()).await.unwrap().status, 200);
-    let told = reason(&ranges(&["162.105.0.0/16"], &[]), asked.as_str()).await;
-    assert_eq!(told, "address 127.0.0.1 is outside crawl.allow_addresses");
-    let told = reason(&ranges(&[], &["127.0.0.1"]), server.url("/").as_str()).await;
-    assert_eq!(told, "address 127.0.0.1 is in a range of crawl.forbid_addresses");
-    assert_eq!(server.log().len(), 1, "nothing was asked");
+    let requested = server.named("named.example", "/");
+    assert_eq!(get(&ranges(&["127.0.0.0/8"], &[]), requested.as_str()).await.unwrap().status, 200);
+    let error = reason(&ranges(&["162.105.0.0/16"], &[]), requested.as_str()).await;
+    assert_eq!(error, "address 127.0.0.1 is outside crawl.allow_addresses");
+    let error = reason(&ranges(&[], &["127.0.0.1"]), server.url("/").as_str()).await;
+    assert_eq!(error, "address 127.0.0.1 is in a range of crawl.forbid_addresses");
+    assert_eq!(server.log().len(), 1, "no request was sent");
     let error = Fetcher::new(&ranges(&["162.105"], &[])).err().unwrap().to_string();
     assert!(error.contains("`162.105` in `crawl.allow_addresses`"), "{error}");
 }
 
 #[tokio::test]
-async fn rules_that_we_may_not_read_forbid_everything_where_an_operator_says_so() {
-    let server = Server::start(|_, path| match path {
+async fn forbidden_robots_files_forbid_everything_if_configured() {
+    let server = TestServer::start(|_, path| match path {
         "/robots.txt" => answer(403, "", "go away"),
         _ => page("x"),
     })
     .await;
-    let lenient = Engine::new(config(), &[server.url("/")]).crawl().await.unwrap();
+    let lenient = TestEngine::new(config(), &[server.url("/")]).crawl().await.unwrap();
     assert_eq!((lenient.pages, lenient.refused), (1, 0));
     let strict = CrawlConfig { robots_forbidden_is_allowed: false, ..config() };
-    let strict = Engine::new(strict, &[server.url("/")]).crawl().await.unwrap();
+    let strict = TestEngine::new(strict, &[server.url("/")]).crawl().await.unwrap();
     assert_eq!((strict.pages, strict.refused), (0, 1));
 }
 
 #[tokio::test]
-async fn a_known_robots_txt_stays_in_force_while_the_server_gives_no_new_one() {
-    let asked = AtomicUsize::new(0);
-    let server = Server::start(move |_, path| match path {
-        "/robots.txt" if asked.fetch_add(1, Ordering::SeqCst) == 0 => {
+async fn a_cached_robots_txt_stays_in_force_while_unreachable() {
+    let requested = AtomicUsize::new(0);
+    let server = TestServer::start(move |_, path| match path {
+        "/robots.txt" if requested.fetch_add(1, Ordering::SeqCst) == 0 => {
             answer(200, "", "user-agent: *\ndisallow: /private")
         }
         "/robots.txt" => answer(503, "", ""),
@@ -314,7 +314,7 @@ async fn a_known_robots_txt_stays_in_force_while_the_server_gives_no_new_one() {
     })
     .await;
     let fleeting = CrawlConfig { robots_lifetime: Duration::from_millis(10), ..config() };
-    let engine = Engine::new(fleeting, &[server.url("/")]);
+    let engine = TestEngine::new(fleeting, &[server.url("/")]);
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.refused), (2, 1), "{:?}", server.paths());
     assert_eq!(engine.reason(&server.url("/private")), "robots.txt: Disallow: /private");
@@ -338,7 +338,7 @@ impl Clock for BreakingClock {
 async fn a_request_that_panics_is_a_failure_of_its_page_alone() {
     let broken = Arc::new(AtomicBool::new(false));
     let breaks = broken.clone();
-    let server = Server::start(move |_, path| match path {
+    let server = TestServer::start(move |_, path| match path {
         "/robots.txt" => not_found(),
         "/" => page("<a href=\"/panic\"><a href=\"/long\"><a href=\"/other\">"),
         "/panic" => {
@@ -350,7 +350,7 @@ async fn a_request_that_panics_is_a_failure_of_its_page_alone() {
     })
     .await;
     let limited = CrawlConfig { body_limit: Size(1000), ..config() };
-    let mut engine = Engine::new(limited, &[server.url("/")]);
+    let mut engine = TestEngine::new(limited, &[server.url("/")]);
     engine.clock = Arc::new(BreakingClock(broken));
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.failed, summary.ended), (3, 1, EndReason::NothingDue));
@@ -363,7 +363,7 @@ async fn a_request_that_panics_is_a_failure_of_its_page_alone() {
 /// Every spelling of a non-public address, and every way an operator or a name could lead there.
 #[tokio::test]
 async fn private_addresses_are_refused() {
-    let server = Server::start(|_, _| page("secret")).await;
+    let server = TestServer::start(|_, _| page("secret")).await;
     let port = server.port;
     let careful = CrawlConfig {
         allow_private: false,
@@ -404,17 +404,17 @@ async fn private_addresses_are_refused() {
         let error = get(&careful, &format!("http://{host}:{port}/")).await.unwrap_err();
         assert!(matches!(error, FetchError::PrivateAddress(_)), "{host}: {error}");
     }
-    let told = reason(&careful, &format!("http://0x7f.1:{port}/")).await;
-    assert_eq!(told, "private address 127.0.0.1 (allow with --allow-private)");
-    assert!(server.log().is_empty(), "nothing was asked");
+    let error = reason(&careful, &format!("http://0x7f.1:{port}/")).await;
+    assert_eq!(error, "private address 127.0.0.1 (allow with --allow-private)");
+    assert!(server.log().is_empty(), "no request was sent");
 }
 
 #[tokio::test]
 async fn public_addresses_need_a_contact() {
-    let nobody =
+    let no_contact =
         CrawlConfig { contact: String::new(), resolve: vec!["a.example:80:8.8.8.8".into()], ..config() };
     for address in ["http://8.8.8.8/", "http://a.example/", "https://[2001:4860:4860::8888]/"] {
-        let error = get(&nobody, address).await.unwrap_err();
+        let error = get(&no_contact, address).await.unwrap_err();
         assert!(matches!(error, FetchError::NoContact { .. }), "{error}");
         let command = format!("pharos crawl --contact you@example.org {address}");
         assert!(error.to_string().ends_with(&command), "{error}");
@@ -423,7 +423,7 @@ async fn public_addresses_need_a_contact() {
 
 #[tokio::test]
 async fn connections_go_where_the_operator_says() {
-    let server = Server::start(|host, _| page(host)).await;
+    let server = TestServer::start(|host, _| page(host)).await;
     let port = server.port;
     let sent = CrawlConfig {
         resolve: vec![format!("a.example:{port}:127.0.0.1"), format!("c.example:{port}:127.0.0.1")],
@@ -439,7 +439,7 @@ async fn connections_go_where_the_operator_says() {
         [(format!("http://a.example:{port}/"), "a.example"), ("http://b.example/".into(), "b.example")]
     {
         let response = fetcher.get(&url(&address)).await.unwrap();
-        assert_eq!(response.body, host.as_bytes(), "the name in the URL is the one that is asked for");
+        assert_eq!(response.body, host.as_bytes(), "the name in the URL is requested");
         assert_eq!(response.address, Some("127.0.0.1".parse().unwrap()));
     }
     assert_eq!(fetcher.get(&url("http://[::9]/")).await.unwrap().status, 200);

@@ -63,12 +63,12 @@ pub(crate) fn redirect(target: &str) -> ServerAction {
     answer(302, &format!("Location: {target}\r\n"), "")
 }
 
-pub(crate) struct Server {
+pub(crate) struct TestServer {
     pub(crate) port: u16,
     log: Arc<Mutex<Vec<LoggedRequest>>>,
 }
 
-impl Server {
+impl TestServer {
     /// Starts a server; `handle` gets host and path.
     pub(crate) async fn start(handle: impl Fn(&str, &str) -> ServerAction + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -169,7 +169,7 @@ pub(crate) fn config() -> CrawlConfig {
 }
 
 /// A library and a catalog in a temporary directory.
-pub(crate) struct Engine {
+pub(crate) struct TestEngine {
     _dir: tempfile::TempDir,
     pub(crate) library: Arc<DiskLibrary>,
     pub(crate) catalog: Arc<SqliteCatalog>,
@@ -179,7 +179,7 @@ pub(crate) struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
 }
 
-impl Engine {
+impl TestEngine {
     /// Creates an engine with a crawl started at these seeds.
     pub(crate) fn new(config: CrawlConfig, seeds: &[PageUrl]) -> Self {
         let dir = tempfile::tempdir().unwrap();

@@ -36,7 +36,7 @@ impl Strategy for Alternate {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::simulator::Web;
+    use super::super::super::simulator::SimulatedWeb;
     use super::*;
     use pharos_core::config::StrategyName;
 
@@ -45,7 +45,7 @@ mod tests {
     fn two_by_weight_one_at_random() {
         let names: Vec<String> = (1..=300).map(|n| format!("s/{n}")).collect();
         let links: Vec<&str> = names.iter().map(String::as_str).collect();
-        let mut web = Web::new(&[("s/", &links)]);
+        let mut web = SimulatedWeb::new(&[("s/", &links)]);
         web.config.strategy = StrategyName::Alternate;
         web.config.alternate = vec![2, 1];
         for (n, name) in names.iter().enumerate() {
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_shares_are_made_sane() {
+    fn invalid_shares_are_bounded() {
         for shares in [&[][..], &[0], &[0, 0], &[u32::MAX, u32::MAX, 7]] {
             let alternate = Alternate::new(shares);
             assert_eq!(alternate.sub_queues().len(), 2);

@@ -22,12 +22,12 @@ impl Strategy for BreadthFirst {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::simulator::Web;
+    use super::super::super::simulator::SimulatedWeb;
 
     /// 《走进搜索引擎》ch. 2: breadth-first traversal.
     #[test]
     fn a_tree_with_a_link_back_is_walked_level_by_level_and_ends() {
-        let mut web = Web::tree();
+        let mut web = SimulatedWeb::tree();
         assert_eq!(web.crawl(&["s/0"]), ["s/0", "s/1", "s/2", "s/3", "s/4", "s/5", "s/6"]);
         assert!(web.crawl(&[]).is_empty());
     }
@@ -35,7 +35,7 @@ mod tests {
     /// Survey of robot-based Web indexing and search: choice of the next page.
     #[test]
     fn the_first_link_of_the_first_page_is_next() {
-        let order = Web::discovery_example().crawl(&["one/a", "two/e"]);
+        let order = SimulatedWeb::discovery_example().crawl(&["one/a", "two/e"]);
         assert_eq!(order[..3], ["one/a", "two/e", "one/b"]);
         let mut candidates = order[2..].to_vec();
         candidates.sort();
@@ -44,14 +44,14 @@ mod tests {
 
     #[test]
     fn a_near_page_of_one_site_comes_before_a_far_page_of_another() {
-        let mut web = Web::new(&[("a/", &["a/1", "b/"]), ("a/1", &["a/2"]), ("b/", &["b/1"])]);
+        let mut web = SimulatedWeb::new(&[("a/", &["a/1", "b/"]), ("a/1", &["a/2"]), ("b/", &["b/1"])]);
         assert_eq!(web.crawl(&["a/"]), ["a/", "b/", "a/1", "b/1", "a/2"]);
     }
 
     /// 《走进搜索引擎》ch. 2: seventeen clicks, the diameter of the Web.
     #[test]
     fn the_links_of_a_page_at_depth_seventeen_are_left_to_other_seeds() {
-        let mut chain = Web::chain(20);
+        let mut chain = SimulatedWeb::chain(20);
         let order = chain.crawl(&["s/0"]);
         assert_eq!((order.len(), order.last().unwrap().as_str()), (18, "s/17"));
         assert_eq!(chain.crawl(&["s/18"]), ["s/18", "s/19", "s/20"]);

@@ -30,25 +30,25 @@ impl Strategy for DepthFirst {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::simulator::Web;
+    use super::super::super::simulator::SimulatedWeb;
     use pharos_core::config::StrategyName;
 
-    fn depth_first(mut web: Web) -> Web {
+    fn depth_first(mut web: SimulatedWeb) -> SimulatedWeb {
         web.config.strategy = StrategyName::DepthFirst;
         web
     }
 
     #[test]
-    fn what_was_found_last_is_followed_to_its_end() {
-        let order = depth_first(Web::tree()).crawl(&["s/0"]);
+    fn the_latest_discovery_is_followed_to_its_end() {
+        let order = depth_first(SimulatedWeb::tree()).crawl(&["s/0"]);
         assert_eq!(order, ["s/0", "s/2", "s/6", "s/5", "s/1", "s/4", "s/3"]);
-        let order = depth_first(Web::discovery_example()).crawl(&["one/a", "two/e"]);
+        let order = depth_first(SimulatedWeb::discovery_example()).crawl(&["one/a", "two/e"]);
         assert_eq!(order, ["one/a", "one/c", "one/b", "two/e", "two/f", "two/d"]);
     }
 
     #[test]
     fn it_turns_back_at_the_depth_limit() {
-        let mut web = depth_first(Web::chain(20));
+        let mut web = depth_first(SimulatedWeb::chain(20));
         web.config.max_depth = 3;
         assert_eq!(web.crawl(&["s/0"]), ["s/0", "s/1", "s/2", "s/3"]);
     }

@@ -41,13 +41,13 @@ impl Strategy for HotQueue {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::simulator::Web;
+    use super::super::super::simulator::SimulatedWeb;
     use super::*;
     use pharos_core::config::StrategyName;
 
     /// Crawls a site with `hot` and `normal` pages; the normal ones are nearer to the seeds.
     fn pages(ratio: &[u32], hot: usize, normal: usize) -> Vec<String> {
-        let mut web = Web::new(&[]);
+        let mut web = SimulatedWeb::new(&[]);
         web.config.strategy = StrategyName::HotQueue;
         web.config.queue_ratio = ratio.to_vec();
         for n in 0..normal {
@@ -73,7 +73,7 @@ mod tests {
             (200, 400),
             "the ratio holds from chunk to chunk, and nothing is lost"
         );
-        assert_eq!(pages(&[10, 1], 0, 30).len(), 30, "an empty queue holds nobody up");
+        assert_eq!(pages(&[10, 1], 0, 30).len(), 30, "an empty queue delays no other queue");
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl Strategy for Importance {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::simulator::{Web, due_page};
+    use super::super::super::simulator::{SimulatedWeb, due_page};
     use super::*;
     use pharos_core::config::StrategyName;
 
@@ -82,8 +82,8 @@ mod tests {
     }
 
     #[test]
-    fn the_important_page_is_fetched_first_whoever_has_it() {
-        let mut web = Web::new(&[("a/", &["a/1", "a/2", "a/3"]), ("b/", &["b/1"])]);
+    fn the_most_important_page_of_all_sites_is_fetched_first() {
+        let mut web = SimulatedWeb::new(&[("a/", &["a/1", "a/2", "a/3"]), ("b/", &["b/1"])]);
         web.config.strategy = StrategyName::Importance;
         for (page, weight) in [("a/1", 10), ("a/2", 900), ("a/3", 400), ("b/1", 600)] {
             web.weigh(page, weight);
@@ -94,7 +94,7 @@ mod tests {
     /// 《搜索引擎——原理、技术与系统》ch. 2: home pages first.
     #[test]
     fn home_pages_of_known_sites_come_before_deeper_pages() {
-        let mut web = Web::new(&[("a/", &["a/1", "a/2"]), ("a/1", &["b/", "b/x"]), ("b/", &["c/"])]);
+        let mut web = SimulatedWeb::new(&[("a/", &["a/1", "a/2"]), ("a/1", &["b/", "b/x"]), ("b/", &["c/"])]);
         web.config.strategy = StrategyName::Importance;
         web.weigh("a/2", 1000);
         web.weigh("a/1", 1000);

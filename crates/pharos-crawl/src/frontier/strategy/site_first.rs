@@ -30,13 +30,13 @@ impl Strategy for SiteFirst {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::simulator::Web;
+    use super::super::super::simulator::SimulatedWeb;
     use pharos_core::config::StrategyName;
 
     /// Survey of robot-based Web indexing and search (WebCrawler): a new server precedes the list.
     #[test]
     fn a_page_of_a_new_site_comes_before_anything_else() {
-        let mut web = Web::new(&[
+        let mut web = SimulatedWeb::new(&[
             ("a/", &["a/1", "a/2", "a/3"]),
             ("b/", &["b/1", "b/2"]),
             ("a/2", &["new/deep/page", "new/other"]),
@@ -51,7 +51,7 @@ mod tests {
     /// Survey of robot-based Web indexing and search: both servers were visited, so they take turns.
     #[test]
     fn known_sites_take_turns() {
-        let mut web = Web::discovery_example();
+        let mut web = SimulatedWeb::discovery_example();
         web.config.strategy = StrategyName::SiteFirst;
         assert_eq!(web.crawl(&["one/a", "two/e"]), ["one/a", "two/e", "one/b", "two/d", "one/c", "two/f"]);
     }

@@ -28,13 +28,13 @@ impl Strategy for Worm {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::simulator::Web;
+    use super::super::super::simulator::SimulatedWeb;
     use pharos_core::config::StrategyName;
 
     /// World Wide Web Worm (McBryan 1994): the number of levels limits the depth.
     #[test]
-    fn what_is_deeper_than_the_levels_is_not_found() {
-        let mut web = Web::chain(10);
+    fn pages_below_the_last_level_are_not_found() {
+        let mut web = SimulatedWeb::chain(10);
         web.known("s/unreferenced-and-deep", 3);
         web.config.strategy = StrategyName::Worm;
         web.config.max_depth = 2;
@@ -43,8 +43,8 @@ mod tests {
 
     /// World Wide Web Worm (McBryan 1994): a page read once is never read again.
     #[test]
-    fn what_was_read_is_not_read_again() {
-        let mut web = Web::tree();
+    fn visited_pages_are_not_fetched_again() {
+        let mut web = SimulatedWeb::tree();
         web.config.strategy = StrategyName::Worm;
         assert_eq!(web.crawl(&["s/0"]).len(), 7);
         web.all_due_again();

@@ -21,7 +21,12 @@ fn monitor(change: impl FnOnce(&mut CrawlConfig)) -> SiteMonitor {
     SiteMonitor::new(Arc::new(config), UtcOffset::default()).unwrap()
 }
 
-fn ask(monitor: &mut SiteMonitor, name: &str, millis: i64, request: CompletedRequest) -> Timestamp {
+fn complete_request(
+    monitor: &mut SiteMonitor,
+    name: &str,
+    millis: i64,
+    request: CompletedRequest,
+) -> Timestamp {
     assert_eq!(monitor.check(&site(name), at(millis)), RequestPermission::Now, "{name} at {millis}");
     monitor.request_started(&site(name), at(millis));
     monitor.request_ended(&site(name), at(millis), request)
@@ -44,7 +49,10 @@ fn a_site_waits_from_the_end_of_its_last_request() {
 #[test]
 fn other_settings_hold_for_sites_that_are_known_too() {
     let mut monitor = monitor(|_| {});
-    assert_eq!(ask(&mut monitor, "a.example", NOON, CompletedRequest::default()), at(NOON + 1000));
+    assert_eq!(
+        complete_request(&mut monitor, "a.example", NOON, CompletedRequest::default()),
+        at(NOON + 1000)
+    );
     let mut config =
         CrawlConfig { site_settings: vec!["a.example delay=5s".into()], ..CrawlConfig::default() };
     monitor.reconfigure(Arc::new(config.clone())).unwrap();
@@ -54,18 +62,21 @@ fn other_settings_hold_for_sites_that_are_known_too() {
         RequestPermission::NotBefore(at(NOON + 1000)),
         "a wait has begun"
     );
-    assert_eq!(ask(&mut monitor, "a.example", NOON + 1000, CompletedRequest::default()), at(NOON + 6000));
+    assert_eq!(
+        complete_request(&mut monitor, "a.example", NOON + 1000, CompletedRequest::default()),
+        at(NOON + 6000)
+    );
     config.site_settings = vec!["a.example delay=soon".into()];
     assert!(monitor.reconfigure(Arc::new(config)).is_err());
     assert_eq!(
-        ask(&mut monitor, "a.example", NOON + 6000, CompletedRequest::default()),
+        complete_request(&mut monitor, "a.example", NOON + 6000, CompletedRequest::default()),
         at(NOON + 11_000),
         "nothing changed"
     );
 }
 
 #[test]
-fn manners_zone_and_connections_may_be_a_sites_own() {
+fn politeness_zone_and_connections_can_be_set_per_site() {
     let mut monitor = monitor(|config| {
         config.politeness = Politeness::Gentle;
         config.site_settings = ["night.example zone=+12:00", "fast.example delay=100ms connections=2"]
@@ -73,7 +84,7 @@ fn manners_zone_and_connections_may_be_a_sites_own() {
             .to_vec();
     });
     let wait = |monitor: &mut SiteMonitor, name: &str| {
-        ask(monitor, name, NOON, CompletedRequest::default()).millis() - NOON
+        complete_request(monitor, name, NOON, CompletedRequest::default()).millis() - NOON
     };
     assert_eq!(wait(&mut monitor, "day.example"), 10_000);
     assert_eq!(wait(&mut monitor, "night.example"), 1000);
@@ -83,29 +94,29 @@ fn manners_zone_and_connections_may_be_a_sites_own() {
     let fast = site("fast.example");
     monitor.request_started(&fast, at(NOON + 1000));
     assert_eq!(monitor.check(&fast, at(NOON + 1000)), RequestPermission::NotBefore(at(NOON + 1100)));
-    assert_eq!(monitor.check(&fast, at(NOON + 1100)), RequestPermission::Now, "beside the first");
+    assert_eq!(monitor.check(&fast, at(NOON + 1100)), RequestPermission::Now, "concurrently with the first");
 }
 
 #[test]
-fn a_server_that_does_not_cope_is_left_alone_ever_longer() {
+fn a_failing_server_gets_growing_back_offs() {
     let mut monitor = monitor(|config| config.retry_delay = Duration::from_secs(60));
     let overloaded =
-        |asked| CompletedRequest { health: ServerHealth::Overloaded(asked), ..CompletedRequest::default() };
+        |wait| CompletedRequest { health: ServerHealth::Overloaded(wait), ..CompletedRequest::default() };
     let mut now = NOON;
     let mut waits = Vec::new();
     for _ in 0..3 {
-        let ready = ask(&mut monitor, "a.example", now, overloaded(None)).millis();
+        let ready = complete_request(&mut monitor, "a.example", now, overloaded(None)).millis();
         waits.push((ready - now) / 1000);
         now = ready;
         monitor.prune(at(now));
     }
     assert_eq!(waits, [60, 120, 240]);
     assert_eq!(monitor.back_off_end(site("a.example").id()), Some(at(now)));
-    let asked = Some(Duration::from_secs(7200));
-    assert_eq!(ask(&mut monitor, "a.example", now, overloaded(asked)).millis() - now, 7_200_000);
+    let wait = Some(Duration::from_secs(7200));
+    assert_eq!(complete_request(&mut monitor, "a.example", now, overloaded(wait)).millis() - now, 7_200_000);
     now += 7_200_000;
     assert_eq!(
-        ask(&mut monitor, "a.example", now, CompletedRequest::default()).millis() - now,
+        complete_request(&mut monitor, "a.example", now, CompletedRequest::default()).millis() - now,
         1000,
         "forgotten"
     );
@@ -115,21 +126,21 @@ fn a_server_that_does_not_cope_is_left_alone_ever_longer() {
         took: Duration::from_secs(30),
         ..CompletedRequest::default()
     };
-    assert_eq!(ask(&mut monitor, "b.example", now, silent).millis() - now, 2000);
+    assert_eq!(complete_request(&mut monitor, "b.example", now, silent).millis() - now, 2000);
     let far = CompletedRequest {
         health: ServerHealth::Overloaded(Some(Duration::MAX)),
         ..CompletedRequest::default()
     };
-    assert_eq!(ask(&mut monitor, "c.example", now, far).since(at(now)), MAX_REQUESTED_WAIT);
+    assert_eq!(complete_request(&mut monitor, "c.example", now, far).since(at(now)), MAX_REQUESTED_WAIT);
 }
 
 #[test]
-fn patience_outlasts_the_process() {
+fn back_off_outlasts_the_process() {
     let mut monitor = monitor(|config| config.politeness = Politeness::Gentle);
     let (a, now) = (site("a.example"), at(NOON));
     monitor.restore(&a, Some(at(NOON + 5000)), 19_999, now);
     assert_eq!(monitor.check(&a, now), RequestPermission::NotBefore(at(NOON + 5000)));
-    ask(&mut monitor, "a.example", NOON + 5000, CompletedRequest::default());
+    complete_request(&mut monitor, "a.example", NOON + 5000, CompletedRequest::default());
     let tomorrow = RequestPermission::NotBefore(at(24 * 3_600_000));
     assert_eq!(monitor.check(&a, at(NOON + 60_000)), tomorrow, "20,000 in a day");
     assert_eq!(monitor.check(&a, at(24 * 3_600_000)), RequestPermission::Now);
@@ -143,7 +154,7 @@ fn only_public_addresses_are_shared() {
             CompletedRequest { address: Some(address.parse().unwrap()), ..CompletedRequest::default() };
         let now = at(NOON + 5000);
         for n in 0..3 {
-            ask(&mut monitor, &format!("www.s{n}.example"), NOON, request);
+            complete_request(&mut monitor, &format!("www.s{n}.example"), NOON, request);
         }
         for n in 0..2 {
             let name = site(&format!("www.s{n}.example"));
@@ -156,10 +167,10 @@ fn only_public_addresses_are_shared() {
 }
 
 #[test]
-fn memory_is_given_back() {
+fn unused_state_is_dropped() {
     let mut monitor = monitor(|_| {});
     for n in 0..1000 {
-        ask(
+        complete_request(
             &mut monitor,
             &format!("www.s{n}.example"),
             NOON,
@@ -177,7 +188,7 @@ proptest! {
     /// Under any sequence of events: no site is requested too soon or too often at once, and shared resources are
     /// requested at most as fast as a few sites.
     #[test]
-    fn nothing_is_asked_too_much(
+    fn no_limit_is_exceeded(
         steps in proptest::collection::vec((0..3u8, 0..12usize, 0..400i64, 0..3u8), 0..400),
         connections in 1..3usize,
     ) {
