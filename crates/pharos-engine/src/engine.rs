@@ -1,4 +1,4 @@
-//! Opening a data directory as its owner, and running the stages.
+//! Opens a data directory as its owner and runs the pipeline stages.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -18,30 +18,30 @@ use pharos_store::{
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
-use crate::absorb::{Absorber, go_back_from_damage, open_index};
-use crate::builds::Builds;
-use crate::carry::CarryOver;
-use crate::control::PassingOn;
-use crate::counts::{Counts, Stage, readings};
-use crate::crawl_log::CrawlLog;
-use crate::inbox::{Inbox, Order, home_of};
-use crate::intake::Intake;
-use crate::live::Phase;
-use crate::readers::Readers;
-use crate::reading::Read;
-use crate::schedule::Schedule;
-use crate::shelve::{Shelf, gather};
-use crate::stats::size;
-use crate::{EngineError, space};
+use crate::EngineError;
+use crate::build::runner::BuildRunner;
+use crate::build::schedule::BuildSchedule;
+use crate::control::dispatch::OrderDispatcher;
+use crate::control::orders::{Order, OrderQueue, home_page};
+use crate::stages::analyse::AnalysedRecord;
+use crate::stages::analysis_pool::AnalysisPool;
+use crate::stages::append_stage::{AppendStage, queue_records};
+use crate::stages::apply_stage::{RecordApplier, open_index, roll_back_damaged_history};
+use crate::stages::carry_over::CarryOver;
+use crate::stages::crawl_log::CrawlLog;
+use crate::stages::ingest::IngestPipeline;
+use crate::status::data_dir::{disk_usage, free_disk_space};
+use crate::status::engine_status::CrawlPhase;
+use crate::status::stage_metrics::{PipelineStage, StageMetrics, readings};
 
-/// Records that may wait to be gathered, whatever their size.
-const RECORDS_IN_HAND: usize = 16;
-/// Groups that may wait between two stages.
-const WAITING_GROUPS: usize = 2;
-/// How often pages become visible, wishes are looked at and disk space is checked, at least.
+/// Capacity of the channel of fetched records, in records.
+const RECORD_CHANNEL_CAPACITY: usize = 16;
+/// Capacity of the channels between stages, in groups.
+const GROUP_CHANNEL_CAPACITY: usize = 2;
+/// Interval at which commits, builder requests and disk space are checked.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
-/// The owner's engine: all stores open for writing.
+/// The engine of the owner process, with all stores open for writing.
 pub struct Engine {
     pub(crate) data: DataDir,
     pub(crate) config: watch::Sender<Arc<Config>>,
@@ -52,36 +52,38 @@ pub struct Engine {
     pub(crate) index: Option<Arc<EmbeddedIndex>>,
     pub(crate) generations: Generations,
     pub(crate) status: Arc<CrawlStatus>,
-    pub(crate) counts: Arc<Counts>,
-    pub(crate) phase: Arc<Mutex<Phase>>,
-    /// Rules that were asked for last, which may wait to be recorded.
+    pub(crate) stage_metrics: Arc<StageMetrics>,
+    pub(crate) phase: Arc<Mutex<CrawlPhase>>,
+    /// Rules of the last reconfiguration, possibly not recorded yet.
     pub(crate) intended: Mutex<Option<CrawlRules>>,
-    /// An operator had the crawl begin again.
-    pub(crate) is_attended: AtomicBool,
-    builds: Arc<Builds>,
+    /// Set once an operator has started the crawl again.
+    pub(crate) resumed_by_operator: AtomicBool,
+    builds: Arc<BuildRunner>,
     owner: Owner,
 }
 
-/// What to run.
-pub struct Run {
-    /// Where to start, in addition to what is already known.
+/// Options of a run.
+pub struct RunOptions {
+    /// Start URLs, in addition to those already in the catalog.
     pub seeds: Vec<PageUrl>,
-    /// Whether to wait for more when nothing is due.
+    /// Whether to wait for due pages instead of ending when none is due.
     pub keep_going: bool,
-    /// Becomes true when the engine is to stop.
+    /// Becomes `true` when the engine is to stop.
     pub stop: watch::Receiver<bool>,
 }
 
 impl Engine {
-    /// Opens a data directory as its owner. `command` names the owner to others; `indexing` says whether fetched
-    /// pages become searchable at once.
+    /// Opens a data directory as its owner.
+    ///
+    /// `command` names the owner in messages of other processes. `indexing` makes fetched pages searchable at once. Fails if
+    /// another process owns the directory, or if a store is ahead of the library.
     pub fn open(data: DataDir, config: Config, command: &str, indexing: bool) -> Result<Self, EngineError> {
         let owner = own(&data, command)?;
-        refuse_unrestored(&data)?;
+        refuse_incomplete_restore(&data)?;
         Self::open_owned(owner, data, config, command, indexing)
     }
 
-    /// Opens a data directory that is owned already.
+    /// Opens a data directory that the caller owns already.
     pub(crate) fn open_owned(
         owner: Owner,
         data: DataDir,
@@ -90,11 +92,11 @@ impl Engine {
         indexing: bool,
     ) -> Result<Self, EngineError> {
         let catalog = SqliteCatalog::open_writer(&data.catalog())?;
-        Self::over(owner, data, config, command, catalog, indexing)
+        Self::open_with_catalog(owner, data, config, command, catalog, indexing)
     }
 
-    /// Opens a data directory that is owned already, with a catalog that need not be its own.
-    pub(crate) fn over(
+    /// Opens a data directory that the caller owns already, with a given catalog.
+    pub(crate) fn open_with_catalog(
         owner: Owner,
         data: DataDir,
         config: Config,
@@ -113,14 +115,14 @@ impl Engine {
         let index = if indexing { Some(Arc::new(open_index(&generations, &config)?)) } else { None };
         let end = library.end()?;
         if catalog.absorbed()? > end {
-            return Err(EngineError::Ahead { path: data.catalog() });
+            return Err(EngineError::StoreAhead { path: data.catalog() });
         }
         if let Some(index) = &index
             && index.absorbed()? > end
         {
-            return Err(EngineError::Ahead { path: data.index() });
+            return Err(EngineError::StoreAhead { path: data.index() });
         }
-        let builds = Arc::new(Builds::new(data.clone(), &config));
+        let builds = Arc::new(BuildRunner::new(data.clone(), &config));
         Ok(Self {
             data,
             config: watch::Sender::new(Arc::new(config)),
@@ -131,194 +133,200 @@ impl Engine {
             index,
             generations,
             status: Arc::default(),
-            counts: Arc::default(),
+            stage_metrics: Arc::default(),
             phase: Arc::default(),
             intended: Mutex::default(),
-            is_attended: AtomicBool::new(false),
+            resumed_by_operator: AtomicBool::new(false),
             builds,
             owner,
         })
     }
 
-    /// Closes every store and stays the owner.
+    /// Closes all stores and returns the ownership.
     pub(crate) fn close(self) -> Owner {
         self.owner
     }
 
-    /// The index, where this engine keeps it up to date.
+    /// Returns the index if this engine maintains it.
     pub fn index(&self) -> Option<Arc<EmbeddedIndex>> {
         self.index.clone()
     }
 
-    /// For an owner that answers queries, before it runs: the history in place is read once, and left for the one before
-    /// where it is damaged.
-    pub fn serve(&self) -> Result<(), EngineError> {
+    /// Prepares the index for serving queries. Call before [`run`](Self::run).
+    ///
+    /// Reads the history generation once and falls back to the previous one if it is damaged.
+    pub fn prepare_serving(&self) -> Result<(), EngineError> {
         if let Some(index) = &self.index {
             index.serve()?;
-            go_back_from_damage(index)?;
+            roll_back_damaged_history(index)?;
         }
         Ok(())
     }
 
-    /// Starts building a new history whenever one is due, beside everything else, until told to stop.
-    pub fn build_by_schedule(&self, stop: watch::Receiver<bool>) -> Result<Schedule, EngineError> {
-        Schedule::start(self.builds(), &self.config(), Arc::clone(&self.clock), self.index.clone(), stop)
+    /// Starts building a new history whenever one is due, on a separate thread, until `stop` becomes `true`.
+    pub fn start_build_schedule(&self, stop: watch::Receiver<bool>) -> Result<BuildSchedule, EngineError> {
+        BuildSchedule::start(self.builds(), &self.config(), Arc::clone(&self.clock), self.index.clone(), stop)
     }
 
-    /// Builds of the index that are asked for or due.
-    pub fn builds(&self) -> Arc<Builds> {
+    /// Returns the runner of index builds.
+    pub fn builds(&self) -> Arc<BuildRunner> {
         Arc::clone(&self.builds)
     }
 
-    /// The settings as they are now.
+    /// Returns the current settings.
     pub fn config(&self) -> Arc<Config> {
         Arc::clone(&self.config.borrow())
     }
 
-    /// The library.
+    /// Returns the library.
     pub fn library(&self) -> Arc<dyn Library> {
         Arc::clone(&self.library)
     }
 
-    /// The catalog.
+    /// Returns the catalog.
     pub fn catalog(&self) -> Arc<dyn Catalog> {
         Arc::clone(&self.catalog)
     }
 
-    /// How many pages have ever been answered.
+    /// Returns the number of pages with at least one stored response.
     pub fn stored_pages(&self) -> Result<u64, EngineError> {
         Ok(self.catalog.counts()?.stored)
     }
 
-    /// How the crawl is doing; changes while it runs.
+    /// Returns the live status of the crawl.
     pub fn status(&self) -> Arc<CrawlStatus> {
         Arc::clone(&self.status)
     }
 
-    /// Reads, whenever it is called, what was fetched, parsed and indexed since the engine was opened.
+    /// Returns a function that reads the counters of pages fetched, parsed and indexed since the engine was opened.
     pub fn readings(&self) -> impl Fn() -> Readings + Send + Sync + 'static {
-        readings(Arc::clone(&self.counts), self.status())
+        readings(Arc::clone(&self.stage_metrics), self.status())
     }
 
-    /// Replays what the stores have not absorbed, and gives the way in for new records.
-    pub fn intake(&self, stop: &watch::Receiver<bool>) -> Result<Intake, EngineError> {
-        self.intake_telling(&mut |_| !*stop.borrow())
+    /// Replays records that the stores have not applied and returns the pipeline for new records.
+    pub fn ingest(&self, stop: &watch::Receiver<bool>) -> Result<IngestPipeline, EngineError> {
+        self.ingest_with_progress(&mut |_| !*stop.borrow())
     }
 
-    /// Replays what the stores have not absorbed; `go_on` hears how many records that were and says whether to go on.
-    pub(crate) fn intake_telling(&self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Intake, EngineError> {
-        self.intake_that_derives(true, go_on)
+    /// Like [`ingest`](Self::ingest); `go_on` receives the number of records replayed and returns `false` to stop.
+    pub(crate) fn ingest_with_progress(
+        &self,
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<IngestPipeline, EngineError> {
+        self.ingest_deriving(true, go_on)
     }
 
-    /// The same, with or without page objects and links beside the library. A crawl that does not index has better
-    /// things to do than to write what nobody reads yet; whoever comes after it and needs them finds the gap.
-    pub(crate) fn intake_that_derives(
+    /// Like [`ingest_with_progress`](Self::ingest_with_progress), with or without writing derived data.
+    ///
+    /// A crawl without indexing skips derived data to save time. A later run finds the gap and fills it.
+    pub(crate) fn ingest_deriving(
         &self,
         deriving: bool,
         go_on: &mut dyn FnMut(u64) -> bool,
-    ) -> Result<Intake, EngineError> {
+    ) -> Result<IngestPipeline, EngineError> {
         let mut derived = DerivedWriter::open(&self.data.library(), pharos_html::VERSION)?;
         let (reached, end) = (derived.reached(), self.library.end()?);
         if reached > end {
-            // The library has lost its end; what was derived from it stands where new records will.
+            // The library has lost its end; derived data beyond it would collide with new records.
             for number in end.file..=reached.file {
                 derived.drop_file(number)?;
             }
         }
         let catalog = Arc::clone(&self.catalog);
         let derived = deriving.then_some(derived);
-        let carry = CarryOver::from(self.data.graph());
-        let absorber = Absorber::new(self.config.subscribe(), catalog, derived, self.index.clone(), carry)?;
-        let mut intake = Intake {
+        let carry = CarryOver::open(self.data.graph());
+        let applier =
+            RecordApplier::new(self.config.subscribe(), catalog, derived, self.index.clone(), carry)?;
+        let mut ingest = IngestPipeline {
             config: self.config.subscribe(),
             clock: Arc::clone(&self.clock),
             library: Arc::clone(&self.library),
             catalog: Arc::clone(&self.catalog),
-            inbox: Inbox::of(&self.data),
+            orders: OrderQueue::open(&self.data),
             generations: self.generations.clone(),
-            readers: Readers::of(&self.config())?,
-            absorber,
+            pool: AnalysisPool::from_config(&self.config())?,
+            applier,
         };
-        intake.replay(go_on)?;
-        Ok(intake)
+        ingest.replay(go_on)?;
+        Ok(ingest)
     }
 
-    /// Replays what the stores have not absorbed, then crawls until there is nothing to do or it is told to stop.
-    pub async fn run(&self, run: Run) -> Result<CrawlSummary, EngineError> {
-        self.enter(Phase::Replaying);
+    /// Replays records that the stores have not applied, then crawls until nothing is due or `stop` becomes `true`.
+    pub async fn run(&self, run: RunOptions) -> Result<CrawlSummary, EngineError> {
+        self.set_phase(CrawlPhase::Replaying);
         let ran = self.run_stages(run).await;
-        self.enter(Phase::after(&ran));
+        self.set_phase(CrawlPhase::from_result(&ran));
         ran
     }
 
-    async fn run_stages(&self, run: Run) -> Result<CrawlSummary, EngineError> {
+    async fn run_stages(&self, run: RunOptions) -> Result<CrawlSummary, EngineError> {
         let config = self.config();
-        let mut intake = self.intake_that_derives(self.index.is_some(), &mut |_| !*run.stop.borrow())?;
-        self.take_seeds(&mut intake, &run.seeds)?;
-        self.enter(Phase::Running);
-        let Intake { readers, mut absorber, .. } = intake;
-        let wanted = absorber.wanted();
+        let mut ingest = self.ingest_deriving(self.index.is_some(), &mut |_| !*run.stop.borrow())?;
+        self.record_seeds(&mut ingest, &run.seeds)?;
+        self.set_phase(CrawlPhase::Running);
+        let IngestPipeline { pool, mut applier, .. } = ingest;
+        let depth = applier.analysis_depth();
 
-        let (record_in, record_out) = mpsc::channel::<Record>(RECORDS_IN_HAND);
+        let (record_in, record_out) = mpsc::channel::<Record>(RECORD_CHANNEL_CAPACITY);
         let (waiting_in, waiting_out) = mpsc::unbounded_channel();
-        let gathering = tokio::spawn(gather(
+        let queueing = tokio::spawn(queue_records(
             record_out,
             config.engine.queue.bytes(),
             waiting_in,
-            Arc::clone(&self.counts),
+            Arc::clone(&self.stage_metrics),
         ));
-        let (stored_in, stored_out) = sync_channel::<Vec<StoredRecord>>(WAITING_GROUPS);
-        let (read_in, read_out) = sync_channel::<Vec<Read>>(WAITING_GROUPS);
+        let (stored_in, stored_out) = sync_channel::<Vec<StoredRecord>>(GROUP_CHANNEL_CAPACITY);
+        let (read_in, read_out) = sync_channel::<Vec<AnalysedRecord>>(GROUP_CHANNEL_CAPACITY);
         let (absorbed_in, absorbed_out) = mpsc::unbounded_channel();
 
-        let shelf = Shelf {
+        let append = AppendStage {
             library: Arc::clone(&self.library),
             catalog: Arc::clone(&self.catalog),
             requests: config.library.requests,
-            counts: Arc::clone(&self.counts),
+            stage_metrics: Arc::clone(&self.stage_metrics),
         };
-        let shelving = stage("shelve", move || Ok(shelf.run(waiting_out, &stored_in)?))?;
-        let (reading_by, library) = (Arc::clone(&config), Arc::clone(&self.library));
-        let mut log = CrawlLog::of(&self.data);
-        let counts = Arc::clone(&self.counts);
-        let reading = stage("read", move || {
+        let appending = spawn_stage("shelve", move || Ok(append.run(waiting_out, &stored_in)?))?;
+        let (analysis_config, library) = (Arc::clone(&config), Arc::clone(&self.library));
+        let mut log = CrawlLog::open(&self.data);
+        let stage_metrics = Arc::clone(&self.stage_metrics);
+        let reading = spawn_stage("read", move || {
             for group in stored_out {
                 log.write(&group);
                 let records = group.len() as i64;
-                let read = readers.read(group, &*library, &reading_by, wanted);
-                counts.parsed(read.iter().filter(|read| read.page.is_some()).count());
-                counts.moved(Stage::Read, -records);
-                counts.moved(Stage::Absorb, records);
+                let read = pool.analyse(group, &*library, &analysis_config, depth);
+                stage_metrics.add_parsed(read.iter().filter(|read| read.page.is_some()).count());
+                stage_metrics.adjust_queue(PipelineStage::Read, -records);
+                stage_metrics.adjust_queue(PipelineStage::Apply, records);
                 if read_in.send(read).is_err() {
                     break;
                 }
             }
             Ok(())
         })?;
-        let (generations, counts, indexing) =
-            (self.generations.clone(), Arc::clone(&self.counts), self.index.is_some());
-        let absorbing = stage("absorb", move || {
+        let (generations, stage_metrics, indexing) =
+            (self.generations.clone(), Arc::clone(&self.stage_metrics), self.index.is_some());
+        let applying = spawn_stage("absorb", move || {
             loop {
                 match read_out.recv_timeout(TICK) {
                     Ok(group) => {
                         let records = group.len() as i64;
                         let pages = group.iter().filter(|read| read.page.is_some()).count();
-                        // The crawl may be over; then nobody listens.
-                        let _ = absorbed_in.send(absorber.absorb(group)?);
-                        counts.moved(Stage::Absorb, -records);
-                        counts.indexed(if indexing { pages } else { 0 });
+                        // The receiver is gone once the crawl is over.
+                        let _ = absorbed_in.send(applier.apply(group)?);
+                        stage_metrics.adjust_queue(PipelineStage::Apply, -records);
+                        stage_metrics.add_indexed(if indexing { pages } else { 0 });
                     }
                     Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => return absorber.finish(),
+                    Err(RecvTimeoutError::Disconnected) => return applier.finish(),
                 }
-                absorber.tick(&generations)?;
+                applier.tick(&generations)?;
             }
         })?;
 
         let (halt, halted) = watch::channel(false);
-        let orders = tokio::spawn(
-            PassingOn {
-                inbox: Inbox::of(&self.data),
+        let dispatching = tokio::spawn(
+            OrderDispatcher {
+                orders: OrderQueue::open(&self.data),
                 catalog: Arc::clone(&self.catalog),
                 clock: Arc::clone(&self.clock),
                 config: self.config.subscribe(),
@@ -328,18 +336,18 @@ impl Engine {
             }
             .run(record_in.clone()),
         );
-        let crawled = self.crawl(Run { stop: halted, ..run }, record_in, absorbed_out).await;
-        orders.abort();
-        // Its end of the channel is closed only when it is gone.
-        let _ = orders.await;
-        // The record channel is closed now, so the stages end one after the other.
-        let _ = gathering.await;
+        let crawled = self.crawl(RunOptions { stop: halted, ..run }, record_in, absorbed_out).await;
+        dispatching.abort();
+        // Its sender is dropped only when the task has ended.
+        let _ = dispatching.await;
+        // The record channel is closed now, so the stages end one after another.
+        let _ = queueing.await;
         let ended = tokio::task::spawn_blocking(move || {
-            let ends = [("shelving", shelving), ("reading", reading), ("absorbing", absorbing)];
-            ends.map(|(name, handle)| handle.join().unwrap_or(Err(EngineError::Stage(name))))
+            let ends = [("appending", appending), ("reading", reading), ("applying", applying)];
+            ends.map(|(name, handle)| handle.join().unwrap_or(Err(EngineError::StageFailed(name))))
         })
         .await
-        .map_err(|_| EngineError::Stage("closing"))?;
+        .map_err(|_| EngineError::StageFailed("closing"))?;
         for end in ended {
             end?;
         }
@@ -348,12 +356,13 @@ impl Engine {
 
     async fn crawl(
         &self,
-        run: Run,
+        run: RunOptions,
         records: mpsc::Sender<Record>,
         absorbed: mpsc::UnboundedReceiver<pharos_crawl::Absorbed>,
     ) -> Result<CrawlSummary, EngineError> {
-        let watching = tokio::spawn(watch_space(self.data.clone(), self.config.subscribe(), self.status()));
-        // One crawl may end because there is as much on the disk as there may be, and the next begin with more room.
+        let watching =
+            tokio::spawn(watch_disk_space(self.data.clone(), self.config.subscribe(), self.status()));
+        // A previous crawl may have ended at the disk limit.
         self.status.begin();
         let summary = pharos_crawl::run(Crawl {
             config: Arc::new(self.config().crawl.clone()),
@@ -370,63 +379,65 @@ impl Engine {
         Ok(summary?)
     }
 
-    /// A crawl that goes on keeps the rules it was started with, but for those that somebody has set since to something
-    /// else than what they are when nobody sets them.
-    fn take_rules(
+    /// Updates the rules of a resumed crawl.
+    ///
+    /// Recorded rules stay in force, except those that the configuration sets to something other than the default.
+    fn update_rules(
         &self,
-        intake: &mut Intake,
+        ingest: &mut IngestPipeline,
         recorded: CrawlRules,
         config: &CrawlConfig,
     ) -> Result<(), EngineError> {
         let rules = changed_rules(recorded.clone(), &CrawlConfig::default(), config);
         let seeds = self.catalog.seed_sites()?;
-        match seeds.iter().find_map(home_of).filter(|_| rules != recorded) {
-            Some(about) => intake.carry_out(&Order::Rules { about, rules: Box::new(rules) }),
+        match seeds.iter().find_map(home_page).filter(|_| rules != recorded) {
+            Some(about) => ingest.execute_order(&Order::Rules { about, rules: Box::new(rules) }),
             None => Ok(()),
         }
     }
 
-    /// Records where the crawl starts and what it may follow, before its first request.
-    fn take_seeds(&self, intake: &mut Intake, seeds: &[PageUrl]) -> Result<(), EngineError> {
+    /// Records seeds and rules of the crawl before its first request.
+    fn record_seeds(&self, ingest: &mut IngestPipeline, seeds: &[PageUrl]) -> Result<(), EngineError> {
         let (now, config) = (self.clock.now(), self.config());
         let Some(first) = seeds.first() else {
-            // Who begins again on the desk goes on; a new process in batch mode begins with pages that it is told.
-            let goes_on = config.crawl.mode == Mode::Incremental || self.is_attended.load(Ordering::Relaxed);
-            return match self.catalog.rules()?.filter(|_| goes_on) {
-                Some(recorded) => self.take_rules(intake, recorded, &config.crawl),
+            // A crawl started from the desk resumes; a new process in batch mode needs seeds.
+            let resumes =
+                config.crawl.mode == Mode::Incremental || self.resumed_by_operator.load(Ordering::Relaxed);
+            return match self.catalog.rules()?.filter(|_| resumes) {
+                Some(recorded) => self.update_rules(ingest, recorded, &config.crawl),
                 None => Err(EngineError::NoSeeds { command: self.command.clone() }),
             };
         };
         let fresh_since = (config.crawl.mode == Mode::Batch).then_some(now);
         let rules = CrawlRules { fresh_since, ..rules_of(&config.crawl) };
         let started = Event::CrawlStarted { seeds: seeds.to_vec(), rules };
-        intake.take(vec![Record::new(first.clone(), now, Content::Event(started))])
+        ingest.append(vec![Record::new(first.clone(), now, Content::Event(started))])
     }
 }
 
-/// What a restore that was interrupted left behind is not to be worked with.
-fn refuse_unrestored(data: &DataDir) -> Result<(), EngineError> {
-    if crate::backup::is_unfinished(data) {
-        return Err(EngineError::Unrestored { path: data.root().to_path_buf() });
+/// Refuses a data directory whose restore was interrupted.
+fn refuse_incomplete_restore(data: &DataDir) -> Result<(), EngineError> {
+    if crate::maintenance::backup::is_restore_incomplete(data) {
+        return Err(EngineError::RestoreIncomplete { path: data.root().to_path_buf() });
     }
     Ok(())
 }
 
-/// Starts a stage on a thread of its own.
-fn stage(
+/// Starts a stage on its own thread.
+fn spawn_stage(
     name: &'static str,
     work: impl FnOnce() -> Result<(), EngineError> + Send + 'static,
 ) -> Result<JoinHandle<Result<(), EngineError>>, EngineError> {
-    thread::Builder::new().name(name.into()).spawn(work).map_err(|_| EngineError::Stage(name))
+    thread::Builder::new().name(name.into()).spawn(work).map_err(|_| EngineError::StageFailed(name))
 }
 
-/// Owns the data directory. A builder holds it for moments only: those are waited for.
+/// Acquires ownership of the data directory, waiting for a builder, which holds it only briefly.
 fn own(data: &DataDir, command: &str) -> Result<Owner, StoreError> {
-    let patience = Instant::now() + Duration::from_secs(5);
+    let deadline = Instant::now() + Duration::from_secs(5);
     loop {
         match data.own(command) {
             Err(StoreError::InUse { owner, .. })
-                if owner.contains("pharos index ") && Instant::now() < patience =>
+                if owner.contains("pharos index ") && Instant::now() < deadline =>
             {
                 thread::sleep(Duration::from_millis(50));
             }
@@ -435,28 +446,24 @@ fn own(data: &DataDir, command: &str) -> Result<Owner, StoreError> {
     }
 }
 
-/// Pauses the crawl while the disk is nearly full, and ends it when it has taken all it may.
-async fn watch_space(data: DataDir, config: watch::Receiver<Arc<Config>>, status: Arc<CrawlStatus>) {
+/// Pauses the crawl while disk space is low, and ends it when the data directory reaches its maximum size.
+async fn watch_disk_space(data: DataDir, config: watch::Receiver<Arc<Config>>, status: Arc<CrawlStatus>) {
     loop {
         let (floor, most) = {
             let config = config.borrow();
             (config.engine.disk_floor.0, config.crawl.max_disk.0)
         };
-        if most > 0 && size(data.root()) > most {
+        if most > 0 && disk_usage(data.root()) > most {
             status.set_full();
         }
-        if let Some(free) = space::free(data.root()) {
+        if let Some(free) = free_disk_space(data.root()) {
             let low = free < floor;
             if low != status.is_paused() {
                 status.set_paused(low);
                 if low {
-                    warn!(
-                        free,
-                        floor,
-                        "the disk is nearly full: the crawl pauses until there is room (engine.disk_floor)"
-                    );
+                    warn!(free, floor, "disk space is low; crawl paused (engine.disk_floor)");
                 } else {
-                    info!(free, "there is room on the disk again: the crawl goes on");
+                    info!(free, "disk space is available again; crawl resumed");
                 }
             }
         }

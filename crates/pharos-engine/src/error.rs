@@ -1,4 +1,4 @@
-//! What can stop the engine.
+//! Errors of the engine.
 
 use std::path::PathBuf;
 
@@ -9,126 +9,79 @@ use pharos_index::IndexError;
 use pharos_store::StoreError;
 use thiserror::Error;
 
-/// What can stop the engine.
+/// Error of an engine operation.
 #[derive(Debug, Error)]
 pub enum EngineError {
-    /// A store said no.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The index said no.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// The graph said no.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// The crawl could not go on.
     #[error(transparent)]
     Crawl(#[from] CrawlError),
-    /// Pages cannot be understood by rules that cannot be read.
+    /// The content extraction rules cannot be read.
     #[error(transparent)]
     Rules(#[from] RulesError),
-    /// There is nothing to start from.
-    #[error("nothing to crawl: give at least one address, as in `pharos {command} https://www.example.org/`")]
+    /// A crawl was started without seeds.
+    #[error(
+        "nothing to crawl: specify at least one URL, for example `pharos {command} https://www.example.org/`"
+    )]
     NoSeeds {
-        /// The command that was given.
+        /// The command that was run.
         command: String,
     },
-    /// Something that was to be read or written is not what it should be.
+    /// An input or output is unusable.
     #[error("{place}: {problem}")]
-    Input {
-        /// Which.
-        place: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// What was to be written is there already.
-    #[error("{} is there already: choose another name, or overwrite it with --force", path.display())]
-    Exists {
-        /// The file or folder.
-        path: PathBuf,
-    },
-    /// There is a data directory without a catalog.
-    #[error("there is no catalog {}: nothing was ever stored here, or it was moved away; the next crawl or import makes it again", path.display())]
-    NoCatalog {
-        /// Where it should be.
-        path: PathBuf,
-    },
-    /// The owner of the data directory does not react.
+    Input { place: String, problem: String },
+    /// The output already exists.
+    #[error("{} already exists: choose another name or overwrite it with --force", path.display())]
+    AlreadyExists { path: PathBuf },
+    /// The data directory has no catalog.
+    #[error("catalog {} not found: nothing has been stored yet, or the file was moved; the next crawl or import creates it", path.display())]
+    NoCatalog { path: PathBuf },
+    /// The owner of the data directory did not respond.
     #[error(
-        "{owner} is busy and did not answer in time: what was built is put in place when it looks, or by the next build"
+        "{owner} is busy and did not respond in time: it installs the new generation later, or the next build does"
     )]
-    OwnerSilent {
-        /// Who owns it.
-        owner: String,
-    },
-    /// The owner of the data directory could not do what the builder asked for.
-    #[error("{owner} could not put the new generation in place: its messages tell why")]
-    WishRefused {
-        /// Who owns it.
-        owner: String,
-    },
-    /// The owner of the data directory did not look for orders.
-    #[error("{owner} is busy and did not take the order: try again when it is done, or stop it first")]
-    OrderUnread {
-        /// Who owns it.
-        owner: String,
-    },
-    /// The owner of the data directory could not carry out an order.
-    #[error("{owner} could not do it: {reason}")]
-    OrderRefused {
-        /// Who owns it.
-        owner: String,
-        /// Why not.
-        reason: String,
-    },
-    /// Nothing runs that could be steered.
-    #[error("no engine runs on this data directory: start one with `pharos up`")]
+    OwnerUnresponsive { owner: String },
+    /// The owner of the data directory could not fulfil a builder request.
+    #[error("{owner} could not install the new generation: see its log for the reason")]
+    RequestRefused { owner: String },
+    /// The owner of the data directory did not pick up an order.
+    #[error("{owner} is busy and did not accept the order: try again later, or stop it first")]
+    OrderNotAccepted { owner: String },
+    /// The owner of the data directory could not execute an order.
+    #[error("{owner} could not execute the order: {reason}")]
+    OrderRefused { owner: String, reason: String },
+    /// No engine is running.
+    #[error("no engine is running on this data directory: start one with `pharos up`")]
     NotRunning,
-    /// A store knows more than the library, from which it was made.
-    #[error("{} knows more than the library holds: the library has lost its end; move {} away and start again, it is rebuilt from what is left", path.display(), path.display())]
-    Ahead {
-        /// The store.
-        path: PathBuf,
-    },
-    /// Without a library nothing can be rebuilt, and what there is must not be thrown away.
-    #[error("there is no library in {}: nothing to rebuild from", path.display())]
-    NoLibrary {
-        /// The data directory.
-        path: PathBuf,
-    },
-    /// A restore was interrupted here.
-    #[error("{} is half restored: run `pharos restore` with the same backup again", path.display())]
-    Unrestored {
-        /// The data directory.
-        path: PathBuf,
-    },
-    /// Nothing is restored over what is there.
-    #[error("{} is not empty: restore into a new directory, named with --data", path.display())]
-    NotEmpty {
-        /// The data directory.
-        path: PathBuf,
-    },
-    /// A directory that is no backup, or a damaged one.
-    #[error("{} cannot be restored: {detail}", path.display())]
-    BadBackup {
-        /// The directory.
-        path: PathBuf,
-        /// What is wrong with it.
-        detail: String,
-    },
-    /// Somebody changes the library faster than it is copied.
-    #[error("the library in {} is being compacted: try again when that is done", path.display())]
-    Moving {
-        /// The data directory.
-        path: PathBuf,
-    },
-    /// The settings that came with a backup cannot be used.
+    /// A store has applied more than the library contains.
+    #[error("{} is ahead of the library, which has lost its end: move {} away and start again to rebuild it", path.display(), path.display())]
+    StoreAhead { path: PathBuf },
+    /// There is no library to rebuild from.
+    #[error("no library in {}: nothing to rebuild from", path.display())]
+    NoLibrary { path: PathBuf },
+    /// A restore into the data directory was interrupted.
+    #[error("the restore into {} is incomplete: run `pharos restore` with the same backup again", path.display())]
+    RestoreIncomplete { path: PathBuf },
+    /// The target of a restore is not empty.
+    #[error("{} is not empty: restore into a new directory, given with --data", path.display())]
+    NotEmpty { path: PathBuf },
+    /// A directory is not a backup, or a damaged one.
+    #[error("cannot restore {}: {detail}", path.display())]
+    BadBackup { path: PathBuf, detail: String },
+    /// The library changed repeatedly during a backup.
+    #[error("the library in {} is being compacted: try again afterwards", path.display())]
+    LibraryChanging { path: PathBuf },
+    /// The settings are invalid.
     #[error("{0}")]
     Settings(String),
-    /// A thread or task ended in a way it must not.
-    #[error("the {0} stage broke down; what was stored is safe, start again")]
-    Stage(&'static str),
-    /// The person stopped it.
+    /// A thread or task ended unexpectedly.
+    #[error("the {0} stage failed; stored data is safe, restart to continue")]
+    StageFailed(&'static str),
+    /// The operation was stopped on request.
     #[error("stopped")]
     Stopped,
 }

@@ -1,101 +1,101 @@
-//! The running engine: stages joined by bounded channels, started, watched and stopped as one.
+//! The running engine: pipeline stages joined by bounded channels, and the operations on a data directory.
 //!
-//! **In:** a data directory, a configuration, seeds. **Out:** a library, a catalog and an index that agree.
+//! Input: a data directory, a configuration, seeds. Output: a library, a catalog and an index that agree.
 //!
 //! ```text
-//!   crawl ──records──▶ shelve ──stored──▶ read (all cores) ──pages──▶ absorb ──▶ catalog, latest
-//!     ▲                (library, synced)  (html, text)                  │
-//!     └───────────────── what was absorbed, which sites have news ◀─────┘
+//!   crawl ──records──▶ append ──stored──▶ analyse (all cores) ──pages──▶ apply ──▶ catalog, latest
+//!     ▲                (library, synced)  (html, text)                     │
+//!     └──────────────── applied records, sites with new pages ◀────────────┘
 //! ```
 //!
-//! What others gathered comes in by [`import`](fn@import) and [`load`] and takes the same way from `shelve` on;
-//! [`export`](fn@export) reads what is there for other programs.
-//!
-//! Starting is replaying: the same stages read the library from the position that catalog and latest have absorbed,
-//! and only then does the crawl begin. Stopping at any moment, also by `kill -9`, loses nothing that was shelved.
+//! Imports and data feeds enter the same pipeline at `append`. Starting the engine means replaying: the stages read the
+//! library from the position that catalog and index have applied, and only then does the crawl begin. Stopping at any
+//! moment, also by `kill -9`, loses no appended record.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), pharos_engine::EngineError> {
-//! use pharos_engine::{Engine, Run};
+//! use pharos_engine::{Engine, RunOptions};
 //! use pharos_store::DataDir;
 //!
 //! let engine = Engine::open(DataDir::at("data"), Default::default(), "up", true)?;
 //! let (_stop, stopped) = tokio::sync::watch::channel(false);
 //! let seeds = vec!["https://www.example.org/".parse().unwrap()];
-//! engine.run(Run { seeds, keep_going: true, stop: stopped }).await?;
+//! engine.run(RunOptions { seeds, keep_going: true, stop: stopped }).await?;
 //! # Ok(()) }
 //! ```
 //!
 //! # Invariants
-//! * Records are absorbed in the order of the library; a position is absorbed when everything before it is.
-//! * A page that cannot be read is recorded as such and the stage goes on.
-//! * Every channel is bounded; a slow stage slows those before it.
+//! * Records are applied in library order; a position is applied when everything before it is.
+//! * A page that cannot be analysed is reported and skipped.
+//! * Every channel is bounded; a slow stage slows down those before it.
+//!
+//! # Folders
+//! * [`stages`]: append, analyse, apply, and the ingest pipeline without a crawl.
+//! * [`build`]: history generations, link analysis, phrase index, new words.
+//! * [`maintenance`]: backup, doctor, rebuild, compaction, rollback.
+//! * [`exchange`]: import, export, data feeds.
+//! * [`control`]: orders and reconfiguration.
+//! * [`status`]: status and metrics of engine, index, pages and machine.
 
-mod absorb;
-mod backup;
-mod books;
-mod build;
-mod build_plan;
-mod builds;
-mod carry;
-mod control;
-mod counts;
-mod crawl_log;
-mod doctor;
-mod documents;
+pub mod build;
+pub mod control;
 mod engine;
 mod error;
-mod export;
-mod feed;
-mod import;
-mod inbox;
-mod intake;
-mod live;
-mod machine;
-mod pages;
-mod readers;
-mod reading;
-mod rebuild;
-mod relate;
-mod retention;
-mod rollback;
-mod schedule;
-mod shelve;
-mod space;
-mod stats;
-mod status;
-mod story;
-mod survey;
-mod versions;
-mod warm;
-mod words;
+pub mod exchange;
+pub mod maintenance;
+pub mod stages;
+pub mod status;
 
-pub use backup::{BackupSummary, RestoreSummary, backup, restore};
-pub use build::{BuildSummary, Progress, build_history};
-pub use builds::{BuildState, Builds};
-pub use control::{Attended, check_settings};
-pub use doctor::{Diagnosis, Examining, Finding, Grade, Store, doctor};
-pub use engine::{Engine, Run};
+pub use build::history::{BuildProgress, BuildSummary, build_history};
+pub use control::orders::{CrawlOrder, Order, execute_order};
+pub use engine::{Engine, RunOptions};
 pub use error::EngineError;
-pub use export::{ExportSummary, Format, Selection, Target, Unreadable, export};
-pub use feed::{BadLine, LoadSummary, load, parse_moment};
-pub use import::{BadRecord, ImportSummary, Sources, import};
-pub use inbox::{CrawlOrder, Left, Order, carry_out, leave, left_orders};
-pub use intake::Intake;
-pub use live::{Live, Phase, Telling, live};
-pub use machine::{MachineReading, ThreadReading, thread_readings};
-pub use pharos_crawl::robots::{is_robots_txt, product_token};
-pub use pharos_crawl::{
-    CrawlStatus, CrawlSummary, Ended, Explanation, Line, Ruling, SiteSettings, SiteTable, names_private_host,
-    user_agent,
+pub use exchange::data_feed::load_feed;
+pub use exchange::export::{ExportFormat, export};
+pub use exchange::import::{ImportSources, import};
+pub use maintenance::backup::{backup, restore};
+pub use maintenance::doctor::doctor;
+pub use maintenance::rebuild::rebuild;
+pub use maintenance::retention::compact;
+pub use maintenance::rollback::roll_back;
+pub use status::index_status::index_status;
+
+/// Items of `pharos-crawl` for crates above the engine.
+pub mod crawl {
+    pub use pharos_crawl::robots::{is_robots_txt, product_token};
+    pub use pharos_crawl::{
+        CrawlStatus, CrawlSummary, Ended, Explanation, Line, Ruling, SiteSettings, SiteTable,
+        names_private_host, user_agent,
+    };
+}
+
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use crate::build::history::BuildProgress as Progress;
+#[doc(hidden)]
+pub use crate::build::runner::{BuildRunner as Builds, BuildStatus as BuildState};
+#[doc(hidden)]
+pub use crate::control::dispatch::check_settings;
+#[doc(hidden)]
+pub use crate::control::orders::{
+    Enqueued as Left, enqueue_order as leave, execute_order as carry_out, pending_orders as left_orders,
 };
-pub use rebuild::{Part, Rebuilding, Rebuilt, rebuild};
-pub use relate::{GraphSummary, Measured, build_graph, locality, measure_copies, open_relations, rank_rules};
-pub use retention::compact;
-pub use rollback::{RollbackSummary, roll_back};
-pub use schedule::{Extent, Schedule, due};
-pub use stats::{Stats, stats};
-pub use status::{GenerationStatus, IndexStatus, Unfinished, index_status};
-pub use story::{Kept, StoredVersion, Story, WaitsFor, explain, recent_story, story, version};
-pub use versions::{PageVersion, PageVersions};
-pub use words::discover_words;
+#[doc(hidden)]
+pub use crate::crawl::*;
+#[doc(hidden)]
+pub use crate::engine::RunOptions as Run;
+#[doc(hidden)]
+pub use crate::status::engine_status::{
+    CrawlPhase as Phase, EngineStatus as Live, read_engine_status as live,
+};
+#[doc(hidden)]
+pub use crate::status::index_status::{GenerationStatus, IndexStatus};
+#[doc(hidden)]
+pub use crate::status::machine::{MachineReading, ThreadReading, thread_readings};
+#[doc(hidden)]
+pub use crate::status::page_report::{
+    PageReport as Story, StoredVersion, VersionContent as Kept, WaitReason as WaitsFor,
+    explain_crawl_rules as explain, recent_page_report as recent_story,
+};
+#[doc(hidden)]
+pub use crate::status::page_versions::{PageVersion, PageVersions};

@@ -1,0 +1,406 @@
+//! BuildRunner a history generation from the library, also while another process owns the data directory.
+//!
+//! Three passes: the first finds the current record of each page ([`CurrentPages`]); the second analyses links and
+//! duplicates ([`analyse_links`]), because anchors belong to their targets and copies to their originals; the third
+//! indexes the pages. The result is verified and queried before it is installed.
+//!
+//! An interrupted build is resumed ([`plan`](crate::build::plan)).
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pharos_core::LibraryPosition;
+use pharos_core::config::Config;
+use pharos_index::{Generations, History, HistoryBuilder, IndexError, Wish};
+use pharos_store::{DataDir, DiskLibrary, Library as _, StoreError};
+use tokio::sync::watch;
+use tracing::{info, warn};
+
+use crate::build::current_pages::{CurrentPages, SiteTemplates};
+use crate::build::link_analysis::{DocumentCompleter, analyse_links, check_rules};
+use crate::build::phrase_index::write_phrase_index;
+use crate::build::plan::{self, PlannedBuild};
+use crate::build::warm_up::warm_up;
+use crate::stages::analyse::is_searchable;
+use crate::stages::analysis_pool::analysis_threads;
+use crate::stages::apply_stage::open_index;
+use crate::stages::document::index_document;
+use crate::{Engine, EngineError};
+
+/// Time allowed for the owner to respond.
+const OWNER_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// BuildProgress of a build. StageMetrics are pages done and total pages, unless stated otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BuildProgress {
+    /// Waiting for the owner to seal the open generation.
+    Sealing,
+    /// Scanning the library for current versions; records read.
+    Surveying(u64),
+    /// Detecting duplicates.
+    Comparing(u64, u64),
+    /// Reading links.
+    Linking(u64, u64),
+    Ranking,
+    Indexing(u64, u64),
+    /// Making the generation durable and verifying it.
+    Verifying,
+    /// Running warm-up queries; number done.
+    Warming(u64),
+    /// Installing the generation.
+    Switching,
+}
+
+/// The outcome of a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct BuildSummary {
+    pub generation: u64,
+    pub pages: u64,
+    /// Library position up to which the generation was built.
+    pub to: LibraryPosition,
+    /// CurrentPages reused from an interrupted build.
+    pub saved: u64,
+}
+
+/// Receives the progress of a build; an error stops it.
+pub(crate) type ProgressCheck<'a> = &'a mut dyn FnMut(BuildProgress) -> Result<(), EngineError>;
+
+/// A finished generation that is not yet installed.
+struct BuiltGeneration {
+    history: History,
+    pages: u64,
+    saved: u64,
+}
+
+impl BuiltGeneration {
+    fn summary(&self) -> BuildSummary {
+        let Self { history, pages, saved } = *self;
+        BuildSummary { generation: history.number, pages, to: history.to, saved }
+    }
+}
+
+/// BuildRunner a history generation and installs it, resuming an interrupted build if possible.
+///
+/// `progress` receives the progress and returns `false` to stop.
+pub fn build_history(
+    data: &DataDir,
+    config: &Config,
+    mut progress: impl FnMut(BuildProgress) -> bool,
+) -> Result<BuildSummary, EngineError> {
+    check_rules(config)?;
+    let generations = Generations::at(data.index());
+    let _builder = generations.lock_builder()?;
+    let mut check = |p: BuildProgress| if progress(p) { Ok(()) } else { Err(EngineError::Stopped) };
+
+    let planned = plan::find_resumable(data, config, &generations)?;
+    let resumed = planned.is_some();
+    if !resumed {
+        let open = generations.current()?.open().number;
+        let seal = Wish::Seal(open);
+        request_owner(data, config, &generations, seal, &mut || check(BuildProgress::Sealing))?;
+    }
+    let built = build_generation(data, config, &generations, planned, &mut check)?;
+    let install = Wish::Install(built.history);
+    request_owner(data, config, &generations, install, &mut || check(BuildProgress::Switching))?;
+    info!(generation = built.history.number, pages = built.pages, "installed a new history generation");
+    if resumed {
+        apply_remaining(data, config, built.history.to)?;
+    }
+    Ok(built.summary())
+}
+
+/// Replaces all generations by a new one built from the library, as the owner of the data directory.
+///
+/// The old generations serve queries until the new one is installed, if they are readable.
+pub(crate) fn rebuild_index(
+    data: &DataDir,
+    config: &Config,
+    check: ProgressCheck<'_>,
+) -> Result<BuildSummary, EngineError> {
+    check_rules(config)?;
+    let generations = Generations::at(data.index());
+    let _builder = generations.lock_builder()?;
+    generations.wish_done();
+    match generations.current() {
+        Ok(_) => {}
+        Err(IndexError::Damaged { .. } | IndexError::OlderFormat { .. }) => {
+            generations.start_over(None)?;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let built = build_generation(data, config, &generations, None, check)?;
+    check(BuildProgress::Switching)?;
+    generations.start_over(Some(built.history))?;
+    info!(generation = built.history.number, pages = built.pages, "rebuilt the index");
+    Ok(built.summary())
+}
+
+/// BuildRunner a generation up to the end of the library, or resumes one. It is not installed yet.
+fn build_generation(
+    data: &DataDir,
+    config: &Config,
+    generations: &Generations,
+    planned: Option<PlannedBuild>,
+    check: ProgressCheck<'_>,
+) -> Result<BuiltGeneration, EngineError> {
+    let to = planned.as_ref().map(|planned| planned.plan.to);
+    let pages = CurrentPages::find_up_to(to, data, config, &mut |n| check(BuildProgress::Surveying(n)))?;
+    let (total, to) = (pages.count(), pages.to());
+    let mut planned = match planned {
+        Some(planned) => planned,
+        None => plan::start(config, generations, to)?,
+    };
+    let relations = match planned.relations.take() {
+        Some(relations) => relations,
+        None => analyse_links(data, config, &pages, check)?.0,
+    };
+    plan::record_relations(generations, &mut planned, &relations)?;
+
+    let completer = DocumentCompleter::new(&relations, &pages);
+    let mut builder = open_builder(config, generations, &planned)?.measured_by(completer.maxima())?;
+    let (reached, saved) = (builder.reached(), builder.pages());
+    if reached.is_some() {
+        info!(pages = saved, "resuming an interrupted build");
+    }
+    let mut templates = SiteTemplates::new(config);
+    let (mut unsaved, mut last) = (0, reached);
+    let mut progress = |n| check(BuildProgress::Indexing(n, total));
+    let walked = pages.for_each_with_links(&mut progress, &mut |url, at, position, page| {
+        if is_searchable(page) {
+            let mut body = page.text.clone();
+            // SiteTemplates are learnt from all pages, also from those already indexed.
+            templates.strip(url, &mut body);
+            if reached.is_some_and(|reached| position <= reached) {
+                return Ok(());
+            }
+            let mut document = index_document(url, at, position, page, body);
+            if completer.complete(&mut document)? {
+                builder.add(&document)?;
+                (unsaved, last) = (unsaved + 1, Some(position));
+                if unsaved >= config.index.save_every.max(1) {
+                    builder.save(position)?;
+                    unsaved = 0;
+                }
+            }
+        }
+        Ok(())
+    });
+    if let Err(error) = walked {
+        // A deliberate stop may take a moment to save the pages added since the last save.
+        if let (EngineError::Stopped, Some(last), 1..) = (&error, last, unsaved) {
+            builder.save(last)?;
+        }
+        return Err(error);
+    }
+    check(BuildProgress::Verifying)?;
+    let pages = builder.pages();
+    let history = builder.finish(to)?;
+    if let Err(error) = warm_up(data, config, generations, history, &relations, check) {
+        if matches!(error, EngineError::Stopped) {
+            return Err(error);
+        }
+        warn!(%error, "warm-up queries on the new generation failed");
+    }
+    let written = write_phrase_index(data, config, generations, history, &relations, &mut || {
+        check(BuildProgress::Verifying)
+    });
+    if let Err(error) = written {
+        if matches!(error, EngineError::Stopped) {
+            return Err(error);
+        }
+        warn!(%error, "cannot write the phrase index; suggestions remain unchanged");
+    }
+    Ok(BuiltGeneration { history, pages, saved })
+}
+
+/// Opens the builder of the planned generation, discarding saved pages that are unusable.
+fn open_builder(
+    config: &Config,
+    generations: &Generations,
+    planned: &PlannedBuild,
+) -> Result<HistoryBuilder, EngineError> {
+    let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
+    let threads = analysis_threads(config);
+    match HistoryBuilder::go_on(generations, threads, memory, body_limit) {
+        Err(
+            error @ (IndexError::DamagedGeneration { .. }
+            | IndexError::Tantivy { .. }
+            | IndexError::OlderFormat { .. }),
+        ) => {
+            warn!(%error, "cannot resume the interrupted build; starting over");
+            generations.discard_build()?;
+            generations.set_plan(&planned.plan)?;
+            Ok(HistoryBuilder::go_on(generations, threads, memory, body_limit)?)
+        }
+        opened => Ok(opened?),
+    }
+}
+
+/// Applies the records that were stored after a resumed build began.
+///
+/// A running owner that indexes has already done so. Without an owner, this process takes its place for the moment. An
+/// owner that only crawls leaves these records to the next build.
+fn apply_remaining(data: &DataDir, config: &Config, to: LibraryPosition) -> Result<(), EngineError> {
+    if DiskLibrary::open_reader(&data.library())?.end()? <= to {
+        return Ok(());
+    }
+    let owner = match data.own("index build") {
+        Ok(owner) => owner,
+        Err(StoreError::InUse { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let engine = Engine::open_owned(owner, data.clone(), config.clone(), "index build", true)?;
+    let (_stop, never) = watch::channel(false);
+    engine.ingest(&never)?.finish()
+}
+
+/// Requests a change of the generation chain from the owner; without an owner, owns the directory for that moment.
+///
+/// `go_on` is called while waiting and stops the wait by returning an error.
+pub(crate) fn request_owner(
+    data: &DataDir,
+    config: &Config,
+    generations: &Generations,
+    request: Wish,
+    go_on: &mut dyn FnMut() -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let deadline = Instant::now() + OWNER_TIMEOUT;
+    go_on()?;
+    generations.wish(request)?;
+    loop {
+        match data.own(if matches!(request, Wish::Rollback(_)) { "index rollback" } else { "index build" }) {
+            Ok(_owner) => {
+                if !is_fulfilled(generations, request)? {
+                    open_index(generations, config)?.fulfil_wish()?;
+                }
+                generations.wish_done();
+                return Ok(());
+            }
+            Err(StoreError::InUse { owner, .. }) => {
+                // The owner removes a request once it is handled. A second request must not be filed before that, or it would be
+                // removed unhandled.
+                if generations.waiting() != Some(request) {
+                    let fulfilled = is_fulfilled(generations, request)?;
+                    return if fulfilled { Ok(()) } else { Err(EngineError::RequestRefused { owner }) };
+                }
+                if Instant::now() > deadline {
+                    // The request remains: the owner installs the finished generation when it next checks.
+                    return Err(EngineError::OwnerUnresponsive { owner });
+                }
+                if let Err(stopped) = go_on() {
+                    // A seal request is withdrawn; a finished generation may still be installed later.
+                    if matches!(request, Wish::Seal(_)) {
+                        generations.wish_done();
+                    }
+                    return Err(stopped);
+                }
+                thread::sleep(Duration::from_millis(50));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn is_fulfilled(generations: &Generations, request: Wish) -> Result<bool, EngineError> {
+    let current = generations.current()?;
+    Ok(match request {
+        Wish::Seal(number) => current.open().number > number,
+        Wish::Install(history) => current.history == Some(history),
+        Wish::Rollback(number) => current.history.is_none_or(|history| history.number != number),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::{PageUrl, Timestamp};
+    use pharos_index::{EmbeddedIndex, Index as _, Query};
+    use pharos_store::{Content, Record, Response};
+
+    use super::*;
+
+    fn page(n: u64) -> Record {
+        let url = PageUrl::parse(&format!("http://www.example.org/{n}")).unwrap();
+        let text = format!("Lighthouse number {n} stands on rock {} of coast {}.", n % 17, n % 5);
+        let foot = "All lighthouses of this country are open on Sundays, says the ministry.";
+        let body = format!(
+            "<title>Lighthouse {n}</title><h1>Lighthouse {n}</h1><p>{text}</p><p>{foot}</p><a href=/{}>next</a>",
+            n * 7 % 600
+        );
+        let response = Response { status: 200, body: body.into_bytes(), ..Response::default() };
+        Record::new(url, Timestamp::EPOCH, Content::Response(response))
+    }
+
+    fn ingest_pages(data: &DataDir, pages: std::ops::Range<u64>, indexing: bool) {
+        let engine = Engine::open(data.clone(), Config::default(), "test", indexing).unwrap();
+        let (_stop, never) = watch::channel(false);
+        let mut ingest = engine.ingest(&never).unwrap();
+        ingest.append(pages.map(page).collect()).unwrap();
+        ingest.finish().unwrap();
+    }
+
+    /// Returns URLs, scores and features of the results of some queries.
+    fn answers(data: &DataDir) -> Vec<String> {
+        let snapshot = EmbeddedIndex::open_reader(&data.index()).unwrap().snapshot().unwrap();
+        let mut answers = Vec::new();
+        for word in ["lighthouse", "rock", "ministry", "599"] {
+            let found = snapshot.search(&Query::Word(word.into()), 1000).unwrap();
+            let figures = snapshot.figures(&found.candidates).unwrap();
+            answers.push(format!("{word} {}", found.total));
+            let mut lines: Vec<String> = found
+                .candidates
+                .iter()
+                .zip(figures)
+                .map(|(found, web)| format!("{:?} {} {:.5} {web:?}", found.page, found.copies, found.score))
+                .collect();
+            lines.sort();
+            answers.extend(lines);
+        }
+        answers
+    }
+
+    #[test]
+    fn a_resumed_build_answers_like_an_uninterrupted_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let [whole, interrupted] = ["whole", "interrupted"].map(|name| DataDir::at(dir.path().join(name)));
+        let mut config = Config::default();
+        config.index.save_every = 100;
+        for data in [&whole, &interrupted] {
+            ingest_pages(data, 0..600, false);
+        }
+        let built = build_history(&whole, &config, |_| true).unwrap();
+        assert_eq!(built.saved, 0);
+
+        let stopped = |data: &DataDir| {
+            let stop = |progress| !matches!(progress, BuildProgress::Indexing(done, _) if done >= 256);
+            assert!(matches!(build_history(data, &config, stop), Err(EngineError::Stopped)));
+            Generations::at(data.index()).saved().unwrap().1
+        };
+        assert_eq!(stopped(&interrupted), 256, "a stop saves the pages added so far");
+        // Links are not analysed again, and no page is added twice.
+        let mut steps = Vec::new();
+        let again = build_history(&interrupted, &config, |progress| {
+            steps.push(progress);
+            true
+        });
+        let again = again.unwrap();
+        let end = DiskLibrary::open_reader(&interrupted.library()).unwrap().end().unwrap();
+        assert_eq!((again.saved, again.pages, again.to), (256, built.pages, end));
+        assert!(
+            !steps.iter().any(|step| matches!(step, BuildProgress::Comparing(..) | BuildProgress::Sealing))
+        );
+        assert_eq!(answers(&interrupted), answers(&whole));
+
+        // Other settings restart the build. For a library that has grown, the build ends where it was planned to, and the
+        // rest is in latest.
+        stopped(&interrupted);
+        config.clean.template = 0.5;
+        assert_eq!(build_history(&interrupted, &config, |_| true).unwrap().saved, 0);
+        let stop = |progress| !matches!(progress, BuildProgress::Indexing(done, _) if done >= 512);
+        assert!(build_history(&interrupted, &config, stop).is_err());
+        ingest_pages(&interrupted, 600..610, false);
+        let last = build_history(&interrupted, &config, |_| true).unwrap();
+        assert_eq!((last.to, last.saved), (end, 512));
+        let snapshot = EmbeddedIndex::open_reader(&interrupted.index()).unwrap().snapshot().unwrap();
+        assert_eq!(snapshot.pages().unwrap(), 610);
+    }
+}

@@ -1,0 +1,80 @@
+//! Plans of history builds, which make interrupted builds resumable.
+//!
+//! The plan names the library position, the versions and settings, and the link-analysis results that go into a build.
+//! A build with the same plan resumes from the saved pages. All pages are read again, because templates are learnt from
+//! all of them, but only missing pages are added, so the result equals that of an uninterrupted build. A build with
+//! another plan is discarded.
+
+use pharos_core::config::Config;
+use pharos_core::{Clock as _, LibraryPosition, SystemClock};
+use pharos_graph::Relations;
+use pharos_index::{BuildPlan, Generations};
+use pharos_store::{DataDir, DiskLibrary, Library as _};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::EngineError;
+
+/// A build with its plan, new or resumed.
+pub(crate) struct PlannedBuild {
+    pub(crate) plan: BuildPlan,
+    /// Link-analysis results of this build, if already computed.
+    pub(crate) relations: Option<Relations>,
+}
+
+/// Returns the interrupted build that can be resumed, if any. The caller must hold the builder lock.
+pub(crate) fn find_resumable(
+    data: &DataDir,
+    config: &Config,
+    generations: &Generations,
+) -> Result<Option<PlannedBuild>, EngineError> {
+    let Some(plan) = generations.plan() else { return Ok(None) };
+    let is_newer = generations.current()?.history.is_none_or(|history| history.to <= plan.to);
+    if plan.rules != settings_fingerprint(config)
+        || !is_newer
+        || DiskLibrary::open_reader(&data.library())?.end()? < plan.to
+    {
+        return Ok(None);
+    }
+    let relations = Relations::open(&data.graph()).ok().filter(|relations| relations.to() == plan.to);
+    match (plan.relations, relations) {
+        // The saved pages were completed with link-analysis results that no longer exist.
+        (Some(built), relations) if relations.as_ref().is_none_or(|r| r.built() != built) => Ok(None),
+        (Some(_), relations) => Ok(Some(PlannedBuild { plan, relations })),
+        (None, relations) => {
+            let relations = relations.filter(|relations| relations.built() >= plan.begun.seconds());
+            Ok(Some(PlannedBuild { plan, relations }))
+        }
+    }
+}
+
+/// Starts a build up to a library position, discarding any other.
+pub(crate) fn start(
+    config: &Config,
+    generations: &Generations,
+    to: LibraryPosition,
+) -> Result<PlannedBuild, EngineError> {
+    generations.discard_build()?;
+    let plan =
+        BuildPlan { to, rules: settings_fingerprint(config), begun: SystemClock.now(), relations: None };
+    generations.set_plan(&plan)?;
+    Ok(PlannedBuild { plan, relations: None })
+}
+
+/// Records in the plan which link-analysis results the build uses.
+pub(crate) fn record_relations(
+    generations: &Generations,
+    planned: &mut PlannedBuild,
+    relations: &Relations,
+) -> Result<(), EngineError> {
+    planned.plan.relations = Some(relations.built());
+    Ok(generations.set_plan(&planned.plan)?)
+}
+
+/// Returns a fingerprint of the versions and settings that affect documents. Memory and thread counts do not.
+pub(crate) fn settings_fingerprint(config: &Config) -> String {
+    let settings = format!(
+        "{:?} {:?} {:?} {:?} {}",
+        config.clean, config.graph, config.index.body_limit, config.crawl.body_limit, config.crawl.agent
+    );
+    format!("{} {} {:016x}", pharos_html::VERSION, pharos_text::version(), xxh3_64(settings.as_bytes()))
+}

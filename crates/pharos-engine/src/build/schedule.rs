@@ -1,0 +1,209 @@
+//! Scheduled builds: `pharos up` builds a new history when the last one is old or latest has grown large.
+//!
+//! BuildRunner run on their own thread ([`BuildRunner`]), to limit their effect on crawl and queries. A failed build is
+//! reported and retried later; a stopped one is resumed by the next build.
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use pharos_core::config::{Config, IndexConfig};
+use pharos_core::{Clock, Timestamp};
+use pharos_index::{EmbeddedIndex, Generations, IndexError};
+use tokio::sync::watch;
+use tracing::{info, warn};
+
+use crate::EngineError;
+use crate::build::runner::BuildRunner;
+
+/// Minimum size of latest for a build by growth: below it, latest alone is as fast.
+const LATEST_FLOOR: u64 = 10_000;
+/// Delay after a failed build.
+const RETRY: Duration = Duration::from_secs(600);
+/// Interval of the checks whether a build is due.
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
+/// Interval of the checks for a stop request.
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// Time allowed for a build to save its state at shutdown. Interrupting it later is harmless.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The sizes of the index that decide whether a build is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexSize {
+    /// Completion time of the history generation; without one, the start of latest.
+    pub since: Option<Timestamp>,
+    pub history: u64,
+    pub latest: u64,
+}
+
+impl IndexSize {
+    /// Reads the sizes from the current generations.
+    fn read(generations: &Generations, index: &EmbeddedIndex) -> Result<Self, IndexError> {
+        let (history, latest) = index.documents()?;
+        Ok(Self { since: last_build_time(generations)?, history, latest })
+    }
+}
+
+/// Returns the completion time of the history generation; without one, the start of latest.
+pub(crate) fn last_build_time(generations: &Generations) -> Result<Option<Timestamp>, IndexError> {
+    let current = generations.current()?;
+    Ok(match (current.history, current.latest.first()) {
+        (Some(history), _) => generations.inventory_of(history).since,
+        (None, Some(first)) => generations.inventory_of_latest(*first).since,
+        (None, None) => None,
+    })
+}
+
+/// Returns the time at which the next build is due, or `None` if nothing is new or builds are disabled.
+pub fn next_build_at(config: &IndexConfig, size: IndexSize, now: Timestamp) -> Option<Timestamp> {
+    if size.latest == 0 {
+        return None;
+    }
+    let share = size.latest as f64 > config.latest_share * size.history as f64;
+    if config.latest_share > 0.0 && share && size.latest >= LATEST_FLOOR {
+        return Some(now);
+    }
+    let every = config.build_every;
+    (!every.is_zero()).then(|| size.since.map_or(now, |since| since.plus(every)))
+}
+
+/// Decides when to build.
+struct BuildTrigger {
+    config: IndexConfig,
+    /// Earliest time of the next attempt after a failure.
+    not_before: Option<Timestamp>,
+}
+
+impl BuildTrigger {
+    fn is_due(&self, size: IndexSize, now: Timestamp) -> bool {
+        self.not_before.is_none_or(|not_before| now >= not_before)
+            && next_build_at(&self.config, size, now).is_some_and(|at| at <= now)
+    }
+
+    /// Delays the next attempt after a failure.
+    fn delay(&mut self, now: Timestamp) {
+        self.not_before = Some(now.plus(RETRY));
+    }
+}
+
+/// The thread that runs scheduled builds beside an engine.
+pub struct BuildSchedule(Option<JoinHandle<()>>);
+
+impl BuildSchedule {
+    /// Starts the thread, unless there is no index or builds are disabled.
+    pub(crate) fn start(
+        builds: Arc<BuildRunner>,
+        config: &Config,
+        clock: Arc<dyn Clock>,
+        index: Option<Arc<EmbeddedIndex>>,
+        stop: watch::Receiver<bool>,
+    ) -> Result<Self, EngineError> {
+        let never = config.index.build_every.is_zero() && config.index.latest_share <= 0.0;
+        let Some(index) = index.filter(|_| !never) else { return Ok(Self(None)) };
+        let config = config.index.clone();
+        let work = move || run_schedule(&builds, config, &*clock, &index, &stop);
+        let thread = thread::Builder::new().name("build".into()).spawn(work);
+        Ok(Self(Some(thread.map_err(|_| EngineError::StageFailed("building"))?)))
+    }
+
+    /// Waits briefly for a running build to save its state.
+    pub fn shut_down(self) {
+        let Some(thread) = self.0 else { return };
+        let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
+        while !thread.is_finished() && Instant::now() < deadline {
+            thread::sleep(STOP_CHECK_INTERVAL / 4);
+        }
+    }
+}
+
+fn run_schedule(
+    builds: &BuildRunner,
+    config: IndexConfig,
+    clock: &dyn Clock,
+    index: &EmbeddedIndex,
+    stop: &watch::Receiver<bool>,
+) {
+    // A closed channel means that the engine has ended.
+    let is_stopped = || *stop.borrow() || stop.has_changed().is_err();
+    let mut trigger = BuildTrigger { config, not_before: None };
+    let mut reported = String::new();
+    loop {
+        let next = Instant::now() + CHECK_INTERVAL;
+        while Instant::now() < next {
+            if is_stopped() {
+                return;
+            }
+            thread::sleep(STOP_CHECK_INTERVAL);
+        }
+        let size = match IndexSize::read(index.generations(), index) {
+            Ok(size) => size,
+            Err(error) if reported == error.to_string() => continue,
+            Err(error) => {
+                warn!(%error, "cannot determine whether a build is due");
+                reported = error.to_string();
+                continue;
+            }
+        };
+        if !trigger.is_due(size, clock.now()) {
+            continue;
+        }
+        info!(history = size.history, latest = size.latest, "building a new history");
+        match builds.run(|| !is_stopped()) {
+            Some(Err(EngineError::Stopped)) if is_stopped() => return,
+            Some(Err(_)) => trigger.delay(clock.now()),
+            Some(Ok(_)) | None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pharos_core::ManualClock;
+
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    #[test]
+    fn a_build_is_due_when_latest_spans_a_day() {
+        let config = Config::default().index;
+        let clock = ManualClock::starting_at(Timestamp::EPOCH);
+        let trigger = BuildTrigger { config: config.clone(), not_before: None };
+        let size = IndexSize { since: Some(clock.now()), history: 5, latest: 3 };
+        assert!(!trigger.is_due(size, clock.now()));
+        assert_eq!(next_build_at(&config, size, clock.now()), Some(clock.now().plus(DAY)));
+        clock.advance(DAY);
+        assert!(trigger.is_due(size, clock.now()));
+        assert!(!trigger.is_due(IndexSize { latest: 0, ..size }, clock.now()), "nothing is new");
+        let never = IndexConfig { build_every: Duration::ZERO, ..config };
+        assert_eq!(next_build_at(&never, size, clock.now()), None);
+    }
+
+    #[test]
+    fn a_build_is_due_when_latest_is_large_beside_history() {
+        let config = IndexConfig { build_every: Duration::ZERO, ..Config::default().index };
+        let now = Timestamp::EPOCH;
+        let due_by_size = |history, latest| {
+            next_build_at(&config, IndexSize { since: Some(now), history, latest }, now).is_some()
+        };
+        assert!(!due_by_size(100_000, 25_000) && due_by_size(100_000, 25_001));
+        assert!(!due_by_size(0, 9_999) && due_by_size(0, 10_000), "few pages need no history");
+        assert!(!due_by_size(100, 5_000));
+        let never = IndexConfig { latest_share: 0.0, ..config.clone() };
+        assert_eq!(
+            next_build_at(&never, IndexSize { since: Some(now), history: 1, latest: 50_000 }, now),
+            None
+        );
+    }
+
+    #[test]
+    fn what_failed_is_not_tried_again_at_once() {
+        let clock = ManualClock::starting_at(Timestamp::EPOCH.plus(DAY));
+        let mut trigger = BuildTrigger { config: Config::default().index, not_before: None };
+        let size = IndexSize { since: None, history: 1, latest: 1 };
+        assert!(trigger.is_due(size, clock.now()));
+        trigger.delay(clock.now());
+        assert!(!trigger.is_due(size, clock.now()));
+        clock.advance(RETRY);
+        assert!(trigger.is_due(size, clock.now()));
+    }
+}

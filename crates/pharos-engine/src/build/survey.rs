@@ -1,0 +1,215 @@
+//! LibrarySurvey of the library: one pass that finds the current record of each page, and the removed pages.
+
+use std::collections::{HashMap, HashSet};
+
+use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, Timestamp};
+use pharos_crawl::redirect_target;
+use pharos_store::{Content, Event, Library, Removal, StoreError, StoredRecord};
+use tracing::warn;
+
+use crate::EngineError;
+use crate::stages::analyse::determines_content;
+
+/// Time and position of the newest response of each page that determines its content.
+pub(crate) type CurrentVersions = HashMap<PageId, (Timestamp, LibraryPosition)>;
+
+/// The result of a survey.
+pub(crate) struct LibrarySurvey {
+    /// The current version of every page that is neither deleted nor removed.
+    pub(crate) current: CurrentVersions,
+    /// Time of the first successful response, including dropped versions.
+    pub(crate) first_seen: HashMap<PageId, Timestamp>,
+    /// The current pages that redirect, with their targets.
+    pub(crate) redirects: HashMap<PageId, PageUrl>,
+    /// Pages and sites removed permanently by operators.
+    pub(crate) removed_pages: HashSet<PageId>,
+    pub(crate) removed_sites: HashSet<SiteId>,
+    /// End of the survey range.
+    pub(crate) to: LibraryPosition,
+}
+
+/// Surveys the library up to its end or to `to`. `check` receives the number of records every 1024 records.
+///
+/// Damaged records are reported and skipped.
+pub(crate) fn survey_library(
+    library: &dyn Library,
+    to: Option<LibraryPosition>,
+    check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
+) -> Result<LibrarySurvey, EngineError> {
+    let mut surveyor = Surveyor::default();
+    let mut records = 0;
+    for stored in library.scan(LibraryPosition::START, to)? {
+        let stored = match stored {
+            Err(damage @ StoreError::Damaged { .. }) => {
+                warn!("{damage}");
+                continue;
+            }
+            stored => stored?,
+        };
+        surveyor.add(&stored);
+        records += 1;
+        if records % 1024 == 0 {
+            check(records)?;
+        }
+    }
+    let mut survey = surveyor.finish();
+    survey.to = to.unwrap_or(survey.to);
+    Ok(survey)
+}
+
+/// Collects the survey from records in library order.
+#[derive(Default)]
+pub(crate) struct Surveyor {
+    current: CurrentVersions,
+    first_seen: HashMap<PageId, Timestamp>,
+    redirects: HashMap<PageId, (LibraryPosition, PageUrl)>,
+    deleted: HashMap<PageId, Timestamp>,
+    pages: HashSet<PageId>,
+    sites: HashSet<SiteId>,
+    /// Mirror sites, with the scheme (`true` for https).
+    copies: HashSet<(SiteId, bool)>,
+    /// Pages with the scheme https.
+    secure: HashSet<PageId>,
+    to: LibraryPosition,
+}
+
+impl Surveyor {
+    pub(crate) fn add(&mut self, stored: &StoredRecord) {
+        self.to = stored.next;
+        let (id, at) = (stored.record.url.id(), stored.record.at);
+        if proves_existence(&stored.record.content) {
+            let first = self.first_seen.entry(id).or_insert(at);
+            *first = at.min(*first);
+        }
+        match &stored.record.content {
+            Content::Event(Event::Removed { what: Removal::Page(url) }) => {
+                self.pages.insert(url.id());
+            }
+            Content::Event(Event::Removed { what: Removal::Site(site) }) => {
+                self.sites.insert(site.id());
+            }
+            // Pages of a mirror site are not shown.
+            Content::Event(Event::Alias { .. }) => {
+                self.copies.insert((id.site(), stored.record.url.is_https()));
+            }
+            // A page that the crawler may no longer fetch is not shown.
+            Content::Event(Event::Deleted | Event::Refused { .. }) => {
+                let last = self.deleted.entry(id).or_insert(at);
+                *last = at.max(*last);
+            }
+            _ if determines_content(&stored.record) => {
+                if stored.record.url.is_https() {
+                    self.secure.insert(id);
+                }
+                if let Content::Response(response) = &stored.record.content
+                    && let Some(target) = redirect_target(&stored.record.url, response)
+                {
+                    self.redirects.insert(id, (stored.position, target));
+                }
+                let version = (at, stored.position);
+                let newest = self.current.entry(id).or_insert(version);
+                *newest = version.max(*newest);
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> LibrarySurvey {
+        self.current.retain(|page, (at, _)| {
+            !self.pages.contains(page)
+                && !self.sites.contains(&page.site())
+                && (self.copies.is_empty()
+                    || !self.copies.contains(&(page.site(), self.secure.contains(page))))
+                && self.deleted.get(page).is_none_or(|deleted| deleted < at)
+        });
+        let current = self.current;
+        self.first_seen.retain(|page, _| current.contains_key(page));
+        // A redirecting page may have had content before, and vice versa.
+        let redirects = self.redirects.into_iter().filter_map(|(page, (position, target))| {
+            current.get(&page).filter(|(_, now)| *now == position).map(|_| (page, target))
+        });
+        let redirects = redirects.collect();
+        LibrarySurvey {
+            current,
+            first_seen: self.first_seen,
+            redirects,
+            removed_pages: self.pages,
+            removed_sites: self.sites,
+            to: self.to,
+        }
+    }
+}
+
+/// Returns `true` if a record proves that the page existed. Redirects and errors do not; dropped versions do.
+fn proves_existence(content: &Content) -> bool {
+    let status = match content {
+        Content::Response(response) => response.status,
+        // Its content is that of an earlier success.
+        Content::Revisit(revisit) if revisit.status == 304 => return true,
+        Content::Revisit(revisit) => revisit.status,
+        Content::Event(Event::Dropped { status, .. }) => *status,
+        Content::Event(_) => return false,
+    };
+    (200..300).contains(&status)
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_store::{Record, Response, Revisit};
+
+    use super::*;
+
+    fn answer(status: u16) -> Content {
+        Content::Response(Response { status, ..Response::default() })
+    }
+
+    fn dropped(status: u16) -> Content {
+        Content::Event(Event::Dropped { status, digest: 1 })
+    }
+
+    fn unchanged() -> Content {
+        Content::Revisit(Revisit {
+            status: 304,
+            headers: Vec::new(),
+            address: None,
+            of: LibraryPosition::START,
+            of_at: Timestamp::EPOCH,
+            digest: String::new(),
+        })
+    }
+
+    /// Returns when a page with these records, one per second, was first seen and when its current version was fetched.
+    fn seen(contents: impl IntoIterator<Item = Content>) -> (Option<i64>, Option<i64>) {
+        let url = PageUrl::parse("http://example.org/").unwrap();
+        let mut surveyor = Surveyor::default();
+        for (second, content) in (1..).zip(contents) {
+            let record = Record::new(url.clone(), Timestamp::from_millis(second * 1000), content);
+            let position = LibraryPosition { file: 1, offset: second as u64 };
+            surveyor.add(&StoredRecord { position, next: position, record });
+        }
+        let LibrarySurvey { first_seen, current, .. } = surveyor.finish();
+        let seconds = |at: &Timestamp| at.millis() / 1000;
+        (first_seen.get(&url.id()).map(seconds), current.get(&url.id()).map(|(at, _)| seconds(at)))
+    }
+
+    fn first_seen(contents: impl IntoIterator<Item = Content>) -> Option<i64> {
+        seen(contents).0
+    }
+
+    #[test]
+    fn a_refused_page_is_hidden_until_it_is_allowed() {
+        let refused = || Content::Event(Event::Refused { reason: "robots.txt: /".into() });
+        assert_eq!(seen([answer(200), refused()]).1, None);
+        assert_eq!(seen([answer(200), refused(), answer(200)]).1, Some(3));
+        let failed = Content::Event(Event::Failed { reason: "timed out".into() });
+        assert_eq!(seen([answer(200), failed]).1, Some(1));
+    }
+
+    #[test]
+    fn a_page_is_first_seen_when_it_is_first_there() {
+        assert_eq!(first_seen([answer(404), answer(301), answer(410), answer(200), answer(200)]), Some(4));
+        assert_eq!(first_seen([dropped(404), dropped(200), dropped(200), answer(200)]), Some(2));
+        assert_eq!(first_seen([answer(503), unchanged(), answer(200)]), Some(2));
+        assert_eq!(first_seen([answer(404)]), None);
+    }
+}

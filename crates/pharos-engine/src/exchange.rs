@@ -1,0 +1,5 @@
+//! Exchange with other programs: import, export and data feeds.
+
+pub mod data_feed;
+pub mod export;
+pub mod import;

@@ -1,0 +1,138 @@
+//! ExportSelection of the records to export.
+
+use std::sync::Arc;
+
+use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+use pharos_crawl::robots::is_robots_txt;
+use pharos_store::{
+    Catalog, DataDir, DerivedReader, DiskLibrary, Library, PageState, PageStory, Scan, SqliteCatalog,
+    StoreError,
+};
+
+use super::ExportSelection;
+use crate::EngineError;
+use crate::stages::analyse::current_version;
+
+/// Pages per catalog query.
+const BATCH: usize = 1000;
+
+/// The stores, open for reading, with the selection.
+pub(super) struct ExportSource<'a> {
+    pub(super) library: Arc<DiskLibrary>,
+    pub(super) derived: DerivedReader,
+    catalog: SqliteCatalog,
+    pub(super) selection: &'a ExportSelection,
+    /// End of the export. Records that the catalog has not applied may already be removed and are not exported.
+    pub(super) to: LibraryPosition,
+}
+
+impl<'a> ExportSource<'a> {
+    pub(super) fn open(data: &DataDir, selection: &'a ExportSelection) -> Result<Self, EngineError> {
+        let path = data.catalog();
+        let catalog = SqliteCatalog::open_reader(&path)?.ok_or(EngineError::NoCatalog { path })?;
+        let library = Arc::new(DiskLibrary::open_reader(&data.library())?);
+        let derived = DerivedReader::open(&data.library(), pharos_html::VERSION);
+        let to = catalog.absorbed()?.min(library.end()?);
+        Ok(Self { library, derived, catalog, selection, to })
+    }
+
+    /// Returns the candidate records in library order; [`includes`](Self::includes) decides on each.
+    pub(super) fn records(&self) -> Result<Scan, EngineError> {
+        let Some(positions) = self.positions()? else {
+            return Ok(self.library.scan(LibraryPosition::START, Some(self.to))?);
+        };
+        let library = Arc::clone(&self.library);
+        Ok(Box::new(positions.into_iter().map(move |position| library.read(position))))
+    }
+
+    /// Returns the positions of the selected versions, or `None` if all pages are selected.
+    pub(super) fn positions(&self) -> Result<Option<Vec<LibraryPosition>>, EngineError> {
+        let mut positions = Vec::new();
+        if let Some(pages) = &self.selection.pages {
+            for id in pages {
+                if let Some(page) = self.catalog.page(*id)? {
+                    self.add_versions(&page, &mut positions)?;
+                }
+            }
+        } else if self.selection.sites.is_empty() {
+            return Ok(None);
+        } else {
+            for site in &self.selection.sites {
+                let mut after = None;
+                loop {
+                    let pages = self.catalog.pages(Some(site.id()), after, BATCH)?;
+                    let Some(last) = pages.last() else { break };
+                    after = Some(last.url.id());
+                    for page in &pages {
+                        self.add_versions(page, &mut positions)?;
+                    }
+                }
+            }
+        }
+        positions.sort_unstable();
+        positions.dedup();
+        positions.retain(|position| *position < self.to);
+        Ok(Some(positions))
+    }
+
+    fn add_versions(&self, page: &PageStory, positions: &mut Vec<LibraryPosition>) -> Result<(), StoreError> {
+        if !self.is_selected(&page.url) || is_deleted(page) {
+            return Ok(());
+        }
+        if self.selection.all_versions {
+            let versions = self.catalog.versions(page.url.id())?;
+            positions.extend(versions.iter().filter(|v| self.is_in_period(v.at)).map(|v| v.position));
+        } else {
+            positions.extend(self.current_position(page)?);
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if this version is to be exported.
+    pub(super) fn includes(
+        &self,
+        url: &PageUrl,
+        at: Timestamp,
+        position: LibraryPosition,
+    ) -> Result<bool, EngineError> {
+        if !self.is_in_period(at) || !self.is_selected(url) || self.catalog.is_removed(url)? {
+            return Ok(false);
+        }
+        if is_robots_txt(url) {
+            return Ok(self.selection.all_versions);
+        }
+        let Some(page) = self.catalog.page(url.id())? else { return Ok(false) };
+        if is_deleted(&page) {
+            return Ok(false);
+        }
+        Ok(self.selection.all_versions || self.current_position(&page)? == Some(position))
+    }
+
+    /// Returns `true` if the original of an unchanged version is exported.
+    pub(super) fn includes_original(&self, at: Timestamp) -> bool {
+        self.selection.all_versions && self.is_in_period(at)
+    }
+
+    fn is_in_period(&self, at: Timestamp) -> bool {
+        self.selection.from.is_none_or(|from| at >= from) && self.selection.to.is_none_or(|to| at < to)
+    }
+
+    fn is_selected(&self, url: &PageUrl) -> bool {
+        let sites = &self.selection.sites;
+        (sites.is_empty() || sites.contains(&url.site()))
+            && self.selection.pages.as_ref().is_none_or(|pages| pages.contains(&url.id()))
+    }
+
+    /// Returns the position of the newest response that determines the page's content.
+    fn current_position(&self, page: &PageStory) -> Result<Option<LibraryPosition>, StoreError> {
+        if page.status.is_some_and(|status| matches!(status, 200..400 | 410)) {
+            return Ok(page.position);
+        }
+        let versions = self.catalog.versions(page.url.id())?;
+        Ok(current_version(&versions).map(|version| version.position))
+    }
+}
+
+fn is_deleted(page: &PageStory) -> bool {
+    matches!(page.state, PageState::Deleted | PageState::Removed)
+}

@@ -1,0 +1,234 @@
+//! Checks the catalog: integrity of the file, and agreement with the library.
+
+use std::collections::HashMap;
+use std::thread;
+use std::time::Duration;
+
+use pharos_core::{LibraryPosition, PageId};
+use pharos_store::{
+    Catalog as _, DataDir, DiskLibrary, Library as _, PageState, PageStory, SqliteCatalog, StoreError,
+    Version,
+};
+
+use super::library::LibraryContents;
+use super::{CheckedStore, DoctorProgress, Examination, ProgressCheck};
+use crate::EngineError;
+
+const DAMAGE: &str = "pages cannot be crawled and page reports are unavailable";
+const DISAGREEMENT: &str = "the crawl may repeat or miss pages; page reports and versions are wrong";
+const CURE: &str = "`pharos doctor --repair` rebuilds it from the library";
+const BATCH: usize = 1000;
+/// Delay before a repeated check beside an owner.
+const RECHECK_DELAY: Duration = Duration::from_millis(200);
+
+/// The catalog, and the position it had applied when the check began.
+pub(super) struct OpenCatalog {
+    pub(super) catalog: SqliteCatalog,
+    absorbed: LibraryPosition,
+    place: String,
+}
+
+/// Catalog data that the other stores are compared with.
+#[derive(Default)]
+pub(super) struct CatalogSummary {
+    /// Position that the catalog has applied.
+    pub(super) absorbed: LibraryPosition,
+    /// Searchable pages with the position of their current response.
+    pub(super) indexable: HashMap<PageId, LibraryPosition>,
+}
+
+/// Opens the catalog. One that cannot be opened is reported as a finding.
+pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Result<Option<OpenCatalog>, EngineError> {
+    let place = data.catalog().display().to_string();
+    for (ending, what) in [
+        ("damaged", "kept by an earlier repair; can be deleted"),
+        ("work", "a rebuild is running or was interrupted; the next one removes this file"),
+        ("new", "a rebuild is running or was interrupted; the next one removes this file"),
+        ("old", "a rebuild is running or was interrupted; the next one removes this file"),
+    ] {
+        let path = data.root().join(format!("catalog.db.{ending}"));
+        if path.exists() {
+            exam.note(CheckedStore::Catalog, path.display(), what);
+        }
+    }
+    let opened = SqliteCatalog::open_reader(&data.catalog())
+        .and_then(|catalog| catalog.map(|catalog| Ok((catalog.absorbed()?, catalog))).transpose());
+    match opened {
+        Ok(Some((absorbed, catalog))) => Ok(Some(OpenCatalog { catalog, absorbed, place })),
+        Ok(None) => {
+            if !DiskLibrary::open_reader(&data.library())?.files()?.is_empty() {
+                exam.needs.catalog = true;
+                exam.fault(CheckedStore::Catalog, place, "the catalog is missing", DAMAGE, CURE);
+            }
+            Ok(None)
+        }
+        Err(StoreError::CatalogDamaged { detail, .. }) => {
+            exam.needs.catalog = true;
+            exam.fault(CheckedStore::Catalog, place, detail, DAMAGE, CURE);
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Compares the catalog with the library.
+pub(super) fn examine(
+    known: &OpenCatalog,
+    library: &DiskLibrary,
+    contents: &LibraryContents,
+    owned: bool,
+    exam: &mut Examination,
+    check: ProgressCheck<'_>,
+) -> Result<CatalogSummary, EngineError> {
+    let problems = known.catalog.check()?;
+    let sound = problems.is_empty();
+    for problem in problems {
+        exam.needs.catalog = true;
+        exam.fault(CheckedStore::Catalog, &known.place, problem, DISAGREEMENT, CURE);
+    }
+    let mut summary = CatalogSummary { absorbed: known.absorbed, indexable: HashMap::new() };
+    if known.absorbed > contents.end {
+        exam.needs.catalog = true;
+        let what = format!(
+            "it has applied the library up to {}, but the library ends at {}: the end of the library is lost",
+            known.absorbed, contents.end
+        );
+        exam.fault(CheckedStore::Catalog, &known.place, what, DISAGREEMENT, CURE);
+        // Catalog entries about the lost end are useless.
+        return Ok(summary);
+    }
+    match compare(known, library, contents, owned, exam, check, &mut summary) {
+        // The damage is reported above and ends the comparison.
+        Err(EngineError::Store(StoreError::CatalogDamaged { .. } | StoreError::Catalog(_))) if !sound => {}
+        Err(EngineError::Store(StoreError::CatalogDamaged { detail, .. } | StoreError::Catalog(detail))) => {
+            exam.needs.catalog = true;
+            exam.fault(CheckedStore::Catalog, &known.place, detail, DAMAGE, CURE);
+        }
+        other => other?,
+    }
+    Ok(summary)
+}
+
+fn compare(
+    known: &OpenCatalog,
+    library: &DiskLibrary,
+    contents: &LibraryContents,
+    owned: bool,
+    exam: &mut Examination,
+    check: ProgressCheck<'_>,
+    summary: &mut CatalogSummary,
+) -> Result<(), EngineError> {
+    let catalog = &known.catalog;
+    exam.report.pages = catalog.counts()?.pages;
+    let mut seen = vec![false; contents.responses().len()];
+    let mut after = None;
+    let mut pages = 0;
+    loop {
+        let batch = catalog.pages(None, after, BATCH)?;
+        let Some(last) = batch.last() else { break };
+        after = Some(last.url.id());
+        pages += batch.len() as u64;
+        check(DoctorProgress::Catalog(pages))?;
+        for mut story in batch {
+            let id = story.url.id();
+            let mut versions = catalog.versions(id)?;
+            let mut wrong = disagreements(&story, &versions, known.absorbed, contents, exam);
+            if owned && !wrong.is_empty() {
+                // The page may have changed between the two reads.
+                thread::sleep(RECHECK_DELAY);
+                let Some(again) = catalog.page(id)? else { continue };
+                story = again;
+                versions = catalog.versions(id)?;
+                wrong = disagreements(&story, &versions, known.absorbed, contents, exam);
+            }
+            for what in wrong {
+                exam.needs.catalog = true;
+                exam.fault(CheckedStore::Catalog, &story.url, what, DISAGREEMENT, CURE);
+            }
+            for version in &versions {
+                if let Some(place) = contents.index_of(version.position) {
+                    seen[place] = true;
+                }
+                if let Some(lost) = exam.lost.iter_mut().find(|lost| lost.contains(version.position)) {
+                    lost.versions += 1;
+                }
+            }
+            let Some(position) = story.position.filter(|position| *position < known.absorbed) else {
+                continue;
+            };
+            if story.indexable {
+                summary.indexable.insert(id, position);
+            }
+            if let Some(lost) = exam.lost.iter_mut().find(|lost| lost.contains(position)) {
+                lost.pages.push(story);
+            }
+        }
+    }
+    for (response, seen) in contents.responses().iter().zip(seen) {
+        let position = response.position();
+        if seen || position >= known.absorbed || contents.is_removed(response.page) {
+            continue;
+        }
+        if catalog.versions(response.page)?.iter().any(|version| version.position == position) {
+            continue;
+        }
+        // Compaction may have removed the record in the meantime.
+        let Ok(stored) = library.read(position) else { continue };
+        let url = stored.record.url;
+        if catalog.is_removed(&url)? {
+            continue;
+        }
+        exam.needs.catalog = true;
+        exam.fault(
+            CheckedStore::Catalog,
+            &url,
+            format!("the library has a response at {position} that is missing from the catalog"),
+            DISAGREEMENT,
+            CURE,
+        );
+    }
+    Ok(())
+}
+
+/// Returns the contradictions between the catalog entry of a page and the library.
+fn disagreements(
+    story: &PageStory,
+    versions: &[Version],
+    absorbed: LibraryPosition,
+    contents: &LibraryContents,
+    exam: &Examination,
+) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut compare = |position: LibraryPosition, status: Option<u16>, which: &str| {
+        if position >= absorbed || exam.is_lost(position) {
+            return;
+        }
+        match contents.at(position) {
+            None => {
+                wrong.push(format!("{which} is recorded at {position}, where the library has no response"))
+            }
+            Some(response) if response.page != story.url.id() => {
+                wrong.push(format!("{which} is recorded at {position}, where the library has another page"));
+            }
+            Some(response) if response.status.is_some_and(|s| status.is_some_and(|known| known != s)) => {
+                wrong.push(format!(
+                    "{which} at {position} has status {}, not {}",
+                    response.status.unwrap_or_default(),
+                    status.unwrap_or_default()
+                ));
+            }
+            Some(_) => {}
+        }
+    };
+    if let Some(position) = story.position {
+        compare(position, story.status, "its current version");
+    }
+    for version in versions.iter().filter(|version| Some(version.position) != story.position) {
+        compare(version.position, Some(version.status), "a version");
+    }
+    let newest = versions.first().map(|version| version.position);
+    if story.state == PageState::Stored && newest.is_some() && story.position != newest {
+        wrong.push("its current version is not the newest".into());
+    }
+    wrong
+}

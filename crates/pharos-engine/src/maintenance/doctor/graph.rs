@@ -1,0 +1,80 @@
+//! Checks the link-analysis results: readability, agreement with the library, and remains of interrupted builds.
+
+use std::thread;
+use std::time::Duration;
+
+use pharos_core::LibraryPosition;
+use pharos_graph::relations::unfinished;
+use pharos_graph::{GraphError, Relations};
+use pharos_index::{Generations, IndexError};
+use pharos_store::{DataDir, StoreError};
+
+use super::{CheckedStore, Examination};
+use crate::EngineError;
+
+const COST: &str = "`pharos graph` and `pharos dedup` fail or report stale data; the index is unaffected";
+const CURE: &str = "`pharos graph build` or the next index build computes it again";
+/// Delay and number of repeated checks: a finishing build replaces the files.
+const RECHECK_DELAY: Duration = Duration::from_millis(200);
+const RECHECKS: usize = 3;
+
+/// Returns the position up to which links were analysed, if the results are readable.
+///
+/// Called before the library is read, which may grow in the meantime.
+pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Option<LibraryPosition> {
+    let folder = data.graph();
+    let mut opened = Relations::open(&folder);
+    for _ in 0..RECHECKS {
+        if matches!(opened, Ok(_) | Err(GraphError::NotBuilt { .. })) {
+            break;
+        }
+        thread::sleep(RECHECK_DELAY);
+        opened = Relations::open(&folder);
+    }
+    match opened {
+        Ok(relations) => Some(relations.to()),
+        Err(GraphError::NotBuilt { .. }) => None,
+        Err(error) => {
+            exam.needs.graph = true;
+            let what = match &error {
+                GraphError::Unusable { problem, .. } => format!("it {problem}"),
+                error => error.to_string(),
+            };
+            exam.fault(CheckedStore::Graph, folder.display(), what, COST, CURE);
+            None
+        }
+    }
+}
+
+/// Compares the results with the library and looks for remains of interrupted builds.
+pub(super) fn examine(
+    data: &DataDir,
+    to: Option<LibraryPosition>,
+    end: LibraryPosition,
+    exam: &mut Examination,
+) -> Result<(), EngineError> {
+    if let Some(to) = to.filter(|to| *to > end) {
+        exam.needs.graph = true;
+        let what = format!("it covers the library up to {to}, but the library ends at {end}");
+        exam.fault(CheckedStore::Graph, data.graph().display(), what, COST, CURE);
+    }
+    let left = || unfinished(&data.graph()).map_err(StoreError::io("read", &data.graph()));
+    if left()?.is_empty() {
+        return Ok(());
+    }
+    // Beside a builder, this is the build in progress.
+    let _builder = match Generations::at(data.index()).lock_builder() {
+        Err(IndexError::BuildRunning { .. }) => return Ok(()),
+        builder => builder?,
+    };
+    for path in left()? {
+        exam.needs.unfinished_graph = true;
+        // BuildRunner may be killed at any time. Remains are never read, and the next build removes them.
+        exam.note(
+            CheckedStore::Graph,
+            path.display(),
+            "left behind by an interrupted build; the next build removes it",
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,237 @@
+//! Checks the index: integrity of the generations, and agreement with catalog and library.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use pharos_core::{LibraryPosition, PageId};
+use pharos_index::{
+    Card, EmbeddedIndex, GenerationFlaw, GenerationProblem, Generations, Index as _, IndexError, Query,
+    Snapshot, check_generations,
+};
+use pharos_store::{Catalog as _, DataDir, PageState};
+
+use super::catalog::{CatalogSummary, OpenCatalog};
+use super::library::LibraryContents;
+use super::{CheckedStore, DoctorProgress, Examination, ProgressCheck, page_id};
+use crate::EngineError;
+
+const DAMAGE: &str = "searches fail or miss pages";
+const MISSING: &str = "searches do not find the page";
+const WRONG_ENTRY: &str = "searches return a page that is removed or outdated";
+const CURE: &str = "`pharos doctor --repair` or `pharos rebuild index`";
+const BATCH: usize = 256;
+/// Delay and number of repeated checks.
+const RECHECK_DELAY: Duration = Duration::from_millis(200);
+const RECHECKS: usize = 5;
+
+/// The index, and the position it had applied when the check began.
+pub(super) struct OpenIndex {
+    index: EmbeddedIndex,
+    snapshot: Arc<dyn Snapshot>,
+    pub(super) at: LibraryPosition,
+    /// Position covered by the history generation, which may be further.
+    history: LibraryPosition,
+    place: String,
+}
+
+/// Verifies the generations and opens them. Damage is reported as a finding, and the index is not opened.
+pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Result<Option<OpenIndex>, EngineError> {
+    let flaws = confirmed_flaws(data)?;
+    let mut usable = true;
+    for flaw in flaws {
+        if flaw.problem == GenerationProblem::Leftover {
+            exam.needs.sweep = true;
+            exam.fault(CheckedStore::Index, flaw.path.display(), &flaw.problem, "disk space only", CURE);
+        } else {
+            usable = false;
+            exam.needs.index = true;
+            exam.fault(CheckedStore::Index, flaw.path.display(), &flaw.problem, DAMAGE, CURE);
+        }
+    }
+    if !usable {
+        return Ok(None);
+    }
+    match open_view(data) {
+        Err(EngineError::Index(
+            error @ (IndexError::Tantivy { .. }
+            | IndexError::Damaged { .. }
+            | IndexError::DamagedGeneration { .. }
+            | IndexError::OlderFormat { .. }),
+        )) => {
+            exam.needs.index = true;
+            exam.fault(CheckedStore::Index, data.index().display(), error, DAMAGE, CURE);
+            Ok(None)
+        }
+        opened => opened.map(Some),
+    }
+}
+
+fn open_view(data: &DataDir) -> Result<OpenIndex, EngineError> {
+    let index = EmbeddedIndex::open_reader(&data.index())?;
+    // A view of the index that matches this position.
+    let (mut at, mut snapshot) = (index.absorbed()?, index.snapshot()?);
+    for _ in 0..RECHECKS {
+        if index.absorbed()? == at {
+            break;
+        }
+        thread::sleep(RECHECK_DELAY * 2);
+        (at, snapshot) = (index.absorbed()?, index.snapshot()?);
+    }
+    let history = Generations::at(data.index()).current()?.history.map_or(LibraryPosition::START, |h| h.to);
+    let place = data.index().display().to_string();
+    Ok(OpenIndex { index, snapshot, at, history, place })
+}
+
+/// Returns the flaws that repeated checks confirm. Commits, merges and installations can be observed half done.
+fn confirmed_flaws(data: &DataDir) -> Result<Vec<GenerationFlaw>, EngineError> {
+    let mut flaws = check_generations(&data.index())?;
+    for _ in 0..RECHECKS {
+        if flaws.is_empty() {
+            break;
+        }
+        thread::sleep(RECHECK_DELAY);
+        let again = check_generations(&data.index())?;
+        flaws.retain(|flaw| again.contains(flaw));
+    }
+    Ok(flaws)
+}
+
+/// Compares the index with library and catalog. Unreadable parts are reported as findings.
+pub(super) fn examine(
+    indexed: &OpenIndex,
+    known: Option<&OpenCatalog>,
+    summary: &CatalogSummary,
+    contents: &LibraryContents,
+    exam: &mut Examination,
+    check: ProgressCheck<'_>,
+) -> Result<(), EngineError> {
+    match compare(indexed, known, summary, contents, exam, check) {
+        Err(EngineError::Index(
+            error @ (IndexError::Tantivy { .. }
+            | IndexError::Damaged { .. }
+            | IndexError::DamagedGeneration { .. }
+            | IndexError::OlderFormat { .. }),
+        )) => {
+            exam.needs.index = true;
+            exam.fault(CheckedStore::Index, &indexed.place, error, DAMAGE, CURE);
+            Ok(())
+        }
+        compared => compared,
+    }
+}
+
+fn compare(
+    indexed: &OpenIndex,
+    known: Option<&OpenCatalog>,
+    summary: &CatalogSummary,
+    contents: &LibraryContents,
+    exam: &mut Examination,
+    check: ProgressCheck<'_>,
+) -> Result<(), EngineError> {
+    if indexed.at > contents.end {
+        exam.needs.index = true;
+        let what = format!(
+            "it has applied the library up to {}, but the library ends at {}",
+            indexed.at, contents.end
+        );
+        exam.fault(CheckedStore::Index, &indexed.place, what, WRONG_ENTRY, CURE);
+        return Ok(());
+    }
+    let snapshot = &indexed.snapshot;
+    exam.report.searchable = snapshot.pages()?;
+    // Copies count as pages: each URL has its own version, which must be the current one.
+    let all = snapshot.search_addresses(&Query::All, usize::MAX)?;
+    let mut found: HashMap<PageId, LibraryPosition> = HashMap::new();
+    for batch in all.candidates.chunks(BATCH) {
+        check(DoctorProgress::Index(found.len() as u64))?;
+        for (candidate, card) in batch.iter().zip(snapshot.cards(batch)?) {
+            if let Some(what) = find_mismatch(indexed, known, contents, exam, candidate.page, &card)? {
+                exam.needs.index = true;
+                exam.fault(CheckedStore::Index, &card.url, what, WRONG_ENTRY, CURE);
+            }
+            found.insert(candidate.page, card.position);
+        }
+    }
+    // The catalog may not have applied pages that the history omits.
+    if summary.absorbed < indexed.history {
+        return Ok(());
+    }
+    let Some(known) = known else { return Ok(()) };
+    let fresh = indexed.index.snapshot()?;
+    for (id, position) in &summary.indexable {
+        let is_there = |at: LibraryPosition| at == *position || at >= indexed.at;
+        if *position >= indexed.at || found.get(id).copied().is_some_and(is_there) || exam.is_lost(*position)
+        {
+            continue;
+        }
+        // The page may have changed since: compare the current entries.
+        let Some(story) = known.catalog.page(*id)? else { continue };
+        if !story.indexable
+            || story.position != Some(*position)
+            || contents.without_original.contains(position)
+        {
+            continue;
+        }
+        if fresh.page(*id)?.is_some_and(|page| is_there(page.card.position)) {
+            continue;
+        }
+        exam.needs.index = true;
+        let what = match found.get(id) {
+            Some(old) => format!("the index has the version at {old}, but the current one is at {position}"),
+            None => format!("the page is searchable but missing from the index (record {position})"),
+        };
+        exam.fault(CheckedStore::Index, &story.url, what, MISSING, CURE);
+    }
+    Ok(())
+}
+
+/// Returns the reason why an index entry is wrong, if it is.
+fn find_mismatch(
+    indexed: &OpenIndex,
+    known: Option<&OpenCatalog>,
+    contents: &LibraryContents,
+    exam: &Examination,
+    page: PageId,
+    card: &Card,
+) -> Result<Option<String>, EngineError> {
+    let position = card.position;
+    if page_id(&card.url) != Some(page) {
+        return Ok(Some("it is indexed under the ID of another page".into()));
+    }
+    if position >= indexed.at || exam.is_lost(position) {
+        return Ok(None);
+    }
+    match contents.at(position) {
+        None => {
+            return Ok(Some(format!("it is in the index, but the library has no response at {position}")));
+        }
+        Some(response) if response.page != page => {
+            return Ok(Some(format!("it is in the index, but the library has another page at {position}")));
+        }
+        Some(_) => {}
+    }
+    let current = contents.current.get(&page).map(|(_, current)| *current);
+    if current == Some(position)
+        || current.is_some_and(|current| contents.without_original.contains(&current))
+    {
+        return Ok(None);
+    }
+    // The page may have changed since, and its last event may not affect its content.
+    let story = known.map(|known| known.catalog.page(page)).transpose()?.flatten();
+    let is_settled = match &story {
+        None => true,
+        Some(story) => {
+            matches!(story.state, PageState::Deleted | PageState::Removed | PageState::Refused)
+                || story.position == current
+        }
+    };
+    let is_there = indexed.index.snapshot()?.page(page)?.is_some_and(|now| now.card.position == position);
+    Ok((is_settled && is_there).then(|| match current {
+        Some(current) => {
+            format!("the index has the version at {position}, but the current one is at {current}")
+        }
+        None => "it is in the index, but was removed or deleted".into(),
+    }))
+}

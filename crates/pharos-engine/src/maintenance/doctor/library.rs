@@ -1,0 +1,228 @@
+//! Checks the library: every record decodes, no file is missing, no end is torn.
+
+use std::collections::HashSet;
+
+use pharos_core::{LibraryPosition, PageId, SiteId};
+use pharos_crawl::robots::is_robots_txt;
+use pharos_store::{
+    Content, DiskLibrary, Event, FileProblem, Library as _, Record, Removal, StoreError, StoredRecord,
+};
+
+use super::{CheckedStore, DoctorProgress, Examination, LostRange, ProgressCheck};
+use crate::EngineError;
+use crate::build::survey::{CurrentVersions, Surveyor};
+
+/// The contents of the library, as one pass found them.
+pub(super) struct LibraryContents {
+    /// Every response, in library order.
+    responses: Vec<StoredResponse>,
+    /// Revisit records whose original is missing.
+    pub(super) without_original: HashSet<LibraryPosition>,
+    removed_pages: HashSet<PageId>,
+    removed_sites: HashSet<SiteId>,
+    /// CurrentVersions version of every page, up to the position the index has applied.
+    pub(super) current: CurrentVersions,
+    /// End of the last complete record.
+    pub(super) end: LibraryPosition,
+}
+
+/// One response of the library.
+pub(super) struct StoredResponse {
+    position: u64,
+    pub(super) page: PageId,
+    /// `None` for a revisit record.
+    pub(super) status: Option<u16>,
+    is_complete: bool,
+}
+
+impl StoredResponse {
+    pub(super) fn position(&self) -> LibraryPosition {
+        LibraryPosition::from_u64(self.position)
+    }
+}
+
+impl LibraryContents {
+    pub(super) fn at(&self, position: LibraryPosition) -> Option<&StoredResponse> {
+        self.index_of(position).map(|place| &self.responses[place])
+    }
+
+    /// Returns the index of the response at a position.
+    pub(super) fn index_of(&self, position: LibraryPosition) -> Option<usize> {
+        self.responses.binary_search_by_key(&position.to_u64(), |response| response.position).ok()
+    }
+
+    pub(super) fn responses(&self) -> &[StoredResponse] {
+        &self.responses
+    }
+
+    pub(super) fn is_removed(&self, page: PageId) -> bool {
+        self.removed_pages.contains(&page) || self.removed_sites.contains(&page.site())
+    }
+}
+
+/// Reads the library from start to end.
+pub(super) fn examine(
+    library: &DiskLibrary,
+    owned: bool,
+    index_at: LibraryPosition,
+    exam: &mut Examination,
+    check: ProgressCheck<'_>,
+) -> Result<LibraryContents, EngineError> {
+    let mut contents = LibraryContents {
+        responses: Vec::new(),
+        without_original: HashSet::new(),
+        removed_pages: HashSet::new(),
+        removed_sites: HashSet::new(),
+        current: CurrentVersions::new(),
+        end: LibraryPosition::START,
+    };
+    let mut surveyor = Surveyor::default();
+    let mut revisits: Vec<(LibraryPosition, LibraryPosition)> = Vec::new();
+    let mut damaged: Vec<(LibraryPosition, String)> = Vec::new();
+    let mut after = LibraryPosition::START;
+    let end = library.end()?;
+    for stored in library.scan(LibraryPosition::START, Some(end))? {
+        let stored = match stored {
+            Ok(stored) => stored,
+            Err(StoreError::Damaged { position, detail }) => {
+                damaged.push((position, detail));
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        exam.add_lost(&mut damaged, after, stored.position);
+        after = stored.next;
+        exam.report.records += 1;
+        if exam.report.records.is_multiple_of(1024) {
+            check(DoctorProgress::Library(exam.report.records))?;
+        }
+        if stored.next <= index_at {
+            surveyor.add(&stored);
+        }
+        if let Content::Revisit(revisit) = &stored.record.content {
+            revisits.push((stored.position, revisit.of));
+        }
+        contents.add(&stored);
+    }
+    exam.add_lost(&mut damaged, after, end);
+    contents.current = surveyor.finish().current;
+    contents.end = library.whole_end(after)?;
+    examine_files(library, owned, after, exam)?;
+    for (position, of) in revisits {
+        if contents.at(of).is_some_and(|response| response.is_complete) {
+            continue;
+        }
+        contents.without_original.insert(position);
+        // Compaction may have removed both records in the meantime.
+        if let Ok(StoredRecord { record: Record { url, content: Content::Revisit(_), .. }, .. }) =
+            library.read(position)
+        {
+            exam.fault(
+                CheckedStore::Library,
+                position,
+                format!("{url} is unchanged since {of}, but that record is missing"),
+                "this version can be neither shown nor indexed",
+                "only a backup can restore it; the next changed version is stored completely",
+            );
+        }
+    }
+    Ok(contents)
+}
+
+impl LibraryContents {
+    fn add(&mut self, stored: &StoredRecord) {
+        let record = &stored.record;
+        let (status, is_complete) = match &record.content {
+            Content::Event(Event::Removed { what: Removal::Page(url) }) => {
+                self.removed_pages.insert(url.id());
+                return;
+            }
+            Content::Event(Event::Removed { what: Removal::Site(site) }) => {
+                self.removed_sites.insert(site.id());
+                return;
+            }
+            Content::Event(Event::Dropped { status, .. }) => (Some(*status), false),
+            Content::Event(_) => return,
+            Content::Response(response) => (Some(response.status), true),
+            Content::Revisit(_) => (None, false),
+        };
+        if is_robots_txt(&record.url) {
+            return;
+        }
+        let (position, page) = (stored.position.to_u64(), record.url.id());
+        self.responses.push(StoredResponse { position, page, status, is_complete });
+    }
+}
+
+impl Examination {
+    /// Reports everything between two good records as lost if a damaged record lies between them.
+    fn add_lost(
+        &mut self,
+        damaged: &mut Vec<(LibraryPosition, String)>,
+        from: LibraryPosition,
+        to: LibraryPosition,
+    ) {
+        let mut damaged = damaged.drain(..);
+        if let Some((position, detail)) = damaged.next() {
+            let place = position.to_string();
+            self.lost.push(LostRange { from, to, place, what: detail, versions: 0, pages: Vec::new() });
+        }
+    }
+}
+
+/// Checks the files. Beside an owner, torn ends and leftovers are ignored: they may be in the process of being written.
+fn examine_files(
+    library: &DiskLibrary,
+    owned: bool,
+    whole_up_to: LibraryPosition,
+    exam: &mut Examination,
+) -> Result<(), EngineError> {
+    for flaw in library.check_files(whole_up_to)? {
+        let path = flaw.path.display();
+        match flaw.problem {
+            FileProblem::Missing(number) => exam.lost.push(LostRange {
+                from: LibraryPosition { file: number, offset: 0 },
+                to: LibraryPosition { file: number + 1, offset: 0 },
+                place: path.to_string(),
+                what: "the file is missing".into(),
+                versions: 0,
+                pages: Vec::new(),
+            }),
+            FileProblem::Torn { offset, bytes } if !owned => {
+                exam.needs.library = true;
+                exam.fault(
+                    CheckedStore::Library,
+                    format!("{path} at byte {offset}"),
+                    format!("the last {bytes} bytes are not a complete record"),
+                    "no acknowledged data is lost, unless another store is ahead of the library",
+                    "`pharos doctor --repair` or the next start of the engine sets them aside",
+                );
+            }
+            FileProblem::Offsets(detail) => {
+                exam.needs.library = true;
+                exam.fault(
+                    CheckedStore::Library,
+                    path,
+                    format!("offset table of a compacted file: {detail}"),
+                    "readers must scan the whole file, or return wrong records",
+                    "`pharos doctor --repair` rebuilds it",
+                );
+            }
+            FileProblem::Leftover if !owned => {
+                exam.needs.library = true;
+                exam.fault(
+                    CheckedStore::Library,
+                    path,
+                    "left behind by an interrupted compaction",
+                    "disk space only",
+                    "`pharos doctor --repair` removes it",
+                );
+            }
+            FileProblem::SetAside => {
+                exam.note(CheckedStore::Library, path, "a torn end that was set aside; can be deleted");
+            }
+            FileProblem::Torn { .. } | FileProblem::Leftover => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! Repairs: rebuilds derived data from the library and schedules lost pages for fetching.
+
+use std::fs;
+
+use pharos_core::config::Config;
+use pharos_core::{Clock as _, LibraryPosition, SystemClock};
+use pharos_crawl::Scoping;
+use pharos_graph::relations::{newest, unfinished};
+use pharos_index::Generations;
+use pharos_store::{
+    Catalog, Content, DataDir, DerivedWriter, DiskLibrary, Event, Owner, PageState, Record, StoreError,
+    Writing,
+};
+
+use super::{CheckedStore, DoctorProgress, Examination, LostRange, ProgressCheck};
+use crate::build::history::rebuild_index;
+use crate::maintenance::rebuild::rebuild_catalog;
+use crate::{Engine, EngineError};
+
+/// Repairs what a check found, as the owner of the data directory.
+pub(super) fn repair(
+    owner: Owner,
+    data: &DataDir,
+    config: &Config,
+    exam: &Examination,
+    check: ProgressCheck<'_>,
+) -> Result<Owner, EngineError> {
+    let needs = &exam.needs;
+    let mut owner = owner;
+    if needs.library {
+        check(DoctorProgress::Repairing(CheckedStore::Library))?;
+        let (writing, now) = (Writing::from(&config.library), SystemClock.now());
+        // Opening the library sets a torn end aside.
+        DiskLibrary::open_writer(&data.library(), writing, LibraryPosition::START, now)?.mend_files()?;
+    }
+    if !needs.derived.is_empty() {
+        check(DoctorProgress::Repairing(CheckedStore::Derived))?;
+        let mut derived = DerivedWriter::open(&data.library(), pharos_html::VERSION)?;
+        needs.derived.iter().try_for_each(|number| derived.drop_file(*number))?;
+    }
+    if needs.catalog {
+        let damaged = data.root().join("catalog.db.damaged");
+        owner = rebuild_catalog(owner, data, config, Some(&damaged), &mut |_| {
+            check(DoctorProgress::Repairing(CheckedStore::Catalog)).is_ok()
+        })?;
+    }
+    let engine = Engine::open_owned(owner, data.clone(), config.clone(), "doctor --repair", false)?;
+    let mut ingest = engine
+        .ingest_with_progress(&mut |_| check(DoctorProgress::Repairing(CheckedStore::Derived)).is_ok())?;
+    let again = records_to_refetch(&*engine.catalog(), config, &exam.lost)?;
+    if !again.is_empty() {
+        ingest.append(again)?;
+    }
+    ingest.finish()?;
+    drop(ingest);
+    owner = engine.close();
+    if needs.graph || needs.unfinished_graph {
+        check(DoctorProgress::Repairing(CheckedStore::Graph))?;
+        let _builder = Generations::at(data.index()).lock_builder()?;
+        let folder = data.graph();
+        let mut left = unfinished(&folder).map_err(StoreError::io("read", &folder))?;
+        if needs.graph {
+            left.extend(newest(&folder).map_err(StoreError::io("read", &folder))?);
+        }
+        for path in left {
+            fs::remove_dir_all(&path).map_err(StoreError::io("remove", &path))?;
+        }
+    }
+    if needs.index {
+        rebuild_index(data, config, &mut |_| check(DoctorProgress::Repairing(CheckedStore::Index)))?;
+    } else if needs.sweep {
+        let generations = Generations::at(data.index());
+        let _builder = generations.lock_builder()?;
+        generations.remove_unnamed(&generations.current()?)?;
+    }
+    Ok(owner)
+}
+
+/// Returns records that put pages with a lost current version back into the schedule.
+///
+/// Each is recorded as a failed fetch, because the library no longer has a response for the page.
+fn records_to_refetch(
+    catalog: &dyn Catalog,
+    config: &Config,
+    lost: &[LostRange],
+) -> Result<Vec<Record>, EngineError> {
+    if catalog.rules()?.is_none() {
+        return Ok(Vec::new());
+    }
+    let scoping = Scoping::load(catalog, &config.crawl)?;
+    let now = SystemClock.now();
+    let mut records = Vec::new();
+    for (lost, page) in lost.iter().flat_map(|lost| lost.pages.iter().map(move |page| (lost, page))) {
+        let is_due = catalog.page(page.url.id())?.is_some_and(|story| {
+            let was_lost = story.position.is_none_or(|position| lost.contains(position));
+            story.due.is_some() || story.state == PageState::Removed || !was_lost
+        });
+        if is_due || !scoping.contains(&page.url) {
+            continue;
+        }
+        let reason = "the stored response is damaged".to_string();
+        records.push(Record {
+            depth: page.depth,
+            hops: page.hops,
+            origin: page.origin.clone(),
+            ..Record::new(page.url.clone(), now, Content::Event(Event::Failed { reason }))
+        });
+    }
+    Ok(records)
+}

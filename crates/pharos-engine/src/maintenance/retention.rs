@@ -1,0 +1,256 @@
+//! Retention policy, and the compaction that drops versions outside it.
+
+use pharos_core::config::{Config, LibraryConfig};
+use pharos_core::{Clock as _, LibraryPosition, SystemClock, Timestamp};
+use pharos_graph::relations::discard;
+use pharos_index::Generations;
+use pharos_store::{
+    Catalog, Compacted, Content, DataDir, DerivedWriter, DiskLibrary, Event, Fate, Library, Revisit,
+    StoreError, StoredRecord, Version,
+};
+use tokio::sync::watch;
+use tracing::info;
+
+use crate::build::link_analysis::contains_removed;
+use crate::stages::analyse::current_version;
+use crate::{Engine, EngineError};
+
+/// Rewrites library files without removed pages and without versions outside the retention policy.
+///
+/// The policy is `library.keep_versions` and `library.keep_for`. AnalysisPool are not interrupted. `progress` receives the
+/// number of each file and returns `false` to stop.
+pub fn compact(
+    data: &DataDir,
+    config: &Config,
+    mut progress: impl FnMut(u32) -> bool,
+) -> Result<Compacted, EngineError> {
+    let engine = Engine::open(data.clone(), config.clone(), "compact", true)?;
+    let (_stop, never) = watch::channel(false);
+    // Pending orders must be applied before records are dropped.
+    engine.ingest(&never)?.finish()?;
+    engine.library().seal()?;
+    let catalog = engine.catalog();
+    let library = DiskLibrary::open_reader(&data.library())?;
+    let end = engine.library().end()?;
+    let now = SystemClock.now();
+    let mut total = Compacted::default();
+    for (number, path) in library.files()? {
+        if number >= end.file {
+            break;
+        }
+        if !progress(number) {
+            return Err(EngineError::Stopped);
+        }
+        // Derived data of dropped records must be removed before the records; the rest is derived again.
+        let mut before_switch =
+            || DerivedWriter::open(&data.library(), pharos_html::VERSION)?.drop_file(number);
+        let one = library.compact(
+            number,
+            &mut |stored| record_fate(&*catalog, &library, &config.library, now, stored),
+            &mut before_switch,
+        )?;
+        if one.files > 0 {
+            info!(path = %path.display(), before = one.before, after = one.after, "compacted");
+        }
+        total += one;
+    }
+    engine.ingest(&never)?.finish()?;
+    discard_removed_links(data, &*catalog)?;
+    Ok(total)
+}
+
+/// Discards the link-analysis results if they contain removed pages, with their URLs, anchors and copies.
+///
+/// The next build computes them again.
+fn discard_removed_links(data: &DataDir, catalog: &dyn Catalog) -> Result<(), EngineError> {
+    if contains_removed(data, &catalog.removed()?)? {
+        let _builder = Generations::at(data.index()).lock_builder()?;
+        discard(&data.graph()).map_err(StoreError::io("remove", &data.graph()))?;
+        info!("discarded link-analysis results that contained removed pages");
+    }
+    Ok(())
+}
+
+/// Decides whether compaction keeps, drops or erases a record.
+fn record_fate(
+    catalog: &dyn Catalog,
+    library: &dyn Library,
+    rule: &LibraryConfig,
+    now: Timestamp,
+    stored: &StoredRecord,
+) -> Result<Fate, StoreError> {
+    let record = &stored.record;
+    // Operators' decisions are kept permanently.
+    if let Content::Event(Event::Removed { .. } | Event::CrawlStarted { .. } | Event::Recrawl { .. }) =
+        record.content
+    {
+        return Ok(Fate::Keep);
+    }
+    if catalog.is_removed(&record.url)? {
+        return Ok(Fate::Erase);
+    }
+    if record.status().is_none() || (rule.keep_versions == 0 && rule.keep_for.is_zero()) {
+        return Ok(Fate::Keep);
+    }
+    let current = catalog.page(record.url.id())?.and_then(|story| story.position);
+    let versions = catalog.versions(record.url.id())?;
+    let kept = kept_positions(rule, now, current, &versions);
+    let Some(version) = versions.iter().find(|v| v.position == stored.position) else {
+        return Ok(Fate::Keep);
+    };
+    if kept.contains(&stored.position) {
+        return Ok(Fate::Keep);
+    }
+    // An unchanged version refers to the record with the content.
+    for position in kept {
+        let refers = |r: &Revisit| r.of == stored.position;
+        if matches!(library.read(position)?.record.content, Content::Revisit(r) if refers(&r)) {
+            return Ok(Fate::Keep);
+        }
+    }
+    Ok(Fate::Drop(version.digest))
+}
+
+/// Returns the positions of the versions that the retention policy keeps. `versions` are sorted newest first.
+fn kept_positions(
+    rule: &LibraryConfig,
+    now: Timestamp,
+    current: Option<LibraryPosition>,
+    versions: &[Version],
+) -> Vec<LibraryPosition> {
+    // Versions in use are kept regardless of the policy: the last response, the one that determines the content, and
+    // the last success.
+    let good = versions.iter().find(|v| (200..300).contains(&v.status));
+    let safe = [current, current_version(versions).map(|v| v.position), good.map(|v| v.position)];
+    let is_kept = |rank: usize, version: &Version| {
+        let few = rule.keep_versions == 0 || rank < rule.keep_versions as usize;
+        let young = rule.keep_for.is_zero() || now.since(version.at) < rule.keep_for;
+        (few && young) || safe.contains(&Some(version.position))
+    };
+    let wanted = versions.iter().enumerate().filter(|(rank, version)| is_kept(*rank, version));
+    wanted.map(|(_, version)| version.position).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pharos_core::PageUrl;
+    use pharos_store::{Answered, Change, Outcome, Record, Removal, Response, SqliteCatalog, Writing};
+    use std::time::Duration;
+
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    /// Returns one version per day, newest first, with the given status and digest.
+    fn versions(answers: &[(u16, u64)]) -> Vec<Version> {
+        let count = answers.len() as u64;
+        answers
+            .iter()
+            .zip(0..)
+            .map(|((status, digest), age)| Version {
+                links: 0,
+                new_links: 0,
+                position: LibraryPosition { file: 1, offset: 1000 * (count - age) },
+                at: Timestamp::EPOCH.plus(DAY * (count - age) as u32),
+                status: *status,
+                digest: *digest,
+            })
+            .collect()
+    }
+
+    fn stays(keep_versions: u32, keep_for: Duration, answers: &[(u16, u64)]) -> Vec<bool> {
+        let rule = LibraryConfig { keep_versions, keep_for, ..LibraryConfig::default() };
+        let versions = versions(answers);
+        let now = versions[0].at.plus(DAY / 2);
+        let current = Some(versions[0].position);
+        let kept = kept_positions(&rule, now, current, &versions);
+        versions.iter().map(|v| kept.contains(&v.position)).collect()
+    }
+
+    #[test]
+    fn the_newest_versions_are_kept() {
+        let answers = [(200, 4), (200, 3), (200, 2), (200, 1)];
+        assert_eq!(stays(2, Duration::ZERO, &answers), [true, true, false, false]);
+        assert_eq!(stays(0, DAY * 2, &answers), [true, true, false, false]);
+        assert_eq!(stays(3, DAY, &answers), [true, false, false, false]);
+    }
+
+    #[test]
+    fn what_is_shown_is_kept() {
+        // The server is down: its last successful page is still shown.
+        let answers = [(503, 0), (500, 9), (200, 2), (200, 1)];
+        assert_eq!(stays(1, Duration::ZERO, &answers), [true, false, true, false]);
+    }
+
+    #[test]
+    fn operators_decisions_are_kept_and_removed_pages_are_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let start = LibraryPosition::START;
+        let library =
+            DiskLibrary::open_writer(dir.path(), Writing::default(), start, Timestamp::EPOCH).unwrap();
+        let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
+        let url = PageUrl::parse("http://example.org/").unwrap();
+        let what = Removal::Page(url.clone());
+        catalog.apply(&[Change::Removed(what.clone())], LibraryPosition { file: 1, offset: 9 }).unwrap();
+        let events = [
+            (Event::Recrawl { whole_site: true }, Fate::Keep),
+            (Event::Recrawl { whole_site: false }, Fate::Keep),
+            (Event::Removed { what }, Fate::Keep),
+            (Event::Failed { reason: "timed out".into() }, Fate::Erase),
+        ];
+        for (event, expected) in events {
+            let record = Record::new(url.clone(), Timestamp::EPOCH, Content::Event(event));
+            let stored = StoredRecord { position: start, next: start, record };
+            let rule = LibraryConfig::default();
+            let fate = record_fate(&catalog, &library, &rule, Timestamp::EPOCH, &stored).unwrap();
+            assert_eq!(fate, expected, "{:?}", stored.record.content);
+        }
+    }
+
+    #[test]
+    fn what_a_kept_version_refers_to_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let start = LibraryPosition::START;
+        let library =
+            DiskLibrary::open_writer(dir.path(), Writing::default(), start, Timestamp::EPOCH).unwrap();
+        let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
+        let url = PageUrl::parse("http://example.org/").unwrap();
+        let visit = |day: u32, content: Content| {
+            let at = Timestamp::EPOCH.plus(DAY * day);
+            let (position, next) = library.append(&[Record::new(url.clone(), at, content)]).unwrap()[0];
+            // The digest does not matter here.
+            let digest = u64::from(day);
+            let outcome = Outcome::Answered(Answered {
+                status: 200,
+                position,
+                digest,
+                indexable: true,
+                ..Answered::default()
+            });
+            let visited = Change::Visited { url: url.clone(), at, outcome, next_due: None };
+            catalog.apply(&[visited], next).unwrap();
+            position
+        };
+        let page = |body: &str| {
+            Content::Response(Response { status: 200, body: body.into(), ..Response::default() })
+        };
+        let first = visit(1, page("first"));
+        let other = visit(2, page("other"));
+        let again = visit(
+            3,
+            Content::Revisit(Revisit {
+                status: 200,
+                headers: Vec::new(),
+                address: None,
+                of: first,
+                of_at: Timestamp::EPOCH,
+                digest: String::new(),
+            }),
+        );
+        let rule = LibraryConfig { keep_versions: 1, ..LibraryConfig::default() };
+        let fate = |position| {
+            let stored = library.read(position).unwrap();
+            record_fate(&catalog, &library, &rule, Timestamp::EPOCH, &stored).unwrap()
+        };
+        assert_eq!((fate(first), fate(other), fate(again)), (Fate::Keep, Fate::Drop(2), Fate::Keep));
+    }
+}

@@ -1,0 +1,317 @@
+//! Analysis of a stored record: extracts the page object, and from it the data for catalog, derived stores and index.
+//!
+//! Pure computation, run on all cores. A page that causes a panic is skipped and reported.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::UNIX_EPOCH;
+
+use pharos_core::config::Config;
+use pharos_core::{Link, PageObject, PageType, PageUrl, Timestamp};
+use pharos_crawl::robots::is_robots_txt;
+use pharos_crawl::{PageKind, sketch};
+use pharos_graph::duplicates::{MinHashSignature, signature};
+use pharos_html::Feed;
+use pharos_index::Change as IndexChange;
+use pharos_store::{Analysed, Content, Event, Library, Record, Removal, Response, StoredRecord, Version};
+use tracing::warn;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::stages::analysis_pool::Extractor;
+use crate::stages::document::index_document;
+
+/// Depth of the analysis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AnalysisDepth {
+    /// Links and text only, for the catalog.
+    Links,
+    /// Everything, for index and derived stores.
+    Everything,
+}
+
+/// A record with its analysis.
+pub(crate) struct AnalysedRecord {
+    pub(crate) stored: StoredRecord,
+    /// `None` unless the record is a successful response.
+    pub(crate) page: Option<Box<PageSummary>>,
+}
+
+/// Data of a page for catalog, derived stores and index.
+pub(crate) struct PageSummary {
+    pub(crate) page: PageObject,
+    /// Links to follow.
+    pub(crate) follow: Vec<Link>,
+    /// URLs listed by a sitemap or news feed, with their modification times.
+    pub(crate) listed: Vec<(PageUrl, Option<Timestamp>)>,
+    pub(crate) kind: PageKind,
+    /// Hash of the body.
+    pub(crate) digest: u64,
+    /// Hash of the text; 0 if there is none.
+    pub(crate) text: u64,
+    /// Sketch of the text, for crawler trap detection.
+    pub(crate) sketch: Option<u64>,
+    /// Signature of the text, for near-duplicate detection.
+    pub(crate) signature: Option<MinHashSignature>,
+}
+
+/// Analyses a record. A revisit takes its content from the record it refers to.
+pub(crate) fn analyse(
+    mut stored: StoredRecord,
+    library: &dyn Library,
+    config: &Config,
+    extractor: &Extractor,
+    depth: AnalysisDepth,
+) -> AnalysedRecord {
+    if matches!(stored.record.content, Content::Revisit(_)) {
+        match library.with_content(stored.clone()) {
+            Ok(response) => stored.record.content = Content::Response(response),
+            Err(error) => {
+                warn!(url = %stored.record.url, position = %stored.position, %error, "the content of an unchanged page is missing");
+            }
+        }
+    }
+    let page = match &stored.record.content {
+        Content::Response(response) if is_page(&stored.record, response) => {
+            let outcome =
+                catch_unwind(AssertUnwindSafe(|| summarise(&stored, response, config, extractor, depth)));
+            outcome.map(|summary| Some(Box::new(summary))).unwrap_or_else(|_| {
+                warn!(url = %stored.record.url, position = %stored.position, "analysis of a page failed; skipping it");
+                None
+            })
+        }
+        _ => None,
+    };
+    // The body is not needed any more, and many pages may be queued.
+    if page.is_some()
+        && let Content::Response(response) = &mut stored.record.content
+    {
+        response.body = Vec::new();
+    }
+    AnalysedRecord { stored, page }
+}
+
+/// Returns `true` for a successful response other than robots.txt.
+fn is_page(record: &Record, response: &Response) -> bool {
+    (200..300).contains(&response.status) && !is_robots_txt(&record.url)
+}
+
+fn summarise(
+    stored: &StoredRecord,
+    response: &Response,
+    config: &Config,
+    extractor: &Extractor,
+    depth: AnalysisDepth,
+) -> PageSummary {
+    let body = response.content(config.crawl.body_limit.bytes());
+    if let Some(feed) = feed(&stored.record.url, response, &body) {
+        return summarise_feed(stored, feed, &body);
+    }
+    let (url, content_type) = (&stored.record.url, response.header("Content-Type"));
+    let mut page = match depth {
+        AnalysisDepth::Links => pharos_html::skim(url, content_type, &body),
+        AnalysisDepth::Everything => extractor.extract(url, content_type, &body),
+    };
+    merge_headers(&mut page, response, &config.crawl.agent);
+    let follow = page.followed_links().cloned().collect();
+    let kind = match PageKind::of(&stored.record.url) {
+        PageKind::Page if page.page_type == PageType::Hub => PageKind::Hub,
+        kind => kind,
+    };
+    let text = text_hash(&page.text, depth);
+    let sketch = sketch(&page.text);
+    let signature = if depth == AnalysisDepth::Everything { signature(&page.text) } else { None };
+    PageSummary { page, follow, listed: Vec::new(), kind, digest: xxh3_64(&body), text, sketch, signature }
+}
+
+/// Returns a hash of the text, 0 only if it is empty. The lowest bit tells the depth of the analysis.
+pub(crate) fn text_hash(text: &str, depth: AnalysisDepth) -> u64 {
+    if text.is_empty() {
+        return 0;
+    }
+    (xxh3_64(text.as_bytes()) & !1).max(2) | u64::from(depth == AnalysisDepth::Everything)
+}
+
+/// Parses a sitemap or news feed, unless the server declares it as HTML.
+fn feed(url: &PageUrl, response: &Response, body: &[u8]) -> Option<Feed> {
+    let kind = response.header("Content-Type");
+    let is_html = kind.is_some_and(|kind| kind.to_ascii_lowercase().contains("html"));
+    if is_html { None } else { pharos_html::feed(url, kind, body) }
+}
+
+/// Summarises a sitemap or feed: its URLs are listed, and it is not searchable itself.
+fn summarise_feed(stored: &StoredRecord, feed: Feed, body: &[u8]) -> PageSummary {
+    let page = PageObject {
+        url: stored.record.url.to_string(),
+        robots: "noindex".into(),
+        links: feed.links(),
+        page_type: PageType::Hub,
+        ..PageObject::default()
+    };
+    let listed = feed.entries.into_iter().map(|entry| (entry.url, entry.modified)).collect();
+    let (kind, digest) = (PageKind::Feed, xxh3_64(body));
+    PageSummary {
+        page,
+        follow: Vec::new(),
+        listed,
+        kind,
+        digest,
+        text: digest,
+        sketch: None,
+        signature: None,
+    }
+}
+
+/// Merges HTTP headers into the page object.
+fn merge_headers(page: &mut PageObject, response: &Response, agent: &str) {
+    let tags = response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("X-Robots-Tag"));
+    let header = pharos_html::robots_tag(tags.map(|(_, value)| value.as_str()), agent);
+    page.robots = [page.robots.as_str(), &header]
+        .iter()
+        .filter(|r| !r.is_empty())
+        .copied()
+        .collect::<Vec<_>>()
+        .join(", ");
+    page.modified = page.modified.take().or_else(|| last_modified(response));
+}
+
+/// Returns `true` if the page is searchable.
+pub(crate) fn is_searchable(page: &PageObject) -> bool {
+    !page.no_index() && (!page.text.is_empty() || !page.title.is_empty())
+}
+
+/// Returns the date of the `Last-Modified` header.
+fn last_modified(response: &Response) -> Option<String> {
+    let date = httpdate::parse_http_date(response.header("Last-Modified")?).ok()?;
+    Some(Timestamp::EPOCH.plus(date.duration_since(UNIX_EPOCH).ok()?).date())
+}
+
+/// Returns `true` if a response determines the current content of the page.
+///
+/// Server errors and refused access do not, nor does the first 404 of a known page, which may be temporary.
+pub(crate) fn determines_content(record: &Record) -> bool {
+    match record.status() {
+        Some(200..400 | 410) => true,
+        Some(404) => !record.again,
+        _ => false,
+    }
+}
+
+/// Returns the version that determines the current content. `versions` are sorted newest first.
+pub(crate) fn current_version(versions: &[Version]) -> Option<&Version> {
+    let mut answers = versions.iter().filter(|v| matches!(v.status, 200..400 | 404 | 410)).peekable();
+    while let Some(version) = answers.next() {
+        // Two 404s in a row mean gone; a single one after a success does not.
+        if version.status != 404 || answers.peek().is_none_or(|before| before.status == 404) {
+            return Some(version);
+        }
+    }
+    None
+}
+
+impl AnalysedRecord {
+    /// Returns the index change of this record, or `None` if it has none (robots.txt, a temporary failure).
+    pub(crate) fn index_change(&self) -> Option<IndexChange> {
+        let record = &self.stored.record;
+        match &record.content {
+            Content::Event(Event::Removed { what: Removal::Page(url) }) => {
+                return Some(IndexChange::Gone(url.id()));
+            }
+            Content::Response(_) if !is_robots_txt(&record.url) => {}
+            _ => return None,
+        }
+        if let Some(summary) = self.page.as_ref().filter(|summary| is_searchable(&summary.page)) {
+            let body = summary.page.text.clone();
+            let mut document =
+                index_document(&record.url, record.at, self.stored.position, &summary.page, body);
+            document.signature = summary.signature.as_ref().map(|signature| signature.to_bytes().into());
+            return Some(IndexChange::Put(Box::new(document)));
+        }
+        // Missing, moved or not indexable: an earlier version must leave the index.
+        determines_content(record).then(|| IndexChange::Gone(record.url.id()))
+    }
+
+    /// Returns the part that the derived stores keep.
+    pub(crate) fn analysed(self) -> Analysed {
+        let StoredRecord { position, next, record } = self.stored;
+        Analysed {
+            position,
+            next,
+            at: record.at,
+            url: record.url,
+            page: self.page.map(|summary| summary.page),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::LibraryPosition;
+    use pharos_store::DiskLibrary;
+
+    use super::*;
+
+    fn stored(path: &str, status: u16, headers: &[(&str, &str)], body: &str) -> StoredRecord {
+        let headers = headers.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+        let response = Response { status, headers, body: body.into(), ..Response::default() };
+        let url = PageUrl::parse(&format!("http://example.org{path}")).unwrap();
+        StoredRecord {
+            position: LibraryPosition { file: 1, offset: 5 },
+            next: LibraryPosition { file: 1, offset: 9 },
+            record: Record::new(url, Timestamp::EPOCH, Content::Response(response)),
+        }
+    }
+
+    fn analyse_alone(stored: StoredRecord) -> AnalysedRecord {
+        let empty = DiskLibrary::open_reader("no such folder".as_ref()).unwrap();
+        let config = Config::default();
+        analyse(stored, &empty, &config, &Extractor::from_config(&config).unwrap(), AnalysisDepth::Everything)
+    }
+
+    fn change(stored: StoredRecord) -> Option<IndexChange> {
+        analyse_alone(stored).index_change()
+    }
+
+    const PAGE: &str = "<title>Tower</title><p>It stands. <a href=/next>On</a>";
+
+    #[test]
+    fn a_page_becomes_a_document_with_its_date() {
+        let Some(IndexChange::Put(document)) =
+            change(stored("/", 200, &[("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT")], PAGE))
+        else {
+            panic!("a page is put")
+        };
+        assert_eq!((document.title.as_str(), document.date.as_deref()), ("Tower", Some("1994-11-06")));
+        assert!(document.archive && document.body.contains("It stands."));
+        let Some(IndexChange::Put(document)) =
+            change(stored("/", 200, &[("last-modified", "yesterday")], PAGE))
+        else {
+            panic!("a page is put")
+        };
+        assert_eq!(document.date, None);
+    }
+
+    #[test]
+    fn what_an_answer_means_for_the_index() {
+        let gone = |status| matches!(change(stored("/", status, &[], PAGE)), Some(IndexChange::Gone(_)));
+        assert!(gone(301) && gone(404) && gone(410));
+        assert!(
+            [403, 429, 500, 503].iter().all(|s| change(stored("/", *s, &[], PAGE)).is_none()),
+            "it may pass"
+        );
+        assert!(matches!(
+            change(stored("/", 200, &[("X-Robots-Tag", "noindex, max-snippet:9")], PAGE)),
+            Some(IndexChange::Gone(_))
+        ));
+        assert!(matches!(
+            change(stored("/", 200, &[("X-Robots-Tag", "otherbot: noindex")], PAGE)),
+            Some(IndexChange::Put(_))
+        ));
+        assert!(change(stored("/robots.txt", 200, &[], "User-agent: *")).is_none());
+    }
+
+    #[test]
+    fn followed_links_are_extracted_and_the_body_is_dropped() {
+        let read = analyse_alone(stored("/", 200, &[], PAGE));
+        assert_eq!(read.page.unwrap().follow[0].url.as_str(), "http://example.org/next");
+        assert!(matches!(read.stored.record.content, Content::Response(r) if r.body.is_empty()));
+    }
+}

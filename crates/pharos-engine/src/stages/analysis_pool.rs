@@ -1,0 +1,84 @@
+//! The thread pool that analyses pages, and the content extraction rules.
+
+use std::borrow::Cow;
+use std::{fs, thread};
+
+use pharos_core::config::Config;
+use pharos_core::{PageObject, PageUrl};
+use pharos_html::{RuleSet, Weighing, Wish};
+use pharos_store::{Library, StoredRecord};
+use rayon::prelude::*;
+
+use crate::EngineError;
+use crate::stages::analyse::{AnalysedRecord, AnalysisDepth, analyse};
+
+/// Analyses records on all cores.
+pub(crate) struct AnalysisPool {
+    pool: rayon::ThreadPool,
+    extractor: Extractor,
+}
+
+/// Settings of content extraction.
+pub(crate) struct Extractor {
+    rules: Cow<'static, RuleSet>,
+    weighing: Weighing,
+}
+
+impl AnalysisPool {
+    /// Creates a pool with the threads and rules of the configuration.
+    pub(crate) fn from_config(config: &Config) -> Result<Self, EngineError> {
+        let threads = analysis_threads(config);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|n| format!("read-{n}"));
+        let pool = pool.build().map_err(|_| EngineError::StageFailed("reading"))?;
+        Ok(Self { pool, extractor: Extractor::from_config(config)? })
+    }
+
+    /// Analyses a group of records, keeping their order.
+    pub(crate) fn analyse(
+        &self,
+        group: Vec<StoredRecord>,
+        library: &dyn Library,
+        config: &Config,
+        depth: AnalysisDepth,
+    ) -> Vec<AnalysedRecord> {
+        let analyse_one = |stored| analyse(stored, library, config, &self.extractor, depth);
+        self.pool.install(|| group.into_par_iter().map(analyse_one).collect())
+    }
+}
+
+impl Extractor {
+    pub(crate) fn from_config(config: &Config) -> Result<Self, EngineError> {
+        let rules = RuleSet::named(&config.clean.rules, |path| fs::read_to_string(path))?;
+        Ok(Self { rules, weighing: Weighing::from(&config.clean) })
+    }
+
+    /// Extracts the page object.
+    pub(crate) fn extract(&self, url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> PageObject {
+        let options = Wish { rules: &self.rules, weighing: self.weighing, ..Wish::default() };
+        pharos_html::understand_as(url, content_type, body, &options)
+    }
+}
+
+/// Returns the number of analysis threads.
+pub(crate) fn analysis_threads(config: &Config) -> usize {
+    match config.engine.threads {
+        0 => thread::available_parallelism().map_or(1, usize::from),
+        n => n,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unreadable_rules_are_reported_at_once() {
+        let mut config = Config::default();
+        for (rules, part) in [("no/such/file.toml", "clean.rules"), (file!(), "clean.rules")] {
+            config.clean.rules = rules.into();
+            let error =
+                Extractor::from_config(&config).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(part) && error.contains(rules), "{error}");
+        }
+    }
+}

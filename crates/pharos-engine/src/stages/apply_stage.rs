@@ -1,0 +1,410 @@
+//! The apply stage: writes analysed records to the catalog, the derived stores and the index, in library order.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use pharos_core::config::Config;
+use pharos_core::{LibraryPosition, PageId, PageUrl, SiteName};
+use pharos_crawl::{Absorbed, PageFacts, Says, Scoping, Shown, changes};
+use pharos_graph::anchors::telling;
+use pharos_index::{Change as IndexChange, EmbeddedIndex, Index, IndexError, Query, Wish};
+use pharos_store::Change as CatalogChange;
+use pharos_store::{Catalog, Content, DerivedWriter, Event, PageState, PageStory, Record, Removal};
+use tokio::sync::watch;
+use tracing::{debug, info, warn};
+
+use crate::EngineError;
+use crate::stages::analyse::{AnalysedRecord, AnalysisDepth, current_version, is_searchable};
+use crate::stages::carry_over::CarryOver;
+
+/// Applies records to the catalog, the derived stores and the latest index generation.
+///
+/// Each store remembers the library position it has applied; replay starts from the lowest of them.
+pub(crate) struct RecordApplier {
+    /// Current settings; operators can change them while the engine runs.
+    config: watch::Receiver<Arc<Config>>,
+    catalog: Arc<dyn Catalog>,
+    scoping: Scoping,
+    catalog_at: LibraryPosition,
+    /// `None` if this run does not write derived data; a later run derives it from the library.
+    derived: Option<DerivedWriter>,
+    index: Option<IndexUpdater>,
+    carry: CarryOver,
+}
+
+struct IndexUpdater {
+    index: Arc<EmbeddedIndex>,
+    /// Changes not yet passed to the index.
+    pending: Vec<IndexChange>,
+    /// Position up to which records were passed to the index, committed or not.
+    at: LibraryPosition,
+    committed: LibraryPosition,
+    last_commit: Instant,
+}
+
+impl RecordApplier {
+    pub(crate) fn new(
+        config: watch::Receiver<Arc<Config>>,
+        catalog: Arc<dyn Catalog>,
+        derived: Option<DerivedWriter>,
+        index: Option<Arc<EmbeddedIndex>>,
+        carry: CarryOver,
+    ) -> Result<Self, EngineError> {
+        let index = match index {
+            None => None,
+            Some(index) => {
+                let at = index.absorbed()?;
+                Some(IndexUpdater {
+                    index,
+                    pending: Vec::new(),
+                    at,
+                    committed: at,
+                    last_commit: Instant::now(),
+                })
+            }
+        };
+        let scoping = Scoping::load(&*catalog, &config.borrow().crawl)?;
+        let catalog_at = catalog.absorbed()?;
+        Ok(Self { config, catalog, scoping, catalog_at, derived, index, carry })
+    }
+
+    /// Returns the position from which the library must be replayed for every store to catch up.
+    pub(crate) fn replay_start(&self) -> LibraryPosition {
+        let derived = self.derived.as_ref().map_or(self.catalog_at, DerivedWriter::reached);
+        let at = self.catalog_at.min(derived);
+        self.index.as_ref().map_or(at, |updater| updater.at.min(at))
+    }
+
+    /// Returns how thoroughly pages must be analysed for the stores of this run.
+    pub(crate) fn analysis_depth(&self) -> AnalysisDepth {
+        let needs_language = !self.config.borrow().crawl.wanted.is_empty();
+        let no_consumers = self.derived.is_none() && self.index.is_none();
+        if no_consumers && !needs_language { AnalysisDepth::Links } else { AnalysisDepth::Everything }
+    }
+
+    /// Applies a group of records and returns the outcome that the crawler needs.
+    pub(crate) fn apply(&mut self, group: Vec<AnalysedRecord>) -> Result<Absorbed, EngineError> {
+        let mut absorbed = Absorbed::default();
+        let Some(end) = group.last().map(|r| r.stored.next) else { return Ok(absorbed) };
+        let mut all = Vec::new();
+        let config = Arc::clone(&self.config.borrow());
+        let rules_before = self.scoping.rules().clone();
+        // Records the catalog has already applied must not reinstate the rules in force at that time.
+        let mut then = (group[0].stored.next <= self.catalog_at).then(|| self.scoping.clone());
+        for read in &group {
+            let scoping = match &mut then {
+                Some(then) if read.stored.next <= self.catalog_at => then,
+                _ => &mut self.scoping,
+            };
+            let summary = read.page.as_ref().map(|summary| PageFacts {
+                links: &summary.follow,
+                listed: &summary.listed,
+                kind: summary.kind,
+                indexable: is_searchable(&summary.page),
+                digest: summary.digest,
+                text: summary.text,
+                says: Says {
+                    title: &summary.page.title,
+                    text: &summary.page.text,
+                    language: &summary.page.lang,
+                    charset: &summary.page.charset,
+                },
+            });
+            let mut changes = changes(scoping, &config.crawl, &read.stored, summary);
+            if read.stored.next <= self.catalog_at {
+                // The catalog has applied this record; only the `Visited` changes are needed, to detect outdated responses.
+                changes.retain(|change| matches!(change, CatalogChange::Visited { .. }));
+            }
+            all.extend(changes);
+        }
+        let applied = self.catalog.apply(&all, end)?;
+        self.catalog_at = self.catalog_at.max(end);
+        absorbed.woken = applied.woken;
+        absorbed.new_rules = *self.scoping.rules() != rules_before;
+        for change in all {
+            match change {
+                CatalogChange::Removed(what) => absorbed.removed.push(what),
+                CatalogChange::Seed { .. } | CatalogChange::Alias { .. } => absorbed.new_rules = true,
+                CatalogChange::Recrawl { url, whole_site: false, .. } => absorbed.wanted.push(url.id()),
+                _ => {}
+            }
+        }
+        absorbed.pages = group
+            .iter()
+            .map(|r| &r.stored.record)
+            .filter(|r| is_fetch_attempt(r))
+            .map(|r| r.url.id())
+            .collect();
+        absorbed.shown = group
+            .iter()
+            .filter_map(|read| {
+                let page = read.stored.record.url.clone();
+                let again = read.stored.record.again;
+                read.page.as_ref().map(|summary| Shown { page, again, sketch: summary.sketch })
+            })
+            .collect();
+        if self.index.as_ref().is_some_and(|updater| end > updater.at) {
+            self.index_group(&group, &applied.outdated.into_iter().collect(), end)?;
+        }
+        if let Some(derived) = &mut self.derived {
+            derived.add(group.into_iter().map(AnalysedRecord::analysed))?;
+        }
+        Ok(absorbed)
+    }
+
+    fn index_group(
+        &mut self,
+        group: &[AnalysedRecord],
+        outdated: &HashSet<(PageId, LibraryPosition)>,
+        end: LibraryPosition,
+    ) -> Result<(), EngineError> {
+        let Some(updater) = &mut self.index else { return Ok(()) };
+        let at = updater.at;
+        let before = updater.index.snapshot()?;
+        self.carry.refresh();
+        for read in group.iter().filter(|r| r.stored.next > at) {
+            let record = &read.stored.record;
+            let id = record.url.id();
+            let mut change = match &record.content {
+                // Pages of a mirror site are not indexed.
+                Content::Response(_) if self.scoping.is_copy(&record.url) => None,
+                _ if outdated.contains(&(id, read.stored.position))
+                    && !is_shown_version(&*self.catalog, id, read.stored.position)? =>
+                {
+                    None
+                }
+                Content::Event(Event::Removed { what: Removal::Site(site) }) => {
+                    updater.remove_site(site)?;
+                    None
+                }
+                Content::Event(Event::Alias { .. }) => {
+                    updater.remove_copy(&*self.catalog, &record.url)?;
+                    None
+                }
+                // A deletion from a data feed applies unless a newer version exists.
+                Content::Event(Event::Deleted) => {
+                    let versions = self.catalog.versions(id)?;
+                    current_version(&versions)
+                        .is_none_or(|v| v.at <= record.at)
+                        .then_some(IndexChange::Gone(id))
+                }
+                // A page that the crawler may no longer fetch is removed from the index.
+                Content::Event(Event::Refused { .. }) => {
+                    let versions = self.catalog.versions(id)?;
+                    current_version(&versions)
+                        .is_some_and(|v| v.at <= record.at)
+                        .then_some(IndexChange::Gone(id))
+                }
+                _ => read.index_change(),
+            };
+            if let Some(IndexChange::Put(document)) = &mut change {
+                let text = read.page.as_ref().map_or(0, |summary| summary.text);
+                self.carry.complete(document, text, before.figures_of(id)?);
+                if let Some(story) = self.catalog.page(id)?
+                    && let Some(anchor) = telling(&story.anchor)
+                    && !document.anchors.iter().any(|known| known.text == anchor)
+                {
+                    document.anchors.push(anchor.into());
+                }
+            }
+            updater.pending.extend(change);
+        }
+        updater.apply()?;
+        updater.at = end;
+        Ok(())
+    }
+
+    /// Commits the index when a commit is due and serves pending builder requests. Called periodically.
+    pub(crate) fn tick(&mut self, generations: &pharos_index::Generations) -> Result<(), EngineError> {
+        let config = Arc::clone(&self.config.borrow());
+        match &mut self.index {
+            Some(updater) => {
+                if updater.at > updater.committed
+                    && updater.last_commit.elapsed() >= config.index.commit_every
+                {
+                    updater.commit()?;
+                }
+                if generations.waiting().is_some() {
+                    updater.commit()?;
+                    log_builder_request(updater.index.fulfil_wish());
+                }
+            }
+            // A crawl without indexing still owns the chain of generations.
+            None if generations.waiting().is_some() => match open_index(generations, &config) {
+                Ok(index) => log_builder_request(index.fulfil_wish()),
+                Err(error) => {
+                    generations.wish_done();
+                    warn!(%error, "builder request failed");
+                }
+            },
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Flushes the derived stores and commits the index.
+    pub(crate) fn finish(&mut self) -> Result<(), EngineError> {
+        if let Some(derived) = &mut self.derived {
+            derived.flush()?;
+        }
+        self.index.as_mut().map_or(Ok(()), IndexUpdater::commit)
+    }
+}
+
+impl IndexUpdater {
+    fn apply(&mut self) -> Result<(), EngineError> {
+        Ok(self.index.apply(std::mem::take(&mut self.pending))?)
+    }
+
+    /// Removes every URL of a site from the index, including URLs indexed as copies of another page.
+    ///
+    /// Commits first, so that the search sees all changes applied so far.
+    fn remove_site(&mut self, site: &SiteName) -> Result<(), EngineError> {
+        self.apply()?;
+        self.index.commit(self.at)?;
+        let snapshot = self.index.snapshot()?;
+        let found = snapshot.search_addresses(&Query::Site(site.host().to_string()), usize::MAX)?;
+        // The query also matches subdomains and other ports.
+        let pages = found.candidates.iter().map(|candidate| candidate.page);
+        self.pending.extend(pages.filter(|page| page.site() == site.id()).map(IndexChange::Gone));
+        Ok(())
+    }
+
+    /// Removes every page of a site under the scheme of `home`.
+    fn remove_copy(&mut self, catalog: &dyn Catalog, home: &PageUrl) -> Result<(), EngineError> {
+        let before = self.pending.len();
+        self.remove_site(&home.site())?;
+        let mut removed = self.pending.split_off(before.min(self.pending.len()));
+        for change in removed.drain(..) {
+            let IndexChange::Gone(page) = change else { continue };
+            if catalog.page(page)?.is_some_and(|story| story.url.is_https() == home.is_https()) {
+                self.pending.push(IndexChange::Gone(page));
+            }
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        if self.at > self.committed {
+            self.index.commit(self.at)?;
+            self.committed = self.at;
+            debug!(position = %self.at, "committed");
+        }
+        self.last_commit = Instant::now();
+        Ok(())
+    }
+}
+
+/// Returns `true` if this version is the one shown to users, although a newer response was an error.
+fn is_shown_version(
+    catalog: &dyn Catalog,
+    page: PageId,
+    position: LibraryPosition,
+) -> Result<bool, EngineError> {
+    let gone = |story: PageStory| matches!(story.state, PageState::Deleted | PageState::Removed);
+    if catalog.page(page)?.is_none_or(gone) {
+        return Ok(false);
+    }
+    Ok(current_version(&catalog.versions(page)?).is_some_and(|v| v.position == position))
+}
+
+/// Returns `true` if the record describes an attempt to fetch a page.
+fn is_fetch_attempt(record: &Record) -> bool {
+    match &record.content {
+        Content::Response(_) | Content::Revisit(_) => true,
+        Content::Event(event) => matches!(event, Event::Failed { .. } | Event::Refused { .. }),
+    }
+}
+
+/// Logs the outcome of a builder request. A failed request concerns the builder only; the crawl continues.
+fn log_builder_request(fulfilled: Result<Option<Wish>, IndexError>) {
+    match fulfilled {
+        Ok(wish) => info!(?wish, "builder request done"),
+        Err(error) => warn!(%error, "builder request failed"),
+    }
+}
+
+/// Opens the index for writing, as the owner of the data directory.
+///
+/// An index of an older format is discarded; replay rebuilds it from the library.
+pub(crate) fn open_index(
+    generations: &pharos_index::Generations,
+    config: &Config,
+) -> Result<EmbeddedIndex, EngineError> {
+    let open = || {
+        let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
+        EmbeddedIndex::open_writer(generations.dir(), memory, body_limit)
+    };
+    match open() {
+        // Everything in it is replayed from the library.
+        Err(error @ IndexError::OlderFormat { .. }) => {
+            info!(%error, "rebuilding the index from the library");
+            let _builder = generations.lock_builder()?;
+            generations.start_over(None)?;
+            Ok(open()?)
+        }
+        opened => {
+            let index = opened?;
+            roll_back_damaged_history(&index)?;
+            Ok(index)
+        }
+    }
+}
+
+/// Replaces a damaged history generation by the previous one, permanently.
+///
+/// If that leaves a gap, the owner replays the library from there, so it must not have started to apply records.
+pub(crate) fn roll_back_damaged_history(index: &EmbeddedIndex) -> Result<(), EngineError> {
+    if let Some(damaged) = index.refused()? {
+        index.close_gap()?;
+        let back = index.roll_back()?;
+        let before = back.history.map_or(0, |history| history.number);
+        warn!(damaged = damaged.number, before, "rolled back to the previous history generation");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::Timestamp;
+    use pharos_index::{Copy, Document, HistoryBuilder};
+
+    use super::*;
+
+    fn url(address: &str) -> PageUrl {
+        PageUrl::parse(&format!("http://{address}")).unwrap()
+    }
+
+    fn page(address: &str, copies: &[&str]) -> Document {
+        let at = LibraryPosition::START;
+        let copy = |address: &&str| Copy { url: url(address), position: at, fetched: Timestamp::EPOCH };
+        Document { copies: copies.iter().map(copy).collect(), ..Document::new(url(address)) }
+    }
+
+    #[test]
+    fn a_site_that_is_removed_is_gone_from_the_copies_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let index = Arc::new(EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap());
+        let _builder = index.generations().lock_builder().unwrap();
+        let mut history = HistoryBuilder::begin(index.generations(), 1, 16 << 20, 1 << 20).unwrap();
+        history.add(&page("a.example/", &["b.example/1", "b.example/2", "sub.b.example/"])).unwrap();
+        history.add(&page("b.example/3", &["b.example/4", "c.example/"])).unwrap();
+        history.add(&page("b.example/5", &[])).unwrap();
+        index.generations().install(history.finish(LibraryPosition::START).unwrap()).unwrap();
+
+        let at = LibraryPosition { file: 1, offset: 1 };
+        let last_commit = Instant::now();
+        let mut updater =
+            IndexUpdater { index: Arc::clone(&index), pending: Vec::new(), at, committed: at, last_commit };
+        updater.remove_site(&url("b.example/").site()).unwrap();
+        updater.apply().unwrap();
+        index.commit(at).unwrap();
+        let snapshot = index.snapshot().unwrap();
+        let left = snapshot.search_addresses(&Query::All, 9).unwrap().candidates;
+        let mut left: Vec<String> = snapshot.cards(&left).unwrap().into_iter().map(|card| card.url).collect();
+        left.sort();
+        assert_eq!(left, ["http://a.example/", "http://c.example/", "http://sub.b.example/"]);
+        assert_eq!(snapshot.pages().unwrap(), 2);
+    }
+}

@@ -1,0 +1,172 @@
+//! The ingest pipeline: stores records in the library and applies them to all stores, without a crawl.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use pharos_core::config::Config;
+use pharos_core::{Clock, LibraryPosition};
+use pharos_crawl::rules_of;
+use pharos_index::Generations;
+use pharos_store::{Catalog, Library, Record, StoreError, StoredRecord};
+use tokio::sync::watch;
+use tracing::{info, warn};
+
+use crate::EngineError;
+use crate::control::dispatch::NOT_RUNNING;
+use crate::control::orders::{Order, OrderQueue};
+use crate::stages::analysis_pool::AnalysisPool;
+use crate::stages::apply_stage::RecordApplier;
+
+/// Maximum number of records in a group, and of bytes of their bodies.
+const GROUP: usize = 64;
+const GROUP_BYTES: usize = 16 << 20;
+
+/// Ingests records in groups: appends them to the library, analyses them on all cores, applies them to every store.
+pub struct IngestPipeline {
+    pub(crate) config: watch::Receiver<Arc<Config>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) library: Arc<dyn Library>,
+    pub(crate) catalog: Arc<dyn Catalog>,
+    pub(crate) orders: OrderQueue,
+    pub(crate) generations: Generations,
+    pub(crate) pool: AnalysisPool,
+    pub(crate) applier: RecordApplier,
+}
+
+impl IngestPipeline {
+    /// Ingests records in order. They are durable when this returns, and searchable after the next commit.
+    pub fn append(&mut self, records: Vec<Record>) -> Result<(), EngineError> {
+        let positions = self.library.append(&records)?;
+        let stored = positions.into_iter().zip(records);
+        let group =
+            stored.map(|((position, next), record)| StoredRecord { position, next, record }).collect();
+        self.apply(group)
+    }
+
+    /// Commits everything ingested so far, which makes it searchable.
+    pub fn finish(&mut self) -> Result<(), EngineError> {
+        self.applier.finish()
+    }
+
+    /// Executes an order.
+    pub(crate) fn execute_order(&mut self, order: &Order) -> Result<(), EngineError> {
+        let rules = self.catalog.rules()?.unwrap_or_else(|| rules_of(&self.config.borrow().crawl));
+        self.append(order.records(self.clock.now(), rules, &*self.catalog))
+    }
+
+    /// Executes pending orders.
+    pub(crate) fn execute_pending_orders(&mut self) -> Result<(), EngineError> {
+        for (path, order) in self.orders.pending() {
+            if matches!(order, Order::Crawl(_)) {
+                self.orders.resolve(&path, Err(&NOT_RUNNING));
+                continue;
+            }
+            let done = self.execute_order(&order).and_then(|()| self.finish());
+            self.orders.resolve(&path, done.as_ref().copied().map_err(|e| e as &dyn std::fmt::Display));
+            done?;
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, group: Vec<StoredRecord>) -> Result<(), EngineError> {
+        let (depth, config) = (self.applier.analysis_depth(), Arc::clone(&self.config.borrow()));
+        self.applier.apply(self.pool.analyse(group, &*self.library, &config, depth))?;
+        self.applier.tick(&self.generations)
+    }
+
+    /// Applies all records that the stores have not applied. `go_on` receives the number of records after each group.
+    pub(crate) fn replay(&mut self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<(), EngineError> {
+        let (started, first, mut records) = (Instant::now(), self.applier.replay_start(), 0);
+        let end = self.library.end()?;
+        // Closing a gap can advance a store far beyond the replayed file.
+        let mut from = first;
+        while from < end {
+            let (count, next) = self.replay_file(from, &mut |n| go_on(records + n))?;
+            records += count;
+            from = next.max(self.applier.replay_start());
+        }
+        if first < end {
+            self.applier.finish()?;
+            info!(records, from = %first, took = ?started.elapsed(), "replayed the library");
+        }
+        Ok(())
+    }
+
+    /// Replays the rest of one file. Returns the number of records and the position to continue at.
+    fn replay_file(
+        &mut self,
+        from: LibraryPosition,
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(u64, LibraryPosition), EngineError> {
+        let to = LibraryPosition { file: from.file + 1, offset: 0 };
+        let mut scan = self.library.scan(from, Some(to))?;
+        let mut records = 0;
+        loop {
+            let group = next_group(&mut scan)?;
+            if group.is_empty() {
+                return Ok((records, to));
+            }
+            records += group.len() as u64;
+            self.apply(group)?;
+            if !go_on(records) {
+                self.applier.finish()?;
+                return Err(EngineError::Stopped);
+            }
+        }
+    }
+}
+
+/// Returns the next group of a scan. Damaged records are reported and skipped.
+pub(crate) fn next_group(
+    scan: &mut dyn Iterator<Item = Result<StoredRecord, StoreError>>,
+) -> Result<Vec<StoredRecord>, EngineError> {
+    let (mut group, mut bytes) = (Vec::new(), 0);
+    for stored in scan {
+        match stored {
+            Ok(stored) => {
+                bytes += stored.record.body_size();
+                group.push(stored);
+            }
+            Err(damage @ StoreError::Damaged { .. }) => warn!("{damage}"),
+            Err(error) => return Err(error.into()),
+        }
+        if group.len() == GROUP || bytes >= GROUP_BYTES {
+            break;
+        }
+    }
+    Ok(group)
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_core::{PageUrl, Timestamp};
+    use pharos_store::{Content, DataDir, DerivedWriter, PageState, Response};
+    use tokio::sync::watch;
+
+    use super::*;
+    use crate::Engine;
+
+    #[test]
+    fn data_that_a_crawl_did_not_derive_is_derived_later() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::at(dir.path());
+        let engine = Engine::open(data.clone(), Config::default(), "crawl", false).unwrap();
+        let url = PageUrl::parse("http://example.org/").unwrap();
+        let body = b"<title>Tower</title><p>It is tall.".to_vec();
+        let response = Response { status: 200, body, ..Response::default() };
+        let record = Record::new(url.clone(), Timestamp::EPOCH, Content::Response(response));
+        let mut crawl = engine.ingest_deriving(false, &mut |_| true).unwrap();
+        crawl.append(vec![record]).unwrap();
+        crawl.finish().unwrap();
+        assert_eq!(engine.catalog().page(url.id()).unwrap().unwrap().state, PageState::Stored);
+
+        let derived = || DerivedWriter::open(&data.library(), pharos_html::VERSION).unwrap().absorbed();
+        let end = engine.library().end().unwrap();
+        assert!(derived() < end);
+        let crawl = engine.ingest_deriving(false, &mut |_| panic!("nothing to replay")).unwrap();
+        assert_eq!(crawl.applier.replay_start(), end);
+        let (_stop, stopped) = watch::channel(false);
+        engine.ingest(&stopped).unwrap().finish().unwrap();
+        assert_eq!(derived(), end);
+    }
+}

@@ -1,0 +1,61 @@
+//! Size of a data directory: pages, sites and bytes, for readers beside the owner.
+
+use std::fs;
+use std::path::Path;
+
+use pharos_index::{Current, EmbeddedIndex, Generations, Index};
+use pharos_store::{Catalog, CatalogCounts, DataDir, SiteCounts, SqliteCatalog};
+use serde::Serialize;
+
+use crate::EngineError;
+
+/// Numbers about a data directory.
+#[derive(Clone, Debug, Serialize)]
+pub struct DataDirStatus {
+    pub catalog: CatalogCounts,
+    /// The largest sites.
+    pub sites: Vec<SiteCounts>,
+    /// Number of links refused by each crawl rule.
+    pub filtered: Vec<(String, u64)>,
+    /// Pages in the index.
+    pub searchable: u64,
+    pub generations: Current,
+    pub library_bytes: u64,
+    pub catalog_bytes: u64,
+    pub index_bytes: u64,
+}
+
+/// StageMetrics pages, sites and bytes of a data directory.
+pub fn data_dir_status(data: &DataDir) -> Result<DataDirStatus, EngineError> {
+    let catalog = SqliteCatalog::open_reader(&data.catalog())?;
+    let (counts, sites, filtered) = match &catalog {
+        Some(catalog) => (catalog.counts()?, catalog.sites(10)?, catalog.filtered()?),
+        None => Default::default(),
+    };
+    let index = EmbeddedIndex::open_reader(&data.index())?;
+    Ok(DataDirStatus {
+        catalog: counts,
+        sites,
+        filtered,
+        searchable: index.snapshot()?.pages()?,
+        generations: Generations::at(data.index()).current()?,
+        library_bytes: disk_usage(&data.library()),
+        catalog_bytes: disk_usage(&data.catalog()),
+        index_bytes: disk_usage(&data.index()),
+    })
+}
+
+/// Returns the size of a file, or of all files of a folder. Files that vanish meanwhile do not count.
+pub(crate) fn disk_usage(path: &Path) -> u64 {
+    let Ok(meta) = fs::metadata(path) else { return 0 };
+    if !meta.is_dir() {
+        return meta.len();
+    }
+    fs::read_dir(path).map_or(0, |entries| entries.flatten().map(|e| disk_usage(&e.path())).sum())
+}
+
+/// Returns the free bytes of the file system of `path`, if known.
+pub(crate) fn free_disk_space(path: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(path).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}

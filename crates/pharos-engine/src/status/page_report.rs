@@ -1,0 +1,151 @@
+//! The page report: the catalog entry of one page and its stored versions.
+
+use std::fmt;
+
+use pharos_core::config::Config;
+use pharos_core::{Clock as _, PageUrl, SystemClock, Timestamp};
+use pharos_crawl::Explanation;
+use pharos_store::{
+    Catalog, Content, DataDir, DiskLibrary, Library, LibraryPosition, PageState, PageStory, Response,
+    RobotsState, SqliteCatalog, StoreError, Version,
+};
+use serde::Serialize;
+
+use crate::EngineError;
+
+/// The report of one page.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageReport {
+    /// The catalog entry.
+    #[serde(flatten)]
+    pub page: PageStory,
+    /// The reason why the page is not fetched; `page.reason` gives it as text.
+    #[serde(skip)]
+    pub waits_for: Option<WaitReason>,
+    /// Stored versions, newest first.
+    pub versions: Vec<StoredVersion>,
+    /// Pages with identical bytes, a limited number.
+    pub same: Vec<PageUrl>,
+}
+
+/// The reason why a waiting page is not fetched, other than its turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WaitReason {
+    /// Its site is a mirror of the one with this home page.
+    Original(PageUrl),
+    /// Its robots.txt was unreachable at this time.
+    RobotsTxt(Timestamp, String),
+    /// Its server requested no access before this time.
+    Moment(Timestamp),
+}
+
+impl fmt::Display for WaitReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Original(of) => write!(f, "not fetched: its site is a mirror of {of}"),
+            Self::RobotsTxt(at, reason) => {
+                write!(f, "waits for its robots.txt, which was unreachable at {at}: {reason}")
+            }
+            Self::Moment(until) => write!(f, "waits until {until}, as its server requested"),
+        }
+    }
+}
+
+/// One version of a page.
+#[derive(Clone, Debug, Serialize)]
+pub struct StoredVersion {
+    #[serde(flatten)]
+    pub version: Version,
+    /// Availability of its content.
+    pub kept: VersionContent,
+}
+
+/// Availability of the content of a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VersionContent {
+    /// Stored completely; size in bytes.
+    Whole(usize),
+    /// Identical to an earlier version.
+    Unchanged,
+    /// Dropped by the retention policy.
+    Dropped,
+    /// Unreadable.
+    Damaged,
+}
+
+/// Returns the report of a page, or `None` if the catalog does not contain it.
+pub fn page_report(data: &DataDir, url: &PageUrl) -> Result<Option<PageReport>, EngineError> {
+    recent_page_report(data, url, usize::MAX)
+}
+
+/// Like [`page_report`], with at most `most` versions, the newest. Each version is read.
+pub fn recent_page_report(
+    data: &DataDir,
+    url: &PageUrl,
+    most: usize,
+) -> Result<Option<PageReport>, EngineError> {
+    let Some(catalog) = SqliteCatalog::open_reader(&data.catalog())? else { return Ok(None) };
+    let Some(mut page) = catalog.page(url.id())? else { return Ok(None) };
+    let is_waiting = page.state == PageState::Waiting;
+    let waits_for = if is_waiting { wait_reason(&catalog, url)? } else { None };
+    if is_waiting {
+        page.reason = waits_for.as_ref().map(WaitReason::to_string);
+    }
+    let library = DiskLibrary::open_reader(&data.library())?;
+    let mut versions = Vec::new();
+    for version in catalog.versions(url.id())?.into_iter().take(most) {
+        let kept = match library.read(version.position).map(|stored| stored.record.content) {
+            Ok(Content::Response(response)) => VersionContent::Whole(response.body.len()),
+            Ok(Content::Revisit(_)) => VersionContent::Unchanged,
+            Ok(Content::Event(_)) | Err(StoreError::NoRecord(_)) => VersionContent::Dropped,
+            Err(_) => VersionContent::Damaged,
+        };
+        versions.push(StoredVersion { version, kept });
+    }
+    let same = identical_pages(&catalog, &page)?;
+    Ok(Some(PageReport { page, waits_for, versions, same }))
+}
+
+/// Returns pages whose current response has the same content.
+fn identical_pages(catalog: &dyn Catalog, page: &PageStory) -> Result<Vec<PageUrl>, StoreError> {
+    /// Maximum number of pages returned.
+    const SHOWN: usize = 20;
+    let Some(text) = page.text.filter(|_| page.state == PageState::Stored) else { return Ok(Vec::new()) };
+    let mut same = Vec::new();
+    for (url, _) in catalog.pages_with_text(text, SHOWN + 1)? {
+        let digest = catalog.page(url.id())?.and_then(|other| other.digest);
+        if url != page.url && digest == page.digest {
+            same.push(url);
+        }
+    }
+    same.truncate(SHOWN);
+    Ok(same)
+}
+
+/// Returns the reason why a waiting page is not fetched, other than its turn.
+fn wait_reason(catalog: &dyn Catalog, url: &PageUrl) -> Result<Option<WaitReason>, StoreError> {
+    if let Some((_, of)) = catalog.aliases()?.into_iter().find(|(home, _)| *home == url.home()) {
+        return Ok(Some(WaitReason::Original(of)));
+    }
+    if let Some(robots) = catalog.robots(&url.robots_txt())?
+        && robots.state == RobotsState::Unreachable
+        && robots.before.is_none()
+    {
+        return Ok(Some(WaitReason::RobotsTxt(robots.at, robots.reason.unwrap_or_default())));
+    }
+    let not_before = catalog.site(url.site().id())?.and_then(|site| site.not_before);
+    Ok(not_before.filter(|until| *until > SystemClock.now()).map(WaitReason::Moment))
+}
+
+/// Explains how the rules of the current crawl apply to a URL.
+pub fn explain_crawl_rules(data: &DataDir, config: &Config, url: &str) -> Result<Explanation, EngineError> {
+    let catalog = SqliteCatalog::open_reader(&data.catalog())?;
+    let catalog = catalog.as_ref().map(|catalog| catalog as &dyn Catalog);
+    Ok(pharos_crawl::explain(catalog, &config.crawl, &[], url)?)
+}
+
+/// Reads the response of a version.
+pub fn read_version(data: &DataDir, position: LibraryPosition) -> Result<Response, EngineError> {
+    Ok(DiskLibrary::open_reader(&data.library())?.response(position)?)
+}

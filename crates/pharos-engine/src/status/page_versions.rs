@@ -1,0 +1,144 @@
+//! The distinct versions of a page. Consecutive responses with the same content are merged; bodies are not read.
+
+use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+use pharos_store::{Catalog as _, DataDir, Library, SqliteCatalog, Version};
+
+use crate::EngineError;
+
+/// A period during which the content of a page did not change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageVersion {
+    /// Time of the first response.
+    pub since: Timestamp,
+    /// Time of the last response.
+    pub until: Timestamp,
+    /// Position of the last response.
+    newest: LibraryPosition,
+    /// Position of the first response, which is kept as long as a later one refers to it.
+    oldest: LibraryPosition,
+}
+
+impl PageVersion {
+    /// Returns a readable position of this version, or `None` if it was dropped or is damaged.
+    pub fn position(&self, library: &dyn Library) -> Option<LibraryPosition> {
+        [self.newest, self.oldest].into_iter().find(|position| library.has_answer(*position))
+    }
+}
+
+/// The versions of a page, newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageVersions {
+    /// Each version with the positions of its responses.
+    versions: Vec<(PageVersion, Vec<LibraryPosition>)>,
+    /// Whether the page was removed permanently.
+    pub is_removed: bool,
+}
+
+impl PageVersions {
+    /// Reads the versions from the catalog. Empty if there is no catalog.
+    pub fn of(data: &DataDir, url: &PageUrl) -> Result<Self, EngineError> {
+        let Some(catalog) = SqliteCatalog::open_reader(&data.catalog())? else { return Ok(Self::default()) };
+        if catalog.is_removed(url)? {
+            return Ok(Self { is_removed: true, ..Self::default() });
+        }
+        Ok(Self { versions: fold(&catalog.versions(url.id())?), is_removed: false })
+    }
+
+    /// Returns the versions, newest first.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &PageVersion> {
+        self.versions.iter().map(|(version, _)| version)
+    }
+
+    /// Returns the version that contains a response.
+    pub fn holding(&self, position: LibraryPosition) -> Option<&PageVersion> {
+        self.versions.iter().find(|(_, answers)| answers.contains(&position)).map(|(version, _)| version)
+    }
+
+    /// Returns the newest readable version that began by the end of this second, with its position.
+    pub fn at(&self, moment: Timestamp, library: &dyn Library) -> Option<(&PageVersion, LibraryPosition)> {
+        let mut began = self.iter().filter(|version| version.since.seconds() <= moment.seconds());
+        began.find_map(|version| Some((version, version.position(library)?)))
+    }
+}
+
+/// Merges consecutive responses with the same content. Redirects and errors are ignored.
+fn fold(answers: &[Version]) -> Vec<(PageVersion, Vec<LibraryPosition>)> {
+    let mut versions: Vec<(PageVersion, Vec<LibraryPosition>)> = Vec::new();
+    let mut digest = None;
+    for answer in answers.iter().filter(|answer| (200..300).contains(&answer.status)) {
+        match versions.last_mut().filter(|_| digest == Some(answer.digest)) {
+            Some((version, positions)) => {
+                (version.since, version.oldest) = (answer.at, answer.position);
+                positions.push(answer.position);
+            }
+            None => {
+                let (at, position) = (answer.at, answer.position);
+                let version = PageVersion { since: at, until: at, newest: position, oldest: position };
+                versions.push((version, vec![position]));
+            }
+        }
+        digest = Some(answer.digest);
+    }
+    versions
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use pharos_store::{Answered, Change, Content, DiskLibrary, Outcome, Record, Removal, Response, Writing};
+
+    use super::*;
+
+    fn day(n: u32) -> Timestamp {
+        Timestamp::EPOCH.plus(Duration::from_secs(86_400) * n)
+    }
+
+    #[test]
+    fn repeated_answers_are_one_version_and_errors_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::at(dir.path());
+        let url = PageUrl::parse("http://example.org/").unwrap();
+        assert_eq!(PageVersions::of(&data, &url).unwrap(), PageVersions::default());
+
+        let start = LibraryPosition::START;
+        let library =
+            DiskLibrary::open_writer(&data.library(), Writing::default(), start, Timestamp::EPOCH).unwrap();
+        let catalog = SqliteCatalog::open_writer(&data.catalog()).unwrap();
+        let visit = |n: u32, status: u16, body: &str| {
+            let response = Response { status, body: body.into(), ..Response::default() };
+            let record = Record::new(url.clone(), day(n), Content::Response(response));
+            let (position, next) = library.append(&[record]).unwrap()[0];
+            let digest = body.len() as u64;
+            let answered = Answered { status, position, digest, ..Answered::default() };
+            let outcome = Outcome::Answered(answered);
+            let visited = Change::Visited { url: url.clone(), at: day(n), outcome, next_due: None };
+            catalog.apply(&[visited], next).unwrap();
+            position
+        };
+        let first = visit(1, 200, "one");
+        let again = visit(2, 200, "one");
+        visit(3, 503, "");
+        let once_more = visit(4, 200, "one");
+        let second = visit(5, 200, "another");
+        let back = visit(7, 200, "one");
+
+        let versions = PageVersions::of(&data, &url).unwrap();
+        let days: Vec<_> = versions.iter().map(|version| (version.since, version.until)).collect();
+        assert_eq!(days, [(day(7), day(7)), (day(5), day(5)), (day(1), day(4))]);
+        for position in [first, again, once_more] {
+            assert_eq!(versions.holding(position).unwrap().since, day(1));
+        }
+        assert_eq!(versions.holding(back).unwrap().since, day(7));
+        assert_eq!(versions.holding(LibraryPosition::START), None);
+
+        let at = |moment| versions.at(moment, &library).map(|(_, position)| position);
+        assert_eq!((at(day(9)), at(day(6)), at(day(5))), (Some(back), Some(second), Some(second)));
+        assert_eq!((at(day(3)), at(day(1)), at(day(0))), (Some(once_more), Some(once_more), None));
+
+        let later = LibraryPosition { file: 99, offset: 0 };
+        catalog.apply(&[Change::Removed(Removal::Page(url.clone()))], later).unwrap();
+        let versions = PageVersions::of(&data, &url).unwrap();
+        assert!(versions.is_removed && versions.iter().len() == 0);
+    }
+}
