@@ -508,25 +508,25 @@ fn wrong_input_is_told_in_one_line() {
     let import = |arguments: &[&str]| fail(desk.on("data", &["import"]).args(arguments));
     assert!(import(&["nowhere.warc"]).contains("nowhere.warc"));
     assert!(import(&["empty"]).contains("the file is empty"));
-    assert!(import(&["page.html"]).contains("neither WARC, Tianwang nor SOIF"));
+    assert!(import(&["page.html"]).contains("not a WARC, Tianwang or SOIF file"));
     assert!(import(&["-"]).contains("no WARC record"));
     assert!(import(&["folder"]).contains("--base-url"));
     assert!(import(&["folder", "--base-url", "nothing"]).contains("--base-url"));
     desk.file("style/a.css", "p {}");
-    assert!(import(&["style", "--base-url", "http://example.org/"]).contains("no page in it"));
+    assert!(import(&["style", "--base-url", "http://example.org/"]).contains("contains no .html"));
     assert!(fail(&mut desk.on("data", &["load", "nowhere.jsonl"])).contains("nowhere.jsonl"));
     assert!(fail(&mut desk.on("data", &["load", "folder"])).contains("folder"));
 
     succeed(&mut desk.on("data", &["import", "page.html", "--base-url", "http://example.org/"]));
     let export = |arguments: &[&str]| fail(desk.on("data", &["export", "--format"]).args(arguments));
     assert!(export(&["jsonl", "--out", "none/x.jsonl"]).contains("none/x.jsonl"));
-    assert!(export(&["jsonl", "--out", "folder"]).contains("name a file"));
+    assert!(export(&["jsonl", "--out", "folder"]).contains("specify a file"));
     assert!(export(&["tianwang"]).contains("--out"));
     assert!(export(&["tianwang", "--out", "empty"]).contains("empty"));
-    assert!(export(&["jsonl", "--from", "yesterday"]).contains("`yesterday` is no date"));
-    assert!(export(&["jsonl", "--site", "http://example.org/"]).contains("is no site"));
+    assert!(export(&["jsonl", "--from", "yesterday"]).contains("invalid time `yesterday`"));
+    assert!(export(&["jsonl", "--site", "http://example.org/"]).contains("invalid site"));
     let error = fail(&mut desk.on("nothing", &["export", "--format", "warc"]));
-    assert!(error.contains("there is no data directory"), "{error}");
+    assert!(error.contains("not found: start a crawl first"), "{error}");
     let found = desk.on("data", &["export", "--format", "warc", "--query", "unheard-of"]).output().unwrap();
     assert_eq!(found.status.code(), Some(1), "{}", describe(&found));
 }

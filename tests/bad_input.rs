@@ -22,7 +22,7 @@ fn seeds_that_cannot_be_crawled() {
     };
     assert!(crawl(&["no url"]).contains("`no url` is not a URL"));
     assert!(crawl(&["ftp://example.org/"]).contains("only http and https"));
-    assert!(crawl(&[]).contains("give at least one address"));
+    assert!(crawl(&[]).contains("specify at least one URL"));
     assert!(crawl(&["http://127.0.0.1:9/"]).contains("--allow-private"));
     assert!(crawl(&["http://[::ffff:127.0.0.1]:9/"]).contains("--allow-private"));
     // Nobody listens on the discard port of loopback.
@@ -84,7 +84,7 @@ fn readers_of_nothing() {
         &["index", "rollback"],
     ] {
         let error = fail(pharos().arg("--data").arg(dir.path().join("none")).args(command));
-        assert!(error.contains("there is no data directory"), "{error}");
+        assert!(error.contains("not found: start a crawl first"), "{error}");
     }
     // Nothing found is not an error, but not success either.
     let output = pharos().arg("--data").arg(dir.path()).args(["search", "x"]).output().unwrap();
@@ -174,7 +174,7 @@ fn a_full_disk_is_told_and_the_library_stays_whole() {
     let output = limited.output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", describe(&output));
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(error.contains("cannot write") && error.contains("what was stored is safe"), "{error}");
+    assert!(error.contains("cannot write") && error.contains("stored data is safe"), "{error}");
     let kept = rig.stored();
     assert!(!kept.is_empty());
     succeed(&mut rig.crawl("crawl"));

@@ -96,7 +96,7 @@ fn figures_of_the_lists() {
     assert_eq!(field(&other["chain"], TEXT)["tf"].as_array().unwrap().len(), 1);
 
     let words = succeed(&mut desk.on("data", &["index", "stats"]));
-    for part in ["documents", "Zipf", "history-1", "positions", "estimates for field", "queries a second"] {
+    for part in ["documents", "Zipf", "history-1", "positions", "estimates for field", "queries per second"] {
         assert!(words.contains(part), "{part} in {words}");
     }
     let only = desk.json("data", &["index", "stats", "--field", "site"]);
@@ -127,7 +127,7 @@ fn the_story_of_a_term() {
     for unknown in ["dragon", "nu", "…"] {
         let output = desk.on("data", &["index", "explain", unknown]).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{unknown}");
-        assert!(String::from_utf8_lossy(&output.stdout).contains("no page that can be found has it"));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("no searchable page contains it"));
     }
     let long = "ox ".repeat(1_000);
     assert!(fail(&mut desk.on("data", &["index", "explain", &long])).contains("3000 bytes"));

@@ -131,11 +131,11 @@ fn an_order_without_an_engine_is_carried_out_at_once() {
     succeed(&mut rig.pharos(&["remove", &one.url]));
     assert!(!found(&rig), "it is gone from search before any build");
     let error = common::fail(&mut rig.pharos(&["remove", "example.org/no/scheme"]));
-    assert!(error.contains("neither an address"), "{error}");
+    assert!(error.contains("neither a URL"), "{error}");
     assert!(!Path::new(&rig.data().join("inbox")).exists());
 }
 
-/// Three versions of a page in a zstd library; the retention rule keeps one, and the story tells of all.
+/// Three versions of a page in a zstd library; the retention policy keeps one, and the story tells of all.
 #[test]
 fn old_versions_are_let_go_and_remembered() {
     let dir = tempfile::tempdir().unwrap();
@@ -165,12 +165,12 @@ fn old_versions_are_let_go_and_remembered() {
     assert!(kept().len() == 3 && kept().iter().all(|k| k.contains("whole")), "{:?}", kept());
     assert!(succeed(&mut on(&["page", url, "--show", "3"])).contains("windmill"));
     let done = succeed(&mut on(&["compact"]));
-    assert!(done.contains("2 versions let go"), "{done}");
+    assert!(done.contains("2 versions dropped"), "{done}");
     assert!(data.join("library/00000001-1.warc.zst").exists());
     assert_eq!(kept()[1..], ["\"dropped\"", "\"dropped\""]);
     assert!(succeed(&mut on(&["page", url, "--show"])).contains("lighthouse"));
     let error = common::fail(&mut on(&["page", url, "--show", "2"]));
-    assert!(error.contains("retention rule"), "{error}");
+    assert!(error.contains("retention policy"), "{error}");
     succeed(&mut on(&["doctor"]));
     // What is left is enough to make everything again.
     succeed(&mut on(&["rebuild"]));

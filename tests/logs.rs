@@ -21,10 +21,10 @@ fn desk() -> Desk {
     let clicks = desk.file("clicks.txt", CLICKS);
     let told =
         succeed(&mut desk.on("data", &["log", "import", "--form", "query5", queries.to_str().unwrap()]));
-    assert_eq!(told, "2 taken: queries\n");
+    assert_eq!(told, "2 queries imported\n");
     let told =
         succeed(&mut desk.on("data", &["log", "import", "--form", "click5", clicks.to_str().unwrap()]));
-    assert_eq!(told, "1 taken: clicks\n");
+    assert_eq!(told, "1 clicks imported\n");
     desk
 }
 
@@ -104,7 +104,7 @@ fn hot_queries_are_those_of_enough_visits() {
     let told = String::from_utf8(done.stdout).unwrap();
     assert_eq!(
         (done.status.code(), told.as_str()),
-        (Some(1), "13 taken: queries\n1 dropped: a field is missing\n")
+        (Some(1), "13 queries imported\n1 dropped: a field is missing\n")
     );
 
     let hot = |arguments: &[&str]| {
@@ -122,15 +122,17 @@ fn hot_queries_are_those_of_enough_visits() {
 fn wrong_input_is_told_in_one_line() {
     let desk = desk();
     let wrong = |arguments: &[&str]| fail(&mut desk.on("data", arguments));
-    assert!(wrong(&["log", "cat", "--from", "yesterday"]).contains("`yesterday` is no day"));
-    assert!(wrong(&["log", "cat", "queries", "--form", "click5"]).contains("click5 is a form of clicks"));
+    assert!(wrong(&["log", "cat", "--from", "yesterday"]).contains("invalid day `yesterday`"));
+    assert!(wrong(&["log", "cat", "queries", "--form", "click5"]).contains("the form click5 is for clicks"));
     assert!(
         wrong(&["log", "import", "--form", "line", "/no/such/file"]).contains("cannot read /no/such/file")
     );
     assert!(
-        wrong(&["log", "import", "--form", "line", "--zone", "8", "-"]).contains("no zone such as +08:00")
+        wrong(&["log", "import", "--form", "line", "--zone", "8", "-"]).contains("invalid time zone `8`")
     );
-    assert!(wrong(&["log", "import", "--form", "sogou", "--date", "31.1.", "-"]).contains("no day such as"));
-    assert!(wrong(&["hot", "--at", "noon"]).contains("neither a day"));
-    assert!(fail(&mut desk.on("nowhere", &["log", "check"])).contains("there is no data directory"));
+    assert!(
+        wrong(&["log", "import", "--form", "sogou", "--date", "31.1.", "-"]).contains("invalid day `31.1.`")
+    );
+    assert!(wrong(&["hot", "--at", "noon"]).contains("invalid time `noon`"));
+    assert!(fail(&mut desk.on("nowhere", &["log", "check"])).contains("not found: start a crawl first"));
 }

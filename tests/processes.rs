@@ -137,10 +137,10 @@ fn the_number_of_fetchers_changes_while_it_runs() {
     let said = |what: &str| fs::read_to_string(&log).unwrap().contains(what);
     write("[crawl]\nfetchers = 16\n");
     crawl.signal("HUP");
-    until("it has read it", || said("the settings were read again"));
+    until("it has read it", || said("settings reloaded"));
     write("[crawl]\nfetchers = sixteen\n");
     crawl.signal("HUP");
-    until("it has seen that this is nonsense", || said("the settings stay as they were: "));
+    until("it has seen that this is nonsense", || said("settings not reloaded: "));
     assert!(crawl.0.wait().unwrap().success());
     assert_eq!(rig.stored().len(), rig.truth().stored().count());
 }

@@ -131,7 +131,7 @@ fn the_query_language_means_what_it_says() {
     assert_eq!(facets["type"].as_array().unwrap().len(), 1, "{facets}");
     let explained = succeed(&mut desk.on("data", &["search", "--explain", "green tea"]));
     for part in [
-        "understood: green tea",
+        "parsed:     green tea",
         "kind:       Ordinary",
         "score 0.",
         "words 0.",
@@ -230,14 +230,14 @@ fn the_second_answer_is_known_and_logs_are_replayed() {
     let log = desk.file("queries.log", "tea\n{\"query\":\"tea\"}\n{broken\nrock\ntea\n");
     let log = log.to_str().unwrap();
     let table = succeed(&mut desk.on("data", &["eval", "cache", log, "--sizes", "1,100"]));
-    for part in ["4 queries, 2 different", "1 lines are no queries", "LRU", "W-TinyLFU", "0.500000"] {
+    for part in ["4 queries, 2 distinct", "1 lines skipped", "LRU", "W-TinyLFU", "0.500000"] {
         assert!(table.contains(part), "{part} is missing in {table}");
     }
     let report = desk.json("data", &["eval", "cache", log, "--sizes", "7", "--decay", "0.5"]);
     assert_eq!(report["caches"].as_array().unwrap().len(), 4);
     for (wrong, told) in [
         (&["nowhere.log"][..], "nowhere.log"),
-        (&[log, "--sizes", "0"][..], "keeps nothing"),
+        (&[log, "--sizes", "0"][..], "invalid cache size 0"),
         (&[log, "--decay", "2"][..], "between 0 and 1"),
     ] {
         let arguments: Vec<&str> = ["eval", "cache"].iter().chain(wrong).copied().collect();

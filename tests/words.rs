@@ -157,7 +157,7 @@ fn words_of_ones_own_help_at_once_and_hide_nothing() {
         assert_eq!(output.status.code(), Some(1));
         String::from_utf8(output.stderr).unwrap()
     };
-    assert!(refused(&["words", "remove", "没有的词"]).contains("not a word of this installation"));
+    assert!(refused(&["words", "remove", "没有的词"]).contains("not in the vocabulary"));
     let told = refused(&["words", "add", "北京", "a b"]);
     assert!(told.contains("already a word of the base dictionary") && told.contains("white space"), "{told}");
     assert_eq!(desk.json("data", &["words", "list"]).as_array().unwrap().len(), 1);
@@ -213,8 +213,8 @@ fn methods_are_shown_trained_and_measured() {
     let cut = |arguments: &[&str]| succeed(&mut desk.on("data", &[&["segment", "text"], arguments].concat()));
     assert_eq!(cut(&["--mode", "forward"]).lines().next(), Some("学历  史  知识"));
     assert_eq!(cut(&["--mode", "bidirectional"]).lines().next(), Some("学  历史  知识"));
-    assert!(cut(&["--mode", "bidirectional", "--explain"]).contains("they differ in"));
-    assert!(cut(&["--mode", "unigram", "--explain"]).contains("ways to cut"));
+    assert!(cut(&["--mode", "bidirectional", "--explain"]).contains("differences"));
+    assert!(cut(&["--mode", "unigram", "--explain"]).contains("segmentations"));
     assert!(cut(&[]).contains("Node.js"));
     assert_eq!(cut(&["--pinyin"]).lines().next(), Some("xue li shi zhi shi"));
     assert!(cut(&["--keywords", "3"]).contains("搜索引擎\t"));

@@ -235,9 +235,9 @@ class CargoRun(unittest.TestCase):
 
 class RunningDemo(unittest.TestCase):
     def test_the_address_is_the_one_it_says(self):
-        said = "a sample web of 6 sites runs on this machine\nsearching at http://127.0.0.1:40123/  (Ctrl-C stops)\n"
+        said = "serving a sample web of 6 sites on this machine\nserving http://127.0.0.1:40123/  (Ctrl-C to stop)\n"
         self.assertEqual("127.0.0.1:40123", demo.address_in(said))
-        self.assertIsNone(demo.address_in("a sample web of 6 sites"))
+        self.assertIsNone(demo.address_in("serving a sample web of 6 sites"))
 
     def test_a_binary_that_is_not_there_is_named(self):
         with self.assertRaises(SystemExit) as ended, demo.Demo("target/no/such/binary"):

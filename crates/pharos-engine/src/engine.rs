@@ -66,7 +66,7 @@ pub struct Engine {
 pub struct RunOptions {
     /// Start URLs, in addition to those already in the catalog.
     pub seeds: Vec<PageUrl>,
-    /// Whether to wait for due pages instead of ending when none is due.
+    /// Wait for due pages instead of ending when none is due.
     pub keep_going: bool,
     /// Becomes `true` when the engine is to stop.
     pub stop: watch::Receiver<bool>,
@@ -208,12 +208,12 @@ impl Engine {
         self.ingest_with_progress(&mut |_| !*stop.borrow())
     }
 
-    /// Like [`ingest`](Self::ingest); `go_on` receives the number of records replayed and returns `false` to stop.
+    /// Like [`ingest`](Self::ingest); `keep_going` receives the number of records replayed and returns `false` to stop.
     pub(crate) fn ingest_with_progress(
         &self,
-        go_on: &mut dyn FnMut(u64) -> bool,
+        keep_going: &mut dyn FnMut(u64) -> bool,
     ) -> Result<IngestPipeline, EngineError> {
-        self.ingest_deriving(true, go_on)
+        self.ingest_deriving(true, keep_going)
     }
 
     /// Like [`ingest_with_progress`](Self::ingest_with_progress), with or without writing derived data.
@@ -222,7 +222,7 @@ impl Engine {
     pub(crate) fn ingest_deriving(
         &self,
         deriving: bool,
-        go_on: &mut dyn FnMut(u64) -> bool,
+        keep_going: &mut dyn FnMut(u64) -> bool,
     ) -> Result<IngestPipeline, EngineError> {
         let mut derived = DerivedWriter::open(&self.data.library(), pharos_html::VERSION)?;
         let (reached, end) = (derived.reached(), self.library.end()?);
@@ -247,7 +247,7 @@ impl Engine {
             pool: AnalysisPool::from_config(&self.config())?,
             applier,
         };
-        ingest.replay(go_on)?;
+        ingest.replay(keep_going)?;
         Ok(ingest)
     }
 

@@ -1,8 +1,9 @@
-//! The arguments, as people type them.
+//! Command-line arguments.
 
 mod eval;
 mod graph;
 mod health;
+mod help;
 mod index;
 mod log;
 mod manual;
@@ -15,6 +16,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use eval::*;
 pub(crate) use graph::*;
 pub(crate) use health::*;
+pub(crate) use help::*;
 pub(crate) use index::*;
 pub(crate) use log::*;
 pub(crate) use manual::*;
@@ -26,7 +28,7 @@ pub(crate) use words::*;
     name = "pharos",
     version,
     max_term_width = 100,
-    after_help = "Exit codes: 0 good, 1 nothing found or parts of the input bad, 2 error.\nSettings: `pharos config` lists them all."
+    after_help = "Run `pharos help <COMMAND>` for details of a command, `pharos config` for all settings.\nExit codes: 0 success, 1 nothing found or invalid parts of the input, 2 error."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -36,112 +38,128 @@ pub(crate) struct Cli {
 }
 
 #[derive(Args, Clone)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The data directory [default: ./data]
+    /// Data directory [default: ./data]
     #[arg(long, global = true, value_name = "DIR", env = "PHAROS_DATA", hide_env = true)]
     pub(crate) data: Option<PathBuf>,
-    /// The configuration file [default: pharos.toml in the data directory]
+    /// Configuration file [default: pharos.toml in the data directory]
     #[arg(long, global = true, value_name = "FILE", env = "PHAROS_CONFIG", hide_env = true)]
     pub(crate) config: Option<PathBuf>,
     /// Print the result as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more; twice for everything
+    /// Print more messages; repeat for debug output
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Try it: a small sample web on this machine, crawled, indexed and served
+    /// Crawl, index and serve a small sample web on this machine
     Demo(ListenArgs),
-    /// Crawl, index and serve in one process; pages are searchable seconds after they are fetched
+    /// Crawl, index and serve in one process
+    ///
+    /// Pages are searchable seconds after they are fetched. Started again, it continues where it stopped.
     Up(UpArgs),
-    /// Crawl only
+    /// Crawl without indexing or serving
     Crawl(CrawlOnlyArgs),
-    /// Submit pages: the crawl that runs fetches them, or the next one
+    /// Add pages to the crawl, or manage submitted pages
+    ///
+    /// The running crawl fetches them, or else the next one.
     Add(AddArgs),
-    /// The story of a page and every version the library has of it
+    /// Show the status of a page and its stored versions
     Page(PageArgs),
-    /// Take pages or whole sites out of index, snapshot and library, for good
+    /// Remove pages or sites permanently
+    ///
+    /// They are removed from the index, the cached pages and the library, and are not fetched again.
     Remove(RemoveArgs),
-    /// Take in what others gathered: WARC, Tianwang and SOIF files, folders of HTML files
+    /// Import WARC, Tianwang, SOIF or HTML files
     Import(ImportArgs),
-    /// Load a feed of pages added, modified, sent again and deleted
+    /// Load a data feed of added, changed and deleted pages
     Load(LoadArgs),
-    /// Write pages out for other programs
+    /// Export pages in formats for other programs
     Export(ExportArgs),
-    /// Free the space of what was removed and of versions that need not be kept
+    /// Reclaim space of removed pages and old versions
     Compact,
-    /// Check every store, and whether they agree; silent where all is well
+    /// Check that all stores are intact and agree
     Doctor(DoctorArgs),
-    /// Make catalog, links and index again from the library alone, without a single request
+    /// Rebuild catalog, links and index from the library
+    ///
+    /// No request is sent.
     Rebuild(RebuildArgs),
-    /// Copy the data directory, also while an engine works on it
+    /// Back up the data directory, also while it is in use
     Backup(BackupArgs),
-    /// Bring a backup back into a new data directory
+    /// Restore a backup into a new data directory
     Restore(RestoreArgs),
-    /// Build the index, check it, go back to the one before, or tell its state
+    /// Build, verify, roll back or inspect the index
     Index {
         #[command(subcommand)]
         command: IndexCommand,
     },
-    /// Search
+    /// Search the index
     Search(SearchArgs),
-    /// What a query that begins so may become
+    /// Complete a partial query
     Suggest(SuggestArgs),
-    /// Serve the search page and the API only
+    /// Serve the search page and the API without crawling
     Serve(ListenArgs),
-    /// Does the engine answer? For who watches over processes (exit code 1: it does not)
+    /// Check whether the engine responds (exit code 1: no)
+    ///
+    /// Health check for process supervisors.
     Health(HealthArgs),
-    /// Show what is left of a page once it is understood
+    /// Extract the main content of a page
     Clean(CleanArgs),
-    /// Cut text into words, separated by two spaces
+    /// Segment text into words
+    ///
+    /// Words are separated by two spaces.
     Segment(SegmentArgs),
-    /// The words of this installation: names, new words, words of a field
+    /// Manage the vocabulary of this installation
+    ///
+    /// The vocabulary contains names, new words and words of a field.
     Words {
         #[command(subcommand)]
         command: WordsCommand,
     },
-    /// Who links to whom, and what that says about a page
+    /// Analyse the link graph: ranks, hubs, neighbours
     Graph {
         #[command(subcommand)]
         command: GraphCommand,
     },
-    /// Pages that say the same, and sites that are copies of others
+    /// Report duplicate pages and mirror sites
     Dedup {
         #[command(subcommand)]
         command: DedupCommand,
     },
-    /// What was asked, shown and clicked: check, print, count and import the logs
+    /// Check, print, count and import query logs
+    ///
+    /// The logs record queries, impressions and clicks.
     Log {
         #[command(subcommand)]
         command: LogCommand,
     },
-    /// What people ask for most, what rises fastest, and when a query is asked
+    /// Show popular and rising queries
     Hot(HotArgs),
-    /// How good it is, against data that people marked
+    /// Evaluate quality against labelled data
     Eval {
         #[command(subcommand)]
         command: EvalCommand,
     },
-    /// Numbers about the data directory
+    /// Show numbers of pages, sites and bytes
     Stats,
-    /// All settings with their values, defaults and meaning
+    /// Print all settings with values, defaults and meanings
     Config,
-    /// The manual pages
+    /// Generate the manual pages
     Man(ManArgs),
-    /// Completions for a shell, to be read by it
+    /// Generate shell completions
     Completions(CompletionsArgs),
 }
 
 #[derive(Args)]
 pub(crate) struct ListenArgs {
-    /// Address and port of the search page [default: 127.0.0.1:8080]
+    /// Address and port to listen on [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) listen: Option<String>,
 }
@@ -158,57 +176,57 @@ pub(crate) struct UpArgs {
 pub(crate) struct CrawlOnlyArgs {
     #[command(flatten)]
     pub(crate) crawl: CrawlArgs,
-    /// Crawl nothing: tell which rule admits or refuses this address, and why (exit code 1: refused). With seeds, as
-    /// if a crawl began with them
+    /// Explain which rule admits or refuses this URL instead of crawling (exit code 1: refused). With seeds, as if a
+    /// crawl started from them
     #[arg(long, value_name = "URL")]
     pub(crate) explain: Option<String>,
 }
 
 #[derive(Args, Clone)]
 pub(crate) struct CrawlArgs {
-    /// Addresses to start from; without any, an earlier crawl goes on
+    /// Start URLs; without any, the previous crawl continues
     #[arg(value_name = "SEED")]
     pub(crate) seeds: Vec<String>,
-    /// Read more of them from a file, one a line (- for standard input)
+    /// Read more start URLs from a file, one per line (- for standard input)
     #[arg(long, value_name = "FILE")]
     pub(crate) seeds_file: Option<PathBuf>,
-    /// incremental goes on with what is known; batch collects everything anew from the seeds
+    /// incremental continues with the known pages; batch fetches everything again from the seeds
     #[arg(long, value_name = "MODE")]
     pub(crate) mode: Option<String>,
     /// Stop after this many pages
     #[arg(long, value_name = "N")]
     pub(crate) max_pages: Option<String>,
-    /// Follow links this many clicks away from a seed
+    /// Follow links up to this many clicks from a seed
     #[arg(long, value_name = "D")]
     pub(crate) max_depth: Option<String>,
-    /// Stop after this long: 90s, 10m, 2h
+    /// Stop after this time: 90s, 10m, 2h
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) run_for: Option<String>,
-    /// Which page next: breadth-first, depth-first, importance, alternate, hot-queue, site-first or worm
+    /// Order of the crawl: breadth-first, depth-first, importance, alternate, hot-queue, site-first or worm
     #[arg(long, value_name = "NAME")]
     pub(crate) strategy: Option<String>,
-    /// Where to go on from: known (all pages never asked for) or seeds (only what is found from now on)
+    /// Pages to continue with: known (all pages not fetched yet) or seeds (only pages found from now on)
     #[arg(long, value_name = "FROM")]
     pub(crate) restart: Option<String>,
-    /// Which links to follow: host, domain or any
+    /// Scope of links to follow: host, domain or any
     #[arg(long)]
     pub(crate) scope: Option<String>,
-    /// Follow only links that fit such a pattern: a whole address, * for any characters
+    /// Follow only links that match this pattern: a complete URL, * for any characters
     #[arg(long, value_name = "PATTERN")]
     pub(crate) include: Vec<String>,
-    /// Never follow links that fit such a pattern
+    /// Never follow links that match this pattern
     #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
-    /// How to treat servers: gentle, normal or own-site (no delay: only for your own)
+    /// Politeness to servers: gentle, normal or own-site (no delay, for your own sites only)
     #[arg(long)]
     pub(crate) politeness: Option<String>,
-    /// Mail address or page where the owners of crawled sites reach you
+    /// Email address or page at which owners of crawled sites can reach you
     #[arg(long, value_name = "MAIL")]
     pub(crate) contact: Option<String>,
-    /// Fetch from private and loopback addresses too
+    /// Also fetch from private and loopback addresses
     #[arg(long)]
     pub(crate) allow_private: bool,
-    /// Use this address for this host and port, as in curl
+    /// Use this address for a host and port, as in curl
     #[arg(long, value_name = "HOST:PORT:ADDR")]
     pub(crate) resolve: Vec<String>,
     /// Connect to the second host and port instead of the first, as in curl
@@ -218,75 +236,74 @@ pub(crate) struct CrawlArgs {
 
 #[derive(Args)]
 pub(crate) struct AddArgs {
-    /// Addresses of pages
+    /// URLs of pages
     #[arg(required_unless_present_any = ["file", "proposals"], value_name = "URL")]
     pub(crate) urls: Vec<String>,
-    /// Read addresses from a file too, one a line (- for standard input)
+    /// Read more URLs from a file, one per line (- for standard input)
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// Do not fetch them yet: put them before an operator
+    /// Submit the pages for approval by an operator instead of fetching them
     #[arg(long, conflicts_with_all = ["accept", "refuse"])]
     pub(crate) propose: bool,
-    /// Fetch these, which were proposed
+    /// Approve submitted pages
     #[arg(long, conflicts_with = "refuse")]
     pub(crate) accept: bool,
-    /// Do not fetch these, which were proposed
+    /// Reject submitted pages
     #[arg(long)]
     pub(crate) refuse: bool,
-    /// List what was proposed and what was said to it
+    /// List submitted pages and decisions
     #[arg(long, conflicts_with_all = ["urls", "file", "propose", "accept", "refuse"])]
     pub(crate) proposals: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct PageArgs {
-    /// The address of the page
+    /// URL of the page
     #[arg(value_name = "URL")]
     pub(crate) url: String,
-    /// Print this version, 1 being the newest: its body as the server sent it, or the page object with --json
+    /// Print a version, 1 being the newest: its body as received, or the page object with --json
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1")]
     pub(crate) show: Option<usize>,
-    /// With --show: what the page says, without its markup
+    /// With --show: print the text without markup
     #[arg(long, requires = "show")]
     pub(crate) text: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct RemoveArgs {
-    /// An address (http://…) or a site (www.example.org)
+    /// A URL (http://…) or a site (www.example.org)
     #[arg(required = true, value_name = "URL|SITE")]
     pub(crate) what: Vec<String>,
 }
 
 #[derive(Args)]
 #[command(after_help = "\
-Formats are told by content. Pages keep the date, server address and status they came with. A version that the library \
-has already is not taken twice: the same command again goes on where the last one stopped.
+Formats are detected by content. Pages keep their original date, server address and status. Versions that the library already \
+has are skipped, so repeating the command resumes an interrupted import.
 
-With --base-url, a folder is taken in as a site: docs/a.html becomes BASE/docs/a.html, index.html its folder, and \
-a.html.gz stands for a.html. The date is that of the file.")]
+With --base-url, a folder is imported as a site: docs/a.html becomes BASE/docs/a.html, index.html becomes its folder, and \
+a.html.gz becomes a.html. The date is the modification time of the file.")]
 pub(crate) struct ImportArgs {
-    /// Files, folders to look for such files in, or - for a WARC file on standard input
+    /// Files, folders to search for archive files, or - for a WARC file on standard input
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<String>,
-    /// Take folders in as sites of HTML files (.html, .htm, .xhtml, .txt): the address of their top
+    /// Import folders as sites of HTML files (.html, .htm, .xhtml, .txt) below this URL
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 }
 
 #[derive(Args)]
 #[command(after_help = "\
-One JSON object a line:
+One JSON object per line:
   {\"op\": \"add\", \"url\": \"https://www.example.org/a\", \"html\": \"<title>A</title><p>...\"}
   {\"op\": \"modify\", \"url\": \"...\", \"date\": \"2026-01-31T12:00:00Z\", \"title\": \"A\", \"text\": \"...\"}
   {\"op\": \"delete\", \"url\": \"...\"}
 
-op is add, modify, resend (the same as modify) or delete. Content is html, or text with or without a title; \
-content_type and status may be given where they are not the usual ones. A missing date is now. Modify and resend delete \
-the page and add it again as of their date; a delete takes the page off the list of what is still to be loaded, or else \
-out of the index.
+op is add, modify, resend (same as modify) or delete. Content is html, or text with or without a title; content_type and \
+status are optional. The default date is now. Modify and resend delete the page and add it again as of their date; delete \
+cancels a pending addition of the page, or else removes it from the index.
 
-A bad line is told with its number and the rest is loaded; the exit code is 1 then.")]
+Invalid lines are reported with their number and the rest is loaded; the exit code is then 1.")]
 pub(crate) struct LoadArgs {
     /// A file, or - for standard input
     #[arg(value_name = "FILE|-")]
@@ -295,66 +312,66 @@ pub(crate) struct LoadArgs {
 
 #[derive(Args)]
 #[command(after_help = "\
-warc, tianwang and cdxj hold every version of a page unless --current is given; jsonl, soif and forward the current one \
-unless --all-versions is given. cdxj is an index of the library's own files, by which replay tools read them. tianwang \
-is a folder, the others are files or standard output. Pages that were removed or deleted stay at home.")]
+warc, tianwang and cdxj contain every version of a page unless --current is given; jsonl, soif and forward contain the \
+current one unless --all-versions is given. cdxj is an index of the library's own files for replay tools. tianwang writes a \
+folder, the others a file or standard output. Removed and deleted pages are not exported.")]
 pub(crate) struct ExportArgs {
-    /// What to write
+    /// Format of the export
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
-    /// The file or folder to write, or - for standard output
+    /// File or folder to write, or - for standard output
     #[arg(long, value_name = "PATH", default_value = "-")]
     pub(crate) out: String,
-    /// Overwrite what is there
+    /// Overwrite existing files
     #[arg(long)]
     pub(crate) force: bool,
-    /// Pages of this site only; may be given more than once
+    /// Export only pages of this site; can be repeated
     #[arg(long = "site", value_name = "SITE")]
     pub(crate) sites: Vec<String>,
-    /// Versions of this moment or later: 2026-01-31, 2026-01-31T12:00:00Z
+    /// Export versions from this time on: 2026-01-31, 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<String>,
-    /// Versions before this moment
+    /// Export versions before this time
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<String>,
-    /// Pages that this query finds only
+    /// Export only pages that match this query
     #[arg(long, value_name = "QUERY")]
     pub(crate) query: Option<String>,
-    /// Every version of each page
+    /// Export every version of each page
     #[arg(long, conflicts_with = "current")]
     pub(crate) all_versions: bool,
-    /// The current version of each page
+    /// Export the current version of each page
     #[arg(long)]
     pub(crate) current: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// Answers as they came, packed with gzip
+    /// Responses as received, gzip-compressed
     Warc,
-    /// An index of the library's own files
+    /// Index of the library's own files
     Cdxj,
-    /// Answers as they came, with their index, in a folder
+    /// Responses as received, with an index, in a folder
     Tianwang,
-    /// Page objects, one a line
+    /// Page objects, one per line
     Jsonl,
-    /// Descriptions of pages
+    /// Summaries of pages
     Soif,
-    /// The words of pages, two lines each
+    /// Words of pages, two lines per page
     Forward,
 }
 
 #[derive(Args)]
-#[command(after_help = "Exit codes: 0 healthy, 1 something is wrong, 2 error.")]
+#[command(after_help = "Exit codes: 0 healthy, 1 defects found, 2 error.")]
 pub(crate) struct DoctorArgs {
-    /// Mend what can be mended, as the owner of the data directory, then check again
+    /// Repair defects as the owner of the data directory, then check again
     #[arg(long)]
     pub(crate) repair: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct RebuildArgs {
-    /// What to make again [default: all of it]
+    /// Stores to rebuild [default: all]
     #[arg(value_name = "PART")]
     pub(crate) parts: Vec<RebuildPart>,
 }
@@ -371,105 +388,105 @@ pub(crate) enum RebuildPart {
 
 #[derive(Args)]
 #[command(after_help = "\
-Copied: the library, the settings, the catalog, page objects and links, the history of the index, models and logs.
-Not copied: the latest part of the index, which is made again when the backup is restored.
-Nothing but a backup saves pharos.toml and the operators' accounts: all else follows from the library.
-A second backup into the same directory copies only what is new.")]
+Included: library, settings, catalog, page objects and links, history of the index, models and logs.
+Not included: the latest part of the index, which is rebuilt when the backup is restored.
+Only a backup saves pharos.toml and the operators' accounts: everything else can be rebuilt from the library.
+Another backup into the same directory copies only new data.")]
 pub(crate) struct BackupArgs {
-    /// Where to copy to
+    /// Backup directory
     #[arg(value_name = "DIR")]
     pub(crate) to: PathBuf,
 }
 
 #[derive(Args)]
 #[command(after_help = "\
-The backup is proved first. --data names the new directory, which must be empty or not there.
-A restore that was cut short goes on when it is run again.")]
+The backup is verified first. --data names the new directory, which must be empty or missing.
+An interrupted restore can be run again.")]
 pub(crate) struct RestoreArgs {
-    /// The backup
+    /// Backup directory
     #[arg(value_name = "DIR")]
     pub(crate) from: PathBuf,
 }
 
 #[derive(Args)]
 pub(crate) struct SearchArgs {
-    /// Words, "phrases", -without, OR, ( ), site:, intitle:, inurl:, inbody:, inanchor:, filetype:, lang:, before:, after:,
-    /// link:, url:, related:; in quotes, or after -- where it begins with a minus
+    /// Words, "phrases", -excluded, OR, ( ), site:, intitle:, inurl:, inbody:, inanchor:, filetype:, lang:, before:, after:,
+    /// link:, url:, related:; quote the query, or put it after -- if it begins with a minus
     #[arg(required = true, value_name = "QUERY")]
     pub(crate) query: Vec<String>,
-    /// Results a page
+    /// Number of results per page
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub(crate) number: usize,
-    /// Which page of results
+    /// Number of the result page
     #[arg(long, default_value_t = 1)]
     pub(crate) page: usize,
-    /// Show pages that say the same as another, too
+    /// Also show duplicates
     #[arg(long)]
     pub(crate) all: bool,
-    /// The newest first instead of the best
+    /// Sort by relevance, or by date with the newest first
     #[arg(long, value_name = "ORDER", default_value = "relevance", value_parser = ["relevance", "date"])]
     pub(crate) sort: String,
-    /// Pages that have some of the words, too
+    /// Also find pages with only some of the words
     #[arg(long)]
     pub(crate) any: bool,
     /// Count results by site, language, type, category and time
     #[arg(long)]
     pub(crate) facets: bool,
-    /// Show how the query was understood and what scores are made of
+    /// Show the parsed query and the composition of scores
     #[arg(long)]
     pub(crate) explain: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct SuggestArgs {
-    /// What was typed so far: Chinese, pinyin, initials, English
+    /// Partial query: Chinese, pinyin, initials or English
     #[arg(required = true, value_name = "TEXT")]
     pub(crate) typed: Vec<String>,
-    /// Suggestions [default: suggest.count]
+    /// Number of suggestions [default: suggest.count]
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) number: Option<usize>,
 }
 
 #[derive(Args)]
 pub(crate) struct CleanArgs {
-    /// A file, an address, or - for standard input
+    /// A file, a URL, or - for standard input
     #[arg(value_name = "FILE|URL|-", required_unless_present = "batch")]
     pub(crate) input: Option<String>,
-    /// Read every *.html and *.html.gz of DIR, write one object a line to OUT
+    /// Read every *.html and *.html.gz of DIR, write one object per line to OUT
     #[arg(long, num_args = 2, value_names = ["DIR", "OUT"], conflicts_with = "input")]
     pub(crate) batch: Option<Vec<PathBuf>>,
-    /// The text only
+    /// Print only the text
     #[arg(long)]
     pub(crate) text: bool,
-    /// The cleaned page as HTML
+    /// Print the cleaned page as HTML
     #[arg(long, conflicts_with = "text")]
     pub(crate) view: bool,
-    /// Every line with what it was taken for, its score and the rules that weighed most
+    /// Show each line with its classification, score and the rules with the highest weight
     #[arg(long, conflicts_with_all = ["text", "view"])]
     pub(crate) explain: bool,
-    /// Write the page's blocks to DIR: text in block1, block2 …, their links in block1a, block2a …
+    /// Write the blocks of the page to DIR: text in block1, block2 …, links in block1a, block2a …
     #[arg(long, value_name = "DIR")]
     pub(crate) blocks: Option<PathBuf>,
-    /// How much is kept
+    /// Extent of the result
     #[arg(long, value_enum, default_value_t)]
     pub(crate) scale: CleanScale,
-    /// pharos, thesis, or a file of rules [default: `clean.rules` of the configuration]
+    /// Rule set: pharos, thesis, or a file [default: `clean.rules` of the configuration]
     #[arg(long, value_name = "SET|FILE")]
     pub(crate) rules: Option<String>,
-    /// The page's address, where the input is not one
+    /// URL of the page, if the input is not a URL
     #[arg(long, value_name = "URL", default_value = "http://localhost/")]
     pub(crate) base_url: String,
-    /// Fetch from private and loopback addresses too
+    /// Also fetch from private and loopback addresses
     #[arg(long)]
     pub(crate) allow_private: bool,
 }
 
-/// How much of a page cleaning keeps.
+/// Extent of page cleaning.
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub(crate) enum CleanScale {
-    /// The body
+    /// Main content
     Body,
-    /// The body and the links related to it
+    /// Main content and related links
     #[default]
     Related,
 }

@@ -1,26 +1,26 @@
-//! What people see: messages and progress on stderr, results on stdout.
+//! Console output: messages and progress on stderr, results on stdout.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use pharos_engine::CrawlStatus;
+use pharos_engine::crawl::CrawlStatus;
 use serde::Serialize;
 use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
-/// All progress lines, so that messages do not run into them.
-static LINES: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
+/// All progress lines, which messages must not overwrite.
+static PROGRESS_LINES: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
-/// Messages go to stderr, warnings and worse unless asked otherwise; `PHAROS_LOG` takes a filter of tracing's.
+/// Initialises logging to stderr, by default from level warning; `PHAROS_LOG` overrides the filter.
 pub(crate) fn init(quiet: bool, verbose: u8) {
     if quiet {
-        LINES.set_draw_target(indicatif::ProgressDrawTarget::hidden());
+        PROGRESS_LINES.set_draw_target(indicatif::ProgressDrawTarget::hidden());
     }
     let level = match (quiet, verbose) {
         (true, _) => "error",
-        // One line per URL that fails belongs to -v; the summary counts them.
+        // Individual fetch failures are logged with -v; the summary counts them.
         (_, 0) => "warn,pharos_crawl=error",
         (_, 1) => "pharos=info,info",
         _ => "pharos=debug,pharos_crawl=debug,pharos_engine=debug,info",
@@ -31,50 +31,50 @@ pub(crate) fn init(quiet: bool, verbose: u8) {
         .with_target(false)
         .without_time()
         .with_ansi(io::stderr().is_terminal())
-        .with_writer(|| BesideLines)
+        .with_writer(|| StderrWriter)
         .init();
 }
 
-/// Writes between progress lines.
-struct BesideLines;
+/// Writes to stderr without disturbing progress lines.
+struct StderrWriter;
 
-impl Write for BesideLines {
+impl Write for StderrWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        LINES.suspend(|| io::stderr().write_all(bytes)).map(|()| bytes.len())
+        PROGRESS_LINES.suspend(|| io::stderr().write_all(bytes)).map(|()| bytes.len())
     }
     fn flush(&mut self) -> io::Result<()> {
         io::stderr().flush()
     }
 }
 
-/// Prints a line of the result. Unlike `println!`, a reader that went away is an error, not a panic.
+/// Prints a line of the result. Unlike `println!`, a closed pipe is an error, not a panic.
 macro_rules! out {
     ($($text:tt)*) => { ::std::io::Write::write_fmt(&mut ::std::io::stdout().lock(), format_args!("{}\n", format_args!($($text)*)))? };
 }
 pub(crate) use out;
 
-/// A message that is not a result.
-pub(crate) fn say(quiet: bool, message: &str) {
+/// Prints a message that is not part of the result.
+pub(crate) fn print_message(quiet: bool, message: &str) {
     if !quiet {
-        let _ = writeln!(BesideLines, "{message}");
+        let _ = writeln!(StderrWriter, "{message}");
     }
 }
 
-/// One line: what, on what, what to do.
+/// Prints an error with its causes on one line.
 pub(crate) fn error(error: &anyhow::Error) {
     let mut line = String::new();
     for cause in error.chain().map(ToString::to_string) {
-        // Many messages of ours tell their cause already.
+        // Many messages already contain their cause.
         if !line.contains(&cause) {
             line.push_str(if line.is_empty() { "" } else { ": " });
             line.push_str(&cause);
         }
     }
     let line = line.replace('\n', " ");
-    let _ = writeln!(BesideLines, "pharos: {line}");
+    let _ = writeln!(StderrWriter, "pharos: {line}");
 }
 
-/// Did the reader of our output go away, as `head` does?
+/// Returns `true` if the reader of the output closed the pipe, as `head` does.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()
@@ -89,9 +89,9 @@ pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A progress line with a message.
+/// Creates a progress line.
 pub(crate) fn progress() -> ProgressBar {
-    let bar = LINES.add(ProgressBar::new_spinner());
+    let bar = PROGRESS_LINES.add(ProgressBar::new_spinner());
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
         bar.set_style(style);
     }
@@ -99,7 +99,7 @@ pub(crate) fn progress() -> ProgressBar {
     bar
 }
 
-/// Keeps a line about the crawl up to date, until dropped.
+/// Updates a progress line of the crawl every second, until aborted.
 pub(crate) fn crawl_progress(status: Arc<CrawlStatus>) -> tokio::task::JoinHandle<()> {
     let bar = progress();
     tokio::spawn(async move {
@@ -108,7 +108,7 @@ pub(crate) fn crawl_progress(status: Arc<CrawlStatus>) -> tokio::task::JoinHandl
             tokio::time::sleep(Duration::from_secs(1)).await;
             let now = status.snapshot();
             bar.set_message(format!(
-                "{} pages ({}/s), {} ({}/s) · {} sites active, {} requests under way, {} queued · {} failed, {} refused{}",
+                "{} pages ({}/s), {} ({}/s) · {} sites active, {} requests in flight, {} queued · {} failed, {} refused{}",
                 now.pages,
                 now.pages - before.pages,
                 bytes(now.bytes),
@@ -118,19 +118,19 @@ pub(crate) fn crawl_progress(status: Arc<CrawlStatus>) -> tokio::task::JoinHandl
                 now.queued,
                 now.failed,
                 now.refused,
-                if now.paused { " · paused: the disk is nearly full" } else { "" },
+                if now.paused { " · paused: disk space is low" } else { "" },
             ));
             before = now;
         }
     })
 }
 
-/// Without control characters: what a page says must not command the terminal.
+/// Removes control characters, so that page content cannot control the terminal.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
 
-/// A value with as many decimals as it needs: counts have none.
+/// Formats a value with as many decimals as it needs.
 pub(crate) fn figure(value: f64) -> String {
     if value.fract() == 0.0 {
         format!("{value}")
@@ -141,14 +141,14 @@ pub(crate) fn figure(value: f64) -> String {
     }
 }
 
-/// `12.3 MB`.
+/// Formats a size, such as `12.3 MB`.
 pub(crate) fn bytes(n: u64) -> String {
     indicatif::HumanBytes(n).to_string()
 }
 
-/// Becomes true on Ctrl-C or SIGTERM; a second one ends the process at once.
+/// Returns a signal that becomes `true` on Ctrl-C or SIGTERM; a second one ends the process at once.
 pub(crate) fn stop_signal() -> anyhow::Result<watch::Receiver<bool>> {
-    let (tell, told) = watch::channel(false);
+    let (stop, stopped) = watch::channel(false);
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
     tokio::spawn(async move {
         for round in 0.. {
@@ -159,16 +159,16 @@ pub(crate) fn stop_signal() -> anyhow::Result<watch::Receiver<bool>> {
             if round > 0 {
                 std::process::exit(130);
             }
-            say(false, "stopping; what is stored is safe (again to stop at once)");
-            let _ = tell.send(true);
+            print_message(false, "stopping; stored data is safe (repeat to stop at once)");
+            let _ = stop.send(true);
         }
     });
-    Ok(told)
+    Ok(stopped)
 }
 
 /// Waits for the signal.
 pub(crate) async fn stopped(mut stop: watch::Receiver<bool>) {
-    // A closed channel never signals: wait for ever.
+    // A closed channel never signals.
     if stop.wait_for(|stop| *stop).await.is_err() {
         std::future::pending::<()>().await;
     }

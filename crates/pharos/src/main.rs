@@ -1,4 +1,4 @@
-//! The command line of Pharos: parses arguments, calls one room, prints.
+//! The command line of Pharos: parses arguments, calls one crate, prints the result.
 
 mod cli;
 mod commands;
@@ -7,20 +7,18 @@ mod settings;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 use cli::{Cli, Command, EvalCommand, IndexCommand};
 
-/// Allocation is a tenth of the work of parsing pages; mimalloc halves that.
+/// Allocation takes a tenth of the time of page parsing; mimalloc halves that.
 #[global_allocator]
 static ALLOC: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = cli::parse();
     console::init(cli.global.quiet, cli.global.verbose);
     match run(cli) {
-        Ok(Outcome::Good) => ExitCode::SUCCESS,
-        Ok(Outcome::NothingFound | Outcome::PartlyBad) => ExitCode::from(1),
+        Ok(CommandOutcome::Good) => ExitCode::SUCCESS,
+        Ok(CommandOutcome::NothingFound | CommandOutcome::PartlyBad) => ExitCode::from(1),
         Err(error) if console::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             console::error(&error);
@@ -29,61 +27,71 @@ fn main() -> ExitCode {
     }
 }
 
-/// How a command ended, for the exit code.
-enum Outcome {
+/// Outcome of a command, which determines the exit code.
+enum CommandOutcome {
     Good,
     NothingFound,
-    /// Done, but for parts of the input that cannot be read.
+    /// Done, except for invalid parts of the input.
     PartlyBad,
 }
 
-fn run(cli: Cli) -> anyhow::Result<Outcome> {
+fn run(cli: Cli) -> anyhow::Result<CommandOutcome> {
     let global = &cli.global;
     match cli.command {
-        Command::Demo(args) => commands::demo::run(global, args),
-        Command::Up(args) => commands::up::run(global, args),
-        Command::Crawl(args) => commands::crawl::run(global, args),
-        Command::Add(args) => commands::orders::add(global, args),
-        Command::Page(args) => commands::page::run(global, args),
-        Command::Remove(args) => commands::orders::remove(global, args),
-        Command::Import(args) => commands::import::run(global, args),
-        Command::Load(args) => commands::load::run(global, args),
-        Command::Export(args) => commands::export::run(global, args),
-        Command::Compact => commands::compact::run(global),
-        Command::Doctor(args) => commands::doctor::run(global, args),
-        Command::Rebuild(args) => commands::rebuild::run(global, args),
-        Command::Backup(args) => commands::backup::backup(global, args),
-        Command::Restore(args) => commands::backup::restore(global, args),
-        Command::Index { command: IndexCommand::Build } => commands::index::build(global),
-        Command::Index { command: IndexCommand::Status } => commands::index::status(global),
-        Command::Index { command: IndexCommand::Verify } => commands::index::verify(global),
-        Command::Index { command: IndexCommand::Rollback } => commands::index::rollback(global),
-        Command::Index { command: IndexCommand::Stats(args) } => commands::index_stats::run(global, &args),
+        Command::Demo(args) => commands::start::demo::run(global, args),
+        Command::Up(args) => commands::start::up::run(global, args),
+        Command::Crawl(args) => commands::crawl::crawl::run(global, args),
+        Command::Add(args) => commands::crawl::orders::add(global, args),
+        Command::Page(args) => commands::crawl::page::run(global, args),
+        Command::Remove(args) => commands::crawl::orders::remove(global, args),
+        Command::Import(args) => commands::archive::import::run(global, args),
+        Command::Load(args) => commands::archive::load::run(global, args),
+        Command::Export(args) => commands::archive::export::run(global, args),
+        Command::Compact => commands::maintenance::compact::run(global),
+        Command::Doctor(args) => commands::maintenance::doctor::run(global, args),
+        Command::Rebuild(args) => commands::maintenance::rebuild::run(global, args),
+        Command::Backup(args) => commands::maintenance::backup::backup(global, args),
+        Command::Restore(args) => commands::maintenance::backup::restore(global, args),
+        Command::Index { command: IndexCommand::Build } => commands::search::index::build(global),
+        Command::Index { command: IndexCommand::Status } => commands::search::index::status(global),
+        Command::Index { command: IndexCommand::Verify } => commands::search::index::verify(global),
+        Command::Index { command: IndexCommand::Rollback } => commands::search::index::rollback(global),
+        Command::Index { command: IndexCommand::Stats(args) } => {
+            commands::search::index_stats::run(global, &args)
+        }
         Command::Index { command: IndexCommand::Explain(args) } => {
-            commands::index_explain::run(global, &args)
+            commands::search::index_explain::run(global, &args)
         }
-        Command::Search(args) => commands::search::run(global, args),
-        Command::Suggest(args) => commands::suggest::run(global, &args),
-        Command::Serve(args) => commands::serve::run(global, args),
-        Command::Health(args) => commands::health::run(global, &args),
-        Command::Clean(args) => commands::clean::run(global, args),
-        Command::Segment(args) => commands::segment::run(global, args),
-        Command::Words { command } => commands::words::run(global, command),
-        Command::Graph { command } => commands::graph::run(global, command),
-        Command::Dedup { command } => commands::dedup::run(global, command),
-        Command::Log { command } => commands::log::run(global, command),
-        Command::Hot(args) => commands::hot::run(global, &args),
-        Command::Eval { command: EvalCommand::Clean(args) } => commands::eval_clean::run(global, &args),
-        Command::Eval { command: EvalCommand::Segment(args) } => commands::eval_segment::run(global, &args),
+        Command::Search(args) => commands::search::search::run(global, args),
+        Command::Suggest(args) => commands::search::suggest::run(global, &args),
+        Command::Serve(args) => commands::start::serve::run(global, args),
+        Command::Health(args) => commands::maintenance::health::run(global, &args),
+        Command::Clean(args) => commands::search::clean::run(global, args),
+        Command::Segment(args) => commands::search::segment::run(global, args),
+        Command::Words { command } => commands::search::words::run(global, command),
+        Command::Graph { command } => commands::insight::graph::run(global, command),
+        Command::Dedup { command } => commands::insight::dedup::run(global, command),
+        Command::Log { command } => commands::insight::log::run(global, command),
+        Command::Hot(args) => commands::insight::hot::run(global, &args),
+        Command::Eval { command: EvalCommand::Clean(args) } => {
+            commands::insight::eval_clean::run(global, &args)
+        }
+        Command::Eval { command: EvalCommand::Segment(args) } => {
+            commands::insight::eval_segment::run(global, &args)
+        }
         Command::Eval { command: EvalCommand::Retrieval(args) } => {
-            commands::eval_retrieval::run(global, &args)
+            commands::insight::eval_retrieval::run(global, &args)
         }
-        Command::Eval { command: EvalCommand::Cache(args) } => commands::eval_cache::run(global, &args),
-        Command::Eval { command: EvalCommand::Correct(args) } => commands::eval_correct::run(global, &args),
-        Command::Eval { command: EvalCommand::Spam } => commands::eval_spam::run(global),
-        Command::Stats => commands::stats::run(global),
-        Command::Config => commands::config::run(global),
-        Command::Man(args) => commands::man::run(&args),
-        Command::Completions(args) => commands::completions::run(&args),
+        Command::Eval { command: EvalCommand::Cache(args) } => {
+            commands::insight::eval_cache::run(global, &args)
+        }
+        Command::Eval { command: EvalCommand::Correct(args) } => {
+            commands::insight::eval_correct::run(global, &args)
+        }
+        Command::Eval { command: EvalCommand::Spam } => commands::insight::eval_spam::run(global),
+        Command::Stats => commands::insight::stats::run(global),
+        Command::Config => commands::start::config::run(global),
+        Command::Man(args) => commands::maintenance::man::run(&args),
+        Command::Completions(args) => commands::maintenance::completions::run(&args),
     }
 }

@@ -1,4 +1,4 @@
-//! Putting the configuration together: defaults, file, environment, flags; and again whenever the file changes.
+//! Configuration from defaults, file, environment and flags, reloaded when the file changes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use pharos_core::config::{Config, KEYS, environment_name};
 use pharos_store::DataDir;
 use pharos_web::{LoadedSettings, SettingsSource};
@@ -16,23 +16,34 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::cli::{CrawlArgs, Global, ListenArgs};
 use crate::console;
 
-/// Variables of ours that are no settings.
+/// Environment variables that are not settings.
 const RESERVED: &[&str] =
     &["PHAROS_DATA", "PHAROS_CONFIG", "PHAROS_LOG", "PHAROS_LONG", pharos_web::SETUP_CODE_VARIABLE];
 
-/// How often it is looked whether the file has changed.
-const LOOK: Duration = Duration::from_millis(500);
+/// Interval of the checks for changes of the file.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 pub(crate) fn data_dir(global: &Global) -> DataDir {
     DataDir::at(global.data.clone().unwrap_or_else(|| PathBuf::from("data")))
 }
 
-/// The file with the settings.
+/// Returns an error if the data directory does not exist, which usually means a mistyped path.
+pub(crate) fn require_data_dir(data: &DataDir) -> anyhow::Result<()> {
+    if !data.root().is_dir() {
+        bail!(
+            "data directory {} not found: start a crawl first, or specify another directory with --data",
+            data.root().display()
+        );
+    }
+    Ok(())
+}
+
+/// Returns the path of the configuration file.
 fn file(global: &Global) -> PathBuf {
     global.config.clone().unwrap_or_else(|| data_dir(global).config())
 }
 
-/// Defaults, then the file, then the environment.
+/// Loads defaults, then the file, then the environment.
 pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
     let mut config = Config::default();
     let path = file(global);
@@ -45,34 +56,33 @@ pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
     Ok(config)
 }
 
-/// Where a process that runs for long has its settings from: it reads them again when the file changes.
+/// Source of the settings of a long-running process, which reloads them when the file changes.
 #[derive(Clone)]
-pub(crate) struct Source {
+pub(crate) struct ConfigSource {
     global: Global,
-    /// What the command line says.
-    flags: Arc<Flags>,
+    flags: Arc<FlagOverrides>,
 }
 
-/// Puts what the command line says over settings.
+/// Applies the flags of the command line to settings.
 type Apply = Box<dyn Fn(&mut Config) -> anyhow::Result<()> + Send + Sync>;
 
-struct Flags {
+struct FlagOverrides {
     apply: Apply,
-    /// The settings that it decides.
+    /// Settings that the flags determine.
     keys: Vec<&'static str>,
 }
 
-impl Source {
-    /// File, environment, and then what `flags` say, which decide `keys`.
+impl ConfigSource {
+    /// Creates a source of file, environment and `flags`, which determine `keys`.
     pub(crate) fn new(
         global: &Global,
         keys: Vec<&'static str>,
         flags: impl Fn(&mut Config) -> anyhow::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        Self { global: global.clone(), flags: Arc::new(Flags { apply: Box::new(flags), keys }) }
+        Self { global: global.clone(), flags: Arc::new(FlagOverrides { apply: Box::new(flags), keys }) }
     }
 
-    /// Reads everything.
+    /// Loads and checks all settings.
     pub(crate) fn load(&self) -> anyhow::Result<Config> {
         let mut config = load(&self.global)?;
         (self.flags.apply)(&mut config)?;
@@ -80,7 +90,7 @@ impl Source {
         Ok(config)
     }
 
-    /// For the operator's desk, which shows and changes the file.
+    /// Returns the source for the operator's desk, which shows and edits the file.
     pub(crate) fn for_desk(&self) -> SettingsSource {
         let source = self.clone();
         SettingsSource::new(file(&self.global), move || {
@@ -95,7 +105,7 @@ impl Source {
         })
     }
 
-    /// Hands over settings whenever the file has changed, or a hangup says that something has.
+    /// Calls `take` with new settings whenever the file changes or SIGHUP arrives.
     pub(crate) fn follow(
         &self,
         take: impl Fn(Config) -> anyhow::Result<()> + Send + 'static,
@@ -108,22 +118,22 @@ impl Source {
             let mut known = stamp();
             loop {
                 tokio::select! {
-                    said = hangup.recv() => if said.is_none() { return },
-                    () = tokio::time::sleep(LOOK) => if stamp() == known { continue },
+                    received = hangup.recv() => if received.is_none() { return },
+                    () = tokio::time::sleep(CHECK_INTERVAL) => if stamp() == known { continue },
                 }
                 known = stamp();
-                let told = match tokio::task::block_in_place(|| source.load().and_then(&take)) {
-                    Ok(()) => "the settings were read again".to_string(),
-                    Err(error) => format!("the settings stay as they were: {error:#}"),
+                let message = match tokio::task::block_in_place(|| source.load().and_then(&take)) {
+                    Ok(()) => "settings reloaded".to_string(),
+                    Err(error) => format!("settings not reloaded: {error:#}"),
                 };
-                console::say(source.global.quiet, &told);
+                console::print_message(source.global.quiet, &message);
             }
         });
         Ok(())
     }
 }
 
-/// Puts what the command line says of a crawl over settings.
+/// Applies the crawl flags of the command line to settings.
 pub(crate) fn apply_crawl(config: &mut Config, args: &CrawlArgs) -> anyhow::Result<()> {
     for (key, flag, value) in crawl_flags(args) {
         if let Some(value) = value {
@@ -153,7 +163,7 @@ fn crawl_flags(args: &CrawlArgs) -> [(&'static str, &'static str, &Option<String
     ]
 }
 
-/// The settings that the command line decides, whatever the file says. Lists are added to, not decided.
+/// Returns the settings that the command line determines, whatever the file says. Lists are extended, not determined.
 pub(crate) fn decided_by(args: &CrawlArgs) -> Vec<&'static str> {
     let mut keys: Vec<&str> =
         crawl_flags(args).into_iter().filter(|(.., value)| value.is_some()).map(|(key, ..)| key).collect();

@@ -17,7 +17,7 @@ use crate::stages::ingest::next_group;
 /// Maximum number of sites with a template in memory. Beyond it all are dropped; a few pages suffice to learn them again.
 const MAX_SITES: usize = 1_000;
 
-/// Template text of each site. CurrentPages arrive in library order, so a rebuild learns the same templates.
+/// Template text of each site. Pages arrive in library order, so a rebuild learns the same templates.
 pub(crate) struct SiteTemplates {
     share: f64,
     by_site: HashMap<SiteId, Template>,

@@ -1,4 +1,4 @@
-//! BuildRunner a history generation from the library, also while another process owns the data directory.
+//! Builds a history generation from the library, also while another process owns the data directory.
 //!
 //! Three passes: the first finds the current record of each page ([`CurrentPages`]); the second analyses links and
 //! duplicates ([`analyse_links`]), because anchors belong to their targets and copies to their originals; the third
@@ -30,7 +30,7 @@ use crate::{Engine, EngineError};
 /// Time allowed for the owner to respond.
 const OWNER_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// BuildProgress of a build. StageMetrics are pages done and total pages, unless stated otherwise.
+/// Progress of a build. Counts are pages done and total pages, unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildProgress {
     /// Waiting for the owner to seal the open generation.
@@ -58,7 +58,7 @@ pub struct BuildSummary {
     pub pages: u64,
     /// Library position up to which the generation was built.
     pub to: LibraryPosition,
-    /// CurrentPages reused from an interrupted build.
+    /// Pages reused from an interrupted build.
     pub saved: u64,
 }
 
@@ -79,7 +79,7 @@ impl BuiltGeneration {
     }
 }
 
-/// BuildRunner a history generation and installs it, resuming an interrupted build if possible.
+/// Builds a history generation and installs it, resuming an interrupted build if possible.
 ///
 /// `progress` receives the progress and returns `false` to stop.
 pub fn build_history(
@@ -135,7 +135,7 @@ pub(crate) fn rebuild_index(
     Ok(built.summary())
 }
 
-/// BuildRunner a generation up to the end of the library, or resumes one. It is not installed yet.
+/// Builds a generation up to the end of the library, or resumes one. It is not installed yet.
 fn build_generation(
     data: &DataDir,
     config: &Config,
@@ -168,7 +168,7 @@ fn build_generation(
     let walked = pages.for_each_with_links(&mut progress, &mut |url, at, position, page| {
         if is_searchable(page) {
             let mut body = page.text.clone();
-            // SiteTemplates are learnt from all pages, also from those already indexed.
+            // Templates are learnt from all pages, also from those already indexed.
             templates.strip(url, &mut body);
             if reached.is_some_and(|reached| position <= reached) {
                 return Ok(());
@@ -256,16 +256,16 @@ fn apply_remaining(data: &DataDir, config: &Config, to: LibraryPosition) -> Resu
 
 /// Requests a change of the generation chain from the owner; without an owner, owns the directory for that moment.
 ///
-/// `go_on` is called while waiting and stops the wait by returning an error.
+/// `keep_going` is called while waiting and stops the wait by returning an error.
 pub(crate) fn request_owner(
     data: &DataDir,
     config: &Config,
     generations: &Generations,
     request: Wish,
-    go_on: &mut dyn FnMut() -> Result<(), EngineError>,
+    keep_going: &mut dyn FnMut() -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let deadline = Instant::now() + OWNER_TIMEOUT;
-    go_on()?;
+    keep_going()?;
     generations.wish(request)?;
     loop {
         match data.own(if matches!(request, Wish::Rollback(_)) { "index rollback" } else { "index build" }) {
@@ -287,7 +287,7 @@ pub(crate) fn request_owner(
                     // The request remains: the owner installs the finished generation when it next checks.
                     return Err(EngineError::OwnerUnresponsive { owner });
                 }
-                if let Err(stopped) = go_on() {
+                if let Err(stopped) = keep_going() {
                     // A seal request is withdrawn; a finished generation may still be installed later.
                     if matches!(request, Wish::Seal(_)) {
                         generations.wish_done();

@@ -37,7 +37,7 @@ const MAX_COPIES_WITH_ANCHORS: usize = 16;
 pub struct GraphSummary {
     #[serde(flatten)]
     pub sizes: Sizes,
-    /// CurrentPages with exact or near duplicates.
+    /// Pages with exact or near duplicates.
     pub pages_with_copies: u64,
     /// PageRank iterations until convergence.
     pub rounds: u32,
@@ -297,7 +297,7 @@ fn page_words(
     }
 }
 
-/// Returns a hash of the display restrictions and the format. CurrentPages that differ in them are not merged as copies.
+/// Returns a hash of the display restrictions and the format. Pages that differ in them are not merged as copies.
 fn display_hash(page: &PageObject) -> u32 {
     let display =
         format!("{} {:?} {:?} {}", page.no_archive(), page.max_snippet(), page.unquotable, page.format);

@@ -22,13 +22,13 @@ pub(crate) fn write_phrase_index(
     generations: &Generations,
     history: History,
     relations: &Relations,
-    go_on: &mut dyn FnMut() -> Result<(), EngineError>,
+    keep_going: &mut dyn FnMut() -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let snapshot = generations.preview(history)?;
     let mut sayings = Sayings::of(&*snapshot, Members::All)?;
     for page in 0..relations.page_ranks().len() as u32 {
         if page.is_multiple_of(PAGES_PER_CHECK) {
-            go_on()?;
+            keep_going()?;
         }
         if relations.is_fetched(page) && !relations.is_hidden(page) {
             for anchor in relations.anchors(page)? {

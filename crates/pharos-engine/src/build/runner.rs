@@ -1,4 +1,4 @@
-//! BuildRunner of the index inside a running process, started from the desk or by schedule, one at a time.
+//! Builds of the index inside a running process, started from the desk or by schedule, one at a time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -30,7 +30,7 @@ pub struct BuildStatus {
 }
 
 impl BuildRunner {
-    /// Creates a runner. BuildRunner use one thread, to limit their effect on crawl and queries.
+    /// Creates a runner. Builds use one thread, to limit their effect on crawl and queries.
     pub fn new(data: DataDir, config: &Config) -> Self {
         let mut config = config.clone();
         config.engine.threads = 1;
@@ -66,9 +66,9 @@ impl BuildRunner {
         state.stopping = state.running.is_some();
     }
 
-    /// BuildRunner on the calling thread unless a build is running. `go_on` returns `false` to stop.
-    pub(crate) fn run(&self, go_on: impl Fn() -> bool) -> Option<Result<BuildSummary, EngineError>> {
-        self.begin().then(|| self.build(go_on))
+    /// Builds on the calling thread unless a build is running. `keep_going` returns `false` to stop.
+    pub(crate) fn run(&self, keep_going: impl Fn() -> bool) -> Option<Result<BuildSummary, EngineError>> {
+        self.begin().then(|| self.build(keep_going))
     }
 
     fn begin(&self) -> bool {
@@ -80,12 +80,12 @@ impl BuildRunner {
         is_idle
     }
 
-    fn build(&self, go_on: impl Fn() -> bool) -> Result<BuildSummary, EngineError> {
+    fn build(&self, keep_going: impl Fn() -> bool) -> Result<BuildSummary, EngineError> {
         let since = SystemClock.now();
         let built = build_history(&self.data, &self.config, |progress| {
             let mut state = self.lock_status();
             state.running = Some((since, progress));
-            !state.stopping && go_on()
+            !state.stopping && keep_going()
         });
         let outcome = match &built {
             Ok(built) => {

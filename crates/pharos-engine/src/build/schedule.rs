@@ -1,6 +1,6 @@
 //! Scheduled builds: `pharos up` builds a new history when the last one is old or latest has grown large.
 //!
-//! BuildRunner run on their own thread ([`BuildRunner`]), to limit their effect on crawl and queries. A failed build is
+//! Builds run on their own thread ([`BuildRunner`]), to limit their effect on crawl and queries. A failed build is
 //! reported and retried later; a stopped one is resumed by the next build.
 
 use std::sync::Arc;

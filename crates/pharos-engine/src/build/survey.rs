@@ -1,4 +1,4 @@
-//! LibrarySurvey of the library: one pass that finds the current record of each page, and the removed pages.
+//! Survey of the library: one pass that finds the current record of each page, and the removed pages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +24,7 @@ pub(crate) struct LibrarySurvey {
     /// Pages and sites removed permanently by operators.
     pub(crate) removed_pages: HashSet<PageId>,
     pub(crate) removed_sites: HashSet<SiteId>,
-    /// End of the survey range.
+    /// End of the surveyed range.
     pub(crate) to: LibraryPosition,
 }
 

@@ -29,7 +29,7 @@ use crate::{Engine, EngineError};
 const MAX_ORDER_BYTES: u64 = 4 << 20;
 /// Time allowed for the owner to respond.
 pub(crate) const OWNER_TIMEOUT: Duration = Duration::from_secs(60);
-/// File name prefix of unattended orders. WakeReason ones have numeric names, so they sort first.
+/// File name prefix of unattended orders. Attended ones have numeric names, so they sort first.
 const UNATTENDED_PREFIX: &str = "left-";
 /// Number of unattended orders executed per round, so that operators do not wait for all of them.
 const UNATTENDED_PER_ROUND: usize = 16;
@@ -239,15 +239,15 @@ impl OrderQueue {
         let _ = fs::remove_file(path);
     }
 
-    /// Enqueues an unattended order, unless `most` are pending.
-    fn enqueue(&self, order: &Order, most: usize) -> Result<Enqueued, EngineError> {
+    /// Enqueues an unattended order, unless `limit` are pending.
+    fn enqueue(&self, order: &Order, limit: usize) -> Result<Enqueued, EngineError> {
         let bytes = serde_json::to_vec(order).unwrap_or_default();
         // Named after its content, so that identical orders are merged.
         let mut hasher = DefaultHasher::new();
         bytes.hash(&mut hasher);
         let path = self.dir.join(format!("{UNATTENDED_PREFIX}{:016x}.json", hasher.finish()));
         if !path.exists() {
-            if self.unattended_count() >= most {
+            if self.unattended_count() >= limit {
                 return Ok(Enqueued::Full);
             }
             self.write(&path, &bytes)?;
@@ -327,11 +327,11 @@ pub fn execute_order(
     Ok(())
 }
 
-/// Enqueues an order without pending for its execution.
+/// Enqueues an order without waiting for its execution.
 ///
-/// A running owner executes it at once, otherwise the next one at its start. At most `most` such orders can be pending.
-pub fn enqueue_order(data: &DataDir, order: &Order, most: usize) -> Result<Enqueued, EngineError> {
-    OrderQueue::open(data).enqueue(order, most)
+/// A running owner executes it at once, otherwise the next one at its start. At limit `limit` such orders can be pending.
+pub fn enqueue_order(data: &DataDir, order: &Order, limit: usize) -> Result<Enqueued, EngineError> {
+    OrderQueue::open(data).enqueue(order, limit)
 }
 
 /// Returns the number of pending unattended orders.
@@ -412,7 +412,7 @@ mod tests {
                 while seen.len() < 2 {
                     for (path, order) in queue.pending() {
                         let refused = !seen.is_empty();
-                        queue.resolve(&path, if refused { Err(&"no room") } else { Ok(()) });
+                        queue.resolve(&path, if refused { Err(&"no space") } else { Ok(()) });
                         seen.push(order);
                     }
                 }
@@ -421,7 +421,7 @@ mod tests {
         };
         assert_eq!(queue.execute_by_owner(&order, "up", &|| false).unwrap(), Delivery::Done);
         let error = queue.execute_by_owner(&order, "up", &|| false).unwrap_err().to_string();
-        assert!(error.contains("no room"), "{error}");
+        assert!(error.contains("no space"), "{error}");
         assert_eq!(owner.join().unwrap(), [order.clone(), order]);
         assert_eq!(
             queue.execute_by_owner(&Order::Add(vec![page]), "crawl", &|| true).unwrap(),
@@ -450,7 +450,7 @@ mod tests {
         assert_eq!(pending.len(), 1 + UNATTENDED_PER_ROUND);
         assert_eq!(pending[0].1, Order::Remove(Vec::new()), "attended orders come first");
         for (path, _) in &pending {
-            queue.resolve(path, Err(&"no room"));
+            queue.resolve(path, Err(&"no space"));
         }
         assert_eq!(pending_orders(&data), 20 - UNATTENDED_PER_ROUND);
         let failed = fs::read_dir(&queue.dir).unwrap().flatten();

@@ -76,14 +76,14 @@ pub struct LoadSummary {
     pub bad: u64,
     /// The first invalid lines.
     pub problems: Vec<BadLine>,
-    /// Whether loading was stopped before the end.
+    /// `true` if loading was stopped before the end.
     pub stopped: bool,
 }
 
 /// An invalid line of a data feed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BadLine {
-    /// FeedLine number, from 1.
+    /// Line number, from 1.
     pub line: u64,
     pub detail: String,
 }
@@ -214,7 +214,7 @@ pub fn parse_time(text: &str) -> Option<Timestamp> {
         .or_else(|| Timestamp::parse(&format!("{text}T00:00:00Z")))
 }
 
-/// BuildRunner a minimal HTML page from title and text.
+/// Builds a minimal HTML page from title and text.
 fn as_html(title: &str, text: &str) -> String {
     let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let mut html = format!("<!DOCTYPE html>\n<title>{}</title>\n", escaped(title));
@@ -238,7 +238,7 @@ impl LoadList {
         Self { ingest, catalog, waiting: Vec::new(), bytes: 0, summary: LoadSummary::default() }
     }
 
-    /// Executes a line; `Err` stands for a line that was too long.
+    /// Executes a line; `Err` is a line that was too long.
     fn line(&mut self, line: Result<&[u8], ()>) -> Result<(), EngineError> {
         self.summary.lines += 1;
         let done = match line {

@@ -49,7 +49,7 @@ use selection::ExportSource;
 /// Number of damaged records that the summary describes; all are counted.
 const MAX_DESCRIBED: usize = 100;
 
-/// ExportFormat of an export.
+/// Format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
     /// WARC 1.1, gzip-compressed.
@@ -84,7 +84,7 @@ pub struct ExportSelection {
     pub to: Option<Timestamp>,
     /// Pages to export; `None` for all.
     pub pages: Option<HashSet<PageId>>,
-    /// Whether to export every version instead of the current one.
+    /// Export every version instead of the current one.
     pub all_versions: bool,
 }
 
@@ -95,7 +95,7 @@ pub enum ExportTarget<'a> {
     /// A file, or a folder for the Tianwang format.
     Path {
         path: &'a Path,
-        /// Whether to overwrite existing files.
+        /// Overwrite existing files.
         force: bool,
     },
 }

@@ -77,7 +77,7 @@ pub struct ImportSummary {
     pub damaged: u64,
     /// The first unreadable records.
     pub problems: Vec<BadRecord>,
-    /// Whether the import was stopped before the end.
+    /// `true` if the import was stopped before the end.
     pub stopped: bool,
 }
 

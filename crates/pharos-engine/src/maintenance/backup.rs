@@ -56,7 +56,7 @@ struct BackupManifest {
     /// End of the copied library.
     end: LibraryPosition,
     history: Option<History>,
-    /// Whether the data directory had an index.
+    /// `true` if the data directory had an index.
     searchable: bool,
     files: Vec<BackupEntry>,
 }

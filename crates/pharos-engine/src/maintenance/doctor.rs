@@ -81,7 +81,7 @@ pub struct Finding {
     pub cost: String,
     /// Recommended action.
     pub cure: String,
-    /// Whether this run repaired it.
+    /// `true` if this run repaired it.
     #[serde(rename = "mended")]
     pub repaired: bool,
 }
@@ -213,7 +213,7 @@ impl LostRange {
 }
 
 impl Examination {
-    /// Checks everything without writing. `owned` tells whether a process writes at the same time.
+    /// Checks everything without writing. `owned` is `true` if a process writes at the same time.
     fn run(data: &DataDir, owned: bool, check: ProgressCheck<'_>) -> Result<Self, EngineError> {
         let mut exam = Self {
             report: DoctorReport::default(),

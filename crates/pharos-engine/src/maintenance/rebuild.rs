@@ -32,7 +32,7 @@ impl RebuildPart {
     pub const ALL: [RebuildPart; 3] = [RebuildPart::Catalog, RebuildPart::Links, RebuildPart::Index];
 }
 
-/// BuildProgress of a rebuild.
+/// Progress of a rebuild.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RebuildProgress {
     /// Reading the library for a store; records read.
@@ -95,10 +95,10 @@ pub(crate) fn catch_up(
     owner: Owner,
     data: &DataDir,
     config: &Config,
-    go_on: &mut dyn FnMut(u64) -> bool,
+    keep_going: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Owner, EngineError> {
     let engine = Engine::open_owned(owner, data.clone(), config.clone(), "rebuild", false)?;
-    engine.ingest_with_progress(go_on)?.finish()?;
+    engine.ingest_with_progress(keep_going)?.finish()?;
     Ok(engine.close())
 }
 
@@ -108,14 +108,14 @@ pub(crate) fn rebuild_catalog(
     data: &DataDir,
     config: &Config,
     keep_as: Option<&Path>,
-    go_on: &mut dyn FnMut(u64) -> bool,
+    keep_going: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Owner, EngineError> {
     let (work, new) = (data.root().join("catalog.db.work"), data.root().join("catalog.db.new"));
     remove_database(&work)?;
     remove_database(&new)?;
     let catalog = SqliteCatalog::open_writer(&work)?;
     let engine = Engine::open_with_catalog(owner, data.clone(), config.clone(), "rebuild", catalog, false)?;
-    engine.ingest_with_progress(go_on)?.finish()?;
+    engine.ingest_with_progress(keep_going)?.finish()?;
     // A backup copy is a single complete file; the catalog just written has a WAL beside it.
     engine.catalog().backup(&new)?;
     let owner = engine.close();

@@ -17,7 +17,7 @@ use crate::{Engine, EngineError};
 
 /// Rewrites library files without removed pages and without versions outside the retention policy.
 ///
-/// The policy is `library.keep_versions` and `library.keep_for`. AnalysisPool are not interrupted. `progress` receives the
+/// The policy is `library.keep_versions` and `library.keep_for`. Readers are not interrupted. `progress` receives the
 /// number of each file and returns `false` to stop.
 pub fn compact(
     data: &DataDir,
@@ -92,7 +92,7 @@ fn record_fate(
     if record.status().is_none() || (rule.keep_versions == 0 && rule.keep_for.is_zero()) {
         return Ok(Fate::Keep);
     }
-    let current = catalog.page(record.url.id())?.and_then(|story| story.position);
+    let current = catalog.page(record.url.id())?.and_then(|entry| entry.position);
     let versions = catalog.versions(record.url.id())?;
     let kept = kept_positions(rule, now, current, &versions);
     let Some(version) = versions.iter().find(|v| v.position == stored.position) else {

@@ -32,11 +32,11 @@ pub(crate) enum AnalysisDepth {
 pub(crate) struct AnalysedRecord {
     pub(crate) stored: StoredRecord,
     /// `None` unless the record is a successful response.
-    pub(crate) page: Option<Box<PageSummary>>,
+    pub(crate) page: Option<Box<AnalysedPage>>,
 }
 
 /// Data of a page for catalog, derived stores and index.
-pub(crate) struct PageSummary {
+pub(crate) struct AnalysedPage {
     pub(crate) page: PageObject,
     /// Links to follow.
     pub(crate) follow: Vec<Link>,
@@ -100,7 +100,7 @@ fn summarise(
     config: &Config,
     extractor: &Extractor,
     depth: AnalysisDepth,
-) -> PageSummary {
+) -> AnalysedPage {
     let body = response.content(config.crawl.body_limit.bytes());
     if let Some(feed) = feed(&stored.record.url, response, &body) {
         return summarise_feed(stored, feed, &body);
@@ -119,10 +119,10 @@ fn summarise(
     let text = text_hash(&page.text, depth);
     let sketch = sketch(&page.text);
     let signature = if depth == AnalysisDepth::Everything { signature(&page.text) } else { None };
-    PageSummary { page, follow, listed: Vec::new(), kind, digest: xxh3_64(&body), text, sketch, signature }
+    AnalysedPage { page, follow, listed: Vec::new(), kind, digest: xxh3_64(&body), text, sketch, signature }
 }
 
-/// Returns a hash of the text, 0 only if it is empty. The lowest bit tells the depth of the analysis.
+/// Returns a hash of the text, 0 only if it is empty. The lowest bit encodes the depth of the analysis.
 pub(crate) fn text_hash(text: &str, depth: AnalysisDepth) -> u64 {
     if text.is_empty() {
         return 0;
@@ -138,7 +138,7 @@ fn feed(url: &PageUrl, response: &Response, body: &[u8]) -> Option<Feed> {
 }
 
 /// Summarises a sitemap or feed: its URLs are listed, and it is not searchable itself.
-fn summarise_feed(stored: &StoredRecord, feed: Feed, body: &[u8]) -> PageSummary {
+fn summarise_feed(stored: &StoredRecord, feed: Feed, body: &[u8]) -> AnalysedPage {
     let page = PageObject {
         url: stored.record.url.to_string(),
         robots: "noindex".into(),
@@ -148,7 +148,7 @@ fn summarise_feed(stored: &StoredRecord, feed: Feed, body: &[u8]) -> PageSummary
     };
     let listed = feed.entries.into_iter().map(|entry| (entry.url, entry.modified)).collect();
     let (kind, digest) = (PageKind::Feed, xxh3_64(body));
-    PageSummary {
+    AnalysedPage {
         page,
         follow: Vec::new(),
         listed,

@@ -54,7 +54,7 @@ pub(crate) async fn queue_records(
 pub(crate) struct AppendStage {
     pub(crate) library: Arc<dyn Library>,
     pub(crate) catalog: Arc<dyn Catalog>,
-    /// Whether to store request headers.
+    /// Store request headers.
     pub(crate) requests: bool,
     pub(crate) stage_metrics: Arc<StageMetrics>,
 }
@@ -147,8 +147,8 @@ impl AppendStage {
 
     /// Returns position, time and content of the current version of a page.
     fn current(&self, url: &PageUrl) -> Result<Option<(LibraryPosition, Timestamp, Response)>, StoreError> {
-        let Some(story) = self.catalog.page(url.id())? else { return Ok(None) };
-        let Some(mut of) = story.position.filter(|_| story.status == Some(200)) else { return Ok(None) };
+        let Some(entry) = self.catalog.page(url.id())? else { return Ok(None) };
+        let Some(mut of) = entry.position.filter(|_| entry.status == Some(200)) else { return Ok(None) };
         let Ok(mut earlier) = self.library.read(of) else { return Ok(None) };
         if let Content::Revisit(revisit) = &earlier.record.content {
             of = revisit.of;
@@ -210,7 +210,7 @@ mod tests {
         };
         let visit = |record: Record| {
             let stored = stage.append(vec![record.clone()]).unwrap().remove(0);
-            assert_eq!(stored.record, record, "those behind get it full");
+            assert_eq!(stored.record, record, "later stages get it in full");
             let (position, at, url) = (stored.position, record.at, record.url.clone());
             let outcome = Outcome::Answered(Answered {
                 status: 200,

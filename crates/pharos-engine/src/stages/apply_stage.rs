@@ -91,10 +91,10 @@ impl RecordApplier {
         let config = Arc::clone(&self.config.borrow());
         let rules_before = self.scoping.rules().clone();
         // Records the catalog has already applied must not reinstate the rules in force at that time.
-        let mut then = (group[0].stored.next <= self.catalog_at).then(|| self.scoping.clone());
+        let mut replay_scoping = (group[0].stored.next <= self.catalog_at).then(|| self.scoping.clone());
         for read in &group {
-            let scoping = match &mut then {
-                Some(then) if read.stored.next <= self.catalog_at => then,
+            let scoping = match &mut replay_scoping {
+                Some(replayed) if read.stored.next <= self.catalog_at => replayed,
                 _ => &mut self.scoping,
             };
             let summary = read.page.as_ref().map(|summary| PageFacts {
@@ -201,8 +201,8 @@ impl RecordApplier {
             if let Some(IndexChange::Put(document)) = &mut change {
                 let text = read.page.as_ref().map_or(0, |summary| summary.text);
                 self.carry.complete(document, text, before.figures_of(id)?);
-                if let Some(story) = self.catalog.page(id)?
-                    && let Some(anchor) = telling(&story.anchor)
+                if let Some(entry) = self.catalog.page(id)?
+                    && let Some(anchor) = telling(&entry.anchor)
                     && !document.anchors.iter().any(|known| known.text == anchor)
                 {
                     document.anchors.push(anchor.into());
@@ -278,7 +278,7 @@ impl IndexUpdater {
         let mut removed = self.pending.split_off(before.min(self.pending.len()));
         for change in removed.drain(..) {
             let IndexChange::Gone(page) = change else { continue };
-            if catalog.page(page)?.is_some_and(|story| story.url.is_https() == home.is_https()) {
+            if catalog.page(page)?.is_some_and(|entry| entry.url.is_https() == home.is_https()) {
                 self.pending.push(IndexChange::Gone(page));
             }
         }
@@ -302,7 +302,7 @@ fn is_shown_version(
     page: PageId,
     position: LibraryPosition,
 ) -> Result<bool, EngineError> {
-    let gone = |story: PageStory| matches!(story.state, PageState::Deleted | PageState::Removed);
+    let gone = |entry: PageStory| matches!(entry.state, PageState::Deleted | PageState::Removed);
     if catalog.page(page)?.is_none_or(gone) {
         return Ok(false);
     }

@@ -33,7 +33,9 @@ impl CarryOver {
         });
     }
 
-    /// Adds carried_features-over data to a page that was fetched again. `text` is the hash of its text, `before` its features in the index.
+    /// Adds carried-over data to a page that was fetched again.
+    ///
+    /// `text` is the hash of its text, `before` its features in the index.
     pub(crate) fn complete(&mut self, document: &mut Document, text: u64, before: Option<WebFigures>) {
         document.web = carried_features(&document.url, before);
         let Some(previous) = self.look_up(document) else { return };

@@ -198,13 +198,13 @@ mod tests {
     fn latest_and_history_index_the_same() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::at(dir.path().join("data"));
-        let story = "<title>Rock</title><p>The lighthouse on the rock was built long ago, and can be seen from far away. \
+        let tower = "<title>Rock</title><p>The lighthouse on the rock was built long ago, and can be seen from far away. \
                      <span data-nosnippet>The keeper is the thief.</span> That is all.</p>\
                      <a href=//other.example/>other</a> <a href=/silent>silent</a> <a rel=nofollow href=/paid>paid</a>";
         let same = "<title>Same</title><p>The same words appear on two pages, and one of them must not be quoted at all.";
         let pdf = include_bytes!("../../../pharos-html/tests/samples/lighthouse.pdf");
         let records = vec![
-            record("/story", "text/html", "", story.as_bytes()),
+            record("/tower", "text/html", "", tower.as_bytes()),
             record("/paper", "application/pdf", "max-snippet:40", pdf),
             record("/plain", "text/plain", "noarchive", b"Plain words about lamps and ships."),
             record("/same", "text/html", "", same.as_bytes()),
@@ -215,19 +215,19 @@ mod tests {
         let (pages, found) = indexed(&data);
         let limits: Vec<_> = pages.iter().map(|(card, _)| (card.format.as_str(), card.max_snippet)).collect();
         let expected = [("pdf", Some(40)), ("txt", None), ("html", None), ("html", Some(0)), ("html", None)];
-        assert_eq!(limits, expected, "paper, plain, same, silent, story");
-        let (_, story) = &pages[4];
-        assert!(story.body.contains("far away. That is all.") && !story.body.contains("thief"), "{story:?}");
-        assert!(!story.summary.is_empty() && !story.summary.contains("thief"));
+        assert_eq!(limits, expected, "paper, plain, same, silent, tower");
+        let (_, tower) = &pages[4];
+        assert!(tower.body.contains("far away. That is all.") && !tower.body.contains("thief"), "{tower:?}");
+        assert!(!tower.summary.is_empty() && !tower.summary.contains("thief"));
         assert_eq!(pages[3].1.summary, "");
         let lists: [&[&str]; 7] = [
-            &["/story"],
+            &["/tower"],
             &[],
-            &["/story"],
-            &["/same", "/silent", "/story"],
+            &["/tower"],
+            &["/same", "/silent", "/tower"],
             &["/paper"],
             &["/plain"],
-            &["/story"],
+            &["/tower"],
         ];
         assert_eq!(found, lists);
 

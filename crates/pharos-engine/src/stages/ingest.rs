@@ -74,14 +74,14 @@ impl IngestPipeline {
         self.applier.tick(&self.generations)
     }
 
-    /// Applies all records that the stores have not applied. `go_on` receives the number of records after each group.
-    pub(crate) fn replay(&mut self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<(), EngineError> {
+    /// Applies all records that the stores have not applied. `keep_going` receives the number of records after each group.
+    pub(crate) fn replay(&mut self, keep_going: &mut dyn FnMut(u64) -> bool) -> Result<(), EngineError> {
         let (started, first, mut records) = (Instant::now(), self.applier.replay_start(), 0);
         let end = self.library.end()?;
         // Closing a gap can advance a store far beyond the replayed file.
         let mut from = first;
         while from < end {
-            let (count, next) = self.replay_file(from, &mut |n| go_on(records + n))?;
+            let (count, next) = self.replay_file(from, &mut |n| keep_going(records + n))?;
             records += count;
             from = next.max(self.applier.replay_start());
         }
@@ -96,7 +96,7 @@ impl IngestPipeline {
     fn replay_file(
         &mut self,
         from: LibraryPosition,
-        go_on: &mut dyn FnMut(u64) -> bool,
+        keep_going: &mut dyn FnMut(u64) -> bool,
     ) -> Result<(u64, LibraryPosition), EngineError> {
         let to = LibraryPosition { file: from.file + 1, offset: 0 };
         let mut scan = self.library.scan(from, Some(to))?;
@@ -108,7 +108,7 @@ impl IngestPipeline {
             }
             records += group.len() as u64;
             self.apply(group)?;
-            if !go_on(records) {
+            if !keep_going(records) {
                 self.applier.finish()?;
                 return Err(EngineError::Stopped);
             }

@@ -25,7 +25,7 @@ pub struct DataDirStatus {
     pub index_bytes: u64,
 }
 
-/// StageMetrics pages, sites and bytes of a data directory.
+/// Counts pages, sites and bytes of a data directory.
 pub fn data_dir_status(data: &DataDir) -> Result<DataDirStatus, EngineError> {
     let catalog = SqliteCatalog::open_reader(&data.catalog())?;
     let (counts, sites, filtered) = match &catalog {

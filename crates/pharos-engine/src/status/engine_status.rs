@@ -1,4 +1,4 @@
-//! The status status of the engine, published once a second in the file `STATUS` of the data directory.
+//! The live status of the engine, published once a second in the file `STATUS` of the data directory.
 //!
 //! A desk in another process than the engine thus shows the same as one in the engine's process. The file is replaced
 //! atomically but not synced, because its content expires within seconds.
@@ -26,7 +26,7 @@ const MAX_STATUS_AGE: Duration = Duration::from_secs(10);
 /// Maximum size of a status file.
 const MAX_STATUS_BYTES: u64 = 1 << 20;
 
-/// CrawlPhase of the crawl.
+/// Phase of the crawl.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrawlPhase {
@@ -160,7 +160,7 @@ impl Engine {
         let work = move || {
             loop {
                 let started = Instant::now();
-                // AnalysisPool notice a missing or old status themselves.
+                // Readers notice a missing or old status themselves.
                 let _ = writer.write();
                 let rest = PUBLISH_INTERVAL.saturating_sub(started.elapsed());
                 if stopped.recv_timeout(rest) == Err(RecvTimeoutError::Disconnected) {

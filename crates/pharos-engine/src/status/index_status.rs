@@ -20,7 +20,7 @@ pub struct IndexStatus {
     pub latest: Vec<GenerationStatus>,
     /// Generations kept for a rollback: the previous history, then its latest generations.
     pub previous: Vec<GenerationStatus>,
-    /// Whether the history generation is damaged, so that the previous one serves queries.
+    /// `true` if the history generation is damaged, so that the previous one serves queries.
     pub refused: bool,
     /// Pages in the index.
     pub searchable: u64,
@@ -28,7 +28,7 @@ pub struct IndexStatus {
     pub bytes: u64,
     /// Documents of latest relative to those of history; `None` without a history.
     pub latest_share: Option<f64>,
-    /// Whether a build is running.
+    /// `true` while a build is running.
     pub building: bool,
     /// An interrupted or running build.
     pub unfinished: Option<UnfinishedBuild>,
@@ -61,7 +61,7 @@ pub struct UnfinishedBuild {
     pub to: LibraryPosition,
     /// Pages saved so far.
     pub saved: u64,
-    /// Whether the next build resumes it. Otherwise versions or settings have changed.
+    /// `true` if the next build resumes it. Otherwise versions or settings have changed.
     pub goes_on: bool,
 }
 

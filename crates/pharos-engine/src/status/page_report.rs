@@ -79,11 +79,11 @@ pub fn page_report(data: &DataDir, url: &PageUrl) -> Result<Option<PageReport>, 
     recent_page_report(data, url, usize::MAX)
 }
 
-/// Like [`page_report`], with at most `most` versions, the newest. Each version is read.
+/// Like [`page_report`], with at limit `limit` versions, the newest. Each version is read.
 pub fn recent_page_report(
     data: &DataDir,
     url: &PageUrl,
-    most: usize,
+    limit: usize,
 ) -> Result<Option<PageReport>, EngineError> {
     let Some(catalog) = SqliteCatalog::open_reader(&data.catalog())? else { return Ok(None) };
     let Some(mut page) = catalog.page(url.id())? else { return Ok(None) };
@@ -94,7 +94,7 @@ pub fn recent_page_report(
     }
     let library = DiskLibrary::open_reader(&data.library())?;
     let mut versions = Vec::new();
-    for version in catalog.versions(url.id())?.into_iter().take(most) {
+    for version in catalog.versions(url.id())?.into_iter().take(limit) {
         let kept = match library.read(version.position).map(|stored| stored.record.content) {
             Ok(Content::Response(response)) => VersionContent::Whole(response.body.len()),
             Ok(Content::Revisit(_)) => VersionContent::Unchanged,

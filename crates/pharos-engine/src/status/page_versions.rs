@@ -30,7 +30,7 @@ impl PageVersion {
 pub struct PageVersions {
     /// Each version with the positions of its responses.
     versions: Vec<(PageVersion, Vec<LibraryPosition>)>,
-    /// Whether the page was removed permanently.
+    /// `true` if the page was removed permanently.
     pub is_removed: bool,
 }
 

@@ -4,164 +4,164 @@ use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Subcommand)]
 pub(crate) enum GraphCommand {
-    /// Read all links and texts, and compute ranks and copies (`pharos index build` does this too)
+    /// Analyse links and texts, and compute ranks and duplicates (part of `pharos index build`)
     Build,
-    /// What this web looks like: degrees, the bow-tie, distances, where links lead
+    /// Show graph statistics: degrees, bow-tie structure, distances, link targets
     Stats(GraphStatsArgs),
-    /// The pages or sites that rank highest
+    /// List the highest-ranked pages or sites
     Top(GraphTopArgs),
-    /// What is known of a page: who links to it, what it links to, what it is called
+    /// Show ranks, in-links, out-links and anchor texts of a page
     Neighbours(GraphNeighboursArgs),
-    /// Hubs and authorities among the results of a query and the pages around them
+    /// Find hubs and authorities around the results of a query
     Hits(GraphHitsArgs),
-    /// What pages of one's own that all link home would gain
+    /// Simulate a link farm and show its gain
     Farm(GraphFarmArgs),
 }
 
 #[derive(Args)]
 pub(crate) struct GraphStatsArgs {
-    /// Pairs of pages of each kind whose words are compared; 0 for none
+    /// Pairs of pages per kind for the topical locality; 0 to skip it
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub(crate) samples: u32,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum RankBy {
-    /// PageRank, in the form whose mean is 1
+    /// PageRank, normalised to a mean of 1
     PageRank,
-    /// PageRank of readers who begin, and begin anew, at the pages of --seed
+    /// PageRank with teleports to the pages of --seed only
     Trust,
     /// Links from other domains
     LinkHits,
-    /// Other domains that link to it
+    /// Number of linking domains
     Domains,
-    /// All links to it
+    /// All in-links
     InDegree,
-    /// Links from it
+    /// All out-links
     OutDegree,
     /// Links from other domains, with compensation for new pages
     LinkWeight,
-    /// How near it is to all pages that lead to it
+    /// Harmonic centrality
     Harmonic,
-    /// Pages that say the same
+    /// Duplicates of the page
     Mirrors,
 }
 
 #[derive(Args)]
 #[command(after_help = "\
-A jump probability α is the same as a damping of 1 − α. Without either, the ranks of the last build are shown; with one, or \
-with --seed, they are computed anew.")]
+A jump probability α equals a damping factor of 1 − α. By default, the ranks of the last build are shown; with one of these \
+options, or with --seed, they are computed again.")]
 pub(crate) struct GraphTopArgs {
-    /// What decides
+    /// Ranking criterion
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = RankBy::PageRank)]
     pub(crate) by: RankBy,
-    /// How many are shown
+    /// Number of results
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub(crate) count: usize,
-    /// Sites instead of pages, by their rank among sites
+    /// Rank sites instead of pages
     #[arg(long, conflicts_with_all = ["by", "seed", "fetched"])]
     pub(crate) sites: bool,
-    /// Pages that are trusted, or that a reader likes: ranks are seen from there (with --by page-rank or trust)
+    /// Trusted or preferred pages to which the random surfer teleports (with --by page-rank or trust)
     #[arg(long, value_name = "URL")]
     pub(crate) seed: Vec<String>,
-    /// The probability to follow a link [default: `graph.damping` of the configuration]
+    /// Damping factor: probability to follow a link [default: `graph.damping` of the configuration]
     #[arg(long, value_name = "D", conflicts_with = "jump")]
     pub(crate) damping: Option<f64>,
-    /// The probability to jump to any page
+    /// Probability to jump to a random page
     #[arg(long, value_name = "ALPHA")]
     pub(crate) jump: Option<f64>,
-    /// As probabilities that sum to one
+    /// Print probabilities that sum to one
     #[arg(long)]
     pub(crate) probability: bool,
-    /// Pages that were fetched only
+    /// List only fetched pages
     #[arg(long)]
     pub(crate) fetched: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct GraphNeighboursArgs {
-    /// The address of the page
+    /// URL of the page
     #[arg(value_name = "URL")]
     pub(crate) url: String,
-    /// How many are shown in each direction, the highest ranks first
+    /// Number of pages shown in each direction, highest ranks first
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub(crate) count: usize,
 }
 
 #[derive(Args)]
 pub(crate) struct GraphHitsArgs {
-    /// What is searched for
+    /// Query whose results form the root set
     #[arg(required = true, value_name = "QUERY")]
     pub(crate) query: Vec<String>,
-    /// How many are shown of each
+    /// Number of hubs and authorities shown
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub(crate) count: usize,
-    /// Results that are taken as the root
+    /// Maximum size of the root set
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub(crate) root: usize,
-    /// Pages that the root grows to at most
+    /// Maximum size of the base set
     #[arg(long, value_name = "N", default_value_t = 5_000)]
     pub(crate) pages: usize,
-    /// Rounds at most; they end before that when no value changes any more
+    /// Maximum number of iterations
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) rounds: u32,
-    /// Links within one domain count, too
+    /// Also count links within a domain
     #[arg(long)]
     pub(crate) own_links: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct GraphFarmArgs {
-    /// The page that all of them link to
+    /// Target of the link farm
     #[arg(value_name = "URL")]
     pub(crate) url: String,
-    /// How many pages are planted
+    /// Number of pages of the link farm
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub(crate) pages: u32,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum DedupCommand {
-    /// How many copies there are, the largest groups, mirrors of whole sites, shares of sites
+    /// Summarise duplicates: largest groups, mirror sites, shares by site
     Report(DedupReportArgs),
-    /// The copies of one page
+    /// Show the duplicates of a page
     Of(DedupOfArgs),
-    /// All groups, the largest first: representative, and each copy with what it has in common with it
+    /// List all duplicate groups, largest first, with the type of each duplicate
     Groups(DedupGroupsArgs),
-    /// Every method to find copies, measured on pages of which it is known what they are copies of
+    /// Evaluate duplicate detection methods on labelled pages
     Measure(DedupMeasureArgs),
 }
 
 #[derive(Args)]
 pub(crate) struct DedupReportArgs {
-    /// How many groups, mirrors and sites are shown
+    /// Number of groups, mirrors and sites shown
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub(crate) count: usize,
 }
 
 #[derive(Args)]
 pub(crate) struct DedupOfArgs {
-    /// The address of the page
+    /// URL of the page
     #[arg(value_name = "URL")]
     pub(crate) url: String,
 }
 
 #[derive(Args)]
 pub(crate) struct DedupGroupsArgs {
-    /// Only groups with a page of this site
+    /// Show only groups with a page of this site
     #[arg(long, value_name = "SITE")]
     pub(crate) site: Option<String>,
-    /// How many are shown
+    /// Maximum number of groups
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) count: Option<usize>,
 }
 
 #[derive(Args)]
 #[command(after_help = "\
-LABELS has a line for each page: its address, a tab, and a label that it shares with its copies and with nothing else; or a \
-JSON object with `url` and `content`. Addresses that the library does not have are passed over, and counted.")]
+LABELS has one line per page: its URL, a tab, and a label shared by its duplicates only; or a JSON object with `url` and \
+`content`. URLs that are not in the library are counted and skipped.")]
 pub(crate) struct DedupMeasureArgs {
-    /// What is known (- for standard input)
+    /// File of labels (- for standard input)
     #[arg(value_name = "LABELS")]
     pub(crate) labels: String,
 }

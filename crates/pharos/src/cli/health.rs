@@ -4,10 +4,10 @@ use clap::Args;
 
 #[derive(Args)]
 #[command(after_help = "\
-Asks /healthz, which is answered as long as the process lives; name /readyz to know whether queries are answered, too. \
-Whose certificate it is does not matter: the question is asked of this machine.")]
+Requests /healthz, which is answered as long as the process lives; specify /readyz to check whether queries are answered, too. \
+The certificate is not verified, because the request goes to this machine.")]
 pub(crate) struct HealthArgs {
-    /// What to ask [default: /healthz at web.listen, on this machine]
+    /// URL to request [default: /healthz at web.listen, on this machine]
     #[arg(value_name = "URL")]
     pub(crate) url: Option<String>,
 }

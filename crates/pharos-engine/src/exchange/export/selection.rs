@@ -1,4 +1,4 @@
-//! ExportSelection of the records to export.
+//! Selection of the records to export.
 
 use std::sync::Arc;
 

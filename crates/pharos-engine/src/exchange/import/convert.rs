@@ -1,4 +1,4 @@
-//! Conversion of foreign records. `None` stands for a record that is not a web page; the error describes a defect.
+//! Conversion of foreign records. `None` means that a record is not a web page; the error describes a defect.
 
 use std::time::{Duration, UNIX_EPOCH};
 

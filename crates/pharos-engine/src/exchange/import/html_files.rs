@@ -51,7 +51,7 @@ fn media(path: &Path) -> Option<(&'static str, bool, usize)> {
     })
 }
 
-/// Returns the page of a file below `root`, or `None` if it is not a page. The error tells why it has no valid URL.
+/// Returns the page of a file below `root`, or `None` if it is not a page. The error explains why it has no valid URL.
 pub(super) fn html_file(root: &Path, base: &PageUrl, path: &Path) -> Option<Result<HtmlFile, String>> {
     let (media, compressed, stem) = media(path)?;
     let mut below: Vec<&OsStr> = path.strip_prefix(root).ok()?.iter().collect();

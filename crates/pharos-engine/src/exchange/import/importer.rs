@@ -75,7 +75,7 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// StageMetrics a record that is not a page.
+    /// Counts a record that is not a page.
     pub(super) fn skip(&mut self) {
         self.summary.records += 1;
         self.summary.skipped += 1;

@@ -129,21 +129,21 @@ fn compare(
         after = Some(last.url.id());
         pages += batch.len() as u64;
         check(DoctorProgress::Catalog(pages))?;
-        for mut story in batch {
-            let id = story.url.id();
+        for mut entry in batch {
+            let id = entry.url.id();
             let mut versions = catalog.versions(id)?;
-            let mut wrong = disagreements(&story, &versions, known.absorbed, contents, exam);
+            let mut wrong = disagreements(&entry, &versions, known.absorbed, contents, exam);
             if owned && !wrong.is_empty() {
                 // The page may have changed between the two reads.
                 thread::sleep(RECHECK_DELAY);
                 let Some(again) = catalog.page(id)? else { continue };
-                story = again;
+                entry = again;
                 versions = catalog.versions(id)?;
-                wrong = disagreements(&story, &versions, known.absorbed, contents, exam);
+                wrong = disagreements(&entry, &versions, known.absorbed, contents, exam);
             }
             for what in wrong {
                 exam.needs.catalog = true;
-                exam.fault(CheckedStore::Catalog, &story.url, what, DISAGREEMENT, CURE);
+                exam.fault(CheckedStore::Catalog, &entry.url, what, DISAGREEMENT, CURE);
             }
             for version in &versions {
                 if let Some(place) = contents.index_of(version.position) {
@@ -153,14 +153,14 @@ fn compare(
                     lost.versions += 1;
                 }
             }
-            let Some(position) = story.position.filter(|position| *position < known.absorbed) else {
+            let Some(position) = entry.position.filter(|position| *position < known.absorbed) else {
                 continue;
             };
-            if story.indexable {
+            if entry.indexable {
                 summary.indexable.insert(id, position);
             }
             if let Some(lost) = exam.lost.iter_mut().find(|lost| lost.contains(position)) {
-                lost.pages.push(story);
+                lost.pages.push(entry);
             }
         }
     }
@@ -192,7 +192,7 @@ fn compare(
 
 /// Returns the contradictions between the catalog entry of a page and the library.
 fn disagreements(
-    story: &PageStory,
+    entry: &PageStory,
     versions: &[Version],
     absorbed: LibraryPosition,
     contents: &LibraryContents,
@@ -207,7 +207,7 @@ fn disagreements(
             None => {
                 wrong.push(format!("{which} is recorded at {position}, where the library has no response"))
             }
-            Some(response) if response.page != story.url.id() => {
+            Some(response) if response.page != entry.url.id() => {
                 wrong.push(format!("{which} is recorded at {position}, where the library has another page"));
             }
             Some(response) if response.status.is_some_and(|s| status.is_some_and(|known| known != s)) => {
@@ -220,14 +220,14 @@ fn disagreements(
             Some(_) => {}
         }
     };
-    if let Some(position) = story.position {
-        compare(position, story.status, "its current version");
+    if let Some(position) = entry.position {
+        compare(position, entry.status, "its current version");
     }
-    for version in versions.iter().filter(|version| Some(version.position) != story.position) {
+    for version in versions.iter().filter(|version| Some(version.position) != entry.position) {
         compare(version.position, Some(version.status), "a version");
     }
     let newest = versions.first().map(|version| version.position);
-    if story.state == PageState::Stored && newest.is_some() && story.position != newest {
+    if entry.state == PageState::Stored && newest.is_some() && entry.position != newest {
         wrong.push("its current version is not the newest".into());
     }
     wrong

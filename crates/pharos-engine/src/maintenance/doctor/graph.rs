@@ -69,7 +69,7 @@ pub(super) fn examine(
     };
     for path in left()? {
         exam.needs.unfinished_graph = true;
-        // BuildRunner may be killed at any time. Remains are never read, and the next build removes them.
+        // Builds may be killed at any time. Remains are never read, and the next build removes them.
         exam.note(
             CheckedStore::Graph,
             path.display(),

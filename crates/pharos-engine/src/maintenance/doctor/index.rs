@@ -167,9 +167,9 @@ fn compare(
             continue;
         }
         // The page may have changed since: compare the current entries.
-        let Some(story) = known.catalog.page(*id)? else { continue };
-        if !story.indexable
-            || story.position != Some(*position)
+        let Some(entry) = known.catalog.page(*id)? else { continue };
+        if !entry.indexable
+            || entry.position != Some(*position)
             || contents.without_original.contains(position)
         {
             continue;
@@ -182,7 +182,7 @@ fn compare(
             Some(old) => format!("the index has the version at {old}, but the current one is at {position}"),
             None => format!("the page is searchable but missing from the index (record {position})"),
         };
-        exam.fault(CheckedStore::Index, &story.url, what, MISSING, CURE);
+        exam.fault(CheckedStore::Index, &entry.url, what, MISSING, CURE);
     }
     Ok(())
 }
@@ -219,12 +219,12 @@ fn find_mismatch(
         return Ok(None);
     }
     // The page may have changed since, and its last event may not affect its content.
-    let story = known.map(|known| known.catalog.page(page)).transpose()?.flatten();
-    let is_settled = match &story {
+    let entry = known.map(|known| known.catalog.page(page)).transpose()?.flatten();
+    let is_settled = match &entry {
         None => true,
-        Some(story) => {
-            matches!(story.state, PageState::Deleted | PageState::Removed | PageState::Refused)
-                || story.position == current
+        Some(entry) => {
+            matches!(entry.state, PageState::Deleted | PageState::Removed | PageState::Refused)
+                || entry.position == current
         }
     };
     let is_there = indexed.index.snapshot()?.page(page)?.is_some_and(|now| now.card.position == position);

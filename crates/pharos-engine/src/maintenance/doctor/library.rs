@@ -20,7 +20,7 @@ pub(super) struct LibraryContents {
     pub(super) without_original: HashSet<LibraryPosition>,
     removed_pages: HashSet<PageId>,
     removed_sites: HashSet<SiteId>,
-    /// CurrentVersions version of every page, up to the position the index has applied.
+    /// Current version of every page, up to the position the index has applied.
     pub(super) current: CurrentVersions,
     /// End of the last complete record.
     pub(super) end: LibraryPosition,

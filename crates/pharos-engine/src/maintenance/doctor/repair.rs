@@ -91,9 +91,9 @@ fn records_to_refetch(
     let now = SystemClock.now();
     let mut records = Vec::new();
     for (lost, page) in lost.iter().flat_map(|lost| lost.pages.iter().map(move |page| (lost, page))) {
-        let is_due = catalog.page(page.url.id())?.is_some_and(|story| {
-            let was_lost = story.position.is_none_or(|position| lost.contains(position));
-            story.due.is_some() || story.state == PageState::Removed || !was_lost
+        let is_due = catalog.page(page.url.id())?.is_some_and(|entry| {
+            let was_lost = entry.position.is_none_or(|position| lost.contains(position));
+            entry.due.is_some() || entry.state == PageState::Removed || !was_lost
         });
         if is_due || !scoping.contains(&page.url) {
             continue;

@@ -1,0 +1,82 @@
+//! `pharos export`.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use pharos_core::config::Config;
+use pharos_core::{PageId, PageUrl, SiteName, Timestamp};
+use pharos_engine::exchange::data_feed::parse_time;
+use pharos_engine::exchange::export::{ExportFormat as Format, ExportSelection, ExportTarget, export};
+use pharos_index::EmbeddedIndex;
+use pharos_query::Search;
+use pharos_store::DataDir;
+
+use crate::cli::{ExportArgs, ExportFormat, Global};
+use crate::{CommandOutcome, commands, console, settings};
+
+pub(crate) fn run(global: &Global, args: ExportArgs) -> anyhow::Result<CommandOutcome> {
+    let config = settings::load(global)?;
+    let data = settings::data_dir(global);
+    settings::require_data_dir(&data)?;
+    let format = match args.format {
+        ExportFormat::Warc => Format::Warc,
+        ExportFormat::Cdxj => Format::Cdxj,
+        ExportFormat::Tianwang => Format::Tianwang,
+        ExportFormat::Jsonl => Format::Jsonl,
+        ExportFormat::Soif => Format::Soif,
+        ExportFormat::Forward => Format::Forward,
+    };
+    let selection = ExportSelection {
+        sites: args.sites.iter().map(|site| site_name(site)).collect::<anyhow::Result<_>>()?,
+        from: args.from.as_deref().map(time).transpose()?,
+        to: args.to.as_deref().map(time).transpose()?,
+        pages: args.query.as_deref().map(|query| matching_pages(&data, &config, query)).transpose()?,
+        all_versions: if format.holds_all_versions() { !args.current } else { args.all_versions },
+    };
+    let to_stdout = args.out == "-";
+    let mut stdout = io::stdout().lock();
+    let target = if to_stdout {
+        ExportTarget::Stream(&mut stdout)
+    } else {
+        ExportTarget::Path { path: Path::new(&args.out), force: args.force }
+    };
+    let runtime = commands::runtime()?;
+    let stop = runtime.block_on(async { console::stop_signal() })?;
+    let line = console::progress();
+    let done = export(&data, &config, format, &selection, target, &stop, |so_far| {
+        line.set_message(format!("{} written, {} damaged", so_far.written, so_far.damaged));
+    });
+    line.finish_and_clear();
+    drop(stdout);
+    let summary = done?;
+    let message = format!("{} written, {} damaged records skipped", summary.written, summary.damaged);
+    match (to_stdout, global.json) {
+        // The exported data itself is the result.
+        (true, _) => console::print_message(global.quiet, &message),
+        (false, true) => console::print_json(&summary)?,
+        (false, false) => console::out!("{message}"),
+    }
+    Ok(if summary.written > 0 { CommandOutcome::Good } else { CommandOutcome::NothingFound })
+}
+
+/// Returns the pages that match a query.
+fn matching_pages(data: &DataDir, config: &Config, query: &str) -> anyhow::Result<HashSet<PageId>> {
+    let index = EmbeddedIndex::open_reader(&data.index())?;
+    let search = Search::new(Arc::new(index), config);
+    Ok(search.matching(query)?.into_iter().collect())
+}
+
+fn site_name(text: &str) -> anyhow::Result<SiteName> {
+    if text.contains('/') {
+        bail!("invalid site `{text}`: expected a form such as www.example.org");
+    }
+    Ok(PageUrl::parse(&format!("http://{text}/")).context("invalid site")?.site())
+}
+
+fn time(text: &str) -> anyhow::Result<Timestamp> {
+    parse_time(text)
+        .with_context(|| format!("invalid time `{text}`: expected 2026-01-31 or 2026-01-31T12:00:00Z"))
+}

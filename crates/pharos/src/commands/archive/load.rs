@@ -1,0 +1,57 @@
+//! `pharos load`.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+
+use anyhow::Context as _;
+use pharos_engine::exchange::data_feed::{LoadSummary, load_feed};
+
+use crate::cli::{Global, LoadArgs};
+use crate::{CommandOutcome, commands, console, settings};
+
+pub(crate) fn run(global: &Global, args: LoadArgs) -> anyhow::Result<CommandOutcome> {
+    let config = settings::load(global)?;
+    let mut input: Box<dyn BufRead> = if args.input == "-" {
+        Box::new(io::stdin().lock())
+    } else {
+        let file = File::open(&args.input).and_then(|file| match file.metadata()?.is_dir() {
+            true => Err(io::ErrorKind::IsADirectory.into()),
+            false => Ok(file),
+        });
+        Box::new(BufReader::with_capacity(
+            256 << 10,
+            file.with_context(|| format!("cannot read {}", args.input))?,
+        ))
+    };
+    let runtime = commands::runtime()?;
+    let stop = runtime.block_on(async { console::stop_signal() })?;
+    let line = console::progress();
+    let done = load_feed(&settings::data_dir(global), &config, &mut *input, &stop, |so_far| {
+        line.set_message(format!("{} lines read, {} invalid", so_far.lines, so_far.bad));
+    });
+    line.finish_and_clear();
+    let summary = done?;
+    if global.json {
+        console::print_json(&summary)?;
+    } else {
+        print(&summary)?;
+    }
+    Ok(if summary.bad == 0 { CommandOutcome::Good } else { CommandOutcome::PartlyBad })
+}
+
+fn print(summary: &LoadSummary) -> anyhow::Result<()> {
+    console::out!(
+        "{} lines: {} pages loaded, {} duplicates, {} deletions, {} pending additions cancelled, {} removed permanently, {} invalid",
+        summary.lines,
+        summary.added,
+        summary.known,
+        summary.deleted,
+        summary.dropped,
+        summary.removed,
+        summary.bad
+    );
+    if summary.stopped {
+        console::print_message(false, "stopped before the end: load the rest of the feed again");
+    }
+    Ok(())
+}

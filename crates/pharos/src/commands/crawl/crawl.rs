@@ -1,0 +1,161 @@
+//! `pharos crawl`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use pharos_core::PageUrl;
+use pharos_core::config::CrawlConfig;
+use pharos_crawl::{Explanation, Ruling};
+use pharos_engine::crawl::{CrawlSummary, Ended};
+use pharos_engine::{Engine, EngineError, RunOptions};
+use pharos_store::{Catalog, DataDir, SqliteCatalog};
+
+use crate::cli::{CrawlArgs, CrawlOnlyArgs, Global};
+use crate::settings::{self, ConfigSource};
+use crate::{CommandOutcome, commands, console};
+
+pub(crate) fn run(global: &Global, args: CrawlOnlyArgs) -> anyhow::Result<CommandOutcome> {
+    let seeds = seeds(&args.crawl)?;
+    let data = settings::data_dir(global);
+    let flags = args.crawl.clone();
+    let source = ConfigSource::new(global, settings::decided_by(&flags), move |config| {
+        settings::apply_crawl(config, &flags)
+    });
+    let config = source.load()?;
+    if let Some(url) = &args.explain {
+        return explain(global, &data, &config.crawl, &seeds, url);
+    }
+    let root = data.root().to_path_buf();
+    let engine = Arc::new(Engine::open(data, config, "crawl", false)?);
+    let (summary, stored) = commands::runtime()?.block_on(async {
+        let stop = console::stop_signal()?;
+        let controlled = Arc::clone(&engine);
+        source.follow(move |config| Ok(controlled.reconfigure(config)?))?;
+        let _publisher = engine.publish_status("crawl")?;
+        let progress = console::crawl_progress(engine.status());
+        let summary = engine.run(RunOptions { seeds, keep_going: false, stop }).await;
+        progress.abort();
+        anyhow::Ok((summary, engine.stored_pages()?))
+    })?;
+    let summary = match summary {
+        Err(EngineError::Stopped) => return Ok(CommandOutcome::Good),
+        other => other?,
+    };
+    report(global, &root, &summary, stored)
+}
+
+/// Returns the start URLs of the command line and of the seed file.
+pub(crate) fn seeds(args: &CrawlArgs) -> anyhow::Result<Vec<PageUrl>> {
+    let mut seeds = parse_seeds(&args.seeds)?;
+    if let Some(file) = &args.seeds_file {
+        seeds.extend(seeds_of_file(file)?);
+    }
+    Ok(seeds)
+}
+
+/// Reads one URL per line; empty lines and lines that begin with # are ignored.
+pub(crate) fn seeds_of_file(file: &Path) -> anyhow::Result<Vec<PageUrl>> {
+    let text = if file == Path::new("-") {
+        std::io::read_to_string(std::io::stdin()).context("cannot read URLs from standard input")?
+    } else {
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?
+    };
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with('#')
+    });
+    lines
+        .map(|(number, line)| {
+            PageUrl::parse(line).with_context(|| format!("{} line {number}", file.display()))
+        })
+        .collect()
+}
+
+pub(crate) fn parse_seeds(seeds: &[String]) -> anyhow::Result<Vec<PageUrl>> {
+    seeds.iter().map(|seed| PageUrl::parse(seed).context("invalid seed")).collect()
+}
+
+fn report(
+    global: &Global,
+    data: &Path,
+    summary: &CrawlSummary,
+    stored: u64,
+) -> anyhow::Result<CommandOutcome> {
+    if stored == 0
+        && summary.ended == Ended::NothingDue
+        && let Some(reason) = &summary.last_failure
+    {
+        bail!("no page could be fetched: {reason}");
+    }
+    if global.json {
+        console::print_json(&serde_json::json!({
+            "pages": summary.pages,
+            "bytes": summary.bytes,
+            "failed": summary.failed,
+            "refused": summary.refused,
+            "ended": format!("{:?}", summary.ended),
+            "last_failure": summary.last_failure,
+        }))?;
+    } else {
+        let why = match summary.ended {
+            Ended::NothingDue => "no more pages are due",
+            Ended::MaxPages => "page limit reached",
+            Ended::Time => "time limit reached",
+            Ended::Disk => "disk limit reached (crawl.max_disk)",
+            Ended::Stopped => "stopped",
+        };
+        console::out!(
+            "{} pages ({}) stored in {}, {} failed, {} refused: {why}",
+            summary.pages,
+            console::bytes(summary.bytes),
+            data.display(),
+            summary.failed,
+            summary.refused
+        );
+    }
+    Ok(CommandOutcome::Good)
+}
+
+/// Explains the crawl rules for a URL. Works beside a running crawl, because it only reads.
+fn explain(
+    global: &Global,
+    data: &DataDir,
+    config: &CrawlConfig,
+    seeds: &[PageUrl],
+    url: &str,
+) -> anyhow::Result<CommandOutcome> {
+    let catalog = SqliteCatalog::open_reader(&data.catalog())?;
+    let catalog = catalog.as_ref().map(|catalog| catalog as &dyn Catalog);
+    let explanation = pharos_crawl::explain(catalog, config, seeds, url)?;
+    if global.json {
+        console::print_json(&explanation)?;
+    } else {
+        print_explanation(&explanation)?;
+    }
+    Ok(if explanation.admitted { CommandOutcome::Good } else { CommandOutcome::NothingFound })
+}
+
+fn print_explanation(explanation: &Explanation) -> anyhow::Result<()> {
+    console::out!("{}", console::printable(&explanation.asked));
+    for line in &explanation.lines {
+        let ruling = match line.ruling {
+            Ruling::Admits => "admits",
+            Ruling::Refuses => "refuses",
+            Ruling::Open => "open",
+        };
+        console::out!("  {:<10} {ruling:<8} {}", line.rule, console::printable(&line.why));
+    }
+    for part in &explanation.weights {
+        console::out!("  weight     {:<8} {}", part.weight, console::printable(&part.part));
+    }
+    let rules = match explanation.rules_in_force {
+        true => "by the rules of the last crawl",
+        false => "by the rules of a crawl started now",
+    };
+    match explanation.refusal() {
+        Some(line) => console::out!("refused: {} ({}; {rules})", console::printable(&line.why), line.rule),
+        None => console::out!("admitted ({rules})"),
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! `pharos eval retrieval`: evaluates ranking against relevance judgements.
+
+use anyhow::{Context as _, bail};
+use pharos_core::Config;
+use pharos_learn::collection::Collection;
+use pharos_learn::compare::{ExperimentRules, error_rate, experiments};
+use pharos_learn::report::{Measure, Report, evaluate, table};
+use pharos_learn::run::write_run;
+use pharos_query::Trial;
+use serde::Serialize;
+
+use crate::cli::{EvalRetrievalArgs, Global};
+use crate::{CommandOutcome, console, settings};
+
+/// Comparison of two configurations.
+#[derive(Serialize)]
+struct Comparison {
+    measure: String,
+    /// Second minus first.
+    mean_difference: f64,
+    t: f64,
+    degrees_of_freedom: usize,
+    p: f64,
+    is_significant: bool,
+    /// Fraction of smaller query sets that would have given the opposite result.
+    error_rate: f64,
+}
+
+#[derive(Serialize)]
+struct RetrievalOutput<'a> {
+    documents: usize,
+    report: &'a Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    with: Option<&'a Report>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparison: Option<Comparison>,
+}
+
+pub(crate) fn run(global: &Global, args: &EvalRetrievalArgs) -> anyhow::Result<CommandOutcome> {
+    let config = settings::load(global)?;
+    let collection = Collection::read(&args.dir)?;
+    let place = tempfile::tempdir().context("cannot create a folder for the index")?;
+    let trial = Trial::index(&collection, place.path(), &config)?;
+    let rankings = trial.run(&collection, &config)?;
+    if let Some(file) = &args.run {
+        write_run(file, &rankings, "pharos").with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    let report = evaluate(&collection, &rankings, args.relevant_from);
+    if report.queries == 0 {
+        bail!("no query in {} has a relevant document", args.dir.display());
+    }
+    let other = match comparison_settings(&config, args)? {
+        Some(other) => Some(evaluate(&collection, &trial.run(&collection, &other)?, args.relevant_from)),
+        None => None,
+    };
+    let comparison = other.as_ref().map(|other| compare(&report, other, args)).transpose()?;
+    if global.json {
+        let documents = collection.documents.len();
+        console::print_json(&RetrievalOutput {
+            documents,
+            report: &report,
+            with: other.as_ref(),
+            comparison,
+        })?;
+        return Ok(CommandOutcome::Good);
+    }
+    console::out!(
+        "{} documents, {} queries with a relevant document; partial matches included",
+        collection.documents.len(),
+        report.queries
+    );
+    let mut columns = vec![("configured", &report)];
+    columns.extend(other.as_ref().map(|other| ("with", other)));
+    console::out!("{}", table(&columns).trim_end());
+    if let Some(Comparison { measure, mean_difference, t, p, is_significant, error_rate, .. }) = comparison {
+        let verdict = match (is_significant, mean_difference > 0.0) {
+            (false, _) => "no significant difference",
+            (true, true) => "`with` is better",
+            (true, false) => "`configured` is better",
+        };
+        console::out!(
+            "{measure}: difference {mean_difference:+.4}, t = {t:.2}, p = {p:.4}: {verdict}; error rate {error_rate:.3}"
+        );
+    }
+    Ok(CommandOutcome::Good)
+}
+
+/// Returns the settings to compare with.
+fn comparison_settings(config: &Config, args: &EvalRetrievalArgs) -> anyhow::Result<Option<Config>> {
+    if args.with.is_empty() {
+        return Ok(None);
+    }
+    let mut other = config.clone();
+    for setting in &args.with {
+        let Some((key, value)) = setting.split_once('=') else {
+            bail!("--with {setting}: expected key=value, for example rank.model=tfidf");
+        };
+        other.set(key.trim(), value.trim(), "--with")?;
+    }
+    Ok(Some(other))
+}
+
+fn compare(report: &Report, other: &Report, args: &EvalRetrievalArgs) -> anyhow::Result<Comparison> {
+    let measure: Measure = args.measure.parse().map_err(|e| anyhow::anyhow!("--measure: {e}"))?;
+    let test = other.compare(report, measure)?;
+    let outcomes = experiments(&other.values(measure), &report.values(measure), &ExperimentRules::default())?;
+    Ok(Comparison {
+        measure: measure.to_string(),
+        mean_difference: test.mean_difference,
+        t: test.t,
+        degrees_of_freedom: test.degrees_of_freedom,
+        p: test.p,
+        is_significant: test.is_significant(),
+        error_rate: error_rate(&[outcomes]),
+    })
+}

@@ -1,0 +1,494 @@
+//! `pharos graph …`: the link graph.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use pharos_core::PageUrl;
+use pharos_core::config::Config;
+use pharos_engine::build::link_analysis::{
+    build_graph, measure_topical_locality, open_relations, rank_rules,
+};
+use pharos_graph::Relations;
+use pharos_graph::balls::{BallRules, balls};
+use pharos_graph::farm::plant;
+use pharos_graph::hits::{HitsRules, hits};
+use pharos_graph::pagerank::{Form, RankRules, Teleport, page_rank, site_rank};
+use pharos_graph::statistics::{DegreeSummary, Locality, Summary};
+use pharos_graph::web::{BuildRules, Direction};
+use pharos_index::EmbeddedIndex;
+use pharos_query::Search;
+use serde::Serialize;
+
+use crate::cli::{
+    Global, GraphCommand, GraphFarmArgs, GraphHitsArgs, GraphNeighboursArgs, GraphStatsArgs, GraphTopArgs,
+    RankBy,
+};
+use crate::{CommandOutcome, commands, console, settings};
+
+/// Memory for distance estimation: two counters of 64 bytes per page.
+const DISTANCE_MEMORY: u64 = 2 << 30;
+
+pub(crate) fn run(global: &Global, command: GraphCommand) -> anyhow::Result<CommandOutcome> {
+    match command {
+        GraphCommand::Build => build(global),
+        GraphCommand::Stats(args) => stats(global, &args),
+        GraphCommand::Top(args) => top(global, &args),
+        GraphCommand::Neighbours(args) => neighbours(global, &args),
+        GraphCommand::Hits(args) => hubs(global, &args),
+        GraphCommand::Farm(args) => farm(global, &args),
+    }
+}
+
+/// Opens the results of the last link analysis.
+pub(crate) fn open(global: &Global) -> anyhow::Result<Relations> {
+    let data = settings::data_dir(global);
+    settings::require_data_dir(&data)?;
+    Ok(open_relations(&data)?)
+}
+
+/// Returns the number of a page by its URL.
+pub(crate) fn number(relations: &Relations, address: &str) -> anyhow::Result<u32> {
+    let url = PageUrl::parse(address).with_context(|| format!("invalid URL `{address}`"))?;
+    match relations.number(url.id()) {
+        Some(page) => Ok(page),
+        None => bail!(
+            "{url} is not in the link graph: it was neither fetched nor linked at the last build, or was removed"
+        ),
+    }
+}
+
+fn build(global: &Global) -> anyhow::Result<CommandOutcome> {
+    let config = settings::load(global)?;
+    let data = settings::data_dir(global);
+    settings::require_data_dir(&data)?;
+    let runtime = commands::runtime()?;
+    let stop = runtime.block_on(async { console::stop_signal() })?;
+    let line = console::progress();
+    let built = build_graph(&data, &config, |progress| {
+        line.set_message(commands::search::index::describe(progress));
+        !*stop.borrow()
+    });
+    line.finish_and_clear();
+    let built = built?;
+    if global.json {
+        console::print_json(&built)?;
+        return Ok(CommandOutcome::Good);
+    }
+    let sizes = built.sizes;
+    console::out!(
+        "{} pages, {} of them fetched, on {} sites of {} domains",
+        sizes.pages,
+        sizes.fetched,
+        sizes.sites,
+        sizes.domains
+    );
+    console::out!("{} links", sizes.links);
+    console::out!("{} pages have duplicates", built.pages_with_copies);
+    console::out!("ranks after {} iterations, error at most {:.1e}", built.rounds, built.error_bound);
+    Ok(CommandOutcome::Good)
+}
+
+/// The output of `pharos graph stats`.
+#[derive(Serialize)]
+struct GraphStatistics {
+    #[serde(flatten)]
+    web: Summary,
+    topical_locality: Option<Locality>,
+}
+
+fn stats(global: &Global, args: &GraphStatsArgs) -> anyhow::Result<CommandOutcome> {
+    let config = settings::load(global)?;
+    let relations = open(global)?;
+    let line = console::progress();
+    line.set_message("counting");
+    let web = Summary::of(&relations, DISTANCE_MEMORY);
+    let topical_locality = match args.samples {
+        0 => None,
+        samples => {
+            Some(measure_topical_locality(&settings::data_dir(global), &config, &relations, samples, |_| {
+                true
+            })?)
+        }
+    };
+    line.finish_and_clear();
+    let statistics = GraphStatistics { web: web?, topical_locality };
+    if global.json {
+        console::print_json(&statistics)?;
+        return Ok(CommandOutcome::Good);
+    }
+    let web = &statistics.web;
+    let share = |part: u64| 100.0 * part as f64 / web.sizes.pages.max(1) as f64;
+    console::out!("pages      {:>12}   {} fetched", web.sizes.pages, web.sizes.fetched);
+    console::out!("links      {:>12}", web.sizes.links);
+    console::out!("sites      {:>12}   {} are mirrors", web.sizes.sites, web.mirrors);
+    console::out!("domains    {:>12}", web.sizes.domains);
+    console::out!("\nlinks per page");
+    degree("in", &web.in_degree)?;
+    degree("out", &web.out_degree)?;
+    let tie = &web.bow_tie;
+    console::out!("\nbow-tie    {} strongly connected components", tie.components);
+    for (name, pages) in [
+        ("core", tie.core),
+        ("in", tie.leading_in),
+        ("out", tie.leading_out),
+        ("tubes", tie.tube),
+        ("tendrils", tie.tendril),
+        ("disconnected", tie.apart),
+    ] {
+        console::out!("  {name:<16} {pages:>10}  {:5.1} %", share(pages));
+    }
+    let far = &web.distances;
+    console::out!("\ndirected distances in links");
+    console::out!("  longest found    {:>10}", far.diameter_at_least);
+    if let (Some(mean), Some(effective)) = (far.mean, far.effective_diameter) {
+        console::out!("  mean             {mean:>10.2}\n  90th percentile  {effective:>10.2}");
+    }
+    console::out!("  0.35 + 2.06 lg N {:>10.2}", far.books_diameter);
+    let closure = web.closure;
+    console::out!("\nlink targets");
+    console::out!("  same site        {:>10}", closure.same_site);
+    console::out!("  same domain      {:>10}", closure.same_domain);
+    console::out!(
+        "  other domains    {:>10}   {:.1} % stay inside",
+        closure.elsewhere,
+        100.0 * closure.share_inside()
+    );
+    if let Some(locality) = &statistics.topical_locality {
+        console::out!("\ntopical similarity (cosine)");
+        for (name, pairs) in [
+            ("linked, same domain", locality.same_domain),
+            ("linked, other domain", locality.other_domain),
+            ("siblings", locality.siblings),
+            ("random", locality.random),
+        ] {
+            console::out!("  {name:<20} {:6.3}   {} pairs", pairs.mean, pairs.pairs);
+        }
+    }
+    Ok(CommandOutcome::Good)
+}
+
+fn degree(name: &str, degrees: &DegreeSummary) -> anyhow::Result<()> {
+    let law = degrees.power_law.as_ref().map_or(String::new(), |law| {
+        format!(
+            "   power law exponent {:.2} ± {:.2} from degree {}",
+            law.exponent, law.standard_error, law.from_degree
+        )
+    });
+    console::out!(
+        "  {name:<8} mean {:.2}, largest {}, zero at {} pages{law}",
+        degrees.mean,
+        degrees.largest,
+        degrees.without
+    );
+    Ok(())
+}
+
+/// A page or site with its value.
+#[derive(Serialize)]
+struct Ranked {
+    value: f64,
+    url: String,
+}
+
+fn top(global: &Global, args: &GraphTopArgs) -> anyhow::Result<CommandOutcome> {
+    let is_rank = args.sites || matches!(args.by, RankBy::PageRank | RankBy::Trust);
+    let is_computed = args.damping.is_some() || args.jump.is_some() || args.probability;
+    if !is_rank && (is_computed || !args.seed.is_empty()) {
+        bail!("--seed, --damping, --jump and --probability require --by page-rank or --by trust");
+    }
+    let config = settings::load(global)?;
+    let relations = open(global)?;
+    let values = if args.sites {
+        site_values(&relations, args, &config)?
+    } else {
+        page_values(&relations, args, &config)?
+    };
+    let mut order: Vec<u32> = (0..values.len() as u32).collect();
+    order.retain(|number| match args.sites {
+        true => !relations.is_site_hidden(*number),
+        false => !relations.is_hidden(*number) && (!args.fetched || relations.is_fetched(*number)),
+    });
+    order.sort_by(|one, other| values[*other as usize].total_cmp(&values[*one as usize]));
+    let name = |number: u32| match args.sites {
+        true => Ok(relations.sites()[number as usize].as_str().to_owned()),
+        false => relations.url(number),
+    };
+    let mut shown = Vec::new();
+    for number in order.into_iter().take(args.count) {
+        shown.push(Ranked { value: values[number as usize], url: name(number)? });
+    }
+    if global.json {
+        console::print_json(&shown)?;
+    } else {
+        for ranked in &shown {
+            console::out!("{:>14}  {}", console::figure(ranked.value), ranked.url);
+        }
+    }
+    Ok(if shown.is_empty() { CommandOutcome::NothingFound } else { CommandOutcome::Good })
+}
+
+fn page_values(relations: &Relations, args: &GraphTopArgs, config: &Config) -> anyhow::Result<Vec<f64>> {
+    let graph = relations.graph();
+    let each = |value: &dyn Fn(u32) -> f64| (0..graph.pages()).map(value).collect();
+    Ok(match args.by {
+        RankBy::PageRank | RankBy::Trust => {
+            let computed = args.damping.is_some() || args.jump.is_some() || args.probability;
+            if matches!(args.by, RankBy::Trust) && args.seed.is_empty() {
+                bail!("--by trust requires at least one --seed");
+            }
+            if args.seed.is_empty() && !computed {
+                return Ok(relations.page_ranks().to_vec());
+            }
+            let seeds = args.seed.iter().map(|url| Ok((number(relations, url)?, 1.0)));
+            let seeds = seeds.collect::<anyhow::Result<Vec<_>>>()?;
+            let teleport = if seeds.is_empty() { Teleport::Everywhere } else { Teleport::Seeds(&seeds) };
+            page_rank(graph, &rules(args, config), teleport, None)?.values
+        }
+        RankBy::LinkHits => each(&|page| f64::from(relations.counts(page).link_hits)),
+        RankBy::Domains => each(&|page| f64::from(relations.counts(page).linking_domains)),
+        RankBy::InDegree => each(&|page| f64::from(relations.counts(page).raw_link_hits)),
+        RankBy::OutDegree => each(&|page| f64::from(relations.counts(page).out_degree)),
+        RankBy::LinkWeight => each(&|page| f64::from(relations.link_weight(page))),
+        RankBy::Mirrors => each(&|page| f64::from(relations.mirror_degree(page))),
+        RankBy::Harmonic => {
+            balls(graph, Direction::Backward, BallRules { memory: DISTANCE_MEMORY, ..BallRules::default() })?
+                .harmonic
+        }
+    })
+}
+
+fn site_values(relations: &Relations, args: &GraphTopArgs, config: &Config) -> anyhow::Result<Vec<f64>> {
+    if args.damping.is_none() && args.jump.is_none() && !args.probability {
+        return Ok(relations.site_ranks().to_vec());
+    }
+    let rules = rules(args, config);
+    Ok(site_rank(relations.graph(), relations.places()?, &rules, sorting(config))?.values)
+}
+
+/// Returns the memory limits for sorting links.
+fn sorting(config: &Config) -> BuildRules {
+    BuildRules { memory: config.graph.memory.bytes(), ..BuildRules::default() }
+}
+
+fn rules(args: &GraphTopArgs, config: &Config) -> RankRules {
+    let of_config = rank_rules(&config.graph);
+    let rules = RankRules {
+        damping: args.damping.unwrap_or(of_config.damping),
+        form: if args.probability { Form::Probability } else { Form::PerPage },
+        ..of_config
+    };
+    args.jump.map_or(rules, |alpha| rules.jump_probability(alpha))
+}
+
+/// A neighbouring page.
+#[derive(Serialize)]
+struct Neighbour {
+    url: String,
+    page_rank: f64,
+}
+
+/// The output of `pharos graph neighbours`.
+#[derive(Serialize)]
+struct Neighbourhood {
+    url: String,
+    fetched: bool,
+    page_rank: f64,
+    site_rank: f64,
+    in_degree: u32,
+    link_hits: u32,
+    linking_domains: u32,
+    out_degree: u32,
+    link_weight: f32,
+    mirror_degree: u32,
+    domain_depth: usize,
+    directory_depth: usize,
+    representative: Option<String>,
+    anchors: Vec<AnchorText>,
+    linked_from: Vec<Neighbour>,
+    links_to: Vec<Neighbour>,
+}
+
+#[derive(Serialize)]
+struct AnchorText {
+    text: String,
+    weight: f32,
+}
+
+fn neighbours(global: &Global, args: &GraphNeighboursArgs) -> anyhow::Result<CommandOutcome> {
+    let relations = open(global)?;
+    let page = number(&relations, &args.url)?;
+    let (graph, counts) = (relations.graph(), relations.counts(page));
+    let address = relations.url(page)?;
+    let parsed = PageUrl::parse(&address)?;
+    let representative = relations.representative(page).map(|page| relations.url(page)).transpose()?;
+    let anchors = relations.anchors(page)?.into_iter();
+    let found = Neighbourhood {
+        fetched: relations.is_fetched(page),
+        page_rank: relations.page_ranks()[page as usize],
+        site_rank: relations.site_ranks()[relations.site(page) as usize],
+        in_degree: counts.raw_link_hits,
+        link_hits: counts.link_hits,
+        linking_domains: counts.linking_domains,
+        out_degree: counts.out_degree,
+        link_weight: relations.link_weight(page),
+        mirror_degree: relations.mirror_degree(page),
+        domain_depth: parsed.domain_depth(),
+        directory_depth: parsed.directory_depth(),
+        representative,
+        anchors: anchors.map(|anchor| AnchorText { text: anchor.text, weight: anchor.weight }).collect(),
+        linked_from: highest(&relations, graph.links_to(page), args.count)?,
+        links_to: highest(&relations, graph.links_from(page), args.count)?,
+        url: address,
+    };
+    if global.json {
+        console::print_json(&found)?;
+        return Ok(CommandOutcome::Good);
+    }
+    let state = if found.fetched { "" } else { "   never fetched" };
+    console::out!("{}{state}", found.url);
+    console::out!(
+        "page rank {:.3}, site rank {:.3}, link weight {:.3}",
+        found.page_rank,
+        found.site_rank,
+        found.link_weight
+    );
+    console::out!(
+        "linked from {} pages, {} of them in {} other domains; links to {} pages",
+        found.in_degree,
+        found.link_hits,
+        found.linking_domains,
+        found.out_degree
+    );
+    console::out!("domain depth {}, directory depth {}", found.domain_depth, found.directory_depth);
+    if let Some(representative) = &found.representative {
+        console::out!("{} duplicates; representative {representative}", found.mirror_degree);
+    }
+    if !found.anchors.is_empty() {
+        console::out!("\nanchor texts");
+        for anchor in found.anchors.iter().take(args.count) {
+            console::out!("  {:5.2}  {}", anchor.weight, console::printable(&anchor.text));
+        }
+    }
+    for (title, all, shown) in [
+        ("linked from", found.in_degree, &found.linked_from),
+        ("links to", found.out_degree, &found.links_to),
+    ] {
+        if all > 0 {
+            console::out!("\n{title}");
+        }
+        for neighbour in shown {
+            console::out!("  {:>10.3}  {}", neighbour.page_rank, neighbour.url);
+        }
+        if all as usize > shown.len() {
+            console::out!("  … {} more", all as usize - shown.len());
+        }
+    }
+    Ok(CommandOutcome::Good)
+}
+
+/// Returns the highest-ranked pages among these.
+fn highest(relations: &Relations, pages: &[u32], count: usize) -> anyhow::Result<Vec<Neighbour>> {
+    let rank = |page: u32| relations.page_ranks()[page as usize];
+    let mut pages: Vec<u32> = pages.iter().copied().filter(|page| !relations.is_hidden(*page)).collect();
+    pages.sort_by(|one, other| rank(*other).total_cmp(&rank(*one)));
+    let shown = pages.into_iter().take(count);
+    shown.map(|page| Ok(Neighbour { url: relations.url(page)?, page_rank: rank(page) })).collect()
+}
+
+/// The output of `pharos graph hits`.
+#[derive(Serialize)]
+struct Hubs {
+    root: usize,
+    pages: usize,
+    rounds: u32,
+    authorities: Vec<Ranked>,
+    hubs: Vec<Ranked>,
+}
+
+fn hubs(global: &Global, args: &GraphHitsArgs) -> anyhow::Result<CommandOutcome> {
+    let config = settings::load(global)?;
+    let relations = open(global)?;
+    let index = EmbeddedIndex::open_reader(&settings::data_dir(global).index())?;
+    let search = Search::new(Arc::new(index), &config);
+    let query = args.query.join(" ");
+    let mut requested = args.root.max(1);
+    // The graph may not contain all results; more are requested only if needed.
+    let root = loop {
+        let results = search.best(&query, requested)?;
+        let is_all = results.len() < requested;
+        let known = results.into_iter().filter_map(|id| relations.number(id));
+        let root: Vec<u32> = known.take(args.root).collect();
+        if is_all || root.len() >= args.root {
+            break root;
+        }
+        requested = requested.saturating_mul(2);
+    };
+    if root.is_empty() {
+        console::print_message(global.quiet, "no result is in the link graph");
+        return Ok(CommandOutcome::NothingFound);
+    }
+    let places = if args.own_links { None } else { Some(relations.places()?) };
+    let rules = HitsRules {
+        max_root: args.root,
+        max_pages: args.pages,
+        max_rounds: args.rounds,
+        ..HitsRules::default()
+    };
+    let found = hits(relations.graph(), &root, places, rules)?;
+    let best = |values: &[f64]| -> anyhow::Result<Vec<Ranked>> {
+        let mut order: Vec<(f64, u32)> = values.iter().copied().zip(found.pages.iter().copied()).collect();
+        order.retain(|(value, page)| *value > 0.0 && !relations.is_hidden(*page));
+        order.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        order.truncate(args.count);
+        order.into_iter().map(|(value, page)| Ok(Ranked { value, url: relations.url(page)? })).collect()
+    };
+    let shown = Hubs {
+        root: root.len(),
+        pages: found.pages.len(),
+        rounds: found.rounds,
+        authorities: best(&found.authority)?,
+        hubs: best(&found.hub)?,
+    };
+    if global.json {
+        console::print_json(&shown)?;
+        return Ok(CommandOutcome::Good);
+    }
+    console::out!(
+        "root set of {} results, base set of {} pages, {} iterations",
+        shown.root,
+        shown.pages,
+        shown.rounds
+    );
+    for (title, ranked) in [("authorities", &shown.authorities), ("hubs", &shown.hubs)] {
+        console::out!("\n{title}");
+        for page in ranked {
+            console::out!("  {:7.4}  {}", page.value, page.url);
+        }
+        if ranked.is_empty() {
+            console::out!(
+                "  none: no links between different domains (--own-links includes links within a domain)"
+            );
+        }
+    }
+    Ok(CommandOutcome::Good)
+}
+
+fn farm(global: &Global, args: &GraphFarmArgs) -> anyhow::Result<CommandOutcome> {
+    let config = settings::load(global)?;
+    let relations = open(global)?;
+    let home = number(&relations, &args.url)?;
+    let farm = plant(&relations, home, args.pages, &rank_rules(&config.graph), &sorting(&config))?;
+    if global.json {
+        console::print_json(&farm)?;
+        return Ok(CommandOutcome::Good);
+    }
+    console::out!("link farm of {} pages with links to {}", farm.pages, relations.url(home)?);
+    console::out!("{:<28} {:>12} {:>12}", "", "before", "after");
+    console::out!("{:<28} {:>12} {:>12}", "in-links", farm.in_degree.before, farm.in_degree.after);
+    console::out!("{:<28} {:>12} {:>12}", "from other domains", farm.link_hits.before, farm.link_hits.after);
+    console::out!("{:<28} {:>12.6} {:>12.6}", "site rank", farm.site_rank.before, farm.site_rank.after);
+    console::out!("{:<28} {:>12.6} {:>12.6}", "page rank", farm.page_rank.before, farm.page_rank.after);
+    console::out!("{:<28} {:>25.6}", "page rank gained", farm.page_rank.after - farm.page_rank.before);
+    console::out!("{:<28} {:>25.6}", "upper bound", farm.bound);
+    Ok(CommandOutcome::Good)
+}

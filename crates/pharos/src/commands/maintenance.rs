@@ -1,0 +1,9 @@
+//! Maintenance: `doctor`, `rebuild`, `compact`, `backup`, `restore`, `health`, `man`, `completions`.
+
+pub(crate) mod backup;
+pub(crate) mod compact;
+pub(crate) mod completions;
+pub(crate) mod doctor;
+pub(crate) mod health;
+pub(crate) mod man;
+pub(crate) mod rebuild;

@@ -1,0 +1,57 @@
+//! `pharos doctor`.
+
+use pharos_engine::maintenance::doctor::{DoctorProgress, DoctorReport, Severity, doctor};
+
+use crate::cli::{DoctorArgs, Global};
+use crate::{CommandOutcome, commands, console, settings};
+
+pub(crate) fn run(global: &Global, args: DoctorArgs) -> anyhow::Result<CommandOutcome> {
+    let config = settings::load(global)?;
+    let data = settings::data_dir(global);
+    settings::require_data_dir(&data)?;
+    let runtime = commands::runtime()?;
+    let stop = runtime.block_on(async { console::stop_signal() })?;
+    let line = console::progress();
+    let examined = doctor(&data, &config, args.repair, |step| {
+        line.set_message(match step {
+            DoctorProgress::Library(records) => format!("reading the library: {records} records"),
+            DoctorProgress::Catalog(pages) => format!("comparing the catalog: {pages} pages"),
+            DoctorProgress::Derived => "verifying page objects and links".into(),
+            DoctorProgress::Index(pages) => format!("comparing the index: {pages} pages"),
+            DoctorProgress::Repairing(store) => format!("repairing: {}", store.as_str()),
+        });
+        !*stop.borrow()
+    });
+    line.finish_and_clear();
+    let report = examined?;
+    if global.json {
+        console::print_json(&report)?;
+    } else {
+        print(&report)?;
+    }
+    Ok(if report.is_healthy() { CommandOutcome::Good } else { CommandOutcome::NothingFound })
+}
+
+fn print(report: &DoctorReport) -> anyhow::Result<()> {
+    for finding in &report.findings {
+        let store = finding.store.as_str();
+        let place = console::printable(&finding.place);
+        let what = console::printable(&finding.what);
+        if finding.grade == Severity::Note {
+            console::out!("{store}: {place}: {what} (note)");
+            continue;
+        }
+        let state = if finding.repaired { "repaired" } else { "defect" };
+        console::out!("{store}: {place}: {what} ({state})");
+        if !finding.repaired {
+            console::out!("    effect  {}", finding.cost);
+            if !finding.cure.is_empty() {
+                console::out!("    action  {}", finding.cure);
+            }
+        }
+    }
+    let state = if report.is_healthy() { "healthy" } else { "not healthy" };
+    let DoctorReport { records, pages, searchable, .. } = report;
+    console::out!("{state}: {records} records, {pages} pages in the catalog, {searchable} searchable");
+    Ok(())
+}

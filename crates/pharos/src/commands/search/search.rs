@@ -1,0 +1,133 @@
+//! `pharos search`.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
+
+use pharos_index::EmbeddedIndex;
+use pharos_query::{Answer, Explanation, QueryExplanation, Request, Search};
+
+use crate::cli::{Global, SearchArgs};
+use crate::{CommandOutcome, console, settings};
+
+pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<CommandOutcome> {
+    let config = settings::load(global)?;
+    let data = settings::data_dir(global);
+    settings::require_data_dir(&data)?;
+    let index = EmbeddedIndex::open_reader(&data.index())?;
+    let search = Search::new(Arc::new(index), &config);
+    let size = args.number.clamp(1, 1000);
+    let request = Request {
+        text: args.query.join(" "),
+        page: args.page,
+        size,
+        all: args.all,
+        newest_first: args.sort == "date",
+        any_word: args.any,
+        explain: args.explain,
+        facets: args.facets,
+        ..Request::default()
+    };
+    let mut answer = search.run(&request)?;
+    if search.is_doubtful(&answer)? {
+        // Loading the phrase index takes longer than a query, so only if a correction is likely.
+        search.set_help(super::suggest::gather(&data, &config, &search)?);
+        answer.corrected = search.correction(&answer)?;
+    }
+    if global.json {
+        console::print_json(&answer)?;
+    } else {
+        print(&answer, size)?;
+        if answer.total == 0 && search.pages()? == 0 {
+            console::print_message(
+                global.quiet,
+                "the index is empty: run `pharos index build` or `pharos up`",
+            );
+        }
+    }
+    Ok(if answer.hits.is_empty() { CommandOutcome::NothingFound } else { CommandOutcome::Good })
+}
+
+fn print(answer: &Answer, size: usize) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let (bold, plain) = if out.is_terminal() { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    if let Some(explanation) = &answer.explanation {
+        explain_query(&mut out, answer, explanation)?;
+    }
+    if let Some(corrected) = &answer.corrected {
+        writeln!(out, "did you mean: {}\n", console::printable(corrected))?;
+    }
+    if answer.relaxed && !answer.hits.is_empty() {
+        writeln!(out, "no page contains all words; showing partial matches\n")?;
+    }
+    let first = answer.page.saturating_sub(1).saturating_mul(size);
+    for (rank, hit) in (1..).zip(&answer.hits) {
+        let rank = first.saturating_add(rank);
+        let margin = if hit.indented { "        " } else { "     " };
+        let begin = if hit.indented { "   " } else { "" };
+        writeln!(out, "{begin}{rank:>3}. {bold}{}{plain}", console::printable(&hit.title))?;
+        writeln!(out, "{margin}{}  {}", hit.url, hit.date.as_deref().unwrap_or_default())?;
+        if !hit.snippet.is_empty() {
+            writeln!(out, "{margin}{}", console::printable(&hit.snippet))?;
+        }
+        match hit.duplicates {
+            0 => {}
+            1 => writeln!(out, "{margin}1 duplicate not shown")?,
+            more => writeln!(out, "{margin}{more} duplicates not shown")?,
+        }
+        if hit.more_from_site > 0 {
+            writeln!(out, "{margin}{} more from {}", hit.more_from_site, hit.site)?;
+        }
+        if let Some(explanation) = &hit.explanation {
+            explain_hit(&mut out, margin, hit.score, explanation)?;
+        }
+        writeln!(out)?;
+    }
+    for (facet, values) in answer.facets.iter().filter(|(_, values)| !values.is_empty()) {
+        let values: Vec<String> =
+            values.iter().map(|v| format!("{} {}", console::printable(&v.value), v.pages)).collect();
+        writeln!(out, "{facet}: {}", values.join(", "))?;
+    }
+    let about = if answer.total_is_exact { "" } else { "about " };
+    let partial = if answer.partial { "; incomplete: the time limit was reached" } else { "" };
+    writeln!(out, "{about}{} results, {:.1} ms{partial}", answer.total, answer.took_ms)
+}
+
+fn explain_query(
+    out: &mut impl io::Write,
+    answer: &Answer,
+    explanation: &QueryExplanation,
+) -> io::Result<()> {
+    let QueryExplanation { kind, asked, model, combine, weights, candidates } = explanation;
+    writeln!(out, "parsed:     {}", console::printable(&answer.understood))?;
+    writeln!(out, "executed:   {}", console::printable(asked))?;
+    let weights: Vec<String> =
+        weights.iter().filter(|(_, k)| **k > 0.0).map(|(part, k)| format!("{part} {k}")).collect();
+    writeln!(out, "kind:       {kind:?}; {model}, {combine}; {}", weights.join(", "))?;
+    writeln!(out, "scored:     {candidates} of {} pages, generation {}\n", answer.total, answer.generation)
+}
+
+fn explain_hit(
+    out: &mut impl io::Write,
+    margin: &str,
+    score: f32,
+    explanation: &Explanation,
+) -> io::Result<()> {
+    let parts: Vec<String> = explanation
+        .parts
+        .iter()
+        .map(|part| format!("{} {:.3}×{}", part.part, part.value, part.weight))
+        .collect();
+    writeln!(out, "{margin}score {score:.4} = {}", parts.join(" + "))?;
+    for word in &explanation.words {
+        writeln!(
+            out,
+            "{margin}  {}: {:.1} occurrences, in {} pages (weight {:.2}), score {:.2}",
+            console::printable(&word.word),
+            word.times,
+            word.pages,
+            word.weight,
+            word.score
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! `pharos serve`: the search page and the API, beside a crawling process.
+
+use std::sync::Arc;
+
+use pharos_engine::build::runner::BuildRunner;
+use pharos_index::EmbeddedIndex;
+use pharos_mining::system::Readings;
+use pharos_query::Search;
+use pharos_store::DiskLibrary;
+use pharos_web::{Learning, Service};
+
+use crate::cli::{Global, ListenArgs};
+use crate::settings::{self, ConfigSource};
+use crate::{CommandOutcome, commands, console};
+
+pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<CommandOutcome> {
+    let decided = args.listen.is_some().then_some("web.listen").into_iter().collect();
+    let source = ConfigSource::new(global, decided, move |config| {
+        settings::apply_listen(config, &args);
+        Ok(())
+    });
+    let config = source.load()?;
+    pharos_web::check_desk(&config)?;
+    let data = settings::data_dir(global);
+    settings::require_data_dir(&data)?;
+    let index = Arc::new(EmbeddedIndex::open_reader(&data.index())?);
+    index.serve()?;
+    let search = Arc::new(Search::new(index, &config));
+    let service = Service {
+        data: data.clone(),
+        learning: Arc::new(Learning::start(&data, &config, Arc::clone(&search), Readings::default)?),
+        search: Arc::clone(&search),
+        library: Arc::new(DiskLibrary::open_reader(&data.library())?),
+        config: Arc::new(config.clone()),
+        metrics: pharos_web::install_metrics()?,
+        settings: source.for_desk(),
+        builds: Arc::new(BuildRunner::new(data, &config)),
+    };
+    commands::runtime()?.block_on(async {
+        let stop = console::stop_signal()?;
+        source.follow(move |config| {
+            search.set_ranking(&config.rank);
+            Ok(())
+        })?;
+        let listener = super::up::listen(&config.web.listen).await?;
+        console::print_message(
+            global.quiet,
+            &format!("serving http://{}/  (Ctrl-C to stop)", listener.local_addr()?),
+        );
+        pharos_web::serve(listener, service, console::stopped(stop)).await?;
+        Ok(CommandOutcome::Good)
+    })
+}

@@ -1,0 +1,115 @@
+//! `pharos up`: crawl, index and serve in one process.
+
+use std::mem::take;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use pharos_core::PageUrl;
+use pharos_engine::control::dispatch::WakeReason;
+use pharos_engine::{Engine, EngineError, RunOptions};
+use pharos_query::Search;
+use pharos_store::DataDir;
+use pharos_web::{Learning, Service};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::cli::{Global, UpArgs};
+use crate::settings::{self, ConfigSource};
+use crate::{CommandOutcome, commands, console};
+
+pub(crate) fn run(global: &Global, args: UpArgs) -> anyhow::Result<CommandOutcome> {
+    let seeds = commands::crawl::crawl::seeds(&args.crawl)?;
+    let mut decided = settings::decided_by(&args.crawl);
+    decided.extend(args.listen.listen.is_some().then_some("web.listen"));
+    let source = ConfigSource::new(global, decided, move |config| {
+        settings::apply_crawl(config, &args.crawl)?;
+        settings::apply_listen(config, &args.listen);
+        Ok(())
+    });
+    let data = settings::data_dir(global);
+    commands::runtime()?.block_on(async {
+        let stop = console::stop_signal()?;
+        up(global, data, source, seeds, stop).await
+    })
+}
+
+/// Runs engine and web server until stopped.
+pub(crate) async fn up(
+    global: &Global,
+    data: DataDir,
+    source: ConfigSource,
+    mut seeds: Vec<PageUrl>,
+    stop: watch::Receiver<bool>,
+) -> anyhow::Result<CommandOutcome> {
+    let config = source.load()?;
+    pharos_web::check_desk(&config)?;
+    let listener = listen(&config.web.listen).await?;
+    let address = listener.local_addr()?;
+    let engine = tokio::task::block_in_place(|| {
+        let engine = Engine::open(data.clone(), config.clone(), "up", true)?;
+        engine.prepare_serving()?;
+        Ok::<_, EngineError>(engine)
+    })?;
+    let engine = Arc::new(engine);
+    let index = engine.index().context("the engine runs without an index")?;
+    let search = Arc::new(Search::new(index, &config));
+    let service = Service {
+        data: data.clone(),
+        learning: Arc::new(Learning::start(&data, &config, Arc::clone(&search), engine.readings())?),
+        search: Arc::clone(&search),
+        library: engine.library(),
+        config: Arc::new(config),
+        metrics: pharos_web::install_metrics()?,
+        settings: source.for_desk(),
+        builds: engine.builds(),
+    };
+    let serving = tokio::spawn(pharos_web::serve(listener, service, console::stopped(stop.clone())));
+    let controlled = Arc::clone(&engine);
+    source.follow(move |config| {
+        search.set_ranking(&config.rank);
+        Ok(controlled.reconfigure(config)?)
+    })?;
+    let _publisher = engine.publish_status("up")?;
+    let progress = console::crawl_progress(engine.status());
+    console::print_message(global.quiet, &format!("serving http://{address}/  (Ctrl-C to stop)"));
+    let builds = engine.start_build_schedule(stop.clone())?;
+    // Requests of the command line that fail are errors; those of the desk are reported there.
+    let mut is_first = true;
+    loop {
+        let is_requested = is_first && !seeds.is_empty();
+        let ran =
+            engine.run(RunOptions { seeds: take(&mut seeds), keep_going: true, stop: stop.clone() }).await;
+        match ran {
+            Ok(_) | Err(EngineError::Stopped) => {}
+            Err(EngineError::NoSeeds { .. }) => console::print_message(
+                global.quiet,
+                &format!(
+                    "nothing to crawl yet: add the first pages at http://{address}/admin or with `pharos add`"
+                ),
+            ),
+            Err(EngineError::Crawl(error)) if !is_requested => {
+                console::print_message(global.quiet, &format!("the crawl cannot continue: {error}"));
+            }
+            Err(error) => {
+                progress.abort();
+                serving.abort();
+                return Err(error.into());
+            }
+        }
+        is_first = false;
+        // A limit or an operator ends the crawl, not the service.
+        if engine.wait_for_work(stop.clone()).await == WakeReason::Stop {
+            break;
+        }
+    }
+    progress.abort();
+    tokio::task::block_in_place(|| builds.shut_down());
+    serving.await.context("the web server failed")??;
+    Ok(CommandOutcome::Good)
+}
+
+pub(crate) async fn listen(address: &str) -> anyhow::Result<TcpListener> {
+    pharos_web::listen(address)
+        .await
+        .with_context(|| format!("cannot listen on {address}: choose another address with --listen"))
+}
