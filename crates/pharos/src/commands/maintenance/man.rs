@@ -155,9 +155,15 @@ fn synopsis(text: &mut Roff, command: &Command) {
     };
 }
 
+/// Returns the description of a command. Its first paragraph has no full stop in help texts.
 fn about(command: &Command) -> String {
     let about = command.get_long_about().or_else(|| command.get_about());
-    about.map(|about| format!("{about}.")).unwrap_or_default()
+    let text = about.map(ToString::to_string).unwrap_or_default();
+    match text.split_once("\n\n") {
+        Some((first, rest)) => format!("{first}.\n\n{rest}"),
+        None if text.is_empty() => text,
+        None => format!("{text}."),
+    }
 }
 
 /// Writes the sections that appear only in pharos(1).
