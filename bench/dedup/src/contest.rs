@@ -20,7 +20,7 @@ pub trait Contestant {
 /// One of our methods.
 pub struct Ours<M: Method> {
     method: M,
-    signatures: Vec<Option<M::Signature>>,
+    signatures: Vec<Option<M::PageSignature>>,
 }
 
 impl<M: Method> Ours<M> {

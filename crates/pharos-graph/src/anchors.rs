@@ -16,24 +16,24 @@ use std::sync::LazyLock;
 pub const MAX_ANCHOR_BYTES: usize = 240;
 
 /// What is weighed with one domain of one's own, compared to ln 2 for the first domain elsewhere.
-const OWN_DOMAIN: f32 = 0.35;
+const OWN_DOMAIN_WEIGHT: f32 = 0.35;
 
 /// Different anchors of one page that are looked at; whoever links first is heard.
-const MAX_DIFFERENT: usize = 1_024;
+const MAX_ANCHOR_TEXTS: usize = 1_024;
 /// Domains that are told apart for one anchor: more do not make it truer.
 const MAX_DOMAINS: usize = 64;
 const BUCKETS: usize = 64;
 /// Parts of one bucket at most: each may be an open file.
-const MOST_PARTS: usize = 256;
+const MAX_PARTS: usize = 256;
 /// Memory that an anchor takes while it is put in order, compared to its bytes in a bucket.
-const IN_ORDER: usize = 6;
+const MEMORY_FACTOR: usize = 6;
 
-static GENERIC: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+static GENERIC_ANCHORS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     include_str!("../data/generic_anchors.txt").lines().filter(|line| !line.starts_with('#')).collect()
 });
 
 /// An anchor as it is kept, or nothing if it does not tell what its target is about.
-pub fn telling(anchor: &str) -> Option<String> {
+pub fn informative_anchor(anchor: &str) -> Option<String> {
     let mut text = String::new();
     for word in anchor.split_whitespace() {
         if text.len() >= MAX_ANCHOR_BYTES {
@@ -51,7 +51,7 @@ pub fn telling(anchor: &str) -> Option<String> {
         plain.starts_with("http://") || plain.starts_with("https://") || plain.starts_with("www.");
     let is_letter = text.len() < 2;
     let says_nothing =
-        plain.is_empty() || is_number || is_address || is_letter || GENERIC.contains(plain.as_str());
+        plain.is_empty() || is_number || is_address || is_letter || GENERIC_ANCHORS.contains(plain.as_str());
     (!says_nothing).then_some(text)
 }
 
@@ -66,7 +66,7 @@ pub struct Anchor {
 
 /// How many anchors are kept.
 #[derive(Clone, Debug)]
-pub struct AnchorRules {
+pub struct AnchorOptions {
     /// For one page.
     pub max_anchors: usize,
     /// Bytes of memory; what is more goes to disk.
@@ -77,7 +77,7 @@ pub struct AnchorRules {
 
 /// Collects anchors.
 pub struct AnchorCollector {
-    rules: AnchorRules,
+    rules: AnchorOptions,
     buckets: Vec<Bucket>,
 }
 
@@ -90,7 +90,7 @@ struct Bucket {
 }
 
 /// One anchor of one link.
-struct Said<'a> {
+struct AnchorRecord<'a> {
     target: u32,
     domain: u32,
     own: bool,
@@ -99,29 +99,29 @@ struct Said<'a> {
 
 /// Who says one text about one page.
 #[derive(Default)]
-struct Sayers {
+struct AnchorSources {
     domains: HashSet<u32>,
     own: bool,
 }
 
 impl AnchorCollector {
     /// Without anchors yet.
-    pub fn new(rules: AnchorRules) -> Self {
+    pub fn new(rules: AnchorOptions) -> Self {
         Self { rules, buckets: (0..BUCKETS).map(|_| Bucket::default()).collect() }
     }
 
     /// A page of `domain` calls the page `target` so; `own` says that the target is of the same domain.
     pub fn add(&mut self, target: u32, domain: u32, own: bool, anchor: &str) -> io::Result<()> {
-        let Some(text) = telling(anchor) else { return Ok(()) };
+        let Some(text) = informative_anchor(anchor) else { return Ok(()) };
         let bucket = &mut self.buckets[target as usize % BUCKETS];
-        bucket.add(&Said { target, domain, own, text: &text }, &self.rules, BUCKETS)
+        bucket.add(&AnchorRecord { target, domain, own, text: &text }, &self.rules, BUCKETS)
     }
 
     /// Hands out the anchors of every page that has some, the heaviest first. Pages come in no particular order.
     pub fn finish(self, mut each: impl FnMut(u32, &[Anchor]) -> io::Result<()>) -> io::Result<()> {
         for bucket in self.buckets {
-            for part in bucket.in_parts(&self.rules)? {
-                put_in_order(part, self.rules.max_anchors, &mut each)?;
+            for part in bucket.partition(&self.rules)? {
+                aggregate_part(part, self.rules.max_anchors, &mut each)?;
             }
         }
         Ok(())
@@ -129,15 +129,15 @@ impl AnchorCollector {
 }
 
 /// Hands out what is called so in one part of a bucket.
-fn put_in_order(
+fn aggregate_part(
     part: Bucket,
     max_anchors: usize,
     each: &mut impl FnMut(u32, &[Anchor]) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut pages: HashMap<u32, HashMap<String, Sayers>> = HashMap::new();
+    let mut pages: HashMap<u32, HashMap<String, AnchorSources>> = HashMap::new();
     part.read(|said| {
         let texts = pages.entry(said.target).or_default();
-        let room = texts.len() < MAX_DIFFERENT;
+        let room = texts.len() < MAX_ANCHOR_TEXTS;
         let sayers = match texts.get_mut(said.text) {
             Some(sayers) => sayers,
             None if room => texts.entry(said.text.to_owned()).or_default(),
@@ -155,9 +155,9 @@ fn put_in_order(
     Ok(())
 }
 
-fn heaviest(texts: HashMap<String, Sayers>, count: usize) -> Vec<Anchor> {
-    let weigh = |(text, sayers): (String, Sayers)| {
-        let own = if sayers.own { OWN_DOMAIN } else { 0.0 };
+fn heaviest(texts: HashMap<String, AnchorSources>, count: usize) -> Vec<Anchor> {
+    let weigh = |(text, sayers): (String, AnchorSources)| {
+        let own = if sayers.own { OWN_DOMAIN_WEIGHT } else { 0.0 };
         Anchor { text, weight: (sayers.domains.len() as f32).ln_1p() + own }
     };
     let mut anchors: Vec<Anchor> = texts.into_iter().map(weigh).collect();
@@ -170,7 +170,7 @@ fn heaviest(texts: HashMap<String, Sayers>, count: usize) -> Vec<Anchor> {
 
 impl Bucket {
     /// Takes an anchor in. So many buckets share the memory.
-    fn add(&mut self, said: &Said<'_>, rules: &AnchorRules, buckets: usize) -> io::Result<()> {
+    fn add(&mut self, said: &AnchorRecord<'_>, rules: &AnchorOptions, buckets: usize) -> io::Result<()> {
         let before = self.waiting.len();
         said.write(&mut self.waiting);
         self.bytes += self.waiting.len() - before;
@@ -178,8 +178,8 @@ impl Bucket {
     }
 
     /// The same anchors in parts by target, each small enough to be put in order within the memory.
-    fn in_parts(self, rules: &AnchorRules) -> io::Result<Vec<Bucket>> {
-        let count = (self.bytes.saturating_mul(IN_ORDER) / rules.memory.max(1) + 1).min(MOST_PARTS);
+    fn partition(self, rules: &AnchorOptions) -> io::Result<Vec<Bucket>> {
+        let count = (self.bytes.saturating_mul(MEMORY_FACTOR) / rules.memory.max(1) + 1).min(MAX_PARTS);
         if count == 1 {
             return Ok(vec![self]);
         }
@@ -191,7 +191,7 @@ impl Bucket {
         Ok(parts)
     }
 
-    fn spill(&mut self, rules: &AnchorRules) -> io::Result<()> {
+    fn spill(&mut self, rules: &AnchorOptions) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
             None => self.file.insert(tempfile::tempfile_in(&rules.directory)?),
@@ -201,7 +201,7 @@ impl Bucket {
         Ok(())
     }
 
-    fn read(self, mut each: impl FnMut(Said<'_>) -> io::Result<()>) -> io::Result<()> {
+    fn read(self, mut each: impl FnMut(AnchorRecord<'_>) -> io::Result<()>) -> io::Result<()> {
         if let Some(mut file) = self.file {
             file.rewind()?;
             read_all(&mut BufReader::new(file), &mut each)?;
@@ -210,7 +210,7 @@ impl Bucket {
     }
 }
 
-impl Said<'_> {
+impl AnchorRecord<'_> {
     fn write(&self, out: &mut Vec<u8>) {
         out.extend(self.target.to_le_bytes());
         out.extend(self.domain.to_le_bytes());
@@ -220,7 +220,10 @@ impl Said<'_> {
     }
 }
 
-fn read_all(input: &mut impl Read, each: &mut impl FnMut(Said<'_>) -> io::Result<()>) -> io::Result<()> {
+fn read_all(
+    input: &mut impl Read,
+    each: &mut impl FnMut(AnchorRecord<'_>) -> io::Result<()>,
+) -> io::Result<()> {
     let mut head = [0; 10];
     let mut text = [0; MAX_ANCHOR_BYTES];
     loop {
@@ -234,9 +237,13 @@ fn read_all(input: &mut impl Read, each: &mut impl FnMut(Said<'_>) -> io::Result
         };
         input.read_exact(text)?;
         let text = str::from_utf8(text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-        each(Said { target: number(0), domain: number(4), own: head[8] != 0, text })?;
+        each(AnchorRecord { target: number(0), domain: number(4), own: head[8] != 0, text })?;
     }
 }
+
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use self::informative_anchor as telling;
 
 #[cfg(test)]
 mod tests {
@@ -244,7 +251,7 @@ mod tests {
 
     fn collected(memory: usize, said: &[(u32, u32, bool, &str)]) -> HashMap<u32, Vec<Anchor>> {
         let dir = tempfile::tempdir().unwrap();
-        let rules = AnchorRules { max_anchors: 2, memory, directory: dir.path().to_owned() };
+        let rules = AnchorOptions { max_anchors: 2, memory, directory: dir.path().to_owned() };
         let mut collector = AnchorCollector::new(rules);
         for (target, domain, own, text) in said {
             collector.add(*target, *domain, *own, text).unwrap();
@@ -264,28 +271,35 @@ mod tests {
         for nothing in
             ["", " \n", "Click here", "[更多]", "点击这里>>", "12", "»", "https://a.example/x", "A"]
         {
-            assert_eq!(telling(nothing), None, "{nothing}");
+            assert_eq!(informative_anchor(nothing), None, "{nothing}");
         }
-        assert_eq!(telling(" Lighthouses\n of the  coast ").unwrap(), "Lighthouses of the coast");
-        assert_eq!(telling("C++").unwrap(), "C++");
-        assert_eq!(telling("灯").unwrap(), "灯");
-        assert!(telling(&"灯塔 ".repeat(1000)).unwrap().len() <= MAX_ANCHOR_BYTES);
+        assert_eq!(informative_anchor(" Lighthouses\n of the  coast ").unwrap(), "Lighthouses of the coast");
+        assert_eq!(informative_anchor("C++").unwrap(), "C++");
+        assert_eq!(informative_anchor("灯").unwrap(), "灯");
+        assert!(informative_anchor(&"灯塔 ".repeat(1000)).unwrap().len() <= MAX_ANCHOR_BYTES);
     }
 
     #[test]
     fn a_bucket_is_put_in_order_in_as_many_parts_as_its_bytes_ask_for() {
         let dir = tempfile::tempdir().unwrap();
-        let rules = AnchorRules { max_anchors: 2, memory: 10_000, directory: dir.path().to_owned() };
+        let rules = AnchorOptions { max_anchors: 2, memory: 10_000, directory: dir.path().to_owned() };
         let mut bucket = Bucket::default();
         for number in 0..1_000 {
-            let said =
-                Said { target: number * BUCKETS as u32, domain: 1, own: false, text: "harbour lights" };
+            let said = AnchorRecord {
+                target: number * BUCKETS as u32,
+                domain: 1,
+                own: false,
+                text: "harbour lights",
+            };
             bucket.add(&said, &rules, BUCKETS).unwrap();
         }
         assert_eq!(bucket.bytes, 24_000);
-        let parts = bucket.in_parts(&rules).unwrap();
+        let parts = bucket.partition(&rules).unwrap();
         assert_eq!(parts.len(), 15);
-        assert!(parts.iter().all(|part| part.bytes * IN_ORDER <= rules.memory), "none is larger than that");
+        assert!(
+            parts.iter().all(|part| part.bytes * MEMORY_FACTOR <= rules.memory),
+            "none is larger than that"
+        );
         assert_eq!(parts.iter().map(|part| part.bytes).sum::<usize>(), 24_000);
     }
 

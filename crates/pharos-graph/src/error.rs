@@ -16,7 +16,7 @@ pub enum GraphError {
     /// More links than the rules allow.
     #[error("more than {limit} links; raise the limit or leave pages out")]
     TooManyLinks {
-        /// [`BuildRules::max_links`](crate::web::BuildRules::max_links).
+        /// [`GraphOptions::max_links`](crate::web::GraphOptions::max_links).
         limit: u64,
     },
     /// A table handed in does not fit the graph.
@@ -43,7 +43,7 @@ pub enum GraphError {
     },
     /// A rule has a value with which nothing can be computed.
     #[error("{rule} is {value}, but must be {allowed}")]
-    Rule {
+    InvalidOption {
         /// The name of the rule.
         rule: &'static str,
         /// Its value.

@@ -1,45 +1,83 @@
-//! What the web says about a page: who links to it, and how much that is worth.
+//! Link analysis and duplicate detection: the link graph, ranks, anchors, duplicate groups and mirrors.
 //!
-//! **In:** links between pages that are plain numbers, and tables that say which site a page and which domain a site
-//! belongs to. **Out:** the [graph](web) of pages and of sites, its [statistics], and per page
-//! [PageRank](pagerank), [in-links from other domains](link_counts), [harmonic centrality](balls), the books'
-//! [link weight](link_weight), and for the results of one query [hubs and authorities](hits).
+//! [`RelationsBuilder`] reads pages, redirects, texts and links of a library. It writes [`Relations`] into the
+//! `graph/` folder of the data directory; the index build and the `pharos graph` and `pharos dedup` commands read them.
+//!
+//! 1. Pages, sites and domains get consecutive numbers ([`relations`]).
+//! 2. Texts become signatures; duplicates are grouped and mirrors found ([`duplicates`]).
+//! 3. Links, led through redirects and canonical addresses, become a [`Graph`] ([`web`]).
+//! 4. Anchor texts are collected per target page ([`anchors`]).
+//! 5. PageRank, site rank, in-link counts and link weights are computed ([`rank`]).
+//! 6. All tables are written to a new folder, which replaces the old one by a rename.
 //!
 //! ```
-//! use pharos_graph::pagerank::{RankRules, Teleport, page_rank};
-//! use pharos_graph::web::{BuildRules, Graph};
+//! use pharos_graph::{Graph, GraphOptions, PageRankOptions, Teleport, page_rank};
 //!
 //! // A links to B and C, B to C, C to A.
-//! let graph = Graph::from_links(3, [(0, 1), (0, 2), (1, 2), (2, 0)], BuildRules::default())?;
-//! let ranks = page_rank(&graph, &RankRules::default(), Teleport::Everywhere, None)?;
+//! let graph = Graph::from_links(3, [(0, 1), (0, 2), (1, 2), (2, 0)], GraphOptions::default())?;
+//! let ranks = page_rank(&graph, &PageRankOptions::default(), Teleport::Everywhere, None)?;
 //! assert!(ranks.values[2] > ranks.values[1]);
 //! # Ok::<(), pharos_graph::GraphError>(())
 //! ```
 //!
 //! # Invariants
-//! * A page is a number below [`Graph::pages`](web::Graph::pages). A number beyond is refused when the graph is
-//!   built, and has no links when it is asked for.
-//! * Sorting links takes no more memory than its budget, whatever comes in; the finished graph takes 4 bytes for each
-//!   link and direction, and 16 bytes for each page.
-//! * Every value is finite. Ranks in the probability form sum to one, unless there is no page.
-//! * Nothing depends on the number of threads: the same graph gives the same figures, bit for bit.
-//! * No loop is deeper than its limit in the rules, and nothing recurses.
+//! * A page is a number below [`Graph::pages`]. Building a graph with a larger number is an error; looking one up
+//!   returns no links.
+//! * Sorting links stays within its memory budget. The finished graph takes 4 bytes for each link and direction, and
+//!   16 bytes for each page.
+//! * Every value is finite. Ranks on the probability scale sum to one, unless there is no page.
+//! * Results do not depend on the number of threads: the same graph gives the same values, bit for bit.
+//! * No loop exceeds the limit in its options, and nothing recurses.
+//!
+//! # Folders
+//! [`web`]: link graph · [`rank`]: PageRank, HITS, HyperBall, in-link counts, link farms · [`statistics`]: bow-tie,
+//! degrees, distances, topical locality · [`duplicates`]: detectors, groups, mirrors · [`relations`]: stored tables.
 
-#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a failed unwrap fails the test"))]
 
 pub mod anchors;
-pub mod balls;
 pub mod duplicates;
 mod error;
-pub mod farm;
-pub mod hits;
-pub mod link_counts;
-pub mod link_weight;
-pub mod pagerank;
+pub mod rank;
 pub mod relations;
 pub mod statistics;
-mod sum;
+mod summation;
 pub mod web;
 
 pub use error::GraphError;
-pub use relations::Relations;
+pub use rank::pagerank::{PageRankOptions, Teleport, page_rank};
+pub use relations::{PageContent, Relations, RelationsBuilder, RelationsLookup, RelationsOptions};
+pub use web::{Graph, GraphOptions};
+
+// Temporary aliases of renamed items, removed once all crates use the new names. Aliases below a module that keeps its
+// name are at the end of that module's file.
+#[doc(hidden)]
+pub mod balls {
+    pub use crate::rank::hyperball::{
+        HyperBallOptions as BallRules, HyperBallResult as Balls, hyperball as balls,
+    };
+}
+#[doc(hidden)]
+pub mod farm {
+    pub use crate::rank::link_farm::{
+        BeforeAfter, FarmEffect as Farm, simulate_farm as plant, simulate_farm_in_graph as plant_in,
+    };
+}
+#[doc(hidden)]
+pub mod hits {
+    pub use crate::rank::hits::{
+        HitsOptions as HitsRules, HitsScores as Hits, base_set as neighbourhood, hits,
+    };
+}
+#[doc(hidden)]
+pub mod pagerank {
+    pub use crate::rank::pagerank::{
+        PageRankOptions as RankRules, RankScale as Form, RankVector as Ranks, Teleport, page_rank, site_rank,
+    };
+}
+#[doc(hidden)]
+pub mod link_weight {
+    pub use crate::rank::link_weight::{FreshnessOptions as FreshnessRules, link_weights, time_compensation};
+}
+#[doc(hidden)]
+pub use crate::rank::link_counts;

@@ -8,9 +8,13 @@ mod locality;
 mod power_law;
 mod summary;
 
-pub use self::bow_tie::{BowTie, Part, bow_tie, components};
-pub use self::degrees::Degrees;
-pub use self::diameter::{books_diameter, longest_shortest_path};
-pub use self::locality::{Locality, MeanSimilarity, topical_locality};
+pub use self::bow_tie::{BowTie, BowTieRegion, bow_tie, strongly_connected_components};
+pub use self::degrees::DegreeDistribution;
+pub use self::diameter::{longest_shortest_path, predicted_diameter};
+pub use self::locality::{MeanSimilarity, TopicalLocality, topical_locality};
 pub use self::power_law::PowerLaw;
-pub use self::summary::{BowTieSummary, DegreeSummary, Distances, Summary};
+pub use self::summary::{BowTieSummary, DegreeSummary, DistanceStatistics, GraphStatistics};
+
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use self::{GraphStatistics as Summary, TopicalLocality as Locality};

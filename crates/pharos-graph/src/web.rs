@@ -7,26 +7,26 @@
 //! the end. Numbers of links are 64 bits wide, numbers of pages 32.
 
 mod builder;
-mod places;
-mod runs;
-mod walk;
+mod sites;
+mod sorted_runs;
+mod traversal;
 
 use std::ops::Range;
 
-pub use self::builder::{BuildRules, GraphBuilder};
-pub use self::places::{Closure, Places, closure, site_graph};
-pub(crate) use self::walk::reach;
-pub use self::walk::{Direction, UNREACHED, distances};
+pub use self::builder::{GraphBuilder, GraphOptions};
+pub use self::sites::{LinkClosure, PageSites, link_closure, site_graph};
+pub(crate) use self::traversal::mark_reachable;
+pub use self::traversal::{Direction, UNREACHED, bfs_distances};
 use crate::GraphError;
 
 /// One direction of a graph: the neighbours of page `p` are `neighbours[starts[p]..starts[p + 1]]`, in rising order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Rows {
+struct Adjacency {
     starts: Vec<u64>,
     neighbours: Vec<u32>,
 }
 
-impl Rows {
+impl Adjacency {
     fn row(&self, page: u32) -> &[u32] {
         let page = page as usize;
         match (self.starts.get(page), self.starts.get(page + 1)) {
@@ -41,7 +41,7 @@ impl Rows {
         ends.map(|row| &self.neighbours[row[0] as usize..row[1] as usize])
     }
 
-    /// The same links seen from the other end. Rows come out sorted because sources are visited in order.
+    /// The same links seen from the other end. Adjacency come out sorted because sources are visited in order.
     fn reversed(&self) -> Self {
         let pages = self.starts.len() - 1;
         let mut starts = vec![0u64; pages + 1];
@@ -67,8 +67,8 @@ impl Rows {
 /// Links between pages, readable from both ends (a directed graph; 正向链接 and 反向链接).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
-    out: Rows,
-    into: Rows,
+    out: Adjacency,
+    into: Adjacency,
 }
 
 impl Graph {
@@ -76,7 +76,7 @@ impl Graph {
     pub fn from_links(
         pages: u32,
         links: impl IntoIterator<Item = (u32, u32)>,
-        rules: BuildRules,
+        rules: GraphOptions,
     ) -> Result<Self, GraphError> {
         let mut builder = GraphBuilder::new(rules);
         for (from, to) in links {
@@ -96,10 +96,10 @@ impl Graph {
         }));
         let pages = degrees.len();
         let fits = start == neighbours.len() as u64 && neighbours.iter().all(|page| (*page as usize) < pages);
-        fits.then(|| Self::from_rows(Rows { starts, neighbours }))
+        fits.then(|| Self::from_rows(Adjacency { starts, neighbours }))
     }
 
-    fn from_rows(out: Rows) -> Self {
+    fn from_rows(out: Adjacency) -> Self {
         let into = out.reversed();
         Self { out, into }
     }
@@ -159,7 +159,7 @@ impl Graph {
 }
 
 /// Cuts a table with `width` entries for each page where [`Graph::parts`] cuts the pages.
-pub(crate) fn split<'table, T>(
+pub(crate) fn split_table<'table, T>(
     mut table: &'table mut [T],
     parts: &[Range<usize>],
     width: usize,
@@ -172,3 +172,9 @@ pub(crate) fn split<'table, T>(
     }
     pieces
 }
+
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use self::{
+    GraphOptions as BuildRules, LinkClosure as Closure, PageSites as Places, link_closure as closure,
+};

@@ -4,10 +4,10 @@ use pharos_text::Analyser;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::hash::md5_of_parts;
-use super::{Digest, MinHash, MinHashSignature, PageText, WideSignature};
+use super::{Digest, FullMinHashSignature, MinHash, MinHashSignature, PageText};
 
 /// A text with fewer words says too little to be recognised elsewhere: "page not found" stands on many sites.
-const FEW_WORDS: usize = 8;
+const MIN_DISTINCTIVE_WORDS: usize = 8;
 
 /// The two ways in which pages are compared: letter by letter, and by what they mostly say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,9 +17,9 @@ pub struct Fingerprint {
     /// A hash of the title.
     pub title: u32,
     /// Of the words; none if there are too few to tell anything.
-    pub wide: Option<Box<WideSignature>>,
+    pub full: Option<Box<FullMinHashSignature>>,
     /// Is there enough text that pages of different sites with the same one are copies?
-    pub is_telling: bool,
+    pub is_distinctive: bool,
 }
 
 impl Fingerprint {
@@ -27,19 +27,19 @@ impl Fingerprint {
     pub fn of(title: &str, body: &str) -> Self {
         let [plain_title, plain_body] = [title, body].map(|text| text.split_whitespace().collect::<String>());
         let digest = md5_of_parts([plain_title.as_str(), &plain_body]);
-        let (wide, words) = wide(body);
+        let (full, words) = full_signature(body);
         let title = xxh3_64(plain_title.as_bytes()) as u32;
-        Self { digest, title, wide: wide.map(Box::new), is_telling: words >= FEW_WORDS }
+        Self { digest, title, full: full.map(Box::new), is_distinctive: words >= MIN_DISTINCTIVE_WORDS }
     }
 }
 
 /// The signature of a cleaned text, by the method that measures best; none if it has few words.
-pub fn signature(body: &str) -> Option<MinHashSignature> {
-    wide(body).0.map(|wide| wide.narrow(0))
+pub fn min_hash_signature(body: &str) -> Option<MinHashSignature> {
+    full_signature(body).0.map(|full| full.compress(0))
 }
 
 /// The minima of a text, and how many words it has.
-fn wide(body: &str) -> (Option<WideSignature>, usize) {
+fn full_signature(body: &str) -> (Option<FullMinHashSignature>, usize) {
     // One string for all words: nothing is allocated for each.
     let (mut text, mut ends) = (String::with_capacity(body.len()), Vec::new());
     Analyser::shared().for_each_token(body, |word, _, _, _| {
@@ -48,7 +48,7 @@ fn wide(body: &str) -> (Option<WideSignature>, usize) {
     });
     let starts = std::iter::once(0).chain(ends.iter().copied());
     let words: Vec<&str> = starts.zip(&ends).map(|(start, end)| &text[start..*end]).collect();
-    (MinHash::default().wide(&PageText { words: &words, ..PageText::default() }), words.len())
+    (MinHash::default().full_signature(&PageText { words: &words, ..PageText::default() }), words.len())
 }
 
 #[cfg(test)]
@@ -59,10 +59,10 @@ mod tests {
     fn white_space_does_not_count_and_titles_do() {
         let text = "灯塔在夜里为船只指路，海上的人靠它辨认方向。".repeat(4);
         let page = Fingerprint::of("灯塔", &text);
-        assert!(page.is_telling && page.wide.is_some());
+        assert!(page.is_distinctive && page.full.is_some());
         assert_eq!(page, Fingerprint::of(" 灯塔 ", &text.replace('，', "， \n")));
         assert_ne!(page.digest, Fingerprint::of("灯火", &text).digest);
-        assert_eq!(page.wide, Fingerprint::of("灯火", &text).wide);
-        assert!(!Fingerprint::of("Not found", "There is no such page.").is_telling);
+        assert_eq!(page.full, Fingerprint::of("灯火", &text).full);
+        assert!(!Fingerprint::of("Not found", "There is no such page.").is_distinctive);
     }
 }

@@ -40,14 +40,14 @@ pub(super) fn mix(number: u64) -> u64 {
 }
 
 /// The smallest of a set under the `seed`-th order: equal for two sets with the probability of their Jaccard similarity.
-pub(super) fn smallest(set: &[u64], seed: usize) -> u32 {
+pub(super) fn min_hash(set: &[u64], seed: usize) -> u32 {
     let seed = mix(seed as u64 + 1);
     let smallest = set.iter().map(|member| mix(member ^ seed)).min().unwrap_or(0);
     (smallest >> 32) as u32 ^ smallest as u32
 }
 
 /// How many members two sorted lists without repetitions have in common.
-pub(super) fn common(one: &[u64], other: &[u64]) -> usize {
+pub(super) fn intersection_size(one: &[u64], other: &[u64]) -> usize {
     let (mut left, mut right, mut common) = (0, 0, 0);
     while left < one.len() && right < other.len() {
         common += usize::from(one[left] == other[right]);

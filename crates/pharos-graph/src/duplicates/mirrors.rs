@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use super::{Groups, PageFacts};
+use super::{DuplicateGroups, PageAttributes};
 
 /// Sites of one group, those known longest, that all others are paired with, beside the one that had the content first:
 /// pairs of all with all would grow with the square, and mirrors of one site find each other through these.
@@ -11,20 +11,20 @@ const PAIRED_WITH_ALL: usize = 16;
 
 /// When two sites are mirrors.
 #[derive(Clone, Copy, Debug)]
-pub struct MirrorRule {
+pub struct MirrorOptions {
     /// The share of the smaller site's contents that both have.
     pub share: f64,
     /// Contents that both have at least: sites of a single page prove little.
-    pub least_contents: u32,
+    pub min_contents: u32,
 }
 
-impl Default for MirrorRule {
+impl Default for MirrorOptions {
     fn default() -> Self {
-        Self { share: 0.8, least_contents: 3 }
+        Self { share: 0.8, min_contents: 3 }
     }
 }
 
-/// Two sites with common contents. Copies within a site count as one content.
+/// Two sites with common contents. CopyTables within a site count as one content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MirrorPair {
     /// The site with the smaller number.
@@ -38,7 +38,11 @@ pub struct MirrorPair {
 }
 
 /// The pairs of sites that are mirrors, by their numbers.
-pub fn mirror_pairs(groups: &Groups, facts: &[PageFacts], rule: &MirrorRule) -> Vec<MirrorPair> {
+pub fn mirror_pairs(
+    groups: &DuplicateGroups,
+    facts: &[PageAttributes],
+    rule: &MirrorOptions,
+) -> Vec<MirrorPair> {
     let site = |page: u32| facts.get(page as usize).map(|facts| facts.site);
     let mut contents: HashMap<u32, u32> = HashMap::new();
     let mut common: HashMap<(u32, u32), u32> = HashMap::new();
@@ -75,7 +79,7 @@ pub fn mirror_pairs(groups: &Groups, facts: &[PageFacts], rule: &MirrorRule) -> 
             let share = f64::from(common) / f64::from(contents(one).min(contents(other)).max(1));
             MirrorPair { one, other, common, share }
         })
-        .filter(|pair| pair.common >= rule.least_contents && pair.share >= rule.share)
+        .filter(|pair| pair.common >= rule.min_contents && pair.share >= rule.share)
         .collect();
     pairs.sort_unstable_by_key(|pair| (pair.one, pair.other));
     pairs
@@ -84,7 +88,7 @@ pub fn mirror_pairs(groups: &Groups, facts: &[PageFacts], rule: &MirrorRule) -> 
 /// Sites that are one: each group begins with the name to crawl. A name is preferred over an address, then the site with
 /// the smaller number, which was known first. Sites without a name in `names` are passed over.
 pub fn alias_groups(pairs: &[MirrorPair], names: &[&str]) -> Vec<Vec<u32>> {
-    let mut sites = super::Grouping::new(names.len());
+    let mut sites = super::GroupBuilder::new(names.len());
     for pair in pairs {
         sites.unite(pair.one, pair.other);
     }
@@ -115,17 +119,19 @@ fn is_address(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ExactBytes, Grouping, Method, PageText};
+    use super::super::{DuplicateDetector, ExactBytes, GroupBuilder, PageText};
     use super::*;
 
     /// Pages as (site, content).
-    fn grouped(pages: &[(u32, &str)]) -> (Groups, Vec<PageFacts>) {
+    fn grouped(pages: &[(u32, &str)]) -> (DuplicateGroups, Vec<PageAttributes>) {
         let sign =
             |text: &str| ExactBytes.fingerprint(&PageText { raw: text.as_bytes(), ..PageText::default() });
         let digests: Vec<_> = pages.iter().map(|(_, text)| sign(text)).collect();
-        let facts: Vec<_> =
-            pages.iter().map(|(site, _)| PageFacts { site: *site, ..PageFacts::default() }).collect();
-        let mut grouping = Grouping::new(pages.len());
+        let facts: Vec<_> = pages
+            .iter()
+            .map(|(site, _)| PageAttributes { site: *site, ..PageAttributes::default() })
+            .collect();
+        let mut grouping = GroupBuilder::new(pages.len());
         grouping.join(&ExactBytes, &digests);
         (grouping.finish(&ExactBytes, &digests, &facts), facts)
     }
@@ -142,7 +148,7 @@ mod tests {
         }
         pages.extend([(4, "home"), (4, "of its own"), (2, "new and not yet there")]);
         let (groups, facts) = grouped(&pages);
-        let pairs = mirror_pairs(&groups, &facts, &MirrorRule::default());
+        let pairs = mirror_pairs(&groups, &facts, &MirrorOptions::default());
         assert_eq!(alias_groups(&pairs, &names), [[0, 1], [2, 3]]);
         assert_eq!((pairs[0].common, pairs[0].share), (4, 1.0));
         assert_eq!(alias_groups(&pairs[..1], &["162.105.131.113", "www.pku.cn"]), [[1, 0]]);
@@ -164,7 +170,7 @@ mod tests {
             pages.extend((0..4).map(|page| (site, own[(4 * site + page) as usize].as_str())));
         }
         let (groups, facts) = grouped(&pages);
-        let aliases = alias_groups(&mirror_pairs(&groups, &facts, &MirrorRule::default()), &names);
+        let aliases = alias_groups(&mirror_pairs(&groups, &facts, &MirrorOptions::default()), &names);
         assert_eq!(aliases, [(0..21).collect::<Vec<u32>>()]);
     }
 
@@ -176,8 +182,8 @@ mod tests {
         pages.extend(other.iter().map(|content| (1, content.as_str())));
         pages.extend(["a", "b", "c", "d"].iter().flat_map(|content| [(0, *content), (1, *content)]));
         let (groups, facts) = grouped(&pages);
-        assert_eq!(mirror_pairs(&groups, &facts, &MirrorRule::default()), []);
-        let reprints = MirrorRule { share: 0.2, least_contents: 3 };
+        assert_eq!(mirror_pairs(&groups, &facts, &MirrorOptions::default()), []);
+        let reprints = MirrorOptions { share: 0.2, min_contents: 3 };
         assert_eq!(mirror_pairs(&groups, &facts, &reprints).len(), 1);
     }
 

@@ -4,17 +4,17 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::mirrors::MirrorRule;
-use super::{Extent, Layout};
+use super::mirrors::MirrorOptions;
+use super::{LayoutMatch, MatchExtent};
 use crate::GraphError;
-use crate::relations::{Group, Relations};
+use crate::relations::{DuplicateGroup, Relations};
 
 /// All copies at a glance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
+pub struct DuplicateReport {
     /// Pages with a text.
     pub pages: u64,
-    /// Groups of copies.
+    /// DuplicateGroups of copies.
     pub groups: u64,
     /// Pages that stand in a group.
     pub pages_in_groups: u64,
@@ -25,9 +25,9 @@ pub struct Report {
     /// The largest groups.
     pub largest: Vec<ReportedGroup>,
     /// Mirrors of whole sites, those with the most first.
-    pub mirrors: Vec<Mirror>,
+    pub mirrors: Vec<MirrorGroup>,
     /// The sites with the most copies.
-    pub sites: Vec<SiteShare>,
+    pub sites: Vec<SiteDuplicates>,
 }
 
 /// A group by its addresses.
@@ -47,21 +47,21 @@ pub struct ReportedCopy {
     /// Whether it has the very same words.
     pub exact: bool,
     /// How much of it.
-    pub extent: Extent,
+    pub extent: MatchExtent,
     /// Whether it looks the same.
-    pub layout: Layout,
+    pub layout: LayoutMatch,
 }
 
 /// Sites that show the same pages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Mirror {
+pub struct MirrorGroup {
     /// Their names, the one to keep first.
     pub sites: Vec<String>,
 }
 
 /// How much of a site is copied from elsewhere or from itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SiteShare {
+pub struct SiteDuplicates {
     /// Its name.
     pub site: String,
     /// Its pages with a text.
@@ -72,7 +72,7 @@ pub struct SiteShare {
 
 impl ReportedGroup {
     /// A group with the addresses of its pages.
-    pub fn of(relations: &Relations, group: &Group) -> Result<Self, GraphError> {
+    pub fn of(relations: &Relations, group: &DuplicateGroup) -> Result<Self, GraphError> {
         let original = relations.original(group.representative);
         let copies = group.members.iter().map(|member| {
             Ok(ReportedCopy {
@@ -87,7 +87,7 @@ impl ReportedGroup {
     }
 }
 
-impl Report {
+impl DuplicateReport {
     /// Counts all copies, and names the first `count` groups, mirrors and sites.
     pub fn of(relations: &Relations, count: usize) -> Result<Self, GraphError> {
         let groups = relations.groups();
@@ -109,17 +109,17 @@ impl Report {
                 shares.entry(relations.site(member.page)).or_default().1 += 1;
             }
         }
-        let mut sites: Vec<SiteShare> = shares
+        let mut sites: Vec<SiteDuplicates> = shares
             .into_iter()
             .filter(|(_, (_, copies))| *copies > 0)
-            .map(|(site, (pages, copies))| SiteShare { site: name(site), pages, copies })
+            .map(|(site, (pages, copies))| SiteDuplicates { site: name(site), pages, copies })
             .collect();
         sites.sort_by(|one, other| other.copies.cmp(&one.copies).then_with(|| one.site.cmp(&other.site)));
         sites.truncate(count);
-        let aliases = relations.aliases(&MirrorRule::default());
-        let mut mirrors: Vec<Mirror> = aliases
+        let aliases = relations.aliases(&MirrorOptions::default());
+        let mut mirrors: Vec<MirrorGroup> = aliases
             .into_iter()
-            .map(|sites| Mirror { sites: sites.into_iter().map(name).collect() })
+            .map(|sites| MirrorGroup { sites: sites.into_iter().map(name).collect() })
             .collect();
         mirrors.sort_by_key(|mirror| std::cmp::Reverse(mirror.sites.len()));
         mirrors.truncate(count);

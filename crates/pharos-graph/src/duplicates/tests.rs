@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::sample::{EDITS, Edit, Writer, labelled_set, within};
+use super::synthetic::{EDITS, PageGenerator, ReprintEdit, labelled_set, with_template};
 use super::*;
 
 /// Any number of pages, each given by its body.
-fn signatures<M: Method>(method: &M, pages: &[LabelledPage]) -> Vec<Option<M::Signature>> {
+fn signatures<M: DuplicateDetector>(method: &M, pages: &[LabelledPage]) -> Vec<Option<M::PageSignature>> {
     let sign = |page: &LabelledPage| {
         let words: Vec<&str> = page.words.iter().map(String::as_str).collect();
         method.fingerprint(&PageText {
@@ -19,17 +19,17 @@ fn signatures<M: Method>(method: &M, pages: &[LabelledPage]) -> Vec<Option<M::Si
     pages.iter().map(sign).collect()
 }
 
-fn grouped(pages: &[LabelledPage], facts: &[PageFacts]) -> Groups {
+fn grouped(pages: &[LabelledPage], facts: &[PageAttributes]) -> DuplicateGroups {
     let method = MinHash::default();
     let signatures = signatures(&method, pages);
-    let mut grouping = Grouping::new(pages.len());
+    let mut grouping = GroupBuilder::new(pages.len());
     grouping.join(&method, &signatures);
     grouping.finish(&method, &signatures, facts)
 }
 
 #[test]
 fn edited_reprints_are_found_and_other_articles_are_not() {
-    let row = measure(&MinHash::default(), &labelled_set(60, 1));
+    let row = evaluate(&MinHash::default(), &labelled_set(60, 1));
     assert!(row.recall >= 0.95, "{row:?}");
     assert!(row.precision >= 0.99, "{row:?}");
     assert!(row.bytes_per_page.unwrap() < 200.0);
@@ -52,7 +52,7 @@ fn every_kind_of_edit_is_found() {
 
 #[test]
 fn each_method_finds_plain_copies_and_the_table_has_a_row_for_each() {
-    let mut writer = Writer::new(2);
+    let mut writer = PageGenerator::new(2);
     let mut set = LabelledSet::default();
     let template = writer.template();
     for content in 0..20 {
@@ -60,7 +60,7 @@ fn each_method_finds_plain_copies_and_the_table_has_a_row_for_each() {
         let article = writer.article(&subject);
         set.pages.extend([0, 1].map(|_| writer.page(&article, &template, content)));
     }
-    let table = table(&set);
+    let table = evaluate_all(&set);
     assert_eq!(table.0.len(), 18);
     for row in &table.0 {
         assert_eq!(row.recall, 1.0, "{}", row.name);
@@ -73,7 +73,7 @@ fn each_method_finds_plain_copies_and_the_table_has_a_row_for_each() {
 
 #[test]
 fn reprints_in_other_templates_go_and_other_articles_in_the_same_template_stay() {
-    let mut writer = Writer::new(3);
+    let mut writer = PageGenerator::new(3);
     let (home, away) = (writer.template(), writer.template());
     let mut articles = || {
         let subject = writer.subject();
@@ -82,9 +82,9 @@ fn reprints_in_other_templates_go_and_other_articles_in_the_same_template_stay()
     let originals: Vec<_> = (0..26).map(|_| articles()).collect();
     let strangers: Vec<_> = (0..27).map(|_| articles()).collect();
     let mut pages = Vec::new();
-    pages.extend(originals.iter().map(|article| writer.page(&within(article, &home), &home, 0)));
-    pages.extend(originals.iter().map(|article| writer.page(&within(article, &away), &away, 0)));
-    pages.extend(strangers.iter().map(|article| writer.page(&within(article, &home), &home, 0)));
+    pages.extend(originals.iter().map(|article| writer.page(&with_template(article, &home), &home, 0)));
+    pages.extend(originals.iter().map(|article| writer.page(&with_template(article, &away), &away, 0)));
+    pages.extend(strangers.iter().map(|article| writer.page(&with_template(article, &home), &home, 0)));
     let groups = grouped(&pages, &[]);
     for page in 0..26 {
         assert_eq!(groups.representative(26 + page), page);
@@ -95,7 +95,7 @@ fn reprints_in_other_templates_go_and_other_articles_in_the_same_template_stay()
 
 #[test]
 fn pages_with_little_but_their_template_are_no_group() {
-    let mut writer = Writer::new(4);
+    let mut writer = PageGenerator::new(4);
     let template = writer.template();
     let mut pages: Vec<_> = (0..10).map(|_| writer.page(&template, &template, 0)).collect();
     for (number, page) in (0..).zip(&mut pages) {
@@ -107,31 +107,32 @@ fn pages_with_little_but_their_template_are_no_group() {
 
 #[test]
 fn the_page_crawled_first_speaks_for_its_copies() {
-    let mut writer = Writer::new(5);
+    let mut writer = PageGenerator::new(5);
     let subject = writer.subject();
     let article = writer.article(&subject);
     let template = writer.template();
-    let pages = [Edit::HeaderAndFooter, Edit::None, Edit::Cut, Edit::None].map(|edit| {
-        let edited = writer.edited(&article, edit);
-        writer.page(&edited, &template, 0)
-    });
-    let facts = [(30, 7), (20, 7), (10, 0), (20, 9)].map(|(first_seen, layout)| PageFacts {
+    let pages =
+        [ReprintEdit::HeaderAndFooter, ReprintEdit::None, ReprintEdit::Cut, ReprintEdit::None].map(|edit| {
+            let edited = writer.edited(&article, edit);
+            writer.page(&edited, &template, 0)
+        });
+    let facts = [(30, 7), (20, 7), (10, 0), (20, 9)].map(|(first_seen, layout)| PageAttributes {
         first_seen,
         layout,
-        ..PageFacts::default()
+        ..PageAttributes::default()
     });
     let groups = grouped(&pages, &facts);
     assert_eq!([0, 1, 2, 3].map(|page| groups.representative(page)), [2; 4]);
-    assert!(groups.members(3).iter().all(|member| member.layout == Layout::Unknown));
+    assert!(groups.members(3).iter().all(|member| member.layout == LayoutMatch::Unknown));
 
     let groups = grouped(&pages[..2], &facts);
-    let expected = Member { page: 0, extent: Extent::Whole, layout: Layout::Same };
+    let expected = GroupMember { page: 0, extent: MatchExtent::Whole, layout: LayoutMatch::Same };
     assert_eq!(groups.iter().collect::<Vec<_>>(), [(1, &[expected][..])]);
 }
 
 #[test]
 fn what_is_known_from_redirects_is_joined_to_what_is_found() {
-    let mut grouping = Grouping::new(5);
+    let mut grouping = GroupBuilder::new(5);
     grouping.unite(4, 1);
     grouping.unite(1, 3);
     grouping.unite(2, 99);
@@ -145,12 +146,12 @@ fn what_is_known_from_redirects_is_joined_to_what_is_found() {
 fn a_page_like_two_others_joins_them() {
     let method = SimHash { distance: 1, ..SimHash::default() };
     let signatures = [Some(0b000), Some(0b011), Some(0b001)];
-    let mut grouping = Grouping::new(3);
+    let mut grouping = GroupBuilder::new(3);
     grouping.join(&method, &signatures);
     let groups = grouping.finish(&method, &signatures, &[]);
     assert_eq!(
         groups.members(0).iter().map(|member| member.extent).collect::<Vec<_>>(),
-        [Extent::Partial, Extent::Whole]
+        [MatchExtent::Partial, MatchExtent::Whole]
     );
 }
 
@@ -158,16 +159,16 @@ fn a_page_like_two_others_joins_them() {
 fn a_hundred_thousand_pages_of_one_text_and_as_many_strangers_of_one_key_are_no_burden() {
     /// All pages share the key; equal numbers are copies.
     struct OneKey;
-    impl Method for OneKey {
-        type Signature = u32;
+    impl DuplicateDetector for OneKey {
+        type PageSignature = u32;
         fn name(&self) -> String {
             "one key".to_owned()
         }
         fn fingerprint(&self, _: &PageText) -> Option<u32> {
             None
         }
-        fn compare(&self, one: &u32, other: &u32) -> Option<Extent> {
-            (one == other).then_some(Extent::Whole)
+        fn compare(&self, one: &u32, other: &u32) -> Option<MatchExtent> {
+            (one == other).then_some(MatchExtent::Whole)
         }
         fn bytes(&self, _: &u32) -> usize {
             4
@@ -178,7 +179,7 @@ fn a_hundred_thousand_pages_of_one_text_and_as_many_strangers_of_one_key_are_no_
     }
     let numbers: Vec<Option<u32>> =
         (0..200_000).map(|page| Some(if page < 100_000 { 0 } else { page })).collect();
-    let mut grouping = Grouping::new(numbers.len());
+    let mut grouping = GroupBuilder::new(numbers.len());
     grouping.join(&OneKey, &numbers);
     let groups = grouping.finish(&OneKey, &numbers, &[]);
     assert_eq!(groups.mirror_degree(99_999), 99_999);
@@ -191,7 +192,7 @@ fn table_of_all_methods() {
     let set = labelled_set(1000, 1);
     let bytes: usize = set.pages.iter().map(|page| page.body.len()).sum();
     println!("{} pages, {} bytes each", set.pages.len(), bytes / set.pages.len());
-    println!("{}", table(&set));
+    println!("{}", evaluate_all(&set));
     let (pages, kinds) = (set.pages, 3 + EDITS.len());
     let groups = grouped(&pages, &[]);
     for (place, edit) in (1..).zip(EDITS) {
@@ -212,8 +213,8 @@ proptest! {
             .map(|(content, _)| ExactBytes.fingerprint(&PageText { raw: &[*content], ..PageText::default() }))
             .collect();
         let facts: Vec<_> =
-            pages.iter().map(|(_, first_seen)| PageFacts { first_seen: *first_seen, ..PageFacts::default() }).collect();
-        let mut grouping = Grouping::new(pages.len());
+            pages.iter().map(|(_, first_seen)| PageAttributes { first_seen: *first_seen, ..PageAttributes::default() }).collect();
+        let mut grouping = GroupBuilder::new(pages.len());
         grouping.join(&ExactBytes, &digests);
         let groups = grouping.finish(&ExactBytes, &digests, &facts);
         for (number, (content, _)) in pages.iter().enumerate() {
@@ -228,7 +229,7 @@ proptest! {
     fn any_text_has_signatures_that_are_like_themselves(body in "(?s).{0,300}") {
         let words: Vec<String> = body.split(' ').map(str::to_owned).collect();
         let page = LabelledPage { raw: body.clone().into_bytes(), body, words, ..LabelledPage::default() };
-        for row in table(&LabelledSet { pages: vec![page.clone(), page] }).0 {
+        for row in evaluate_all(&LabelledSet { pages: vec![page.clone(), page] }).0 {
             prop_assert!(row.recall == 1.0 || row.bytes_per_page == Some(0.0), "{}", row.name);
         }
     }
@@ -244,7 +245,7 @@ fn a_chain_of_likes_is_cut_but_parts_of_one_page_stay_together() {
             method.fingerprint(&PageText { words: &words, ..PageText::default() })
         };
         let signatures: Vec<_> = texts.iter().map(sign).collect();
-        let mut grouping = Grouping::new(texts.len());
+        let mut grouping = GroupBuilder::new(texts.len());
         grouping.join(&method, &signatures);
         let groups = grouping.finish(&method, &signatures, &[]);
         (0..texts.len() as u32).map(|page| groups.representative(page)).collect()

@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 use pharos_core::{LibraryPosition, PageId, PageUrl, Timestamp};
 use rayon::prelude::*;
 
-use super::copies::{Copies, CopyCollector, TextOf};
-use super::numbering::Numbering;
-use super::strings::{StringReader, StringWriter};
+use super::copy_detection::{CopyDetector, CopyTables, TextAttributes};
+use super::numbering::PageNumbering;
+use super::string_file::{StringFileReader, StringFileWriter};
 use super::{
-    ANCHORS, Hidden, MAX_HOPS, PageTable, ROWS, Relations, SiteTable, TABLES, URLS, by_id, finished, rows,
-    tables, unfinished,
+    ANCHORS, HiddenPages, MAX_HOPS, PageTable, ROWS, Relations, SiteTable, TABLES, URLS, by_id,
+    finished_folders, lookup, tables, unfinished_folders,
 };
 use crate::GraphError;
-use crate::anchors::{AnchorCollector, AnchorRules};
+use crate::anchors::{AnchorCollector, AnchorOptions};
 use crate::duplicates::Fingerprint;
-use crate::link_counts::link_counts;
-use crate::link_weight::{FreshnessRules, link_weights};
-use crate::pagerank::{Form, RankRules, Ranks, Teleport, page_rank, site_rank};
-use crate::web::{BuildRules, GraphBuilder, Places};
+use crate::rank::link_counts::link_counts;
+use crate::rank::link_weight::{FreshnessOptions, link_weights};
+use crate::rank::pagerank::{PageRankOptions, RankScale, RankVector, Teleport, page_rank, site_rank};
+use crate::web::{GraphBuilder, GraphOptions, PageSites};
 
 /// How relations are made.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RelationRules {
+pub struct RelationsOptions {
     /// Bytes of memory for sorting links, and as many for collecting anchors. What is more goes to disk. The finished
     /// tables are not bounded by it: 8 bytes a link, some 400 a page with a text.
     pub memory: usize,
@@ -33,24 +33,24 @@ pub struct RelationRules {
     /// Anchors kept for a page.
     pub max_anchors: usize,
     /// How ranks are computed; their form is always the one whose mean is 1.
-    pub rank: RankRules,
+    pub rank: PageRankOptions,
     /// How new pages are compensated for links they cannot have yet.
-    pub freshness: FreshnessRules,
+    pub freshness: FreshnessOptions,
 }
 
-impl Default for RelationRules {
+impl Default for RelationsOptions {
     fn default() -> Self {
         Self {
             memory: 128 << 20,
             max_pages: 1 << 31,
             max_anchors: 32,
-            rank: RankRules::default(),
-            freshness: FreshnessRules::default(),
+            rank: PageRankOptions::default(),
+            freshness: FreshnessOptions::default(),
         }
     }
 }
 
-impl RelationRules {
+impl RelationsOptions {
     /// Can relations be made by these rules? Asked again when they are begun; whoever reads much first asks before.
     pub fn check(&self) -> Result<(), GraphError> {
         self.rank.check()
@@ -59,7 +59,7 @@ impl RelationRules {
 
 /// What a page says, to those who look for its copies.
 #[derive(Clone, Debug)]
-pub struct PageWords {
+pub struct PageContent {
     /// Its address.
     pub url: PageUrl,
     /// When it was crawled first.
@@ -85,14 +85,14 @@ pub struct RelationsBuilder {
     folder: PathBuf,
     /// Where the new ones are written, until they are whole.
     building: tempfile::TempDir,
-    rules: RelationRules,
-    numbering: Numbering,
+    rules: RelationsOptions,
+    numbering: PageNumbering,
     links: GraphBuilder,
     anchors: AnchorCollector,
     /// Until the first link comes.
-    texts: Option<CopyCollector>,
+    texts: Option<CopyDetector>,
     /// From then on.
-    copies: Copies,
+    copies: CopyTables,
     hashes: Vec<(u32, u64)>,
     redirects: HashMap<PageId, PageUrl>,
     fetched: Vec<u32>,
@@ -103,7 +103,7 @@ pub struct RelationsBuilder {
 
 /// What was computed besides the relations.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Computed {
+pub struct RankConvergence {
     /// Rounds until ranks changed no more.
     pub rounds: u32,
     /// How far ranks (probabilities, summed) may be from the solution.
@@ -112,24 +112,27 @@ pub struct Computed {
 
 impl RelationsBuilder {
     /// Begins new relations in a folder, beside those that are there.
-    pub fn begin(folder: &Path, rules: RelationRules) -> Result<Self, GraphError> {
+    pub fn begin(folder: &Path, rules: RelationsOptions) -> Result<Self, GraphError> {
         rules.check()?;
         fs::create_dir_all(folder)?;
         remove_unfinished(folder)?;
         let building = tempfile::Builder::new().prefix("building-").tempdir_in(folder)?;
         let directory = building.path().to_owned();
-        let urls = StringWriter::create(&directory.join(URLS))?;
-        let sorting =
-            BuildRules { memory: rules.memory, directory: Some(directory.clone()), ..BuildRules::default() };
-        let collecting = AnchorRules { max_anchors: rules.max_anchors, memory: rules.memory, directory };
+        let urls = StringFileWriter::create(&directory.join(URLS))?;
+        let sorting = GraphOptions {
+            memory: rules.memory,
+            directory: Some(directory.clone()),
+            ..GraphOptions::default()
+        };
+        let collecting = AnchorOptions { max_anchors: rules.max_anchors, memory: rules.memory, directory };
         Ok(Self {
             folder: folder.to_owned(),
             rules,
-            numbering: Numbering::new(urls, rules.max_pages.min(u32::MAX - 1)),
+            numbering: PageNumbering::new(urls, rules.max_pages.min(u32::MAX - 1)),
             links: GraphBuilder::new(sorting),
             anchors: AnchorCollector::new(collecting),
-            texts: Some(CopyCollector::new(building.path())?),
-            copies: Copies::default(),
+            texts: Some(CopyDetector::new(building.path())?),
+            copies: CopyTables::default(),
             hashes: Vec::new(),
             redirects: HashMap::new(),
             fetched: Vec::new(),
@@ -177,7 +180,7 @@ impl RelationsBuilder {
 
     /// Some pages speak. Fingerprints are taken on all cores. All texts must be told before the first link, so that a link
     /// to a copy can count for its original.
-    pub fn texts(&mut self, pages: Vec<PageWords>) -> Result<(), GraphError> {
+    pub fn texts(&mut self, pages: Vec<PageContent>) -> Result<(), GraphError> {
         if self.texts.is_none() {
             return Err(GraphError::TextsAfterLinks);
         }
@@ -187,7 +190,7 @@ impl RelationsBuilder {
             let Some(page) = self.number(&words.url)? else { continue };
             let canonical = words.canonical.map_or(Ok(None), |url| self.number(&url))?;
             self.published.extend(words.published.map(|at| (page, at.millis() / 1000)));
-            let text = TextOf {
+            let text = TextAttributes {
                 page,
                 site: self.numbering.site_of_page[page as usize],
                 domain: self.numbering.domain(page),
@@ -206,26 +209,30 @@ impl RelationsBuilder {
 
     /// Puts everything in order, computes ranks and groups, and puts the new relations in the place of the old, whose ranks
     /// are a good guess to begin with. `to` says how far the library was read, `now` is in seconds since 1970.
-    pub fn finish(mut self, to: LibraryPosition, now: i64) -> Result<(Relations, Computed), GraphError> {
+    pub fn finish(
+        mut self,
+        to: LibraryPosition,
+        now: i64,
+    ) -> Result<(Relations, RankConvergence), GraphError> {
         self.compare_texts()?;
-        let Numbering { ids, urls, site_of_page, site_names, domain_of_site, .. } = self.numbering;
+        let PageNumbering { ids, urls, site_of_page, site_names, domain_of_site, .. } = self.numbering;
         let count = ids.len();
         let graph = self.links.finish(count as u32)?;
         let directory = self.building.path();
         let urls = urls.finish(&directory.join(URLS), count)?;
         let anchors = write_anchors(self.anchors, &directory.join(ANCHORS), count)?;
 
-        let places = Places::new(&site_of_page, &domain_of_site)?;
-        let rules = RankRules { form: Form::PerPage, ..self.rules.rank };
+        let places = PageSites::new(&site_of_page, &domain_of_site)?;
+        let rules = PageRankOptions { form: RankScale::PerPage, ..self.rules.rank };
         let by_id = by_id(&ids);
-        let start = rows::start_ranks(&self.folder, &ids, &by_id);
-        let Ranks { values: page_rank, rounds, error_bound, .. } =
+        let start = lookup::start_ranks(&self.folder, &ids, &by_id);
+        let RankVector { values: page_rank, rounds, error_bound, .. } =
             page_rank(&graph, &rules, Teleport::Everywhere, start.as_deref())?;
         drop(start);
-        let sorting = BuildRules {
+        let sorting = GraphOptions {
             memory: self.rules.memory,
             directory: Some(directory.to_owned()),
-            ..BuildRules::default()
+            ..GraphOptions::default()
         };
         let site_rank = site_rank(&graph, places, &rules, sorting)?.values;
         let counts = link_counts(&graph, places)?;
@@ -241,7 +248,7 @@ impl RelationsBuilder {
         for page in self.fetched {
             fetched[page as usize] = true;
         }
-        let redirects = numbered(&self.redirects, &ids, &by_id);
+        let redirects = resolve_redirects(&self.redirects, &ids, &by_id);
         let pages = PageTable {
             ids,
             by_id,
@@ -257,16 +264,17 @@ impl RelationsBuilder {
             SiteTable { names: site_names, of_page: site_of_page, domains: domain_of_site, rank: site_rank };
         let mut copies = self.copies;
         copies.cover(count);
-        let relations = Relations { to, built: now, pages, sites, graph, copies, hidden: Hidden::default() };
+        let relations =
+            Relations { to, built: now, pages, sites, graph, copies, hidden: HiddenPages::default() };
         let mut texts = vec![0; count];
         for (page, hash) in self.hashes {
             texts[page as usize] = hash;
         }
-        rows::write(&relations, &texts, &directory.join(ROWS))?;
+        lookup::write(&relations, &texts, &directory.join(ROWS))?;
         drop(texts);
         tables::save(&relations, &directory.join(TABLES))?;
-        put_in_place(self.building, &self.folder)?;
-        Ok((relations, Computed { rounds, error_bound }))
+        install(self.building, &self.folder)?;
+        Ok((relations, RankConvergence { rounds, error_bound }))
     }
 
     fn number(&mut self, url: &PageUrl) -> Result<Option<u32>, GraphError> {
@@ -290,8 +298,12 @@ impl RelationsBuilder {
     }
 }
 
-fn write_anchors(anchors: AnchorCollector, path: &Path, count: usize) -> Result<StringReader, GraphError> {
-    let mut writer = StringWriter::create(path)?;
+fn write_anchors(
+    anchors: AnchorCollector,
+    path: &Path,
+    count: usize,
+) -> Result<StringFileReader, GraphError> {
+    let mut writer = StringFileWriter::create(path)?;
     anchors.finish(|page, anchors| {
         let lines: Vec<String> =
             anchors.iter().map(|anchor| format!("{} {}\n", anchor.weight, anchor.text)).collect();
@@ -301,7 +313,11 @@ fn write_anchors(anchors: AnchorCollector, path: &Path, count: usize) -> Result<
 }
 
 /// Redirects that end at a page with a number.
-fn numbered(redirects: &HashMap<PageId, PageUrl>, ids: &[PageId], by_id: &[u32]) -> Vec<(PageId, u32)> {
+fn resolve_redirects(
+    redirects: &HashMap<PageId, PageUrl>,
+    ids: &[PageId],
+    by_id: &[u32],
+) -> Vec<(PageId, u32)> {
     let end = |from: &PageId| {
         let mut id = *from;
         for _ in 0..MAX_HOPS {
@@ -324,8 +340,8 @@ fn numbered(redirects: &HashMap<PageId, PageUrl>, ids: &[PageId], by_id: &[u32])
 }
 
 /// Gives the folder its next number, and removes those before. Who has them open reads on.
-fn put_in_place(building: tempfile::TempDir, folder: &Path) -> Result<(), GraphError> {
-    let old = finished(folder)?;
+fn install(building: tempfile::TempDir, folder: &Path) -> Result<(), GraphError> {
+    let old = finished_folders(folder)?;
     let newest = old.last().and_then(|path| path.file_name()?.to_str()?.parse().ok()).unwrap_or(0u32);
     let place = folder.join(format!("{:08}", newest.wrapping_add(1) % 100_000_000));
     fs::File::open(building.path())?.sync_all()?;
@@ -341,6 +357,6 @@ fn put_in_place(building: tempfile::TempDir, folder: &Path) -> Result<(), GraphE
 
 /// Removes what a process that died left behind. Only one builds at a time.
 fn remove_unfinished(folder: &Path) -> Result<(), GraphError> {
-    unfinished(folder)?.into_iter().try_for_each(fs::remove_dir_all)?;
+    unfinished_folders(folder)?.into_iter().try_for_each(fs::remove_dir_all)?;
     Ok(())
 }

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use pharos_core::{PageId, PageUrl, SiteId, SiteName};
 
-use super::strings::StringWriter;
+use super::string_file::StringFileWriter;
 use crate::GraphError;
 
 /// Gives numbers and remembers what they stand for. Addresses go to a file.
-pub(super) struct Numbering {
+pub(super) struct PageNumbering {
     numbers: HashMap<PageId, u32>,
     pub(super) ids: Vec<PageId>,
-    pub(super) urls: StringWriter,
+    pub(super) urls: StringFileWriter,
     pub(super) site_of_page: Vec<u32>,
     sites: HashMap<SiteId, u32>,
     pub(super) site_names: Vec<SiteName>,
@@ -20,8 +20,8 @@ pub(super) struct Numbering {
     max_pages: u32,
 }
 
-impl Numbering {
-    pub(super) fn new(urls: StringWriter, max_pages: u32) -> Self {
+impl PageNumbering {
+    pub(super) fn new(urls: StringFileWriter, max_pages: u32) -> Self {
         Self {
             numbers: HashMap::new(),
             ids: Vec::new(),

@@ -9,18 +9,18 @@ use serde::de::DeserializeOwned;
 use serde::ser::SerializeSeq as _;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::copies::Copies;
+use super::copy_detection::CopyTables;
 use super::{Relations, SiteTable};
 use crate::GraphError;
-use crate::duplicates::{Groups, PageFacts};
-use crate::link_counts::LinkCounts;
+use crate::duplicates::{DuplicateGroups, PageAttributes};
+use crate::rank::link_counts::LinkCounts;
 use crate::web::Graph;
 
 const MAGIC: &[u8; 16] = b"pharos graph 002";
 
 /// Everything but addresses and anchors, which have files of their own.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct TablesHeader {
     normaliser: u32,
     to: u64,
     built: i64,
@@ -33,33 +33,33 @@ pub(super) fn save(relations: &Relations, path: &Path) -> Result<(), GraphError>
     let mut out = zstd::Encoder::new(file, 1)?;
     out.include_checksum(true)?;
     let Relations { pages, sites, graph, copies, .. } = relations;
-    let head = Head {
+    let head = TablesHeader {
         normaliser: NORMALISER_VERSION,
         to: relations.to.to_u64(),
         built: relations.built,
         pages: graph.pages(),
     };
-    write(&mut out, &head)?;
+    write_table(&mut out, &head)?;
     let ids: Vec<[u8; 16]> = pages.ids.iter().map(|id| id.to_bytes()).collect();
-    write(&mut out, &ids)?;
+    write_table(&mut out, &ids)?;
     drop(ids);
     let redirects: Vec<([u8; 16], u32)> =
         pages.redirects.iter().map(|(id, to)| (id.to_bytes(), *to)).collect();
-    write(&mut out, &redirects)?;
-    write(&mut out, &(&pages.fetched, pages.urls.places(), pages.anchors.places()))?;
-    write(&mut out, &(&pages.page_rank, &pages.link_weight, &pages.counts))?;
-    write(&mut out, &(&sites.names, &sites.of_page, &sites.domains, &sites.rank))?;
+    write_table(&mut out, &redirects)?;
+    write_table(&mut out, &(&pages.fetched, pages.urls.places(), pages.anchors.places()))?;
+    write_table(&mut out, &(&pages.page_rank, &pages.link_weight, &pages.counts))?;
+    write_table(&mut out, &(&sites.names, &sites.of_page, &sites.domains, &sites.rank))?;
     let degrees: Vec<u32> = (0..graph.pages()).map(|page| graph.links_from(page).len() as u32).collect();
-    write(&mut out, &degrees)?;
-    write(&mut out, &Gaps(graph))?;
-    write(&mut out, &(&copies.pages, &copies.texts, &copies.facts, &copies.groups, &copies.exact))?;
+    write_table(&mut out, &degrees)?;
+    write_table(&mut out, &LinkGaps(graph))?;
+    write_table(&mut out, &(&copies.pages, &copies.texts, &copies.facts, &copies.groups, &copies.exact))?;
     let file = out.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.sync_data()?;
     Ok(())
 }
 
 /// What [`save`] wrote, all but the two files of texts: places of addresses and of anchors.
-pub(super) struct Loaded {
+pub(super) struct LoadedTables {
     pub(super) to: LibraryPosition,
     pub(super) built: i64,
     pub(super) ids: Vec<PageId>,
@@ -72,19 +72,19 @@ pub(super) struct Loaded {
     pub(super) counts: Vec<LinkCounts>,
     pub(super) sites: SiteTable,
     pub(super) graph: Graph,
-    pub(super) copies: Copies,
+    pub(super) copies: CopyTables,
 }
 
-pub(super) fn load(path: &Path) -> Result<Loaded, GraphError> {
+pub(super) fn load(path: &Path) -> Result<LoadedTables, GraphError> {
     let unusable = |problem| GraphError::Unusable { path: path.to_owned(), problem };
     let mut file = BufReader::with_capacity(1 << 20, File::open(path)?);
     let mut magic = [0; MAGIC.len()];
     if file.read_exact(&mut magic).is_err() || &magic != MAGIC {
         return Err(unusable("is of another version"));
     }
-    let mut input = Input { reader: zstd::Decoder::with_buffer(file)?, scratch: vec![0; 1 << 16] };
+    let mut input = TableReader { reader: zstd::Decoder::with_buffer(file)?, scratch: vec![0; 1 << 16] };
     let damaged = |_: postcard::Error| unusable("is damaged");
-    let head: Head = input.read().map_err(damaged)?;
+    let head: TablesHeader = input.read().map_err(damaged)?;
     if head.normaliser != NORMALISER_VERSION {
         return Err(unusable("has pages under other ids"));
     }
@@ -99,13 +99,13 @@ pub(super) fn load(path: &Path) -> Result<Loaded, GraphError> {
     let mut neighbours: Vec<u32> = input.read().map_err(damaged)?;
     join_gaps(&degrees, &mut neighbours);
     let graph = Graph::from_parts(&degrees, neighbours).ok_or_else(|| unusable("is damaged"))?;
-    type Kept = (Vec<u32>, Vec<u32>, Vec<PageFacts>, Groups, Vec<u32>);
-    let (pages, texts, facts, groups, exact): Kept = input.read().map_err(damaged)?;
+    type CopyColumns = (Vec<u32>, Vec<u32>, Vec<PageAttributes>, DuplicateGroups, Vec<u32>);
+    let (pages, texts, facts, groups, exact): CopyColumns = input.read().map_err(damaged)?;
     // To the end, where the checksum stands.
     if !matches!(io::copy(&mut input.reader, &mut io::sink()), Ok(0)) {
         return Err(unusable("is damaged"));
     }
-    let loaded = Loaded {
+    let loaded = LoadedTables {
         to: LibraryPosition::from_u64(head.to),
         built: head.built,
         ids,
@@ -118,14 +118,14 @@ pub(super) fn load(path: &Path) -> Result<Loaded, GraphError> {
         counts,
         sites: SiteTable { names, of_page, domains, rank },
         graph,
-        copies: Copies { pages, texts, facts, groups, exact, ..Copies::default() },
+        copies: CopyTables { pages, texts, facts, groups, exact, ..CopyTables::default() },
     };
-    if loaded.is_sound(head.pages) { Ok(loaded) } else { Err(unusable("is damaged")) }
+    if loaded.is_consistent(head.pages) { Ok(loaded) } else { Err(unusable("is damaged")) }
 }
 
-impl Loaded {
+impl LoadedTables {
     /// Do all tables fit together, so that no number leads outside?
-    fn is_sound(&self, pages: u32) -> bool {
+    fn is_consistent(&self, pages: u32) -> bool {
         let (all, texts) = (pages as usize, self.copies.pages.len());
         let lengths = [
             self.graph.pages() as usize,
@@ -152,34 +152,34 @@ impl Loaded {
                 .copies
                 .texts
                 .iter()
-                .all(|text| *text == super::copies::NO_TEXT || (*text as usize) < texts)
+                .all(|text| *text == super::copy_detection::NO_TEXT || (*text as usize) < texts)
             && self.copies.exact.iter().all(|text| (*text as usize) < texts)
             && self.copies.facts.iter().all(|facts| (facts.site as usize) < sites)
-            && self.copies.groups.is_sound()
+            && self.copies.groups.is_consistent()
             && self.page_rank.iter().all(|rank| rank.is_finite())
     }
 }
 
-fn write(out: &mut impl Write, table: &impl Serialize) -> Result<(), GraphError> {
+fn write_table(out: &mut impl Write, table: &impl Serialize) -> Result<(), GraphError> {
     let failed = |_| GraphError::Disk(io::Error::new(io::ErrorKind::WriteZero, "the disk may be full"));
     postcard::to_io(table, out).map(|_| ()).map_err(failed)
 }
 
-struct Input<R> {
+struct TableReader<R> {
     reader: R,
     scratch: Vec<u8>,
 }
 
-impl<R: Read> Input<R> {
+impl<R: Read> TableReader<R> {
     fn read<T: DeserializeOwned>(&mut self) -> postcard::Result<T> {
         postcard::from_io((&mut self.reader, &mut self.scratch)).map(|(table, _)| table)
     }
 }
 
 /// The links of a graph, each as the distance from the one before in its row: small numbers take one byte.
-struct Gaps<'a>(&'a Graph);
+struct LinkGaps<'a>(&'a Graph);
 
-impl Serialize for Gaps<'_> {
+impl Serialize for LinkGaps<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_seq(Some(self.0.links() as usize))?;
         for page in 0..self.0.pages() {
@@ -193,7 +193,7 @@ impl Serialize for Gaps<'_> {
     }
 }
 
-/// Distances become numbers again, where they stand.
+/// DistanceStatistics become numbers again, where they stand.
 fn join_gaps(degrees: &[u32], gaps: &mut [u32]) {
     let mut rest = gaps;
     for degree in degrees {

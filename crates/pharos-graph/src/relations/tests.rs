@@ -1,15 +1,15 @@
 use std::fs;
 
 use super::*;
-use crate::duplicates::{Extent, Layout};
+use crate::duplicates::{LayoutMatch, MatchExtent};
 use pharos_core::{PageUrl, Timestamp};
 
 fn url(text: &str) -> PageUrl {
     PageUrl::parse(text).unwrap()
 }
 
-fn words(address: &str, seen: i64, title: &str, body: &str) -> PageWords {
-    PageWords {
+fn words(address: &str, seen: i64, title: &str, body: &str) -> PageContent {
+    PageContent {
         url: url(address),
         first_seen: Timestamp::from_millis(seen),
         published: None,
@@ -27,7 +27,7 @@ fn prose(about: &str) -> String {
 }
 
 fn builder(folder: &Path) -> RelationsBuilder {
-    RelationsBuilder::begin(folder, RelationRules::default()).unwrap()
+    RelationsBuilder::begin(folder, RelationsOptions::default()).unwrap()
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn links_lead_through_redirects_and_pages_never_fetched_have_numbers() {
 
     let relations = Relations::open(folder.path()).unwrap();
     assert_eq!(relations.to(), LibraryPosition { file: 3, offset: 7 });
-    let sizes = Sizes { pages: 3, fetched: 1, links: 2, sites: 3, domains: 3 };
+    let sizes = GraphSizes { pages: 3, fetched: 1, links: 2, sites: 3, domains: 3 };
     assert_eq!(relations.sizes(), sizes);
     let page = relations.number(url("http://b.example/old").id()).unwrap();
     assert_eq!(relations.url(page).unwrap(), "http://b.example/new");
@@ -68,7 +68,7 @@ fn the_first_crawled_speaks_for_exact_and_near_copies() {
     let mut builder = builder(folder.path());
     let (text, other) = (prose("lighthouse"), prose("harbour"));
     let edited = format!("{text} Reprinted with thanks.");
-    let variant = PageWords {
+    let variant = PageContent {
         canonical: Some(url("http://c.example/report")),
         ..words("http://c.example/report?print", 1, "Report", &other)
     };
@@ -97,7 +97,7 @@ fn the_first_crawled_speaks_for_exact_and_near_copies() {
     assert_eq!(relations.mirror_degree(reprint), 2);
     let group = relations.group(copy).unwrap();
     assert_eq!((group.representative, group.members.len()), (first, 2));
-    assert!(group.members.iter().all(|m| (m.extent, m.layout) == (Extent::Whole, Layout::Unknown)));
+    assert!(group.members.iter().all(|m| (m.extent, m.layout) == (MatchExtent::Whole, LayoutMatch::Unknown)));
     // Crawled first, but it says itself that the other is the right one.
     let [report, print] = ["http://c.example/report", "http://c.example/report?print"].map(number);
     assert_eq!((relations.original(print), &relations.exact_copies()[&report]), (report, &vec![print]));
@@ -112,7 +112,7 @@ fn the_first_crawled_speaks_for_exact_and_near_copies() {
 fn a_page_that_is_unlike_the_one_it_names_is_no_variant_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut builder = builder(folder.path());
-    let naming = |number: i64, body: String, home: &str| PageWords {
+    let naming = |number: i64, body: String, home: &str| PageContent {
         canonical: Some(url(home)),
         ..words(&format!("{home}{number}"), number, "Report", &body)
     };
@@ -141,7 +141,7 @@ fn links_to_a_variant_are_links_to_the_page_it_names() {
     let folder = tempfile::tempdir().unwrap();
     let mut builder = builder(folder.path());
     let text = prose("lamp");
-    let naming = |address: &str, other: &str| PageWords {
+    let naming = |address: &str, other: &str| PageContent {
         canonical: Some(url(other)),
         ..words(address, 1, "Lamps", &text)
     };
@@ -234,7 +234,7 @@ fn newer_relations_take_the_place_of_older_ones_and_begin_with_their_ranks() {
 #[test]
 fn single_pages_are_looked_up_without_the_tables() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(Lookup::open(folder.path()).unwrap().is_none());
+    assert!(RelationsLookup::open(folder.path()).unwrap().is_none());
     let mut builder = builder(folder.path());
     let text = prose("lamp");
     builder
@@ -245,15 +245,15 @@ fn single_pages_are_looked_up_without_the_tables() {
         .unwrap();
     builder.link(&url("http://c.example/"), &url("http://b.example/lamps"), "where keepers sleep").unwrap();
     builder.finish(LibraryPosition::START, 0).unwrap();
-    let lookup = Lookup::open(folder.path()).unwrap().unwrap();
+    let lookup = RelationsLookup::open(folder.path()).unwrap().unwrap();
     let known = lookup.page(url("http://b.example/lamps").id()).unwrap().unwrap();
     assert_eq!((known.group, known.text), (url("http://a.example/lamps").id(), 8));
     assert_eq!(known.anchors[0].text, "where keepers sleep");
     let alone = lookup.page(url("http://c.example/").id()).unwrap().unwrap();
-    assert_eq!(alone, Known { group: url("http://c.example/").id(), text: 0, anchors: Vec::new() });
+    assert_eq!(alone, PageRelations { group: url("http://c.example/").id(), text: 0, anchors: Vec::new() });
     assert_eq!(lookup.page(url("http://d.example/").id()).unwrap(), None);
     assert!(lookup.is_newest(folder.path()));
-    RelationsBuilder::begin(folder.path(), RelationRules::default())
+    RelationsBuilder::begin(folder.path(), RelationsOptions::default())
         .unwrap()
         .finish(LibraryPosition::START, 0)
         .unwrap();
@@ -265,9 +265,12 @@ fn single_pages_are_looked_up_without_the_tables() {
 fn rules_with_which_nothing_can_be_computed_are_refused_at_once() {
     let folder = tempfile::tempdir().unwrap();
     for damping in [1.0, -0.1, f64::NAN] {
-        let rank = crate::pagerank::RankRules { damping, ..Default::default() };
-        let rules = RelationRules { rank, ..RelationRules::default() };
-        assert!(matches!(RelationsBuilder::begin(folder.path(), rules), Err(GraphError::Rule { .. })));
+        let rank = crate::rank::pagerank::PageRankOptions { damping, ..Default::default() };
+        let rules = RelationsOptions { rank, ..RelationsOptions::default() };
+        assert!(matches!(
+            RelationsBuilder::begin(folder.path(), rules),
+            Err(GraphError::InvalidOption { .. })
+        ));
     }
 }
 

@@ -1,11 +1,11 @@
 //! The bow-tie of the web (蝴蝶结; Broder et al. 2000): a core in which every page reaches every other, what leads to it,
 //! what it leads to, and the rest.
 
-use crate::web::{Direction, Graph, reach};
+use crate::web::{Direction, Graph, mark_reachable};
 
 /// Where a page lies in the bow-tie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum BowTieRegion {
     /// In the largest strongly connected component (SCC).
     Core,
     /// Leads to the core (IN): seeds of a crawl are best taken here and from the core.
@@ -24,40 +24,40 @@ pub enum Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BowTie {
     /// By page.
-    pub parts: Vec<Part>,
+    pub parts: Vec<BowTieRegion>,
     /// How many strongly connected components there are, single pages included.
     pub components: u32,
 }
 
 impl BowTie {
     /// Pages in this part.
-    pub fn pages(&self, part: Part) -> usize {
+    pub fn pages(&self, part: BowTieRegion) -> usize {
         self.parts.iter().filter(|&&of_page| of_page == part).count()
     }
 }
 
 /// Tells the parts of the bow-tie apart. Of several largest components, the first found is the core.
 pub fn bow_tie(graph: &Graph) -> BowTie {
-    let (component_of, components) = components(graph);
+    let (component_of, components) = strongly_connected_components(graph);
     let mut sizes = vec![0u32; components as usize];
     component_of.iter().for_each(|&component| sizes[component as usize] += 1);
     let largest = sizes.iter().copied().max().unwrap_or(0);
     let core = sizes.iter().position(|&size| size == largest).map(|component| component as u32);
 
     let in_core: Vec<bool> = component_of.iter().map(|&component| Some(component) == core).collect();
-    let after = reach(graph, in_core.clone(), Direction::Forward);
-    let before = reach(graph, in_core.clone(), Direction::Backward);
-    let connected = reach(graph, in_core, Direction::Both);
+    let after = mark_reachable(graph, in_core.clone(), Direction::Forward);
+    let before = mark_reachable(graph, in_core.clone(), Direction::Backward);
+    let connected = mark_reachable(graph, in_core, Direction::Both);
     // From IN everything that IN reaches, to OUT everything that reaches OUT: a tube is both.
-    let after_in = reach(graph, before.clone(), Direction::Forward);
-    let before_out = reach(graph, after.clone(), Direction::Backward);
+    let after_in = mark_reachable(graph, before.clone(), Direction::Forward);
+    let before_out = mark_reachable(graph, after.clone(), Direction::Backward);
     let part_of = |page: usize| match (before[page], after[page]) {
-        (true, true) => Part::Core,
-        (true, false) => Part::In,
-        (false, true) => Part::Out,
-        (false, false) if after_in[page] && before_out[page] => Part::Tube,
-        (false, false) if connected[page] => Part::Tendril,
-        (false, false) => Part::Disconnected,
+        (true, true) => BowTieRegion::Core,
+        (true, false) => BowTieRegion::In,
+        (false, true) => BowTieRegion::Out,
+        (false, false) if after_in[page] && before_out[page] => BowTieRegion::Tube,
+        (false, false) if connected[page] => BowTieRegion::Tendril,
+        (false, false) => BowTieRegion::Disconnected,
     };
     BowTie { parts: (0..component_of.len()).map(part_of).collect(), components }
 }
@@ -67,7 +67,7 @@ const UNSEEN: u32 = u32::MAX;
 /// The strongly connected component of every page, and how many there are (Tarjan 1972, with a stack of its own instead
 /// of recursion: the web has chains longer than a thread's stack). A component has a smaller number than those that
 /// lead to it.
-pub fn components(graph: &Graph) -> (Vec<u32>, u32) {
+pub fn strongly_connected_components(graph: &Graph) -> (Vec<u32>, u32) {
     let pages = graph.pages() as usize;
     let mut component_of = vec![UNSEEN; pages];
     let mut components = 0;
@@ -124,10 +124,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::web::{BuildRules, UNREACHED, distances};
+    use crate::web::{GraphOptions, UNREACHED, bfs_distances};
 
     fn graph(pages: u32, links: &[(u32, u32)]) -> Graph {
-        Graph::from_links(pages, links.iter().copied(), BuildRules::default()).unwrap()
+        Graph::from_links(pages, links.iter().copied(), GraphOptions::default()).unwrap()
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
         let links =
             [(0, 1), (1, 2), (2, 0), (3, 0), (2, 4), (3, 5), (5, 4), (3, 6), (7, 4), (8, 6), (10, 11)];
         let found = bow_tie(&graph(12, &links));
-        use Part::{Core, Disconnected, In, Out, Tendril, Tube};
+        use BowTieRegion::{Core, Disconnected, In, Out, Tendril, Tube};
         let expected = [
             Core,
             Core,
@@ -159,11 +159,11 @@ mod tests {
     #[test]
     fn a_chain_and_a_ring_of_a_million_pages_do_not_overflow() {
         let chain =
-            Graph::from_links(1_000_000, (0..999_999).map(|i| (i, i + 1)), BuildRules::default()).unwrap();
-        assert_eq!(components(&chain).1, 1_000_000);
+            Graph::from_links(1_000_000, (0..999_999).map(|i| (i, i + 1)), GraphOptions::default()).unwrap();
+        assert_eq!(strongly_connected_components(&chain).1, 1_000_000);
         let ring = (0..1_000_000).map(|i| (i, (i + 1) % 1_000_000));
-        let ring = Graph::from_links(1_000_000, ring, BuildRules::default()).unwrap();
-        assert_eq!(components(&ring).1, 1);
+        let ring = Graph::from_links(1_000_000, ring, GraphOptions::default()).unwrap();
+        assert_eq!(strongly_connected_components(&ring).1, 1);
     }
 
     proptest! {
@@ -172,8 +172,8 @@ mod tests {
             links in prop::collection::vec((0u32..14, 0u32..14), 0..40),
         ) {
             let graph = graph(14, &links);
-            let (component_of, _) = components(&graph);
-            let reached: Vec<Vec<u32>> = (0..14).map(|page| distances(&graph, page, Direction::Forward)).collect();
+            let (component_of, _) = strongly_connected_components(&graph);
+            let reached: Vec<Vec<u32>> = (0..14).map(|page| bfs_distances(&graph, page, Direction::Forward)).collect();
             for one in 0..14 {
                 for other in 0..14 {
                     let mutual = reached[one][other] != UNREACHED && reached[other][one] != UNREACHED;

@@ -7,19 +7,19 @@ use crate::web::{Direction, Graph};
 
 /// A distribution of degrees.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Degrees {
+pub struct DegreeDistribution {
     /// Every degree that occurs and how many pages have it, by rising degree.
     pub counts: Vec<(u64, u64)>,
 }
 
-impl Degrees {
+impl DegreeDistribution {
     /// Links from (forward), to (backward) or at (both) every page.
-    pub fn of(graph: &Graph, direction: Direction) -> Self {
-        Self::among(graph, direction, |_| true)
+    pub fn of_graph(graph: &Graph, direction: Direction) -> Self {
+        Self::of_pages(graph, direction, |_| true)
     }
 
     /// The same of some pages only.
-    pub fn among(graph: &Graph, direction: Direction, counts: impl Fn(u32) -> bool + Sync) -> Self {
+    pub fn of_pages(graph: &Graph, direction: Direction, counts: impl Fn(u32) -> bool + Sync) -> Self {
         let degree = |page| match direction {
             Direction::Forward => graph.links_from(page).len(),
             Direction::Backward => graph.links_to(page).len(),
@@ -63,20 +63,20 @@ impl Degrees {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::web::BuildRules;
+    use crate::web::GraphOptions;
 
     #[test]
     fn degrees_of_a_star() {
-        let star = Graph::from_links(5, (1..4).map(|page| (page, 0)), BuildRules::default()).unwrap();
-        let into = Degrees::of(&star, Direction::Backward);
+        let star = Graph::from_links(5, (1..4).map(|page| (page, 0)), GraphOptions::default()).unwrap();
+        let into = DegreeDistribution::of_graph(&star, Direction::Backward);
         assert_eq!(into.counts, [(0, 4), (3, 1)]);
         assert_eq!((into.pages(), into.largest(), into.without_links()), (5, 3, 4));
         assert!((into.mean() - 0.6).abs() < 1e-12);
-        assert_eq!(Degrees::of(&star, Direction::Forward).counts, [(0, 2), (1, 3)]);
-        let two = Degrees::among(&star, Direction::Forward, |page| page > 2);
+        assert_eq!(DegreeDistribution::of_graph(&star, Direction::Forward).counts, [(0, 2), (1, 3)]);
+        let two = DegreeDistribution::of_pages(&star, Direction::Forward, |page| page > 2);
         assert_eq!(two.counts, [(0, 1), (1, 1)]);
-        let nothing = Graph::from_links(0, [], BuildRules::default()).unwrap();
-        let nothing = Degrees::of(&nothing, Direction::Both);
+        let nothing = Graph::from_links(0, [], GraphOptions::default()).unwrap();
+        let nothing = DegreeDistribution::of_graph(&nothing, Direction::Both);
         assert_eq!((nothing.mean(), nothing.largest(), nothing.power_law()), (0.0, 0, None));
     }
 }

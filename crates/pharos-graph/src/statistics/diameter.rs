@@ -1,10 +1,10 @@
-//! How wide the web is. Mean and effective distances come from [`balls`](crate::balls); this is the longest.
+//! How wide the web is. Mean and effective distances come from [`hyperball`](crate::rank::hyperball); this is the longest.
 
-use crate::web::{Direction, Graph, UNREACHED, distances};
+use crate::web::{Direction, Graph, UNREACHED, bfs_distances};
 
 /// Albert, Jeong & Barabási 1999, as in 《走进搜索引擎》 §1.2: a web of N pages has a diameter of 0.35 + 2.06 · log₁₀ N,
 /// about 19 for 8 × 10⁸ pages.
-pub fn books_diameter(pages: u64) -> f64 {
+pub fn predicted_diameter(pages: u64) -> f64 {
     if pages == 0 { 0.0 } else { 0.35 + 2.06 * (pages as f64).log10() }
 }
 
@@ -44,23 +44,23 @@ pub fn longest_shortest_path(
 
 fn furthest(graph: &Graph, start: u32, direction: Direction) -> (u32, u32) {
     let reached =
-        (0..).zip(distances(graph, start, direction)).filter(|&(_, distance)| distance != UNREACHED);
+        (0..).zip(bfs_distances(graph, start, direction)).filter(|&(_, distance)| distance != UNREACHED);
     reached.map(|(page, distance)| (distance, page)).max().unwrap_or((0, start))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::web::BuildRules;
+    use crate::web::GraphOptions;
 
     #[test]
     fn the_diameter_of_a_tree_and_of_the_books_web() {
         // A chain of seven pages, entered in the middle, with a short branch.
         let links = [(3, 2), (2, 1), (1, 0), (3, 4), (4, 5), (5, 6), (3, 7)];
-        let graph = Graph::from_links(9, links, BuildRules::default()).unwrap();
+        let graph = Graph::from_links(9, links, GraphOptions::default()).unwrap();
         assert_eq!(longest_shortest_path(&graph, 7, Direction::Both, 4).0, 6);
         assert_eq!(longest_shortest_path(&graph, 3, Direction::Forward, 4), (3, 3, 6));
         assert_eq!(longest_shortest_path(&graph, 8, Direction::Forward, 4), (0, 8, 8));
-        assert!((books_diameter(800_000_000) - 18.69).abs() < 0.005);
+        assert!((predicted_diameter(800_000_000) - 18.69).abs() < 0.005);
     }
 }

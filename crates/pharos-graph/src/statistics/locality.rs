@@ -8,7 +8,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use serde::Serialize;
 
 use crate::GraphError;
-use crate::web::{Graph, Places};
+use crate::web::{Graph, PageSites};
 
 /// The mean similarity of pairs of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -30,7 +30,7 @@ impl MeanSimilarity {
 
 /// Mean similarities by the kind of pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Locality {
+pub struct TopicalLocality {
     /// A page and one of the same domain that it links to.
     pub same_domain: MeanSimilarity,
     /// A page and one of another domain that it links to.
@@ -44,13 +44,13 @@ pub struct Locality {
 /// Compares `samples` pairs of every kind at most; `similarity` gives nothing for pages that it cannot compare.
 pub fn topical_locality(
     graph: &Graph,
-    places: Places<'_>,
+    places: PageSites<'_>,
     samples: u32,
     seed: u64,
     mut similarity: impl FnMut(u32, u32) -> Option<f64>,
-) -> Result<Locality, GraphError> {
-    places.fit(graph)?;
-    let mut locality = Locality::default();
+) -> Result<TopicalLocality, GraphError> {
+    places.check_graph(graph)?;
+    let mut locality = TopicalLocality::default();
     let pages = graph.pages();
     if pages < 2 {
         return Ok(locality);
@@ -94,7 +94,7 @@ pub fn topical_locality(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::web::BuildRules;
+    use crate::web::GraphOptions;
 
     #[test]
     fn linked_pages_of_one_topic_are_nearer_than_random_ones() {
@@ -103,10 +103,10 @@ mod tests {
             let home = page / 10 * 10;
             (home..home + 9).map(move |to| (page, to)).chain([(page, (home + 10) % 100)])
         });
-        let graph = Graph::from_links(100, links, BuildRules::default()).unwrap();
+        let graph = Graph::from_links(100, links, GraphOptions::default()).unwrap();
         let sites: Vec<u32> = (0..100).map(|page| page / 10).collect();
         let domains: Vec<u32> = (0..10).collect();
-        let places = Places::new(&sites, &domains).unwrap();
+        let places = PageSites::new(&sites, &domains).unwrap();
         let same_topic = |one: u32, other: u32| Some(f64::from(u8::from(one / 10 == other / 10)));
         let found = topical_locality(&graph, places, 200, 7, same_topic).unwrap();
         assert_eq!((found.same_domain.mean, found.other_domain.mean), (1.0, 0.0));

@@ -1,6 +1,6 @@
 //! The exponent of a power law by maximum likelihood, and from which degree on it holds (Clauset, Shalizi & Newman 2009).
 
-use crate::sum::sum;
+use crate::summation::sum;
 use serde::Serialize;
 
 /// P(x) = x^(−α) / ζ(α, x_min) for whole x ≥ x_min.
@@ -72,7 +72,7 @@ impl PowerLaw {
     }
 }
 
-/// Places in a list of this length, all of a short one, else at growing distances.
+/// PageSites in a list of this length, all of a short one, else at growing distances.
 fn candidates(length: usize) -> Vec<usize> {
     if length <= CANDIDATES {
         return (0..length).collect();
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_planted_law_is_found() {
         for exponent in [2.1, 2.72] {
-            // Degrees below 4 are few: the law holds from 4 on.
+            // DegreeDistribution below 4 are few: the law holds from 4 on.
             let law = |degree: u64| 1e7 * (degree as f64).powf(-exponent);
             let pages = |degree: u64| if degree < 4 { law(degree) / 5.0 } else { law(degree) };
             let counts: Vec<(u64, u64)> = (1..20_000)

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::{Degrees, Part, PowerLaw, books_diameter, bow_tie, longest_shortest_path};
-use crate::balls::{BallRules, balls};
-use crate::relations::{Relations, Sizes};
-use crate::web::{Closure, Direction, closure};
-use crate::{GraphError, duplicates::mirrors::MirrorRule};
+use super::{BowTieRegion, DegreeDistribution, PowerLaw, bow_tie, longest_shortest_path, predicted_diameter};
+use crate::rank::hyperball::{HyperBallOptions, hyperball};
+use crate::relations::{GraphSizes, Relations};
+use crate::web::{Direction, LinkClosure, link_closure};
+use crate::{GraphError, duplicates::mirrors::MirrorOptions};
 
 /// Sweeps through the web for its longest shortest path.
 const SWEEPS: u32 = 8;
@@ -45,7 +45,7 @@ pub struct BowTieSummary {
 
 /// How far pages are from each other.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Distances {
+pub struct DistanceStatistics {
     /// The books' estimate, 0.35 + 2.06 · log₁₀ N.
     pub books_diameter: f64,
     /// The longest shortest path that was found: the diameter is at least this.
@@ -58,69 +58,73 @@ pub struct Distances {
 
 /// All statistics of a web.
 #[derive(Clone, Debug, Serialize)]
-pub struct Summary {
+pub struct GraphStatistics {
     /// How much there is.
     #[serde(flatten)]
-    pub sizes: Sizes,
+    pub sizes: GraphSizes,
     /// Links to pages.
     pub in_degree: DegreeSummary,
     /// Links from pages that were fetched.
     pub out_degree: DegreeSummary,
     /// The bow-tie.
     pub bow_tie: BowTieSummary,
-    /// Distances.
-    pub distances: Distances,
+    /// DistanceStatistics.
+    pub distances: DistanceStatistics,
     /// Where links lead.
-    pub closure: Closure,
+    pub closure: LinkClosure,
     /// Sites that show the same as another.
     pub mirrors: u64,
 }
 
-impl Summary {
+impl GraphStatistics {
     /// Counts everything. `memory` bounds what distances may take.
     pub fn of(relations: &Relations, memory: u64) -> Result<Self, GraphError> {
         let graph = relations.graph();
         let tie = bow_tie(graph);
         let count = |part| tie.pages(part) as u64;
         let bow_tie = BowTieSummary {
-            core: count(Part::Core),
-            leading_in: count(Part::In),
-            leading_out: count(Part::Out),
-            tube: count(Part::Tube),
-            tendril: count(Part::Tendril),
-            apart: count(Part::Disconnected),
+            core: count(BowTieRegion::Core),
+            leading_in: count(BowTieRegion::In),
+            leading_out: count(BowTieRegion::Out),
+            tube: count(BowTieRegion::Tube),
+            tendril: count(BowTieRegion::Tendril),
+            apart: count(BowTieRegion::Disconnected),
             components: tie.components,
         };
         // From the page that most link to: it lies in the core, if any does.
         let start = (0..graph.pages()).max_by_key(|page| graph.links_to(*page).len()).unwrap_or(0);
         let (longest, _, _) = longest_shortest_path(graph, start, Direction::Forward, SWEEPS);
-        let rings = match balls(graph, Direction::Forward, BallRules { memory, ..BallRules::default() }) {
+        let rings = match hyperball(
+            graph,
+            Direction::Forward,
+            HyperBallOptions { memory, ..HyperBallOptions::default() },
+        ) {
             Err(GraphError::Memory { .. }) => None,
             rings => Some(rings?),
         };
-        let distances = Distances {
-            books_diameter: books_diameter(u64::from(graph.pages())),
+        let distances = DistanceStatistics {
+            books_diameter: predicted_diameter(u64::from(graph.pages())),
             diameter_at_least: longest,
             mean: rings.as_ref().map(|rings| rings.mean_distance()),
             effective_diameter: rings.as_ref().map(|rings| rings.effective_distance(0.9)),
         };
-        let aliases = relations.aliases(&MirrorRule::default());
+        let aliases = relations.aliases(&MirrorOptions::default());
         Ok(Self {
             sizes: relations.sizes(),
-            in_degree: degrees(&Degrees::of(graph, Direction::Backward)),
+            in_degree: degrees(&DegreeDistribution::of_graph(graph, Direction::Backward)),
             // What a page that was never fetched links to is not known.
-            out_degree: degrees(&Degrees::among(graph, Direction::Forward, |page| {
+            out_degree: degrees(&DegreeDistribution::of_pages(graph, Direction::Forward, |page| {
                 relations.is_fetched(page)
             })),
             bow_tie,
             distances,
-            closure: closure(graph, relations.places()?)?,
+            closure: link_closure(graph, relations.places()?)?,
             mirrors: aliases.iter().map(|group| group.len() as u64 - 1).sum(),
         })
     }
 }
 
-fn degrees(degrees: &Degrees) -> DegreeSummary {
+fn degrees(degrees: &DegreeDistribution) -> DegreeSummary {
     DegreeSummary {
         mean: degrees.mean(),
         largest: degrees.largest(),
@@ -134,19 +138,19 @@ mod tests {
     use pharos_core::{LibraryPosition, PageUrl};
 
     use super::*;
-    use crate::relations::{RelationRules, RelationsBuilder};
+    use crate::relations::{RelationsBuilder, RelationsOptions};
 
     #[test]
     fn links_from_pages_never_fetched_are_not_counted_as_none() {
         let folder = tempfile::tempdir().unwrap();
-        let mut builder = RelationsBuilder::begin(folder.path(), RelationRules::default()).unwrap();
+        let mut builder = RelationsBuilder::begin(folder.path(), RelationsOptions::default()).unwrap();
         let url = |name: &str| PageUrl::parse(&format!("http://a.example/{name}")).unwrap();
         ["hub", "leaf"].iter().for_each(|page| builder.page(&url(page)).unwrap());
         for target in ["leaf", "unseen", "unseen2"] {
             builder.link(&url("hub"), &url(target), "").unwrap();
         }
         let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
-        let summary = Summary::of(&relations, 1 << 20).unwrap();
+        let summary = GraphStatistics::of(&relations, 1 << 20).unwrap();
         assert_eq!((summary.out_degree.mean, summary.out_degree.without), (1.5, 1));
         assert_eq!((summary.in_degree.mean, summary.in_degree.without), (0.75, 1));
     }

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use rayon::slice::ParallelSliceMut as _;
 
-use super::runs::Runs;
-use super::{Graph, Rows};
+use super::sorted_runs::SortedRuns;
+use super::{Adjacency, Graph};
 use crate::GraphError;
 
 /// How links become a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuildRules {
+pub struct GraphOptions {
     /// Bytes for sorting links. What is more goes to disk.
     pub memory: usize,
     /// Where sorted links go meanwhile; the system's place for temporary files if not given. The files have no name and
@@ -24,7 +24,7 @@ pub struct BuildRules {
     pub max_links: u64,
 }
 
-impl Default for BuildRules {
+impl Default for GraphOptions {
     fn default() -> Self {
         Self {
             memory: 256 << 20,
@@ -41,19 +41,19 @@ const MIN_BUFFER: usize = 1 << 10;
 
 /// Collects links and makes a [`Graph`] of them.
 pub struct GraphBuilder {
-    rules: BuildRules,
+    rules: GraphOptions,
     /// Links as `from << 32 | to`: sorting numbers sorts links by source, then by target.
     buffer: Vec<u64>,
     buffer_limit: usize,
-    runs: Runs,
+    runs: SortedRuns,
     largest_page: Option<u32>,
 }
 
 impl GraphBuilder {
     /// Without links yet.
-    pub fn new(rules: BuildRules) -> Self {
+    pub fn new(rules: GraphOptions) -> Self {
         let buffer_limit = (rules.memory / size_of::<u64>()).max(MIN_BUFFER);
-        let runs = Runs::new(rules.directory.clone(), rules.keep_duplicates);
+        let runs = SortedRuns::new(rules.directory.clone(), rules.keep_duplicates);
         Self { rules, buffer: Vec::new(), buffer_limit, runs, largest_page: None }
     }
 
@@ -64,7 +64,7 @@ impl GraphBuilder {
             return Ok(());
         }
         if self.buffer.len() == self.buffer_limit {
-            self.make_room()?;
+            self.spill_buffer()?;
         }
         if self.buffer.len() == self.buffer.capacity() {
             // Doubling by ourselves: a growing vector could overshoot the budget.
@@ -105,14 +105,14 @@ impl GraphBuilder {
     }
 
     /// Writes the buffer to disk, unless sorting freed half of it: navigation bars repeat the same few links.
-    fn make_room(&mut self) -> Result<(), GraphError> {
+    fn spill_buffer(&mut self) -> Result<(), GraphError> {
         self.sort();
         if self.buffer.len() > self.buffer_limit / 2 {
             self.runs.write(&self.buffer)?;
             self.buffer.clear();
         }
         // Early, so that endless links do not fill the disk first.
-        self.check_count(self.runs.least_links())
+        self.check_count(self.runs.min_links())
     }
 
     fn check_count(&self, links: u64) -> Result<(), GraphError> {
@@ -148,10 +148,10 @@ impl RowWriter {
         Ok(())
     }
 
-    fn finish(mut self) -> Rows {
+    fn finish(mut self) -> Adjacency {
         self.starts.resize(self.pages as usize + 1, self.neighbours.len() as u64);
         self.neighbours.shrink_to_fit();
-        Rows { starts: self.starts, neighbours: self.neighbours }
+        Adjacency { starts: self.starts, neighbours: self.neighbours }
     }
 }
 
@@ -161,8 +161,8 @@ mod tests {
 
     use super::*;
 
-    fn rules(memory: usize) -> BuildRules {
-        BuildRules { memory, ..BuildRules::default() }
+    fn rules(memory: usize) -> GraphOptions {
+        GraphOptions { memory, ..GraphOptions::default() }
     }
 
     #[test]
@@ -171,8 +171,8 @@ mod tests {
         let links: Vec<(u32, u32)> =
             (0..300_000u64).map(|i| ((i * 7_919 % 5_003) as u32, (i * 104_729 % 4_999) as u32)).collect();
         for keep_duplicates in [false, true] {
-            let small = BuildRules { keep_duplicates, ..rules(0) };
-            let large = BuildRules { keep_duplicates, ..rules(1 << 30) };
+            let small = GraphOptions { keep_duplicates, ..rules(0) };
+            let large = GraphOptions { keep_duplicates, ..rules(1 << 30) };
             let small = Graph::from_links(5_003, links.iter().copied(), small).unwrap();
             let large = Graph::from_links(5_003, links.iter().copied(), large).unwrap();
             assert!(small == large);
@@ -184,7 +184,7 @@ mod tests {
         let links = [(0, 1), (0, 1), (1, 1)];
         let plain = Graph::from_links(3, links, rules(0)).unwrap();
         assert_eq!((plain.links(), plain.links_to(1)), (1, [0].as_slice()));
-        let all = BuildRules { keep_duplicates: true, keep_self_links: true, ..rules(0) };
+        let all = GraphOptions { keep_duplicates: true, keep_self_links: true, ..rules(0) };
         let all = Graph::from_links(3, links, all).unwrap();
         assert_eq!((all.links(), all.links_to(1)), (3, [0, 0, 1].as_slice()));
         assert!(all.links_from(2).is_empty() && all.links_from(u32::MAX).is_empty());
@@ -194,12 +194,12 @@ mod tests {
     fn what_does_not_fit_is_refused() {
         let outside = Graph::from_links(2, [(0, 2)], rules(0));
         assert!(matches!(outside, Err(GraphError::NoSuchPage { page: 2, pages: 2 })));
-        let few = BuildRules { max_links: 2, ..rules(0) };
+        let few = GraphOptions { max_links: 2, ..rules(0) };
         let many = Graph::from_links(4, [(0, 1), (0, 2), (0, 3)], few.clone());
         assert!(matches!(many, Err(GraphError::TooManyLinks { limit: 2 })));
         for keep_duplicates in [false, true] {
             let endless = (0..u32::MAX).map(|i| (i % 1_009, i % 1_013));
-            let endless = Graph::from_links(1_013, endless, BuildRules { keep_duplicates, ..few.clone() });
+            let endless = Graph::from_links(1_013, endless, GraphOptions { keep_duplicates, ..few.clone() });
             assert!(matches!(endless, Err(GraphError::TooManyLinks { limit: 2 })));
         }
         assert_eq!(Graph::from_links(0, [], rules(0)).unwrap().pages(), 0);

@@ -1,30 +1,30 @@
 //! Methods whose whole signature is a digest: pages are copies if it is the same.
 
 use super::super::hash::digest_key;
-use super::super::{Digest, Extent, Method, PageText};
+use super::super::{Digest, DuplicateDetector, MatchExtent, PageText};
 
 /// What such a method takes the digest of.
-pub trait Digested {
+pub trait DigestDetector {
     /// The name in tables.
-    fn title(&self) -> &'static str;
+    fn label(&self) -> &'static str;
 
     /// The digest of a page, none if the page has too little of what the method looks at.
     fn digest(&self, page: &PageText) -> Option<Digest>;
 }
 
-impl<D: Digested> Method for D {
-    type Signature = Digest;
+impl<D: DigestDetector> DuplicateDetector for D {
+    type PageSignature = Digest;
 
     fn name(&self) -> String {
-        self.title().to_owned()
+        self.label().to_owned()
     }
 
     fn fingerprint(&self, page: &PageText) -> Option<Digest> {
         self.digest(page)
     }
 
-    fn compare(&self, one: &Digest, other: &Digest) -> Option<Extent> {
-        (one == other).then_some(Extent::Whole)
+    fn compare(&self, one: &Digest, other: &Digest) -> Option<MatchExtent> {
+        (one == other).then_some(MatchExtent::Whole)
     }
 
     fn bytes(&self, signature: &Digest) -> usize {

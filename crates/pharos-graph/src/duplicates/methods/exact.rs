@@ -2,14 +2,14 @@
 
 use super::super::hash::md5;
 use super::super::{Digest, PageText};
-use super::digest::Digested;
+use super::digest::DigestDetector;
 
 /// The same bytes as fetched.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactBytes;
 
-impl Digested for ExactBytes {
-    fn title(&self) -> &'static str {
+impl DigestDetector for ExactBytes {
+    fn label(&self) -> &'static str {
         "exact bytes"
     }
 
@@ -23,8 +23,8 @@ impl Digested for ExactBytes {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactText;
 
-impl Digested for ExactText {
-    fn title(&self) -> &'static str {
+impl DigestDetector for ExactText {
+    fn label(&self) -> &'static str {
         "exact text"
     }
 
@@ -37,7 +37,7 @@ impl Digested for ExactText {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Method as _;
+    use super::super::super::DuplicateDetector as _;
     use super::*;
 
     #[test]

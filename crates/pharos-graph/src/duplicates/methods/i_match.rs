@@ -4,20 +4,20 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::hash::{md5_of_parts, word_hash};
 use super::super::{Digest, PageText};
-use super::digest::Digested;
+use super::digest::DigestDetector;
 
 /// On how many pages each word stands. Words that come when the table is full are taken for rare.
 #[derive(Clone, Debug)]
 pub struct WordStatistics {
     pages: u64,
     pages_with: HashMap<u64, u32>,
-    most_words: usize,
+    max_words: usize,
 }
 
 impl WordStatistics {
     /// An empty table with room for so many words (about 24 bytes each).
-    pub fn new(most_words: usize) -> Self {
-        Self { pages: 0, pages_with: HashMap::new(), most_words }
+    pub fn new(max_words: usize) -> Self {
+        Self { pages: 0, pages_with: HashMap::new(), max_words }
     }
 
     /// Counts the words of one more page.
@@ -27,7 +27,7 @@ impl WordStatistics {
         for word in distinct {
             if let Some(count) = self.pages_with.get_mut(&word) {
                 *count = count.saturating_add(1);
-            } else if self.pages_with.len() < self.most_words {
+            } else if self.pages_with.len() < self.max_words {
                 self.pages_with.insert(word, 1);
             }
         }
@@ -50,22 +50,22 @@ pub struct IMatch {
     /// Where the frequencies come from.
     pub statistics: WordStatistics,
     /// Words of a lower normalised idf are too common.
-    pub lowest_idf: f64,
+    pub min_idf: f64,
     /// Words of a higher normalised idf are too rare.
-    pub highest_idf: f64,
+    pub max_idf: f64,
     /// With fewer words left, a page has no signature.
-    pub least_words: usize,
+    pub min_words: usize,
 }
 
 impl IMatch {
     /// Keeps the words of idf 0.1 to 0.9. The bounds are ours: the books give none, and every collection has its own.
     pub fn new(statistics: WordStatistics) -> Self {
-        Self { statistics, lowest_idf: 0.1, highest_idf: 0.9, least_words: 5 }
+        Self { statistics, min_idf: 0.1, max_idf: 0.9, min_words: 5 }
     }
 }
 
-impl Digested for IMatch {
-    fn title(&self) -> &'static str {
+impl DigestDetector for IMatch {
+    fn label(&self) -> &'static str {
         "I-Match"
     }
 
@@ -73,16 +73,14 @@ impl Digested for IMatch {
         let mut words = page.words.to_vec();
         words.sort_unstable();
         words.dedup();
-        words.retain(|word| {
-            (self.lowest_idf..=self.highest_idf).contains(&self.statistics.normalised_idf(word))
-        });
-        (words.len() >= self.least_words.max(1)).then(|| md5_of_parts(words))
+        words.retain(|word| (self.min_idf..=self.max_idf).contains(&self.statistics.normalised_idf(word)));
+        (words.len() >= self.min_words.max(1)).then(|| md5_of_parts(words))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Method as _;
+    use super::super::super::DuplicateDetector as _;
     use super::*;
 
     #[test]

@@ -5,29 +5,29 @@
 use std::num::NonZeroU32;
 
 use super::super::hash::{mix, word_hash};
-use super::super::{Extent, Method, PageText};
+use super::super::{DuplicateDetector, MatchExtent, PageText};
 
 /// Bins, one byte each. The estimated similarity is off by 0.04 at one half (standard deviation).
 const BINS: usize = 128;
 
 /// Words of a page beyond which nothing is looked at.
-const MOST_WORDS: usize = 1 << 18;
+const MAX_WORDS: usize = 1 << 18;
 
-/// Rows of a band, counted from its first. The differences are all distinct: two bands share one row at most, and are
+/// Adjacency of a band, counted from its first. The differences are all distinct: two bands share one row at most, and are
 /// as good as independent.
 const ROWS: [usize; 4] = [0, 1, 4, 6];
 
 /// Bins without which nothing can be said.
-const LEAST_BINS: u32 = 20;
+const MIN_BINS: u32 = 20;
 
 /// Jaccard from which pages that have nothing of their own are copies.
-const NEARLY_EQUAL: f64 = 0.9;
+const BOILERPLATE_THRESHOLD: f64 = 0.9;
 
 /// What is added to the thresholds where next to no bins can be looked at.
-const DOUBT: f64 = 0.25;
+const UNCERTAINTY_MARGIN: f64 = 0.25;
 
 /// Jaccard from which two pages have the same content on the whole.
-const WHOLE: f64 = 0.7;
+const WHOLE_THRESHOLD: f64 = 0.7;
 
 /// Pages that share enough sequences of words.
 ///
@@ -43,9 +43,9 @@ pub struct MinHash {
     /// So are pages of which at least this share stands in the other …
     pub containment: f64,
     /// … if they are at least so similar: below, the estimate is worth little, and a quotation is no copy.
-    pub least_similar: f64,
+    pub min_similarity: f64,
     /// With fewer words, a page has no signature.
-    pub least_words: usize,
+    pub min_words: usize,
     /// Keys of a page, at most 128. A pair of similarity s is a candidate with the probability 1 − (1 − s⁴)^bands.
     pub bands: usize,
 }
@@ -56,8 +56,8 @@ impl Default for MinHash {
             shingle: 3,
             threshold: 0.5,
             containment: 0.75,
-            least_similar: 0.25,
-            least_words: 30,
+            min_similarity: 0.25,
+            min_words: 30,
             bands: BINS,
         }
     }
@@ -65,12 +65,12 @@ impl Default for MinHash {
 
 /// All that is known of the minima of a page, before most of their bits are left out.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct WideSignature {
+pub struct FullMinHashSignature {
     minima: [u32; BINS],
     shingles: NonZeroU32,
 }
 
-impl WideSignature {
+impl FullMinHashSignature {
     /// Bytes of the minima.
     pub(crate) const BYTES: usize = 4 * BINS;
 
@@ -99,7 +99,7 @@ impl WideSignature {
     }
 
     /// What is kept of it, some bins hidden: they say nothing of this page.
-    pub fn narrow(&self, hidden: u128) -> MinHashSignature {
+    pub fn compress(&self, hidden: u128) -> MinHashSignature {
         let bins = self.minima.map(|minimum| minimum as u8);
         MinHashSignature { bins, hidden: hidden.to_le_bytes(), shingles: self.shingles }
     }
@@ -139,7 +139,7 @@ impl MinHashSignature {
     }
 
     /// Are all bins hidden? Then the page consists of what many pages say.
-    fn is_nobodys_own(&self) -> bool {
+    fn is_boilerplate_only(&self) -> bool {
         self.hidden == [u8::MAX; BINS / 8]
     }
 
@@ -156,22 +156,22 @@ impl MinHash {
         estimate(one, other).0
     }
 
-    /// Are two pages as similar as a part of a page and the whole may be? Less than [`compare`](Method::compare) asks for.
-    pub(crate) fn is_somewhat_like(&self, one: &MinHashSignature, other: &MinHashSignature) -> bool {
+    /// Are two pages as similar as a part of a page and the whole may be? Less than [`compare`](DuplicateDetector::compare) asks for.
+    pub(crate) fn is_possible_part(&self, one: &MinHashSignature, other: &MinHashSignature) -> bool {
         let (similarity, seen) = estimate(one, other);
-        seen >= LEAST_BINS && similarity >= self.least_similar
+        seen >= MIN_BINS && similarity >= self.min_similarity
     }
 
     /// The minima of a page; none if it has too few words.
-    pub fn wide(&self, page: &PageText) -> Option<WideSignature> {
-        if page.words.len() < self.least_words.max(1) {
+    pub fn full_signature(&self, page: &PageText) -> Option<FullMinHashSignature> {
+        if page.words.len() < self.min_words.max(1) {
             return None;
         }
-        let words: Vec<u64> = page.words.iter().take(MOST_WORDS).map(|word| word_hash(word)).collect();
+        let words: Vec<u64> = page.words.iter().take(MAX_WORDS).map(|word| word_hash(word)).collect();
         let shingles = NonZeroU32::new(self.shingles(&words).len() as u32)?;
         let mut minima = self.minima(&words);
         fill_empty(&mut minima);
-        Some(WideSignature { minima: minima.map(|minimum| minimum as u32), shingles })
+        Some(FullMinHashSignature { minima: minima.map(|minimum| minimum as u32), shingles })
     }
 
     /// The hashes of the words in groups of `shingle`; all of them in one if there are fewer.
@@ -202,35 +202,40 @@ fn fill_empty(minima: &mut [u64; BINS]) {
     }
 }
 
-impl Method for MinHash {
-    type Signature = MinHashSignature;
+impl DuplicateDetector for MinHash {
+    type PageSignature = MinHashSignature;
 
     fn name(&self) -> String {
         format!("MinHash, J ≥ {}", self.threshold)
     }
 
     fn fingerprint(&self, page: &PageText) -> Option<MinHashSignature> {
-        self.wide(page).map(|wide| wide.narrow(0))
+        self.full_signature(page).map(|wide| wide.compress(0))
     }
 
-    fn compare(&self, one: &MinHashSignature, other: &MinHashSignature) -> Option<Extent> {
-        if one.is_nobodys_own() || other.is_nobodys_own() {
+    fn compare(&self, one: &MinHashSignature, other: &MinHashSignature) -> Option<MatchExtent> {
+        if one.is_boilerplate_only() || other.is_boilerplate_only() {
             let similarity = similarity_of_all(one, other);
-            return (similarity >= NEARLY_EQUAL).then_some(Extent::Whole);
+            return (similarity >= BOILERPLATE_THRESHOLD).then_some(MatchExtent::Whole);
         }
         let (similarity, seen) = estimate(one, other);
-        if seen < LEAST_BINS {
+        if seen < MIN_BINS {
             return None;
         }
         // The fewer bins, the worse the estimate, and the surer it has to be.
-        let doubt = DOUBT * (BINS as u32 - seen) as f64 / BINS as f64;
+        let doubt = UNCERTAINTY_MARGIN * (BINS as u32 - seen) as f64 / BINS as f64;
         if similarity >= self.threshold + doubt {
-            return Some(if similarity >= WHOLE { Extent::Whole } else { Extent::Partial });
+            return Some(if similarity >= WHOLE_THRESHOLD {
+                MatchExtent::Whole
+            } else {
+                MatchExtent::Partial
+            });
         }
         let (one, other) = (one.own_shingles(), other.own_shingles());
         let common = similarity * (one + other) / (1.0 + similarity);
-        let is_part = similarity >= self.least_similar + doubt && common >= self.containment * one.min(other);
-        is_part.then_some(Extent::Partial)
+        let is_part =
+            similarity >= self.min_similarity + doubt && common >= self.containment * one.min(other);
+        is_part.then_some(MatchExtent::Partial)
     }
 
     fn bytes(&self, signature: &MinHashSignature) -> usize {
@@ -248,7 +253,7 @@ impl Method for MinHash {
     fn key(&self, signature: &MinHashSignature, band: usize) -> Option<u32> {
         let rows = ROWS.map(|row| (band + row) % BINS);
         let is_hidden = rows.iter().any(|row| signature.hidden[row / 8] >> (row % 8) & 1 == 1);
-        (!is_hidden || signature.is_nobodys_own())
+        (!is_hidden || signature.is_boilerplate_only())
             .then(|| u32::from_le_bytes(rows.map(|row| signature.bins[row])))
     }
 }
@@ -311,8 +316,8 @@ mod tests {
     fn a_half_is_a_part_and_a_sixth_is_a_quotation() {
         let method = MinHash::default();
         let whole = sign(&words(0..1200));
-        assert_eq!(method.compare(&whole, &whole), Some(Extent::Whole));
-        assert_eq!(method.compare(&whole, &sign(&words(500..1100))), Some(Extent::Partial));
+        assert_eq!(method.compare(&whole, &whole), Some(MatchExtent::Whole));
+        assert_eq!(method.compare(&whole, &sign(&words(500..1100))), Some(MatchExtent::Partial));
         assert_eq!(method.compare(&whole, &sign(&words(500..700))), None);
         assert_eq!(method.compare(&whole, &sign(&words(900..2100))), None);
     }
@@ -337,7 +342,7 @@ mod tests {
 
         #[test]
         fn short_pages_fill_all_bins(length in 1_u32..40) {
-            let method = MinHash { least_words: 1, ..MinHash::default() };
+            let method = MinHash { min_words: 1, ..MinHash::default() };
             let words = words(0..length);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let hashes: Vec<u64> = words.iter().map(|word| word_hash(word)).collect();

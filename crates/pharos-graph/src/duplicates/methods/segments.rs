@@ -1,21 +1,21 @@
 //! Segmented signatures (分段签名; Shivakumar & Garcia-Molina 1998): the page in chunks, a fingerprint for each, copies
 //! share at least M of N. The baseline of the books: a line more at the top moves all that follow into other chunks.
 
-use super::super::hash::{common, smallest, word_hash};
-use super::super::{Extent, Method, PageText};
+use super::super::hash::{intersection_size, min_hash, word_hash};
+use super::super::{DuplicateDetector, MatchExtent, PageText};
 
 /// Chunks beyond which nothing is looked at.
-const MOST_CHUNKS: usize = 4096;
+const MAX_CHUNKS: usize = 4096;
 
 /// Share of common chunks from which two pages have the same content on the whole.
-const WHOLE: f64 = 0.9;
+const WHOLE_THRESHOLD: f64 = 0.9;
 
-/// Keys of a page, each the smallest chunk in another order.
+/// Keys of a page, each the min_hash chunk in another order.
 const BANDS: usize = 16;
 
 /// Where a page is cut.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Chunk {
+pub enum ChunkSize {
     /// Not at all.
     Whole,
     /// After so many lines that are not empty; the source takes 4 and 2.
@@ -26,24 +26,24 @@ pub enum Chunk {
 #[derive(Clone, Copy, Debug)]
 pub struct Segments {
     /// What a chunk is.
-    pub chunk: Chunk,
+    pub chunk: ChunkSize,
     /// M / N: the share of the chunks of the page with fewer of them that must be equal.
     pub share: f64,
 }
 
 impl Default for Segments {
     fn default() -> Self {
-        Self { chunk: Chunk::Lines(2), share: 0.5 }
+        Self { chunk: ChunkSize::Lines(2), share: 0.5 }
     }
 }
 
-impl Method for Segments {
-    type Signature = Box<[u64]>;
+impl DuplicateDetector for Segments {
+    type PageSignature = Box<[u64]>;
 
     fn name(&self) -> String {
         match self.chunk {
-            Chunk::Whole => "segments, whole page".to_owned(),
-            Chunk::Lines(lines) => format!("segments of {lines} lines"),
+            ChunkSize::Whole => "segments, whole page".to_owned(),
+            ChunkSize::Lines(lines) => format!("segments of {lines} lines"),
         }
     }
 
@@ -53,12 +53,12 @@ impl Method for Segments {
             .lines()
             .map(str::trim)
             .filter(|line| !line.is_empty())
-            .take(MOST_CHUNKS)
+            .take(MAX_CHUNKS)
             .map(word_hash)
             .collect();
         let lines_in_chunk = match self.chunk {
-            Chunk::Whole => lines.len(),
-            Chunk::Lines(lines) => lines,
+            ChunkSize::Whole => lines.len(),
+            ChunkSize::Lines(lines) => lines,
         };
         let fingerprint = |chunk: &[u64]| {
             chunk
@@ -71,13 +71,13 @@ impl Method for Segments {
         (!chunks.is_empty()).then(|| chunks.into_boxed_slice())
     }
 
-    fn compare(&self, one: &Box<[u64]>, other: &Box<[u64]>) -> Option<Extent> {
-        let common = common(one, other) as f64;
+    fn compare(&self, one: &Box<[u64]>, other: &Box<[u64]>) -> Option<MatchExtent> {
+        let common = intersection_size(one, other) as f64;
         if common == 0.0 || common < self.share * one.len().min(other.len()) as f64 {
             return None;
         }
-        let is_whole = common >= WHOLE * one.len().max(other.len()) as f64;
-        Some(if is_whole { Extent::Whole } else { Extent::Partial })
+        let is_whole = common >= WHOLE_THRESHOLD * one.len().max(other.len()) as f64;
+        Some(if is_whole { MatchExtent::Whole } else { MatchExtent::Partial })
     }
 
     fn bytes(&self, signature: &Box<[u64]>) -> usize {
@@ -85,11 +85,11 @@ impl Method for Segments {
     }
 
     fn bands(&self) -> usize {
-        if self.chunk == Chunk::Whole { 1 } else { BANDS }
+        if self.chunk == ChunkSize::Whole { 1 } else { BANDS }
     }
 
     fn key(&self, signature: &Box<[u64]>, band: usize) -> Option<u32> {
-        Some(smallest(signature, band))
+        Some(min_hash(signature, band))
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
         let sign = |body: &str| method.fingerprint(&PageText { body, ..PageText::default() }).unwrap();
         let page = sign("a\nb\nc\nd\ne\nf\ng\nh");
         assert_eq!(page.len(), 4);
-        assert_eq!(method.compare(&page, &sign("a\nb\n\nc\nd\ne\nf\ng\nh\nnew")), Some(Extent::Partial));
+        assert_eq!(method.compare(&page, &sign("a\nb\n\nc\nd\ne\nf\ng\nh\nnew")), Some(MatchExtent::Partial));
         assert_eq!(method.compare(&page, &sign("new\na\nb\nc\nd\ne\nf\ng\nh")), None);
     }
 }

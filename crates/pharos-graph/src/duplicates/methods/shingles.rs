@@ -1,15 +1,15 @@
 //! Shingles (Broder 1997): every N consecutive characters as a set, compared by Jaccard.
 
-use super::super::hash::{common, smallest, word_hash};
-use super::super::{Extent, Method, PageText};
+use super::super::hash::{intersection_size, min_hash, word_hash};
+use super::super::{DuplicateDetector, MatchExtent, PageText};
 
 /// Bytes of a body beyond which nothing is looked at: a signature takes 8 bytes for each character.
-const MOST_BYTES: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 
 /// Jaccard from which two pages have the same content on the whole.
-const WHOLE: f64 = 0.8;
+const WHOLE_THRESHOLD: f64 = 0.8;
 
-/// Keys of a page, each the smallest shingle in another order: at a similarity of 0.2 all miss once in a thousand pairs.
+/// Keys of a page, each the min_hash shingle in another order: at a similarity of 0.2 all miss once in a thousand pairs.
 const BANDS: usize = 32;
 
 /// Pages that share enough shingles. Exact and dear: the yardstick for the methods that estimate it.
@@ -48,27 +48,27 @@ pub fn jaccard(one: usize, other: usize, common: usize) -> f64 {
     if union == 0 { 0.0 } else { common as f64 / union as f64 }
 }
 
-impl Method for Shingles {
-    type Signature = Box<[u64]>;
+impl DuplicateDetector for Shingles {
+    type PageSignature = Box<[u64]>;
 
     fn name(&self) -> String {
         format!("shingles of {}, J ≥ {}", self.length, self.threshold)
     }
 
     fn fingerprint(&self, page: &PageText) -> Option<Box<[u64]>> {
-        let body = &page.body[..page.body.floor_char_boundary(MOST_BYTES)];
+        let body = &page.body[..page.body.floor_char_boundary(MAX_BYTES)];
         let mut shingles: Vec<u64> = shingles_of(body, self.length).map(word_hash).collect();
         shingles.sort_unstable();
         shingles.dedup();
         (!shingles.is_empty()).then(|| shingles.into_boxed_slice())
     }
 
-    fn compare(&self, one: &Box<[u64]>, other: &Box<[u64]>) -> Option<Extent> {
-        let likeness = jaccard(one.len(), other.len(), common(one, other));
+    fn compare(&self, one: &Box<[u64]>, other: &Box<[u64]>) -> Option<MatchExtent> {
+        let likeness = jaccard(one.len(), other.len(), intersection_size(one, other));
         if likeness < self.threshold {
             return None;
         }
-        Some(if likeness >= WHOLE { Extent::Whole } else { Extent::Partial })
+        Some(if likeness >= WHOLE_THRESHOLD { MatchExtent::Whole } else { MatchExtent::Partial })
     }
 
     fn bytes(&self, signature: &Box<[u64]>) -> usize {
@@ -80,7 +80,7 @@ impl Method for Shingles {
     }
 
     fn key(&self, signature: &Box<[u64]>, band: usize) -> Option<u32> {
-        Some(smallest(signature, band))
+        Some(min_hash(signature, band))
     }
 }
 
@@ -96,7 +96,7 @@ mod tests {
         let one: Box<[u64]> = (0..30).collect();
         let other: Box<[u64]> = (26..48).collect();
         assert_eq!(Shingles::of_the_book().compare(&one, &other), None);
-        assert_eq!(Shingles::of_the_book().compare(&one, &one), Some(Extent::Whole));
+        assert_eq!(Shingles::of_the_book().compare(&one, &one), Some(MatchExtent::Whole));
     }
 
     #[test]

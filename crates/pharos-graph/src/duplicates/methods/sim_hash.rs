@@ -1,10 +1,10 @@
 //! SimHash (Charikar 2002): 64 bits that differ in few places where pages differ in few words.
 
 use super::super::hash::{mix, word_hash};
-use super::super::{Extent, Method, PageText};
+use super::super::{DuplicateDetector, MatchExtent, PageText};
 
 /// Words of a page beyond which nothing is looked at.
-const MOST_WORDS: usize = 1 << 18;
+const MAX_WORDS: usize = 1 << 18;
 
 /// A byte with its bits spread over the bytes of a number, so that eight counters take one addition.
 const SPREAD: [u64; 256] = {
@@ -29,12 +29,12 @@ pub struct SimHash {
     /// 3 for eight thousand million pages.
     pub distance: u32,
     /// With fewer distinct words, a page has no signature.
-    pub least_words: usize,
+    pub min_words: usize,
 }
 
 impl Default for SimHash {
     fn default() -> Self {
-        Self { distance: 6, least_words: 20 }
+        Self { distance: 6, min_words: 20 }
     }
 }
 
@@ -87,22 +87,22 @@ fn majority(hashes: &[u64]) -> u64 {
     ones.iter().enumerate().fold(0, |bits, (bit, sum)| bits | (u64::from(*sum > half) << bit))
 }
 
-impl Method for SimHash {
-    type Signature = u64;
+impl DuplicateDetector for SimHash {
+    type PageSignature = u64;
 
     fn name(&self) -> String {
         format!("SimHash, ≤ {} bits", self.distance())
     }
 
     fn fingerprint(&self, page: &PageText) -> Option<u64> {
-        let mut hashes: Vec<u64> = page.words.iter().take(MOST_WORDS).map(|word| word_hash(word)).collect();
+        let mut hashes: Vec<u64> = page.words.iter().take(MAX_WORDS).map(|word| word_hash(word)).collect();
         hashes.sort_unstable();
         hashes.dedup();
-        (hashes.len() >= self.least_words.max(1)).then(|| majority(&hashes))
+        (hashes.len() >= self.min_words.max(1)).then(|| majority(&hashes))
     }
 
-    fn compare(&self, one: &u64, other: &u64) -> Option<Extent> {
-        ((one ^ other).count_ones() as usize <= self.distance()).then_some(Extent::Whole)
+    fn compare(&self, one: &u64, other: &u64) -> Option<MatchExtent> {
+        ((one ^ other).count_ones() as usize <= self.distance()).then_some(MatchExtent::Whole)
     }
 
     fn bytes(&self, signature: &u64) -> usize {

@@ -4,22 +4,22 @@ use std::collections::HashMap;
 
 use super::super::hash::md5;
 use super::super::{Digest, PageText};
-use super::digest::Digested;
+use super::digest::DigestDetector;
 
 /// Pages whose frequent words are the same, in the same order of frequency.
 #[derive(Clone, Copy, Debug)]
-pub struct WordList {
+pub struct FrequentWordList {
     /// Where the joined list is cut.
     pub bytes: usize,
 }
 
-impl Default for WordList {
+impl Default for FrequentWordList {
     fn default() -> Self {
         Self { bytes: 2048 }
     }
 }
 
-impl WordList {
+impl FrequentWordList {
     /// The beginning of the joined list. Words of one frequency stand in lexicographic order: without a fixed order, two
     /// copies could differ.
     fn prefix(&self, words: &[&str]) -> Vec<u8> {
@@ -41,8 +41,8 @@ impl WordList {
     }
 }
 
-impl Digested for WordList {
-    fn title(&self) -> &'static str {
+impl DigestDetector for FrequentWordList {
+    fn label(&self) -> &'static str {
         "word list"
     }
 
@@ -57,10 +57,10 @@ mod tests {
 
     #[test]
     fn words_stand_by_falling_frequency_and_ties_in_their_order() {
-        let list = WordList::default();
+        let list = FrequentWordList::default();
         assert_eq!(list.prefix(&["b", "c", "a", "c"]), b"cab");
         assert_eq!(list.prefix(&["a", "c", "c", "b"]), b"cab");
-        assert_eq!(WordList { bytes: 4 }.prefix(&["灯塔", "灯塔", "a"]), "灯塔".as_bytes()[..4]);
+        assert_eq!(FrequentWordList { bytes: 4 }.prefix(&["灯塔", "灯塔", "a"]), "灯塔".as_bytes()[..4]);
         let long: Vec<String> = (0..1000).map(|number| format!("{number:04}")).collect();
         let words: Vec<&str> = long.iter().map(String::as_str).collect();
         assert_eq!(list.prefix(&words).len(), 2048);

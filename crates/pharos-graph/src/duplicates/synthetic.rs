@@ -19,7 +19,7 @@ pub(super) struct Article {
 
 /// What was done to an article before it was printed again.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Edit {
+pub(super) enum ReprintEdit {
     None,
     /// Lines of the other site above and below.
     HeaderAndFooter,
@@ -37,23 +37,23 @@ pub(super) enum Edit {
     Several,
 }
 
-pub(super) const EDITS: [Edit; 8] = [
-    Edit::None,
-    Edit::HeaderAndFooter,
-    Edit::Words,
-    Edit::ManyWords,
-    Edit::Cut,
-    Edit::Half,
-    Edit::Reordered,
-    Edit::Several,
+pub(super) const EDITS: [ReprintEdit; 8] = [
+    ReprintEdit::None,
+    ReprintEdit::HeaderAndFooter,
+    ReprintEdit::Words,
+    ReprintEdit::ManyWords,
+    ReprintEdit::Cut,
+    ReprintEdit::Half,
+    ReprintEdit::Reordered,
+    ReprintEdit::Several,
 ];
 
-pub(super) struct Writer {
+pub(super) struct PageGenerator {
     random: StdRng,
     titles: u32,
 }
 
-impl Writer {
+impl PageGenerator {
     pub(super) fn new(seed: u64) -> Self {
         Self { random: StdRng::seed_from_u64(seed), titles: 0 }
     }
@@ -85,11 +85,11 @@ impl Writer {
         Article { paragraphs: paragraphs.collect() }
     }
 
-    pub(super) fn edited(&mut self, article: &Article, edit: Edit) -> Article {
+    pub(super) fn edited(&mut self, article: &Article, edit: ReprintEdit) -> Article {
         let mut edited = article.clone();
         let paragraphs = &mut edited.paragraphs;
-        if matches!(edit, Edit::Words | Edit::ManyWords | Edit::Several) {
-            let one_in = if matches!(edit, Edit::ManyWords) { 10 } else { 40 };
+        if matches!(edit, ReprintEdit::Words | ReprintEdit::ManyWords | ReprintEdit::Several) {
+            let one_in = if matches!(edit, ReprintEdit::ManyWords) { 10 } else { 40 };
             for paragraph in paragraphs.iter_mut() {
                 for word in paragraph {
                     if self.random.random_range(0..one_in) == 0 {
@@ -99,16 +99,19 @@ impl Writer {
             }
         }
         match edit {
-            Edit::Cut => {
+            ReprintEdit::Cut => {
                 let least = paragraphs.len() * 2 / 3 + 1;
                 paragraphs.truncate(self.random.random_range(least..=paragraphs.len()));
             }
-            Edit::Half => paragraphs.truncate(paragraphs.len().div_ceil(2)),
-            Edit::Reordered => paragraphs.shuffle(&mut self.random),
-            Edit::Several => drop(paragraphs.remove(self.random.random_range(0..paragraphs.len()))),
-            Edit::None | Edit::HeaderAndFooter | Edit::Words | Edit::ManyWords => {}
+            ReprintEdit::Half => paragraphs.truncate(paragraphs.len().div_ceil(2)),
+            ReprintEdit::Reordered => paragraphs.shuffle(&mut self.random),
+            ReprintEdit::Several => drop(paragraphs.remove(self.random.random_range(0..paragraphs.len()))),
+            ReprintEdit::None
+            | ReprintEdit::HeaderAndFooter
+            | ReprintEdit::Words
+            | ReprintEdit::ManyWords => {}
         }
-        if matches!(edit, Edit::HeaderAndFooter | Edit::Several) {
+        if matches!(edit, ReprintEdit::HeaderAndFooter | ReprintEdit::Several) {
             paragraphs.insert(0, self.line(25));
             paragraphs.push(self.line(25));
         }
@@ -174,7 +177,7 @@ fn word(rank: usize) -> String {
 /// For each subject: an article with one reprint for each edit in the template of another site, another article of the
 /// same subject, and a page in the template of the first on something else.
 pub(super) fn labelled_set(subjects: u32, seed: u64) -> LabelledSet {
-    let mut writer = Writer::new(seed);
+    let mut writer = PageGenerator::new(seed);
     let templates: Vec<Article> = (0..10).map(|_| writer.template()).collect();
     let mut set = LabelledSet::default();
     for number in 0..subjects {
@@ -197,7 +200,7 @@ pub(super) fn labelled_set(subjects: u32, seed: u64) -> LabelledSet {
 }
 
 /// A body with what cleaning left of the template.
-pub(super) fn within(article: &Article, template: &Article) -> Article {
+pub(super) fn with_template(article: &Article, template: &Article) -> Article {
     let (above, below) = template.paragraphs.split_at(template.paragraphs.len() / 2);
     Article { paragraphs: [above, &article.paragraphs, below].concat() }
 }

@@ -3,18 +3,18 @@
 //!
 //! HyperBall (Boldi & Vigna 2013): the set of pages around a page is a HyperLogLog counter (Flajolet et al. 2007), and
 //! the counter of radius r + 1 is the union of the neighbours' counters of radius r. Memory is twice
-//! 2^[`BallRules::register_bits`] bytes for each page; the standard error of a count is 1.04 / √registers.
+//! 2^[`HyperBallOptions::register_bits`] bytes for each page; the standard error of a count is 1.04 / √registers.
 
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::GraphError;
-use crate::sum::{Sum, sum};
-use crate::web::{Direction, Graph, split};
+use crate::summation::{CompensatedSum, sum};
+use crate::web::{Direction, Graph, split_table};
 
 /// How exactly balls are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BallRules {
+pub struct HyperBallOptions {
     /// A counter has two to the power of this many registers, 4 to 12: 6 gives an error of 13 %, 8 of 6.5 %.
     pub register_bits: u32,
     /// The largest radius. Longer chains count as cut off there.
@@ -25,7 +25,7 @@ pub struct BallRules {
     pub seed: u64,
 }
 
-impl Default for BallRules {
+impl Default for HyperBallOptions {
     fn default() -> Self {
         Self { register_bits: 6, max_radius: 100, memory: 1 << 30, seed: 0 }
     }
@@ -33,19 +33,19 @@ impl Default for BallRules {
 
 /// What the balls tell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Balls {
+pub struct HyperBallResult {
     /// Harmonic centrality of every page: Σ 1/distance over all pages in its ball. Backward, that is how near the page
     /// is to those that lead to it.
     pub harmonic: Vec<f64>,
     /// Pages in the largest ball of every page, itself included.
     pub reached: Vec<f64>,
-    /// Pairs of pages within 0, 1, 2 … links: the neighbourhood function.
+    /// Pairs of pages within 0, 1, 2 … links: the base_set function.
     pub pairs: Vec<f64>,
     /// Did the balls stop growing before the largest radius?
     pub complete: bool,
 }
 
-impl Balls {
+impl HyperBallResult {
     /// The mean distance of two different pages between which a path leads; 0 if there are none.
     pub fn mean_distance(&self) -> f64 {
         let steps = self.pairs.windows(2).enumerate();
@@ -66,10 +66,14 @@ impl Balls {
 
 /// Grows the balls around all pages until none grows any more. `Forward` counts pages that can be reached,
 /// `Backward` pages that lead there.
-pub fn balls(graph: &Graph, direction: Direction, rules: BallRules) -> Result<Balls, GraphError> {
+pub fn hyperball(
+    graph: &Graph,
+    direction: Direction,
+    rules: HyperBallOptions,
+) -> Result<HyperBallResult, GraphError> {
     if !(4..=12).contains(&rules.register_bits) {
         let (rule, value) = ("register_bits", f64::from(rules.register_bits));
-        return Err(GraphError::Rule { rule, value, allowed: "from 4 to 12" });
+        return Err(GraphError::InvalidOption { rule, value, allowed: "from 4 to 12" });
     }
     let pages = graph.pages() as usize;
     let width = 1 << rules.register_bits;
@@ -94,14 +98,14 @@ pub fn balls(graph: &Graph, direction: Direction, rules: BallRules) -> Result<Ba
         let work: Vec<_> = parts
             .iter()
             .cloned()
-            .zip(split(&mut next, &parts, width))
-            .zip(split(&mut grew_next, &parts, 1))
-            .zip(split(&mut reached, &parts, 1).into_iter().zip(split(&mut harmonic, &parts, 1)))
+            .zip(split_table(&mut next, &parts, width))
+            .zip(split_table(&mut grew_next, &parts, 1))
+            .zip(split_table(&mut reached, &parts, 1).into_iter().zip(split_table(&mut harmonic, &parts, 1)))
             .collect();
         let sums: Vec<(f64, bool)> = work
             .into_par_iter()
             .map(|(((part, next), grew_next), (reached, harmonic))| {
-                let mut total = Sum::default();
+                let mut total = CompensatedSum::default();
                 next.copy_from_slice(&counters[part.start * width..part.end * width]);
                 for (place, page) in part.enumerate() {
                     let counter = &mut next[place * width..(place + 1) * width];
@@ -131,7 +135,7 @@ pub fn balls(graph: &Graph, direction: Direction, rules: BallRules) -> Result<Ba
         std::mem::swap(&mut counters, &mut next);
         grew = grew_next;
     }
-    Ok(Balls { harmonic, reached, pairs, complete })
+    Ok(HyperBallResult { harmonic, reached, pairs, complete })
 }
 
 fn insert(counter: &mut [u8], hash: u64, bits: u32) {
@@ -169,21 +173,21 @@ fn estimate(counter: &[u8]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::web::{BuildRules, UNREACHED, distances};
+    use crate::web::{GraphOptions, UNREACHED, bfs_distances};
 
-    fn exact() -> BallRules {
-        BallRules { register_bits: 12, ..BallRules::default() }
+    fn exact() -> HyperBallOptions {
+        HyperBallOptions { register_bits: 12, ..HyperBallOptions::default() }
     }
 
     #[test]
     fn harmonic_centrality_is_near_the_sum_over_distances() {
         let links: Vec<(u32, u32)> =
             (0..600u32).flat_map(|i| [(i, i * 7 % 601), (i, i * i % 599), (i, i / 2)]).collect();
-        let graph = Graph::from_links(601, links, BuildRules::default()).unwrap();
-        let found = balls(&graph, Direction::Backward, exact()).unwrap();
+        let graph = Graph::from_links(601, links, GraphOptions::default()).unwrap();
+        let found = hyperball(&graph, Direction::Backward, exact()).unwrap();
         assert!(found.complete);
         for page in (0..601).step_by(50) {
-            let exact: f64 = distances(&graph, page, Direction::Backward)
+            let exact: f64 = bfs_distances(&graph, page, Direction::Backward)
                 .into_iter()
                 .filter(|&distance| distance != 0 && distance != UNREACHED)
                 .map(|distance| 1.0 / f64::from(distance))
@@ -195,24 +199,26 @@ mod tests {
 
     #[test]
     fn distances_of_a_ring_and_of_nothing() {
-        let ring = Graph::from_links(20, (0..20).map(|i| (i, (i + 1) % 20)), BuildRules::default()).unwrap();
-        let found = balls(&ring, Direction::Forward, exact()).unwrap();
+        let ring =
+            Graph::from_links(20, (0..20).map(|i| (i, (i + 1) % 20)), GraphOptions::default()).unwrap();
+        let found = hyperball(&ring, Direction::Forward, exact()).unwrap();
         assert!((found.mean_distance() - 10.0).abs() < 0.2, "{}", found.mean_distance());
         assert!((found.effective_distance(0.9) - 17.0).abs() < 0.3, "{}", found.effective_distance(0.9));
-        let nothing = Graph::from_links(0, [], BuildRules::default()).unwrap();
-        assert_eq!(balls(&nothing, Direction::Forward, exact()).unwrap().mean_distance(), 0.0);
-        let apart = Graph::from_links(3, [], BuildRules::default()).unwrap();
-        let apart = balls(&apart, Direction::Both, exact()).unwrap();
+        let nothing = Graph::from_links(0, [], GraphOptions::default()).unwrap();
+        assert_eq!(hyperball(&nothing, Direction::Forward, exact()).unwrap().mean_distance(), 0.0);
+        let apart = Graph::from_links(3, [], GraphOptions::default()).unwrap();
+        let apart = hyperball(&apart, Direction::Both, exact()).unwrap();
         assert_eq!((apart.mean_distance(), apart.effective_distance(0.9)), (0.0, 0.0));
     }
 
     #[test]
     fn a_long_chain_and_a_small_budget_end() {
-        let chain = Graph::from_links(5_000, (0..4_999).map(|i| (i, i + 1)), BuildRules::default()).unwrap();
-        let rules = BallRules { max_radius: 10, ..BallRules::default() };
-        let found = balls(&chain, Direction::Forward, rules).unwrap();
+        let chain =
+            Graph::from_links(5_000, (0..4_999).map(|i| (i, i + 1)), GraphOptions::default()).unwrap();
+        let rules = HyperBallOptions { max_radius: 10, ..HyperBallOptions::default() };
+        let found = hyperball(&chain, Direction::Forward, rules).unwrap();
         assert!(!found.complete && found.pairs.len() == 11);
-        let refused = balls(&chain, Direction::Forward, BallRules { memory: 1_000, ..rules });
+        let refused = hyperball(&chain, Direction::Forward, HyperBallOptions { memory: 1_000, ..rules });
         assert!(matches!(refused, Err(GraphError::Memory { .. })));
     }
 }

@@ -7,15 +7,15 @@
 use std::collections::HashSet;
 
 use crate::GraphError;
-use crate::sum::sum;
-use crate::web::{Graph, Places};
+use crate::summation::sum;
+use crate::web::{Graph, PageSites};
 
-/// How large the neighbourhood is and when rounds end.
+/// How large the base_set is and when rounds end.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HitsRules {
+pub struct HitsOptions {
     /// Results of the query that are taken, best first: 200 in the book.
     pub max_root: usize,
-    /// Pages of the neighbourhood at most: 1,000 to 5,000 in the book.
+    /// Pages of the base_set at most: 1,000 to 5,000 in the book.
     pub max_pages: usize,
     /// Neighbours that one result brings in each direction, spread over all it has: 50 in Kleinberg's work.
     pub max_neighbours: usize,
@@ -25,15 +25,15 @@ pub struct HitsRules {
     pub max_rounds: u32,
 }
 
-impl Default for HitsRules {
+impl Default for HitsOptions {
     fn default() -> Self {
         Self { max_root: 200, max_pages: 5_000, max_neighbours: 50, tolerance: 1e-9, max_rounds: 100 }
     }
 }
 
-/// Both values of every page of a neighbourhood.
+/// Both values of every page of a base_set.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hits {
+pub struct HitsScores {
     /// The pages, in rising order.
     pub pages: Vec<u32>,
     /// Authority of each of them; squares sum to one, or all are 0 where nothing is linked.
@@ -47,11 +47,11 @@ pub struct Hits {
 /// Results of a query (the root set) and their neighbours, in rising order. When there is not room for all, every
 /// result brings its neighbours in turn, so that none crowds out the others. With `places`, neighbours of the same domain,
 /// whose links do not count, take nobody's room. Numbers that are no pages are left out.
-pub fn neighbourhood(
+pub fn base_set(
     graph: &Graph,
     results: &[u32],
-    places: Option<Places<'_>>,
-    rules: HitsRules,
+    places: Option<PageSites<'_>>,
+    rules: HitsOptions,
 ) -> Vec<u32> {
     let root = results.iter().copied().filter(|&page| page < graph.pages()).take(rules.max_root);
     let mut found: HashSet<u32> = HashSet::new();
@@ -92,14 +92,14 @@ fn spread(row: &[u32], count: usize) -> impl Iterator<Item = u32> + '_ {
 pub fn hits(
     graph: &Graph,
     results: &[u32],
-    places: Option<Places<'_>>,
-    rules: HitsRules,
-) -> Result<Hits, GraphError> {
+    places: Option<PageSites<'_>>,
+    rules: HitsOptions,
+) -> Result<HitsScores, GraphError> {
     if let Some(places) = places {
-        places.fit(graph)?;
+        places.check_graph(graph)?;
     }
-    let pages = neighbourhood(graph, results, places, rules);
-    let links = links_among(graph, &pages, places);
+    let pages = base_set(graph, results, places, rules);
+    let links = induced_links(graph, &pages, places);
     let mut authority = vec![1.0; pages.len()];
     let mut hub = vec![1.0; pages.len()];
     let mut rounds = 0;
@@ -121,12 +121,12 @@ pub fn hits(
             break;
         }
     }
-    Ok(Hits { pages, authority, hub, rounds })
+    Ok(HitsScores { pages, authority, hub, rounds })
 }
 
 /// The links between pages of a sorted list, as places in that list. A row much longer than the list is searched for
 /// the list's pages, not read: a page of a million links costs no more than the list.
-fn links_among(graph: &Graph, pages: &[u32], places: Option<Places<'_>>) -> Vec<(usize, usize)> {
+fn induced_links(graph: &Graph, pages: &[u32], places: Option<PageSites<'_>>) -> Vec<(usize, usize)> {
     let mut links = Vec::new();
     for (from, &page) in pages.iter().enumerate() {
         let row = graph.links_from(page);
@@ -161,19 +161,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::web::BuildRules;
+    use crate::web::GraphOptions;
 
     fn graph(pages: u32, links: &[(u32, u32)]) -> Graph {
-        Graph::from_links(pages, links.iter().copied(), BuildRules::default()).unwrap()
+        Graph::from_links(pages, links.iter().copied(), GraphOptions::default()).unwrap()
     }
 
     #[test]
     fn hubs_and_authorities_are_told_apart() {
         // Hubs 0, 1, 2; authorities 3 (linked by all), 4 (by two) and 5 (by one).
         let graph = graph(7, &[(0, 3), (0, 4), (0, 5), (1, 3), (1, 4), (2, 3)]);
-        let found = hits(&graph, &[3], None, HitsRules::default()).unwrap();
+        let found = hits(&graph, &[3], None, HitsOptions::default()).unwrap();
         assert_eq!(found.pages, [0, 1, 2, 3]);
-        let found = hits(&graph, &[0, 1, 2], None, HitsRules::default()).unwrap();
+        let found = hits(&graph, &[0, 1, 2], None, HitsOptions::default()).unwrap();
         assert_eq!(found.pages, [0, 1, 2, 3, 4, 5]);
         let (authority, hub) = (&found.authority, &found.hub);
         assert!(authority[3] > authority[4] && authority[4] > authority[5] && authority[0] == 0.0);
@@ -192,8 +192,8 @@ mod tests {
     #[test]
     fn links_at_home_do_not_count() {
         let graph = graph(4, &[(0, 1), (2, 1), (2, 3)]);
-        let places = Places::new(&[0, 0, 1, 2], &[0, 1, 2]).unwrap();
-        let found = hits(&graph, &[0, 1, 2, 3], Some(places), HitsRules::default()).unwrap();
+        let places = PageSites::new(&[0, 0, 1, 2], &[0, 1, 2]).unwrap();
+        let found = hits(&graph, &[0, 1, 2, 3], Some(places), HitsOptions::default()).unwrap();
         assert_eq!(found.hub[0], 0.0);
         assert!((found.authority[1] - found.authority[3]).abs() < 1e-12);
     }
@@ -202,8 +202,8 @@ mod tests {
     fn a_page_of_many_links_crowds_out_nobody() {
         let links: Vec<(u32, u32)> = (10..50_000).map(|page| (page, 0)).chain([(60_000, 1)]).collect();
         let graph = graph(60_001, &links);
-        let rules = HitsRules { max_pages: 20, ..HitsRules::default() };
-        let pages = neighbourhood(&graph, &[0, 1, u32::MAX, 0], None, rules);
+        let rules = HitsOptions { max_pages: 20, ..HitsOptions::default() };
+        let pages = base_set(&graph, &[0, 1, u32::MAX, 0], None, rules);
         assert_eq!(pages.len(), 20);
         assert!(pages.contains(&60_000) && pages.contains(&1));
     }
@@ -214,12 +214,12 @@ mod tests {
         let links: Vec<(u32, u32)> = (1..103).map(|page| (page, 0)).collect();
         let graph = graph(103, &links);
         let sites: Vec<u32> = (0..103).map(|page| if page < 101 { 0 } else { page - 100 }).collect();
-        let places = Places::new(&sites, &[0, 1, 2]).unwrap();
-        let rules = HitsRules { max_pages: 5, max_neighbours: 4, ..HitsRules::default() };
-        assert_eq!(neighbourhood(&graph, &[0], Some(places), rules), [0, 101, 102]);
-        let found = hits(&graph, &[0], Some(places), HitsRules { max_rounds: 1, ..rules }).unwrap();
+        let places = PageSites::new(&sites, &[0, 1, 2]).unwrap();
+        let rules = HitsOptions { max_pages: 5, max_neighbours: 4, ..HitsOptions::default() };
+        assert_eq!(base_set(&graph, &[0], Some(places), rules), [0, 101, 102]);
+        let found = hits(&graph, &[0], Some(places), HitsOptions { max_rounds: 1, ..rules }).unwrap();
         assert_eq!((found.authority[0], found.rounds), (1.0, 1));
-        assert_eq!(neighbourhood(&graph, &[0], None, rules).len(), 5);
+        assert_eq!(base_set(&graph, &[0], None, rules).len(), 5);
     }
 
     proptest! {
@@ -228,7 +228,7 @@ mod tests {
             links in prop::collection::vec((0u32..15, 0u32..15), 0..80),
             results in prop::collection::vec(0u32..20, 0..10),
         ) {
-            let found = hits(&graph(15, &links), &results, None, HitsRules::default()).unwrap();
+            let found = hits(&graph(15, &links), &results, None, HitsOptions::default()).unwrap();
             for values in [&found.authority, &found.hub] {
                 let squares: f64 = values.iter().map(|value| value * value).sum();
                 prop_assert!(values.iter().all(|value| value.is_finite() && *value >= 0.0));

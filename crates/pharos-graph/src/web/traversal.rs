@@ -29,7 +29,7 @@ impl Graph {
 pub const UNREACHED: u32 = u32::MAX;
 
 /// How many links each page is away from `start` (breadth-first, 宽度优先); [`UNREACHED`] where no path leads.
-pub fn distances(graph: &Graph, start: u32, direction: Direction) -> Vec<u32> {
+pub fn bfs_distances(graph: &Graph, start: u32, direction: Direction) -> Vec<u32> {
     let mut distance = vec![UNREACHED; graph.pages() as usize];
     let Some(first) = distance.get_mut(start as usize) else { return distance };
     *first = 0;
@@ -53,7 +53,7 @@ pub fn distances(graph: &Graph, start: u32, direction: Direction) -> Vec<u32> {
 }
 
 /// Every page that a path leads to from one of the pages marked in `marked`, marked, too.
-pub(crate) fn reach(graph: &Graph, mut marked: Vec<bool>, direction: Direction) -> Vec<bool> {
+pub(crate) fn mark_reachable(graph: &Graph, mut marked: Vec<bool>, direction: Direction) -> Vec<bool> {
     let mut waiting: Vec<u32> =
         (0..graph.pages()).zip(&marked).filter_map(|(page, &start)| start.then_some(page)).collect();
     while let Some(page) = waiting.pop() {
@@ -69,14 +69,14 @@ pub(crate) fn reach(graph: &Graph, mut marked: Vec<bool>, direction: Direction) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::web::BuildRules;
+    use crate::web::GraphOptions;
 
     #[test]
     fn distances_along_a_chain() {
-        let graph = Graph::from_links(4, [(0, 1), (1, 2)], BuildRules::default()).unwrap();
-        assert_eq!(distances(&graph, 0, Direction::Forward), [0, 1, 2, UNREACHED]);
-        assert_eq!(distances(&graph, 1, Direction::Backward), [1, 0, UNREACHED, UNREACHED]);
-        assert_eq!(distances(&graph, 1, Direction::Both), [1, 0, 1, UNREACHED]);
-        assert_eq!(distances(&graph, 9, Direction::Both), [UNREACHED; 4]);
+        let graph = Graph::from_links(4, [(0, 1), (1, 2)], GraphOptions::default()).unwrap();
+        assert_eq!(bfs_distances(&graph, 0, Direction::Forward), [0, 1, 2, UNREACHED]);
+        assert_eq!(bfs_distances(&graph, 1, Direction::Backward), [1, 0, UNREACHED, UNREACHED]);
+        assert_eq!(bfs_distances(&graph, 1, Direction::Both), [1, 0, 1, UNREACHED]);
+        assert_eq!(bfs_distances(&graph, 9, Direction::Both), [UNREACHED; 4]);
     }
 }

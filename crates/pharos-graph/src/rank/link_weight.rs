@@ -2,13 +2,13 @@
 //! to which nobody could link yet.
 //!
 //! WL'(p) = log(LHN(p) + 1) + WLT(p), divided by the largest of all pages; LHN comes from
-//! [`link_counts`](crate::link_counts).
+//! [`link_counts`](crate::rank::link_counts).
 
 use crate::GraphError;
 
 /// How new pages are compensated. Times are seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FreshnessRules {
+pub struct FreshnessOptions {
     /// Pages older than this get nothing: Tnow − Tst of the book, which gives no value. Thirty days are ours.
     pub window_seconds: i64,
     /// No page counts as younger than this. The book's formula is infinite for a page published now; with a day and
@@ -16,7 +16,7 @@ pub struct FreshnessRules {
     pub youngest_seconds: i64,
 }
 
-impl Default for FreshnessRules {
+impl Default for FreshnessOptions {
     fn default() -> Self {
         Self { window_seconds: 30 * 86_400, youngest_seconds: 86_400 }
     }
@@ -25,8 +25,8 @@ impl Default for FreshnessRules {
 /// WLT(p) = log(Tnow − Tst) − log(Tnow − T(p)) for a page published after the threshold Tst, else 0.
 ///
 /// A page of unknown time gets nothing; one from the future counts as published now, and now is clamped, see
-/// [`FreshnessRules::youngest_seconds`].
-pub fn time_compensation(published: Option<i64>, now: i64, rules: FreshnessRules) -> f64 {
+/// [`FreshnessOptions::youngest_seconds`].
+pub fn time_compensation(published: Option<i64>, now: i64, rules: FreshnessOptions) -> f64 {
     let Some(published) = published else { return 0.0 };
     let age = now.saturating_sub(published).max(rules.youngest_seconds).max(1);
     if age >= rules.window_seconds {
@@ -40,7 +40,7 @@ pub fn link_weights(
     link_hits: &[u32],
     published: &[Option<i64>],
     now: i64,
-    rules: FreshnessRules,
+    rules: FreshnessOptions,
 ) -> Result<Vec<f64>, GraphError> {
     let (found, expected) = (published.len(), link_hits.len());
     if found != expected {
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn old_pages_get_nothing_and_new_ones_something_finite() {
-        let rules = FreshnessRules::default();
+        let rules = FreshnessOptions::default();
         let compensation = |published| time_compensation(published, NOW, rules);
         assert_eq!(compensation(Some(NOW - 30 * DAY)), 0.0);
         assert_eq!(compensation(Some(0)), 0.0);
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn the_heaviest_page_weighs_one() {
-        let rules = FreshnessRules::default();
+        let rules = FreshnessOptions::default();
         let weights = link_weights(&[0, 3, 59], &[Some(NOW), None, None], NOW, rules).unwrap();
         assert!((weights[0] - 30f64.ln() / 60f64.ln()).abs() < 1e-12);
         assert_eq!(weights[2], 1.0);
@@ -92,7 +92,7 @@ mod tests {
         fn any_times_and_rules_give_finite_values(
             published in any::<Option<i64>>(), now in any::<i64>(), window in any::<i64>(), youngest in any::<i64>(),
         ) {
-            let rules = FreshnessRules { window_seconds: window, youngest_seconds: youngest };
+            let rules = FreshnessOptions { window_seconds: window, youngest_seconds: youngest };
             let found = time_compensation(published, now, rules);
             prop_assert!(found.is_finite() && found >= 0.0);
         }

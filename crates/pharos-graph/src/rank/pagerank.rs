@@ -4,26 +4,26 @@
 //! 《走进搜索引擎》 §2.4 has PR(A) = (1 − d) + d · Σ PR(T)/C(T), with a value of 1 per page on average; d is the
 //! *damping*, the probability to follow a link. Its other half has PR(u) = α/N + (1 − α) · Σ PR(v)/U(v), which sums to
 //! one; α is the probability to *jump*, so that α = 1 − d. With the mass of pages without links spread as jumps are,
-//! the first is N times the second: [`Form`] says which is wanted, and [`RankRules::jump_probability`] takes the α.
+//! the first is N times the second: [`RankScale`] says which is wanted, and [`PageRankOptions::jump_probability`] takes the α.
 //!
 //! # Errors are bounded
 //! A round brings any two distributions closer by the factor d, in the sum of absolute differences. A round that
 //! changes the ranks by c therefore leaves them at most c · d/(1 − d) away from the solution; together with what
-//! rounding can add, that is [`Ranks::error_bound`]. Rounds stop when c is at most ε, never after a fixed number. Most
+//! rounding can add, that is [`RankVector::error_bound`]. Rounds stop when c is at most ε, never after a fixed number. Most
 //! rounds move only the last change, in singles; the last round, from which the bound comes, is always exact.
 
-mod walk;
+mod power_iteration;
 
 use rayon::prelude::*;
 
-use self::walk::Walk;
+use self::power_iteration::PowerIteration;
 use crate::GraphError;
-use crate::sum::{GATHER_ROUNDINGS, sum};
-use crate::web::{BuildRules, Graph, Places, site_graph};
+use crate::summation::{GATHER_ROUNDINGS, sum};
+use crate::web::{Graph, GraphOptions, PageSites, site_graph};
 
 /// The scale of the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
+pub enum RankScale {
     /// Probabilities: they sum to one.
     #[default]
     Probability,
@@ -33,7 +33,7 @@ pub enum Form {
 
 /// How ranks are computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RankRules {
+pub struct PageRankOptions {
     /// d: the probability to follow a link rather than to jump. 0.85 in the original work, 0.5 in the books' example.
     pub damping: f64,
     /// ε: rounds end when one changes the probabilities by no more, summed over all pages.
@@ -41,16 +41,16 @@ pub struct RankRules {
     /// Rounds at most. With d = 0.85, 150 rounds reach 1e-10 on any graph.
     pub max_rounds: u32,
     /// The scale of the result.
-    pub form: Form,
+    pub form: RankScale,
 }
 
-impl Default for RankRules {
+impl Default for PageRankOptions {
     fn default() -> Self {
-        Self { damping: 0.85, tolerance: 1e-10, max_rounds: 200, form: Form::Probability }
+        Self { damping: 0.85, tolerance: 1e-10, max_rounds: 200, form: RankScale::Probability }
     }
 }
 
-impl RankRules {
+impl PageRankOptions {
     /// The same rules with the damping that belongs to the probability α to jump.
     pub fn jump_probability(self, alpha: f64) -> Self {
         Self { damping: 1.0 - alpha, ..self }
@@ -60,11 +60,11 @@ impl RankRules {
     pub(crate) fn check(self) -> Result<(), GraphError> {
         if !(0.0..1.0).contains(&self.damping) {
             let allowed = "at least 0 and below 1";
-            return Err(GraphError::Rule { rule: "damping", value: self.damping, allowed });
+            return Err(GraphError::InvalidOption { rule: "damping", value: self.damping, allowed });
         }
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
             let allowed = "finite and not negative";
-            return Err(GraphError::Rule { rule: "tolerance", value: self.tolerance, allowed });
+            return Err(GraphError::InvalidOption { rule: "tolerance", value: self.tolerance, allowed });
         }
         Ok(())
     }
@@ -80,9 +80,9 @@ pub enum Teleport<'seeds> {
     Seeds(&'seeds [(u32, f64)]),
 }
 
-/// Ranks, and how sure they are.
+/// RankVector, and how sure they are.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ranks {
+pub struct RankVector {
     /// By page.
     pub values: Vec<f64>,
     /// Rounds it took.
@@ -101,24 +101,30 @@ pub struct Ranks {
 /// positive number in it counts as 0.
 pub fn page_rank(
     graph: &Graph,
-    rules: &RankRules,
+    rules: &PageRankOptions,
     teleport: Teleport<'_>,
     start: Option<&[f64]>,
-) -> Result<Ranks, GraphError> {
+) -> Result<RankVector, GraphError> {
     rules.check()?;
     let pages = graph.pages() as usize;
-    let jumps = Jumps::new(teleport, pages)?;
+    let jumps = TeleportDistribution::new(teleport, pages)?;
     if pages == 0 {
-        return Ok(Ranks { values: Vec::new(), rounds: 0, change: 0.0, error_bound: 0.0, converged: true });
+        return Ok(RankVector {
+            values: Vec::new(),
+            rounds: 0,
+            change: 0.0,
+            error_bound: 0.0,
+            converged: true,
+        });
     }
     let start = start_values(start, &jumps, pages)?;
-    let mut walk = Walk::new(graph, jumps, start);
+    let mut walk = PowerIteration::new(graph, jumps, start);
     let (rounds, change) = walk.run(rules.damping, rules.tolerance, rules.max_rounds);
     let mut values = walk.ranks;
     let total = sum(values.iter().copied());
     let scale = match rules.form {
-        Form::Probability => 1.0,
-        Form::PerPage => pages as f64,
+        RankScale::Probability => 1.0,
+        RankScale::PerPage => pages as f64,
     } / total;
     values.par_iter_mut().for_each(|value| *value *= scale);
     // No two distributions are further apart than 2: that is all that is known without a round.
@@ -127,23 +133,27 @@ pub fn page_rank(
     let left = if rounds == 0 { 2.0 } else { change * rules.damping / (1.0 - rules.damping) };
     // Bringing the sum to one moves the ranks once more.
     let error_bound = left + rounding + (total - 1.0).abs();
-    Ok(Ranks { values, rounds, change, error_bound, converged: change <= rules.tolerance })
+    Ok(RankVector { values, rounds, change, error_bound, converged: change <= rules.tolerance })
 }
 
 /// PageRank of every site over the links between domains, each pair of sites counted once. How many pages a site has,
 /// and how they link to each other, changes nothing.
 pub fn site_rank(
     graph: &Graph,
-    places: Places<'_>,
-    rules: &RankRules,
-    build: BuildRules,
-) -> Result<Ranks, GraphError> {
+    places: PageSites<'_>,
+    rules: &PageRankOptions,
+    build: GraphOptions,
+) -> Result<RankVector, GraphError> {
     page_rank(&site_graph(graph, places, build)?, rules, Teleport::Everywhere, None)
 }
 
 /// Without ranks to start from, the reader has just jumped. That way a page to which no path leads from a seed has a rank
 /// of 0 from the first round on, not merely in the limit.
-fn start_values(start: Option<&[f64]>, jumps: &Jumps, pages: usize) -> Result<Vec<f64>, GraphError> {
+fn start_values(
+    start: Option<&[f64]>,
+    jumps: &TeleportDistribution,
+    pages: usize,
+) -> Result<Vec<f64>, GraphError> {
     let after_jump = || (0..pages).map(|page| jumps.to(page)).collect();
     let Some(start) = start else { return Ok(after_jump()) };
     if start.len() != pages {
@@ -164,12 +174,12 @@ fn start_values(start: Option<&[f64]>, jumps: &Jumps, pages: usize) -> Result<Ve
 }
 
 /// The distribution of jumps.
-enum Jumps {
+enum TeleportDistribution {
     Uniform(f64),
     ByPage(Vec<f64>),
 }
 
-impl Jumps {
+impl TeleportDistribution {
     fn new(teleport: Teleport<'_>, pages: usize) -> Result<Self, GraphError> {
         let Teleport::Seeds(seeds) = teleport else { return Ok(Self::Uniform(1.0 / pages as f64)) };
         let mut by_page = vec![0.0; pages];
@@ -179,14 +189,18 @@ impl Jumps {
             };
             if !(weight.is_finite() && weight >= 0.0) {
                 let allowed = "finite and not negative";
-                return Err(GraphError::Rule { rule: "weight of a seed", value: weight, allowed });
+                return Err(GraphError::InvalidOption { rule: "weight of a seed", value: weight, allowed });
             }
             *place += weight;
         }
         let total = sum(by_page.iter().copied());
         if !(total.is_normal()) && pages > 0 {
             let allowed = "positive and finite";
-            return Err(GraphError::Rule { rule: "weight of all seeds together", value: total, allowed });
+            return Err(GraphError::InvalidOption {
+                rule: "weight of all seeds together",
+                value: total,
+                allowed,
+            });
         }
         by_page.iter_mut().for_each(|weight| *weight /= total);
         Ok(Self::ByPage(by_page))

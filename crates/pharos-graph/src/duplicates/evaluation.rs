@@ -8,12 +8,13 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::{
-    BookAlgorithm, Chunk, ExactBytes, ExactText, Grouping, IMatch, Method, MinHash, PageFacts, PageText,
-    Rule, Segments, Shingles, SimHash, WordList, WordStatistics,
+    ChunkSize, DuplicateDetector, ExactBytes, ExactText, FrequentWordList, GroupBuilder, IMatch,
+    KeywordDetector, KeywordRule, MinHash, PageAttributes, PageText, Segments, Shingles, SimHash,
+    WordStatistics,
 };
 
 /// Words counted for I-Match.
-const MOST_WORDS: usize = 4_000_000;
+const MAX_WORDS: usize = 4_000_000;
 
 /// A page of which it is known what it is a copy of.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +49,7 @@ impl LabelledSet {
 
 /// What a method did on a set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct EvaluationRow {
     /// The method.
     pub name: String,
     /// The share of pairs of copies among the pairs that stand in one group; 1 if there are no such pairs.
@@ -65,9 +66,9 @@ pub struct Row {
 
 /// A row for each method.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Table(pub Vec<Row>);
+pub struct EvaluationTable(pub Vec<EvaluationRow>);
 
-impl Row {
+impl EvaluationRow {
     /// What groups found elsewhere are worth: for each page of the set, in their order, a number that only its copies
     /// share, none for a page that was not looked at.
     pub fn of_groups(name: &str, set: &LabelledSet, groups: &[Option<u32>]) -> Self {
@@ -89,12 +90,12 @@ impl Row {
 }
 
 /// Texts of a set, borrowed in the form that methods take.
-struct Borrowed<'a> {
+struct BorrowedTexts<'a> {
     keywords: Vec<Vec<(&'a str, f32)>>,
     words: Vec<Vec<&'a str>>,
 }
 
-impl<'a> Borrowed<'a> {
+impl<'a> BorrowedTexts<'a> {
     fn new(set: &'a LabelledSet) -> Self {
         let keywords = |page: &'a LabelledPage| {
             page.keywords.iter().map(|(word, weight)| (word.as_str(), *weight)).collect()
@@ -119,21 +120,24 @@ impl<'a> Borrowed<'a> {
     }
 }
 
-/// Runs one method over a set.
-pub fn measure<M: Method>(method: &M, set: &LabelledSet) -> Row {
-    measure_texts(method, set, &Borrowed::new(set).texts(set))
+/// SortedRuns one method over a set.
+pub fn evaluate<M: DuplicateDetector>(method: &M, set: &LabelledSet) -> EvaluationRow {
+    evaluate_texts(method, set, &BorrowedTexts::new(set).texts(set))
 }
 
-fn measure_texts<M: Method>(method: &M, set: &LabelledSet, texts: &[PageText]) -> Row {
+fn evaluate_texts<M: DuplicateDetector>(method: &M, set: &LabelledSet, texts: &[PageText]) -> EvaluationRow {
     let per_second = |began: Instant| texts.len() as f64 / began.elapsed().as_secs_f64().max(1e-9);
     let began = Instant::now();
-    let signatures: Vec<Option<M::Signature>> = texts.iter().map(|text| method.fingerprint(text)).collect();
+    let signatures: Vec<Option<M::PageSignature>> =
+        texts.iter().map(|text| method.fingerprint(text)).collect();
     let fingerprints_per_second = per_second(began);
     let began = Instant::now();
-    let mut grouping = Grouping::new(signatures.len());
+    let mut grouping = GroupBuilder::new(signatures.len());
     grouping.join(method, &signatures);
-    let facts: Vec<PageFacts> =
-        (0..).take(texts.len()).map(|first_seen| PageFacts { first_seen, ..PageFacts::default() }).collect();
+    let facts: Vec<PageAttributes> = (0..)
+        .take(texts.len())
+        .map(|first_seen| PageAttributes { first_seen, ..PageAttributes::default() })
+        .collect();
     let groups = grouping.finish(method, &signatures, &facts);
     let grouped_per_second = per_second(began);
 
@@ -143,7 +147,7 @@ fn measure_texts<M: Method>(method: &M, set: &LabelledSet, texts: &[PageText]) -
         .map(|(page, labelled)| (labelled.content, groups.representative(page)))
         .collect();
     let (precision, recall) = pair_scores(&labels);
-    Row {
+    EvaluationRow {
         name: method.name(),
         precision,
         recall,
@@ -170,37 +174,37 @@ fn pairs<K: Eq + Hash>(keys: impl Iterator<Item = K>) -> u64 {
     counts.values().map(|count| count * (count - 1) / 2).sum()
 }
 
-/// Runs all methods over a set, each with the parameters of its source and, where these differ, with ours.
-pub fn table(set: &LabelledSet) -> Table {
-    let borrowed = Borrowed::new(set);
+/// SortedRuns all methods over a set, each with the parameters of its source and, where these differ, with ours.
+pub fn evaluate_all(set: &LabelledSet) -> EvaluationTable {
+    let borrowed = BorrowedTexts::new(set);
     let texts = borrowed.texts(set);
-    let mut statistics = WordStatistics::new(MOST_WORDS);
+    let mut statistics = WordStatistics::new(MAX_WORDS);
     texts.iter().for_each(|text| statistics.add(text.words));
 
-    let mut rows = vec![measure_texts(&ExactBytes, set, &texts), measure_texts(&ExactText, set, &texts)];
+    let mut rows = vec![evaluate_texts(&ExactBytes, set, &texts), evaluate_texts(&ExactText, set, &texts)];
     let rules = [
-        Rule::Abstract,
-        Rule::OrderedKeywords,
-        Rule::OrderedKeywordsAndWeights,
-        Rule::KeywordsAndWeights,
-        Rule::Keywords,
-        Rule::AbstractOrKeywords,
+        KeywordRule::Abstract,
+        KeywordRule::OrderedKeywords,
+        KeywordRule::OrderedKeywordsAndWeights,
+        KeywordRule::KeywordsAndWeights,
+        KeywordRule::Keywords,
+        KeywordRule::AbstractOrKeywords,
     ];
-    rows.extend(rules.map(|rule| measure_texts(&BookAlgorithm::new(rule), set, &texts)));
-    rows.push(measure_texts(&WordList::default(), set, &texts));
-    rows.push(measure_texts(&IMatch::new(statistics), set, &texts));
-    for chunk in [Chunk::Whole, Chunk::Lines(4), Chunk::Lines(2)] {
-        rows.push(measure_texts(&Segments { chunk, ..Segments::default() }, set, &texts));
+    rows.extend(rules.map(|rule| evaluate_texts(&KeywordDetector::new(rule), set, &texts)));
+    rows.push(evaluate_texts(&FrequentWordList::default(), set, &texts));
+    rows.push(evaluate_texts(&IMatch::new(statistics), set, &texts));
+    for chunk in [ChunkSize::Whole, ChunkSize::Lines(4), ChunkSize::Lines(2)] {
+        rows.push(evaluate_texts(&Segments { chunk, ..Segments::default() }, set, &texts));
     }
-    rows.push(measure_texts(&Shingles::of_the_book(), set, &texts));
-    rows.push(measure_texts(&Shingles::default(), set, &texts));
-    rows.push(measure_texts(&SimHash { distance: 3, ..SimHash::default() }, set, &texts));
-    rows.push(measure_texts(&SimHash::default(), set, &texts));
-    rows.push(measure_texts(&MinHash::default(), set, &texts));
-    Table(rows)
+    rows.push(evaluate_texts(&Shingles::of_the_book(), set, &texts));
+    rows.push(evaluate_texts(&Shingles::default(), set, &texts));
+    rows.push(evaluate_texts(&SimHash { distance: 3, ..SimHash::default() }, set, &texts));
+    rows.push(evaluate_texts(&SimHash::default(), set, &texts));
+    rows.push(evaluate_texts(&MinHash::default(), set, &texts));
+    EvaluationTable(rows)
 }
 
-impl fmt::Display for Table {
+impl fmt::Display for EvaluationTable {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         writeln!(out, "| method | precision | recall | fingerprints/s | grouped/s | bytes a page |")?;
         writeln!(out, "|---|---|---|---|---|---|")?;

@@ -12,7 +12,7 @@ const NOTHING: u64 = u64::MAX;
 const MAX_BYTES: usize = 1 << 20;
 
 /// Writes texts one after the other, each with its length before it.
-pub(super) struct StringWriter {
+pub(super) struct StringFileWriter {
     file: BufWriter<File>,
     places: Vec<u64>,
     end: u64,
@@ -20,12 +20,12 @@ pub(super) struct StringWriter {
 
 /// Reads them back in any order.
 #[derive(Debug)]
-pub(super) struct StringReader {
+pub(super) struct StringFileReader {
     file: File,
     places: Vec<u64>,
 }
 
-impl StringWriter {
+impl StringFileWriter {
     pub(super) fn create(path: &Path) -> io::Result<Self> {
         Ok(Self { file: BufWriter::new(File::create_new(path)?), places: Vec::new(), end: 0 })
     }
@@ -45,14 +45,14 @@ impl StringWriter {
     }
 
     /// The texts of `count` numbers, on their way to the disk.
-    pub(super) fn finish(mut self, path: &Path, count: usize) -> io::Result<StringReader> {
+    pub(super) fn finish(mut self, path: &Path, count: usize) -> io::Result<StringFileReader> {
         self.places.resize(count, NOTHING);
         self.file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
-        StringReader::open(path, self.places)
+        StringFileReader::open(path, self.places)
     }
 }
 
-impl StringReader {
+impl StringFileReader {
     pub(super) fn open(path: &Path, places: Vec<u64>) -> io::Result<Self> {
         Ok(Self { file: File::open(path)?, places })
     }
@@ -92,7 +92,7 @@ mod tests {
     fn texts_come_back_in_any_order() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("texts");
-        let mut writer = StringWriter::create(&path).unwrap();
+        let mut writer = StringFileWriter::create(&path).unwrap();
         writer.put(3, "灯塔").unwrap();
         writer.put(0, "").unwrap();
         let reader = writer.finish(&path, 6).unwrap();
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(texts, ["", "", "", "灯塔", "", "", "", ""]);
         // A damaged table or file is an error, not a panic.
         for place in [1, 5, u64::MAX - 1] {
-            assert!(StringReader::open(&path, vec![place]).unwrap().get(0).is_err());
+            assert!(StringFileReader::open(&path, vec![place]).unwrap().get(0).is_err());
         }
     }
 }

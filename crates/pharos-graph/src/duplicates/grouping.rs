@@ -1,23 +1,23 @@
 //! From signatures to groups: candidates by keys, verified, joined.
 
-use super::labels::{Groups, PageFacts};
-use super::{Extent, Method};
+use super::groups::{DuplicateGroups, PageAttributes};
+use super::{DuplicateDetector, MatchExtent};
 
 /// Pages of one key that a further page is compared with. More than one, since different pages may share a key; a fixed
 /// number, since a million pages may.
-const MOST_LEADERS: usize = 8;
+const MAX_LEADERS: usize = 8;
 
 /// Sets of pages that are copies of each other, joined step by step by any number of methods and by what is known from
 /// elsewhere (redirects, canonical addresses).
 #[derive(Clone, Debug)]
-pub struct Grouping {
+pub struct GroupBuilder {
     /// For each page, another one of its set that is nearer to the root; for the root, itself.
     parent: Vec<u32>,
     /// The sets before the first method: what is known from elsewhere, and stays whatever a method says.
     known: Option<Vec<u32>>,
 }
 
-impl Grouping {
+impl GroupBuilder {
     /// Pages 0 to `pages` − 1, each alone.
     ///
     /// # Panics
@@ -40,7 +40,7 @@ impl Grouping {
     /// Joins the pages that a method takes for copies; `signatures[page]` is none where a page has too little text.
     ///
     /// A table of candidates is made for one band at a time: 8 bytes a page, whatever the number of bands.
-    pub fn join<M: Method>(&mut self, method: &M, signatures: &[Option<M::Signature>]) {
+    pub fn join<M: DuplicateDetector>(&mut self, method: &M, signatures: &[Option<M::PageSignature>]) {
         for page in 0..self.parent.len() as u32 {
             self.parent[page as usize] = self.root(page);
         }
@@ -60,10 +60,10 @@ impl Grouping {
         }
     }
 
-    fn join_candidates<M: Method>(
+    fn join_candidates<M: DuplicateDetector>(
         &mut self,
         method: &M,
-        signatures: &[Option<M::Signature>],
+        signatures: &[Option<M::PageSignature>],
         same_key: &[u64],
     ) {
         let mut leaders: Vec<u32> = Vec::new();
@@ -82,7 +82,7 @@ impl Grouping {
             let is_new = leaders.iter().all(|leader| self.root(*leader) != root);
             if is_new {
                 // The oldest leader goes: texts that change over time are compared with their latest forms.
-                if leaders.len() == MOST_LEADERS {
+                if leaders.len() == MAX_LEADERS {
                     leaders.remove(0);
                 }
                 leaders.push(page);
@@ -92,25 +92,25 @@ impl Grouping {
 
     /// The groups, with the page seen first as the representative of each; `method` and its signatures say how much of
     /// the representative each copy has.
-    pub fn finish<M: Method>(
+    pub fn finish<M: DuplicateDetector>(
         mut self,
         method: &M,
-        signatures: &[Option<M::Signature>],
-        facts: &[PageFacts],
-    ) -> Groups {
+        signatures: &[Option<M::PageSignature>],
+        facts: &[PageAttributes],
+    ) -> DuplicateGroups {
         for page in 0..self.parent.len() as u32 {
             self.parent[page as usize] = self.root(page);
         }
         if let Some(known) = &self.known {
-            cut_chains(&mut self.parent, known, method, signatures, facts);
+            split_chains(&mut self.parent, known, method, signatures, facts);
         }
-        Groups::new(self.parent, facts, |one, other| {
+        DuplicateGroups::new(self.parent, facts, |one, other| {
             let signature = |page: u32| signatures.get(page as usize)?.as_ref();
             match (signature(one), signature(other)) {
                 // Joined through a third page.
-                (Some(one), Some(other)) => method.compare(one, other).unwrap_or(Extent::Partial),
+                (Some(one), Some(other)) => method.compare(one, other).unwrap_or(MatchExtent::Partial),
                 // Too short for this method, so joined by one that asks for equality.
-                _ => Extent::Whole,
+                _ => MatchExtent::Whole,
             }
         })
     }
@@ -127,17 +127,17 @@ impl Grouping {
 }
 
 /// How often a group is looked at for pages that are no copies of its representative. What is left then is alone.
-const MOST_CUTS: usize = 16;
+const MAX_SPLITS: usize = 16;
 
 /// Takes chains apart: A may be like B and B like C, and A and C have nothing in common. A page stays in its group if it
 /// is a copy of the page seen first or of the fullest copy of that, of which others may be parts; those that are neither make
 /// groups among themselves.
-fn cut_chains<M: Method>(
+fn split_chains<M: DuplicateDetector>(
     roots: &mut [u32],
     known: &[u32],
     method: &M,
-    signatures: &[Option<M::Signature>],
-    facts: &[PageFacts],
+    signatures: &[Option<M::PageSignature>],
+    facts: &[PageAttributes],
 ) {
     let seen = |page: u32| (facts.get(page as usize).map_or(0, |facts| facts.first_seen), page);
     let signature = |page: u32| signatures.get(page as usize)?.as_ref();
@@ -162,7 +162,7 @@ fn cut_chains<M: Method>(
             let fullest = likes.max_by_key(|page| size(*page)).unwrap_or(first);
             let is_copy = |page: u32| page == first || like(page, first) || like(page, fullest);
             let (stay, go): (Vec<u32>, Vec<u32>) =
-                left.iter().partition(|page| cut < MOST_CUTS && is_copy(**page));
+                left.iter().partition(|page| cut < MAX_SPLITS && is_copy(**page));
             let alone = stay.is_empty();
             new_roots.extend(stay.into_iter().map(|page| (page, first)));
             left = go;

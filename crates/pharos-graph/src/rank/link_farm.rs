@@ -9,11 +9,11 @@
 use serde::Serialize;
 
 use crate::GraphError;
-use crate::link_counts::link_counts;
-use crate::pagerank::{Form, RankRules, Teleport, page_rank, site_rank};
+use crate::rank::link_counts::link_counts;
+use crate::rank::pagerank::{PageRankOptions, RankScale, Teleport, page_rank, site_rank};
 use crate::relations::Relations;
-use crate::sum::sum;
-use crate::web::{BuildRules, Graph, Places};
+use crate::summation::sum;
+use crate::web::{Graph, GraphOptions, PageSites};
 
 /// A value before and after the farm.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -26,7 +26,7 @@ pub struct BeforeAfter<T> {
 
 /// What a farm changes for its home page.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Farm {
+pub struct FarmEffect {
     /// Pages of the farm.
     pub pages: u32,
     /// All in-links: the raw count.
@@ -42,25 +42,25 @@ pub struct Farm {
 }
 
 /// Plants `pages` new pages on the site of `home`, all of which link to it and to nothing else, and tells what changes.
-pub fn plant(
+pub fn simulate_farm(
     relations: &Relations,
     home: u32,
     pages: u32,
-    rank: &RankRules,
-    sorting: &BuildRules,
-) -> Result<Farm, GraphError> {
-    plant_in(relations.graph(), relations.places()?, home, pages, rank, sorting)
+    rank: &PageRankOptions,
+    sorting: &GraphOptions,
+) -> Result<FarmEffect, GraphError> {
+    simulate_farm_in_graph(relations.graph(), relations.places()?, home, pages, rank, sorting)
 }
 
 /// The same in any web.
-pub fn plant_in(
+pub fn simulate_farm_in_graph(
     graph: &Graph,
-    places: Places<'_>,
+    places: PageSites<'_>,
     home: u32,
     pages: u32,
-    rank: &RankRules,
-    sorting: &BuildRules,
-) -> Result<Farm, GraphError> {
+    rank: &PageRankOptions,
+    sorting: &GraphOptions,
+) -> Result<FarmEffect, GraphError> {
     let count = graph.pages();
     if home >= count {
         return Err(GraphError::NoSuchPage { page: home, pages: count });
@@ -68,15 +68,15 @@ pub fn plant_in(
     let Some(all) = count.checked_add(pages).filter(|all| *all < u32::MAX) else {
         return Err(GraphError::TooManyLinks { limit: u64::from(u32::MAX) });
     };
-    places.fit(graph)?;
+    places.check_graph(graph)?;
     let site = places.site(home);
     let links = (0..count).flat_map(|from| graph.links_from(from).iter().map(move |to| (from, *to)));
     let farmed = Graph::from_links(all, links.chain((count..all).map(|from| (from, home))), sorting.clone())?;
     let sites: Vec<u32> =
         (0..count).map(|page| places.site(page)).chain((count..all).map(|_| site)).collect();
-    let farmed_places = Places::new(&sites, places.domains_of_sites())?;
+    let farmed_places = PageSites::new(&sites, places.domains_of_sites())?;
 
-    let rules = RankRules { form: Form::PerPage, ..*rank };
+    let rules = PageRankOptions { form: RankScale::PerPage, ..*rank };
     let ranks_before = page_rank(graph, &rules, Teleport::Everywhere, None)?.values;
     let mut start = ranks_before.clone();
     start.resize(all as usize, 1.0);
@@ -87,11 +87,11 @@ pub fn plant_in(
         Ok::<_, GraphError>(site_rank(graph, places, &rules, sorting.clone())?.values[site as usize])
     };
     let d = rules.damping;
-    let own = own_jump(&farmed, &ranks, d);
-    let own_before = own_jump(graph, &ranks_before, d);
+    let own = base_rank(&farmed, &ranks, d);
+    let own_before = base_rank(graph, &ranks_before, d);
     let before_farm = ranks_before[home as usize];
     let grown = (own / own_before - 1.0).max(0.0) * before_farm;
-    Ok(Farm {
+    Ok(FarmEffect {
         pages,
         in_degree: BeforeAfter { before: before.raw_link_hits, after: after.raw_link_hits },
         link_hits: BeforeAfter { before: before.link_hits, after: after.link_hits },
@@ -102,7 +102,7 @@ pub fn plant_in(
 }
 
 /// The rank of a page that nobody links to: its jump, and what pages without links bring it.
-fn own_jump(graph: &Graph, ranks: &[f64], damping: f64) -> f64 {
+fn base_rank(graph: &Graph, ranks: &[f64], damping: f64) -> f64 {
     let dangling = (0..graph.pages()).zip(ranks).filter(|(page, _)| graph.links_from(*page).is_empty());
     (1.0 - damping) + damping * sum(dangling.map(|(_, rank)| *rank)) / f64::from(graph.pages().max(1))
 }
@@ -113,7 +113,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::relations::{RelationRules, RelationsBuilder};
+    use crate::relations::{RelationsBuilder, RelationsOptions};
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
@@ -122,14 +122,14 @@ mod tests {
             links in prop::collection::vec((0u32..12, 0u32..12), 1..40), home in 0u32..12, pages in 1u32..300,
         ) {
             let folder = tempfile::tempdir().unwrap();
-            let mut builder = RelationsBuilder::begin(folder.path(), RelationRules::default()).unwrap();
+            let mut builder = RelationsBuilder::begin(folder.path(), RelationsOptions::default()).unwrap();
             let url = |page: u32| PageUrl::parse(&format!("http://s{}.example/{page}", page % 4)).unwrap();
             (0..12).for_each(|page| builder.page(&url(page)).unwrap());
             for (from, to) in links {
                 builder.link(&url(from), &url(to), "").unwrap();
             }
             let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
-            let farm = plant(&relations, home, pages, &RankRules::default(), &BuildRules::default()).unwrap();
+            let farm = simulate_farm(&relations, home, pages, &PageRankOptions::default(), &GraphOptions::default()).unwrap();
             prop_assert_eq!(farm.in_degree.after, farm.in_degree.before + pages);
             prop_assert_eq!(farm.link_hits.after, farm.link_hits.before);
             prop_assert!((farm.site_rank.after - farm.site_rank.before).abs() < 1e-9);

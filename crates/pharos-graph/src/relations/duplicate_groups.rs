@@ -1,20 +1,20 @@
-//! Copies as the relations tell of them, without those that are hidden.
+//! CopyTables as the relations tell of them, without those that are hidden.
 
 use std::collections::HashMap;
 
 use pharos_core::SiteName;
 
 use super::Relations;
-use crate::duplicates::mirrors::{MirrorPair, MirrorRule, alias_groups, mirror_pairs};
-use crate::duplicates::{Member, MinHashSignature};
+use crate::duplicates::mirrors::{MirrorOptions, MirrorPair, alias_groups, mirror_pairs};
+use crate::duplicates::{GroupMember, MinHashSignature};
 
 /// Pages that say the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct DuplicateGroup {
     /// The one crawled first.
     pub representative: u32,
     /// The others.
-    pub members: Vec<Member>,
+    pub members: Vec<GroupMember>,
 }
 
 impl Relations {
@@ -58,30 +58,31 @@ impl Relations {
         self.copies.signatures.get(self.copies.text(page)? as usize)?.as_ref()
     }
 
-    /// Groups of copies, largest first: the representative, and the others with what they have in common with it.
-    pub fn groups(&self) -> Vec<Group> {
+    /// DuplicateGroups of copies, largest first: the representative, and the others with what they have in common with it.
+    pub fn groups(&self) -> Vec<DuplicateGroup> {
         let all = self.copies.groups.iter();
-        let mut groups: Vec<Group> =
+        let mut groups: Vec<DuplicateGroup> =
             all.filter_map(|(representative, members)| self.shown(representative, members)).collect();
         groups.sort_by_key(|group| std::cmp::Reverse(group.members.len()));
         groups
     }
 
     /// The copies of one page: its group, or nothing.
-    pub fn group(&self, page: u32) -> Option<Group> {
+    pub fn group(&self, page: u32) -> Option<DuplicateGroup> {
         let text = self.copies.text(page)?;
         self.shown(self.copies.groups.representative(text), self.copies.groups.members(text))
     }
 
     /// A group by its texts, as long as two of its pages may be told of. If the one crawled first may not, another
     /// speaks for the rest.
-    fn shown(&self, representative: u32, members: &[Member]) -> Option<Group> {
-        let members = members.iter().map(|member| Member { page: self.copies.page(member.page), ..*member });
-        let mut members: Vec<Member> = members.filter(|member| !self.is_hidden(member.page)).collect();
+    fn shown(&self, representative: u32, members: &[GroupMember]) -> Option<DuplicateGroup> {
+        let members =
+            members.iter().map(|member| GroupMember { page: self.copies.page(member.page), ..*member });
+        let mut members: Vec<GroupMember> = members.filter(|member| !self.is_hidden(member.page)).collect();
         let first = self.copies.page(representative);
         let representative =
             if self.is_hidden(first) && !members.is_empty() { members.remove(0).page } else { first };
-        (!members.is_empty()).then_some(Group { representative, members })
+        (!members.is_empty()).then_some(DuplicateGroup { representative, members })
     }
 
     /// Pages with a text: those that were looked at for copies.
@@ -90,14 +91,14 @@ impl Relations {
     }
 
     /// Sites that show the same pages as another, in pairs.
-    pub fn mirrors(&self, rule: &MirrorRule) -> Vec<MirrorPair> {
+    pub fn mirrors(&self, rule: &MirrorOptions) -> Vec<MirrorPair> {
         let mut pairs = mirror_pairs(&self.copies.groups, &self.copies.facts, rule);
         pairs.retain(|pair| !self.is_site_hidden(pair.one) && !self.is_site_hidden(pair.other));
         pairs
     }
 
     /// Sites that are one, each group beginning with the name to keep.
-    pub fn aliases(&self, rule: &MirrorRule) -> Vec<Vec<u32>> {
+    pub fn aliases(&self, rule: &MirrorOptions) -> Vec<Vec<u32>> {
         let names: Vec<&str> = self.sites.names.iter().map(SiteName::as_str).collect();
         alias_groups(&self.mirrors(rule), &names)
     }

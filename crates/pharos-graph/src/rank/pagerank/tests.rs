@@ -4,10 +4,10 @@ use super::*;
 use crate::web::Direction;
 
 fn graph(pages: u32, links: &[(u32, u32)]) -> Graph {
-    Graph::from_links(pages, links.iter().copied(), BuildRules::default()).unwrap()
+    Graph::from_links(pages, links.iter().copied(), GraphOptions::default()).unwrap()
 }
 
-fn ranks(graph: &Graph, rules: &RankRules) -> Ranks {
+fn ranks(graph: &Graph, rules: &PageRankOptions) -> RankVector {
     page_rank(graph, rules, Teleport::Everywhere, None).unwrap()
 }
 
@@ -16,8 +16,8 @@ fn three_pages() -> Graph {
     graph(3, &[(0, 1), (0, 2), (1, 2), (2, 0)])
 }
 
-fn book(max_rounds: u32, tolerance: f64) -> RankRules {
-    RankRules { damping: 0.5, tolerance, max_rounds, form: Form::PerPage }
+fn book(max_rounds: u32, tolerance: f64) -> PageRankOptions {
+    PageRankOptions { damping: 0.5, tolerance, max_rounds, form: RankScale::PerPage }
 }
 
 fn assert_near(found: &[f64], expected: &[f64], within: f64) {
@@ -68,27 +68,27 @@ fn rounds_end_by_tolerance_and_not_at_seven() {
 fn the_books_form_sums_to_the_number_of_pages() {
     // A chain that ends nowhere, a page without links, and a pair that keeps to itself.
     let graph = graph(7, &[(0, 1), (1, 2), (2, 3), (5, 6), (6, 5)]);
-    let found = ranks(&graph, &RankRules { form: Form::PerPage, ..RankRules::default() });
+    let found = ranks(&graph, &PageRankOptions { form: RankScale::PerPage, ..PageRankOptions::default() });
     assert!((sum(found.values.iter().copied()) - 7.0).abs() < 1e-12);
 }
 
 #[test]
 fn the_probability_to_jump_is_what_damping_leaves() {
-    let by_jump = RankRules::default().jump_probability(0.15);
+    let by_jump = PageRankOptions::default().jump_probability(0.15);
     assert!((by_jump.damping - 0.85).abs() < 1e-15);
 }
 
 #[test]
 fn without_pages_there_is_nothing_to_rank() {
-    assert!(ranks(&graph(0, &[]), &RankRules::default()).values.is_empty());
-    assert_near(&ranks(&graph(4, &[]), &RankRules::default()).values, &[0.25; 4], 1e-15);
+    assert!(ranks(&graph(0, &[]), &PageRankOptions::default()).values.is_empty());
+    assert_near(&ranks(&graph(4, &[]), &PageRankOptions::default()).values, &[0.25; 4], 1e-15);
 }
 
 #[test]
 fn trust_flows_from_seeds_only() {
     let graph = graph(5, &[(0, 1), (1, 2), (3, 4), (4, 3)]);
     let seeds = [(0, 2.0), (0, 1.0)];
-    let found = page_rank(&graph, &RankRules::default(), Teleport::Seeds(&seeds), None).unwrap();
+    let found = page_rank(&graph, &PageRankOptions::default(), Teleport::Seeds(&seeds), None).unwrap();
     assert!(found.values[0] > found.values[1] && found.values[1] > found.values[2] && found.values[2] > 0.0);
     assert_eq!(found.values[3..], [0.0, 0.0]);
     assert!((found.values.iter().sum::<f64>() - 1.0).abs() < 1e-12);
@@ -98,25 +98,25 @@ fn trust_flows_from_seeds_only() {
 fn rules_that_compute_nothing_are_refused() {
     let graph = three_pages();
     for damping in [1.0, -0.1, f64::NAN] {
-        let rules = RankRules { damping, ..RankRules::default() };
+        let rules = PageRankOptions { damping, ..PageRankOptions::default() };
         let refused = page_rank(&graph, &rules, Teleport::Everywhere, None);
-        assert!(matches!(refused, Err(GraphError::Rule { rule: "damping", .. })));
+        assert!(matches!(refused, Err(GraphError::InvalidOption { rule: "damping", .. })));
     }
     for seeds in
         [vec![], vec![(0, 0.0)], vec![(1, f64::NAN)], vec![(0, f64::MAX), (1, f64::MAX)], vec![(3, 1.0)]]
     {
-        assert!(page_rank(&graph, &RankRules::default(), Teleport::Seeds(&seeds), None).is_err());
+        assert!(page_rank(&graph, &PageRankOptions::default(), Teleport::Seeds(&seeds), None).is_err());
     }
-    assert!(page_rank(&graph, &RankRules::default(), Teleport::Everywhere, Some(&[1.0])).is_err());
+    assert!(page_rank(&graph, &PageRankOptions::default(), Teleport::Everywhere, Some(&[1.0])).is_err());
 }
 
 #[test]
 fn ranks_of_the_last_generation_save_rounds() {
     let links: Vec<(u32, u32)> = (0..500u32).map(|i| (i, i * i % 499)).collect();
     let graph = graph(500, &links);
-    let cold = ranks(&graph, &RankRules::default());
+    let cold = ranks(&graph, &PageRankOptions::default());
     let scaled: Vec<f64> = cold.values.iter().map(|value| value * 1e300).collect();
-    let warm = page_rank(&graph, &RankRules::default(), Teleport::Everywhere, Some(&scaled)).unwrap();
+    let warm = page_rank(&graph, &PageRankOptions::default(), Teleport::Everywhere, Some(&scaled)).unwrap();
     assert!(warm.rounds < cold.rounds / 2, "{} after {}", warm.rounds, cold.rounds);
     assert_near(&warm.values, &cold.values, 1e-9);
 }
@@ -129,14 +129,15 @@ fn a_farm_of_a_thousand_pages_moves_no_site_and_the_page_within_its_bound() {
     let domains = [0, 1, 2];
     let (before, after) = (graph(4, &web), graph(1_004, &farm));
 
-    let places = Places::new(&sites[..4], &domains).unwrap();
-    let site_before = site_rank(&before, places, &RankRules::default(), BuildRules::default()).unwrap();
-    let places = Places::new(&sites, &domains).unwrap();
-    let site_after = site_rank(&after, places, &RankRules::default(), BuildRules::default()).unwrap();
+    let places = PageSites::new(&sites[..4], &domains).unwrap();
+    let site_before =
+        site_rank(&before, places, &PageRankOptions::default(), GraphOptions::default()).unwrap();
+    let places = PageSites::new(&sites, &domains).unwrap();
+    let site_after = site_rank(&after, places, &PageRankOptions::default(), GraphOptions::default()).unwrap();
     assert_eq!(site_before.values, site_after.values);
 
     // Each new page brings its own jump, and no more: on the books' scale (1 − d), of which at most d/(1 − d²) comes by.
-    let per_page = RankRules { form: Form::PerPage, ..RankRules::default() };
+    let per_page = PageRankOptions { form: RankScale::PerPage, ..PageRankOptions::default() };
     let gained = ranks(&after, &per_page).values[0] - ranks(&before, &per_page).values[0];
     assert!(gained > 0.0 && gained <= 1_000.0 * 0.15 * 0.85 / (1.0 - 0.85 * 0.85), "gained {gained}");
 }
@@ -149,7 +150,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     assert!(graph.parts(Direction::Backward).len() > 4);
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| ranks(&graph, &RankRules::default()))
+        pool.install(|| ranks(&graph, &PageRankOptions::default()))
     };
     assert_eq!(with(1), with(3));
 }
@@ -199,7 +200,7 @@ proptest! {
             jumps.iter().map(|weight| weight / total).collect()
         };
         let teleport = if seeds.is_empty() { Teleport::Everywhere } else { Teleport::Seeds(&seeds) };
-        let rules = RankRules { damping, tolerance: 1e-12, max_rounds: 1_000, ..RankRules::default() };
+        let rules = PageRankOptions { damping, tolerance: 1e-12, max_rounds: 1_000, ..PageRankOptions::default() };
         let found = page_rank(&graph(pages, &links), &rules, teleport, None).unwrap();
         prop_assert!(found.converged);
         let expected = dense(pages as usize, &links, damping, &jumps);
@@ -215,8 +216,8 @@ proptest! {
         start in prop::collection::vec(prop_oneof![Just(0.0), 0.0..1.0f64, 1e6..1e9f64], 12),
     ) {
         let (graph, seeds) = (graph(12, &links), [(0, 1.0)]);
-        let cold = page_rank(&graph, &RankRules::default(), Teleport::Seeds(&seeds), None).unwrap();
-        let warm = page_rank(&graph, &RankRules::default(), Teleport::Seeds(&seeds), Some(&start)).unwrap();
+        let cold = page_rank(&graph, &PageRankOptions::default(), Teleport::Seeds(&seeds), None).unwrap();
+        let warm = page_rank(&graph, &PageRankOptions::default(), Teleport::Seeds(&seeds), Some(&start)).unwrap();
         let away: f64 = warm.values.iter().zip(&cold.values).map(|(w, c)| (w - c).abs()).sum();
         prop_assert!(warm.values.iter().all(|value| *value >= 0.0));
         prop_assert!(warm.converged && away <= warm.error_bound + cold.error_bound, "{} away", away);

@@ -10,12 +10,12 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::Jumps;
-use crate::sum::{Sum, gather, gather_lightly, sum};
-use crate::web::{Direction, Graph, split};
+use super::TeleportDistribution;
+use crate::summation::{CompensatedSum, gather, gather_f32, sum};
+use crate::web::{Direction, Graph, split_table};
 
 /// After light rounds have made the change smaller by this factor, their own errors are about as large.
-const LIGHT_GAIN: f64 = 1e-5;
+const MAX_DELTA_GAIN: f64 = 1e-5;
 
 /// What a round changed in a part of the pages: at all of them, and at those without links. Parts are small enough for
 /// plain sums.
@@ -26,9 +26,9 @@ struct Totals {
 }
 
 /// The state between two rounds.
-pub(super) struct Walk<'graph> {
+pub(super) struct PowerIteration<'graph> {
     graph: &'graph Graph,
-    jumps: Jumps,
+    jumps: TeleportDistribution,
     parts: Vec<Range<usize>>,
     pub(super) ranks: Vec<f64>,
     /// What each page gives to every page it links to: its rank by its number of links. For exact rounds.
@@ -46,8 +46,8 @@ pub(super) struct Walk<'graph> {
     exact_change: f64,
 }
 
-impl<'graph> Walk<'graph> {
-    pub(super) fn new(graph: &'graph Graph, jumps: Jumps, ranks: Vec<f64>) -> Self {
+impl<'graph> PowerIteration<'graph> {
+    pub(super) fn new(graph: &'graph Graph, jumps: TeleportDistribution, ranks: Vec<f64>) -> Self {
         let pages = ranks.len();
         let inverse = |page| match graph.links_from(page).len() {
             0 => 0.0,
@@ -77,8 +77,8 @@ impl<'graph> Walk<'graph> {
             if is_exact && self.change <= tolerance {
                 return (round, self.change);
             }
-            is_exact = round + 1 == max_rounds || self.is_exact_due(tolerance);
-            let change = if is_exact { self.exact_round(damping) } else { self.light_round(damping) };
+            is_exact = round + 1 == max_rounds || self.needs_full_round(tolerance);
+            let change = if is_exact { self.full_round(damping) } else { self.delta_round(damping) };
             self.change_before = std::mem::replace(&mut self.change, change);
             if is_exact {
                 self.exact_change = change;
@@ -88,16 +88,16 @@ impl<'graph> Walk<'graph> {
     }
 
     /// Is there no round to carry on from, no more to be gained, or will the next round be the last?
-    fn is_exact_due(&self, tolerance: f64) -> bool {
+    fn needs_full_round(&self, tolerance: f64) -> bool {
         let shrinks_by = if self.change_before.is_finite() { self.change / self.change_before } else { 1.0 };
         !self.change.is_finite()
-            || self.change <= self.exact_change * LIGHT_GAIN
+            || self.change <= self.exact_change * MAX_DELTA_GAIN
             || self.change * shrinks_by <= tolerance
     }
 
     /// One synchronous round. Every page pulls from those that link to it, so that no two threads write to one place.
-    fn exact_round(&mut self, damping: f64) -> f64 {
-        let dangling = self.share_out();
+    fn full_round(&mut self, damping: f64) -> f64 {
+        let dangling = self.update_shares();
         let Self { graph, jumps, parts, ranks, shares, inverse_links, next_changed_shares, .. } = self;
         let jumping = (1.0 - damping) + damping * dangling;
         let totals =
@@ -109,13 +109,13 @@ impl<'graph> Walk<'graph> {
     }
 
     /// One synchronous round that moves only what the last one changed.
-    fn light_round(&mut self, damping: f64) -> f64 {
+    fn delta_round(&mut self, damping: f64) -> f64 {
         let Self { graph, jumps, parts, ranks, inverse_links, changed_shares, next_changed_shares, .. } =
             self;
         let jumping = damping * self.changed_dangling;
         let totals =
             each_page(graph, parts, inverse_links, ranks, next_changed_shares, |page, row, before| {
-                let change = jumping * jumps.to(page) + damping * gather_lightly(row, changed_shares);
+                let change = jumping * jumps.to(page) + damping * gather_f32(row, changed_shares);
                 // Rounded changes may take away more than is there.
                 let rank = (before + change).max(0.0);
                 (rank, if rank > 0.0 { change } else { -before })
@@ -124,13 +124,13 @@ impl<'graph> Walk<'graph> {
     }
 
     /// Writes the shares of all ranks, and gives the rank of all pages without links.
-    fn share_out(&mut self) -> f64 {
+    fn update_shares(&mut self) -> f64 {
         let Self { graph, parts, ranks, shares, .. } = self;
-        let work: Vec<_> = parts.iter().cloned().zip(split(shares, parts, 1)).collect();
+        let work: Vec<_> = parts.iter().cloned().zip(split_table(shares, parts, 1)).collect();
         let dangling: Vec<f64> = work
             .into_par_iter()
             .map(|(part, shares)| {
-                let mut dangling = Sum::default();
+                let mut dangling = CompensatedSum::default();
                 for (page, share) in part.zip(shares) {
                     let links = graph.links_from(page as u32).len();
                     if links == 0 {
@@ -161,8 +161,12 @@ fn each_page(
     changed_shares: &mut [f32],
     update: impl Fn(usize, &[u32], f64) -> (f64, f64) + Sync,
 ) -> Vec<Totals> {
-    let work: Vec<_> =
-        parts.iter().cloned().zip(split(ranks, parts, 1)).zip(split(changed_shares, parts, 1)).collect();
+    let work: Vec<_> = parts
+        .iter()
+        .cloned()
+        .zip(split_table(ranks, parts, 1))
+        .zip(split_table(changed_shares, parts, 1))
+        .collect();
     work.into_par_iter()
         .map(|((part, ranks), changed_shares)| {
             let mut totals = Totals::default();

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::web::{Direction, Graph, Places, split};
+use crate::web::{Direction, Graph, PageSites, split_table};
 
 /// What is counted for a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,11 +24,11 @@ pub struct LinkCounts {
 }
 
 /// The counts of every page. Counts beyond 32 bits stay at the largest number.
-pub fn link_counts(graph: &Graph, places: Places<'_>) -> Result<Vec<LinkCounts>, GraphError> {
-    places.fit(graph)?;
+pub fn link_counts(graph: &Graph, places: PageSites<'_>) -> Result<Vec<LinkCounts>, GraphError> {
+    places.check_graph(graph)?;
     let parts = graph.parts(Direction::Backward);
     let mut counts = vec![LinkCounts::default(); graph.pages() as usize];
-    let work: Vec<_> = parts.iter().cloned().zip(split(&mut counts, &parts, 1)).collect();
+    let work: Vec<_> = parts.iter().cloned().zip(split_table(&mut counts, &parts, 1)).collect();
     work.into_par_iter().for_each(|(part, counts)| {
         let mut domains = Vec::new();
         for (page, count) in part.zip(counts) {
@@ -59,7 +59,7 @@ fn narrow(count: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::web::BuildRules;
+    use crate::web::GraphOptions;
 
     #[test]
     fn a_farm_of_a_thousand_pages_changes_no_link_hits() {
@@ -69,13 +69,13 @@ mod tests {
         let sites: Vec<u32> = [0, 1, 2, 2, 3].into_iter().chain((0..1_000).map(|page| page % 2)).collect();
         let domains = [0, 0, 1, 2];
 
-        let graph = Graph::from_links(5, web, BuildRules::default()).unwrap();
-        let before = link_counts(&graph, Places::new(&sites[..5], &domains).unwrap()).unwrap();
+        let graph = Graph::from_links(5, web, GraphOptions::default()).unwrap();
+        let before = link_counts(&graph, PageSites::new(&sites[..5], &domains).unwrap()).unwrap();
         let expected = LinkCounts { out_degree: 0, raw_link_hits: 4, link_hits: 3, linking_domains: 2 };
         assert_eq!(before[0], expected);
 
-        let graph = Graph::from_links(1_005, web.into_iter().chain(farm), BuildRules::default()).unwrap();
-        let after = link_counts(&graph, Places::new(&sites, &domains).unwrap()).unwrap();
+        let graph = Graph::from_links(1_005, web.into_iter().chain(farm), GraphOptions::default()).unwrap();
+        let after = link_counts(&graph, PageSites::new(&sites, &domains).unwrap()).unwrap();
         assert_eq!(after[0], LinkCounts { raw_link_hits: 1_004, ..expected });
         assert_eq!(after[1..5], before[1..5]);
     }

@@ -7,17 +7,17 @@
 //! N and N + 1 change places is missed. In exchange, one digest a page is all that is compared.
 
 use super::super::hash::{digest_key, md5, md5_of_parts};
-use super::super::{Digest, Extent, Method, PageText};
+use super::super::{Digest, DuplicateDetector, MatchExtent, PageText};
 
 /// Bytes of visible text in an abstract.
 const ABSTRACT_BYTES: usize = 512;
 
 /// Keywords longer than a list of any use; the rest is not even sorted.
-const MOST_KEYWORDS: usize = 4096;
+const MAX_KEYWORDS: usize = 4096;
 
 /// What must be equal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Rule {
+pub enum KeywordRule {
     /// Algorithm 1: MD5 of the abstract, the first 512 bytes of the visible text.
     Abstract,
     /// Algorithm 2: MD5 of the keywords in the order of their weights.
@@ -34,24 +34,24 @@ pub enum Rule {
 
 /// One of the five algorithms, with its parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct BookAlgorithm {
+pub struct KeywordDetector {
     /// Which.
-    pub rule: Rule,
+    pub rule: KeywordRule,
     /// N: how many keywords count.
     pub keywords: usize,
     /// δ: weights that differ less are equal.
     pub delta: f64,
 }
 
-impl BookAlgorithm {
+impl KeywordDetector {
     /// An algorithm with N = 10 and δ = 0.01.
-    pub fn new(rule: Rule) -> Self {
+    pub fn new(rule: KeywordRule) -> Self {
         Self { rule, keywords: 10, delta: 0.01 }
     }
 
     /// The N keywords of highest weight, in that order; equal weights in the order of the words.
     fn top<'a>(&self, page: &PageText<'a>) -> Vec<(&'a str, f32)> {
-        let mut keywords: Vec<(&str, f32)> = page.keywords.iter().take(MOST_KEYWORDS).copied().collect();
+        let mut keywords: Vec<(&str, f32)> = page.keywords.iter().take(MAX_KEYWORDS).copied().collect();
         keywords.sort_by(|one, other| one.0.cmp(other.0).then(other.1.total_cmp(&one.1)));
         keywords.dedup_by_key(|(word, _)| *word);
         keywords.sort_by(|one, other| other.1.total_cmp(&one.1));
@@ -80,36 +80,41 @@ pub fn weight_distance(one: &[f32], other: &[f32]) -> f64 {
     if lengths > 0.0 { apart / lengths } else { 0.0 }
 }
 
-impl Method for BookAlgorithm {
-    type Signature = KeywordSignature;
+impl DuplicateDetector for KeywordDetector {
+    type PageSignature = KeywordSignature;
 
     fn name(&self) -> String {
         match self.rule {
-            Rule::Abstract => "algorithm 1",
-            Rule::OrderedKeywords => "algorithm 2",
-            Rule::OrderedKeywordsAndWeights => "algorithm 3 (r)",
-            Rule::KeywordsAndWeights => "algorithm 4 (r)",
-            Rule::Keywords => "algorithm 5 (r)",
-            Rule::AbstractOrKeywords => "algorithm 1 or 5 (r)",
+            KeywordRule::Abstract => "algorithm 1",
+            KeywordRule::OrderedKeywords => "algorithm 2",
+            KeywordRule::OrderedKeywordsAndWeights => "algorithm 3 (r)",
+            KeywordRule::KeywordsAndWeights => "algorithm 4 (r)",
+            KeywordRule::Keywords => "algorithm 5 (r)",
+            KeywordRule::AbstractOrKeywords => "algorithm 1 or 5 (r)",
         }
         .to_owned()
     }
 
     fn fingerprint(&self, page: &PageText) -> Option<KeywordSignature> {
         let mut signature = KeywordSignature::default();
-        if matches!(self.rule, Rule::Abstract | Rule::AbstractOrKeywords) && !page.body.is_empty() {
+        if matches!(self.rule, KeywordRule::Abstract | KeywordRule::AbstractOrKeywords)
+            && !page.body.is_empty()
+        {
             let end = page.body.floor_char_boundary(ABSTRACT_BYTES);
             signature.of_abstract = Some(md5(&page.body.as_bytes()[..end]));
         }
-        if self.rule != Rule::Abstract {
+        if self.rule != KeywordRule::Abstract {
             let mut top = self.top(page);
-            if matches!(self.rule, Rule::KeywordsAndWeights | Rule::Keywords | Rule::AbstractOrKeywords) {
+            if matches!(
+                self.rule,
+                KeywordRule::KeywordsAndWeights | KeywordRule::Keywords | KeywordRule::AbstractOrKeywords
+            ) {
                 top.sort_by_key(|(word, _)| *word);
             }
             if !top.is_empty() {
                 signature.of_keywords = Some(md5_of_parts(top.iter().map(|(word, _)| *word)));
             }
-            if matches!(self.rule, Rule::OrderedKeywordsAndWeights | Rule::KeywordsAndWeights) {
+            if matches!(self.rule, KeywordRule::OrderedKeywordsAndWeights | KeywordRule::KeywordsAndWeights) {
                 // Weights that are no numbers would be unlike themselves.
                 signature.weights =
                     top.iter().map(|(_, weight)| if weight.is_finite() { *weight } else { 0.0 }).collect();
@@ -118,27 +123,27 @@ impl Method for BookAlgorithm {
         (signature.of_abstract.is_some() || signature.of_keywords.is_some()).then_some(signature)
     }
 
-    fn compare(&self, one: &KeywordSignature, other: &KeywordSignature) -> Option<Extent> {
+    fn compare(&self, one: &KeywordSignature, other: &KeywordSignature) -> Option<MatchExtent> {
         let same_abstract = one.of_abstract.is_some() && one.of_abstract == other.of_abstract;
         let same_keywords = one.of_keywords.is_some()
             && one.of_keywords == other.of_keywords
             && (one.weights.is_empty() || weight_distance(&one.weights, &other.weights) < self.delta);
-        (same_abstract || same_keywords).then_some(Extent::Whole)
+        (same_abstract || same_keywords).then_some(MatchExtent::Whole)
     }
 
     fn bytes(&self, signature: &KeywordSignature) -> usize {
-        let digests = if self.rule == Rule::AbstractOrKeywords { 2 } else { 1 };
+        let digests = if self.rule == KeywordRule::AbstractOrKeywords { 2 } else { 1 };
         digests * size_of::<Digest>() + size_of_val(&signature.weights[..])
     }
 
     fn bands(&self) -> usize {
-        if self.rule == Rule::AbstractOrKeywords { 2 } else { 1 }
+        if self.rule == KeywordRule::AbstractOrKeywords { 2 } else { 1 }
     }
 
     fn key(&self, signature: &KeywordSignature, band: usize) -> Option<u32> {
         let digests = match self.rule {
-            Rule::Abstract => signature.of_abstract,
-            Rule::AbstractOrKeywords if band == 0 => signature.of_abstract,
+            KeywordRule::Abstract => signature.of_abstract,
+            KeywordRule::AbstractOrKeywords if band == 0 => signature.of_abstract,
             _ => signature.of_keywords,
         };
         digests.as_ref().map(digest_key)
@@ -151,18 +156,18 @@ mod tests {
 
     use super::*;
 
-    const RULES: [Rule; 6] = [
-        Rule::Abstract,
-        Rule::OrderedKeywords,
-        Rule::OrderedKeywordsAndWeights,
-        Rule::KeywordsAndWeights,
-        Rule::Keywords,
-        Rule::AbstractOrKeywords,
+    const RULES: [KeywordRule; 6] = [
+        KeywordRule::Abstract,
+        KeywordRule::OrderedKeywords,
+        KeywordRule::OrderedKeywordsAndWeights,
+        KeywordRule::KeywordsAndWeights,
+        KeywordRule::Keywords,
+        KeywordRule::AbstractOrKeywords,
     ];
     const WORDS: [&str; 10] = ["灯", "塔", "海", "船", "夜", "光", "岸", "雾", "风", "浪"];
 
-    fn same(rule: Rule, one: &[(&str, f32)], other: &[(&str, f32)]) -> bool {
-        let method = BookAlgorithm::new(rule);
+    fn same(rule: KeywordRule, one: &[(&str, f32)], other: &[(&str, f32)]) -> bool {
+        let method = KeywordDetector::new(rule);
         let sign = |keywords| method.fingerprint(&PageText { keywords, ..PageText::default() }).unwrap();
         method.compare(&sign(one), &sign(other)).is_some()
     }
@@ -182,9 +187,9 @@ mod tests {
     fn another_order_of_the_same_keywords_is_seen_by_two_and_not_by_five() {
         let falling = weighted((0..10).map(|rank| 20.0 - rank as f32));
         let rising = weighted((0..10).map(|rank| 11.0 + rank as f32));
-        assert!(!same(Rule::OrderedKeywords, &falling, &rising));
-        assert!(same(Rule::Keywords, &falling, &rising));
-        assert!(!same(Rule::KeywordsAndWeights, &falling, &rising));
+        assert!(!same(KeywordRule::OrderedKeywords, &falling, &rising));
+        assert!(same(KeywordRule::Keywords, &falling, &rising));
+        assert!(!same(KeywordRule::KeywordsAndWeights, &falling, &rising));
     }
 
     #[test]
@@ -192,11 +197,11 @@ mod tests {
         let weights = weighted((0..10).map(|rank| 20.0 - rank as f32));
         let nearly = weighted((0..10).map(|rank| 20.5 - rank as f32));
         let doubled = weighted((0..10).map(|rank| 40.0 - 2.0 * rank as f32));
-        for rule in [Rule::OrderedKeywordsAndWeights, Rule::KeywordsAndWeights] {
+        for rule in [KeywordRule::OrderedKeywordsAndWeights, KeywordRule::KeywordsAndWeights] {
             assert!(same(rule, &weights, &nearly));
             assert!(!same(rule, &weights, &doubled));
         }
-        assert!(same(Rule::OrderedKeywords, &weights, &doubled));
+        assert!(same(KeywordRule::OrderedKeywords, &weights, &doubled));
     }
 
     #[test]
@@ -204,7 +209,7 @@ mod tests {
         let keywords = weighted((0..10).map(|rank| rank as f32));
         let page = PageText { body: "灯塔", keywords: &keywords, ..PageText::default() };
         let bytes = RULES.map(|rule| {
-            let method = BookAlgorithm::new(rule);
+            let method = KeywordDetector::new(rule);
             method.bytes(&method.fingerprint(&page).unwrap())
         });
         assert_eq!(bytes, [16, 16, 56, 56, 16, 32]);
@@ -215,7 +220,7 @@ mod tests {
         fn any_weights_give_a_signature_like_itself(weights in prop::collection::vec(any::<f32>(), 1..10)) {
             let keywords = weighted(weights.into_iter());
             for rule in RULES {
-                if rule != Rule::Abstract {
+                if rule != KeywordRule::Abstract {
                     prop_assert!(same(rule, &keywords, &keywords));
                 }
             }

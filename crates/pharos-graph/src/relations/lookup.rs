@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 
 use pharos_core::{PageId, SiteId};
 
-use super::strings::read_at;
-use super::{ANCHORS, ROWS, Relations, finished, parse_anchors};
+use super::string_file::read_at;
+use super::{ANCHORS, ROWS, Relations, finished_folders, parse_anchors};
 use crate::GraphError;
 use crate::anchors::Anchor;
 
 /// Bytes of a row: id, group, hash of the text, place of the anchors, rank.
-const ROW: usize = 16 + 16 + 8 + 8 + 8;
+const ROW_BYTES: usize = 16 + 16 + 8 + 8 + 8;
 
-struct Row {
+struct LookupRow {
     id: PageId,
     group: PageId,
     text: u64,
@@ -24,9 +24,9 @@ struct Row {
     rank: f64,
 }
 
-impl Row {
-    fn to_bytes(&self) -> [u8; ROW] {
-        let mut bytes = [0; ROW];
+impl LookupRow {
+    fn to_bytes(&self) -> [u8; ROW_BYTES] {
+        let mut bytes = [0; ROW_BYTES];
         let parts: [&[u8]; 5] = [
             &self.id.to_bytes(),
             &self.group.to_bytes(),
@@ -43,8 +43,8 @@ impl Row {
         bytes
     }
 
-    fn from_bytes(bytes: &[u8; ROW]) -> Self {
-        fn part<const LENGTH: usize>(bytes: &[u8; ROW], start: usize) -> [u8; LENGTH] {
+    fn from_bytes(bytes: &[u8; ROW_BYTES]) -> Self {
+        fn part<const LENGTH: usize>(bytes: &[u8; ROW_BYTES], start: usize) -> [u8; LENGTH] {
             std::array::from_fn(|place| bytes[start + place])
         }
         Self {
@@ -63,7 +63,7 @@ pub(super) fn write(relations: &Relations, texts: &[u64], path: &Path) -> io::Re
     let pages = &relations.pages;
     for page in &pages.by_id {
         let number = *page as usize;
-        let row = Row {
+        let row = LookupRow {
             id: pages.ids[number],
             group: relations.id(relations.representative(*page).unwrap_or(*page)),
             text: texts.get(number).copied().unwrap_or_default(),
@@ -77,7 +77,7 @@ pub(super) fn write(relations: &Relations, texts: &[u64], path: &Path) -> io::Re
 
 /// What the newest relations of a folder say of single pages, without holding more than two open files.
 #[derive(Debug)]
-pub struct Lookup {
+pub struct RelationsLookup {
     at: PathBuf,
     rows: File,
     count: u64,
@@ -86,23 +86,23 @@ pub struct Lookup {
 
 /// What is known of a page.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub struct PageRelations {
     /// The page that speaks for its group; itself without copies.
     pub group: PageId,
-    /// The hash of what it said then, as it was [told](super::PageWords::hash).
+    /// The hash of what it said then, as it was [told](super::PageContent::hash).
     pub text: u64,
     /// What others call it.
     pub anchors: Vec<Anchor>,
 }
 
-impl Lookup {
+impl RelationsLookup {
     /// Into the newest relations in a folder; nothing if there are none.
     pub fn open(folder: &Path) -> Result<Option<Self>, GraphError> {
         for _ in 0..8 {
-            let Some(at) = finished(folder)?.pop() else { return Ok(None) };
+            let Some(at) = finished_folders(folder)?.pop() else { return Ok(None) };
             match (File::open(at.join(ROWS)), File::open(at.join(ANCHORS))) {
                 (Ok(rows), Ok(anchors)) => {
-                    let count = rows.metadata()?.len() / ROW as u64;
+                    let count = rows.metadata()?.len() / ROW_BYTES as u64;
                     return Ok(Some(Self { at, rows, count, anchors }));
                 }
                 // Newer ones took their place, or they are of another version.
@@ -115,15 +115,15 @@ impl Lookup {
 
     /// Are these still the newest relations of the folder?
     pub fn is_newest(&self, folder: &Path) -> bool {
-        finished(folder).is_ok_and(|found| found.last() == Some(&self.at))
+        finished_folders(folder).is_ok_and(|found| found.last() == Some(&self.at))
     }
 
     /// What is known of a page; nothing if it was neither fetched nor linked.
-    pub fn page(&self, id: PageId) -> Result<Option<Known>, GraphError> {
+    pub fn page(&self, id: PageId) -> Result<Option<PageRelations>, GraphError> {
         match self.first_from(id)? {
             Some(row) if row.id == id => {
                 let anchors = parse_anchors(&read_at(&self.anchors, row.anchors)?);
-                Ok(Some(Known { group: row.group, text: row.text, anchors }))
+                Ok(Some(PageRelations { group: row.group, text: row.text, anchors }))
             }
             _ => Ok(None),
         }
@@ -136,10 +136,12 @@ impl Lookup {
     }
 
     /// The first row whose id is not less.
-    fn first_from(&self, id: PageId) -> io::Result<Option<Row>> {
+    fn first_from(&self, id: PageId) -> io::Result<Option<LookupRow>> {
         let read = |place: u64| {
-            let mut bytes = [0; ROW];
-            self.rows.read_exact_at(&mut bytes, place * ROW as u64).map(|()| Row::from_bytes(&bytes))
+            let mut bytes = [0; ROW_BYTES];
+            self.rows
+                .read_exact_at(&mut bytes, place * ROW_BYTES as u64)
+                .map(|()| LookupRow::from_bytes(&bytes))
         };
         let (mut low, mut high) = (0, self.count);
         while low < high {
@@ -153,13 +155,13 @@ impl Lookup {
 /// The ranks that the newest relations of a folder give to these pages, whose numbers by rising id are `by_id`; a page that
 /// is new begins with the mean. Nothing if there are none that can be read: it is only a guess to begin with.
 pub(super) fn start_ranks(folder: &Path, ids: &[PageId], by_id: &[u32]) -> Option<Vec<f64>> {
-    let newest = finished(folder).ok()?.pop()?;
+    let newest = finished_folders(folder).ok()?.pop()?;
     let mut input = BufReader::with_capacity(1 << 20, File::open(newest.join(ROWS)).ok()?);
     let mut ranks = vec![1.0; ids.len()];
     let mut wanted = by_id.iter().map(|number| *number as usize).peekable();
-    let mut bytes = [0; ROW];
+    let mut bytes = [0; ROW_BYTES];
     while input.read_exact(&mut bytes).is_ok() {
-        let row = Row::from_bytes(&bytes);
+        let row = LookupRow::from_bytes(&bytes);
         while wanted.next_if(|number| ids[*number] < row.id).is_some() {}
         match wanted.next_if(|number| ids[*number] == row.id) {
             Some(number) => ranks[number] = row.rank,

@@ -2,12 +2,12 @@
 
 /// Compensated summation (Neumaier 1974): the error is about one rounding of the result, however many terms.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sum {
+pub(crate) struct CompensatedSum {
     sum: f64,
     lost: f64,
 }
 
-impl Sum {
+impl CompensatedSum {
     pub(crate) fn add(&mut self, term: f64) {
         let sum = self.sum + term;
         self.lost +=
@@ -22,7 +22,7 @@ impl Sum {
 
 /// The sum of all terms.
 pub(crate) fn sum(terms: impl IntoIterator<Item = f64>) -> f64 {
-    let mut total = Sum::default();
+    let mut total = CompensatedSum::default();
     terms.into_iter().for_each(|term| total.add(term));
     total.value()
 }
@@ -55,10 +55,10 @@ fn gather_block(row: &[u32], values: &[f64]) -> f64 {
 }
 
 /// Terms of a row that are added in singles.
-const LIGHT_BLOCK: usize = 256;
+const F32_BLOCK: usize = 256;
 
 /// As [`gather`], in singles: off by a few roundings of a single, however long the row.
-pub(crate) fn gather_lightly(row: &[u32], values: &[f32]) -> f64 {
+pub(crate) fn gather_f32(row: &[u32], values: &[f32]) -> f64 {
     let of_block = |block: &[u32]| {
         let (eights, rest) = block.as_chunks::<8>();
         let mut sums = [0.0f32; 8];
@@ -71,10 +71,10 @@ pub(crate) fn gather_lightly(row: &[u32], values: &[f32]) -> f64 {
         let halves: [f32; 4] = std::array::from_fn(|lane| sums[lane] + sums[lane + 4]);
         f64::from((halves[0] + halves[1]) + (halves[2] + halves[3]) + rest)
     };
-    if row.len() <= LIGHT_BLOCK {
+    if row.len() <= F32_BLOCK {
         return of_block(row);
     }
-    row.chunks(LIGHT_BLOCK).map(of_block).sum()
+    row.chunks(F32_BLOCK).map(of_block).sum()
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! What several addresses with the very same words receive together: one document is found for all of them.
 
 use super::Relations;
-use crate::link_counts::LinkCounts;
+use crate::rank::link_counts::LinkCounts;
 
 /// What the web says of several pages as one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Together {
+pub struct MergedMetrics {
     /// The ranks of all: whoever comes by one of them has read the page.
     pub page_rank: f64,
     /// Pages that link to one of them, each counted once; their links to each other do not count. Links from them are
@@ -17,7 +17,7 @@ pub struct Together {
 
 impl Relations {
     /// What these pages receive together; the first stands for the others.
-    pub fn together(&self, pages: &[u32]) -> Together {
+    pub fn together(&self, pages: &[u32]) -> MergedMetrics {
         let page_rank = pages.iter().map(|page| self.page_ranks()[*page as usize]).sum();
         let link_weight = pages.iter().map(|page| self.link_weight(*page)).fold(0.0, f32::max);
         let counts = match pages {
@@ -25,7 +25,7 @@ impl Relations {
             [page] => self.counts(*page),
             [first, ..] => LinkCounts { out_degree: self.counts(*first).out_degree, ..self.united(pages) },
         };
-        Together { page_rank, counts, link_weight }
+        MergedMetrics { page_rank, counts, link_weight }
     }
 
     /// Links to one of these pages, by the pages they come from.

@@ -14,20 +14,20 @@ const FAN_IN: usize = 64;
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// One sorted run in a file without a name.
-struct Run {
+struct SortedRun {
     file: File,
     links: u64,
 }
 
 /// All runs. Level 0 holds what was written; whenever a level is full, its runs become one of the next level, so that a
 /// link is rewritten once for each factor of [`FAN_IN`].
-pub(super) struct Runs {
-    levels: Vec<Vec<Run>>,
+pub(super) struct SortedRuns {
+    levels: Vec<Vec<SortedRun>>,
     directory: PathBuf,
     keep_duplicates: bool,
 }
 
-impl Runs {
+impl SortedRuns {
     pub(super) fn new(directory: Option<PathBuf>, keep_duplicates: bool) -> Self {
         Self { levels: Vec::new(), directory: directory.unwrap_or_else(std::env::temp_dir), keep_duplicates }
     }
@@ -37,7 +37,7 @@ impl Runs {
     }
 
     /// The graph has at least so many links: those of all runs, or, where a link may stand in several, of the largest.
-    pub(super) fn least_links(&self) -> u64 {
+    pub(super) fn min_links(&self) -> u64 {
         let links = self.levels.iter().flatten().map(|run| run.links);
         if self.keep_duplicates { links.sum() } else { links.max().unwrap_or(0) }
     }
@@ -57,7 +57,7 @@ impl Runs {
             if self.levels[level].len() < FAN_IN {
                 break;
             }
-            run = self.merged_run(level)?;
+            run = self.merge_level(level)?;
         }
         Ok(())
     }
@@ -67,7 +67,7 @@ impl Runs {
         // Levels are few, but each may be almost full: bring them down to one merge.
         while self.levels.iter().map(Vec::len).sum::<usize>() > FAN_IN {
             let Some(level) = self.levels.iter().position(|runs| !runs.is_empty()) else { break };
-            let run = self.merged_run(level)?;
+            let run = self.merge_level(level)?;
             if level + 1 == self.levels.len() {
                 self.levels.push(Vec::new());
             }
@@ -76,7 +76,7 @@ impl Runs {
         merge(self.levels.into_iter().flatten().collect(), self.keep_duplicates, each)
     }
 
-    fn merged_run(&mut self, level: usize) -> Result<Run, GraphError> {
+    fn merge_level(&mut self, level: usize) -> Result<SortedRun, GraphError> {
         let mut writer = RunWriter::new(&self.directory)?;
         let runs = std::mem::take(&mut self.levels[level]);
         merge(runs, self.keep_duplicates, |link| Ok(writer.add(link)?))?;
@@ -100,10 +100,10 @@ impl RunWriter {
         self.file.write_all(&link.to_le_bytes())
     }
 
-    fn finish(self) -> io::Result<Run> {
+    fn finish(self) -> io::Result<SortedRun> {
         let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.rewind()?;
-        Ok(Run { file, links: self.links })
+        Ok(SortedRun { file, links: self.links })
     }
 }
 
@@ -125,7 +125,7 @@ impl RunReader {
 }
 
 fn merge(
-    runs: Vec<Run>,
+    runs: Vec<SortedRun>,
     keep_duplicates: bool,
     mut each: impl FnMut(u64) -> Result<(), GraphError>,
 ) -> Result<(), GraphError> {

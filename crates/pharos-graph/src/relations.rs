@@ -5,10 +5,10 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use pharos_core::{LibraryPosition, PageUrl};
 //! use pharos_graph::Relations;
-//! use pharos_graph::relations::{RelationRules, RelationsBuilder};
+//! use pharos_graph::relations::{RelationsOptions, RelationsBuilder};
 //!
 //! let folder = tempfile::tempdir()?;
-//! let mut builder = RelationsBuilder::begin(folder.path(), RelationRules::default())?;
+//! let mut builder = RelationsBuilder::begin(folder.path(), RelationsOptions::default())?;
 //! let (from, to) = (PageUrl::parse("http://a.example/")?, PageUrl::parse("http://b.example/")?);
 //! builder.link(&from, &to, "a site about lighthouses")?;
 //! builder.finish(LibraryPosition::START, 0)?;
@@ -28,15 +28,15 @@
 //! * What is read back is checked: no number leads outside its table, whatever the file says.
 
 mod builder;
-mod copies;
-mod groups;
+mod copy_detection;
+mod duplicate_groups;
+mod lookup;
+mod merged;
 mod numbering;
-mod rows;
-mod strings;
+mod string_file;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod together;
 
 use std::collections::HashSet;
 use std::fs;
@@ -46,16 +46,16 @@ use std::path::{Path, PathBuf};
 use pharos_core::{LibraryPosition, PageId, SiteId, SiteName};
 use serde::Serialize;
 
-pub use self::builder::{Computed, PageWords, RelationRules, RelationsBuilder};
-use self::copies::Copies;
-pub use self::groups::Group;
-pub use self::rows::{Known, Lookup};
-use self::strings::StringReader;
-pub use self::together::Together;
+pub use self::builder::{PageContent, RankConvergence, RelationsBuilder, RelationsOptions};
+use self::copy_detection::CopyTables;
+pub use self::duplicate_groups::DuplicateGroup;
+pub use self::lookup::{PageRelations, RelationsLookup};
+pub use self::merged::MergedMetrics;
+use self::string_file::StringFileReader;
 use crate::GraphError;
 use crate::anchors::Anchor;
-use crate::link_counts::LinkCounts;
-use crate::web::{Graph, Places};
+use crate::rank::link_counts::LinkCounts;
+use crate::web::{Graph, PageSites};
 
 const TABLES: &str = "tables.zst";
 const URLS: &str = "urls";
@@ -73,18 +73,18 @@ pub struct Relations {
     pages: PageTable,
     sites: SiteTable,
     graph: Graph,
-    copies: Copies,
-    hidden: Hidden,
+    copies: CopyTables,
+    hidden: HiddenPages,
 }
 
 /// What operators took out since: nothing of it is told, although it still stands in the tables.
 #[derive(Debug, Default)]
-struct Hidden {
+struct HiddenPages {
     pages: HashSet<PageId>,
     sites: HashSet<SiteId>,
 }
 
-impl Hidden {
+impl HiddenPages {
     fn contains(&self, id: PageId) -> bool {
         self.pages.contains(&id) || self.sites.contains(&id.site())
     }
@@ -103,8 +103,8 @@ struct PageTable {
     /// Addresses that lead elsewhere, by rising id.
     redirects: Vec<(PageId, u32)>,
     fetched: Vec<bool>,
-    urls: StringReader,
-    anchors: StringReader,
+    urls: StringFileReader,
+    anchors: StringFileReader,
     /// In the form whose mean is 1.
     page_rank: Vec<f64>,
     link_weight: Vec<f32>,
@@ -123,14 +123,14 @@ struct SiteTable {
 }
 
 impl SiteTable {
-    fn places(&self) -> Result<Places<'_>, GraphError> {
-        Places::new(&self.of_page, &self.domains)
+    fn places(&self) -> Result<PageSites<'_>, GraphError> {
+        PageSites::new(&self.of_page, &self.domains)
     }
 }
 
-/// Sizes at a glance.
+/// GraphSizes at a glance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Sizes {
+pub struct GraphSizes {
     /// Pages with a number.
     pub pages: u64,
     /// Of these, pages that were fetched.
@@ -148,7 +148,7 @@ impl Relations {
     pub fn open(folder: &Path) -> Result<Self, GraphError> {
         // Newer ones may take the place of these between looking and opening: then there are others to look at.
         for _ in 0..8 {
-            let Some(newest) = finished(folder)?.pop() else { break };
+            let Some(newest) = finished_folders(folder)?.pop() else { break };
             match Self::open_at(&newest) {
                 Err(GraphError::Disk(error)) if error.kind() == io::ErrorKind::NotFound => {}
                 opened => return opened,
@@ -164,8 +164,8 @@ impl Relations {
             ids: loaded.ids,
             redirects: loaded.redirects,
             fetched: loaded.fetched,
-            urls: StringReader::open(&path.join(URLS), loaded.url_places)?,
-            anchors: StringReader::open(&path.join(ANCHORS), loaded.anchor_places)?,
+            urls: StringFileReader::open(&path.join(URLS), loaded.url_places)?,
+            anchors: StringFileReader::open(&path.join(ANCHORS), loaded.anchor_places)?,
             page_rank: loaded.page_rank,
             link_weight: loaded.link_weight,
             counts: loaded.counts,
@@ -178,7 +178,7 @@ impl Relations {
             sites,
             graph,
             copies,
-            hidden: Hidden::default(),
+            hidden: HiddenPages::default(),
         })
     }
 
@@ -193,8 +193,8 @@ impl Relations {
     }
 
     /// How much there is.
-    pub fn sizes(&self) -> Sizes {
-        Sizes {
+    pub fn sizes(&self) -> GraphSizes {
+        GraphSizes {
             pages: u64::from(self.graph.pages()),
             fetched: self.pages.fetched.iter().filter(|fetched| **fetched).count() as u64,
             links: self.graph.links(),
@@ -209,7 +209,7 @@ impl Relations {
     }
 
     /// Which page belongs to which site and domain.
-    pub fn places(&self) -> Result<Places<'_>, GraphError> {
+    pub fn places(&self) -> Result<PageSites<'_>, GraphError> {
         self.sites.places()
     }
 
@@ -288,7 +288,7 @@ impl Relations {
         self.sites.of_page[page as usize]
     }
 
-    /// In-links from elsewhere with compensation for new pages, from 0 to 1; see [`link_weight`](crate::link_weight).
+    /// In-links from elsewhere with compensation for new pages, from 0 to 1; see [`link_weight`](crate::rank::link_weight).
     pub fn link_weight(&self, page: u32) -> f32 {
         self.pages.link_weight[page as usize]
     }
@@ -309,18 +309,18 @@ fn parse_anchors(text: &str) -> Vec<Anchor> {
 }
 
 /// The folder of the newest finished relations; it never changes, but newer ones take its place.
-pub fn newest(folder: &Path) -> io::Result<Option<PathBuf>> {
-    Ok(finished(folder)?.pop())
+pub fn newest_folder(folder: &Path) -> io::Result<Option<PathBuf>> {
+    Ok(finished_folders(folder)?.pop())
 }
 
 /// Folders that a build which did not end left behind, or which is at work now.
-pub fn unfinished(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    folders(folder, |name| name.starts_with("building-"))
+pub fn unfinished_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    list_folders(folder, |name| name.starts_with("building-"))
 }
 
 /// Removes all that stands in a folder of relations. Who has them open reads on.
-pub fn discard(folder: &Path) -> io::Result<()> {
-    for path in finished(folder)?.into_iter().chain(unfinished(folder)?) {
+pub fn remove_all(folder: &Path) -> io::Result<()> {
+    for path in finished_folders(folder)?.into_iter().chain(unfinished_folders(folder)?) {
         fs::remove_dir_all(path)?;
     }
     Ok(())
@@ -334,12 +334,12 @@ fn by_id(ids: &[PageId]) -> Vec<u32> {
 }
 
 /// The finished relations in a folder, oldest first.
-fn finished(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    folders(folder, |name| name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_digit()))
+fn finished_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    list_folders(folder, |name| name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Folders with such a name, in their order.
-fn folders(folder: &Path, is_meant: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+fn list_folders(folder: &Path, is_meant: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -354,3 +354,12 @@ fn folders(folder: &Path, is_meant: impl Fn(&str) -> bool) -> io::Result<Vec<Pat
     found.sort();
     Ok(found)
 }
+
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use self::{
+    DuplicateGroup as Group, GraphSizes as Sizes, MergedMetrics as Together, PageContent as PageWords,
+    PageRelations as Known, RankConvergence as Computed, RelationsLookup as Lookup,
+    RelationsOptions as RelationRules, newest_folder as newest, remove_all as discard,
+    unfinished_folders as unfinished,
+};

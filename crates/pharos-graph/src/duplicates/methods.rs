@@ -3,7 +3,7 @@
 pub(super) mod digest;
 pub(super) mod exact;
 pub(super) mod i_match;
-pub(super) mod keywords;
+pub(super) mod keyword_digest;
 pub(super) mod min_hash;
 pub(super) mod segments;
 pub(super) mod shingles;
