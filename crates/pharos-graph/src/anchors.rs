@@ -1,10 +1,11 @@
-//! What other pages call a page (锚文本), collected by target, filtered, weighed and bounded.
+//! Anchor texts (锚文本), collected by target page, filtered, weighted and bounded.
 //!
-//! An anchor counts once for each domain that uses it: a template that repeats a link on a thousand pages says it once.
-//! Anchors that fit any page (点击这里, read more) say nothing and are left out; so are bare numbers and addresses.
+//! An anchor text counts once for each domain that uses it, so that a template which repeats a link on a thousand pages
+//! counts once. Generic texts (点击这里, read more), short numbers and addresses say nothing about their target and are
+//! dropped.
 //!
-//! Anchors of all pages may take more memory than there is. They are spread over buckets by their target; a bucket
-//! that grows goes to disk, and in the end each is put in order by itself, in as many parts as its bytes ask for.
+//! Anchors of all pages may exceed memory. They are distributed over buckets by target; a bucket that exceeds its share
+//! of the memory goes to disk. At the end each bucket is aggregated separately, in as many parts as its size requires.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -12,27 +13,27 @@ use std::io::{self, BufReader, Read, Seek as _, Write as _};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-/// A longer anchor is cut, in bytes: it is no name any more, but a text.
+/// Maximum length of an anchor text in bytes; longer texts are truncated.
 pub const MAX_ANCHOR_BYTES: usize = 240;
 
-/// What is weighed with one domain of one's own, compared to ln 2 for the first domain elsewhere.
+/// Weight added if the page's same_domain domain uses the text. The first other domain adds ln 2.
 const OWN_DOMAIN_WEIGHT: f32 = 0.35;
 
-/// Different anchors of one page that are looked at; whoever links first is heard.
+/// Maximum number of distinct texts per page; the first ones are kept.
 const MAX_ANCHOR_TEXTS: usize = 1_024;
-/// Domains that are told apart for one anchor: more do not make it truer.
+/// Maximum number of domains counted for one text.
 const MAX_DOMAINS: usize = 64;
 const BUCKETS: usize = 64;
-/// Parts of one bucket at most: each may be an open file.
+/// Maximum number of parts of a bucket; each may be an open file.
 const MAX_PARTS: usize = 256;
-/// Memory that an anchor takes while it is put in order, compared to its bytes in a bucket.
+/// Memory needed to aggregate an anchor, as a multiple of its bytes in a bucket.
 const MEMORY_FACTOR: usize = 6;
 
 static GENERIC_ANCHORS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     include_str!("../data/generic_anchors.txt").lines().filter(|line| !line.starts_with('#')).collect()
 });
 
-/// An anchor as it is kept, or nothing if it does not tell what its target is about.
+/// Returns the anchor text with white space collapsed, or `None` if it says nothing about its target.
 pub fn informative_anchor(anchor: &str) -> Option<String> {
     let mut text = String::new();
     for word in anchor.split_whitespace() {
@@ -50,102 +51,103 @@ pub fn informative_anchor(anchor: &str) -> Option<String> {
     let is_address =
         plain.starts_with("http://") || plain.starts_with("https://") || plain.starts_with("www.");
     let is_letter = text.len() < 2;
-    let says_nothing =
+    let is_generic =
         plain.is_empty() || is_number || is_address || is_letter || GENERIC_ANCHORS.contains(plain.as_str());
-    (!says_nothing).then_some(text)
+    (!is_generic).then_some(text)
 }
 
-/// What a page is called, and how much that is worth.
+/// An anchor text of a page and its weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Anchor {
-    /// The words.
     pub text: String,
-    /// ln(1 + domains elsewhere that say it), and a little if its own domain does.
+    /// ln(1 + number of other domains that use the text), plus a constant if the page's same_domain domain uses it.
     pub weight: f32,
 }
 
-/// How many anchors are kept.
+/// Limits of anchor collection.
 #[derive(Clone, Debug)]
 pub struct AnchorOptions {
-    /// For one page.
+    /// Maximum number of anchors per page.
     pub max_anchors: usize,
-    /// Bytes of memory; what is more goes to disk.
+    /// Bytes of memory. Anchors beyond it go to disk.
     pub memory: usize,
-    /// Where it goes meanwhile, in files without a name.
+    /// Directory of the temporary files, which are unnamed.
     pub directory: PathBuf,
 }
 
-/// Collects anchors.
+/// Collects the anchor texts of all pages.
 pub struct AnchorCollector {
-    rules: AnchorOptions,
+    options: AnchorOptions,
     buckets: Vec<Bucket>,
 }
 
 #[derive(Default)]
 struct Bucket {
-    waiting: Vec<u8>,
+    buffer: Vec<u8>,
     file: Option<File>,
-    /// Of both.
+    /// Total bytes of `buffer` and `file`.
     bytes: usize,
 }
 
-/// One anchor of one link.
+/// The anchor text of one link.
 struct AnchorRecord<'a> {
     target: u32,
     domain: u32,
-    own: bool,
+    same_domain: bool,
     text: &'a str,
 }
 
-/// Who says one text about one page.
+/// Domains that use one text for one page.
 #[derive(Default)]
 struct AnchorSources {
     domains: HashSet<u32>,
-    own: bool,
+    same_domain: bool,
 }
 
 impl AnchorCollector {
-    /// Without anchors yet.
-    pub fn new(rules: AnchorOptions) -> Self {
-        Self { rules, buckets: (0..BUCKETS).map(|_| Bucket::default()).collect() }
+    /// Creates an empty collector.
+    pub fn new(options: AnchorOptions) -> Self {
+        Self { options, buckets: (0..BUCKETS).map(|_| Bucket::default()).collect() }
     }
 
-    /// A page of `domain` calls the page `target` so; `own` says that the target is of the same domain.
-    pub fn add(&mut self, target: u32, domain: u32, own: bool, anchor: &str) -> io::Result<()> {
+    /// Adds the anchor text of a link from a page of `domain` to the page `target`. `same_domain` marks targets of the
+    /// same domain.
+    pub fn add(&mut self, target: u32, domain: u32, same_domain: bool, anchor: &str) -> io::Result<()> {
         let Some(text) = informative_anchor(anchor) else { return Ok(()) };
         let bucket = &mut self.buckets[target as usize % BUCKETS];
-        bucket.add(&AnchorRecord { target, domain, own, text: &text }, &self.rules, BUCKETS)
+        bucket.add(&AnchorRecord { target, domain, same_domain, text: &text }, &self.options, BUCKETS)
     }
 
-    /// Hands out the anchors of every page that has some, the heaviest first. Pages come in no particular order.
+    /// Calls `each` with the anchors of every page that has some, the heaviest first. The order of pages is
+    /// unspecified.
     pub fn finish(self, mut each: impl FnMut(u32, &[Anchor]) -> io::Result<()>) -> io::Result<()> {
         for bucket in self.buckets {
-            for part in bucket.partition(&self.rules)? {
-                aggregate_part(part, self.rules.max_anchors, &mut each)?;
+            for part in bucket.partition(&self.options)? {
+                aggregate_part(part, self.options.max_anchors, &mut each)?;
             }
         }
         Ok(())
     }
 }
 
-/// Hands out what is called so in one part of a bucket.
+/// Aggregates one part of a bucket and calls `each` with the anchors of every page in it.
 fn aggregate_part(
     part: Bucket,
     max_anchors: usize,
     each: &mut impl FnMut(u32, &[Anchor]) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut pages: HashMap<u32, HashMap<String, AnchorSources>> = HashMap::new();
-    part.read(|said| {
-        let texts = pages.entry(said.target).or_default();
-        let room = texts.len() < MAX_ANCHOR_TEXTS;
-        let sayers = match texts.get_mut(said.text) {
-            Some(sayers) => sayers,
-            None if room => texts.entry(said.text.to_owned()).or_default(),
+    part.read(|record| {
+        let texts = pages.entry(record.target).or_default();
+        let has_space = texts.len() < MAX_ANCHOR_TEXTS;
+        let sources = match texts.get_mut(record.text) {
+            Some(sources) => sources,
+            None if has_space => texts.entry(record.text.to_owned()).or_default(),
             None => return Ok(()),
         };
-        sayers.own |= said.own;
-        if !said.own && sayers.domains.len() < MAX_DOMAINS {
-            sayers.domains.insert(said.domain);
+        sources.same_domain |= record.same_domain;
+        if !record.same_domain && sources.domains.len() < MAX_DOMAINS {
+            sources.domains.insert(record.domain);
         }
         Ok(())
     })?;
@@ -156,9 +158,9 @@ fn aggregate_part(
 }
 
 fn heaviest(texts: HashMap<String, AnchorSources>, count: usize) -> Vec<Anchor> {
-    let weigh = |(text, sayers): (String, AnchorSources)| {
-        let own = if sayers.own { OWN_DOMAIN_WEIGHT } else { 0.0 };
-        Anchor { text, weight: (sayers.domains.len() as f32).ln_1p() + own }
+    let weigh = |(text, sources): (String, AnchorSources)| {
+        let same_domain = if sources.same_domain { OWN_DOMAIN_WEIGHT } else { 0.0 };
+        Anchor { text, weight: (sources.domains.len() as f32).ln_1p() + same_domain }
     };
     let mut anchors: Vec<Anchor> = texts.into_iter().map(weigh).collect();
     anchors.sort_unstable_by(|one, other| {
@@ -169,35 +171,35 @@ fn heaviest(texts: HashMap<String, AnchorSources>, count: usize) -> Vec<Anchor> 
 }
 
 impl Bucket {
-    /// Takes an anchor in. So many buckets share the memory.
-    fn add(&mut self, said: &AnchorRecord<'_>, rules: &AnchorOptions, buckets: usize) -> io::Result<()> {
-        let before = self.waiting.len();
-        said.write(&mut self.waiting);
-        self.bytes += self.waiting.len() - before;
-        if self.waiting.len() > rules.memory / buckets { self.spill(rules) } else { Ok(()) }
+    /// Adds a record. `buckets` is the number of buckets that share the memory.
+    fn add(&mut self, record: &AnchorRecord<'_>, options: &AnchorOptions, buckets: usize) -> io::Result<()> {
+        let before = self.buffer.len();
+        record.write(&mut self.buffer);
+        self.bytes += self.buffer.len() - before;
+        if self.buffer.len() > options.memory / buckets { self.spill(options) } else { Ok(()) }
     }
 
-    /// The same anchors in parts by target, each small enough to be put in order within the memory.
-    fn partition(self, rules: &AnchorOptions) -> io::Result<Vec<Bucket>> {
-        let count = (self.bytes.saturating_mul(MEMORY_FACTOR) / rules.memory.max(1) + 1).min(MAX_PARTS);
+    /// Partitions the records by target, so that each part can be aggregated within the memory.
+    fn partition(self, options: &AnchorOptions) -> io::Result<Vec<Bucket>> {
+        let count = (self.bytes.saturating_mul(MEMORY_FACTOR) / options.memory.max(1) + 1).min(MAX_PARTS);
         if count == 1 {
             return Ok(vec![self]);
         }
         let mut parts: Vec<Bucket> = (0..count).map(|_| Bucket::default()).collect();
-        self.read(|said| {
-            let part = &mut parts[said.target as usize / BUCKETS % count];
-            part.add(&said, rules, count)
+        self.read(|record| {
+            let part = &mut parts[record.target as usize / BUCKETS % count];
+            part.add(&record, options, count)
         })?;
         Ok(parts)
     }
 
-    fn spill(&mut self, rules: &AnchorOptions) -> io::Result<()> {
+    fn spill(&mut self, options: &AnchorOptions) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
-            None => self.file.insert(tempfile::tempfile_in(&rules.directory)?),
+            None => self.file.insert(tempfile::tempfile_in(&options.directory)?),
         };
-        file.write_all(&self.waiting)?;
-        self.waiting.clear();
+        file.write_all(&self.buffer)?;
+        self.buffer.clear();
         Ok(())
     }
 
@@ -206,7 +208,7 @@ impl Bucket {
             file.rewind()?;
             read_all(&mut BufReader::new(file), &mut each)?;
         }
-        read_all(&mut self.waiting.as_slice(), &mut each)
+        read_all(&mut self.buffer.as_slice(), &mut each)
     }
 }
 
@@ -214,7 +216,7 @@ impl AnchorRecord<'_> {
     fn write(&self, out: &mut Vec<u8>) {
         out.extend(self.target.to_le_bytes());
         out.extend(self.domain.to_le_bytes());
-        out.push(u8::from(self.own));
+        out.push(u8::from(self.same_domain));
         out.push(self.text.len() as u8);
         out.extend(self.text.as_bytes());
     }
@@ -233,11 +235,14 @@ fn read_all(
         }
         let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let Some(text) = text.get_mut(..usize::from(head[9])) else {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "an anchor without an end"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "anchor record exceeds the maximum length",
+            ));
         };
         input.read_exact(text)?;
         let text = str::from_utf8(text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-        each(AnchorRecord { target: number(0), domain: number(4), own: head[8] != 0, text })?;
+        each(AnchorRecord { target: number(0), domain: number(4), same_domain: head[8] != 0, text })?;
     }
 }
 
@@ -249,12 +254,12 @@ pub use self::informative_anchor as telling;
 mod tests {
     use super::*;
 
-    fn collected(memory: usize, said: &[(u32, u32, bool, &str)]) -> HashMap<u32, Vec<Anchor>> {
+    fn collected(memory: usize, record: &[(u32, u32, bool, &str)]) -> HashMap<u32, Vec<Anchor>> {
         let dir = tempfile::tempdir().unwrap();
-        let rules = AnchorOptions { max_anchors: 2, memory, directory: dir.path().to_owned() };
-        let mut collector = AnchorCollector::new(rules);
-        for (target, domain, own, text) in said {
-            collector.add(*target, *domain, *own, text).unwrap();
+        let options = AnchorOptions { max_anchors: 2, memory, directory: dir.path().to_owned() };
+        let mut collector = AnchorCollector::new(options);
+        for (target, domain, same_domain, text) in record {
+            collector.add(*target, *domain, *same_domain, text).unwrap();
         }
         let mut found = HashMap::new();
         collector
@@ -282,34 +287,34 @@ mod tests {
     #[test]
     fn a_bucket_is_put_in_order_in_as_many_parts_as_its_bytes_ask_for() {
         let dir = tempfile::tempdir().unwrap();
-        let rules = AnchorOptions { max_anchors: 2, memory: 10_000, directory: dir.path().to_owned() };
+        let options = AnchorOptions { max_anchors: 2, memory: 10_000, directory: dir.path().to_owned() };
         let mut bucket = Bucket::default();
         for number in 0..1_000 {
-            let said = AnchorRecord {
+            let record = AnchorRecord {
                 target: number * BUCKETS as u32,
                 domain: 1,
-                own: false,
+                same_domain: false,
                 text: "harbour lights",
             };
-            bucket.add(&said, &rules, BUCKETS).unwrap();
+            bucket.add(&record, &options, BUCKETS).unwrap();
         }
         assert_eq!(bucket.bytes, 24_000);
-        let parts = bucket.partition(&rules).unwrap();
+        let parts = bucket.partition(&options).unwrap();
         assert_eq!(parts.len(), 15);
         assert!(
-            parts.iter().all(|part| part.bytes * MEMORY_FACTOR <= rules.memory),
-            "none is larger than that"
+            parts.iter().all(|part| part.bytes * MEMORY_FACTOR <= options.memory),
+            "every part fits the memory"
         );
         assert_eq!(parts.iter().map(|part| part.bytes).sum::<usize>(), 24_000);
     }
 
     #[test]
     fn what_one_site_repeats_counts_once_and_many_sites_more() {
-        let mut said: Vec<(u32, u32, bool, &str)> = vec![(7, 0, true, "Our best lamps"); 1_000];
-        said.extend((1..4).map(|domain| (7, domain, false, "lamps")));
-        said.extend([(7, 1, false, "lamps"), (7, 1, false, "a shop"), (8, 2, false, "harbour")]);
+        let mut record: Vec<(u32, u32, bool, &str)> = vec![(7, 0, true, "Our best lamps"); 1_000];
+        record.extend((1..4).map(|domain| (7, domain, false, "lamps")));
+        record.extend([(7, 1, false, "lamps"), (7, 1, false, "a shop"), (8, 2, false, "harbour")]);
         for memory in [0, 1 << 20] {
-            let found = collected(memory, &said);
+            let found = collected(memory, &record);
             let texts: Vec<&str> = found[&7].iter().map(|anchor| anchor.text.as_str()).collect();
             assert_eq!(texts, ["lamps", "a shop"]);
             assert_eq!(found[&7][0].weight, 3f32.ln_1p());

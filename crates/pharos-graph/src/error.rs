@@ -1,84 +1,48 @@
-//! What can go wrong in this room.
+//! The error type of this crate.
 
 use std::path::PathBuf;
 
-/// Why a graph or a figure of it could not be made.
+/// An error of building, loading or analysing the link graph.
 #[derive(Debug, thiserror::Error)]
 pub enum GraphError {
-    /// A link names a page that the graph does not have.
-    #[error("a link names page {page}, but there are only {pages} pages")]
-    NoSuchPage {
-        /// The number in the link.
-        page: u32,
-        /// How many pages there are.
-        pages: u32,
-    },
-    /// More links than the rules allow.
-    #[error("more than {limit} links; raise the limit or leave pages out")]
-    TooManyLinks {
-        /// [`GraphOptions::max_links`](crate::web::GraphOptions::max_links).
-        limit: u64,
-    },
-    /// A table handed in does not fit the graph.
-    #[error("the table of {table} has {found} entries, but {expected} are needed")]
-    TableLength {
-        /// What the table holds.
-        table: &'static str,
-        /// Its length.
-        found: usize,
-        /// The length it should have.
-        expected: usize,
-    },
-    /// A table points outside the table it points into.
-    #[error("entry {entry} of the table of {table} is {value}, but only numbers below {limit} exist")]
+    /// A link names a page number that the graph does not have.
+    #[error("link to page {page} is out of range: the graph has {pages} pages")]
+    NoSuchPage { page: u32, pages: u32 },
+    /// There are more links than [`GraphOptions::max_links`](crate::web::GraphOptions::max_links).
+    #[error("more than {limit} links: raise the limit or leave pages out")]
+    TooManyLinks { limit: u64 },
+    /// The length of a table does not match the graph.
+    #[error("table of {table} has {found} entries instead of {expected}")]
+    TableLength { table: &'static str, found: usize, expected: usize },
+    /// An entry of a table is out of range of the table it refers to.
+    #[error("entry {entry} of the table of {table} is {value}: it must be below {limit}")]
     TableEntry {
-        /// What the table holds.
         table: &'static str,
-        /// Where.
         entry: usize,
-        /// What stands there.
         value: u32,
-        /// The first number that does not exist.
+        /// Exclusive upper bound of valid entries.
         limit: usize,
     },
-    /// A rule has a value with which nothing can be computed.
-    #[error("{rule} is {value}, but must be {allowed}")]
-    InvalidOption {
-        /// The name of the rule.
-        rule: &'static str,
-        /// Its value.
-        value: f64,
-        /// What it may be.
-        allowed: &'static str,
-    },
-    /// The figures would take more memory than given.
-    #[error("{what} would take {needed} bytes of memory, but the budget is {budget}")]
-    Memory {
-        /// What was to be computed.
-        what: &'static str,
-        /// Bytes it would take.
-        needed: u64,
-        /// Bytes it may take.
-        budget: u64,
-    },
-    /// Texts came after the first link, when copies were told apart already.
-    #[error("all texts must be told before the first link")]
+    /// An option has a value that the computation cannot use.
+    #[error("invalid {option} {value}: it must be {allowed}")]
+    InvalidOption { option: &'static str, value: f64, allowed: &'static str },
+    /// The computation needs more memory than its budget.
+    #[error("{computation} needs {needed} bytes of memory, but the budget is {budget}")]
+    Memory { computation: &'static str, needed: u64, budget: u64 },
+    /// A text was added after the first link, when duplicates had been grouped already.
+    #[error("all texts must be added before the first link")]
     TextsAfterLinks,
-    /// What is kept on disk could not be written or read.
-    #[error("the graph could not be kept on disk")]
+    /// A file of the graph could not be read or written.
+    #[error("cannot read or write the graph")]
     Disk(#[from] std::io::Error),
-    /// There is no graph yet.
-    #[error("there is no graph in {}: `pharos graph build` makes one", path.display())]
-    NotBuilt {
-        /// Where it would be.
-        path: PathBuf,
-    },
-    /// A saved graph cannot be used.
-    #[error("{} {problem}: `pharos graph build` makes it again", path.display())]
+    /// No graph has been built yet.
+    #[error("there is no graph in {}: run `pharos graph build`", path.display())]
+    NotBuilt { path: PathBuf },
+    /// A stored graph is damaged or of another version.
+    #[error("{} {problem}: run `pharos graph build`", path.display())]
     Unusable {
-        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Predicate that follows the path in the message, such as "is damaged".
         problem: &'static str,
     },
 }

@@ -1,11 +1,13 @@
-//! What the web says about every page, together: numbers, links, ranks, anchors and copies, made from the pages of a
-//! library by a [`RelationsBuilder`], kept in a folder of the data directory, and read back from there.
+//! Relations of every page: numbers, links, ranks, anchors, duplicates and mirrors.
+//!
+//! A [`RelationsBuilder`] builds them from the pages of a library and stores them in a folder of the data directory.
+//! [`Relations`] loads all tables; [`RelationsLookup`] reads single pages from disk.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use pharos_core::{LibraryPosition, PageUrl};
 //! use pharos_graph::Relations;
-//! use pharos_graph::relations::{RelationsOptions, RelationsBuilder};
+//! use pharos_graph::relations::{RelationsBuilder, RelationsOptions};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let mut builder = RelationsBuilder::begin(folder.path(), RelationsOptions::default())?;
@@ -21,11 +23,11 @@
 //! ```
 //!
 //! # Invariants
-//! * Every page that was fetched and every page that is linked has a number, in the order in which they were heard of. A
-//!   redirect has none: who links to it links to where it leads. Who links to a page that names another of its domain
-//!   as the right one, and is seen to be its copy, links to that.
-//! * A folder holds the newest finished relations; whoever reads them reads on when newer ones come.
-//! * What is read back is checked: no number leads outside its table, whatever the file says.
+//! * Every fetched page and every linked page has a number, in the order of first occurrence. A redirecting address has
+//!   none: links to it count for its target. Links to a page that declares a canonical address of its domain, and is
+//!   verified as a copy of it, count for the canonical page.
+//! * A folder holds the newest finished build. Readers of an older build can continue to read it.
+//! * Loaded tables are checked: no number is out of range, whatever the file contains.
 
 mod builder;
 mod copy_detection;
@@ -62,10 +64,10 @@ const URLS: &str = "urls";
 const ANCHORS: &str = "anchors";
 const ROWS: &str = "rows";
 
-/// Redirects, and canonical addresses, that are followed in a row.
+/// Maximum length of a chain of redirects or canonical addresses.
 const MAX_HOPS: usize = 16;
 
-/// What the web says about every page.
+/// The results of link analysis and duplicate detection for all pages.
 #[derive(Debug)]
 pub struct Relations {
     to: LibraryPosition,
@@ -77,7 +79,7 @@ pub struct Relations {
     hidden: HiddenPages,
 }
 
-/// What operators took out since: nothing of it is told, although it still stands in the tables.
+/// Pages and sites that operators removed after the build. Lookups skip them, although the tables still contain them.
 #[derive(Debug, Default)]
 struct HiddenPages {
     pages: HashSet<PageId>,
@@ -94,31 +96,31 @@ impl HiddenPages {
     }
 }
 
-/// What is known of each page.
+/// Columns with one entry per page.
 #[derive(Debug)]
 struct PageTable {
     ids: Vec<PageId>,
-    /// All numbers, by rising id.
+    /// All page numbers, by ascending id.
     by_id: Vec<u32>,
-    /// Addresses that lead elsewhere, by rising id.
+    /// Redirecting addresses with their target pages, by ascending id.
     redirects: Vec<(PageId, u32)>,
     fetched: Vec<bool>,
     urls: StringFileReader,
     anchors: StringFileReader,
-    /// In the form whose mean is 1.
+    /// PageRank on the scale with mean 1.
     page_rank: Vec<f64>,
     link_weight: Vec<f32>,
     counts: Vec<LinkCounts>,
 }
 
-/// Sites and the domains they belong to.
+/// Sites and their domains.
 #[derive(Debug)]
 struct SiteTable {
     names: Vec<SiteName>,
     of_page: Vec<u32>,
-    /// The domain of each site.
+    /// Domain of each site.
     domains: Vec<u32>,
-    /// In the form whose mean is 1.
+    /// Site rank on the scale with mean 1.
     rank: Vec<f64>,
 }
 
@@ -128,25 +130,23 @@ impl SiteTable {
     }
 }
 
-/// GraphSizes at a glance.
+/// Sizes of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct GraphSizes {
-    /// Pages with a number.
+    /// Numbered pages.
     pub pages: u64,
-    /// Of these, pages that were fetched.
+    /// Numbered pages that were fetched.
     pub fetched: u64,
-    /// Links between them.
     pub links: u64,
-    /// Their sites.
     pub sites: u64,
-    /// Their registrable domains.
+    /// Registrable domains.
     pub domains: u64,
 }
 
 impl Relations {
-    /// The newest relations in a folder.
+    /// Opens the newest relations in a folder.
     pub fn open(folder: &Path) -> Result<Self, GraphError> {
-        // Newer ones may take the place of these between looking and opening: then there are others to look at.
+        // A newer build may replace these files between listing and opening them; then the listing is repeated.
         for _ in 0..8 {
             let Some(newest) = finished_folders(folder)?.pop() else { break };
             match Self::open_at(&newest) {
@@ -164,8 +164,8 @@ impl Relations {
             ids: loaded.ids,
             redirects: loaded.redirects,
             fetched: loaded.fetched,
-            urls: StringFileReader::open(&path.join(URLS), loaded.url_places)?,
-            anchors: StringFileReader::open(&path.join(ANCHORS), loaded.anchor_places)?,
+            urls: StringFileReader::open(&path.join(URLS), loaded.url_offsets)?,
+            anchors: StringFileReader::open(&path.join(ANCHORS), loaded.anchor_offsets)?,
             page_rank: loaded.page_rank,
             link_weight: loaded.link_weight,
             counts: loaded.counts,
@@ -182,63 +182,63 @@ impl Relations {
         })
     }
 
-    /// Up to where of the library pages are known.
+    /// Returns the library position up to which pages are included.
     pub fn to(&self) -> LibraryPosition {
         self.to
     }
 
-    /// When they were built, in seconds since 1970.
+    /// Returns the build time in Unix seconds.
     pub fn built(&self) -> i64 {
         self.built
     }
 
-    /// How much there is.
+    /// Returns the sizes of the graph.
     pub fn sizes(&self) -> GraphSizes {
         GraphSizes {
             pages: u64::from(self.graph.pages()),
             fetched: self.pages.fetched.iter().filter(|fetched| **fetched).count() as u64,
             links: self.graph.links(),
             sites: self.sites.names.len() as u64,
-            domains: self.sites.places().map_or(0, |places| u64::from(places.domains())),
+            domains: self.sites.places().map_or(0, |page_sites| u64::from(page_sites.domains())),
         }
     }
 
-    /// Who links to whom.
+    /// Returns the link graph.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// Which page belongs to which site and domain.
+    /// Returns the assignment of pages to sites and domains.
     pub fn places(&self) -> Result<PageSites<'_>, GraphError> {
         self.sites.places()
     }
 
-    /// The names of all sites, by their numbers.
+    /// Returns the names of all sites, by site number.
     pub fn sites(&self) -> &[SiteName] {
         &self.sites.names
     }
 
-    /// Tells nothing of this page any more.
+    /// Hides a page from lookups.
     pub fn hide_page(&mut self, id: PageId) {
         self.hidden.pages.insert(id);
     }
 
-    /// Tells nothing of the pages of this site any more.
+    /// Hides all pages of a site from lookups.
     pub fn hide_site(&mut self, site: SiteId) {
         self.hidden.sites.insert(site);
     }
 
-    /// Was the page, or its site, hidden? The graph and the tables by number have it all the same.
+    /// Returns `true` if the page or its site is hidden. The graph and tables by page number still contain it.
     pub fn is_hidden(&self, page: u32) -> bool {
         !self.hidden.is_empty() && self.hidden.contains(self.id(page))
     }
 
-    /// Was the site hidden?
+    /// Returns `true` if the site is hidden.
     pub fn is_site_hidden(&self, site: u32) -> bool {
         self.hidden.sites.contains(&self.sites.names[site as usize].id())
     }
 
-    /// The number of a page, or of the page that it leads to; none of what is hidden.
+    /// Returns the number of a page, or of the page it redirects to. Returns `None` if the page is unknown or hidden.
     pub fn number(&self, id: PageId) -> Option<u32> {
         if self.hidden.contains(id) {
             return None;
@@ -247,59 +247,59 @@ impl Relations {
         let own = pages.by_id.binary_search_by_key(&id, |number| pages.ids[*number as usize]);
         let redirect = || pages.redirects.binary_search_by_key(&id, |(from, _)| *from);
         let number = match own {
-            Ok(place) => Some(pages.by_id[place]),
-            Err(_) => redirect().ok().map(|place| pages.redirects[place].1),
+            Ok(index) => Some(pages.by_id[index]),
+            Err(_) => redirect().ok().map(|index| pages.redirects[index].1),
         };
         number.filter(|page| !self.is_hidden(*page))
     }
 
-    /// The id of a page.
+    /// Returns the id of a page.
     pub fn id(&self, page: u32) -> PageId {
         self.pages.ids[page as usize]
     }
 
-    /// The address of a page.
+    /// Returns the address of a page.
     pub fn url(&self, page: u32) -> Result<String, GraphError> {
         Ok(self.pages.urls.get(page)?)
     }
 
-    /// Was the page fetched, or is it only known from links?
+    /// Returns `true` if the page was fetched, `false` if it is known only from links.
     pub fn is_fetched(&self, page: u32) -> bool {
         self.pages.fetched[page as usize]
     }
 
-    /// Links from and to a page.
+    /// Returns the link counts of a page.
     pub fn counts(&self, page: u32) -> LinkCounts {
         self.pages.counts[page as usize]
     }
 
-    /// PageRank of every page, in the books' un-normalised form: the mean is 1.
+    /// Returns the PageRank of every page, on the scale with mean 1.
     pub fn page_ranks(&self) -> &[f64] {
         &self.pages.page_rank
     }
 
-    /// Rank of every site among the sites, in the same form.
+    /// Returns the rank of every site, on the same scale.
     pub fn site_ranks(&self) -> &[f64] {
         &self.sites.rank
     }
 
-    /// The site of a page.
+    /// Returns the site of a page.
     pub fn site(&self, page: u32) -> u32 {
         self.sites.of_page[page as usize]
     }
 
-    /// In-links from elsewhere with compensation for new pages, from 0 to 1; see [`link_weight`](crate::rank::link_weight).
+    /// Returns the link weight of a page, from 0 to 1; see [`link_weight`](crate::rank::link_weight).
     pub fn link_weight(&self, page: u32) -> f32 {
         self.pages.link_weight[page as usize]
     }
 
-    /// What others call the page, the heaviest first.
+    /// Returns the anchor texts of a page, the heaviest first.
     pub fn anchors(&self, page: u32) -> Result<Vec<Anchor>, GraphError> {
         Ok(parse_anchors(&self.pages.anchors.get(page)?))
     }
 }
 
-/// Anchors as they stand in their file: a line for each.
+/// Parses stored anchors: one line each, weight and text.
 fn parse_anchors(text: &str) -> Vec<Anchor> {
     let anchor = |line: &str| {
         let (weight, text) = line.split_once(' ')?;
@@ -308,17 +308,17 @@ fn parse_anchors(text: &str) -> Vec<Anchor> {
     text.lines().filter_map(anchor).collect()
 }
 
-/// The folder of the newest finished relations; it never changes, but newer ones take its place.
+/// Returns the folder of the newest finished build. Its files never change; a newer build replaces the folder.
 pub fn newest_folder(folder: &Path) -> io::Result<Option<PathBuf>> {
     Ok(finished_folders(folder)?.pop())
 }
 
-/// Folders that a build which did not end left behind, or which is at work now.
+/// Returns the folders of builds that are running or were interrupted.
 pub fn unfinished_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     list_folders(folder, |name| name.starts_with("building-"))
 }
 
-/// Removes all that stands in a folder of relations. Who has them open reads on.
+/// Removes all builds, finished or not. Processes that have one open can continue to read it.
 pub fn remove_all(folder: &Path) -> io::Result<()> {
     for path in finished_folders(folder)?.into_iter().chain(unfinished_folders(folder)?) {
         fs::remove_dir_all(path)?;
@@ -326,20 +326,20 @@ pub fn remove_all(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// All numbers, by rising id.
+/// Returns all page numbers, by ascending id.
 fn by_id(ids: &[PageId]) -> Vec<u32> {
     let mut numbers: Vec<u32> = (0..ids.len() as u32).collect();
     numbers.sort_unstable_by_key(|number| ids[*number as usize]);
     numbers
 }
 
-/// The finished relations in a folder, oldest first.
+/// Returns the folders of finished builds, oldest first.
 fn finished_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     list_folders(folder, |name| name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Folders with such a name, in their order.
-fn list_folders(folder: &Path, is_meant: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+/// Returns the sub-folders whose names match, sorted.
+fn list_folders(folder: &Path, matches_name: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -347,7 +347,7 @@ fn list_folders(folder: &Path, is_meant: impl Fn(&str) -> bool) -> io::Result<Ve
     let mut found = Vec::new();
     for entry in entries {
         let entry = entry?;
-        if entry.file_name().to_str().is_some_and(&is_meant) {
+        if entry.file_name().to_str().is_some_and(&matches_name) {
             found.push(entry.path());
         }
     }

@@ -1,5 +1,4 @@
-//! What the web looks like: degrees and their power law, the bow-tie, how far pages are apart, and whether neighbours
-//! speak of the same things.
+//! Statistics of the link graph: degrees and their power law, the bow-tie, distances, and topical locality.
 
 mod bow_tie;
 mod degrees;

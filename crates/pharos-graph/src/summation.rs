@@ -1,40 +1,40 @@
-//! Sums whose rounding error does not grow with their length.
+//! Floating-point sums whose rounding error does not grow with their length.
 
-/// Compensated summation (Neumaier 1974): the error is about one rounding of the result, however many terms.
+/// Compensated summation (Neumaier 1974). The error is about one rounding of the result, for any number of terms.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CompensatedSum {
     sum: f64,
-    lost: f64,
+    compensation: f64,
 }
 
 impl CompensatedSum {
     pub(crate) fn add(&mut self, term: f64) {
         let sum = self.sum + term;
-        self.lost +=
+        self.compensation +=
             if self.sum.abs() >= term.abs() { (self.sum - sum) + term } else { (term - sum) + self.sum };
         self.sum = sum;
     }
 
     pub(crate) fn value(self) -> f64 {
-        self.sum + self.lost
+        self.sum + self.compensation
     }
 }
 
-/// The sum of all terms.
+/// Returns the compensated sum of all terms.
 pub(crate) fn sum(terms: impl IntoIterator<Item = f64>) -> f64 {
     let mut total = CompensatedSum::default();
     terms.into_iter().for_each(|term| total.add(term));
     total.value()
 }
 
-/// Terms of a row that are added plainly before they join the compensated sum.
+/// Number of terms added without compensation.
 const BLOCK: usize = 1024;
 
-/// Roundings that a term of [`gather`] goes through at most, generously counted.
+/// Upper bound on the roundings that a term of [`gather`] goes through.
 pub(crate) const GATHER_ROUNDINGS: f64 = (BLOCK / 4 + 8) as f64;
 
-/// The sum of `values` at the places in `row`: four sums side by side in blocks, blocks compensated. As fast as a plain
-/// loop, and the error does not grow with the row.
+/// Returns the sum of `values[i]` for all `i` in `row`. Blocks are summed in four lanes, and block sums are added with
+/// compensation. As fast as a plain loop, and the error does not grow with the row.
 pub(crate) fn gather(row: &[u32], values: &[f64]) -> f64 {
     if row.len() <= BLOCK {
         return gather_block(row, values);
@@ -50,16 +50,16 @@ fn gather_block(row: &[u32], values: &[f64]) -> f64 {
             sums[lane] += values[four[lane] as usize];
         }
     }
-    let rest: f64 = rest.iter().map(|&place| values[place as usize]).sum();
+    let rest: f64 = rest.iter().map(|&index| values[index as usize]).sum();
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
-/// Terms of a row that are added in singles.
+/// Number of terms added in `f32`.
 const F32_BLOCK: usize = 256;
 
-/// As [`gather`], in singles: off by a few roundings of a single, however long the row.
+/// Like [`gather`] for `f32` values: the error is a few `f32` roundings for any length of the row.
 pub(crate) fn gather_f32(row: &[u32], values: &[f32]) -> f64 {
-    let of_block = |block: &[u32]| {
+    let sum_block = |block: &[u32]| {
         let (eights, rest) = block.as_chunks::<8>();
         let mut sums = [0.0f32; 8];
         for eight in eights {
@@ -67,14 +67,14 @@ pub(crate) fn gather_f32(row: &[u32], values: &[f32]) -> f64 {
                 sums[lane] += values[eight[lane] as usize];
             }
         }
-        let rest: f32 = rest.iter().map(|&place| values[place as usize]).sum();
+        let rest: f32 = rest.iter().map(|&index| values[index as usize]).sum();
         let halves: [f32; 4] = std::array::from_fn(|lane| sums[lane] + sums[lane + 4]);
         f64::from((halves[0] + halves[1]) + (halves[2] + halves[3]) + rest)
     };
     if row.len() <= F32_BLOCK {
-        return of_block(row);
+        return sum_block(row);
     }
-    row.chunks(F32_BLOCK).map(of_block).sum()
+    row.chunks(F32_BLOCK).map(sum_block).sum()
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! The graph of pages, and the graph of sites made from it.
+//! The link graph of pages, and the link graph of sites derived from it.
 //!
-//! **In:** links as pairs of numbers, in any order, as often as they come. **Out:** a [`Graph`] in compressed sparse
-//! rows: for every page the sorted pages it links to, and the sorted pages that link to it.
+//! Links come in as pairs of page numbers, in any order and with repetitions. A [`Graph`] stores them as compressed
+//! sparse rows (CSR): for every page the sorted pages it links to, and the sorted pages that link to it.
 //!
-//! [`GraphBuilder`] sorts within a memory budget: what does not fit goes to disk in sorted runs, which are merged in
-//! the end. Numbers of links are 64 bits wide, numbers of pages 32.
+//! [`GraphBuilder`] sorts within a memory budget. Links beyond the budget go to disk in sorted runs, which are merged
+//! at the end. Link counts are 64 bits wide, page numbers 32.
 
 mod builder;
 mod sites;
@@ -19,7 +19,7 @@ pub(crate) use self::traversal::mark_reachable;
 pub use self::traversal::{Direction, UNREACHED, bfs_distances};
 use crate::GraphError;
 
-/// One direction of a graph: the neighbours of page `p` are `neighbours[starts[p]..starts[p + 1]]`, in rising order.
+/// One direction of a graph. The neighbours of page `p` are `neighbours[starts[p]..starts[p + 1]]`, in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Adjacency {
     starts: Vec<u64>,
@@ -35,13 +35,13 @@ impl Adjacency {
         }
     }
 
-    /// The neighbours of each of these pages: faster than asking for one row after the other.
+    /// Returns the rows of a range of pages; faster than calling [`row`](Self::row) for each page.
     fn rows(&self, pages: Range<usize>) -> impl Iterator<Item = &[u32]> {
         let ends = self.starts[pages.start..=pages.end].windows(2);
         ends.map(|row| &self.neighbours[row[0] as usize..row[1] as usize])
     }
 
-    /// The same links seen from the other end. Adjacency come out sorted because sources are visited in order.
+    /// Returns the transposed graph. Its rows are sorted because source pages are visited in order.
     fn reversed(&self) -> Self {
         let pages = self.starts.len() - 1;
         let mut starts = vec![0u64; pages + 1];
@@ -55,16 +55,16 @@ impl Adjacency {
         let mut neighbours = vec![0u32; self.neighbours.len()];
         for page in 0..pages as u32 {
             for &target in self.row(page) {
-                let place = &mut free[target as usize];
-                neighbours[*place as usize] = page;
-                *place += 1;
+                let slot = &mut free[target as usize];
+                neighbours[*slot as usize] = page;
+                *slot += 1;
             }
         }
         Self { starts, neighbours }
     }
 }
 
-/// Links between pages, readable from both ends (a directed graph; 正向链接 and 反向链接).
+/// A directed graph of links between pages, readable from both ends (正向链接 and 反向链接).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
     out: Adjacency,
@@ -72,20 +72,20 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// A graph of `pages` pages from links as they come; see [`GraphBuilder`] for links that arrive over time.
+    /// Builds a graph of `pages` pages from an iterator of links. Use [`GraphBuilder`] for links that arrive over time.
     pub fn from_links(
         pages: u32,
         links: impl IntoIterator<Item = (u32, u32)>,
-        rules: GraphOptions,
+        options: GraphOptions,
     ) -> Result<Self, GraphError> {
-        let mut builder = GraphBuilder::new(rules);
+        let mut builder = GraphBuilder::new(options);
         for (from, to) in links {
             builder.add(from, to)?;
         }
         builder.finish(pages)
     }
 
-    /// From the number of links of every page, and the pages they lead to, row by row; nothing if they do not fit.
+    /// Rebuilds a graph from out-degrees and concatenated rows. Returns `None` if they do not match.
     pub(crate) fn from_parts(degrees: &[u32], neighbours: Vec<u32>) -> Option<Self> {
         let mut starts = Vec::with_capacity(degrees.len() + 1);
         let mut start = 0;
@@ -104,38 +104,38 @@ impl Graph {
         Self { out, into }
     }
 
-    /// How many pages there are, with links or without.
+    /// Returns the number of pages, including pages without links.
     pub fn pages(&self) -> u32 {
         (self.out.starts.len() - 1) as u32
     }
 
-    /// How many links there are.
+    /// Returns the number of links.
     pub fn links(&self) -> u64 {
         self.out.neighbours.len() as u64
     }
 
-    /// The pages that this page links to, in rising order.
+    /// Returns the pages that `page` links to, in ascending order.
     pub fn links_from(&self, page: u32) -> &[u32] {
         self.out.row(page)
     }
 
-    /// The pages that link to this page, in rising order.
+    /// Returns the pages that link to `page`, in ascending order.
     pub fn links_to(&self, page: u32) -> &[u32] {
         self.into.row(page)
     }
 
-    /// [`links_to`](Self::links_to) of each of these pages.
+    /// Returns [`links_to`](Self::links_to) of each page of a range.
     pub(crate) fn rows_to(&self, pages: Range<usize>) -> impl Iterator<Item = &[u32]> {
         self.into.rows(pages)
     }
 
-    /// Does one page link to the other?
+    /// Returns `true` if page `from` links to page `to`.
     pub fn has_link(&self, from: u32, to: u32) -> bool {
         self.links_from(from).binary_search(&to).is_ok()
     }
 
-    /// Cuts the pages into parts of about equal work when the links to (or from) every page are read. The cut depends
-    /// on the graph alone, never on the number of threads, so that sums by parts come out the same everywhere.
+    /// Splits the pages into ranges of about equal work for reading the links to (or from) every page. The ranges
+    /// depend on the graph alone, never on the number of threads, so that partial sums are reproducible.
     pub(crate) fn parts(&self, direction: Direction) -> Vec<Range<usize>> {
         const WORK: u64 = 1 << 16;
         let starts = match direction {
@@ -158,7 +158,7 @@ impl Graph {
     }
 }
 
-/// Cuts a table with `width` entries for each page where [`Graph::parts`] cuts the pages.
+/// Splits a table with `width` entries per page along the ranges of [`Graph::parts`].
 pub(crate) fn split_table<'table, T>(
     mut table: &'table mut [T],
     parts: &[Range<usize>],

@@ -41,7 +41,7 @@ pub struct MirrorPair {
 pub fn mirror_pairs(
     groups: &DuplicateGroups,
     facts: &[PageAttributes],
-    rule: &MirrorOptions,
+    options: &MirrorOptions,
 ) -> Vec<MirrorPair> {
     let site = |page: u32| facts.get(page as usize).map(|facts| facts.site);
     let mut contents: HashMap<u32, u32> = HashMap::new();
@@ -79,7 +79,7 @@ pub fn mirror_pairs(
             let share = f64::from(common) / f64::from(contents(one).min(contents(other)).max(1));
             MirrorPair { one, other, common, share }
         })
-        .filter(|pair| pair.common >= rule.min_contents && pair.share >= rule.share)
+        .filter(|pair| pair.common >= options.min_contents && pair.share >= options.share)
         .collect();
     pairs.sort_unstable_by_key(|pair| (pair.one, pair.other));
     pairs

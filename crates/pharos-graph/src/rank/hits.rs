@@ -1,8 +1,8 @@
-//! Hubs and authorities (HITS, Kleinberg 1999) among the results of one query and the pages around them.
+//! Hubs and authorities (HITS; Kleinberg 1999) among the results of one query and their neighbours.
 //!
-//! A good hub (目录型) links to good authorities (权威性), a good authority is linked from good hubs: authority
-//! x(p) = Σ y(q) over q → p, hub y(p) = Σ x(q) over p → q. Every round computes both anew from the values of the round
-//! before and brings them to length one; the printed listing of 《走进搜索引擎》 adds to the old values, which diverge.
+//! A good hub (目录型) links to good authorities, and a good authority (权威性) is linked from good hubs: authority x(p) = Σ
+//! y(q) over q → p, hub y(p) = Σ x(q) over p → q. Every round computes both from the values of the previous round and
+//! normalises them to length one. The listing printed in 《走进搜索引擎》 adds to the old values instead, which diverges.
 
 use std::collections::HashSet;
 
@@ -10,18 +10,18 @@ use crate::GraphError;
 use crate::summation::sum;
 use crate::web::{Graph, PageSites};
 
-/// How large the base_set is and when rounds end.
+/// Options for HITS: size of the base set and stopping rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HitsOptions {
-    /// Results of the query that are taken, best first: 200 in the book.
+    /// Size of the root set, the best results of the query. The book uses 200.
     pub max_root: usize,
-    /// Pages of the base_set at most: 1,000 to 5,000 in the book.
+    /// Maximum size of the base set. The book uses 1,000 to 5,000.
     pub max_pages: usize,
-    /// Neighbours that one result brings in each direction, spread over all it has: 50 in Kleinberg's work.
+    /// Maximum number of neighbours per result and direction, sampled evenly. Kleinberg uses 50.
     pub max_neighbours: usize,
-    /// Rounds end when no value changes by more.
+    /// Iteration stops when no value changes by more than this.
     pub tolerance: f64,
-    /// Rounds at most.
+    /// Maximum number of iterations.
     pub max_rounds: u32,
 }
 
@@ -31,38 +31,41 @@ impl Default for HitsOptions {
     }
 }
 
-/// Both values of every page of a base_set.
+/// Hub and authority scores of the pages of a base set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HitsScores {
-    /// The pages, in rising order.
+    /// The pages of the base set, in ascending order.
     pub pages: Vec<u32>,
-    /// Authority of each of them; squares sum to one, or all are 0 where nothing is linked.
+    /// Authority of each page. Squares sum to one, or all are 0 if there are no links.
     pub authority: Vec<f64>,
-    /// Hub value of each of them, likewise.
+    /// Hub score of each page, normalised like `authority`.
     pub hub: Vec<f64>,
-    /// Rounds it took.
+    /// Number of iterations.
     pub rounds: u32,
 }
 
-/// Results of a query (the root set) and their neighbours, in rising order. When there is not room for all, every
-/// result brings its neighbours in turn, so that none crowds out the others. With `places`, neighbours of the same domain,
-/// whose links do not count, take nobody's room. Numbers that are no pages are left out.
+/// Returns the base set: the results of a query (the root set) and their neighbours, in ascending order.
+///
+/// If not all neighbours fit, the results contribute one neighbour each in turn, so that none crowds out the others.
+/// With `page_sites`, neighbours of the same domain are left out, because their links do not count. Invalid page
+/// numbers are skipped.
 pub fn base_set(
     graph: &Graph,
     results: &[u32],
-    places: Option<PageSites<'_>>,
-    rules: HitsOptions,
+    page_sites: Option<PageSites<'_>>,
+    options: HitsOptions,
 ) -> Vec<u32> {
-    let root = results.iter().copied().filter(|&page| page < graph.pages()).take(rules.max_root);
+    let root = results.iter().copied().filter(|&page| page < graph.pages()).take(options.max_root);
     let mut found: HashSet<u32> = HashSet::new();
     let mut around: Vec<Vec<u32>> = Vec::new();
     for page in root {
-        if found.len() < rules.max_pages && found.insert(page) {
+        if found.len() < options.max_pages && found.insert(page) {
             let mut neighbours = Vec::new();
             for row in [graph.links_from(page), graph.links_to(page)] {
-                let counts = |other: u32| places.is_none_or(|at| at.domain(page) != at.domain(other));
+                let counts =
+                    |other: u32| page_sites.is_none_or(|sites| sites.domain(page) != sites.domain(other));
                 let row: Vec<u32> = row.iter().copied().filter(|other| counts(*other)).collect();
-                neighbours.extend(spread(&row, rules.max_neighbours));
+                neighbours.extend(sample_evenly(&row, options.max_neighbours));
             }
             around.push(neighbours);
         }
@@ -70,7 +73,7 @@ pub fn base_set(
     let longest = around.iter().map(Vec::len).max().unwrap_or(0);
     for turn in 0..longest {
         for neighbours in &around {
-            if found.len() >= rules.max_pages {
+            if found.len() >= options.max_pages {
                 break;
             }
             found.extend(neighbours.get(turn));
@@ -81,29 +84,29 @@ pub fn base_set(
     pages
 }
 
-/// At most `count` entries of a row at equal distances.
-fn spread(row: &[u32], count: usize) -> impl Iterator<Item = u32> + '_ {
+/// Returns at most `count` entries of a row, evenly spaced.
+fn sample_evenly(row: &[u32], count: usize) -> impl Iterator<Item = u32> + '_ {
     let taken = row.len().min(count);
-    (0..taken).map(move |place| row[(place as u128 * row.len() as u128 / taken as u128) as usize])
+    (0..taken).map(move |position| row[(position as u128 * row.len() as u128 / taken as u128) as usize])
 }
 
-/// Hubs and authorities around the results of a query. With `places`, links within one domain do not count: they are
-/// for navigation, and a site would recommend itself.
+/// Computes hub and authority scores around the results of a query. With `page_sites`, links within a domain do not
+/// count: they serve navigation, and a site would recommend itself.
 pub fn hits(
     graph: &Graph,
     results: &[u32],
-    places: Option<PageSites<'_>>,
-    rules: HitsOptions,
+    page_sites: Option<PageSites<'_>>,
+    options: HitsOptions,
 ) -> Result<HitsScores, GraphError> {
-    if let Some(places) = places {
-        places.check_graph(graph)?;
+    if let Some(page_sites) = page_sites {
+        page_sites.check_graph(graph)?;
     }
-    let pages = base_set(graph, results, places, rules);
-    let links = induced_links(graph, &pages, places);
+    let pages = base_set(graph, results, page_sites, options);
+    let links = induced_links(graph, &pages, page_sites);
     let mut authority = vec![1.0; pages.len()];
     let mut hub = vec![1.0; pages.len()];
     let mut rounds = 0;
-    while rounds < rules.max_rounds {
+    while rounds < options.max_rounds {
         rounds += 1;
         let mut next_authority = vec![0.0; pages.len()];
         for &(from, to) in &links {
@@ -117,30 +120,30 @@ pub fn hits(
         normalise(&mut next_hub);
         let change = largest_change(&authority, &next_authority).max(largest_change(&hub, &next_hub));
         (authority, hub) = (next_authority, next_hub);
-        if change <= rules.tolerance {
+        if change <= options.tolerance {
             break;
         }
     }
     Ok(HitsScores { pages, authority, hub, rounds })
 }
 
-/// The links between pages of a sorted list, as places in that list. A row much longer than the list is searched for
-/// the list's pages, not read: a page of a million links costs no more than the list.
-fn induced_links(graph: &Graph, pages: &[u32], places: Option<PageSites<'_>>) -> Vec<(usize, usize)> {
+/// Returns the links between pages of a sorted list, as positions in that list. Rows longer than the list are searched
+/// for the pages of the list instead of being scanned, so that a page of a million links costs no more than the list.
+fn induced_links(graph: &Graph, pages: &[u32], page_sites: Option<PageSites<'_>>) -> Vec<(usize, usize)> {
     let mut links = Vec::new();
     for (from, &page) in pages.iter().enumerate() {
         let row = graph.links_from(page);
-        let counts = |to: u32| places.is_none_or(|places| places.domain(page) != places.domain(to));
+        let counts = |to: u32| page_sites.is_none_or(|sites| sites.domain(page) != sites.domain(to));
         if row.len() > pages.len() {
             let linked =
                 pages.iter().enumerate().filter(|&(_, to)| row.binary_search(to).is_ok() && counts(*to));
-            links.extend(linked.map(|(place, _)| (from, place)));
+            links.extend(linked.map(|(position, _)| (from, position)));
         } else {
             let linked = row.iter().filter(|&&to| counts(to)).filter_map(|to| pages.binary_search(to).ok());
-            links.extend(linked.map(|place| (from, place)));
+            links.extend(linked.map(|position| (from, position)));
         }
     }
-    // A graph may keep duplicates; a hub that names a page twice is no better hub.
+    // A graph may keep repeated links; they do not make a page a better hub.
     links.dedup();
     links
 }
@@ -178,7 +181,7 @@ mod tests {
         let (authority, hub) = (&found.authority, &found.hub);
         assert!(authority[3] > authority[4] && authority[4] > authority[5] && authority[0] == 0.0);
         assert!(hub[0] > hub[1] && hub[1] > hub[2] && hub[3] == 0.0);
-        // x = AᵀA x: the largest eigenvalue's vector, by multiplying the matrix out.
+        // x = AᵀA x: the eigenvector of the largest eigenvalue, by power iteration on the product matrix.
         let product = [[3.0, 2.0, 1.0], [2.0, 2.0, 1.0], [1.0, 1.0, 1.0]];
         let mut vector = [1.0f64; 3];
         for _ in 0..200 {
@@ -192,8 +195,8 @@ mod tests {
     #[test]
     fn links_at_home_do_not_count() {
         let graph = graph(4, &[(0, 1), (2, 1), (2, 3)]);
-        let places = PageSites::new(&[0, 0, 1, 2], &[0, 1, 2]).unwrap();
-        let found = hits(&graph, &[0, 1, 2, 3], Some(places), HitsOptions::default()).unwrap();
+        let page_sites = PageSites::new(&[0, 0, 1, 2], &[0, 1, 2]).unwrap();
+        let found = hits(&graph, &[0, 1, 2, 3], Some(page_sites), HitsOptions::default()).unwrap();
         assert_eq!(found.hub[0], 0.0);
         assert!((found.authority[1] - found.authority[3]).abs() < 1e-12);
     }
@@ -202,8 +205,8 @@ mod tests {
     fn a_page_of_many_links_crowds_out_nobody() {
         let links: Vec<(u32, u32)> = (10..50_000).map(|page| (page, 0)).chain([(60_000, 1)]).collect();
         let graph = graph(60_001, &links);
-        let rules = HitsOptions { max_pages: 20, ..HitsOptions::default() };
-        let pages = base_set(&graph, &[0, 1, u32::MAX, 0], None, rules);
+        let options = HitsOptions { max_pages: 20, ..HitsOptions::default() };
+        let pages = base_set(&graph, &[0, 1, u32::MAX, 0], None, options);
         assert_eq!(pages.len(), 20);
         assert!(pages.contains(&60_000) && pages.contains(&1));
     }
@@ -214,12 +217,12 @@ mod tests {
         let links: Vec<(u32, u32)> = (1..103).map(|page| (page, 0)).collect();
         let graph = graph(103, &links);
         let sites: Vec<u32> = (0..103).map(|page| if page < 101 { 0 } else { page - 100 }).collect();
-        let places = PageSites::new(&sites, &[0, 1, 2]).unwrap();
-        let rules = HitsOptions { max_pages: 5, max_neighbours: 4, ..HitsOptions::default() };
-        assert_eq!(base_set(&graph, &[0], Some(places), rules), [0, 101, 102]);
-        let found = hits(&graph, &[0], Some(places), HitsOptions { max_rounds: 1, ..rules }).unwrap();
+        let page_sites = PageSites::new(&sites, &[0, 1, 2]).unwrap();
+        let options = HitsOptions { max_pages: 5, max_neighbours: 4, ..HitsOptions::default() };
+        assert_eq!(base_set(&graph, &[0], Some(page_sites), options), [0, 101, 102]);
+        let found = hits(&graph, &[0], Some(page_sites), HitsOptions { max_rounds: 1, ..options }).unwrap();
         assert_eq!((found.authority[0], found.rounds), (1.0, 1));
-        assert_eq!(base_set(&graph, &[0], None, rules).len(), 5);
+        assert_eq!(base_set(&graph, &[0], None, options).len(), 5);
     }
 
     proptest! {

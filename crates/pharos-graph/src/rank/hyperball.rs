@@ -1,8 +1,7 @@
-//! How many pages lie within 1, 2, 3 … links of every page, and what follows from it: harmonic centrality, the mean and
-//! the effective distance.
+//! Harmonic centrality, mean distance and effective diameter by HyperBall (Boldi & Vigna 2013).
 //!
-//! HyperBall (Boldi & Vigna 2013): the set of pages around a page is a HyperLogLog counter (Flajolet et al. 2007), and
-//! the counter of radius r + 1 is the union of the neighbours' counters of radius r. Memory is twice
+//! The ball of radius r around a page is the set of pages within r links, kept as a HyperLogLog counter (Flajolet et
+//! al. 2007). The counter of radius r + 1 is the union of the neighbours' counters of radius r. Memory is twice
 //! 2^[`HyperBallOptions::register_bits`] bytes for each page; the standard error of a count is 1.04 / √registers.
 
 use rayon::prelude::*;
@@ -12,16 +11,16 @@ use crate::GraphError;
 use crate::summation::{CompensatedSum, sum};
 use crate::web::{Direction, Graph, split_table};
 
-/// How exactly balls are counted.
+/// Options for HyperBall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HyperBallOptions {
-    /// A counter has two to the power of this many registers, 4 to 12: 6 gives an error of 13 %, 8 of 6.5 %.
+    /// Base-2 logarithm of the registers per counter, 4 to 12: 6 gives an error of 13 %, 8 of 6.5 %.
     pub register_bits: u32,
-    /// The largest radius. Longer chains count as cut off there.
+    /// Maximum radius. Longer paths are ignored.
     pub max_radius: u32,
     /// Bytes that all counters may take.
     pub memory: u64,
-    /// Seed of the counters' hash.
+    /// Seed of the hash function.
     pub seed: u64,
 }
 
@@ -31,22 +30,22 @@ impl Default for HyperBallOptions {
     }
 }
 
-/// What the balls tell.
+/// Estimates derived from the balls of all pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HyperBallResult {
-    /// Harmonic centrality of every page: Σ 1/distance over all pages in its ball. Backward, that is how near the page
-    /// is to those that lead to it.
+    /// Harmonic centrality of every page: Σ 1/distance over all pages in its ball. With [`Direction::Backward`] it
+    /// measures how close the page is to the pages that lead to it.
     pub harmonic: Vec<f64>,
-    /// Pages in the largest ball of every page, itself included.
+    /// Number of pages in the largest ball of every page, including the page itself.
     pub reached: Vec<f64>,
-    /// Pairs of pages within 0, 1, 2 … links: the base_set function.
+    /// Number of pairs of pages within 0, 1, 2 … links (the neighbourhood function).
     pub pairs: Vec<f64>,
-    /// Did the balls stop growing before the largest radius?
+    /// `true` if all balls stopped growing before the maximum radius.
     pub complete: bool,
 }
 
 impl HyperBallResult {
-    /// The mean distance of two different pages between which a path leads; 0 if there are none.
+    /// Returns the mean distance of two distinct connected pages, or 0 if there are none.
     pub fn mean_distance(&self) -> f64 {
         let steps = self.pairs.windows(2).enumerate();
         let weighted = sum(steps.map(|(radius, pair)| (radius + 1) as f64 * (pair[1] - pair[0])));
@@ -54,8 +53,8 @@ impl HyperBallResult {
         if pairs > 0.0 { weighted / pairs } else { 0.0 }
     }
 
-    /// The least radius within which this share of all connected pairs lies, between whole numbers interpolated; the
-    /// *effective diameter* is that of 0.9.
+    /// Returns the smallest radius that contains this share of all connected pairs, interpolated between integers. The
+    /// *effective diameter* is the value for 0.9.
     pub fn effective_distance(&self, share: f64) -> f64 {
         let wanted = share.clamp(0.0, 1.0) * self.pairs.last().unwrap_or(&0.0);
         let Some(radius) = self.pairs.iter().position(|&pairs| pairs >= wanted) else { return 0.0 };
@@ -64,28 +63,32 @@ impl HyperBallResult {
     }
 }
 
-/// Grows the balls around all pages until none grows any more. `Forward` counts pages that can be reached,
-/// `Backward` pages that lead there.
+/// Grows the balls of all pages until none grows. [`Direction::Forward`] counts the pages that a page reaches,
+/// [`Direction::Backward`] the pages that reach it.
 pub fn hyperball(
     graph: &Graph,
     direction: Direction,
-    rules: HyperBallOptions,
+    options: HyperBallOptions,
 ) -> Result<HyperBallResult, GraphError> {
-    if !(4..=12).contains(&rules.register_bits) {
-        let (rule, value) = ("register_bits", f64::from(rules.register_bits));
-        return Err(GraphError::InvalidOption { rule, value, allowed: "from 4 to 12" });
+    if !(4..=12).contains(&options.register_bits) {
+        let (option, value) = ("register_bits", f64::from(options.register_bits));
+        return Err(GraphError::InvalidOption { option, value, allowed: "from 4 to 12" });
     }
     let pages = graph.pages() as usize;
-    let width = 1 << rules.register_bits;
+    let width = 1 << options.register_bits;
     let needed = 2 * pages as u64 * width as u64;
-    if needed > rules.memory {
-        return Err(GraphError::Memory { what: "counting balls", needed, budget: rules.memory });
+    if needed > options.memory {
+        return Err(GraphError::Memory { computation: "HyperBall", needed, budget: options.memory });
     }
 
     let parts = graph.parts(direction);
     let mut counters = vec![0u8; pages * width];
     for (page, counter) in counters.chunks_exact_mut(width).enumerate() {
-        insert(counter, xxh3_64_with_seed(&(page as u32).to_le_bytes(), rules.seed), rules.register_bits);
+        insert_hash(
+            counter,
+            xxh3_64_with_seed(&(page as u32).to_le_bytes(), options.seed),
+            options.register_bits,
+        );
     }
     let mut next = counters.clone();
     let mut grew = vec![true; pages];
@@ -93,7 +96,7 @@ pub fn hyperball(
     let mut harmonic = vec![0.0; pages];
     let mut pairs = vec![pages as f64];
     let mut complete = pages == 0;
-    for radius in 1..=rules.max_radius {
+    for radius in 1..=options.max_radius {
         let mut grew_next = vec![false; pages];
         let work: Vec<_> = parts
             .iter()
@@ -107,22 +110,22 @@ pub fn hyperball(
             .map(|(((part, next), grew_next), (reached, harmonic))| {
                 let mut total = CompensatedSum::default();
                 next.copy_from_slice(&counters[part.start * width..part.end * width]);
-                for (place, page) in part.enumerate() {
-                    let counter = &mut next[place * width..(place + 1) * width];
+                for (index, page) in part.enumerate() {
+                    let counter = &mut next[index * width..(index + 1) * width];
                     for neighbour in graph.neighbours(page as u32, direction) {
                         let neighbour = neighbour as usize;
                         if grew[neighbour] {
                             let other = &counters[neighbour * width..(neighbour + 1) * width];
-                            grew_next[place] |= join(counter, other);
+                            grew_next[index] |= union_into(counter, other);
                         }
                     }
-                    if grew_next[place] {
-                        // Estimates may step back where one formula takes over from another; a ball never shrinks.
-                        let size = estimate(counter).max(reached[place]);
-                        harmonic[place] += (size - reached[place]) / f64::from(radius);
-                        reached[place] = size;
+                    if grew_next[index] {
+                        // Estimates may decrease where linear counting ends; a ball never shrinks.
+                        let size = estimate_cardinality(counter).max(reached[index]);
+                        harmonic[index] += (size - reached[index]) / f64::from(radius);
+                        reached[index] = size;
                     }
-                    total.add(reached[place]);
+                    total.add(reached[index]);
                 }
                 (total.value(), grew_next.contains(&true))
             })
@@ -138,14 +141,14 @@ pub fn hyperball(
     Ok(HyperBallResult { harmonic, reached, pairs, complete })
 }
 
-fn insert(counter: &mut [u8], hash: u64, bits: u32) {
+fn insert_hash(counter: &mut [u8], hash: u64, bits: u32) {
     let register = (hash >> (64 - bits)) as usize;
     let rank = ((hash << bits) | 1 << (bits - 1)).leading_zeros() as u8 + 1;
     counter[register] = counter[register].max(rank);
 }
 
-/// Unites the second counter into the first; did that one change?
-fn join(counter: &mut [u8], other: &[u8]) -> bool {
+/// Merges `other` into `counter`. Returns `true` if `counter` changed.
+fn union_into(counter: &mut [u8], other: &[u8]) -> bool {
     let mut changed = 0;
     for (register, &value) in counter.iter_mut().zip(other) {
         let largest = (*register).max(value);
@@ -155,7 +158,7 @@ fn join(counter: &mut [u8], other: &[u8]) -> bool {
     changed != 0
 }
 
-fn estimate(counter: &[u8]) -> f64 {
+fn estimate_cardinality(counter: &[u8]) -> f64 {
     let registers = counter.len() as f64;
     let alpha = match counter.len() {
         16 => 0.673,
@@ -166,7 +169,7 @@ fn estimate(counter: &[u8]) -> f64 {
     let inverse: f64 = counter.iter().map(|&register| 0.5f64.powi(i32::from(register))).sum();
     let raw = alpha * registers * registers / inverse;
     let empty = counter.iter().filter(|&&register| register == 0).count();
-    // Linear counting while registers are still empty.
+    // Linear counting while some registers are empty.
     if raw <= 2.5 * registers && empty > 0 { registers * (registers / empty as f64).ln() } else { raw }
 }
 
@@ -215,10 +218,10 @@ mod tests {
     fn a_long_chain_and_a_small_budget_end() {
         let chain =
             Graph::from_links(5_000, (0..4_999).map(|i| (i, i + 1)), GraphOptions::default()).unwrap();
-        let rules = HyperBallOptions { max_radius: 10, ..HyperBallOptions::default() };
-        let found = hyperball(&chain, Direction::Forward, rules).unwrap();
+        let options = HyperBallOptions { max_radius: 10, ..HyperBallOptions::default() };
+        let found = hyperball(&chain, Direction::Forward, options).unwrap();
         assert!(!found.complete && found.pairs.len() == 11);
-        let refused = hyperball(&chain, Direction::Forward, HyperBallOptions { memory: 1_000, ..rules });
+        let refused = hyperball(&chain, Direction::Forward, HyperBallOptions { memory: 1_000, ..options });
         assert!(matches!(refused, Err(GraphError::Memory { .. })));
     }
 }

@@ -1,8 +1,8 @@
-//! In-links counted: all of them, those from elsewhere, and the domains they come from.
+//! In-link counts: all in-links, in-links from other domains, and linking domains.
 //!
-//! LHN (Link Hit Number, 链接命中数; 《搜索引擎—原理、技术与系统》 §10.3) counts only links from other sites, because
-//! templates repeat navigation links, large sites inflate their home pages, and whoever cheats does it at home. The
-//! book leaves open what a site is; here it is the registrable domain, as subdomains cost nothing.
+//! LHN (Link Hit Number, 链接命中数; 《搜索引擎——原理、技术与系统》§10.3) counts only links from other sites: templates repeat navigation
+//! links, large sites inflate their home pages, and cheating editors add invisible links. The book does not define a
+//! site; here it is the registrable domain, because subdomains cost nothing.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -10,22 +10,21 @@ use serde::{Deserialize, Serialize};
 use crate::GraphError;
 use crate::web::{Direction, Graph, PageSites, split_table};
 
-/// What is counted for a page.
+/// Link counts of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkCounts {
-    /// Links from this page.
     pub out_degree: u32,
-    /// Links to this page from anywhere: the book's raw LHN (原始 LHN), its in-degree (入度).
+    /// Links to this page from anywhere: the in-degree (入度), called raw LHN (原始 LHN) in the book.
     pub raw_link_hits: u32,
     /// LHN: links to this page from pages of other domains.
     pub link_hits: u32,
-    /// Other domains that link to this page: a thousand pages of one count once.
+    /// Number of other domains that link to this page.
     pub linking_domains: u32,
 }
 
-/// The counts of every page. Counts beyond 32 bits stay at the largest number.
-pub fn link_counts(graph: &Graph, places: PageSites<'_>) -> Result<Vec<LinkCounts>, GraphError> {
-    places.check_graph(graph)?;
+/// Computes the counts of every page. Counts saturate at `u32::MAX`.
+pub fn link_counts(graph: &Graph, page_sites: PageSites<'_>) -> Result<Vec<LinkCounts>, GraphError> {
+    page_sites.check_graph(graph)?;
     let parts = graph.parts(Direction::Backward);
     let mut counts = vec![LinkCounts::default(); graph.pages() as usize];
     let work: Vec<_> = parts.iter().cloned().zip(split_table(&mut counts, &parts, 1)).collect();
@@ -33,11 +32,12 @@ pub fn link_counts(graph: &Graph, places: PageSites<'_>) -> Result<Vec<LinkCount
         let mut domains = Vec::new();
         for (page, count) in part.zip(counts) {
             let page = page as u32;
-            let own = places.domain(page);
+            let own = page_sites.domain(page);
             let sources = graph.links_to(page);
             domains.clear();
-            domains
-                .extend(sources.iter().map(|&source| places.domain(source)).filter(|&domain| domain != own));
+            domains.extend(
+                sources.iter().map(|&source| page_sites.domain(source)).filter(|&domain| domain != own),
+            );
             let link_hits = narrow(domains.len());
             domains.sort_unstable();
             domains.dedup();
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_farm_of_a_thousand_pages_changes_no_link_hits() {
-        // Pages 0 and 1 are ours, on two sites of one domain; 2, 3 and 4 belong to others.
+        // Pages 0 and 1 are on two sites of one domain; 2, 3 and 4 belong to other domains.
         let web = [(2, 0), (3, 0), (4, 0), (2, 1), (1, 0)];
         let farm = (5..1_005).map(|page| (page, 0));
         let sites: Vec<u32> = [0, 1, 2, 2, 3].into_iter().chain((0..1_000).map(|page| page % 2)).collect();

@@ -1,10 +1,9 @@
-//! What a link farm would gain: pages of one's own that all link home.
+//! The effect of a link farm: `k` additional pages of a site that all link to one target page.
 //!
-//! On the books' scale a page that nobody links to has a rank of its own jump, j = (1 − d) + d · (mean of what pages without
-//! links jump away with). It gives d · j to the home page, and of what the home page has, at most d² comes back to it, since
-//! the way back takes two links or more. So k pages lift the home page by at most k · j · d/(1 − d²). If j itself has
-//! grown, because the home page leads to pages without links, what was there grows in proportion. Nothing is won from
-//! other domains, and what is counted between domains does not move at all.
+//! On the scale with mean 1, a page without in-links has rank j = (1 − d) + d · (mean rank of dangling pages). It
+//! passes d · j to the target page. At most d² of the target's rank returns to it, because every cycle has at least two
+//! links. So k pages raise the target by at most k · j · d/(1 − d²). If j itself grows, because the target leads to
+//! dangling pages, the previous rank grows in proportion. Counts between domains do not change.
 
 use serde::Serialize;
 
@@ -15,33 +14,30 @@ use crate::relations::Relations;
 use crate::summation::sum;
 use crate::web::{Graph, GraphOptions, PageSites};
 
-/// A value before and after the farm.
+/// A value without and with the farm.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BeforeAfter<T> {
-    /// Without the farm.
     pub before: T,
-    /// With it.
     pub after: T,
 }
 
-/// What a farm changes for its home page.
+/// The effect of a farm on its target page.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FarmEffect {
-    /// Pages of the farm.
+    /// Number of pages of the farm.
     pub pages: u32,
-    /// All in-links: the raw count.
+    /// All in-links.
     pub in_degree: BeforeAfter<u32>,
     /// In-links from other domains.
     pub link_hits: BeforeAfter<u32>,
-    /// Rank of the site.
     pub site_rank: BeforeAfter<f64>,
-    /// PageRank, mean 1.
+    /// PageRank on the scale with mean 1.
     pub page_rank: BeforeAfter<f64>,
-    /// What PageRank can have gained at most.
+    /// Upper bound on the gain in PageRank.
     pub bound: f64,
 }
 
-/// Plants `pages` new pages on the site of `home`, all of which link to it and to nothing else, and tells what changes.
+/// Adds `pages` pages to the site of the target page `home`, each with a single link to it, and returns the effect.
 pub fn simulate_farm(
     relations: &Relations,
     home: u32,
@@ -52,10 +48,10 @@ pub fn simulate_farm(
     simulate_farm_in_graph(relations.graph(), relations.places()?, home, pages, rank, sorting)
 }
 
-/// The same in any web.
+/// Like [`simulate_farm`], for any graph.
 pub fn simulate_farm_in_graph(
     graph: &Graph,
-    places: PageSites<'_>,
+    page_sites: PageSites<'_>,
     home: u32,
     pages: u32,
     rank: &PageRankOptions,
@@ -68,40 +64,44 @@ pub fn simulate_farm_in_graph(
     let Some(all) = count.checked_add(pages).filter(|all| *all < u32::MAX) else {
         return Err(GraphError::TooManyLinks { limit: u64::from(u32::MAX) });
     };
-    places.check_graph(graph)?;
-    let site = places.site(home);
+    page_sites.check_graph(graph)?;
+    let site = page_sites.site(home);
     let links = (0..count).flat_map(|from| graph.links_from(from).iter().map(move |to| (from, *to)));
     let farmed = Graph::from_links(all, links.chain((count..all).map(|from| (from, home))), sorting.clone())?;
     let sites: Vec<u32> =
-        (0..count).map(|page| places.site(page)).chain((count..all).map(|_| site)).collect();
-    let farmed_places = PageSites::new(&sites, places.domains_of_sites())?;
+        (0..count).map(|page| page_sites.site(page)).chain((count..all).map(|_| site)).collect();
+    let farmed_places = PageSites::new(&sites, page_sites.domains_of_sites())?;
 
-    let rules = PageRankOptions { form: RankScale::PerPage, ..*rank };
-    let ranks_before = page_rank(graph, &rules, Teleport::Everywhere, None)?.values;
+    let options = PageRankOptions { form: RankScale::PerPage, ..*rank };
+    let ranks_before = page_rank(graph, &options, Teleport::Everywhere, None)?.values;
     let mut start = ranks_before.clone();
     start.resize(all as usize, 1.0);
-    let ranks = page_rank(&farmed, &rules, Teleport::Everywhere, Some(&start))?.values;
-    let counts = |graph: &Graph, places| Ok::<_, GraphError>(link_counts(graph, places)?[home as usize]);
-    let (before, after) = (counts(graph, places)?, counts(&farmed, farmed_places)?);
-    let of_site = |graph: &Graph, places| {
-        Ok::<_, GraphError>(site_rank(graph, places, &rules, sorting.clone())?.values[site as usize])
+    let ranks = page_rank(&farmed, &options, Teleport::Everywhere, Some(&start))?.values;
+    let counts =
+        |graph: &Graph, page_sites| Ok::<_, GraphError>(link_counts(graph, page_sites)?[home as usize]);
+    let (before, after) = (counts(graph, page_sites)?, counts(&farmed, farmed_places)?);
+    let rank_of_site = |graph: &Graph, page_sites| {
+        Ok::<_, GraphError>(site_rank(graph, page_sites, &options, sorting.clone())?.values[site as usize])
     };
-    let d = rules.damping;
-    let own = base_rank(&farmed, &ranks, d);
-    let own_before = base_rank(graph, &ranks_before, d);
-    let before_farm = ranks_before[home as usize];
-    let grown = (own / own_before - 1.0).max(0.0) * before_farm;
+    let d = options.damping;
+    let base = base_rank(&farmed, &ranks, d);
+    let base_before = base_rank(graph, &ranks_before, d);
+    let rank_before = ranks_before[home as usize];
+    let scaled = (base / base_before - 1.0).max(0.0) * rank_before;
     Ok(FarmEffect {
         pages,
         in_degree: BeforeAfter { before: before.raw_link_hits, after: after.raw_link_hits },
         link_hits: BeforeAfter { before: before.link_hits, after: after.link_hits },
-        site_rank: BeforeAfter { before: of_site(graph, places)?, after: of_site(&farmed, farmed_places)? },
-        page_rank: BeforeAfter { before: before_farm, after: ranks[home as usize] },
-        bound: f64::from(pages) * own * d / (1.0 - d * d) + grown,
+        site_rank: BeforeAfter {
+            before: rank_of_site(graph, page_sites)?,
+            after: rank_of_site(&farmed, farmed_places)?,
+        },
+        page_rank: BeforeAfter { before: rank_before, after: ranks[home as usize] },
+        bound: f64::from(pages) * base * d / (1.0 - d * d) + scaled,
     })
 }
 
-/// The rank of a page that nobody links to: its jump, and what pages without links bring it.
+/// Returns the rank of a page without in-links: the teleport share plus its share of the rank of dangling pages.
 fn base_rank(graph: &Graph, ranks: &[f64], damping: f64) -> f64 {
     let dangling = (0..graph.pages()).zip(ranks).filter(|(page, _)| graph.links_from(*page).is_empty());
     (1.0 - damping) + damping * sum(dangling.map(|(_, rank)| *rank)) / f64::from(graph.pages().max(1))

@@ -1,16 +1,16 @@
-//! PageRank (Brin & Page 1998): how often a reader who follows links at random, and now and then starts anew, comes by.
+//! PageRank (Brin & Page 1998), personalised PageRank and TrustRank by power iteration.
 //!
-//! # One computation, two forms
-//! 《走进搜索引擎》 §2.4 has PR(A) = (1 − d) + d · Σ PR(T)/C(T), with a value of 1 per page on average; d is the
-//! *damping*, the probability to follow a link. Its other half has PR(u) = α/N + (1 − α) · Σ PR(v)/U(v), which sums to
-//! one; α is the probability to *jump*, so that α = 1 − d. With the mass of pages without links spread as jumps are,
-//! the first is N times the second: [`RankScale`] says which is wanted, and [`PageRankOptions::jump_probability`] takes the α.
+//! # Scales
+//! 《走进搜索引擎》§2.4 defines PR(A) = (1 − d) + d · Σ PR(T)/C(T), with a mean of 1; d is the *damping*, the probability of
+//! following a link. It also gives PR(u) = α/N + (1 − α) · Σ PR(v)/U(v), which sums to one; α is the teleport
+//! probability, so α = 1 − d. If the rank of dangling pages is distributed like teleports, the first is N times the
+//! second. [`RankScale`] selects the scale; [`PageRankOptions::jump_probability`] takes α.
 //!
-//! # Errors are bounded
-//! A round brings any two distributions closer by the factor d, in the sum of absolute differences. A round that
-//! changes the ranks by c therefore leaves them at most c · d/(1 − d) away from the solution; together with what
-//! rounding can add, that is [`RankVector::error_bound`]. Rounds stop when c is at most ε, never after a fixed number. Most
-//! rounds move only the last change, in singles; the last round, from which the bound comes, is always exact.
+//! # Error bound
+//! A round reduces the L1 distance of any two distributions by the factor d. After a round that changes the ranks by c,
+//! the distance to the solution is therefore at most c · d/(1 − d). With the rounding error added, this is
+//! [`RankVector::error_bound`]. Iteration stops when c is at most ε, not after a fixed number of rounds. Most rounds
+//! propagate only the last change, in `f32`; the last round, which gives the bound, is always a full round in `f64`.
 
 mod power_iteration;
 
@@ -21,26 +21,25 @@ use crate::GraphError;
 use crate::summation::{GATHER_ROUNDINGS, sum};
 use crate::web::{Graph, GraphOptions, PageSites, site_graph};
 
-/// The scale of the values.
+/// The scale of rank values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RankScale {
-    /// Probabilities: they sum to one.
+    /// Values sum to one.
     #[default]
     Probability,
-    /// The books' un-normalised form: they sum to the number of pages.
+    /// Values sum to the number of pages, as in the formula without division by N.
     PerPage,
 }
 
-/// How ranks are computed.
+/// Options for computing PageRank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PageRankOptions {
-    /// d: the probability to follow a link rather than to jump. 0.85 in the original work, 0.5 in the books' example.
+    /// d: the probability of following a link. Brin & Page use 0.85, the example of 《走进搜索引擎》 uses 0.5.
     pub damping: f64,
-    /// ε: rounds end when one changes the probabilities by no more, summed over all pages.
+    /// ε: iteration stops when the L1 change of a round is at most this.
     pub tolerance: f64,
-    /// Rounds at most. With d = 0.85, 150 rounds reach 1e-10 on any graph.
+    /// Maximum number of rounds. With d = 0.85, 150 rounds reach 1e-10 on any graph.
     pub max_rounds: u32,
-    /// The scale of the result.
     pub form: RankScale,
 }
 
@@ -51,61 +50,61 @@ impl Default for PageRankOptions {
 }
 
 impl PageRankOptions {
-    /// The same rules with the damping that belongs to the probability α to jump.
+    /// Returns the options with damping 1 − α for the teleport probability α.
     pub fn jump_probability(self, alpha: f64) -> Self {
         Self { damping: 1.0 - alpha, ..self }
     }
 
-    /// Can ranks be computed by these rules?
+    /// Checks that ranks can be computed with these options.
     pub(crate) fn check(self) -> Result<(), GraphError> {
         if !(0.0..1.0).contains(&self.damping) {
             let allowed = "at least 0 and below 1";
-            return Err(GraphError::InvalidOption { rule: "damping", value: self.damping, allowed });
+            return Err(GraphError::InvalidOption { option: "damping", value: self.damping, allowed });
         }
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
             let allowed = "finite and not negative";
-            return Err(GraphError::InvalidOption { rule: "tolerance", value: self.tolerance, allowed });
+            return Err(GraphError::InvalidOption { option: "tolerance", value: self.tolerance, allowed });
         }
         Ok(())
     }
 }
 
-/// Where a jump leads, and where the reader goes from a page without links.
+/// The target distribution of teleports and of steps from dangling pages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Teleport<'seeds> {
-    /// To any page alike.
+    /// Uniform over all pages.
     Everywhere,
-    /// To these pages, by weight: the interests of a reader (personalised), or pages known to be good (TrustRank,
-    /// Gyöngyi, Garcia-Molina & Pedersen 2004). A page may be named more than once.
+    /// These pages, by weight: the interests of a user (personalised PageRank), or trusted pages (TrustRank; Gyöngyi,
+    /// Garcia-Molina & Pedersen 2004). Weights of repeated pages add up.
     Seeds(&'seeds [(u32, f64)]),
 }
 
-/// RankVector, and how sure they are.
+/// Ranks and their accuracy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankVector {
-    /// By page.
+    /// Rank of every page.
     pub values: Vec<f64>,
-    /// Rounds it took.
+    /// Number of rounds.
     pub rounds: u32,
-    /// What the last round changed, summed over all probabilities.
+    /// L1 change of the last round, on the probability scale.
     pub change: f64,
-    /// The distance to the exact solution is at most this, summed over all probabilities.
+    /// Upper bound on the L1 distance to the exact solution, on the probability scale.
     pub error_bound: f64,
-    /// Did the last round change no more than the tolerance?
+    /// `true` if the change of the last round is within the tolerance.
     pub converged: bool,
 }
 
-/// PageRank of every page.
+/// Computes the PageRank of every page.
 ///
-/// `start` may hold ranks of an earlier generation, on any scale: the nearer they are, the fewer rounds. What is not a
-/// positive number in it counts as 0.
+/// `start` may hold the ranks of an earlier generation, on any scale: good starting values save rounds. Entries that
+/// are not positive numbers count as 0.
 pub fn page_rank(
     graph: &Graph,
-    rules: &PageRankOptions,
+    options: &PageRankOptions,
     teleport: Teleport<'_>,
     start: Option<&[f64]>,
 ) -> Result<RankVector, GraphError> {
-    rules.check()?;
+    options.check()?;
     let pages = graph.pages() as usize;
     let jumps = TeleportDistribution::new(teleport, pages)?;
     if pages == 0 {
@@ -118,62 +117,58 @@ pub fn page_rank(
         });
     }
     let start = start_values(start, &jumps, pages)?;
-    let mut walk = PowerIteration::new(graph, jumps, start);
-    let (rounds, change) = walk.run(rules.damping, rules.tolerance, rules.max_rounds);
-    let mut values = walk.ranks;
+    let mut iteration = PowerIteration::new(graph, jumps, start);
+    let (rounds, change) = iteration.run(options.damping, options.tolerance, options.max_rounds);
+    let mut values = iteration.ranks;
     let total = sum(values.iter().copied());
-    let scale = match rules.form {
+    let scale = match options.form {
         RankScale::Probability => 1.0,
         RankScale::PerPage => pages as f64,
     } / total;
     values.par_iter_mut().for_each(|value| *value *= scale);
-    // No two distributions are further apart than 2: that is all that is known without a round.
+    // The distance of two distributions is at most 2; without a round nothing better is known.
     let change = change.min(2.0);
-    let rounding = GATHER_ROUNDINGS * f64::EPSILON / (1.0 - rules.damping);
-    let left = if rounds == 0 { 2.0 } else { change * rules.damping / (1.0 - rules.damping) };
-    // Bringing the sum to one moves the ranks once more.
+    let rounding = GATHER_ROUNDINGS * f64::EPSILON / (1.0 - options.damping);
+    let left = if rounds == 0 { 2.0 } else { change * options.damping / (1.0 - options.damping) };
+    // Normalising the sum to one moves the ranks once more.
     let error_bound = left + rounding + (total - 1.0).abs();
-    Ok(RankVector { values, rounds, change, error_bound, converged: change <= rules.tolerance })
+    Ok(RankVector { values, rounds, change, error_bound, converged: change <= options.tolerance })
 }
 
-/// PageRank of every site over the links between domains, each pair of sites counted once. How many pages a site has,
-/// and how they link to each other, changes nothing.
+/// Computes the PageRank of every site over links between domains, with one link per pair of sites. The number of pages
+/// of a site and their internal links have no effect.
 pub fn site_rank(
     graph: &Graph,
-    places: PageSites<'_>,
-    rules: &PageRankOptions,
+    page_sites: PageSites<'_>,
+    options: &PageRankOptions,
     build: GraphOptions,
 ) -> Result<RankVector, GraphError> {
-    page_rank(&site_graph(graph, places, build)?, rules, Teleport::Everywhere, None)
+    page_rank(&site_graph(graph, page_sites, build)?, options, Teleport::Everywhere, None)
 }
 
-/// Without ranks to start from, the reader has just jumped. That way a page to which no path leads from a seed has a rank
-/// of 0 from the first round on, not merely in the limit.
+/// Returns the starting distribution. Without given values it is the teleport distribution, so that pages that no seed
+/// reaches have rank 0 from the first round on, not only in the limit.
 fn start_values(
     start: Option<&[f64]>,
     jumps: &TeleportDistribution,
     pages: usize,
 ) -> Result<Vec<f64>, GraphError> {
-    let after_jump = || (0..pages).map(|page| jumps.to(page)).collect();
-    let Some(start) = start else { return Ok(after_jump()) };
+    let teleported = || (0..pages).map(|page| jumps.to(page)).collect();
+    let Some(start) = start else { return Ok(teleported()) };
     if start.len() != pages {
-        return Err(GraphError::TableLength {
-            table: "ranks to start from",
-            found: start.len(),
-            expected: pages,
-        });
+        return Err(GraphError::TableLength { table: "starting ranks", found: start.len(), expected: pages });
     }
     let clean = |&value: &f64| if value.is_finite() && value > 0.0 { value } else { 0.0 };
-    // Divided by the largest first: the sum of huge values would not be finite.
+    // Divided by the maximum first: the sum of huge values would overflow.
     let largest = start.iter().map(clean).fold(0.0, f64::max);
     if largest == 0.0 {
-        return Ok(after_jump());
+        return Ok(teleported());
     }
     let total = sum(start.iter().map(|value| clean(value) / largest));
     Ok(start.iter().map(|value| clean(value) / largest / total).collect())
 }
 
-/// The distribution of jumps.
+/// The teleport distribution.
 enum TeleportDistribution {
     Uniform(f64),
     ByPage(Vec<f64>),
@@ -184,23 +179,19 @@ impl TeleportDistribution {
         let Teleport::Seeds(seeds) = teleport else { return Ok(Self::Uniform(1.0 / pages as f64)) };
         let mut by_page = vec![0.0; pages];
         for &(page, weight) in seeds {
-            let Some(place) = by_page.get_mut(page as usize) else {
+            let Some(total) = by_page.get_mut(page as usize) else {
                 return Err(GraphError::NoSuchPage { page, pages: pages as u32 });
             };
             if !(weight.is_finite() && weight >= 0.0) {
                 let allowed = "finite and not negative";
-                return Err(GraphError::InvalidOption { rule: "weight of a seed", value: weight, allowed });
+                return Err(GraphError::InvalidOption { option: "seed weight", value: weight, allowed });
             }
-            *place += weight;
+            *total += weight;
         }
         let total = sum(by_page.iter().copied());
         if !(total.is_normal()) && pages > 0 {
             let allowed = "positive and finite";
-            return Err(GraphError::InvalidOption {
-                rule: "weight of all seeds together",
-                value: total,
-                allowed,
-            });
+            return Err(GraphError::InvalidOption { option: "total seed weight", value: total, allowed });
         }
         by_page.iter_mut().for_each(|weight| *weight /= total);
         Ok(Self::ByPage(by_page))

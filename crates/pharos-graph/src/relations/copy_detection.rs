@@ -1,4 +1,4 @@
-//! Which pages are copies of which, gathered from the fingerprints of all of them.
+//! Detects copies among all pages: exact copies, near-duplicates and variants with a canonical address.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,34 +14,34 @@ use crate::duplicates::{
     GroupBuilder, MAX_SAMPLED_PAGES, MinHash, MinHashSignature, PageAttributes,
 };
 
-/// The number of no text.
+/// Marks a page without a text.
 pub(super) const NO_TEXT: u32 = u32::MAX;
 
-/// Added to the time at which a page was first seen if it names another address as the right one, and is not seen to be
-/// mistaken, so that it speaks for a group only if nobody else does.
+/// Penalty added to the first-seen time of a page that declares another canonical address, unless the claim is refuted.
+/// Such a page represents a group only if no other page can.
 const NON_CANONICAL_PENALTY: i64 = 1 << 60;
 
-/// Pages that one may collect because they name it as the right one and are somewhat like it. Those that are copies by
-/// themselves do not count.
+/// Maximum number of pages united with a page because they declare it as canonical and are similar to it. Pages that
+/// are copies by themselves do not count.
 const MAX_CLAIMED_VARIANTS: u32 = 100;
 
-/// Collects fingerprints. The wide ones wait in a file without a name.
+/// Collects fingerprints. Full signatures are stored in an unnamed file.
 pub(super) struct CopyDetector {
     pages: Vec<u32>,
     domains: Vec<u32>,
     titles: Vec<u32>,
     facts: Vec<PageAttributes>,
-    /// Shingles of each text, none where there are too few.
+    /// Number of shingles of each text, `None` if there are too few.
     shingles: Vec<Option<NonZeroU32>>,
-    /// A row for each text, empty where it has no shingles.
-    wide: BufWriter<File>,
-    /// Digest; how it may be shown, and the site (0 where the text says enough to be recognised on any site); number.
+    /// File of full signatures: one row per text, zeros if it has no shingles.
+    full: BufWriter<File>,
+    /// Digest; display hash and site (0 if the text is distinctive enough to be recognised on any site); text number.
     digests: Vec<(Digest, (u32, u32), u32)>,
-    /// Texts with the page that they name as the right one.
+    /// Texts with the page that they declare as canonical.
     canonical: Vec<(u32, u32)>,
 }
 
-/// A page with a text.
+/// Attributes of a page with a text.
 pub(super) struct TextAttributes {
     pub(super) page: u32,
     pub(super) site: u32,
@@ -49,26 +49,26 @@ pub(super) struct TextAttributes {
     pub(super) first_seen: Timestamp,
     pub(super) layout: u32,
     pub(super) manner: u32,
-    /// The page that it names as the right one, if that is another.
+    /// Page declared as canonical, if it is another page.
     pub(super) canonical: Option<u32>,
 }
 
-/// CopyTables among pages. Only pages with a text have any; they have numbers of their own here.
+/// Copies among pages. Texts have numbers of their own, because not every page has a text.
 #[derive(Debug, Default)]
 pub(super) struct CopyTables {
-    /// The page of each text.
+    /// Page of each text.
     pub(super) pages: Vec<u32>,
     pub(super) facts: Vec<PageAttributes>,
-    /// The text of each page, [`NO_TEXT`] where it has none.
+    /// Text of each page, or [`NO_TEXT`].
     pub(super) texts: Vec<u32>,
-    /// Near-duplicates and exact copies alike.
+    /// Groups of near-duplicates and exact copies.
     pub(super) groups: DuplicateGroups,
-    /// For each text the one that stands for all with the very same words, mostly itself.
+    /// For each text the representative of all texts with the same words, mostly itself.
     pub(super) exact: Vec<u32>,
-    /// Empty once saved: only the index that is being built wants them.
+    /// Empty in loaded tables: only the index build that follows needs them.
     pub(super) signatures: Vec<Option<MinHashSignature>>,
-    /// Pages that are variants of another of their domain by their own word, which proved true, with that page. Empty
-    /// once saved: links have been led there.
+    /// Verified variants with their canonical page of the same domain. Empty in loaded tables: the links have been
+    /// redirected already.
     pub(super) variants: HashMap<u32, u32>,
 }
 
@@ -80,7 +80,7 @@ impl CopyDetector {
             titles: Vec::new(),
             facts: Vec::new(),
             shingles: Vec::new(),
-            wide: BufWriter::with_capacity(1 << 16, tempfile::tempfile_in(directory)?),
+            full: BufWriter::with_capacity(1 << 16, tempfile::tempfile_in(directory)?),
             digests: Vec::new(),
             canonical: Vec::new(),
         })
@@ -99,19 +99,19 @@ impl CopyDetector {
         self.digests.push((fingerprint.digest, (text.manner, site), number));
         self.canonical.extend(text.canonical.map(|page| (number, page)));
         self.titles.push(fingerprint.title);
-        self.shingles.push(fingerprint.full.as_ref().map(|wide| wide.shingles()));
-        let row = fingerprint.full.map_or([0; FullMinHashSignature::BYTES], |wide| wide.to_bytes());
-        self.wide.write_all(&row)
+        self.shingles.push(fingerprint.full.as_ref().map(|full| full.shingles()));
+        let row = fingerprint.full.map_or([0; FullMinHashSignature::BYTES], |full| full.to_bytes());
+        self.full.write_all(&row)
     }
 
-    /// The copies among the texts of `pages` pages.
+    /// Detects the copies among the texts of `pages` pages.
     pub(super) fn finish(mut self, pages: u32) -> io::Result<CopyTables> {
         let method = MinHash::default();
         let mut texts = vec![NO_TEXT; pages as usize];
         for (page, text) in self.pages.iter().zip(0..) {
             texts[*page as usize] = text;
         }
-        let named = self.take_claims(&texts);
+        let claims = self.take_claims(&texts);
         let mut grouping = GroupBuilder::new(self.pages.len());
         let mut exact: Vec<u32> = (0..self.pages.len() as u32).collect();
         self.digests.sort_unstable();
@@ -122,55 +122,56 @@ impl CopyDetector {
             }
         }
         self.digests = Vec::new();
-        self.wide.flush()?;
-        let wide = FullSignatures { file: self.wide.get_ref(), shingles: &self.shingles };
-        let signatures = compress_signatures(&wide, &self.facts, &self.titles)?;
+        self.full.flush()?;
+        let full = FullSignatures { file: self.full.get_ref(), shingles: &self.shingles };
+        let signatures = compress_signatures(&full, &self.facts, &self.titles)?;
 
-        let (mut variants, mut by_name) = (HashMap::new(), HashMap::<u32, u32>::new());
-        for CanonicalClaim { text, other, same_words } in named {
+        let (mut variants, mut claimed) = (HashMap::new(), HashMap::<u32, u32>::new());
+        for CanonicalClaim { text, other, same_words } in claims {
             let Some(other) = other else {
                 self.demote(text);
                 continue;
             };
-            // Whatever a page says of itself must be seen to be true: a site whose every page names its home page as the
-            // right one is not one page. Within a domain, which knows its own variants, less is enough.
+            // A canonical declaration must be verified: a site on which every page declares the home page as canonical
+            // is not one page. Within a domain a lower similarity is enough.
             let [one, two] = [text, other].map(|text| signatures[text as usize].as_ref());
             let both = one.zip(two);
             let is_copy = same_words || both.is_some_and(|(one, two)| method.compare(one, two).is_some());
-            let is_home = self.domains[text as usize] == self.domains[other as usize];
+            let same_domain = self.domains[text as usize] == self.domains[other as usize];
             let is_variant = is_copy || {
-                let collected = by_name.entry(other).or_default();
-                let is_like = is_home && both.is_some_and(|(one, two)| method.is_possible_part(one, two));
-                *collected += u32::from(is_like);
-                is_like && *collected <= MAX_CLAIMED_VARIANTS
+                let collected = claimed.entry(other).or_default();
+                let is_similar =
+                    same_domain && both.is_some_and(|(one, two)| method.is_possible_part(one, two));
+                *collected += u32::from(is_similar);
+                is_similar && *collected <= MAX_CLAIMED_VARIANTS
             };
             if is_variant {
                 self.demote(text);
                 grouping.unite(text, other);
-                if is_home {
+                if same_domain {
                     variants.insert(self.pages[text as usize], self.pages[other as usize]);
                 }
             }
         }
         let variants = resolve_variants(&variants);
         choose_representatives(&mut exact, &self.facts);
-        // Joining is what takes the most: what is not needed any more goes first.
-        drop((self.titles, self.shingles, self.domains, self.wide));
+        // Joining needs the most memory, so unused columns are dropped first.
+        drop((self.titles, self.shingles, self.domains, self.full));
         grouping.join(&method, &signatures);
         let groups = grouping.finish(&method, &signatures, &self.facts);
         Ok(CopyTables { pages: self.pages, texts, facts: self.facts, groups, exact, signatures, variants })
     }
 
-    /// A page says itself that another is the right one.
+    /// Lowers the priority of a page that declares another page as canonical.
     fn demote(&mut self, text: u32) {
         let seen = &mut self.facts[text as usize].first_seen;
         *seen = seen.saturating_add(NON_CANONICAL_PENALTY);
     }
 
-    /// What pages say of themselves. Digests must stand in the order of the texts.
+    /// Takes the canonical declarations. Digests must still be in the order of the texts.
     fn take_claims(&mut self, texts: &[u32]) -> Vec<CanonicalClaim> {
         let digest = |text: u32| self.digests[text as usize].0;
-        let named = std::mem::take(&mut self.canonical).into_iter().map(|(text, page)| {
+        let claims = std::mem::take(&mut self.canonical).into_iter().map(|(text, page)| {
             let other = texts.get(page as usize).copied().filter(|other| *other != NO_TEXT);
             CanonicalClaim {
                 text,
@@ -178,19 +179,19 @@ impl CopyDetector {
                 same_words: other.is_some_and(|other| digest(text) == digest(other)),
             }
         });
-        named.collect()
+        claims.collect()
     }
 }
 
-/// A text that names another as the right one.
+/// A text that declares another page as canonical.
 struct CanonicalClaim {
     text: u32,
-    /// None where that is no page with a text.
+    /// `None` if that page has no text.
     other: Option<u32>,
     same_words: bool,
 }
 
-/// Where each variant leads in the end; those that run in a circle lead nowhere.
+/// Resolves chains of variants; cycles are dropped.
 fn resolve_variants(variants: &HashMap<u32, u32>) -> HashMap<u32, u32> {
     let end = |page: u32| {
         let mut end = page;
@@ -205,22 +206,22 @@ fn resolve_variants(variants: &HashMap<u32, u32>) -> HashMap<u32, u32> {
     variants.keys().filter_map(|page| end(*page)).collect()
 }
 
-/// Has the first seen of each set of equal texts speak for it.
+/// Makes the text seen first the representative of each set of equal texts.
 fn choose_representatives(exact: &mut [u32], facts: &[PageAttributes]) {
-    let seen = |text: u32| (facts[text as usize].first_seen, text);
-    let mut speakers: Vec<u32> = (0..exact.len() as u32).collect();
+    let first_seen = |text: u32| (facts[text as usize].first_seen, text);
+    let mut representatives: Vec<u32> = (0..exact.len() as u32).collect();
     for (text, set) in (0..).zip(&*exact) {
-        let speaker = &mut speakers[*set as usize];
-        if seen(text) < seen(*speaker) {
-            *speaker = text;
+        let representative = &mut representatives[*set as usize];
+        if first_seen(text) < first_seen(*representative) {
+            *representative = text;
         }
     }
     for set in exact {
-        *set = speakers[*set as usize];
+        *set = representatives[*set as usize];
     }
 }
 
-/// Wide signatures by their numbers.
+/// Full signatures on disk, by text number.
 struct FullSignatures<'a> {
     file: &'a File,
     shingles: &'a [Option<NonZeroU32>],
@@ -235,9 +236,9 @@ impl FullSignatures<'_> {
     }
 }
 
-/// The signatures of all texts, without what pages of the same site say under many titles.
+/// Compresses the signatures of all texts, with the boilerplate of each site hidden.
 fn compress_signatures(
-    wide: &FullSignatures<'_>,
+    full: &FullSignatures<'_>,
     facts: &[PageAttributes],
     titles: &[u32],
 ) -> io::Result<Vec<Option<MinHashSignature>>> {
@@ -245,33 +246,33 @@ fn compress_signatures(
     let mut order: Vec<u32> = (0..facts.len() as u32).collect();
     order.sort_by_key(|text| site(*text));
     let mut signatures = vec![None; facts.len()];
-    for of_site in order.chunk_by(|one, other| site(*one) == site(*other)) {
-        let mut known = Vec::new();
-        for text in of_site.iter().take(MAX_SAMPLED_PAGES) {
-            known.extend(wide.read(*text)?.map(|wide| (titles[*text as usize], wide)));
+    for same_site in order.chunk_by(|one, other| site(*one) == site(*other)) {
+        let mut sample = Vec::new();
+        for text in same_site.iter().take(MAX_SAMPLED_PAGES) {
+            sample.extend(full.read(*text)?.map(|full| (titles[*text as usize], full)));
         }
-        let boilerplate = Boilerplate::from_pages(&known);
-        drop(known);
-        for text in of_site {
+        let boilerplate = Boilerplate::from_pages(&sample);
+        drop(sample);
+        for text in same_site {
             signatures[*text as usize] =
-                wide.read(*text)?.map(|wide| wide.compress(boilerplate.hidden_bins(&wide)));
+                full.read(*text)?.map(|full| full.compress(boilerplate.hidden_bins(&full)));
         }
     }
     Ok(signatures)
 }
 
 impl CopyTables {
-    /// Makes room for pages that have a number by now, and no text.
-    pub(super) fn cover(&mut self, pages: usize) {
+    /// Adds entries for pages that were numbered later and have no text.
+    pub(super) fn extend_to(&mut self, pages: usize) {
         self.texts.resize(pages, NO_TEXT);
     }
 
-    /// The number of a page's text.
+    /// Returns the text number of a page.
     pub(super) fn text(&self, page: u32) -> Option<u32> {
         self.texts.get(page as usize).copied().filter(|text| *text != NO_TEXT)
     }
 
-    /// The page of a text.
+    /// Returns the page of a text.
     pub(super) fn page(&self, text: u32) -> u32 {
         self.pages[text as usize]
     }

@@ -1,4 +1,4 @@
-//! Numbers for pages, sites and domains, in the order in which they are heard of.
+//! Consecutive numbers for pages, sites and domains, in the order of their first occurrence.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use pharos_core::{PageId, PageUrl, SiteId, SiteName};
 use super::string_file::StringFileWriter;
 use crate::GraphError;
 
-/// Gives numbers and remembers what they stand for. Addresses go to a file.
+/// Assigns numbers. Addresses are written to a file.
 pub(super) struct PageNumbering {
     numbers: HashMap<PageId, u32>,
     pub(super) ids: Vec<PageId>,
@@ -35,7 +35,7 @@ impl PageNumbering {
         }
     }
 
-    /// The number of a page; none for a new one when there are too many.
+    /// Returns the number of a page. Returns `None` for a new page beyond the limit.
     pub(super) fn number(&mut self, url: &PageUrl) -> Result<Option<u32>, GraphError> {
         let id = url.id();
         if let Some(&number) = self.numbers.get(&id) {
@@ -46,14 +46,14 @@ impl PageNumbering {
             return Ok(None);
         }
         let site = self.site(url, id.site());
-        self.urls.put(number, url.as_str())?;
+        self.urls.write(number, url.as_str())?;
         self.numbers.insert(id, number);
         self.ids.push(id);
         self.site_of_page.push(site);
         Ok(Some(number))
     }
 
-    /// The domain of a page.
+    /// Returns the domain of a page.
     pub(super) fn domain(&self, page: u32) -> u32 {
         self.domain_of_site[self.site_of_page[page as usize] as usize]
     }

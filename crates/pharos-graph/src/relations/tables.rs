@@ -1,4 +1,4 @@
-//! The tables on disk: one file, packed, that is either whole or not there.
+//! The compressed file of all tables except addresses and anchors. The file is replaced as a whole.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -18,7 +18,7 @@ use crate::web::Graph;
 
 const MAGIC: &[u8; 16] = b"pharos graph 002";
 
-/// Everything but addresses and anchors, which have files of their own.
+/// First record of the file. Addresses and anchors have files of their own.
 #[derive(Serialize, Deserialize)]
 struct TablesHeader {
     normaliser: u32,
@@ -33,20 +33,20 @@ pub(super) fn save(relations: &Relations, path: &Path) -> Result<(), GraphError>
     let mut out = zstd::Encoder::new(file, 1)?;
     out.include_checksum(true)?;
     let Relations { pages, sites, graph, copies, .. } = relations;
-    let head = TablesHeader {
+    let header = TablesHeader {
         normaliser: NORMALISER_VERSION,
         to: relations.to.to_u64(),
         built: relations.built,
         pages: graph.pages(),
     };
-    write_table(&mut out, &head)?;
+    write_table(&mut out, &header)?;
     let ids: Vec<[u8; 16]> = pages.ids.iter().map(|id| id.to_bytes()).collect();
     write_table(&mut out, &ids)?;
     drop(ids);
     let redirects: Vec<([u8; 16], u32)> =
         pages.redirects.iter().map(|(id, to)| (id.to_bytes(), *to)).collect();
     write_table(&mut out, &redirects)?;
-    write_table(&mut out, &(&pages.fetched, pages.urls.places(), pages.anchors.places()))?;
+    write_table(&mut out, &(&pages.fetched, pages.urls.offsets(), pages.anchors.offsets()))?;
     write_table(&mut out, &(&pages.page_rank, &pages.link_weight, &pages.counts))?;
     write_table(&mut out, &(&sites.names, &sites.of_page, &sites.domains, &sites.rank))?;
     let degrees: Vec<u32> = (0..graph.pages()).map(|page| graph.links_from(page).len() as u32).collect();
@@ -58,15 +58,15 @@ pub(super) fn save(relations: &Relations, path: &Path) -> Result<(), GraphError>
     Ok(())
 }
 
-/// What [`save`] wrote, all but the two files of texts: places of addresses and of anchors.
+/// Tables read by [`load`], with the offsets of addresses and anchors.
 pub(super) struct LoadedTables {
     pub(super) to: LibraryPosition,
     pub(super) built: i64,
     pub(super) ids: Vec<PageId>,
     pub(super) redirects: Vec<(PageId, u32)>,
     pub(super) fetched: Vec<bool>,
-    pub(super) url_places: Vec<u64>,
-    pub(super) anchor_places: Vec<u64>,
+    pub(super) url_offsets: Vec<u64>,
+    pub(super) anchor_offsets: Vec<u64>,
     pub(super) page_rank: Vec<f64>,
     pub(super) link_weight: Vec<f32>,
     pub(super) counts: Vec<LinkCounts>,
@@ -80,39 +80,39 @@ pub(super) fn load(path: &Path) -> Result<LoadedTables, GraphError> {
     let mut file = BufReader::with_capacity(1 << 20, File::open(path)?);
     let mut magic = [0; MAGIC.len()];
     if file.read_exact(&mut magic).is_err() || &magic != MAGIC {
-        return Err(unusable("is of another version"));
+        return Err(unusable("has another format version"));
     }
     let mut input = TableReader { reader: zstd::Decoder::with_buffer(file)?, scratch: vec![0; 1 << 16] };
     let damaged = |_: postcard::Error| unusable("is damaged");
-    let head: TablesHeader = input.read().map_err(damaged)?;
-    if head.normaliser != NORMALISER_VERSION {
-        return Err(unusable("has pages under other ids"));
+    let header: TablesHeader = input.read().map_err(damaged)?;
+    if header.normaliser != NORMALISER_VERSION {
+        return Err(unusable("uses page ids of another URL normaliser"));
     }
     let ids: Vec<[u8; 16]> = input.read().map_err(damaged)?;
     let ids: Vec<PageId> = ids.into_iter().map(PageId::from_bytes).collect();
     let redirects: Vec<([u8; 16], u32)> = input.read().map_err(damaged)?;
     let redirects = redirects.into_iter().map(|(id, to)| (PageId::from_bytes(id), to)).collect();
-    let (fetched, url_places, anchor_places) = input.read().map_err(damaged)?;
+    let (fetched, url_offsets, anchor_offsets) = input.read().map_err(damaged)?;
     let (page_rank, link_weight, counts) = input.read().map_err(damaged)?;
     let (names, of_page, domains, rank): (Vec<SiteName>, _, _, _) = input.read().map_err(damaged)?;
     let degrees: Vec<u32> = input.read().map_err(damaged)?;
     let mut neighbours: Vec<u32> = input.read().map_err(damaged)?;
-    join_gaps(&degrees, &mut neighbours);
+    sum_gaps(&degrees, &mut neighbours);
     let graph = Graph::from_parts(&degrees, neighbours).ok_or_else(|| unusable("is damaged"))?;
     type CopyColumns = (Vec<u32>, Vec<u32>, Vec<PageAttributes>, DuplicateGroups, Vec<u32>);
     let (pages, texts, facts, groups, exact): CopyColumns = input.read().map_err(damaged)?;
-    // To the end, where the checksum stands.
+    // Reads to the end of the frame, where zstd verifies the checksum.
     if !matches!(io::copy(&mut input.reader, &mut io::sink()), Ok(0)) {
         return Err(unusable("is damaged"));
     }
     let loaded = LoadedTables {
-        to: LibraryPosition::from_u64(head.to),
-        built: head.built,
+        to: LibraryPosition::from_u64(header.to),
+        built: header.built,
         ids,
         redirects,
         fetched,
-        url_places,
-        anchor_places,
+        url_offsets,
+        anchor_offsets,
         page_rank,
         link_weight,
         counts,
@@ -120,29 +120,29 @@ pub(super) fn load(path: &Path) -> Result<LoadedTables, GraphError> {
         graph,
         copies: CopyTables { pages, texts, facts, groups, exact, ..CopyTables::default() },
     };
-    if loaded.is_consistent(head.pages) { Ok(loaded) } else { Err(unusable("is damaged")) }
+    if loaded.is_consistent(header.pages) { Ok(loaded) } else { Err(unusable("is damaged")) }
 }
 
 impl LoadedTables {
-    /// Do all tables fit together, so that no number leads outside?
+    /// Returns `true` if all tables have matching lengths and every number is in range.
     fn is_consistent(&self, pages: u32) -> bool {
         let (all, texts) = (pages as usize, self.copies.pages.len());
         let lengths = [
             self.graph.pages() as usize,
             self.ids.len(),
             self.fetched.len(),
-            self.url_places.len(),
-            self.anchor_places.len(),
+            self.url_offsets.len(),
+            self.anchor_offsets.len(),
             self.page_rank.len(),
             self.link_weight.len(),
             self.counts.len(),
             self.sites.of_page.len(),
             self.copies.texts.len(),
         ];
-        let of_texts = [self.copies.facts.len(), self.copies.exact.len(), self.copies.groups.pages()];
+        let text_lengths = [self.copies.facts.len(), self.copies.exact.len(), self.copies.groups.pages()];
         let sites = self.sites.names.len();
         lengths.iter().all(|length| *length == all)
-            && of_texts.iter().all(|length| *length == texts)
+            && text_lengths.iter().all(|length| *length == texts)
             && self.sites.rank.len() == sites
             && self.sites.domains.len() == sites
             && self.sites.places().is_ok()
@@ -161,7 +161,12 @@ impl LoadedTables {
 }
 
 fn write_table(out: &mut impl Write, table: &impl Serialize) -> Result<(), GraphError> {
-    let failed = |_| GraphError::Disk(io::Error::new(io::ErrorKind::WriteZero, "the disk may be full"));
+    let failed = |_| {
+        GraphError::Disk(io::Error::new(
+            io::ErrorKind::WriteZero,
+            "cannot write the tables: the disk may be full",
+        ))
+    };
     postcard::to_io(table, out).map(|_| ()).map_err(failed)
 }
 
@@ -176,7 +181,7 @@ impl<R: Read> TableReader<R> {
     }
 }
 
-/// The links of a graph, each as the distance from the one before in its row: small numbers take one byte.
+/// Serialises the links of a graph as gaps within each row: small numbers take one byte.
 struct LinkGaps<'a>(&'a Graph);
 
 impl Serialize for LinkGaps<'_> {
@@ -193,8 +198,8 @@ impl Serialize for LinkGaps<'_> {
     }
 }
 
-/// DistanceStatistics become numbers again, where they stand.
-fn join_gaps(degrees: &[u32], gaps: &mut [u32]) {
+/// Converts gaps back to page numbers, in place.
+fn sum_gaps(degrees: &[u32], gaps: &mut [u32]) {
     let mut rest = gaps;
     for degree in degrees {
         let Some((row, others)) = std::mem::take(&mut rest).split_at_mut_checked(*degree as usize) else {

@@ -79,7 +79,7 @@ fn the_first_crawled_speaks_for_exact_and_near_copies() {
             words("http://d.example/reprint", 30, "About lighthouses", &edited),
             variant,
             words("http://c.example/report", 50, "Report", &other),
-            // Too short to be recognised on another site, but not on its own.
+            // Too short to be recognised on another site, but long enough on the same site.
             words("http://e.example/1", 60, "Gone", "Nothing here."),
             words("http://f.example/1", 61, "Gone", "Nothing here."),
             words("http://e.example/2", 62, "Gone", "Nothing here."),
@@ -98,7 +98,7 @@ fn the_first_crawled_speaks_for_exact_and_near_copies() {
     let group = relations.group(copy).unwrap();
     assert_eq!((group.representative, group.members.len()), (first, 2));
     assert!(group.members.iter().all(|m| (m.extent, m.layout) == (MatchExtent::Whole, LayoutMatch::Unknown)));
-    // Crawled first, but it says itself that the other is the right one.
+    // Crawled first, but it declares the other page as canonical.
     let [report, print] = ["http://c.example/report", "http://c.example/report?print"].map(number);
     assert_eq!((relations.original(print), &relations.exact_copies()[&report]), (report, &vec![print]));
     let [short, elsewhere, again] =
@@ -116,10 +116,10 @@ fn a_page_that_is_unlike_the_one_it_names_is_no_variant_of_it() {
         canonical: Some(url(home)),
         ..words(&format!("{home}{number}"), number, "Report", &body)
     };
-    // Every page of this site names its home page as the right one.
+    // Every page of this site declares its home page as canonical.
     let mut pages = vec![words("http://a.example/", 9, "Home", &prose("welcome"))];
     pages.extend((0..30).map(|n| naming(n, prose(&format!("a{n}x")), "http://a.example/")));
-    // Of these, half stands in the page that they name: so many may be variants of one page, and no more.
+    // Half of each page is in the page that it declares as canonical: at most 100 become variants of it.
     let target = prose("common");
     let half = &target[..target.len() / 2];
     pages.push(words("http://b.example/", 999, "Report", &target));
@@ -152,7 +152,7 @@ fn links_to_a_variant_are_links_to_the_page_it_names() {
             words(lamps, 5, "Lamps", &text),
             naming(print, lamps),
             naming(mail, print),
-            // In a circle, and on another domain: each speaks for itself.
+            // A cycle, and a page of another domain: each represents itself.
             naming("http://a.example/1", "http://a.example/2"),
             naming("http://a.example/2", "http://a.example/1"),
             naming("http://b.example/lamps", lamps),
@@ -187,7 +187,8 @@ fn addresses_of_one_document_are_counted_together() {
     builder.texts(vec![words(first, 1, "Lamps", &text), words(copy, 2, "Lamps", &text)]).unwrap();
     for (from, to) in [
         ("http://a.example/", first),
-        // From the domain of one, and from elsewhere to the other: both count, the page once.
+        // A link from the domain of one address and a link from another domain to the other: both count, the source
+        // page once.
         ("http://a.example/", copy),
         ("http://c.example/1", first),
         ("http://c.example/2", copy),
@@ -221,7 +222,7 @@ fn newer_relations_take_the_place_of_older_ones_and_begin_with_their_ranks() {
         }
         builder.finish(LibraryPosition::START, 0).unwrap().1
     };
-    // What a killed process left behind.
+    // Left behind by a killed process.
     fs::create_dir(folder.path().join("building-dead")).unwrap();
     let first = build();
     let old = Relations::open(folder.path()).unwrap();
@@ -266,9 +267,9 @@ fn rules_with_which_nothing_can_be_computed_are_refused_at_once() {
     let folder = tempfile::tempdir().unwrap();
     for damping in [1.0, -0.1, f64::NAN] {
         let rank = crate::rank::pagerank::PageRankOptions { damping, ..Default::default() };
-        let rules = RelationsOptions { rank, ..RelationsOptions::default() };
+        let options = RelationsOptions { rank, ..RelationsOptions::default() };
         assert!(matches!(
-            RelationsBuilder::begin(folder.path(), rules),
+            RelationsBuilder::begin(folder.path(), options),
             Err(GraphError::InvalidOption { .. })
         ));
     }
@@ -291,7 +292,7 @@ fn what_is_missing_or_damaged_is_told() {
         let mut bad = good.clone();
         bad[place] ^= 0x55;
         fs::write(&file, &bad).unwrap();
-        // Another window size in the head of the frame changes nothing.
+        // Byte 21 is the window size in the frame header; other values decode to the same data.
         assert!(Relations::open(folder.path()).is_err() || place == 21, "byte {place}");
         fs::write(&file, &good[..place]).unwrap();
         assert!(Relations::open(folder.path()).is_err(), "cut at {place}");

@@ -1,42 +1,42 @@
-//! The bow-tie of the web (蝴蝶结; Broder et al. 2000): a core in which every page reaches every other, what leads to it,
-//! what it leads to, and the rest.
+//! The bow-tie structure of the web (蝴蝶结; Broder et al. 2000): a core in which every page reaches every other, pages
+//! that lead to it, pages that it leads to, and the rest.
 
 use crate::web::{Direction, Graph, mark_reachable};
 
-/// Where a page lies in the bow-tie.
+/// The region of the bow-tie that a page belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BowTieRegion {
-    /// In the largest strongly connected component (SCC).
+    /// The largest strongly connected component (SCC).
     Core,
-    /// Leads to the core (IN): seeds of a crawl are best taken here and from the core.
+    /// Pages that lead to the core (IN). Crawl seeds are best taken from here and from the core.
     In,
-    /// Can be reached from the core (OUT).
+    /// Pages reachable from the core (OUT).
     Out,
-    /// On a way from IN to OUT that goes around the core.
+    /// Pages on a path from IN to OUT that bypasses the core.
     Tube,
-    /// Otherwise connected with these.
+    /// Pages connected to the regions above in another way.
     Tendril,
-    /// Not connected with the core at all.
+    /// Pages not connected to the core.
     Disconnected,
 }
 
-/// The part of every page.
+/// The regions of all pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BowTie {
-    /// By page.
+    /// Region of every page.
     pub parts: Vec<BowTieRegion>,
-    /// How many strongly connected components there are, single pages included.
+    /// Number of strongly connected components, including single pages.
     pub components: u32,
 }
 
 impl BowTie {
-    /// Pages in this part.
+    /// Returns the number of pages in a region.
     pub fn pages(&self, part: BowTieRegion) -> usize {
         self.parts.iter().filter(|&&of_page| of_page == part).count()
     }
 }
 
-/// Tells the parts of the bow-tie apart. Of several largest components, the first found is the core.
+/// Computes the bow-tie. Of several largest components, the first found is the core.
 pub fn bow_tie(graph: &Graph) -> BowTie {
     let (component_of, components) = strongly_connected_components(graph);
     let mut sizes = vec![0u32; components as usize];
@@ -48,7 +48,7 @@ pub fn bow_tie(graph: &Graph) -> BowTie {
     let after = mark_reachable(graph, in_core.clone(), Direction::Forward);
     let before = mark_reachable(graph, in_core.clone(), Direction::Backward);
     let connected = mark_reachable(graph, in_core, Direction::Both);
-    // From IN everything that IN reaches, to OUT everything that reaches OUT: a tube is both.
+    // Pages reachable from IN, and pages that reach OUT: a tube is both.
     let after_in = mark_reachable(graph, before.clone(), Direction::Forward);
     let before_out = mark_reachable(graph, after.clone(), Direction::Backward);
     let part_of = |page: usize| match (before[page], after[page]) {
@@ -64,19 +64,19 @@ pub fn bow_tie(graph: &Graph) -> BowTie {
 
 const UNSEEN: u32 = u32::MAX;
 
-/// The strongly connected component of every page, and how many there are (Tarjan 1972, with a stack of its own instead
-/// of recursion: the web has chains longer than a thread's stack). A component has a smaller number than those that
-/// lead to it.
+/// Returns the strongly connected component of every page and the number of components (Tarjan 1972). An explicit stack
+/// replaces recursion, because the web has paths longer than a thread's stack. A component has a smaller number than
+/// the components that lead to it.
 pub fn strongly_connected_components(graph: &Graph) -> (Vec<u32>, u32) {
     let pages = graph.pages() as usize;
     let mut component_of = vec![UNSEEN; pages];
     let mut components = 0;
-    // The order in which pages were first seen, and the earliest page of the open ones that each can go back to.
+    // Tarjan's `index` and `lowlink` of every page.
     let mut order = vec![UNSEEN; pages];
     let mut earliest = vec![UNSEEN; pages];
     let mut seen = 0;
     let mut open: Vec<u32> = Vec::new();
-    // Where the walk stands: a page and how many of its links have been followed.
+    // Depth-first path: each page with the number of its links followed so far.
     let mut path: Vec<(u32, usize)> = Vec::new();
     for start in 0..pages as u32 {
         if order[start as usize] != UNSEEN {
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn every_part_is_told_apart() {
-        // Core 0–2, in 3, out 4, tube 5, tendrils 6 (from in), 7 (to out) and 8 (to 6), alone 9, a pair 10–11.
+        // Core 0–2, IN 3, OUT 4, tube 5, tendrils 6 (from IN), 7 (to OUT) and 8 (to 6), isolated 9, a pair 10–11.
         let links =
             [(0, 1), (1, 2), (2, 0), (3, 0), (2, 4), (3, 5), (5, 4), (3, 6), (7, 4), (8, 6), (10, 11)];
         let found = bow_tie(&graph(12, &links));

@@ -1,24 +1,24 @@
-//! How many pages have how many links.
+//! Degree distributions.
 
 use rayon::prelude::*;
 
 use super::PowerLaw;
 use crate::web::{Direction, Graph};
 
-/// A distribution of degrees.
+/// A degree distribution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DegreeDistribution {
-    /// Every degree that occurs and how many pages have it, by rising degree.
+    /// Every degree that occurs with its number of pages, by ascending degree.
     pub counts: Vec<(u64, u64)>,
 }
 
 impl DegreeDistribution {
-    /// Links from (forward), to (backward) or at (both) every page.
+    /// Computes the distribution of out-degrees (forward), in-degrees (backward) or their sum (both).
     pub fn of_graph(graph: &Graph, direction: Direction) -> Self {
         Self::of_pages(graph, direction, |_| true)
     }
 
-    /// The same of some pages only.
+    /// Computes the distribution over the pages for which `counts` returns `true`.
     pub fn of_pages(graph: &Graph, direction: Direction, counts: impl Fn(u32) -> bool + Sync) -> Self {
         let degree = |page| match direction {
             Direction::Forward => graph.links_from(page).len(),
@@ -32,29 +32,29 @@ impl DegreeDistribution {
         Self { counts: counts.collect() }
     }
 
-    /// Pages counted.
+    /// Returns the number of pages.
     pub fn pages(&self) -> u64 {
         self.counts.iter().map(|&(_, pages)| pages).sum()
     }
 
-    /// The mean degree; 0 without pages.
+    /// Returns the mean degree, or 0 without pages.
     pub fn mean(&self) -> f64 {
         let links: u128 =
             self.counts.iter().map(|&(degree, pages)| u128::from(degree) * u128::from(pages)).sum();
         if self.counts.is_empty() { 0.0 } else { links as f64 / self.pages() as f64 }
     }
 
-    /// The largest degree.
+    /// Returns the largest degree.
     pub fn largest(&self) -> u64 {
         self.counts.last().map_or(0, |&(degree, _)| degree)
     }
 
-    /// Pages of degree 0.
+    /// Returns the number of pages of degree 0.
     pub fn without_links(&self) -> u64 {
         self.counts.first().filter(|&&(degree, _)| degree == 0).map_or(0, |&(_, pages)| pages)
     }
 
-    /// The power law that the tail follows; none if fewer than two degrees occur.
+    /// Fits a power law to the tail. Returns `None` if fewer than two degrees occur.
     pub fn power_law(&self) -> Option<PowerLaw> {
         PowerLaw::fit(&self.counts)
     }

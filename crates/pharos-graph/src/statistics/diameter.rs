@@ -1,18 +1,19 @@
-//! How wide the web is. Mean and effective distances come from [`hyperball`](crate::rank::hyperball); this is the longest.
+//! Diameter of the graph. Mean distance and effective diameter come from [`hyperball`](crate::rank::hyperball).
 
 use crate::web::{Direction, Graph, UNREACHED, bfs_distances};
 
-/// Albert, Jeong & Barabási 1999, as in 《走进搜索引擎》 §1.2: a web of N pages has a diameter of 0.35 + 2.06 · log₁₀ N,
-/// about 19 for 8 × 10⁸ pages.
+/// Returns the predicted diameter of a web of N pages, 0.35 + 2.06 · log₁₀ N (Albert, Jeong & Barabási 1999;
+/// 《走进搜索引擎》§1.2): about 19 for 8 × 10⁸ pages.
 pub fn predicted_diameter(pages: u64) -> f64 {
     if pages == 0 { 0.0 } else { 0.35 + 2.06 * (pages as f64).log10() }
 }
 
-/// A lower bound of the longest shortest path around `start`, and the two pages at its ends, by repeated sweeps
-/// (Magnien, Latapy & Habib 2009): from the page that lies furthest from the last one, as long as that is further than
-/// before, at most `sweeps` times. Exact on trees after two.
+/// Returns a lower bound of the longest shortest path around `start` and its two end pages, by repeated sweeps
+/// (Magnien, Latapy & Habib 2009).
 ///
-/// With links followed one way, a sweep forward is followed by a sweep backward.
+/// Each sweep starts at the page furthest from the previous start. Sweeps end when the distance no longer grows, after
+/// at most `sweeps`. The result is exact on trees after two sweeps. With directed links, forward and backward sweeps
+/// alternate.
 pub fn longest_shortest_path(
     graph: &Graph,
     start: u32,

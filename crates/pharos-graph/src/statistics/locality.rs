@@ -1,7 +1,7 @@
-//! Do linked pages speak of the same things? (Topical locality, Davison 2000.)
+//! Topical locality (Davison 2000): similarity of linked pages compared with random pairs.
 //!
-//! How similar two pages are is for the caller to say; this chooses the pairs. Davison's order, with the cosine of
-//! TF·IDF: same domain > siblings > different domains ≫ random.
+//! The caller provides the similarity; this module samples the pairs. Davison's order, with the cosine of TF·IDF
+//! vectors: same domain > siblings > different domains ≫ random.
 
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -10,12 +10,12 @@ use serde::Serialize;
 use crate::GraphError;
 use crate::web::{Graph, PageSites};
 
-/// The mean similarity of pairs of one kind.
+/// Mean similarity of one kind of pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct MeanSimilarity {
-    /// Pairs that were compared.
+    /// Number of compared pairs.
     pub pairs: u64,
-    /// Their mean similarity; 0 without pairs.
+    /// Mean similarity, 0 without pairs.
     pub mean: f64,
 }
 
@@ -28,28 +28,28 @@ impl MeanSimilarity {
     }
 }
 
-/// Mean similarities by the kind of pair.
+/// Mean similarities by kind of pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct TopicalLocality {
-    /// A page and one of the same domain that it links to.
+    /// A page and a page of the same domain that it links to.
     pub same_domain: MeanSimilarity,
-    /// A page and one of another domain that it links to.
+    /// A page and a page of another domain that it links to.
     pub other_domain: MeanSimilarity,
     /// Two pages that one page links to.
     pub siblings: MeanSimilarity,
-    /// Any two pages.
+    /// Two random pages.
     pub random: MeanSimilarity,
 }
 
-/// Compares `samples` pairs of every kind at most; `similarity` gives nothing for pages that it cannot compare.
+/// Compares at most `samples` pairs of every kind. `similarity` returns `None` for pages that cannot be compared.
 pub fn topical_locality(
     graph: &Graph,
-    places: PageSites<'_>,
+    page_sites: PageSites<'_>,
     samples: u32,
     seed: u64,
     mut similarity: impl FnMut(u32, u32) -> Option<f64>,
 ) -> Result<TopicalLocality, GraphError> {
-    places.check_graph(graph)?;
+    page_sites.check_graph(graph)?;
     let mut locality = TopicalLocality::default();
     let pages = graph.pages();
     if pages < 2 {
@@ -57,7 +57,7 @@ pub fn topical_locality(
     }
     let mut rng = StdRng::seed_from_u64(seed);
     let samples = u64::from(samples);
-    // Links of one kind may be rare or absent: look at some more pages, but not for ever.
+    // Links of one kind may be rare or absent, so more pages are sampled, up to a limit.
     for _ in 0..samples.saturating_mul(8) {
         let linked = [locality.same_domain, locality.other_domain, locality.siblings];
         if linked.iter().all(|kind| kind.pairs >= samples) {
@@ -70,7 +70,7 @@ pub fn topical_locality(
         }
         let first = row[rng.random_range(0..row.len())];
         let second = row[rng.random_range(0..row.len())];
-        let kind = if places.domain(page) == places.domain(first) {
+        let kind = if page_sites.domain(page) == page_sites.domain(first) {
             &mut locality.same_domain
         } else {
             &mut locality.other_domain
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn linked_pages_of_one_topic_are_nearer_than_random_ones() {
-        // Ten topics of ten pages, each a domain, linked among themselves; one link in ten leads to the next topic.
+        // Ten topics of ten pages, each a domain with internal links; one link in ten leads to the next topic.
         let links = (0..100u32).flat_map(|page| {
             let home = page / 10 * 10;
             (home..home + 9).map(move |to| (page, to)).chain([(page, (home + 10) % 100)])
@@ -106,11 +106,11 @@ mod tests {
         let graph = Graph::from_links(100, links, GraphOptions::default()).unwrap();
         let sites: Vec<u32> = (0..100).map(|page| page / 10).collect();
         let domains: Vec<u32> = (0..10).collect();
-        let places = PageSites::new(&sites, &domains).unwrap();
+        let page_sites = PageSites::new(&sites, &domains).unwrap();
         let same_topic = |one: u32, other: u32| Some(f64::from(u8::from(one / 10 == other / 10)));
-        let found = topical_locality(&graph, places, 200, 7, same_topic).unwrap();
+        let found = topical_locality(&graph, page_sites, 200, 7, same_topic).unwrap();
         assert_eq!((found.same_domain.mean, found.other_domain.mean), (1.0, 0.0));
         assert!(found.siblings.mean > 0.6 && found.random.mean < 0.25);
-        assert_eq!(found, topical_locality(&graph, places, 200, 7, same_topic).unwrap());
+        assert_eq!(found, topical_locality(&graph, page_sites, 200, 7, same_topic).unwrap());
     }
 }

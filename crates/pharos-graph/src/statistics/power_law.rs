@@ -1,35 +1,35 @@
-//! The exponent of a power law by maximum likelihood, and from which degree on it holds (Clauset, Shalizi & Newman 2009).
+//! Maximum-likelihood fit of a discrete power law and of its lower bound (Clauset, Shalizi & Newman 2009).
 
 use crate::summation::sum;
 use serde::Serialize;
 
-/// P(x) = x^(−α) / ζ(α, x_min) for whole x ≥ x_min.
+/// The distribution P(x) = x^(−α) / ζ(α, x_min) for integers x ≥ x_min.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PowerLaw {
-    /// α, between 1 and [`MAX_EXPONENT`](Self::MAX_EXPONENT). The web's in-degrees are known for 2.1.
+    /// α, between 1 and [`MAX_EXPONENT`](Self::MAX_EXPONENT). In-degrees of the web are known for 2.1.
     pub exponent: f64,
-    /// Its standard error, (α − 1)/√n of the continuous law.
+    /// Standard error of α, (α − 1)/√n as for the continuous law.
     pub standard_error: f64,
-    /// x_min: the least degree that follows the law.
+    /// x_min: the smallest degree that follows the law.
     pub from_degree: u64,
-    /// Pages of at least that degree.
+    /// Number of pages with at least that degree.
     pub pages: u64,
-    /// The largest distance of the two cumulative distributions (Kolmogorov–Smirnov): the smaller, the better the fit.
+    /// Kolmogorov–Smirnov distance: the smaller, the better the fit.
     pub distance: f64,
 }
 
-/// Values of x_min that are tried, spread over all degrees: trying each would be quadratic.
+/// Maximum number of candidates for x_min, spread over all degrees: trying each degree would be quadratic.
 const CANDIDATES: usize = 100;
 
-/// A tail of fewer pages fits anything.
+/// Minimum number of pages in a tail; a smaller tail fits anything.
 const MIN_TAIL: u64 = 50;
 
 impl PowerLaw {
-    /// The largest exponent that is looked for; a steeper tail is no power law.
+    /// Upper bound of the exponent; a steeper tail is not a power law.
     pub const MAX_EXPONENT: f64 = 12.0;
 
-    /// Fits degrees with their numbers of pages, by rising degree. Degree 0 is left out: it has no logarithm. The
-    /// x_min is the one with the least distance.
+    /// Fits degrees with their page counts, by ascending degree. Degree 0 is skipped, because it has no logarithm. The
+    /// x_min with the smallest distance is chosen.
     pub fn fit(counts: &[(u64, u64)]) -> Option<Self> {
         let counts = &counts[counts.partition_point(|&(degree, _)| degree == 0)..];
         let all: u64 = counts.iter().map(|&(_, pages)| pages).sum();
@@ -37,7 +37,7 @@ impl PowerLaw {
         for start in candidates(counts.len()) {
             let tail = &counts[start..];
             let pages: u64 = tail.iter().map(|&(_, pages)| pages).sum();
-            // The whole is always tried, so that small graphs have an exponent, too.
+            // The whole distribution is always tried, so that small graphs get an exponent.
             if tail.len() < 2 || (pages < MIN_TAIL.min(all) && start > 0) {
                 break;
             }
@@ -53,7 +53,7 @@ impl PowerLaw {
         let from_degree = tail[0].0;
         let least = from_degree as f64;
         let count = pages as f64;
-        // In units of x_min: sums of plain logarithms would cancel against ζ for large degrees.
+        // In units of x_min: plain logarithms would cancel against ζ for large degrees.
         let logarithms = sum(tail.iter().map(|&(degree, pages)| pages as f64 * (degree as f64 / least).ln()));
         let unlikelihood =
             |exponent: f64| scaled_zeta(exponent, least, least).ln() + exponent * logarithms / count;
@@ -61,7 +61,7 @@ impl PowerLaw {
         let whole = scaled_zeta(exponent, least, least);
         let (mut below, mut distance) = (0u64, 0f64);
         for &(degree, pages) in tail {
-            // Pages below this degree, as seen and as the law has it.
+            // Empirical and theoretical distribution functions below this degree.
             let law_above = scaled_zeta(exponent, degree as f64, least) / whole;
             distance = distance.max((below as f64 / count - (1.0 - law_above)).abs());
             below += pages;
@@ -72,7 +72,7 @@ impl PowerLaw {
     }
 }
 
-/// PageSites in a list of this length, all of a short one, else at growing distances.
+/// Returns candidate positions in a list: all of a short list, else with growing gaps.
 fn candidates(length: usize) -> Vec<usize> {
     if length <= CANDIDATES {
         return (0..length).collect();
@@ -84,7 +84,7 @@ fn candidates(length: usize) -> Vec<usize> {
     places
 }
 
-/// Hurwitz's ζ(s, a) = Σ (a + k)^(−s) times unit^s, by the Euler–Maclaurin formula after ten terms.
+/// Returns Hurwitz's ζ(s, a) = Σ (a + k)^(−s), times unit^s, by the Euler–Maclaurin formula after ten terms.
 fn scaled_zeta(s: f64, a: f64, unit: f64) -> f64 {
     const TERMS: u32 = 10;
     let power = |x: f64| (x / unit).powf(-s);
@@ -95,7 +95,7 @@ fn scaled_zeta(s: f64, a: f64, unit: f64) -> f64 {
     head + power(end) * tail
 }
 
-/// Where a function with one valley is least (golden section).
+/// Returns the minimum of a unimodal function by golden-section search.
 fn minimum(function: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     let golden = (5f64.sqrt() - 1.0) / 2.0;
     let mut left = high - golden * (high - low);
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_planted_law_is_found() {
         for exponent in [2.1, 2.72] {
-            // DegreeDistribution below 4 are few: the law holds from 4 on.
+            // Degrees below 4 are rare: the law holds from 4 on.
             let law = |degree: u64| 1e7 * (degree as f64).powf(-exponent);
             let pages = |degree: u64| if degree < 4 { law(degree) / 5.0 } else { law(degree) };
             let counts: Vec<(u64, u64)> = (1..20_000)

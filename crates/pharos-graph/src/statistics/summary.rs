@@ -1,4 +1,4 @@
-//! All statistics of a web at once.
+//! All statistics of a graph in one report.
 
 use serde::Serialize;
 
@@ -8,76 +8,66 @@ use crate::relations::{GraphSizes, Relations};
 use crate::web::{Direction, LinkClosure, link_closure};
 use crate::{GraphError, duplicates::mirrors::MirrorOptions};
 
-/// Sweeps through the web for its longest shortest path.
+/// Maximum number of sweeps for the longest shortest path.
 const SWEEPS: u32 = 8;
 
-/// How many links pages have.
+/// Summary of a degree distribution.
 #[derive(Clone, Debug, Serialize)]
 pub struct DegreeSummary {
-    /// The mean.
     pub mean: f64,
-    /// The largest.
     pub largest: u64,
-    /// Pages without any.
+    /// Number of pages of degree 0.
     pub without: u64,
-    /// The power law of the tail.
+    /// Power law of the tail.
     pub power_law: Option<PowerLaw>,
 }
 
-/// Pages by their place in the bow-tie.
+/// Number of pages by bow-tie region.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct BowTieSummary {
-    /// In the core, where every page reaches every other.
     pub core: u64,
-    /// Leading to the core.
+    /// Pages in the region IN.
     pub leading_in: u64,
-    /// Reached from the core.
+    /// Pages in the region OUT.
     pub leading_out: u64,
-    /// On ways around the core.
     pub tube: u64,
-    /// Otherwise connected.
     pub tendril: u64,
-    /// Not connected with the core.
+    /// Disconnected pages.
     pub apart: u64,
-    /// Strongly connected components, single pages included.
+    /// Strongly connected components, including single pages.
     pub components: u32,
 }
 
-/// How far pages are from each other.
+/// Distances between pages.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct DistanceStatistics {
-    /// The books' estimate, 0.35 + 2.06 · log₁₀ N.
+    /// Predicted diameter, 0.35 + 2.06 · log₁₀ N.
     pub books_diameter: f64,
-    /// The longest shortest path that was found: the diameter is at least this.
+    /// Longest shortest path found: a lower bound of the diameter.
     pub diameter_at_least: u32,
-    /// The mean of two pages between which a path leads; none where that would take too much memory.
+    /// Mean distance of connected pairs; `None` if it would exceed the memory.
     pub mean: Option<f64>,
-    /// Within this lie nine of ten such pairs.
+    /// Distance within which 90 % of the connected pairs lie.
     pub effective_diameter: Option<f64>,
 }
 
-/// All statistics of a web.
+/// All statistics of a graph.
 #[derive(Clone, Debug, Serialize)]
 pub struct GraphStatistics {
-    /// How much there is.
     #[serde(flatten)]
     pub sizes: GraphSizes,
-    /// Links to pages.
     pub in_degree: DegreeSummary,
-    /// Links from pages that were fetched.
+    /// Out-degrees of fetched pages.
     pub out_degree: DegreeSummary,
-    /// The bow-tie.
     pub bow_tie: BowTieSummary,
-    /// DistanceStatistics.
     pub distances: DistanceStatistics,
-    /// Where links lead.
     pub closure: LinkClosure,
-    /// Sites that show the same as another.
+    /// Number of sites that mirror another site.
     pub mirrors: u64,
 }
 
 impl GraphStatistics {
-    /// Counts everything. `memory` bounds what distances may take.
+    /// Computes all statistics. `memory` bounds the computation of distances.
     pub fn of(relations: &Relations, memory: u64) -> Result<Self, GraphError> {
         let graph = relations.graph();
         let tie = bow_tie(graph);
@@ -91,29 +81,29 @@ impl GraphStatistics {
             apart: count(BowTieRegion::Disconnected),
             components: tie.components,
         };
-        // From the page that most link to: it lies in the core, if any does.
+        // The page with the most in-links lies in the core, if any page does.
         let start = (0..graph.pages()).max_by_key(|page| graph.links_to(*page).len()).unwrap_or(0);
         let (longest, _, _) = longest_shortest_path(graph, start, Direction::Forward, SWEEPS);
-        let rings = match hyperball(
+        let result = match hyperball(
             graph,
             Direction::Forward,
             HyperBallOptions { memory, ..HyperBallOptions::default() },
         ) {
             Err(GraphError::Memory { .. }) => None,
-            rings => Some(rings?),
+            result => Some(result?),
         };
         let distances = DistanceStatistics {
             books_diameter: predicted_diameter(u64::from(graph.pages())),
             diameter_at_least: longest,
-            mean: rings.as_ref().map(|rings| rings.mean_distance()),
-            effective_diameter: rings.as_ref().map(|rings| rings.effective_distance(0.9)),
+            mean: result.as_ref().map(|result| result.mean_distance()),
+            effective_diameter: result.as_ref().map(|result| result.effective_distance(0.9)),
         };
         let aliases = relations.aliases(&MirrorOptions::default());
         Ok(Self {
             sizes: relations.sizes(),
-            in_degree: degrees(&DegreeDistribution::of_graph(graph, Direction::Backward)),
-            // What a page that was never fetched links to is not known.
-            out_degree: degrees(&DegreeDistribution::of_pages(graph, Direction::Forward, |page| {
+            in_degree: summarise(&DegreeDistribution::of_graph(graph, Direction::Backward)),
+            // The links of a page that was never fetched are unknown.
+            out_degree: summarise(&DegreeDistribution::of_pages(graph, Direction::Forward, |page| {
                 relations.is_fetched(page)
             })),
             bow_tie,
@@ -124,7 +114,7 @@ impl GraphStatistics {
     }
 }
 
-fn degrees(degrees: &DegreeDistribution) -> DegreeSummary {
+fn summarise(degrees: &DegreeDistribution) -> DegreeSummary {
     DegreeSummary {
         mean: degrees.mean(),
         largest: degrees.largest(),

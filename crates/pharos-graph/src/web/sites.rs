@@ -1,4 +1,4 @@
-//! Which site and which domain a page belongs to, and the graph between sites.
+//! Assignment of pages to sites and registrable domains, and the link graph of sites.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Direction, Graph, GraphBuilder, GraphOptions};
 use crate::GraphError;
 
-/// The tables from page to site and from site to registrable domain. Domains are numbered like sites: below their count.
+/// Tables from page to site and from site to registrable domain. Domain numbers are below the number of sites.
 #[derive(Clone, Copy, Debug)]
 pub struct PageSites<'table> {
     site_of_page: &'table [u32],
@@ -14,15 +14,15 @@ pub struct PageSites<'table> {
 }
 
 impl<'table> PageSites<'table> {
-    /// Checks that the tables fit together.
+    /// Creates the assignment after checking that every entry is in range.
     pub fn new(site_of_page: &'table [u32], domain_of_site: &'table [u32]) -> Result<Self, GraphError> {
         let sites = domain_of_site.len();
-        check("sites of pages", site_of_page, sites)?;
-        check("domains of sites", domain_of_site, sites)?;
+        check_entries("sites of pages", site_of_page, sites)?;
+        check_entries("domains of sites", domain_of_site, sites)?;
         Ok(Self { site_of_page, domain_of_site })
     }
 
-    /// Checks that the tables were made for this graph.
+    /// Checks that the tables have an entry for every page of the graph.
     pub(crate) fn check_graph(self, graph: &Graph) -> Result<(), GraphError> {
         let (found, expected) = (self.site_of_page.len(), graph.pages() as usize);
         if found == expected {
@@ -31,71 +31,74 @@ impl<'table> PageSites<'table> {
         Err(GraphError::TableLength { table: "sites of pages", found, expected })
     }
 
-    /// How many sites there are.
+    /// Returns the number of sites.
     pub fn sites(self) -> u32 {
         self.domain_of_site.len() as u32
     }
 
-    /// How many domains there are: one more than the largest number.
+    /// Returns the number of domains, which is one more than the largest domain number.
     pub fn domains(self) -> u32 {
         self.domain_of_site.iter().max().map_or(0, |&largest| largest + 1)
     }
 
-    /// The domain of every site.
+    /// Returns the domain of every site.
     pub(crate) fn domains_of_sites(self) -> &'table [u32] {
         self.domain_of_site
     }
 
-    /// The site of a page.
+    /// Returns the site of a page.
     ///
     /// # Panics
-    /// If there is no such page, as a slice does.
+    /// If there is no such page.
     pub fn site(self, page: u32) -> u32 {
         self.site_of_page[page as usize]
     }
 
-    /// The domain of a page.
+    /// Returns the domain of a page.
     ///
     /// # Panics
-    /// If there is no such page, as a slice does.
+    /// If there is no such page.
     pub fn domain(self, page: u32) -> u32 {
         self.domain_of_site[self.site(page) as usize]
     }
 }
 
-fn check(table: &'static str, entries: &[u32], limit: usize) -> Result<(), GraphError> {
+fn check_entries(table: &'static str, entries: &[u32], limit: usize) -> Result<(), GraphError> {
     match entries.iter().position(|&value| value as usize >= limit) {
         Some(entry) => Err(GraphError::TableEntry { table, entry, value: entries[entry], limit }),
         None => Ok(()),
     }
 }
 
-/// The graph of sites: one link from a site to another however many of their pages are linked, and none between sites
-/// of one domain, so that nobody recommends himself. A site of a thousand pages that all link home is worth no more
-/// than one of a single page.
-pub fn site_graph(graph: &Graph, places: PageSites<'_>, rules: GraphOptions) -> Result<Graph, GraphError> {
-    places.check_graph(graph)?;
-    let rules = GraphOptions { keep_duplicates: false, keep_self_links: false, ..rules };
-    let mut builder = GraphBuilder::new(rules);
+/// Builds the graph of sites. A pair of sites has one link, however many of their pages are linked, and sites of one
+/// domain have none. A site of a thousand pages that all link to its home page therefore counts no more than a site of
+/// one page.
+pub fn site_graph(
+    graph: &Graph,
+    page_sites: PageSites<'_>,
+    options: GraphOptions,
+) -> Result<Graph, GraphError> {
+    page_sites.check_graph(graph)?;
+    let options = GraphOptions { keep_duplicates: false, keep_self_links: false, ..options };
+    let mut builder = GraphBuilder::new(options);
     for from in 0..graph.pages() {
-        let source = places.site(from);
+        let source = page_sites.site(from);
         let mut last = source;
         for &to in graph.links_from(from) {
-            let target = places.site(to);
-            // Neighbours in number are mostly neighbours in place: most repetitions end here.
-            if target != last && places.domain(from) != places.domain(to) {
+            let target = page_sites.site(to);
+            // Consecutive targets are mostly on the same site, so this removes most repetitions early.
+            if target != last && page_sites.domain(from) != page_sites.domain(to) {
                 builder.add(source, target)?;
                 last = target;
             }
         }
     }
-    builder.finish(places.sites())
+    builder.finish(page_sites.sites())
 }
 
-/// Where links lead (封闭性: links that stay need not be handed to another crawler).
+/// Numbers of links by destination (封闭性): links within a site or domain need not be passed to another crawler node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LinkClosure {
-    /// Links within one site.
     pub same_site: u64,
     /// Links to another site of the same domain.
     pub same_domain: u64,
@@ -104,7 +107,7 @@ pub struct LinkClosure {
 }
 
 impl LinkClosure {
-    /// The share of links that stay within their domain; 0 without links.
+    /// Returns the share of links that stay within their domain, or 0 without links.
     pub fn share_inside(self) -> f64 {
         let inside = self.same_site + self.same_domain;
         let all = inside + self.elsewhere;
@@ -113,16 +116,16 @@ impl LinkClosure {
 }
 
 /// Counts the links within sites, within domains and between domains.
-pub fn link_closure(graph: &Graph, places: PageSites<'_>) -> Result<LinkClosure, GraphError> {
-    places.check_graph(graph)?;
+pub fn link_closure(graph: &Graph, page_sites: PageSites<'_>) -> Result<LinkClosure, GraphError> {
+    page_sites.check_graph(graph)?;
     let parts = graph.parts(Direction::Forward);
-    let of_part = |part: std::ops::Range<usize>| {
+    let count_part = |part: std::ops::Range<usize>| {
         let mut closure = LinkClosure::default();
         for from in part.start as u32..part.end as u32 {
             for &to in graph.links_from(from) {
-                if places.site(from) == places.site(to) {
+                if page_sites.site(from) == page_sites.site(to) {
                     closure.same_site += 1;
-                } else if places.domain(from) == places.domain(to) {
+                } else if page_sites.domain(from) == page_sites.domain(to) {
                     closure.same_domain += 1;
                 } else {
                     closure.elsewhere += 1;
@@ -131,7 +134,7 @@ pub fn link_closure(graph: &Graph, places: PageSites<'_>) -> Result<LinkClosure,
         }
         closure
     };
-    Ok(parts.into_par_iter().map(of_part).reduce(LinkClosure::default, |left, right| LinkClosure {
+    Ok(parts.into_par_iter().map(count_part).reduce(LinkClosure::default, |left, right| LinkClosure {
         same_site: left.same_site + right.same_site,
         same_domain: left.same_domain + right.same_domain,
         elsewhere: left.elsewhere + right.elsewhere,
@@ -147,13 +150,13 @@ mod tests {
         // Pages 0–2 on site 0, 3 on site 1 of the same domain, 4 on site 2 of another.
         let links = [(0, 1), (0, 3), (0, 4), (1, 4), (2, 4), (4, 3)];
         let graph = Graph::from_links(5, links, GraphOptions::default()).unwrap();
-        let places = PageSites::new(&[0, 0, 0, 1, 2], &[0, 0, 1]).unwrap();
-        let sites = site_graph(&graph, places, GraphOptions::default()).unwrap();
+        let page_sites = PageSites::new(&[0, 0, 0, 1, 2], &[0, 0, 1]).unwrap();
+        let sites = site_graph(&graph, page_sites, GraphOptions::default()).unwrap();
         assert_eq!(
             (sites.links_from(0), sites.links_from(2), sites.links()),
             ([2].as_slice(), [1].as_slice(), 2)
         );
-        let closure = link_closure(&graph, places).unwrap();
+        let closure = link_closure(&graph, page_sites).unwrap();
         assert_eq!(closure, LinkClosure { same_site: 1, same_domain: 1, elsewhere: 4 });
         assert!((closure.share_inside() - 1.0 / 3.0).abs() < 1e-12);
     }
@@ -163,7 +166,7 @@ mod tests {
         assert!(matches!(PageSites::new(&[1], &[0]), Err(GraphError::TableEntry { entry: 0, value: 1, .. })));
         assert!(matches!(PageSites::new(&[0], &[7]), Err(GraphError::TableEntry { .. })));
         let graph = Graph::from_links(2, [(0, 1)], GraphOptions::default()).unwrap();
-        let places = PageSites::new(&[0], &[0]).unwrap();
-        assert!(matches!(link_closure(&graph, places), Err(GraphError::TableLength { .. })));
+        let page_sites = PageSites::new(&[0], &[0]).unwrap();
+        assert!(matches!(link_closure(&graph, page_sites), Err(GraphError::TableLength { .. })));
     }
 }

@@ -1,4 +1,4 @@
-//! Sorted runs of links on disk, and their merge.
+//! Sorted runs of links on disk and their k-way merge.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,18 +9,18 @@ use std::path::{Path, PathBuf};
 
 use crate::GraphError;
 
-/// How many runs are merged at once: bounds open files and read buffers.
+/// Maximum number of runs per merge; bounds open files and read buffers.
 const FAN_IN: usize = 64;
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// One sorted run in a file without a name.
+/// A sorted run in an unnamed file.
 struct SortedRun {
     file: File,
     links: u64,
 }
 
-/// All runs. Level 0 holds what was written; whenever a level is full, its runs become one of the next level, so that a
-/// link is rewritten once for each factor of [`FAN_IN`].
+/// All runs, by level. New runs go to level 0. The runs of a full level are merged into one run of the next level, so
+/// that a link is rewritten once for each factor of [`FAN_IN`].
 pub(super) struct SortedRuns {
     levels: Vec<Vec<SortedRun>>,
     directory: PathBuf,
@@ -36,13 +36,14 @@ impl SortedRuns {
         self.levels.is_empty()
     }
 
-    /// The graph has at least so many links: those of all runs, or, where a link may stand in several, of the largest.
+    /// Returns a lower bound on the number of links: the sum over all runs or, if repeated links are dropped, the
+    /// largest run.
     pub(super) fn min_links(&self) -> u64 {
         let links = self.levels.iter().flatten().map(|run| run.links);
         if self.keep_duplicates { links.sum() } else { links.max().unwrap_or(0) }
     }
 
-    /// Adds a run of sorted links.
+    /// Writes a run of sorted links.
     pub(super) fn write(&mut self, sorted: &[u64]) -> Result<(), GraphError> {
         let mut writer = RunWriter::new(&self.directory)?;
         for &link in sorted {
@@ -62,9 +63,9 @@ impl SortedRuns {
         Ok(())
     }
 
-    /// Hands out every link in rising order.
+    /// Calls `each` with every link in ascending order.
     pub(super) fn merge(mut self, each: impl FnMut(u64) -> Result<(), GraphError>) -> Result<(), GraphError> {
-        // Levels are few, but each may be almost full: bring them down to one merge.
+        // There are few levels, but each may be almost full: reduce them to a single merge.
         while self.levels.iter().map(Vec::len).sum::<usize>() > FAN_IN {
             let Some(level) = self.levels.iter().position(|runs| !runs.is_empty()) else { break };
             let run = self.merge_level(level)?;
@@ -109,15 +110,15 @@ impl RunWriter {
 
 struct RunReader {
     file: BufReader<File>,
-    left: u64,
+    remaining: u64,
 }
 
 impl RunReader {
     fn next(&mut self) -> io::Result<Option<u64>> {
-        if self.left == 0 {
+        if self.remaining == 0 {
             return Ok(None);
         }
-        self.left -= 1;
+        self.remaining -= 1;
         let mut bytes = [0; 8];
         self.file.read_exact(&mut bytes)?;
         Ok(Some(u64::from_le_bytes(bytes)))
@@ -131,19 +132,19 @@ fn merge(
 ) -> Result<(), GraphError> {
     let mut readers: Vec<RunReader> = runs
         .into_iter()
-        .map(|run| RunReader { file: BufReader::with_capacity(BUFFER_BYTES, run.file), left: run.links })
+        .map(|run| RunReader { file: BufReader::with_capacity(BUFFER_BYTES, run.file), remaining: run.links })
         .collect();
     let mut heads = BinaryHeap::with_capacity(readers.len());
-    for (place, reader) in readers.iter_mut().enumerate() {
+    for (index, reader) in readers.iter_mut().enumerate() {
         if let Some(link) = reader.next()? {
-            heads.push(Reverse((link, place)));
+            heads.push(Reverse((link, index)));
         }
     }
     let mut last = None;
     while let Some(mut head) = heads.peek_mut() {
-        let Reverse((link, place)) = *head;
-        match readers[place].next()? {
-            Some(next) => *head = Reverse((next, place)),
+        let Reverse((link, index)) = *head;
+        match readers[index].next()? {
+            Some(next) => *head = Reverse((next, index)),
             None => {
                 PeekMut::pop(head);
             }

@@ -1,20 +1,20 @@
-//! Walks along links, level by level.
+//! Breadth-first search and reachability.
 
 use super::Graph;
 
-/// Which way links are followed.
+/// The direction in which links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// From a page to those it links to.
+    /// From a page to the pages it links to.
     Forward,
-    /// From a page to those that link to it.
+    /// From a page to the pages that link to it.
     Backward,
-    /// As if links had no direction.
+    /// Both ways, as in an undirected graph.
     Both,
 }
 
 impl Graph {
-    /// The neighbours of a page in this direction: one or two rows.
+    /// Returns the neighbours of a page in this direction.
     pub(crate) fn neighbours(&self, page: u32, direction: Direction) -> impl Iterator<Item = u32> + '_ {
         let (first, second) = match direction {
             Direction::Forward => (self.links_from(page), [].as_slice()),
@@ -25,10 +25,11 @@ impl Graph {
     }
 }
 
-/// The distance of a page that cannot be reached.
+/// Distance of an unreachable page.
 pub const UNREACHED: u32 = u32::MAX;
 
-/// How many links each page is away from `start` (breadth-first, 宽度优先); [`UNREACHED`] where no path leads.
+/// Returns the distance of every page from `start` in links, by breadth-first search (宽度优先). Pages without a path get
+/// [`UNREACHED`].
 pub fn bfs_distances(graph: &Graph, start: u32, direction: Direction) -> Vec<u32> {
     let mut distance = vec![UNREACHED; graph.pages() as usize];
     let Some(first) = distance.get_mut(start as usize) else { return distance };
@@ -40,9 +41,9 @@ pub fn bfs_distances(graph: &Graph, start: u32, direction: Direction) -> Vec<u32
         let mut next = Vec::new();
         for page in level {
             for neighbour in graph.neighbours(page, direction) {
-                let known = &mut distance[neighbour as usize];
-                if *known == UNREACHED {
-                    *known = depth;
+                let entry = &mut distance[neighbour as usize];
+                if *entry == UNREACHED {
+                    *entry = depth;
                     next.push(neighbour);
                 }
             }
@@ -52,14 +53,14 @@ pub fn bfs_distances(graph: &Graph, start: u32, direction: Direction) -> Vec<u32
     distance
 }
 
-/// Every page that a path leads to from one of the pages marked in `marked`, marked, too.
+/// Marks every page that is reachable from a marked page.
 pub(crate) fn mark_reachable(graph: &Graph, mut marked: Vec<bool>, direction: Direction) -> Vec<bool> {
-    let mut waiting: Vec<u32> =
+    let mut pending: Vec<u32> =
         (0..graph.pages()).zip(&marked).filter_map(|(page, &start)| start.then_some(page)).collect();
-    while let Some(page) = waiting.pop() {
+    while let Some(page) = pending.pop() {
         for neighbour in graph.neighbours(page, direction) {
             if !std::mem::replace(&mut marked[neighbour as usize], true) {
-                waiting.push(neighbour);
+                pending.push(neighbour);
             }
         }
     }

@@ -1,10 +1,10 @@
-//! Rounds over all pages: exact ones, and light ones that carry on what the last one changed.
+//! Power iteration with full rounds in `f64` and delta rounds in `f32`.
 //!
-//! A round is linear but for the jumps, which are always the same: two rounds differ by what the links make of the
-//! difference between their starts. So after one *exact* round, in doubles, a *light* one moves only the last change
-//! along the links, in singles, and adds what comes out to the ranks. Half the bytes at random places are nearly half the
-//! time. A light round is off by one rounding of the change, not of the ranks, and the next exact one starts from the
-//! ranks alone, so that nothing of it stays (iterative refinement; Wilkinson 1963).
+//! A round is affine: two rounds differ by the links applied to the difference of their inputs. After a *full* round in
+//! `f64`, a *delta* round propagates only the last change along the links, in `f32`, and adds the result to the ranks.
+//! Half the bytes at random addresses take nearly half the time. The error of a delta round is one rounding of the
+//! change, not of the ranks. The next full round starts from the ranks alone and removes it (iterative refinement;
+//! Wilkinson 1963).
 
 use std::ops::Range;
 
@@ -14,11 +14,11 @@ use super::TeleportDistribution;
 use crate::summation::{CompensatedSum, gather, gather_f32, sum};
 use crate::web::{Direction, Graph, split_table};
 
-/// After light rounds have made the change smaller by this factor, their own errors are about as large.
+/// Reduction of the change by delta rounds after which their rounding errors are about as large as the change.
 const MAX_DELTA_GAIN: f64 = 1e-5;
 
-/// What a round changed in a part of the pages: at all of them, and at those without links. Parts are small enough for
-/// plain sums.
+/// Changes of a round in one range of pages: at all pages, and at dangling pages. Ranges are short enough for plain
+/// sums.
 #[derive(Clone, Copy, Default)]
 struct Totals {
     change: f64,
@@ -31,16 +31,16 @@ pub(super) struct PowerIteration<'graph> {
     jumps: TeleportDistribution,
     parts: Vec<Range<usize>>,
     pub(super) ranks: Vec<f64>,
-    /// What each page gives to every page it links to: its rank by its number of links. For exact rounds.
+    /// Rank of each page divided by its out-degree, for full rounds.
     shares: Vec<f64>,
-    /// One by the number of links of each page, 0 where there are none. For light rounds: nothing to divide or to ask.
+    /// Inverse out-degree of each page, 0 for dangling pages. Delta rounds need neither division nor branch.
     inverse_links: Vec<f32>,
-    /// As `shares`, of what the last round changed.
+    /// Like `shares`, for the change of the last round.
     changed_shares: Vec<f32>,
     next_changed_shares: Vec<f32>,
-    /// What the last round changed at pages without links, in all.
+    /// Change of the last round summed over dangling pages.
     changed_dangling: f64,
-    /// What the last two rounds changed, the last one first, and what the last exact one did.
+    /// Change of the last round, of the round before it, and of the last full round.
     change: f64,
     change_before: f64,
     exact_change: f64,
@@ -69,8 +69,8 @@ impl<'graph> PowerIteration<'graph> {
         }
     }
 
-    /// Rounds until an exact one changes no more than the tolerance, or there were `max_rounds`, of which the last is
-    /// exact, too. Gives the number of rounds and what the last one changed.
+    /// Iterates until a full round changes no more than the tolerance, or for `max_rounds` rounds, of which the last is
+    /// full. Returns the number of rounds and the change of the last one.
     pub(super) fn run(&mut self, damping: f64, tolerance: f64, max_rounds: u32) -> (u32, f64) {
         let mut is_exact = false;
         for round in 0..max_rounds {
@@ -87,7 +87,8 @@ impl<'graph> PowerIteration<'graph> {
         (max_rounds, self.change)
     }
 
-    /// Is there no round to carry on from, no more to be gained, or will the next round be the last?
+    /// Returns `true` if there is no previous round, delta rounds have reached their accuracy, or the next round may be
+    /// the last.
     fn needs_full_round(&self, tolerance: f64) -> bool {
         let shrinks_by = if self.change_before.is_finite() { self.change / self.change_before } else { 1.0 };
         !self.change.is_finite()
@@ -95,7 +96,7 @@ impl<'graph> PowerIteration<'graph> {
             || self.change * shrinks_by <= tolerance
     }
 
-    /// One synchronous round. Every page pulls from those that link to it, so that no two threads write to one place.
+    /// Computes one synchronous round in `f64`. Every page pulls from its in-links, so that each entry has one writer.
     fn full_round(&mut self, damping: f64) -> f64 {
         let dangling = self.update_shares();
         let Self { graph, jumps, parts, ranks, shares, inverse_links, next_changed_shares, .. } = self;
@@ -108,7 +109,7 @@ impl<'graph> PowerIteration<'graph> {
         self.finish_round(totals)
     }
 
-    /// One synchronous round that moves only what the last one changed.
+    /// Computes one synchronous round that propagates only the last change, in `f32`.
     fn delta_round(&mut self, damping: f64) -> f64 {
         let Self { graph, jumps, parts, ranks, inverse_links, changed_shares, next_changed_shares, .. } =
             self;
@@ -116,14 +117,14 @@ impl<'graph> PowerIteration<'graph> {
         let totals =
             each_page(graph, parts, inverse_links, ranks, next_changed_shares, |page, row, before| {
                 let change = jumping * jumps.to(page) + damping * gather_f32(row, changed_shares);
-                // Rounded changes may take away more than is there.
+                // Rounding may subtract more than the rank.
                 let rank = (before + change).max(0.0);
                 (rank, if rank > 0.0 { change } else { -before })
             });
         self.finish_round(totals)
     }
 
-    /// Writes the shares of all ranks, and gives the rank of all pages without links.
+    /// Updates the shares of all pages. Returns the total rank of dangling pages.
     fn update_shares(&mut self) -> f64 {
         let Self { graph, parts, ranks, shares, .. } = self;
         let work: Vec<_> = parts.iter().cloned().zip(split_table(shares, parts, 1)).collect();
@@ -151,8 +152,8 @@ impl<'graph> PowerIteration<'graph> {
     }
 }
 
-/// Gives every page the rank that `update` makes of its number, the pages that link to it and its rank before, and shares
-/// out the change that goes with it.
+/// Sets the rank of every page to the result of `update`, which gets the page, its in-links and its previous rank, and
+/// stores the share of the change.
 fn each_page(
     graph: &Graph,
     parts: &[Range<usize>],

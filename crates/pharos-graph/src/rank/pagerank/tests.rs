@@ -7,8 +7,8 @@ fn graph(pages: u32, links: &[(u32, u32)]) -> Graph {
     Graph::from_links(pages, links.iter().copied(), GraphOptions::default()).unwrap()
 }
 
-fn ranks(graph: &Graph, rules: &PageRankOptions) -> RankVector {
-    page_rank(graph, rules, Teleport::Everywhere, None).unwrap()
+fn ranks(graph: &Graph, options: &PageRankOptions) -> RankVector {
+    page_rank(graph, options, Teleport::Everywhere, None).unwrap()
 }
 
 /// A→B, C; B→C; C→A.
@@ -43,7 +43,7 @@ fn the_first_round_of_the_books_three_pages() {
     assert!(away <= found.error_bound);
 }
 
-/// The book prints the values of rounds 6 and 7 as equal: that holds for updating in place, not for its own formula.
+/// The book prints equal values for rounds 6 and 7. That holds for in-place updates, not for its formula.
 #[test]
 fn rounds_end_by_tolerance_and_not_at_seven() {
     let mut in_place = [1.0f64; 3];
@@ -66,7 +66,7 @@ fn rounds_end_by_tolerance_and_not_at_seven() {
 
 #[test]
 fn the_books_form_sums_to_the_number_of_pages() {
-    // A chain that ends nowhere, a page without links, and a pair that keeps to itself.
+    // A chain that ends at a dangling page, an isolated page, and a pair that links only to itself.
     let graph = graph(7, &[(0, 1), (1, 2), (2, 3), (5, 6), (6, 5)]);
     let found = ranks(&graph, &PageRankOptions { form: RankScale::PerPage, ..PageRankOptions::default() });
     assert!((sum(found.values.iter().copied()) - 7.0).abs() < 1e-12);
@@ -98,9 +98,9 @@ fn trust_flows_from_seeds_only() {
 fn rules_that_compute_nothing_are_refused() {
     let graph = three_pages();
     for damping in [1.0, -0.1, f64::NAN] {
-        let rules = PageRankOptions { damping, ..PageRankOptions::default() };
-        let refused = page_rank(&graph, &rules, Teleport::Everywhere, None);
-        assert!(matches!(refused, Err(GraphError::InvalidOption { rule: "damping", .. })));
+        let options = PageRankOptions { damping, ..PageRankOptions::default() };
+        let refused = page_rank(&graph, &options, Teleport::Everywhere, None);
+        assert!(matches!(refused, Err(GraphError::InvalidOption { option: "damping", .. })));
     }
     for seeds in
         [vec![], vec![(0, 0.0)], vec![(1, f64::NAN)], vec![(0, f64::MAX), (1, f64::MAX)], vec![(3, 1.0)]]
@@ -129,14 +129,16 @@ fn a_farm_of_a_thousand_pages_moves_no_site_and_the_page_within_its_bound() {
     let domains = [0, 1, 2];
     let (before, after) = (graph(4, &web), graph(1_004, &farm));
 
-    let places = PageSites::new(&sites[..4], &domains).unwrap();
+    let page_sites = PageSites::new(&sites[..4], &domains).unwrap();
     let site_before =
-        site_rank(&before, places, &PageRankOptions::default(), GraphOptions::default()).unwrap();
-    let places = PageSites::new(&sites, &domains).unwrap();
-    let site_after = site_rank(&after, places, &PageRankOptions::default(), GraphOptions::default()).unwrap();
+        site_rank(&before, page_sites, &PageRankOptions::default(), GraphOptions::default()).unwrap();
+    let page_sites = PageSites::new(&sites, &domains).unwrap();
+    let site_after =
+        site_rank(&after, page_sites, &PageRankOptions::default(), GraphOptions::default()).unwrap();
     assert_eq!(site_before.values, site_after.values);
 
-    // Each new page brings its own jump, and no more: on the books' scale (1 − d), of which at most d/(1 − d²) comes by.
+    // Each new page adds only its teleport share, 1 − d on the scale with mean 1, of which at most d/(1 − d²) reaches
+    // the target.
     let per_page = PageRankOptions { form: RankScale::PerPage, ..PageRankOptions::default() };
     let gained = ranks(&after, &per_page).values[0] - ranks(&before, &per_page).values[0];
     assert!(gained > 0.0 && gained <= 1_000.0 * 0.15 * 0.85 / (1.0 - 0.85 * 0.85), "gained {gained}");
@@ -155,7 +157,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     assert_eq!(with(1), with(3));
 }
 
-/// The Google matrix written out and multiplied until nothing moves.
+/// Multiplies the dense Google matrix until it converges.
 fn dense(pages: usize, links: &[(u32, u32)], damping: f64, jumps: &[f64]) -> Vec<f64> {
     let mut linked = vec![vec![false; pages]; pages];
     links
@@ -200,8 +202,8 @@ proptest! {
             jumps.iter().map(|weight| weight / total).collect()
         };
         let teleport = if seeds.is_empty() { Teleport::Everywhere } else { Teleport::Seeds(&seeds) };
-        let rules = PageRankOptions { damping, tolerance: 1e-12, max_rounds: 1_000, ..PageRankOptions::default() };
-        let found = page_rank(&graph(pages, &links), &rules, teleport, None).unwrap();
+        let options = PageRankOptions { damping, tolerance: 1e-12, max_rounds: 1_000, ..PageRankOptions::default() };
+        let found = page_rank(&graph(pages, &links), &options, teleport, None).unwrap();
         prop_assert!(found.converged);
         let expected = dense(pages as usize, &links, damping, &jumps);
         let away: f64 = found.values.iter().zip(&expected).map(|(f, e)| (f - e).abs()).sum();
@@ -209,7 +211,7 @@ proptest! {
         prop_assert!((found.values.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     }
 
-    /// Light rounds take away what the start had too much: no page may end up below zero, however odd the start.
+    /// Delta rounds subtract excess rank of the start: no page may become negative, whatever the start.
     #[test]
     fn any_start_leads_to_the_same_ranks(
         links in prop::collection::vec((0u32..12, 0u32..12), 0..60),
