@@ -1,10 +1,11 @@
-//! Near-duplicates (网页消重): which pages say the same, so that a result list shows them once.
+//! Near-duplicate detection (网页消重), so that a result list shows each content once.
 //!
-//! **In:** pages as [`PageText`]: the cleaned body, its words, its keywords. **Out:** [`DuplicateGroups`] of copies, each with the
-//! page crawled first as its representative, and from them the [mirrors] among sites.
+//! A [`DuplicateDetector`] computes a signature from each [`PageText`]. A [`GroupBuilder`] joins pages with matching
+//! signatures to [`DuplicateGroups`], each with the page crawled first as representative. Groups that span two sites
+//! reveal [mirrors].
 //!
 //! ```
-//! use pharos_graph::duplicates::{GroupBuilder, DuplicateDetector, MinHash, PageAttributes, PageText};
+//! use pharos_graph::duplicates::{DuplicateDetector, GroupBuilder, MinHash, PageAttributes, PageText};
 //!
 //! let text = "a lighthouse is a tower with a strong light at its top that guides ships along the coast at night";
 //! let longer = format!("{text} and in fog");
@@ -23,44 +24,26 @@
 //! assert_eq!((groups.mirror_degree(0), groups.mirror_degree(2)), (1, 0));
 //! ```
 //!
-//! # Three steps
-//! Every [`DuplicateDetector`] turns a page into a signature and can say of two signatures whether they belong together. Comparing
-//! all pairs of a million pages would take 10¹² steps, so a method also gives *keys*: pages that share one are
-//! candidates, candidates are verified, and what is verified is [joined](GroupBuilder). Methods whose signature is a digest
-//! have one key, the digest; the others have many (bands), any of which may bring two pages together.
+//! # Candidates
+//! Comparing all pairs of a million pages would take 10¹² steps. Each signature therefore has *keys*: pages that share a
+//! key are candidates, candidates are compared, and accepted pairs are joined. A digest has one key; other signatures
+//! have one per band (locality-sensitive hashing).
 //!
-//! # Which method
-//! Precision and recall of pairs, on a test web with planted reprints, excerpts, mirrors and twins of
-//! one template (1,922 pages), and on two versions of a reference manual, whose pages are short and follow few patterns
-//! (7,707 pages); `pharos dedup measure LABELS` prints the table for any labelled pages.
-//!
-//! | method | signature | finds | planted | manual |
-//! |---|---|---|---|---|
-//! | [`ExactBytes`] | 16 bytes | the same file | 1.00 0.05 | 1.00 0.30 |
-//! | [`ExactText`] | 16 bytes | the same letters | 1.00 0.42 | 0.23 0.94 |
-//! | [`KeywordDetector`] | 16 to 56 bytes | the same beginning, the same ten keywords | 1.00 0.74 | 0.15 0.99 |
-//! | [`FrequentWordList`] | 16 bytes | the same frequent words in the same order | 1.00 0.49 | 0.23 0.94 |
-//! | [`IMatch`] | 16 bytes | the same set of words that are neither rare nor common | 1.00 0.49 | 0.23 0.95 |
-//! | [`Shingles`] | 8 bytes a character | everything, dearly | 1.00 0.97 | 0.01 1.00 |
-//! | [`Segments`] | 8 bytes a chunk | the same lines at the same places | 0.99 0.60 | 0.00 0.99 |
-//! | [`SimHash`] | 8 bytes | light edits of whole pages | 1.00 0.66 | 0.06 0.76 |
-//! | [`MinHash`] | 148 bytes | edits, reordering and parts of pages | 1.00 0.99 | 0.07 0.68 |
-//! | as built | – | by words without the phrases of the site, by title and text, by canonical addresses | 1.00 0.99 | 0.61 0.99 |
-//!
-//! What is [built](crate::relations) is MinHash, with three things around it. Phrases that pages of many titles on one site
-//! share are [hidden](FullMinHashSignature::compress), or every page of a manual would be a copy of the next. Pages with the same
-//! title and text are copies however short they are. And a page stays in a group only if it is like the page that speaks
-//! for it or like the fullest one, or a chain of small edits would tie together what has nothing in common.
+//! # Choice of method
+//! The [build](crate::relations) uses [`MinHash`] with three additions. Phrases shared by pages of many titles on one site
+//! are [hidden](FullMinHashSignature::compress), or every page of a manual would be a copy of the next. Pages with the same
+//! title and text are copies, however short they are. A page stays in a group only if it is similar to the representative
+//! or to the fullest page, or a chain of small edits would join unrelated pages.
+//! `pharos dedup measure LABELS` prints precision and recall of all methods for a labelled set of pages.
 //!
 //! # Invariants
-//! * Signatures come from the *cleaned* body. A page with fewer words of its own than a method asks for has no
-//!   signature, so that a few lines left of a template make no group. A long rest of a template with little else would.
-//! * Time is that of sorting the words of a page, and for each key of a page that of sorting the pages: a million
-//!   pages with one key cost no more than with a million keys.
-//! * GroupBuilder with [`MinHash`] or [`SimHash`] takes less than 200 bytes a page, signatures included. A whole
-//!   [build](crate::relations), with the numbers, addresses and tables of all pages, takes about 400 at its most (407 for
-//!   60,000 pages without links, by `bench-dedup --collector true`).
-//! * The same pages in the same order give the same groups, on every machine.
+//! * Signatures are computed from the *cleaned* body. A page with fewer words than a method requires has no signature, so
+//!   that a few remaining template lines form no group. A long template remainder with little other text would.
+//! * Time is dominated by sorting the words of each page and, per band, the pages. A million pages with one key cost no
+//!   more than with a million keys.
+//! * Grouping with [`MinHash`] or [`SimHash`] takes less than 200 bytes per page, signatures included. A whole
+//!   [build](crate::relations) peaks at about 400 bytes per page.
+//! * The same pages in the same order give the same groups on every machine.
 
 mod boilerplate;
 mod evaluation;
@@ -96,65 +79,65 @@ pub use report::{DuplicateReport, MirrorGroup, ReportedCopy, ReportedGroup, Site
 
 use serde::{Deserialize, Serialize};
 
-/// An MD5 digest: two pages cannot be made to share one without holding both.
+/// An MD5 digest. Two pages with one digest can only be constructed by a party that controls both.
 pub type Digest = [u8; 16];
 
-/// What a method may look at. What a method does not use may stay empty.
+/// The input of a detector. Fields that a detector does not use may be empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageText<'a> {
-    /// The page as it was fetched.
+    /// The response body as fetched.
     pub raw: &'a [u8],
-    /// The title.
     pub title: &'a str,
-    /// The visible text without navigation, advertisements and other parts of the template; lines are paragraphs.
+    /// Main content without navigation, advertisements and other template parts; one paragraph per line.
     pub body: &'a str,
     /// Keywords with their weights, in any order.
     pub keywords: &'a [(&'a str, f32)],
-    /// The body cut into terms, in their order.
+    /// Tokens of the body, in order.
     pub words: &'a [&'a str],
 }
 
-/// How much of two pages is common.
+/// The extent of the content that two duplicate pages have in common.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MatchExtent {
-    /// Both say the same, but for small edits.
+    /// The same content, except for small edits.
     Whole,
-    /// One is a part of the other, or each has much of its own.
+    /// One page contains the other, or both have much content of their own.
     Partial,
 }
 
-/// A way to recognise copies.
+/// A duplicate detection method.
 ///
-/// [`compare`](DuplicateDetector::compare) is symmetric, and a signature is always a copy of itself. Two pages that `compare` takes
-/// for copies share a key in at least one band, surely for digests and for [`SimHash`], very likely for the others.
+/// [`compare`](DuplicateDetector::compare) is symmetric and reflexive. Two pages that `compare` accepts share a key in
+/// at least one band: always for digests and [`SimHash`], very likely for the others.
 pub trait DuplicateDetector {
-    /// What is kept of a page.
+    /// The data kept of a page.
     type PageSignature;
 
-    /// The name in tables.
+    /// Returns the name shown in evaluation tables.
     fn name(&self) -> String;
 
-    /// The signature of a page, none if the page has too little of what the method looks at.
+    /// Returns the signature of a page, or `None` if the page has too little of the content that the method uses.
     fn fingerprint(&self, page: &PageText) -> Option<Self::PageSignature>;
 
-    /// What two pages have in common, none if they are no copies.
+    /// Compares two signatures. Returns `None` if the pages are not duplicates.
     fn compare(&self, one: &Self::PageSignature, other: &Self::PageSignature) -> Option<MatchExtent>;
 
-    /// The memory of a signature.
+    /// Returns the size of a signature in bytes.
     fn bytes(&self, signature: &Self::PageSignature) -> usize;
 
-    /// How much a page says, by which the fullest of a group is known.
+    /// Returns the amount of content of a page, which determines the fullest page of a group.
     fn size(&self, _signature: &Self::PageSignature) -> u64 {
         0
     }
 
-    /// How many keys a signature has.
+    /// Returns the number of keys per signature.
     fn bands(&self) -> usize {
         1
     }
 
-    /// The key in a band: pages with equal keys are candidates. None where the signature says nothing in this band.
+    /// Returns the key of a band; pages with equal keys are candidates. Returns `None` if the signature has no data in
+    /// the band.
     fn key(&self, signature: &Self::PageSignature, band: usize) -> Option<u32>;
 }
 

@@ -1,4 +1,4 @@
-//! The methods side by side: precision, recall, speed and memory on one labelled set.
+//! Evaluation of the detectors on a labelled set: precision, recall, speed and memory.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,66 +13,64 @@ use super::{
     WordStatistics,
 };
 
-/// Words counted for I-Match.
+/// Maximum size of the word table of I-Match.
 const MAX_WORDS: usize = 4_000_000;
 
-/// A page of which it is known what it is a copy of.
+/// A page with a known duplicate class.
 #[derive(Clone, Debug, Default)]
 pub struct LabelledPage {
-    /// The page as it was fetched.
+    /// The response body as fetched.
     pub raw: Vec<u8>,
-    /// The title.
     pub title: String,
-    /// The cleaned body.
+    /// Main content of the page.
     pub body: String,
     /// Keywords with their weights.
     pub keywords: Vec<(String, f32)>,
-    /// The words of the body.
+    /// Tokens of the body.
     pub words: Vec<String>,
-    /// Pages of one content, and only these, are copies of each other.
+    /// Duplicate class: pages are copies exactly if it is equal.
     pub content: u32,
 }
 
-/// Pages whose copies are known.
+/// Pages with known duplicate classes.
 #[derive(Clone, Debug, Default)]
 pub struct LabelledSet {
-    /// The pages, in the order in which they were crawled.
+    /// The pages, in crawl order.
     pub pages: Vec<LabelledPage>,
 }
 
 impl LabelledSet {
-    /// How many pairs of copies there are.
+    /// Returns the number of pairs of copies.
     pub fn pairs(&self) -> u64 {
         pairs(self.pages.iter().map(|page| page.content))
     }
 }
 
-/// What a method did on a set.
+/// Results of one detector on a labelled set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EvaluationRow {
-    /// The method.
     pub name: String,
-    /// The share of pairs of copies among the pairs that stand in one group; 1 if there are no such pairs.
+    /// Share of true copies among the pairs in one group; 1 if there are no such pairs.
     pub precision: f64,
-    /// The share of pairs in one group among the pairs of copies; 1 if there are no copies.
+    /// Share of pairs in one group among the true copies; 1 if there are no copies.
     pub recall: f64,
-    /// Fingerprints in a second on one core; none where that was not measured.
+    /// Fingerprints per second on one core; `None` if not measured.
     pub fingerprints_per_second: Option<f64>,
-    /// Pages grouped in a second on one core, fingerprints not counted.
+    /// Pages grouped per second on one core, without fingerprinting.
     pub grouped_per_second: Option<f64>,
-    /// The mean size of a signature.
+    /// Mean size of a signature.
     pub bytes_per_page: Option<f64>,
 }
 
-/// A row for each method.
+/// Results of all detectors.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct EvaluationTable(pub Vec<EvaluationRow>);
 
 impl EvaluationRow {
-    /// What groups found elsewhere are worth: for each page of the set, in their order, a number that only its copies
-    /// share, none for a page that was not looked at.
+    /// Scores groups that were computed elsewhere. `groups` has an entry for each page of the set: a number that only
+    /// its copies share, or `None` for a page without a group.
     pub fn of_groups(name: &str, set: &LabelledSet, groups: &[Option<u32>]) -> Self {
-        // Whoever was not looked at has no copies.
+        // A page without a group has no copies.
         let alone = (0..).map(|page| (page, true));
         let groups =
             groups.iter().zip(alone).map(|(group, alone)| group.map_or(alone, |group| (group, false)));
@@ -89,7 +87,7 @@ impl EvaluationRow {
     }
 }
 
-/// Texts of a set, borrowed in the form that methods take.
+/// Texts of a set, borrowed as detector input.
 struct BorrowedTexts<'a> {
     keywords: Vec<Vec<(&'a str, f32)>>,
     words: Vec<Vec<&'a str>>,
@@ -120,7 +118,7 @@ impl<'a> BorrowedTexts<'a> {
     }
 }
 
-/// SortedRuns one method over a set.
+/// Evaluates one detector.
 pub fn evaluate<M: DuplicateDetector>(method: &M, set: &LabelledSet) -> EvaluationRow {
     evaluate_texts(method, set, &BorrowedTexts::new(set).texts(set))
 }
@@ -157,24 +155,25 @@ fn evaluate_texts<M: DuplicateDetector>(method: &M, set: &LabelledSet, texts: &[
     }
 }
 
-/// Precision and recall over pairs, from the content and the group of each page, without listing the pairs. Without pairs to
-/// be found, or found, both are 1.
+/// Returns precision and recall over pairs, from the class and the group of each page, without enumerating pairs. A
+/// ratio with denominator 0 is 1.
 pub fn pair_scores<G: Eq + Hash>(labels: &[(u32, G)]) -> (f64, f64) {
     let share = |part: u64, whole: u64| if whole == 0 { 1.0 } else { part as f64 / whole as f64 };
-    let right = pairs(labels.iter());
+    let correct = pairs(labels.iter());
     let found = pairs(labels.iter().map(|(_, group)| group));
-    let known = pairs(labels.iter().map(|(content, _)| content));
-    (share(right, found), share(right, known))
+    let actual = pairs(labels.iter().map(|(content, _)| content));
+    (share(correct, found), share(correct, actual))
 }
 
-/// How many pairs of equal keys there are.
+/// Returns the number of pairs of equal keys.
 fn pairs<K: Eq + Hash>(keys: impl Iterator<Item = K>) -> u64 {
     let mut counts: HashMap<K, u64> = HashMap::new();
     keys.for_each(|key| *counts.entry(key).or_default() += 1);
     counts.values().map(|count| count * (count - 1) / 2).sum()
 }
 
-/// SortedRuns all methods over a set, each with the parameters of its source and, where these differ, with ours.
+/// Evaluates all detectors, with the parameters of their sources and, where these differ, with the parameters used
+/// here.
 pub fn evaluate_all(set: &LabelledSet) -> EvaluationTable {
     let borrowed = BorrowedTexts::new(set);
     let texts = borrowed.texts(set);
@@ -206,7 +205,7 @@ pub fn evaluate_all(set: &LabelledSet) -> EvaluationTable {
 
 impl fmt::Display for EvaluationTable {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        writeln!(out, "| method | precision | recall | fingerprints/s | grouped/s | bytes a page |")?;
+        writeln!(out, "| method | precision | recall | fingerprints/s | grouped/s | bytes/page |")?;
         writeln!(out, "|---|---|---|---|---|---|")?;
         for row in &self.0 {
             write!(out, "| {} | {:.4} | {:.4} |", row.name, row.precision, row.recall)?;
@@ -228,7 +227,7 @@ mod tests {
 
     #[test]
     fn pairs_are_counted_without_being_listed() {
-        // Contents 1 and 2; the groups take two of the three copies of 1 and add a stranger.
+        // Classes 1 and 2; the group contains two of the three copies of 1 and an unrelated page.
         assert_eq!(pair_scores(&[(1, 0), (1, 0), (1, 2), (2, 0)]), (1.0 / 3.0, 1.0 / 3.0));
         assert_eq!(pair_scores(&[(1, 0), (2, 1)]), (1.0, 1.0));
     }

@@ -1,4 +1,4 @@
-//! What is kept of a page to recognise its copies.
+//! The fingerprint stored for each page to detect its copies.
 
 use pharos_text::Analyser;
 use xxhash_rust::xxh3::xxh3_64;
@@ -6,24 +6,24 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::hash::md5_of_parts;
 use super::{Digest, FullMinHashSignature, MinHash, MinHashSignature, PageText};
 
-/// A text with fewer words says too little to be recognised elsewhere: "page not found" stands on many sites.
+/// Minimum number of words for recognition on other sites: "page not found" occurs on many sites.
 const MIN_DISTINCTIVE_WORDS: usize = 8;
 
-/// The two ways in which pages are compared: letter by letter, and by what they mostly say.
+/// A digest for exact copies and a signature for near-duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
-    /// Of title and text, white space aside.
+    /// Digest of title and text without white space.
     pub digest: Digest,
-    /// A hash of the title.
+    /// Hash of the title.
     pub title: u32,
-    /// Of the words; none if there are too few to tell anything.
+    /// Signature of the words; `None` if there are too few.
     pub full: Option<Box<FullMinHashSignature>>,
-    /// Is there enough text that pages of different sites with the same one are copies?
+    /// `true` if the text is long enough to be recognised on other sites.
     pub is_distinctive: bool,
 }
 
 impl Fingerprint {
-    /// The fingerprint of a page with this title and this cleaned text.
+    /// Computes the fingerprint of a page from its title and main content.
     pub fn of(title: &str, body: &str) -> Self {
         let [plain_title, plain_body] = [title, body].map(|text| text.split_whitespace().collect::<String>());
         let digest = md5_of_parts([plain_title.as_str(), &plain_body]);
@@ -33,14 +33,14 @@ impl Fingerprint {
     }
 }
 
-/// The signature of a cleaned text, by the method that measures best; none if it has few words.
+/// Computes the MinHash signature of a text. Returns `None` if it has too few words.
 pub fn min_hash_signature(body: &str) -> Option<MinHashSignature> {
     full_signature(body).0.map(|full| full.compress(0))
 }
 
-/// The minima of a text, and how many words it has.
+/// Returns the full signature of a text and its number of words.
 fn full_signature(body: &str) -> (Option<FullMinHashSignature>, usize) {
-    // One string for all words: nothing is allocated for each.
+    // One string for all words avoids an allocation per word.
     let (mut text, mut ends) = (String::with_capacity(body.len()), Vec::new());
     Analyser::shared().for_each_token(body, |word, _, _, _| {
         text.push_str(word);

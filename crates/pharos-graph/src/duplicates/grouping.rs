@@ -1,50 +1,50 @@
-//! From signatures to groups: candidates by keys, verified, joined.
+//! Groups pages by signature: candidates share a key, are verified, and are joined by union-find.
 
 use super::groups::{DuplicateGroups, PageAttributes};
 use super::{DuplicateDetector, MatchExtent};
 
-/// Pages of one key that a further page is compared with. More than one, since different pages may share a key; a fixed
-/// number, since a million pages may.
+/// Maximum number of pages of one key that another page is compared with. Different pages may share a key, so it is
+/// more than one; a million pages may share a key, so it is bounded.
 const MAX_LEADERS: usize = 8;
 
-/// Sets of pages that are copies of each other, joined step by step by any number of methods and by what is known from
-/// elsewhere (redirects, canonical addresses).
+/// Builds duplicate groups step by step, from any number of detectors and from known equalities (redirects, canonical
+/// addresses).
 #[derive(Clone, Debug)]
 pub struct GroupBuilder {
-    /// For each page, another one of its set that is nearer to the root; for the root, itself.
+    /// Union-find forest: for each page its parent, for a root the page itself.
     parent: Vec<u32>,
-    /// The sets before the first method: what is known from elsewhere, and stays whatever a method says.
-    known: Option<Vec<u32>>,
+    /// Sets known before the first detector ran; detectors never split them.
+    known_sets: Option<Vec<u32>>,
 }
 
 impl GroupBuilder {
-    /// Pages 0 to `pages` − 1, each alone.
+    /// Creates a builder for pages 0 to `pages` − 1, each in its own set.
     ///
     /// # Panics
-    /// If there are 2³² pages or more: pages of a graph have numbers of 32 bits.
+    /// If there are 2³² pages or more.
     pub fn new(pages: usize) -> Self {
-        assert!(u32::try_from(pages).is_ok(), "pages have numbers of 32 bits");
-        Self { parent: (0..pages as u32).collect(), known: None }
+        assert!(u32::try_from(pages).is_ok(), "page numbers have 32 bits");
+        Self { parent: (0..pages as u32).collect(), known_sets: None }
     }
 
-    /// Two pages known to be the same. Numbers of no page are passed over.
+    /// Joins two pages known to be equal. Invalid page numbers are skipped.
     pub fn unite(&mut self, one: u32, other: u32) {
         let pages = self.parent.len();
         if (one as usize) < pages && (other as usize) < pages {
             let (one, other) = (self.root(one), self.root(other));
-            // The smaller number becomes the root, so that the order of joining does not matter.
+            // The smaller number becomes the root, so that the result does not depend on the order of joins.
             self.parent[one.max(other) as usize] = one.min(other);
         }
     }
 
-    /// Joins the pages that a method takes for copies; `signatures[page]` is none where a page has too little text.
+    /// Joins the pages that a detector accepts as copies. `signatures[page]` is `None` if the page has too little text.
     ///
-    /// A table of candidates is made for one band at a time: 8 bytes a page, whatever the number of bands.
+    /// The candidate table covers one band at a time: 8 bytes per page, for any number of bands.
     pub fn join<M: DuplicateDetector>(&mut self, method: &M, signatures: &[Option<M::PageSignature>]) {
         for page in 0..self.parent.len() as u32 {
             self.parent[page as usize] = self.root(page);
         }
-        self.known.get_or_insert_with(|| self.parent.clone());
+        self.known_sets.get_or_insert_with(|| self.parent.clone());
         let mut candidates: Vec<u64> = Vec::with_capacity(signatures.len());
         for band in 0..method.bands() {
             candidates.clear();
@@ -69,7 +69,7 @@ impl GroupBuilder {
         let mut leaders: Vec<u32> = Vec::new();
         for page in same_key.iter().map(|candidate| *candidate as u32) {
             let Some(signature) = &signatures[page as usize] else { continue };
-            // All of them, even after the first match: a page may be the link between two groups.
+            // All leaders are compared, even after a match: a page may connect two groups.
             for leader in &leaders {
                 let other = signatures[*leader as usize].as_ref();
                 if self.root(*leader) != self.root(page)
@@ -81,7 +81,7 @@ impl GroupBuilder {
             let root = self.root(page);
             let is_new = leaders.iter().all(|leader| self.root(*leader) != root);
             if is_new {
-                // The oldest leader goes: texts that change over time are compared with their latest forms.
+                // The oldest leader is dropped: changing texts are compared with their latest versions.
                 if leaders.len() == MAX_LEADERS {
                     leaders.remove(0);
                 }
@@ -90,8 +90,8 @@ impl GroupBuilder {
         }
     }
 
-    /// The groups, with the page seen first as the representative of each; `method` and its signatures say how much of
-    /// the representative each copy has.
+    /// Returns the groups, each with the page seen first as representative. `method` and its signatures determine the
+    /// extent of each copy.
     pub fn finish<M: DuplicateDetector>(
         mut self,
         method: &M,
@@ -101,21 +101,21 @@ impl GroupBuilder {
         for page in 0..self.parent.len() as u32 {
             self.parent[page as usize] = self.root(page);
         }
-        if let Some(known) = &self.known {
-            split_chains(&mut self.parent, known, method, signatures, facts);
+        if let Some(known_sets) = &self.known_sets {
+            split_chains(&mut self.parent, known_sets, method, signatures, facts);
         }
         DuplicateGroups::new(self.parent, facts, |one, other| {
             let signature = |page: u32| signatures.get(page as usize)?.as_ref();
             match (signature(one), signature(other)) {
                 // Joined through a third page.
                 (Some(one), Some(other)) => method.compare(one, other).unwrap_or(MatchExtent::Partial),
-                // Too short for this method, so joined by one that asks for equality.
+                // Too short for this detector, so joined by exact equality.
                 _ => MatchExtent::Whole,
             }
         })
     }
 
-    /// The root of a page's set; the way there is halved for the next time.
+    /// Returns the root of a page's set, with path halving.
     pub(super) fn root(&mut self, mut page: u32) -> u32 {
         while self.parent[page as usize] != page {
             let parent = self.parent[page as usize];
@@ -126,48 +126,48 @@ impl GroupBuilder {
     }
 }
 
-/// How often a group is looked at for pages that are no copies of its representative. What is left then is alone.
+/// Maximum number of splits per group; pages left over become single.
 const MAX_SPLITS: usize = 16;
 
-/// Takes chains apart: A may be like B and B like C, and A and C have nothing in common. A page stays in its group if it
-/// is a copy of the page seen first or of the fullest copy of that, of which others may be parts; those that are neither make
-/// groups among themselves.
+/// Splits chains: A may be similar to B and B to C while A and C have nothing in common. A page stays in its group if
+/// it is a copy of the page seen first, or of the fullest copy of that page. The remaining pages form groups among
+/// themselves.
 fn split_chains<M: DuplicateDetector>(
     roots: &mut [u32],
-    known: &[u32],
+    known_sets: &[u32],
     method: &M,
     signatures: &[Option<M::PageSignature>],
     facts: &[PageAttributes],
 ) {
-    let seen = |page: u32| (facts.get(page as usize).map_or(0, |facts| facts.first_seen), page);
+    let first_seen = |page: u32| (facts.get(page as usize).map_or(0, |facts| facts.first_seen), page);
     let signature = |page: u32| signatures.get(page as usize)?.as_ref();
-    // Pages known to be the same go together: only one of each such set is looked at.
+    // Sets of known equal pages stay together: only their root is examined.
     let mut order: Vec<(u32, u32)> = (0..)
-        .zip(known)
+        .zip(known_sets)
         .filter(|(page, set)| page == *set)
         .map(|(page, _)| (roots[page as usize], page))
         .collect();
-    order.sort_unstable_by_key(|(root, page)| (*root, seen(*page)));
+    order.sort_unstable_by_key(|(root, page)| (*root, first_seen(*page)));
     let mut new_roots: Vec<(u32, u32)> = Vec::new();
     for group in order.chunk_by(|one, other| one.0 == other.0).filter(|group| group.len() > 2) {
-        let mut left: Vec<u32> = group.iter().map(|(_, page)| *page).collect();
-        for cut in 0.. {
-            let Some(&first) = left.first() else { break };
-            let like = |page: u32, other: u32| match (signature(page), signature(other)) {
+        let mut remaining: Vec<u32> = group.iter().map(|(_, page)| *page).collect();
+        for split in 0.. {
+            let Some(&first) = remaining.first() else { break };
+            let is_similar = |page: u32, other: u32| match (signature(page), signature(other)) {
                 (Some(one), Some(other)) => method.compare(one, other).is_some(),
                 _ => true,
             };
             let size = |page: u32| signature(page).map_or(0, |signature| method.size(signature));
-            let likes = left.iter().copied().filter(|page| like(*page, first));
-            let fullest = likes.max_by_key(|page| size(*page)).unwrap_or(first);
-            let is_copy = |page: u32| page == first || like(page, first) || like(page, fullest);
-            let (stay, go): (Vec<u32>, Vec<u32>) =
-                left.iter().partition(|page| cut < MAX_SPLITS && is_copy(**page));
-            let alone = stay.is_empty();
+            let similar = remaining.iter().copied().filter(|page| is_similar(*page, first));
+            let fullest = similar.max_by_key(|page| size(*page)).unwrap_or(first);
+            let is_copy = |page: u32| page == first || is_similar(page, first) || is_similar(page, fullest);
+            let (stay, rest): (Vec<u32>, Vec<u32>) =
+                remaining.iter().partition(|page| split < MAX_SPLITS && is_copy(**page));
+            let is_last = stay.is_empty();
             new_roots.extend(stay.into_iter().map(|page| (page, first)));
-            left = go;
-            if alone {
-                new_roots.extend(left.iter().map(|page| (*page, *page)));
+            remaining = rest;
+            if is_last {
+                new_roots.extend(remaining.iter().map(|page| (*page, *page)));
                 break;
             }
         }
@@ -176,6 +176,6 @@ fn split_chains<M: DuplicateDetector>(
         roots[page as usize] = root;
     }
     for page in 0..roots.len() {
-        roots[page] = roots[known[page] as usize];
+        roots[page] = roots[known_sets[page] as usize];
     }
 }

@@ -1,70 +1,69 @@
-//! DuplicateGroups of copies: who speaks for them, and in what the others differ.
+//! Duplicate groups, their representatives and the differences of the other members.
 
 use serde::{Deserialize, Serialize};
 
 use super::MatchExtent;
 
-/// What is known of a page besides its text.
+/// Attributes of a page besides its text.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 pub struct PageAttributes {
-    /// When it was crawled first, in any unit.
+    /// Time of the first crawl, in any unit.
     pub first_seen: i64,
-    /// The number of its site.
+    /// Site number.
     pub site: u32,
-    /// A fingerprint of its layout, of which few bits differ within one template; 0 if unknown.
+    /// Layout fingerprint, of which few bits differ within a template; 0 if unknown.
     pub layout: u32,
 }
 
-/// Bits in which the layouts of two pages of one template differ at most: an element more or less.
-const SAME_LAYOUT: u32 = 4;
+/// Maximum number of differing bits for the same layout, which allows for an element more or less.
+const MAX_LAYOUT_BITS: u32 = 4;
 
-/// Whether two pages look alike.
+/// Comparison of two layouts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LayoutMatch {
-    /// Nearly the same fingerprint of the layout.
+    /// Nearly equal layout fingerprints.
     Same,
-    /// Fingerprints that have nothing in common.
+    /// Different layout fingerprints.
     Different,
-    /// At least one has none.
+    /// At least one layout is unknown.
     Unknown,
 }
 
-/// A page of a group beside its representative.
+/// A member of a group other than its representative.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub struct GroupMember {
-    /// Its number.
     pub page: u32,
-    /// How much it has in common with the representative.
+    /// Content in common with the representative.
     pub extent: MatchExtent,
-    /// Whether it looks like the representative.
+    /// Layout compared with the representative.
     pub layout: LayoutMatch,
 }
 
-/// Pages in groups; a page without copies is a group of its own that is not listed.
+/// Pages partitioned into groups. Groups of one page are not listed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct DuplicateGroups {
-    /// The representative of each page, itself where it has no copies.
+    /// Representative of each page, itself if it has no copies.
     representatives: Vec<u32>,
-    /// The pages beside the representatives, those of a group together.
+    /// Members other than representatives, group by group.
     members: Vec<GroupMember>,
     /// Representative and end of the members of each group, by representative.
     ends: Vec<(u32, u32)>,
 }
 
 impl DuplicateGroups {
-    /// From the root of each page's set.
+    /// Creates the groups from the root of each page's set.
     pub(super) fn new(
         mut roots: Vec<u32>,
         facts: &[PageAttributes],
         extent: impl Fn(u32, u32) -> MatchExtent,
     ) -> Self {
         let facts = |page: u32| facts.get(page as usize).copied().unwrap_or_default();
-        let seen = |page: u32| (facts(page).first_seen, page);
+        let first_seen = |page: u32| (facts(page).first_seen, page);
         let mut first: Vec<u32> = (0..roots.len() as u32).collect();
         for (page, root) in (0_u32..).zip(&roots) {
             let first = &mut first[*root as usize];
-            if seen(page) < seen(*first) {
+            if first_seen(page) < first_seen(*first) {
                 *first = page;
             }
         }
@@ -83,7 +82,7 @@ impl DuplicateGroups {
             for (representative, page) in group {
                 let layout = match (facts(*representative).layout, facts(*page).layout) {
                     (0, _) | (_, 0) => LayoutMatch::Unknown,
-                    (one, other) if (one ^ other).count_ones() <= SAME_LAYOUT => LayoutMatch::Same,
+                    (one, other) if (one ^ other).count_ones() <= MAX_LAYOUT_BITS => LayoutMatch::Same,
                     _ => LayoutMatch::Different,
                 };
                 let extent = extent(*representative, *page);
@@ -94,7 +93,7 @@ impl DuplicateGroups {
         groups
     }
 
-    /// Is this what [`new`](Self::new) could have made? What comes from a file may be anything.
+    /// Returns `true` if all numbers are in range; used for groups read from a file.
     pub(crate) fn is_consistent(&self) -> bool {
         let pages = self.representatives.len();
         let ends = self.ends.iter().map(|(_, end)| *end as usize);
@@ -106,29 +105,29 @@ impl DuplicateGroups {
             && ends.max().unwrap_or(0) == self.members.len()
     }
 
-    /// How many pages there are, with copies and without.
+    /// Returns the number of pages, including pages without copies.
     pub fn pages(&self) -> usize {
         self.representatives.len()
     }
 
-    /// The page crawled first among the copies of a page, which may be the page itself.
+    /// Returns the page crawled first among the copies of a page, which may be the page itself.
     pub fn representative(&self, page: u32) -> u32 {
         self.representatives.get(page as usize).copied().unwrap_or(page)
     }
 
-    /// DuplicateGroups of at least two pages: the representative, and the others by their numbers.
+    /// Returns the groups of at least two pages: representative and other members.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[GroupMember])> {
         (0..self.ends.len()).map(|group| (self.ends[group].0, self.members_of(group)))
     }
 
-    /// The copies that a page's group has beside its representative; empty if there are none.
+    /// Returns the members of a page's group other than the representative, empty for a page without copies.
     pub fn members(&self, page: u32) -> &[GroupMember] {
         let representative = self.representative(page);
         let group = self.ends.binary_search_by_key(&representative, |(representative, _)| *representative);
         group.map_or(&[], |group| self.members_of(group))
     }
 
-    /// MirrorGroup degree (镜像度): how many other pages say the same.
+    /// Returns the mirror degree (镜像度): the number of other pages with the same content.
     pub fn mirror_degree(&self, page: u32) -> usize {
         self.members(page).len()
     }

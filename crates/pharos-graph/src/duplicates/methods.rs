@@ -1,4 +1,4 @@
-//! One file for each way to recognise copies.
+//! Duplicate detectors, one file each.
 
 pub(super) mod digest;
 pub(super) mod exact;

@@ -1,20 +1,20 @@
-//! Mirrors of whole sites (镜像站点): two names under which the same pages stand.
+//! Mirrors of whole sites (镜像站点): two site names that serve the same pages.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 
 use super::{DuplicateGroups, PageAttributes};
 
-/// Sites of one group, those known longest, that all others are paired with, beside the one that had the content first:
-/// pairs of all with all would grow with the square, and mirrors of one site find each other through these.
+/// Number of sites of a group that are paired with all others, besides the site of the representative. Pairing all
+/// sites would be quadratic; the mirrors of one site find each other through these.
 const PAIRED_WITH_ALL: usize = 16;
 
-/// When two sites are mirrors.
+/// Thresholds for mirror detection.
 #[derive(Clone, Copy, Debug)]
 pub struct MirrorOptions {
-    /// The share of the smaller site's contents that both have.
+    /// Minimum share of the smaller site's contents that both sites have.
     pub share: f64,
-    /// Contents that both have at least: sites of a single page prove little.
+    /// Minimum number of common contents: sites of a single page prove little.
     pub min_contents: u32,
 }
 
@@ -24,20 +24,19 @@ impl Default for MirrorOptions {
     }
 }
 
-/// Two sites with common contents. CopyTables within a site count as one content.
+/// Two sites with common contents. Copies within a site count as one content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MirrorPair {
-    /// The site with the smaller number.
+    /// The smaller site number.
     pub one: u32,
-    /// The other.
     pub other: u32,
-    /// Contents that both have.
+    /// Number of common contents.
     pub common: u32,
-    /// The share of these among the contents of the smaller site.
+    /// Share of common contents among the contents of the smaller site.
     pub share: f64,
 }
 
-/// The pairs of sites that are mirrors, by their numbers.
+/// Returns the pairs of mirror sites, by site number.
 pub fn mirror_pairs(
     groups: &DuplicateGroups,
     facts: &[PageAttributes],
@@ -85,8 +84,8 @@ pub fn mirror_pairs(
     pairs
 }
 
-/// Sites that are one: each group begins with the name to crawl. A name is preferred over an address, then the site with
-/// the smaller number, which was known first. Sites without a name in `names` are passed over.
+/// Groups mirror sites; the first site of each group is the preferred name. A host name is preferred to an IP address,
+/// then the smaller site number, which was found first. Sites without an entry in `names` are skipped.
 pub fn alias_groups(pairs: &[MirrorPair], names: &[&str]) -> Vec<Vec<u32>> {
     let mut sites = super::GroupBuilder::new(names.len());
     for pair in pairs {
@@ -111,7 +110,7 @@ pub fn alias_groups(pairs: &[MirrorPair], names: &[&str]) -> Vec<Vec<u32>> {
     groups
 }
 
-/// Whether a site is named by its address, with or without a port.
+/// Returns `true` if the site name is an IP address, with or without a port.
 fn is_address(name: &str) -> bool {
     let is_bare = |name: &str| name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
     is_bare(name) || name.rsplit_once(':').is_some_and(|(host, _)| is_bare(host))
@@ -122,7 +121,7 @@ mod tests {
     use super::super::{DuplicateDetector, ExactBytes, GroupBuilder, PageText};
     use super::*;
 
-    /// Pages as (site, content).
+    /// Groups pages given as (site, content).
     fn grouped(pages: &[(u32, &str)]) -> (DuplicateGroups, Vec<PageAttributes>) {
         let sign =
             |text: &str| ExactBytes.fingerprint(&PageText { raw: text.as_bytes(), ..PageText::default() });
@@ -158,8 +157,8 @@ mod tests {
     fn a_site_with_twenty_mirrors_is_found_and_a_press_release_is_no_sign_of_any() {
         let names: Vec<String> = (0..60).map(|site| format!("s{site}.example")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        // Sites 0 to 20 show the same four pages, each crawled first on another site; those from 30 on have three press
-        // releases in common and four pages of their own.
+        // Sites 0 to 20 serve the same four pages, each crawled first on another site. Sites from 30 on have three
+        // press releases in common and four pages of their own.
         let own: Vec<String> = (0..240).map(|number| format!("own {number}")).collect();
         let mut pages = Vec::new();
         for (turn, content) in (5..).step_by(5).zip(["home", "news", "schools", "about"]) {

@@ -1,4 +1,4 @@
-//! What there is to say about the copies of a web: how many, the largest groups, mirrors of whole sites, shares of sites.
+//! Report on duplicates: totals, largest groups, mirror sites, and sites with copies.
 
 use std::collections::HashMap;
 
@@ -9,69 +9,64 @@ use super::{LayoutMatch, MatchExtent};
 use crate::GraphError;
 use crate::relations::{DuplicateGroup, Relations};
 
-/// All copies at a glance.
+/// Report on all duplicates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DuplicateReport {
     /// Pages with a text.
     pub pages: u64,
-    /// DuplicateGroups of copies.
+    /// Duplicate groups.
     pub groups: u64,
-    /// Pages that stand in a group.
+    /// Pages in a group.
     pub pages_in_groups: u64,
     /// Pages that a result list need not show.
     pub pages_too_many: u64,
-    /// Of these, pages with the very same words as another.
+    /// Pages with exactly the same words as another page of their group.
     pub exact_copies: u64,
-    /// The largest groups.
+    /// Largest groups.
     pub largest: Vec<ReportedGroup>,
-    /// Mirrors of whole sites, those with the most first.
+    /// Mirror sites, largest groups first.
     pub mirrors: Vec<MirrorGroup>,
-    /// The sites with the most copies.
+    /// Sites with the most copies.
     pub sites: Vec<SiteDuplicates>,
 }
 
-/// A group by its addresses.
+/// A duplicate group with addresses.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReportedGroup {
-    /// The page crawled first.
+    /// Address of the page crawled first.
     pub representative: String,
-    /// The others.
     pub copies: Vec<ReportedCopy>,
 }
 
-/// A copy, and what it has in common with the representative.
+/// A copy compared with the representative.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReportedCopy {
-    /// Its address.
     pub url: String,
-    /// Whether it has the very same words.
+    /// `true` if both have exactly the same words.
     pub exact: bool,
-    /// How much of it.
     pub extent: MatchExtent,
-    /// Whether it looks the same.
     pub layout: LayoutMatch,
 }
 
-/// Sites that show the same pages.
+/// Sites that mirror each other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MirrorGroup {
-    /// Their names, the one to keep first.
+    /// Site names, the preferred name first.
     pub sites: Vec<String>,
 }
 
-/// How much of a site is copied from elsewhere or from itself.
+/// Number of copies on a site.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SiteDuplicates {
-    /// Its name.
     pub site: String,
-    /// Its pages with a text.
+    /// Pages with a text.
     pub pages: u64,
-    /// Of these, pages for which another speaks.
+    /// Pages with another representative.
     pub copies: u64,
 }
 
 impl ReportedGroup {
-    /// A group with the addresses of its pages.
+    /// Returns a group with the addresses of its pages.
     pub fn of(relations: &Relations, group: &DuplicateGroup) -> Result<Self, GraphError> {
         let original = relations.original(group.representative);
         let copies = group.members.iter().map(|member| {
@@ -88,7 +83,7 @@ impl ReportedGroup {
 }
 
 impl DuplicateReport {
-    /// Counts all copies, and names the first `count` groups, mirrors and sites.
+    /// Counts all duplicates and lists the first `count` groups, mirrors and sites.
     pub fn of(relations: &Relations, count: usize) -> Result<Self, GraphError> {
         let groups = relations.groups();
         let name = |site: u32| relations.sites()[site as usize].as_str().to_owned();
@@ -98,7 +93,7 @@ impl DuplicateReport {
         }
         let mut exact_copies = 0;
         for group in &groups {
-            // Of pages with the very same words, all but one are too many.
+            // Of pages with exactly the same words, all but one are redundant.
             let pages = std::iter::once(group.representative).chain(group.members.iter().map(|m| m.page));
             let mut originals: Vec<u32> = pages.map(|page| relations.original(page)).collect();
             let all = originals.len();

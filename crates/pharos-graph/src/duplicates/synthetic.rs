@@ -1,4 +1,4 @@
-//! A made-up set of pages whose copies are known: the same for a seed, whatever the machine.
+//! A generated set of pages with known copies, deterministic for a seed.
 
 use std::collections::HashMap;
 
@@ -8,16 +8,16 @@ use rand::{RngExt as _, SeedableRng as _};
 
 use super::{LabelledPage, LabelledSet};
 
-/// Words of the invented language.
+/// Number of words of the generated language.
 const VOCABULARY: usize = 30_000;
 
-/// A page before it is written: lines of words, each given by its rank.
+/// A page before rendering: paragraphs of words, each given by its frequency rank.
 #[derive(Clone)]
 pub(super) struct Article {
     paragraphs: Vec<Vec<usize>>,
 }
 
-/// What was done to an article before it was printed again.
+/// An edit applied to a reprinted article.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ReprintEdit {
     None,
@@ -27,13 +27,13 @@ pub(super) enum ReprintEdit {
     Words,
     /// One word in ten replaced.
     ManyWords,
-    /// The end left out, a third at most.
-    Cut,
-    /// Half of the paragraphs left out.
+    /// The end dropped, at most a third.
+    Truncated,
+    /// Half of the paragraphs dropped.
     Half,
     /// Paragraphs in another order.
     Reordered,
-    /// Header and footer, replaced words, and a paragraph left out.
+    /// Header and footer, replaced words, and a paragraph dropped.
     Several,
 }
 
@@ -42,7 +42,7 @@ pub(super) const EDITS: [ReprintEdit; 8] = [
     ReprintEdit::HeaderAndFooter,
     ReprintEdit::Words,
     ReprintEdit::ManyWords,
-    ReprintEdit::Cut,
+    ReprintEdit::Truncated,
     ReprintEdit::Half,
     ReprintEdit::Reordered,
     ReprintEdit::Several,
@@ -58,7 +58,7 @@ impl PageGenerator {
         Self { random: StdRng::seed_from_u64(seed), titles: 0 }
     }
 
-    /// A word, the `rank`-th being about `rank` times rarer than the first (Zipf).
+    /// Returns a random word with Zipf-distributed frequency.
     fn any_word(&mut self) -> usize {
         (VOCABULARY as f64).powf(self.random.random::<f64>()) as usize - 1
     }
@@ -67,12 +67,12 @@ impl PageGenerator {
         (0..length).map(|_| self.any_word()).collect()
     }
 
-    /// The words of a subject.
+    /// Returns the words of a subject.
     pub(super) fn subject(&mut self) -> Vec<usize> {
         (0..80).map(|_| self.random.random_range(100..VOCABULARY)).collect()
     }
 
-    /// Some 4 KB about a subject.
+    /// Returns an article of about 4 KB on a subject.
     pub(super) fn article(&mut self, subject: &[usize]) -> Article {
         let paragraphs = (0..self.random.random_range(8..14)).map(|_| {
             let length = self.random.random_range(40..80);
@@ -99,7 +99,7 @@ impl PageGenerator {
             }
         }
         match edit {
-            ReprintEdit::Cut => {
+            ReprintEdit::Truncated => {
                 let least = paragraphs.len() * 2 / 3 + 1;
                 paragraphs.truncate(self.random.random_range(least..=paragraphs.len()));
             }
@@ -118,12 +118,12 @@ impl PageGenerator {
         edited
     }
 
-    /// A template: what stands above and below every page of a site.
+    /// Returns a template: the lines above and below every page of a site.
     pub(super) fn template(&mut self) -> Article {
         Article { paragraphs: (0..4).map(|_| self.line(30)).collect() }
     }
 
-    /// A page whose cleaned body is the article alone; the file has the template, too.
+    /// Returns a page whose main content is the article alone; the raw page also has the template.
     pub(super) fn page(&mut self, article: &Article, template: &Article, content: u32) -> LabelledPage {
         self.titles += 1;
         let text = |article: &Article| -> Vec<String> {
@@ -148,7 +148,7 @@ impl PageGenerator {
     }
 }
 
-/// Frequency in the article times rarity in the language, the twenty highest.
+/// Returns the twenty words with the highest product of frequency and rarity.
 fn keywords(article: &Article) -> Vec<(String, f32)> {
     let mut counts: HashMap<usize, u32> = HashMap::new();
     article.paragraphs.iter().flatten().for_each(|rank| *counts.entry(*rank).or_default() += 1);
@@ -174,8 +174,8 @@ fn word(rank: usize) -> String {
     }
 }
 
-/// For each subject: an article with one reprint for each edit in the template of another site, another article of the
-/// same subject, and a page in the template of the first on something else.
+/// Generates for each subject: an article, one reprint per edit in the template of another site, another article on the
+/// same subject, and an unrelated page in the first template.
 pub(super) fn labelled_set(subjects: u32, seed: u64) -> LabelledSet {
     let mut writer = PageGenerator::new(seed);
     let templates: Vec<Article> = (0..10).map(|_| writer.template()).collect();
@@ -199,7 +199,7 @@ pub(super) fn labelled_set(subjects: u32, seed: u64) -> LabelledSet {
     set
 }
 
-/// A body with what cleaning left of the template.
+/// Returns the article surrounded by template lines that cleaning did not remove.
 pub(super) fn with_template(article: &Article, template: &Article) -> Article {
     let (above, below) = template.paragraphs.split_at(template.paragraphs.len() / 2);
     Article { paragraphs: [above, &article.paragraphs, below].concat() }

@@ -1,11 +1,11 @@
-//! Whole runs: from texts to groups.
+//! Tests of whole runs, from texts to groups.
 
 use proptest::prelude::*;
 
 use super::synthetic::{EDITS, PageGenerator, ReprintEdit, labelled_set, with_template};
 use super::*;
 
-/// Any number of pages, each given by its body.
+/// Returns the signatures of pages.
 fn signatures<M: DuplicateDetector>(method: &M, pages: &[LabelledPage]) -> Vec<Option<M::PageSignature>> {
     let sign = |page: &LabelledPage| {
         let words: Vec<&str> = page.words.iter().map(String::as_str).collect();
@@ -45,7 +45,7 @@ fn every_kind_of_edit_is_found() {
             groups.representative((original + place) as u32) == groups.representative(*original as u32)
         });
         let recall = found.count() as f64 / SUBJECTS as f64;
-        // One word in ten replaced leaves seven shingles in ten: the hardest of them.
+        // One word in ten replaced leaves seven shingles in ten: the hardest edit.
         assert!(recall >= 0.95, "{edit:?}: {recall}");
     }
 }
@@ -64,7 +64,8 @@ fn each_method_finds_plain_copies_and_the_table_has_a_row_for_each() {
     assert_eq!(table.0.len(), 18);
     for row in &table.0 {
         assert_eq!(row.recall, 1.0, "{}", row.name);
-        // Five letters are a word or less: at the threshold of the books, all pages of an alphabetic language are alike.
+        // Five letters are a word or less: at the threshold of the book, all pages of an alphabetic language are
+        // similar.
         let is_for_han = row.name == Shingles::of_the_book().name();
         assert!(row.precision == 1.0 || is_for_han, "{row:?}");
     }
@@ -106,13 +107,13 @@ fn pages_with_little_but_their_template_are_no_group() {
 }
 
 #[test]
-fn the_page_crawled_first_speaks_for_its_copies() {
+fn the_page_crawled_first_represents_its_copies() {
     let mut writer = PageGenerator::new(5);
     let subject = writer.subject();
     let article = writer.article(&subject);
     let template = writer.template();
-    let pages =
-        [ReprintEdit::HeaderAndFooter, ReprintEdit::None, ReprintEdit::Cut, ReprintEdit::None].map(|edit| {
+    let pages = [ReprintEdit::HeaderAndFooter, ReprintEdit::None, ReprintEdit::Truncated, ReprintEdit::None]
+        .map(|edit| {
             let edited = writer.edited(&article, edit);
             writer.page(&edited, &template, 0)
         });
@@ -187,7 +188,7 @@ fn a_hundred_thousand_pages_of_one_text_and_as_many_strangers_of_one_key_are_no_
 }
 
 #[test]
-#[ignore = "prints a table; to be run in release"]
+#[ignore = "prints a table; run it in release mode"]
 fn table_of_all_methods() {
     let set = labelled_set(1000, 1);
     let bytes: usize = set.pages.iter().map(|page| page.body.len()).sum();
@@ -250,10 +251,11 @@ fn a_chain_of_likes_is_cut_but_parts_of_one_page_stay_together() {
         let groups = grouping.finish(&method, &signatures, &[]);
         (0..texts.len() as u32).map(|page| groups.representative(page)).collect()
     };
-    // Each like the next; the third is like the second, which is as full as the first, and the fourth like neither.
+    // Each page is similar to the next. The third is similar to the second, which is as full as the first; the fourth
+    // to neither.
     let chain = [text(0..900), text(200..1_100), text(400..1_300), text(600..1_500)];
     assert_eq!(grouped(&chain), [0, 0, 0, 3]);
-    // Two excerpts that share nothing, of one page that came last.
+    // Two disjoint excerpts of a page that comes last.
     let parts = [text(0..500), text(500..1_000), text(0..1_000)];
     assert_eq!(grouped(&parts), [0, 0, 0]);
 }

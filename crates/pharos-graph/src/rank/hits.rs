@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn hubs_and_authorities_are_told_apart() {
+    fn hubs_and_authorities_are_distinguished() {
         // Hubs 0, 1, 2; authorities 3 (linked by all), 4 (by two) and 5 (by one).
         let graph = graph(7, &[(0, 3), (0, 4), (0, 5), (1, 3), (1, 4), (2, 3)]);
         let found = hits(&graph, &[3], None, HitsOptions::default()).unwrap();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_many_links_crowds_out_nobody() {
+    fn a_page_of_many_links_crowds_out_no_result() {
         let links: Vec<(u32, u32)> = (10..50_000).map(|page| (page, 0)).chain([(60_000, 1)]).collect();
         let graph = graph(60_001, &links);
         let options = HitsOptions { max_pages: 20, ..HitsOptions::default() };

@@ -1,7 +1,7 @@
 //! PageRank (Brin & Page 1998), personalised PageRank and TrustRank by power iteration.
 //!
 //! # Scales
-//! 《走进搜索引擎》§2.4 defines PR(A) = (1 − d) + d · Σ PR(T)/C(T), with a mean of 1; d is the *damping*, the probability of
+//! 《走进搜索引擎》§3.5.3 defines PR(A) = (1 − d) + d · Σ PR(T)/C(T), with a mean of 1; d is the *damping*, the probability of
 //! following a link. It also gives PR(u) = α/N + (1 − α) · Σ PR(v)/U(v), which sums to one; α is the teleport
 //! probability, so α = 1 − d. If the rank of dangling pages is distributed like teleports, the first is N times the
 //! second. [`RankScale`] selects the scale; [`PageRankOptions::jump_probability`] takes α.

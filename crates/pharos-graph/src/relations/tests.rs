@@ -63,7 +63,7 @@ fn links_lead_through_redirects_and_pages_never_fetched_have_numbers() {
 }
 
 #[test]
-fn the_first_crawled_speaks_for_exact_and_near_copies() {
+fn the_page_crawled_first_represents_exact_and_near_copies() {
     let folder = tempfile::tempdir().unwrap();
     let mut builder = builder(folder.path());
     let (text, other) = (prose("lighthouse"), prose("harbour"));
@@ -229,7 +229,7 @@ fn newer_relations_take_the_place_of_older_ones_and_begin_with_their_ranks() {
     let second = build();
     assert!(second.rounds < first.rounds);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    assert_eq!(old.url(0).unwrap(), "http://a.example/0", "who reads the old ones reads on");
+    assert_eq!(old.url(0).unwrap(), "http://a.example/0", "readers of the old build can continue");
 }
 
 #[test]
@@ -259,7 +259,11 @@ fn single_pages_are_looked_up_without_the_tables() {
         .finish(LibraryPosition::START, 0)
         .unwrap();
     assert!(!lookup.is_newest(folder.path()));
-    assert_eq!(lookup.page(url("http://b.example/lamps").id()).unwrap(), Some(known), "who reads reads on");
+    assert_eq!(
+        lookup.page(url("http://b.example/lamps").id()).unwrap(),
+        Some(known),
+        "readers of the old build can continue"
+    );
 }
 
 #[test]
@@ -276,7 +280,7 @@ fn rules_with_which_nothing_can_be_computed_are_refused_at_once() {
 }
 
 #[test]
-fn what_is_missing_or_damaged_is_told() {
+fn missing_and_damaged_tables_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     assert!(matches!(Relations::open(folder.path()), Err(GraphError::NotBuilt { .. })));
     assert!(matches!(Relations::open(&folder.path().join("absent")), Err(GraphError::NotBuilt { .. })));
@@ -295,7 +299,7 @@ fn what_is_missing_or_damaged_is_told() {
         // Byte 21 is the window size in the frame header; other values decode to the same data.
         assert!(Relations::open(folder.path()).is_err() || place == 21, "byte {place}");
         fs::write(&file, &good[..place]).unwrap();
-        assert!(Relations::open(folder.path()).is_err(), "cut at {place}");
+        assert!(Relations::open(folder.path()).is_err(), "truncated at {place}");
     }
     fs::write(&file, &good).unwrap();
     Relations::open(folder.path()).unwrap();

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_is_told_apart() {
+    fn every_region_is_found() {
         // Core 0–2, IN 3, OUT 4, tube 5, tendrils 6 (from IN), 7 (to OUT) and 8 (to 6), isolated 9, a pair 10–11.
         let links =
             [(0, 1), (1, 2), (2, 0), (3, 0), (2, 4), (3, 5), (5, 4), (3, 6), (7, 4), (8, 6), (10, 11)];

@@ -3,7 +3,7 @@
 use crate::web::{Direction, Graph, UNREACHED, bfs_distances};
 
 /// Returns the predicted diameter of a web of N pages, 0.35 + 2.06 · log₁₀ N (Albert, Jeong & Barabási 1999;
-/// 《走进搜索引擎》§1.2): about 19 for 8 × 10⁸ pages.
+/// 《走进搜索引擎》§2.2.2): about 19 for 8 × 10⁸ pages.
 pub fn predicted_diameter(pages: u64) -> f64 {
     if pages == 0 { 0.0 } else { 0.35 + 2.06 * (pages as f64).log10() }
 }

@@ -1,14 +1,14 @@
-//! Methods whose whole signature is a digest: pages are copies if it is the same.
+//! Detectors whose signature is a digest: pages are copies if the digests are equal.
 
 use super::super::hash::digest_key;
 use super::super::{Digest, DuplicateDetector, MatchExtent, PageText};
 
-/// What such a method takes the digest of.
+/// A detector based on a digest of the page.
 pub trait DigestDetector {
-    /// The name in tables.
+    /// Returns the name shown in evaluation tables.
     fn label(&self) -> &'static str;
 
-    /// The digest of a page, none if the page has too little of what the method looks at.
+    /// Returns the digest of a page, or `None` if the page has too little of the content that the method uses.
     fn digest(&self, page: &PageText) -> Option<Digest>;
 }
 

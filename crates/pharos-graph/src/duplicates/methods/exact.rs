@@ -1,10 +1,10 @@
-//! Exact copies: the same bytes, or the same letters.
+//! Exact copies: equal bytes, or equal letters and digits.
 
 use super::super::hash::md5;
 use super::super::{Digest, PageText};
 use super::digest::DigestDetector;
 
-/// The same bytes as fetched.
+/// Detects pages with equal response bodies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactBytes;
 
@@ -18,8 +18,8 @@ impl DigestDetector for ExactBytes {
     }
 }
 
-/// The same letters and digits of the body in the same order; case, width, spaces, punctuation and the variants of Han
-/// characters do not count.
+/// Detects pages whose bodies have the same letters and digits in the same order. Case, width, spaces, punctuation and
+/// variants of Han characters are ignored.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactText;
 

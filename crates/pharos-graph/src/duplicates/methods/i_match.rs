@@ -1,4 +1,4 @@
-//! I-Match (Chowdhury, Frieder, Grossman & McCabe 2002): the set of words that are neither rare nor common, as one digest.
+//! I-Match (Chowdhury, Frieder, Grossman & McCabe 2002): a digest of the set of words that are neither rare nor common.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use super::super::hash::{md5_of_parts, word_hash};
 use super::super::{Digest, PageText};
 use super::digest::DigestDetector;
 
-/// On how many pages each word stands. Words that come when the table is full are taken for rare.
+/// Document frequencies of words. Words added after the table is full count as rare.
 #[derive(Clone, Debug)]
 pub struct WordStatistics {
     pages: u64,
@@ -15,12 +15,12 @@ pub struct WordStatistics {
 }
 
 impl WordStatistics {
-    /// An empty table with room for so many words (about 24 bytes each).
+    /// Creates an empty table for at most `max_words` words (about 24 bytes each).
     pub fn new(max_words: usize) -> Self {
         Self { pages: 0, pages_with: HashMap::new(), max_words }
     }
 
-    /// Counts the words of one more page.
+    /// Counts the words of a page.
     pub fn add(&mut self, words: &[&str]) {
         self.pages += 1;
         let distinct: HashSet<u64> = words.iter().map(|word| word_hash(word)).collect();
@@ -33,7 +33,7 @@ impl WordStatistics {
         }
     }
 
-    /// The inverse document frequency, from 0 (on every page) to 1 (on one page only).
+    /// Returns the inverse document frequency of a word, from 0 (on every page) to 1 (on one page).
     pub fn normalised_idf(&self, word: &str) -> f64 {
         if self.pages < 2 {
             return 0.5;
@@ -44,21 +44,21 @@ impl WordStatistics {
     }
 }
 
-/// Pages with the same set of words in the middle of the frequencies.
+/// Detects pages with the same set of words of medium frequency.
 #[derive(Clone, Debug)]
 pub struct IMatch {
-    /// Where the frequencies come from.
     pub statistics: WordStatistics,
-    /// Words of a lower normalised idf are too common.
+    /// Words with a lower normalised IDF are too common.
     pub min_idf: f64,
-    /// Words of a higher normalised idf are too rare.
+    /// Words with a higher normalised IDF are too rare.
     pub max_idf: f64,
-    /// With fewer words left, a page has no signature.
+    /// Minimum number of remaining words for a signature.
     pub min_words: usize,
 }
 
 impl IMatch {
-    /// Keeps the words of idf 0.1 to 0.9. The bounds are ours: the books give none, and every collection has its own.
+    /// Keeps the words with a normalised IDF from 0.1 to 0.9. The bounds are the choice of this implementation: the
+    /// literature gives none, and each collection needs its own.
     pub fn new(statistics: WordStatistics) -> Self {
         Self { statistics, min_idf: 0.1, max_idf: 0.9, min_words: 5 }
     }

@@ -1,55 +1,54 @@
-//! The five algorithms over keywords and MD5: the digest of the abstract, or of the top N keywords.
+//! The five keyword and MD5 algorithms of 《搜索引擎——原理、技术与系统》§7.2: a digest of the abstract or of the top N keywords.
 //!
-//! The printed formulas of algorithms 3 to 5 and of SIM are lost; what stands here is **reconstructed** from the text
-//! round them, and marked where it is.
+//! The printed formulas of algorithms 3 to 5 and of SIM are illegible. They are **reconstructed** from the surrounding
+//! text, and marked as such.
 //!
-//! A list cut at N is looser than the whole list, equality of the lists is stricter than likeness: a page whose keywords
-//! N and N + 1 change places is missed. In exchange, one digest a page is all that is compared.
+//! A list truncated to N keywords is looser than the whole list, and equality is stricter than similarity: a page whose
+//! keywords N and N + 1 swap places is missed. In exchange, one digest per page is compared.
 
 use super::super::hash::{digest_key, md5, md5_of_parts};
 use super::super::{Digest, DuplicateDetector, MatchExtent, PageText};
 
-/// Bytes of visible text in an abstract.
+/// Length of an abstract in bytes.
 const ABSTRACT_BYTES: usize = 512;
 
-/// Keywords longer than a list of any use; the rest is not even sorted.
+/// Maximum number of keywords sorted.
 const MAX_KEYWORDS: usize = 4096;
 
-/// What must be equal.
+/// The condition under which two pages are copies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum KeywordRule {
     /// Algorithm 1: MD5 of the abstract, the first 512 bytes of the visible text.
     Abstract,
-    /// Algorithm 2: MD5 of the keywords in the order of their weights.
+    /// Algorithm 2: MD5 of the keywords by descending weight.
     OrderedKeywords,
-    /// Algorithm 3 (reconstructed): as algorithm 2, and SIM of the weights below δ.
+    /// Algorithm 3 (reconstructed): algorithm 2, and SIM of the weights below δ.
     OrderedKeywordsAndWeights,
-    /// Algorithm 4 (reconstructed): as algorithm 5, and SIM of the weights below δ.
+    /// Algorithm 4 (reconstructed): algorithm 5, and SIM of the weights below δ.
     KeywordsAndWeights,
     /// Algorithm 5 (reconstructed): MD5 of the keywords in lexicographic order.
     Keywords,
-    /// Algorithm 1 or algorithm 5, as recommended for use.
+    /// Algorithm 1 or algorithm 5, as the book recommends.
     AbstractOrKeywords,
 }
 
-/// One of the five algorithms, with its parameters.
+/// One of the five algorithms with its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct KeywordDetector {
-    /// Which.
     pub rule: KeywordRule,
-    /// N: how many keywords count.
+    /// N: number of keywords.
     pub keywords: usize,
-    /// δ: weights that differ less are equal.
+    /// δ: threshold of SIM.
     pub delta: f64,
 }
 
 impl KeywordDetector {
-    /// An algorithm with N = 10 and δ = 0.01.
+    /// Creates an algorithm with N = 10 and δ = 0.01.
     pub fn new(rule: KeywordRule) -> Self {
         Self { rule, keywords: 10, delta: 0.01 }
     }
 
-    /// The N keywords of highest weight, in that order; equal weights in the order of the words.
+    /// Returns the N keywords of highest weight by descending weight; ties in lexicographic order.
     fn top<'a>(&self, page: &PageText<'a>) -> Vec<(&'a str, f32)> {
         let mut keywords: Vec<(&str, f32)> = page.keywords.iter().take(MAX_KEYWORDS).copied().collect();
         keywords.sort_by(|one, other| one.0.cmp(other.0).then(other.1.total_cmp(&one.1)));
@@ -60,7 +59,7 @@ impl KeywordDetector {
     }
 }
 
-/// What an algorithm keeps: 16 bytes, 4 more for each weight if weights count, 16 more if two rules are joined.
+/// Signature of an algorithm: 16 bytes, plus 4 for each weight if weights count, plus 16 if two rules are combined.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KeywordSignature {
     of_abstract: Option<Digest>,
@@ -68,7 +67,7 @@ pub struct KeywordSignature {
     weights: Box<[f32]>,
 }
 
-/// SIM (reconstructed): Σ(a − b)² / (Σa² + Σb²), 0 for equal weights, 1 for orthogonal ones.
+/// Returns SIM (reconstructed): Σ(a − b)² / (Σa² + Σb²), 0 for equal weights, 1 for orthogonal ones.
 pub fn weight_distance(one: &[f32], other: &[f32]) -> f64 {
     let at = |weights: &[f32], index: usize| weights.get(index).map_or(0.0, |weight| f64::from(*weight));
     let (mut apart, mut lengths) = (0.0, 0.0);
@@ -115,7 +114,7 @@ impl DuplicateDetector for KeywordDetector {
                 signature.of_keywords = Some(md5_of_parts(top.iter().map(|(word, _)| *word)));
             }
             if matches!(self.rule, KeywordRule::OrderedKeywordsAndWeights | KeywordRule::KeywordsAndWeights) {
-                // Weights that are no numbers would be unlike themselves.
+                // A NaN weight would differ from itself.
                 signature.weights =
                     top.iter().map(|(_, weight)| if weight.is_finite() { *weight } else { 0.0 }).collect();
             }

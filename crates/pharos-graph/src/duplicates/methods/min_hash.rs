@@ -1,52 +1,53 @@
-//! MinHash (Broder 1997) of word shingles, as it scales: one permutation instead of a hundred (Li, Owen & Zhang 2012),
-//! empty bins filled (Shrivastava 2017), eight bits kept of each minimum (b-bit MinHash, Li & König 2010), candidates by
-//! bands (locality-sensitive hashing, Indyk & Motwani 1998).
+//! MinHash (Broder 1997) of word shingles, with one permutation (Li, Owen & Zhang 2012), densification of empty bins
+//! (Shrivastava 2017), eight bits per minimum (b-bit MinHash, Li & König 2010), and candidates by bands
+//! (locality-sensitive hashing, Indyk & Motwani 1998).
 
 use std::num::NonZeroU32;
 
 use super::super::hash::{mix, word_hash};
 use super::super::{DuplicateDetector, MatchExtent, PageText};
 
-/// Bins, one byte each. The estimated similarity is off by 0.04 at one half (standard deviation).
+/// Number of bins, one byte each. The standard deviation of the estimated similarity is 0.04 at one half.
 const BINS: usize = 128;
 
-/// Words of a page beyond which nothing is looked at.
+/// Maximum number of words read per page.
 const MAX_WORDS: usize = 1 << 18;
 
-/// Adjacency of a band, counted from its first. The differences are all distinct: two bands share one row at most, and are
-/// as good as independent.
-const ROWS: [usize; 4] = [0, 1, 4, 6];
+/// Bins of a band, relative to its first. All differences are distinct: two bands share at most one bin, and are nearly
+/// independent.
+const BAND_BINS: [usize; 4] = [0, 1, 4, 6];
 
-/// Bins without which nothing can be said.
+/// Minimum number of visible bins for a comparison.
 const MIN_BINS: u32 = 20;
 
-/// Jaccard from which pages that have nothing of their own are copies.
+/// Jaccard threshold for pages that consist of boilerplate.
 const BOILERPLATE_THRESHOLD: f64 = 0.9;
 
-/// What is added to the thresholds where next to no bins can be looked at.
+/// Margin added to the thresholds if almost no bins are visible.
 const UNCERTAINTY_MARGIN: f64 = 0.25;
 
-/// Jaccard from which two pages have the same content on the whole.
+/// Jaccard similarity from which two pages are whole copies.
 const WHOLE_THRESHOLD: f64 = 0.7;
 
-/// Pages that share enough sequences of words.
+/// Detects pages that share enough word shingles.
 ///
-/// A reprint is often a part of the original, or the original a part of it: the Jaccard similarity of a half and its whole
-/// is only 0.5. Since the signature knows how many shingles a page has, the share of the smaller page that stands in the
-/// larger one (*containment*) is estimated, too.
+/// A reprint is often a part of the original, or contains it: the Jaccard similarity of a half and its whole is only
+/// 0.5. The signature stores the number of shingles, so the share of the smaller page contained in the larger one
+/// (*containment*) is estimated as well.
 #[derive(Clone, Copy, Debug)]
 pub struct MinHash {
-    /// Words in a shingle.
+    /// Words per shingle.
     pub shingle: usize,
-    /// Pages at least so similar (Jaccard) are copies.
+    /// Minimum Jaccard similarity of copies.
     pub threshold: f64,
-    /// So are pages of which at least this share stands in the other …
+    /// Minimum containment of partial copies.
     pub containment: f64,
-    /// … if they are at least so similar: below, the estimate is worth little, and a quotation is no copy.
+    /// Minimum Jaccard similarity of partial copies. Below it the estimate is unreliable, and a quotation is not a
+    /// copy.
     pub min_similarity: f64,
-    /// With fewer words, a page has no signature.
+    /// Minimum number of words for a signature.
     pub min_words: usize,
-    /// Keys of a page, at most 128. A pair of similarity s is a candidate with the probability 1 − (1 − s⁴)^bands.
+    /// Number of keys per page, at most 128. A pair of similarity s is a candidate with probability 1 − (1 − s⁴)^bands.
     pub bands: usize,
 }
 
@@ -63,7 +64,7 @@ impl Default for MinHash {
     }
 }
 
-/// All that is known of the minima of a page, before most of their bits are left out.
+/// The minima of a page with 32 bits each, before compression.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FullMinHashSignature {
     minima: [u32; BINS],
@@ -71,7 +72,7 @@ pub struct FullMinHashSignature {
 }
 
 impl FullMinHashSignature {
-    /// Bytes of the minima.
+    /// Size of the minima in bytes.
     pub(crate) const BYTES: usize = 4 * BINS;
 
     pub(crate) fn minima(&self) -> &[u32; BINS] {
@@ -98,28 +99,28 @@ impl FullMinHashSignature {
         self.shingles
     }
 
-    /// What is kept of it, some bins hidden: they say nothing of this page.
+    /// Compresses the signature to 8 bits per minimum. `hidden` is a bit set of bins to ignore.
     pub fn compress(&self, hidden: u128) -> MinHashSignature {
         let bins = self.minima.map(|minimum| minimum as u8);
         MinHashSignature { bins, hidden: hidden.to_le_bytes(), shingles: self.shingles }
     }
 }
 
-/// What is kept of a page: 148 bytes.
+/// The MinHash signature of a page: 148 bytes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MinHashSignature {
     bins: [u8; BINS],
-    /// A bit for each bin that is not to be looked at.
+    /// A bit for each hidden bin.
     hidden: [u8; BINS / 8],
-    /// Shingles, repetitions included: sequences of words seldom come twice.
+    /// Number of shingles including repetitions, which are rare.
     shingles: NonZeroU32,
 }
 
 impl MinHashSignature {
-    /// Bytes of a signature.
+    /// Size of a signature in bytes.
     pub const BYTES: usize = BINS + BINS / 8 + 4;
 
-    /// Its bytes, for keeping it outside of memory.
+    /// Returns the stored form of the signature.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let (bins, rest) = bytes.split_at_mut(BINS);
@@ -130,7 +131,7 @@ impl MinHashSignature {
         bytes
     }
 
-    /// The signature with these bytes; none if they are of no signature.
+    /// Parses the stored form. Returns `None` if the bytes are not a signature.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (bins, rest) = bytes.split_first_chunk()?;
         let (hidden, shingles) = rest.split_first_chunk()?;
@@ -138,12 +139,12 @@ impl MinHashSignature {
         Some(Self { bins: *bins, hidden: *hidden, shingles: NonZeroU32::new(shingles)? })
     }
 
-    /// Are all bins hidden? Then the page consists of what many pages say.
+    /// Returns `true` if all bins are hidden: the page consists of boilerplate.
     fn is_boilerplate_only(&self) -> bool {
         self.hidden == [u8::MAX; BINS / 8]
     }
 
-    /// Shingles in the bins that are looked at.
+    /// Returns the estimated number of shingles in visible bins.
     fn own_shingles(&self) -> f64 {
         let hidden = u128::from_le_bytes(self.hidden).count_ones();
         f64::from(self.shingles.get()) * f64::from(BINS as u32 - hidden) / BINS as f64
@@ -151,18 +152,19 @@ impl MinHashSignature {
 }
 
 impl MinHash {
-    /// The Jaccard similarity of two pages, estimated from the equal bins, of which one in 256 is equal by chance.
+    /// Returns the estimated Jaccard similarity of two pages, corrected for the one bin in 256 that is equal by chance.
     pub fn similarity(&self, one: &MinHashSignature, other: &MinHashSignature) -> f64 {
         estimate(one, other).0
     }
 
-    /// Are two pages as similar as a part of a page and the whole may be? Less than [`compare`](DuplicateDetector::compare) asks for.
+    /// Returns `true` if one page may be a part of the other. The threshold is lower than that of
+    /// [`compare`](DuplicateDetector::compare).
     pub(crate) fn is_possible_part(&self, one: &MinHashSignature, other: &MinHashSignature) -> bool {
-        let (similarity, seen) = estimate(one, other);
-        seen >= MIN_BINS && similarity >= self.min_similarity
+        let (similarity, visible) = estimate(one, other);
+        visible >= MIN_BINS && similarity >= self.min_similarity
     }
 
-    /// The minima of a page; none if it has too few words.
+    /// Returns the full signature of a page, or `None` if it has too few words.
     pub fn full_signature(&self, page: &PageText) -> Option<FullMinHashSignature> {
         if page.words.len() < self.min_words.max(1) {
             return None;
@@ -170,16 +172,16 @@ impl MinHash {
         let words: Vec<u64> = page.words.iter().take(MAX_WORDS).map(|word| word_hash(word)).collect();
         let shingles = NonZeroU32::new(self.shingles(&words).len() as u32)?;
         let mut minima = self.minima(&words);
-        fill_empty(&mut minima);
+        fill_empty_bins(&mut minima);
         Some(FullMinHashSignature { minima: minima.map(|minimum| minimum as u32), shingles })
     }
 
-    /// The hashes of the words in groups of `shingle`; all of them in one if there are fewer.
+    /// Returns the shingles of `shingle` word hashes; a single shingle if there are fewer words.
     fn shingles<'a>(&self, words: &'a [u64]) -> std::slice::Windows<'a, u64> {
         words.windows(self.shingle.clamp(1, 16).min(words.len().max(1)))
     }
 
-    /// The smallest hash in each bin, the bin being the upper seven bits of the hash; `u64::MAX` where there is none.
+    /// Returns the smallest hash in each bin, `u64::MAX` for empty bins. The upper seven bits of a hash select the bin.
     fn minima(&self, words: &[u64]) -> [u64; BINS] {
         let mut minima = [u64::MAX; BINS];
         for shingle in self.shingles(words) {
@@ -192,11 +194,11 @@ impl MinHash {
     }
 }
 
-/// Each empty bin takes the minimum of another, which is drawn the same way for all pages.
-fn fill_empty(minima: &mut [u64; BINS]) {
+/// Fills each empty bin with the minimum of another bin, drawn in the same order for all pages.
+fn fill_empty_bins(minima: &mut [u64; BINS]) {
     let found = *minima;
     for (bin, minimum) in minima.iter_mut().enumerate().filter(|(_, minimum)| **minimum == u64::MAX) {
-        // A page with one full bin of 128 is missed by all these draws once in 10¹⁰ bins, and then goes without.
+        // For a page with one full bin of 128, all draws fail once in 10¹⁰ bins; then the bin stays empty.
         let drawn = (0..3000).map(|attempt| found[(mix((bin << 32 | attempt) as u64) >> 57) as usize]);
         *minimum = drawn.into_iter().find(|minimum| *minimum != u64::MAX).unwrap_or(u64::MAX);
     }
@@ -210,21 +212,21 @@ impl DuplicateDetector for MinHash {
     }
 
     fn fingerprint(&self, page: &PageText) -> Option<MinHashSignature> {
-        self.full_signature(page).map(|wide| wide.compress(0))
+        self.full_signature(page).map(|full| full.compress(0))
     }
 
     fn compare(&self, one: &MinHashSignature, other: &MinHashSignature) -> Option<MatchExtent> {
         if one.is_boilerplate_only() || other.is_boilerplate_only() {
-            let similarity = similarity_of_all(one, other);
+            let similarity = similarity_of_all_bins(one, other);
             return (similarity >= BOILERPLATE_THRESHOLD).then_some(MatchExtent::Whole);
         }
-        let (similarity, seen) = estimate(one, other);
-        if seen < MIN_BINS {
+        let (similarity, visible) = estimate(one, other);
+        if visible < MIN_BINS {
             return None;
         }
-        // The fewer bins, the worse the estimate, and the surer it has to be.
-        let doubt = UNCERTAINTY_MARGIN * (BINS as u32 - seen) as f64 / BINS as f64;
-        if similarity >= self.threshold + doubt {
+        // Fewer bins make the estimate less certain, so the thresholds rise.
+        let margin = UNCERTAINTY_MARGIN * (BINS as u32 - visible) as f64 / BINS as f64;
+        if similarity >= self.threshold + margin {
             return Some(if similarity >= WHOLE_THRESHOLD {
                 MatchExtent::Whole
             } else {
@@ -234,7 +236,7 @@ impl DuplicateDetector for MinHash {
         let (one, other) = (one.own_shingles(), other.own_shingles());
         let common = similarity * (one + other) / (1.0 + similarity);
         let is_part =
-            similarity >= self.min_similarity + doubt && common >= self.containment * one.min(other);
+            similarity >= self.min_similarity + margin && common >= self.containment * one.min(other);
         is_part.then_some(MatchExtent::Partial)
     }
 
@@ -251,33 +253,33 @@ impl DuplicateDetector for MinHash {
     }
 
     fn key(&self, signature: &MinHashSignature, band: usize) -> Option<u32> {
-        let rows = ROWS.map(|row| (band + row) % BINS);
-        let is_hidden = rows.iter().any(|row| signature.hidden[row / 8] >> (row % 8) & 1 == 1);
+        let bins = BAND_BINS.map(|bin| (band + bin) % BINS);
+        let is_hidden = bins.iter().any(|bin| signature.hidden[bin / 8] >> (bin % 8) & 1 == 1);
         (!is_hidden || signature.is_boilerplate_only())
-            .then(|| u32::from_le_bytes(rows.map(|row| signature.bins[row])))
+            .then(|| u32::from_le_bytes(bins.map(|bin| signature.bins[bin])))
     }
 }
 
-/// The estimated similarity, and by how many bins.
+/// Returns the estimated similarity and the number of visible bins.
 fn estimate(one: &MinHashSignature, other: &MinHashSignature) -> (f64, u32) {
     let hidden = u128::from_le_bytes(one.hidden) | u128::from_le_bytes(other.hidden);
     let bins = one.bins.iter().zip(&other.bins);
     if hidden == 0 {
-        return (similarity_of_all(one, other), BINS as u32);
+        return (similarity_of_all_bins(one, other), BINS as u32);
     }
-    let seen = BINS as u32 - hidden.count_ones();
+    let visible = BINS as u32 - hidden.count_ones();
     let equal = bins.enumerate().filter(|(bin, (a, b))| hidden >> bin & 1 == 0 && a == b).count();
-    (without_chance(equal as f64 / f64::from(seen.max(1))), seen)
+    (correct_for_chance(equal as f64 / f64::from(visible.max(1))), visible)
 }
 
-fn similarity_of_all(one: &MinHashSignature, other: &MinHashSignature) -> f64 {
-    // As many as there are bins fit a byte, so that the compiler counts sixteen at once.
+fn similarity_of_all_bins(one: &MinHashSignature, other: &MinHashSignature) -> f64 {
+    // The count of equal bins fits a byte, so that the compiler vectorises the loop.
     let equal: u8 = one.bins.iter().zip(&other.bins).map(|(a, b)| u8::from(a == b)).sum();
-    without_chance(f64::from(equal) / BINS as f64)
+    correct_for_chance(f64::from(equal) / BINS as f64)
 }
 
-/// One bin in 256 is equal by chance.
-fn without_chance(equal: f64) -> f64 {
+/// Corrects for the one bin in 256 that is equal by chance.
+fn correct_for_chance(equal: f64) -> f64 {
     let chance = 1.0 / 256.0;
     ((equal - chance) / (1.0 - chance)).max(0.0)
 }
@@ -347,7 +349,7 @@ mod tests {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let hashes: Vec<u64> = words.iter().map(|word| word_hash(word)).collect();
             let mut minima = method.minima(&hashes);
-            fill_empty(&mut minima);
+            fill_empty_bins(&mut minima);
             prop_assert!(minima.iter().all(|minimum| *minimum != u64::MAX));
         }
     }

@@ -1,33 +1,32 @@
-//! Segmented signatures (分段签名; Shivakumar & Garcia-Molina 1998): the page in chunks, a fingerprint for each, copies
-//! share at least M of N. The baseline of the books: a line more at the top moves all that follow into other chunks.
+//! Segmented signatures (分段签名; Shivakumar & Garcia-Molina 1998): the page is split into chunks with a fingerprint each,
+//! and copies share at least M of N. The baseline of the literature: a line inserted at the top shifts all chunks.
 
 use super::super::hash::{intersection_size, min_hash, word_hash};
 use super::super::{DuplicateDetector, MatchExtent, PageText};
 
-/// Chunks beyond which nothing is looked at.
+/// Maximum number of lines read per page.
 const MAX_CHUNKS: usize = 4096;
 
-/// Share of common chunks from which two pages have the same content on the whole.
+/// Share of common chunks from which two pages are whole copies.
 const WHOLE_THRESHOLD: f64 = 0.9;
 
-/// Keys of a page, each the min_hash chunk in another order.
+/// Number of keys per page, each the minimum chunk under another permutation.
 const BANDS: usize = 16;
 
-/// Where a page is cut.
+/// The size of a chunk.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ChunkSize {
-    /// Not at all.
+    /// The whole page.
     Whole,
-    /// After so many lines that are not empty; the source takes 4 and 2.
+    /// This number of non-empty lines; the source uses 4 and 2.
     Lines(usize),
 }
 
-/// Pages that share enough chunks.
+/// Detects pages that share enough chunks.
 #[derive(Clone, Copy, Debug)]
 pub struct Segments {
-    /// What a chunk is.
     pub chunk: ChunkSize,
-    /// M / N: the share of the chunks of the page with fewer of them that must be equal.
+    /// M / N: minimum share of common chunks, relative to the page with fewer chunks.
     pub share: f64,
 }
 

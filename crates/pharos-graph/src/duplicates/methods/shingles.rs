@@ -1,29 +1,30 @@
-//! Shingles (Broder 1997): every N consecutive characters as a set, compared by Jaccard.
+//! Shingling (Broder 1997): the set of all substrings of N characters, compared by Jaccard similarity.
 
 use super::super::hash::{intersection_size, min_hash, word_hash};
 use super::super::{DuplicateDetector, MatchExtent, PageText};
 
-/// Bytes of a body beyond which nothing is looked at: a signature takes 8 bytes for each character.
+/// Maximum number of bytes read per body: a signature takes 8 bytes per character.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// Jaccard from which two pages have the same content on the whole.
+/// Jaccard similarity from which two pages are whole copies.
 const WHOLE_THRESHOLD: f64 = 0.8;
 
-/// Keys of a page, each the min_hash shingle in another order: at a similarity of 0.2 all miss once in a thousand pairs.
+/// Number of keys per page, each the minimum shingle under another permutation. At a similarity of 0.2 all miss once in
+/// a thousand pairs.
 const BANDS: usize = 32;
 
-/// Pages that share enough shingles. Exact and dear: the yardstick for the methods that estimate it.
+/// Detects pages that share enough shingles. Exact but expensive: the reference for the detectors that estimate it.
 #[derive(Clone, Copy, Debug)]
 pub struct Shingles {
-    /// N: characters in a shingle.
+    /// N: characters per shingle.
     pub length: usize,
-    /// Pages at least so similar are copies.
+    /// Minimum Jaccard similarity of copies.
     pub threshold: f64,
 }
 
 impl Shingles {
-    /// The example of the books: 5 characters and a threshold of 0.2. Made for Han characters: five letters are a word or
-    /// less, and at this threshold unrelated pages of an alphabetic language are alike.
+    /// Returns the example of 《走进搜索引擎》§3.3: 5 characters and a threshold of 0.2. It suits Han characters; five letters
+    /// are a word or less, and at this threshold unrelated pages of an alphabetic language are similar.
     pub fn of_the_book() -> Self {
         Self { length: 5, threshold: 0.2 }
     }
@@ -35,14 +36,14 @@ impl Default for Shingles {
     }
 }
 
-/// Each `length` consecutive characters of a text of L: L − length + 1 of them, repetitions included.
+/// Returns every substring of `length` characters: L − length + 1 for a text of L characters, with repetitions.
 pub fn shingles_of(text: &str, length: usize) -> impl Iterator<Item = &str> {
     let length = length.max(1);
     let ends = text.char_indices().map(|(start, sign)| start + sign.len_utf8()).skip(length - 1);
     text.char_indices().zip(ends).map(|((start, _), end)| &text[start..end])
 }
 
-/// |A ∩ B| / |A ∪ B| from the sizes of both and of what they have in common; 0 for two empty sets.
+/// Returns |A ∩ B| / |A ∪ B| from the sizes of two sets and of their intersection; 0 for two empty sets.
 pub fn jaccard(one: usize, other: usize, common: usize) -> f64 {
     let union = (one + other).saturating_sub(common);
     if union == 0 { 0.0 } else { common as f64 / union as f64 }
@@ -64,11 +65,11 @@ impl DuplicateDetector for Shingles {
     }
 
     fn compare(&self, one: &Box<[u64]>, other: &Box<[u64]>) -> Option<MatchExtent> {
-        let likeness = jaccard(one.len(), other.len(), intersection_size(one, other));
-        if likeness < self.threshold {
+        let similarity = jaccard(one.len(), other.len(), intersection_size(one, other));
+        if similarity < self.threshold {
             return None;
         }
-        Some(if likeness >= WHOLE_THRESHOLD { MatchExtent::Whole } else { MatchExtent::Partial })
+        Some(if similarity >= WHOLE_THRESHOLD { MatchExtent::Whole } else { MatchExtent::Partial })
     }
 
     fn bytes(&self, signature: &Box<[u64]>) -> usize {

@@ -1,12 +1,12 @@
-//! SimHash (Charikar 2002): 64 bits that differ in few places where pages differ in few words.
+//! SimHash (Charikar 2002): 64-bit signatures that differ in few bits if pages differ in few words.
 
 use super::super::hash::{mix, word_hash};
 use super::super::{DuplicateDetector, MatchExtent, PageText};
 
-/// Words of a page beyond which nothing is looked at.
+/// Maximum number of words read per page.
 const MAX_WORDS: usize = 1 << 18;
 
-/// A byte with its bits spread over the bytes of a number, so that eight counters take one addition.
+/// Each byte with its bits spread over the bytes of a word, so that one addition updates eight counters.
 const SPREAD: [u64; 256] = {
     let mut spread = [0; 256];
     let mut byte = 0;
@@ -21,14 +21,14 @@ const SPREAD: [u64; 256] = {
     spread
 };
 
-/// Pages whose sets of words point in nearly the same direction. Distinct words count once: with their frequencies, the
-/// words of every page (的, the) would decide most bits.
+/// Detects pages with similar sets of words. Distinct words count once: with frequencies, the words of every page (的,
+/// the) would decide most bits.
 #[derive(Clone, Copy, Debug)]
 pub struct SimHash {
-    /// Pages whose signatures differ in at most so many bits are copies, at most 8. Manku, Jain & Das Sarma (2007) take
-    /// 3 for eight thousand million pages.
+    /// Maximum number of differing bits of copies, at most 8. Manku, Jain & Das Sarma (2007) use 3 for eight thousand
+    /// million pages.
     pub distance: u32,
-    /// With fewer distinct words, a page has no signature.
+    /// Minimum number of distinct words for a signature.
     pub min_words: usize,
 }
 
@@ -43,33 +43,34 @@ impl SimHash {
         self.distance.min(8) as usize
     }
 
-    /// How many blocks of the signature a key is made of. (Manku, Jain & Das Sarma 2007:) of `distance + together` blocks at
-    /// least `together` have no bit that differs, so one of the tables with that many blocks as key finds the pair.
-    fn together(&self) -> usize {
+    /// Returns the number of signature blocks per key (Manku, Jain & Das Sarma 2007). Of `distance + key_blocks`
+    /// blocks, at least `key_blocks` have no differing bit, so one of the tables keyed by that many blocks contains the
+    /// pair.
+    fn key_blocks(&self) -> usize {
         if self.distance() <= 3 { 3 } else { 2 }
     }
 }
 
-/// The `rank`-th way to take `size` things, as a set of bits (the combinatorial number system; Lehmer 1964).
+/// Returns the `rank`-th subset of `size` elements as a bit set (combinatorial number system; Lehmer 1964).
 fn combination(size: usize, mut rank: usize) -> u32 {
     let mut set = 0;
     for size in (1..=size).rev() {
-        let mut thing = size - 1;
-        while combinations(thing + 1, size) <= rank {
-            thing += 1;
+        let mut element = size - 1;
+        while combinations(element + 1, size) <= rank {
+            element += 1;
         }
-        rank -= combinations(thing, size);
-        set |= 1 << thing;
+        rank -= combinations(element, size);
+        set |= 1 << element;
     }
     set
 }
 
-/// n over k, for small numbers.
+/// Returns the binomial coefficient for small numbers.
 fn combinations(count: usize, size: usize) -> usize {
     (0..size).fold(1, |product, step| product * (count - step) / (step + 1))
 }
 
-/// For each bit, whether more than half of the hashes have it.
+/// Returns the bits that more than half of the hashes have.
 fn majority(hashes: &[u64]) -> u64 {
     let mut ones = [0_u32; 64];
     for few in hashes.chunks(255) {
@@ -110,12 +111,12 @@ impl DuplicateDetector for SimHash {
     }
 
     fn bands(&self) -> usize {
-        combinations(self.distance() + self.together(), self.together())
+        combinations(self.distance() + self.key_blocks(), self.key_blocks())
     }
 
     fn key(&self, signature: &u64, band: usize) -> Option<u32> {
-        let blocks = self.distance() + self.together();
-        let chosen = combination(self.together(), band);
+        let blocks = self.distance() + self.key_blocks();
+        let chosen = combination(self.key_blocks(), band);
         let mut kept = 0;
         for block in (0..blocks).filter(|block| chosen >> block & 1 == 1) {
             let (start, end) = (64 * block / blocks, 64 * (block + 1) / blocks);

@@ -1,4 +1,4 @@
-//! The frequency-ordered word list: words by falling frequency, joined, cut at 2,048 bytes, MD5.
+//! MD5 of the words by descending frequency, joined and truncated to 2,048 bytes (《搜索引擎——原理、技术与系统》§13.2).
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use super::super::hash::md5;
 use super::super::{Digest, PageText};
 use super::digest::DigestDetector;
 
-/// Pages whose frequent words are the same, in the same order of frequency.
+/// Detects pages with the same frequent words in the same order of frequency.
 #[derive(Clone, Copy, Debug)]
 pub struct FrequentWordList {
-    /// Where the joined list is cut.
+    /// Length of the joined list in bytes.
     pub bytes: usize,
 }
 
@@ -20,8 +20,8 @@ impl Default for FrequentWordList {
 }
 
 impl FrequentWordList {
-    /// The beginning of the joined list. Words of one frequency stand in lexicographic order: without a fixed order, two
-    /// copies could differ.
+    /// Returns the beginning of the joined list. Words of equal frequency are in lexicographic order; without a fixed
+    /// order, two copies could differ.
     fn prefix(&self, words: &[&str]) -> Vec<u8> {
         let mut counts: HashMap<&str, u32> = HashMap::new();
         for word in words {
@@ -31,8 +31,8 @@ impl FrequentWordList {
         counts.sort_unstable_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(other.0)));
         let mut joined = Vec::with_capacity(self.bytes.min(1 << 16));
         for (word, _) in counts {
-            let room = self.bytes - joined.len();
-            joined.extend_from_slice(&word.as_bytes()[..word.len().min(room)]);
+            let remaining = self.bytes - joined.len();
+            joined.extend_from_slice(&word.as_bytes()[..word.len().min(remaining)]);
             if joined.len() == self.bytes {
                 break;
             }
