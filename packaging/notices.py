@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the licences of everything that is linked into the binary: who passes it on has to pass them on, too."""
+"""Print the licences of all libraries linked into the binary, which must accompany every copy of it."""
 
 import re
 import sys
@@ -7,30 +7,30 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 
-import metadata as cargo  # noqa: E402: it is beside the checks
+import metadata as cargo  # noqa: E402: it is in tools/
 
 NOTICE = re.compile(r"(licen[cs]e|copying|notice|copyright|unlicense)([-._].*)?", re.IGNORECASE)
 
 
 def linked(metadata, root="pharos"):
-    """The foreign packages that `root` is made of, by name: what tests and build scripts use is left out."""
+    """Return the external packages linked into `root`, by name, without dev- and build-dependencies."""
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    ours = set(metadata["workspace_members"])
-    waiting = [identity for identity in ours if packages[identity]["name"] == root]
-    seen = set(waiting)
-    while waiting:
-        for dependency in nodes[waiting.pop()]["deps"]:
+    workspace = set(metadata["workspace_members"])
+    pending = [identity for identity in workspace if packages[identity]["name"] == root]
+    seen = set(pending)
+    while pending:
+        for dependency in nodes[pending.pop()]["deps"]:
             is_linked = any(kind["kind"] is None for kind in dependency["dep_kinds"])
             if is_linked and dependency["pkg"] not in seen:
                 seen.add(dependency["pkg"])
-                waiting.append(dependency["pkg"])
-    return sorted((packages[identity] for identity in seen - ours),
+                pending.append(dependency["pkg"])
+    return sorted((packages[identity] for identity in seen - workspace),
                   key=lambda package: (package["name"], package["version"]))
 
 
 def texts(folder):
-    """The licence files of a package."""
+    """Return the licence texts of a package."""
     return [path.read_text(encoding="utf-8", errors="replace").strip() for path in sorted(folder.iterdir())
             if path.is_file() and NOTICE.fullmatch(path.name)]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which room may depend on which: the arrows between our crates, checked from `cargo metadata`."""
+"""Check the dependencies (arrows) between the crates of the workspace, from `cargo metadata`."""
 
 import sys
 
@@ -7,7 +7,7 @@ import metadata as cargo
 
 ANY = "*"
 
-# A crate of the left column may use those of the right column, and `pharos-core` besides.
+# Allowed dependencies of each crate, in addition to `pharos-core`.
 ALLOWED = {
     "pharos-core": set(),
     "pharos-text": set(),
@@ -27,41 +27,41 @@ ALLOWED = {
     "pharos": {ANY},
 }
 
-# The known truth of the tests shares no code with what it tests.
-NOTHING_OF_OURS = {"pharos-testweb"}
+# The ground truth of the tests shares no code with the crates under test.
+INDEPENDENT = {"pharos-testweb"}
 
-# Who may use the loopback web in tests only.
+# Crates that may use the loopback web as a dev-dependency.
 TESTWEB_IN_TESTS = {"pharos", "pharos-crawl", "pharos-engine", "pharos-web", "pharos-lab"}
 
 
 def allowed(source, target, kind):
-    """May `source` depend on `target`? `kind` is cargo's: None, "dev" or "build"."""
-    if source in NOTHING_OF_OURS:
+    """Return whether `source` may depend on `target`; `kind` is cargo's None, "dev" or "build"."""
+    if source in INDEPENDENT:
         return False
     if target == "pharos-core":
         return True
     if target == "pharos-testweb" and kind == "dev":
         return source in TESTWEB_IN_TESTS
     if (source, target, kind) == ("pharos-web", "pharos-index", "dev"):
-        return True  # its tests fill a real small index; its code is handed a search
+        return True  # its tests fill a small real index; its code receives a search service
     arrows = ALLOWED.get(source, set())
     return ANY in arrows or target in arrows
 
 
 def violations(edges, crates):
-    """What is wrong with `edges` (source, target, kind) between `crates`, one sentence each."""
-    wrong = [f"{name} is not in the table: add it to ALLOWED in tools/arrows.py"
+    """Return an error message for each forbidden edge (source, target, kind) and each unknown crate."""
+    errors = [f"{name} is not in the table: add it to ALLOWED in tools/arrows.py"
              for name in sorted(crates) if name not in ALLOWED]
     for source, target, kind in sorted(edges, key=str):
         if source in ALLOWED and not allowed(source, target, kind):
             section = {"dev": "dev-dependencies", "build": "build-dependencies"}.get(kind, "dependencies")
-            wrong.append(f"{source} -> {target} is not an allowed arrow: remove it from [{section}] of "
-                         f"crates/{source}/Cargo.toml, or hand the data in from the outside")
-    return wrong
+            errors.append(f"{source} -> {target} is not an allowed dependency: remove it from [{section}] of "
+                         f"crates/{source}/Cargo.toml, or pass the data in from the caller")
+    return errors
 
 
 def edges_of(packages):
-    """The crates of the workspace and the dependencies between them."""
+    """Return the crates of the workspace and the dependencies between them."""
     crates = {package["name"] for package in packages}
     edges = {(package["name"], dependency["name"], dependency["kind"])
              for package in packages for dependency in package["dependencies"]
@@ -70,13 +70,13 @@ def edges_of(packages):
 
 
 def unclear_run(metadata):
-    """Why `cargo run -- demo`, which the README gives, would not know what to run; nothing where it does."""
+    """Return an error if `cargo run -- demo`, as in the README, would be ambiguous."""
     default = set(metadata.get("workspace_default_members", []))
     binaries = [target["name"] for package in metadata["packages"] if package["id"] in default
                 for target in package["targets"] if "bin" in target["kind"]]
     if binaries == ["pharos"]:
         return []
-    return [f"`cargo run` would find the binaries {binaries}, not just pharos: "
+    return [f"`cargo run` finds the binaries {binaries} instead of only pharos: "
             "set default-members in Cargo.toml to crates/pharos"]
 
 
@@ -87,12 +87,12 @@ def main():
         targets = sorted({target.removeprefix("pharos-") + (" (tests)" if kind == "dev" else "")
                           for origin, target, kind in edges if origin == source})
         print(f"  {source:<16} -> {', '.join(targets) or '-'}")
-    wrong = violations(edges, crates) + unclear_run(metadata)
-    for sentence in wrong:
-        print(f"arrows: {sentence}", file=sys.stderr)
-    if not wrong:
-        print(f"arrows: {len(edges)} arrows between {len(crates)} crates, all allowed")
-    return 1 if wrong else 0
+    errors = violations(edges, crates) + unclear_run(metadata)
+    for error in errors:
+        print(f"arrows: {error}", file=sys.stderr)
+    if not errors:
+        print(f"arrows: {len(edges)} dependencies between {len(crates)} crates, all allowed")
+    return 1 if errors else 0
 
 
 if __name__ == "__main__":

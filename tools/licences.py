@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Licences of all dependencies against an allow-list, from `cargo metadata`."""
+"""Check the licences of all dependencies against an allow-list, from `cargo metadata`."""
 
 import re
 import sys
@@ -15,18 +15,18 @@ ALLOWED = {
 # Exceptions only add permissions, so that an allowed licence stays allowed with one of these.
 ALLOWED_EXCEPTIONS = {"LLVM-exception"}
 
-# Packages whose manifest has a `license-file` instead of an expression, read by a person: name -> expression.
-READ_BY_HAND = {}
+# Packages with a `license-file` instead of an expression, reviewed manually: name -> expression.
+REVIEWED = {}
 
 TOKEN = re.compile(r"\s*([()/]|[A-Za-z0-9][A-Za-z0-9.+:-]*)")
 
 
 class BadExpression(ValueError):
-    """Not a licence expression."""
+    """An invalid licence expression."""
 
 
 def tokens(expression):
-    """Splits an SPDX expression; `/` is the old way to write OR."""
+    """Split an SPDX expression into tokens; `/` is the legacy form of OR."""
     found, position = [], 0
     text = expression.rstrip()
     while position < len(text):
@@ -39,7 +39,7 @@ def tokens(expression):
 
 
 class Evaluator:
-    """Recursive descent over `a OR b AND c WITH d`: WITH binds closest, then AND, then OR."""
+    """Recursive-descent evaluator of `a OR b AND c WITH d`: WITH binds closest, then AND, then OR."""
 
     def __init__(self, expression):
         self.tokens = tokens(expression)
@@ -99,29 +99,29 @@ class Evaluator:
 
 
 def known(name, names):
-    """Licence names do not depend on upper and lower case."""
+    """Return whether a licence name is in the set, ignoring case."""
     return name.lower() in {each.lower() for each in names}
 
 
 def acceptable(expression):
-    """Does the allow-list satisfy the expression?"""
+    """Return whether the allow-list satisfies the expression."""
     return Evaluator(expression).whole()
 
 
 def problem(name, version, expression):
-    """What is wrong with the licence of one package, or None."""
-    expression = READ_BY_HAND.get(name, expression)
+    """Return the error of one package, or None."""
+    expression = REVIEWED.get(name, expression)
     package = f"{name} {version}"
     if not expression:
-        return (f"{package} names no licence: read its licence file and add it to READ_BY_HAND in "
+        return (f"{package} declares no licence: read its licence file and add it to REVIEWED in "
                 "tools/licences.py, or drop the dependency")
     try:
         if acceptable(expression):
             return None
     except BadExpression as error:
-        return f"{package} has a licence that cannot be read, `{expression}`: {error}"
-    return (f"{package} is under `{expression}`, which is not on the allow-list: `cargo tree -i {name}` shows "
-            "who asks for it; use another crate")
+        return f"{package} has an invalid licence expression `{expression}`: {error}"
+    return (f"{package} has the licence `{expression}`, which is not on the allow-list: `cargo tree -i {name}` shows "
+            "the dependents; use another crate")
 
 
 def main():
@@ -129,13 +129,13 @@ def main():
     found = Counter(package["license"] or "(none)" for package in packages)
     for expression, count in sorted(found.items(), key=lambda item: (-item[1], item[0])):
         print(f"  {count:>4}  {expression}")
-    wrong = [sentence for package in packages
-             if (sentence := problem(package["name"], package["version"], package["license"]))]
-    for sentence in wrong:
-        print(f"licences: {sentence}", file=sys.stderr)
-    if not wrong:
+    errors = [error for package in packages
+             if (error := problem(package["name"], package["version"], package["license"]))]
+    for error in errors:
+        print(f"licences: {error}", file=sys.stderr)
+    if not errors:
         print(f"licences: {len(packages)} packages, all on the allow-list")
-    return 1 if wrong else 0
+    return 1 if errors else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What cargo knows about the workspace, for the checks beside this file."""
+"""Reads `cargo metadata` for the checks in this folder."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def load():
-    """The object that `cargo metadata` prints; ends the program with cargo's own words if it refuses."""
+    """Return the output of `cargo metadata`; exit with cargo's error message if it fails."""
     command = ["cargo", "metadata", "--format-version", "1", "--locked"]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -22,6 +22,6 @@ def load():
 
 
 def members(metadata):
-    """The packages of the workspace itself."""
+    """Return the packages of the workspace."""
     ids = set(metadata["workspace_members"])
     return [package for package in metadata["packages"] if package["id"] in ids]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do the files under packaging/ say what the binary knows: variables, commands, flags, the port, the paths?"""
+"""Check variables, commands, flags, ports and paths in packaging/ and docs/run.md against the binary."""
 
 import json
 import os
@@ -11,19 +11,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Variables of ours that are no settings.
+# Variables that are not settings.
 OTHERS = {"PHAROS_DATA", "PHAROS_CONFIG", "PHAROS_LOG", "PHAROS_SECTION_KEY", "PHAROS_BINARY", "PHAROS_MAINTAINER",
           "PHAROS_DESK_SETUP_CODE"}
 
 VARIABLE = re.compile(r"\bPHAROS_[A-Z0-9_]+\b")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-# `pharos …` at the beginning of a line of a manual, perhaps by another user or in a container.
+# `pharos …` at the start of a line of a manual, optionally as another user or in a container.
 COMMAND_LINE = re.compile(r"^(?:sudo (?:-u pharos )?|docker compose .* exec pharos |docker run .* pharos )?"
                           r"(pharos (?!completions|man\b).*)$", re.MULTILINE)
 
 
 class Binary:
-    """What a binary says about itself."""
+    """The binary under test."""
 
     def __init__(self, path):
         self.path = path
@@ -38,104 +38,104 @@ class Binary:
         return done.stdout if done.returncode == 0 else ""
 
     def settings(self):
-        """Every setting with its default."""
+        """Return every setting with its default."""
         return {key: entry["default"] for key, entry in json.loads(self.run("config", "--json")).items()}
 
     def help(self, command):
-        """What `pharos COMMAND --help` prints; nothing where there is no such command."""
+        """Return the output of `pharos COMMAND --help`, empty if there is no such command."""
         if command not in self.helps:
             self.helps[command] = self.run(command, "--help")
         return self.helps[command]
 
 
 def unknown_variables(text, settings):
-    """Variables that the binary would refuse."""
+    """Return an error for each variable that the binary does not know."""
     known = OTHERS | {"PHAROS_" + key.replace(".", "_").upper() for key in settings}
-    return [f"there is no variable {name}" for name in sorted(set(VARIABLE.findall(text)) - known)]
+    return [f"unknown variable {name}" for name in sorted(set(VARIABLE.findall(text)) - known)]
 
 
 def bad_command(words, help_of):
-    """What the binary would not understand of `pharos …`, split into words."""
+    """Return an error for each unknown command or flag of `pharos …`, split into words."""
     before, command = [], ""
     for word in words[1:]:
-        # Two flags take a value and may stand before the command.
+        # Two flags take a value and may precede the command.
         if not word.startswith("-") and (not before or before[-1] not in ("--data", "--config")):
             command = word
             break
         before.append(word)
     text = help_of(command) if command else help_of("--help")
     if not text:
-        return [f"there is no command `pharos {command}`"]
+        return [f"unknown command `pharos {command}`"]
     known = set(FLAG.findall(text)) | {"--help", "--version"}
     flags = [word.split("=")[0] for word in words[1:] if word.startswith("--")]
     return [f"`pharos {command}` has no flag {flag}" for flag in flags if flag not in known]
 
 
 def unit_problems(text, help_of, packaged):
-    """A unit starts the packaged binary in a way that it understands, and reads files that are packaged."""
-    wrong = []
+    """Check that a unit starts the packaged binary with valid arguments and reads packaged files."""
+    errors = []
     for line in re.findall(r"^ExecStart=(.*)$", text, re.MULTILINE):
         words = shlex.split(line)
         if words[0] not in packaged:
-            wrong.append(f"{words[0]} is not in the package")
-        wrong += bad_command(words, help_of)
+            errors.append(f"{words[0]} is not in the package")
+        errors += bad_command(words, help_of)
     for path in sorted(set(re.findall(r"/etc/pharos/[\w.]+", text)) - packaged):
-        wrong.append(f"{path} is not in the package")
-    return wrong
+        errors.append(f"{path} is not in the package")
+    return errors
 
 
 def image_problems(text, port, help_of):
-    """An image offers the port that it listens on, and its commands are ours."""
-    wrong = []
+    """Check the port and the commands of an image."""
+    errors = []
     exposed = re.findall(r"^EXPOSE (\d+)$", text, re.MULTILINE)
     listens = re.findall(r"PHAROS_WEB_LISTEN=\S*:(\d+)", text)
     if exposed != [port] or listens != [port]:
-        wrong.append(f"the image exposes {exposed} and listens on {listens}, not {port}")
+        errors.append(f"the image exposes {exposed} and listens on {listens}, not {port}")
     for line in re.findall(r"^(?:CMD|HEALTHCHECK .* CMD) (\[.*\])$", text, re.MULTILINE):
         words = json.loads(line)
-        wrong += bad_command(words if words[0] == "pharos" else ["pharos", *words], help_of)
-    return wrong
+        errors += bad_command(words if words[0] == "pharos" else ["pharos", *words], help_of)
+    return errors
 
 
 def compose_problems(compose, port):
-    """The proxy reaches the engine, which nobody else does."""
+    """Check that the engine is reachable through its proxy only."""
     engine, proxy = compose["services"]["pharos"], compose["services"]["caddy"]
-    wrong = []
+    errors = []
     if engine.get("expose") != [port] or proxy["environment"]["UPSTREAM"] != f"pharos:{port}":
-        wrong.append(f"the proxy does not reach the engine at {port}")
+        errors.append(f"the proxy does not forward to the engine at port {port}")
     if "ports" in engine:
-        wrong.append("the engine is reached past its proxy, and would believe any address it is told")
+        errors.append("the engine is reachable without its proxy, and would trust any X-Forwarded-For")
     if engine["environment"].get("PHAROS_WEB_BEHIND_PROXY") != "true":
-        wrong.append("the engine does not know that it is behind a proxy")
-    return wrong
+        errors.append("PHAROS_WEB_BEHIND_PROXY is not set")
+    return errors
 
 
 def proxy_problems(text, port):
-    """A proxy passes requests on to the port of the engine, and keeps the figures to itself."""
-    wrong = []
+    """Check that a proxy forwards to the port of the engine and hides the metrics."""
+    errors = []
     upstream = re.findall(r"127\.0\.0\.1:(\d+)", text)
     if set(upstream) != {port}:
-        wrong.append(f"it passes requests on to {upstream}, not to {port}")
+        errors.append(f"forwards to port {upstream} instead of {port}")
     for needed in ("X-Forwarded-For", "X-Forwarded-Proto", "/metrics", "/admin"):
         if needed not in text:
-            wrong.append(f"it says nothing of {needed}")
+            errors.append(f"does not configure {needed}")
     if "$proxy_add_x_forwarded_for" in text:
-        wrong.append("it hands on what a visitor claims about its address")
-    return wrong
+        errors.append("forwards the X-Forwarded-For of the client")
+    return errors
 
 
 def command_lines(text):
-    """The commands of ours that a manual tells people to type."""
+    """Return the pharos command lines of a manual."""
     return [shlex.split(line, comments=True) for line in COMMAND_LINE.findall(text)]
 
 
 def packaged_paths(script):
-    """Where the script that makes the package puts files."""
+    """Return the paths that the package build script installs."""
     return {"/" + path for path in re.findall(r"^put \d+ \S+ (\S+)$", script, re.MULTILINE)}
 
 
 def main():
-    import yaml  # from PyPI: the tests beside this file do without
+    import yaml  # from PyPI: not needed by the unit tests
     if len(sys.argv) != 2:
         raise SystemExit("usage: tools/packaged.py BINARY")
     binary = Binary(sys.argv[1])
@@ -144,28 +144,28 @@ def main():
     folder = ROOT / "packaging"
     files = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
              for path in [*sorted(folder.rglob("*")), ROOT / "docs/run.md"] if path.is_file()}
-    wrong = [f"{name}: {problem}" for name, text in files.items() for problem in unknown_variables(text, settings)]
+    errors = [f"{name}: {problem}" for name, text in files.items() for problem in unknown_variables(text, settings)]
 
-    def told(name, problems):
-        wrong.extend(f"{name}: {problem}" for problem in problems)
+    def report(name, problems):
+        errors.extend(f"{name}: {problem}" for problem in problems)
 
     packaged = packaged_paths(files["packaging/deb/build"])
     name = "packaging/systemd/pharos.service"
-    told(name, unit_problems(files[name], binary.help, packaged))
+    report(name, unit_problems(files[name], binary.help, packaged))
     name = "packaging/docker/Dockerfile"
-    told(name, image_problems(files[name], port, binary.help))
+    report(name, image_problems(files[name], port, binary.help))
     name = "packaging/docker/compose.yaml"
-    told(name, compose_problems(yaml.safe_load(files[name]), port))
+    report(name, compose_problems(yaml.safe_load(files[name]), port))
     for name in ("packaging/proxy/nginx.conf", "packaging/proxy/Caddyfile"):
-        told(name, proxy_problems(files[name], port))
+        report(name, proxy_problems(files[name], port))
     commands = [(name, words) for name, text in files.items() if name.endswith(".md") for words in command_lines(text)]
     for name, words in commands:
-        told(name, bad_command(words, binary.help))
-    for sentence in wrong:
-        print(f"packaging: {sentence}", file=sys.stderr)
-    if not wrong:
+        report(name, bad_command(words, binary.help))
+    for error in errors:
+        print(f"packaging: {error}", file=sys.stderr)
+    if not errors:
         print(f"packaging: {len(files)} files and {len(commands)} command lines agree with the binary")
-    return 1 if wrong else 0
+    return 1 if errors else 0
 
 
 if __name__ == "__main__":

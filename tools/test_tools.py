@@ -1,4 +1,4 @@
-"""Tests of the checks: `python3 -m unittest discover tools`."""
+"""Unit tests of the tools: `python3 -m unittest discover tools`."""
 
 import tempfile
 import unittest
@@ -14,7 +14,7 @@ import valid_pages
 
 
 class Licences(unittest.TestCase):
-    def test_what_is_acceptable(self):
+    def test_accepted_expressions(self):
         for expression in [
             "MIT", "mit", "Apache-2.0 OR MIT", "MIT/Apache-2.0", "MIT / Apache-2.0",
             "(MIT OR Apache-2.0) AND Unicode-3.0", "Apache-2.0 WITH LLVM-exception OR GPL-2.0",
@@ -23,7 +23,7 @@ class Licences(unittest.TestCase):
         ]:
             self.assertTrue(licences.acceptable(expression), expression)
 
-    def test_what_is_not(self):
+    def test_rejected_expressions(self):
         for expression in [
             "GPL-3.0-only", "AGPL-3.0-or-later", "LGPL-2.1", "MIT AND GPL-2.0", "GPL-2.0 AND (MIT OR ISC)",
             "MIT AND LGPL-3.0 OR AGPL-3.0", "(MIT OR ISC) AND (GPL-2.0 OR SSPL-1.0)", "GPL-2.0/LGPL-2.1",
@@ -44,8 +44,8 @@ class Licences(unittest.TestCase):
     def test_problems_say_what_to_do(self):
         self.assertIsNone(licences.problem("good", "1.0.0", "MIT"))
         self.assertIn("cargo tree -i bad", licences.problem("bad", "1.0.0", "GPL-3.0-only"))
-        self.assertIn("names no licence", licences.problem("silent", "1.0.0", None))
-        self.assertIn("cannot be read", licences.problem("odd", "1.0.0", "MIT OR"))
+        self.assertIn("declares no licence", licences.problem("silent", "1.0.0", None))
+        self.assertIn("invalid licence expression", licences.problem("odd", "1.0.0", "MIT OR"))
 
 
 class Packaging(unittest.TestCase):
@@ -56,7 +56,7 @@ class Packaging(unittest.TestCase):
 
     def test_variables(self):
         text = "PHAROS_WEB_LISTEN=1 PHAROS_DATA=x ${PHAROS_WEB_LISTENING} #PHAROS_CRAWL_CONTACT="
-        self.assertEqual(["there is no variable PHAROS_CRAWL_CONTACT", "there is no variable PHAROS_WEB_LISTENING"],
+        self.assertEqual(["unknown variable PHAROS_CRAWL_CONTACT", "unknown variable PHAROS_WEB_LISTENING"],
                          packaged.unknown_variables(text, {"web.listen": ""}))
 
     def test_commands_and_flags(self):
@@ -71,31 +71,31 @@ class Packaging(unittest.TestCase):
         self.assertEqual([["pharos", "health"], ["pharos", "up"]], packaged.command_lines(text))
 
     def test_units(self):
-        def wrong(text):
+        def errors(text):
             return packaged.unit_problems(text, lambda command: self.HELPS.get(command, ""),
                                            {"/usr/bin/pharos", "/etc/pharos/seeds"})
-        self.assertEqual([], wrong("ExecStart=/usr/bin/pharos up --seeds-file /etc/pharos/seeds\n"))
-        self.assertEqual(1, len(wrong("ExecStart=/usr/local/bin/pharos up\n")))
-        self.assertEqual(1, len(wrong("EnvironmentFile=-/etc/pharos/env\n")))
-        self.assertEqual(1, len(wrong("ExecStart=/usr/bin/pharos up --seed x\n")))
+        self.assertEqual([], errors("ExecStart=/usr/bin/pharos up --seeds-file /etc/pharos/seeds\n"))
+        self.assertEqual(1, len(errors("ExecStart=/usr/local/bin/pharos up\n")))
+        self.assertEqual(1, len(errors("EnvironmentFile=-/etc/pharos/env\n")))
+        self.assertEqual(1, len(errors("ExecStart=/usr/bin/pharos up --seed x\n")))
 
     def test_images(self):
-        def wrong(port, command):
+        def errors(port, command):
             text = f'ENV A=b \\\n    PHAROS_WEB_LISTEN=0.0.0.0:8080\nEXPOSE {port}\nCMD {command}\n'
             return packaged.image_problems(text, "8080", lambda command: self.HELPS.get(command, ""))
-        self.assertEqual([], wrong(8080, '["up"]'))
-        self.assertEqual(1, len(wrong(80, '["up"]')))
-        self.assertEqual(1, len(wrong(8080, '["rise"]')))
+        self.assertEqual([], errors(8080, '["up"]'))
+        self.assertEqual(1, len(errors(80, '["up"]')))
+        self.assertEqual(1, len(errors(8080, '["rise"]')))
 
     def test_compositions(self):
         engine = {"expose": ["8080"], "environment": {"PHAROS_WEB_BEHIND_PROXY": "true"}}
         proxy = {"environment": {"UPSTREAM": "pharos:8080"}}
 
-        def wrong(**changes):
+        def errors(**changes):
             return packaged.compose_problems({"services": {"pharos": engine | changes, "caddy": proxy}}, "8080")
-        self.assertEqual([], wrong())
+        self.assertEqual([], errors())
         for changes in [{"expose": ["80"]}, {"ports": ["8080:8080"]}, {"environment": {}}]:
-            self.assertEqual(1, len(wrong(**changes)), changes)
+            self.assertEqual(1, len(errors(**changes)), changes)
 
     def test_proxies(self):
         good = "127.0.0.1:8080 X-Forwarded-For X-Forwarded-Proto /metrics /admin"
@@ -109,11 +109,11 @@ class Packaging(unittest.TestCase):
 
 
 class Arrows(unittest.TestCase):
-    def wrong(self, *edges):
+    def errors(self, *edges):
         return arrows.violations(set(edges), set(arrows.ALLOWED))
 
     def test_the_map(self):
-        self.assertEqual([], self.wrong(
+        self.assertEqual([], self.errors(
             ("pharos-html", "pharos-text", None), ("pharos-html", "pharos-core", None),
             ("pharos-query", "pharos-graph", None), ("pharos-web", "pharos-engine", None),
             ("pharos-engine", "pharos-crawl", None), ("pharos", "pharos-testweb", None),
@@ -127,13 +127,13 @@ class Arrows(unittest.TestCase):
             ("pharos-engine", "pharos-query", None), ("pharos-engine", "pharos-web", None),
             ("pharos-store", "pharos-text", "dev"), ("pharos-index", "pharos-store", "build"),
         ]:
-            self.assertEqual(1, len(self.wrong(edge)), edge)
+            self.assertEqual(1, len(self.errors(edge)), edge)
 
     def test_the_loopback_web(self):
-        self.assertEqual([], self.wrong(("pharos-crawl", "pharos-testweb", "dev")))
+        self.assertEqual([], self.errors(("pharos-crawl", "pharos-testweb", "dev")))
         for edge in [("pharos-crawl", "pharos-testweb", None), ("pharos-query", "pharos-testweb", "dev"),
                      ("pharos-testweb", "pharos-core", None), ("pharos-testweb", "pharos-core", "dev")]:
-            self.assertEqual(1, len(self.wrong(edge)), edge)
+            self.assertEqual(1, len(self.errors(edge)), edge)
 
     def test_an_unknown_crate_is_named(self):
         self.assertIn("pharos-attic", arrows.violations(set(), {"pharos-attic"})[0])
@@ -154,7 +154,7 @@ class Arrows(unittest.TestCase):
 
 class Golden(unittest.TestCase):
     def example(self, **changes):
-        return {"name": "vbyte-135", "source": "a book", "room": "pharos-lab", "given": "135",
+        return {"name": "vbyte-135", "source": "a book", "crate": "pharos-lab", "given": "135",
                 "part": "crates/pharos-lab/src/vbyte.rs", "expect": "03 0E", "test": ""} | changes
 
     def rule(self, example, part, tests=()):
@@ -166,11 +166,11 @@ class Golden(unittest.TestCase):
         self.assertEqual("tested", self.rule(self.example(test=test), part=True, tests=[test]))
         self.assertEqual("tested", self.rule(self.example(test=test), part=False, tests=[test]))
         self.assertIn("no test uses the example", self.rule(self.example(), part=True))
-        self.assertIn("there is no test", self.rule(self.example(test=test), part=True))
-        self.assertIn("there is no test", self.rule(self.example(test=test), part=False))
+        self.assertIn("does not exist", self.rule(self.example(test=test), part=True))
+        self.assertIn("does not exist", self.rule(self.example(test=test), part=False))
 
     def test_a_good_entry(self):
-        self.assertEqual([], golden.shape_problems([self.example(), self.example(name="other", note="a slip")]))
+        self.assertEqual([], golden.shape_problems([self.example(), self.example(name="other", note="an error")]))
 
     def test_bad_entries(self):
         without = self.example()
@@ -219,34 +219,36 @@ class Golden(unittest.TestCase):
 
 
 class CargoRun(unittest.TestCase):
-    """The README's command knows what to run."""
+    """`cargo run`, as in the README, is unambiguous."""
 
     @staticmethod
     def metadata(default):
         packages = [{"id": name, "targets": [{"name": name, "kind": ["bin"]}]} for name in ("pharos", "pharos-testweb")]
         return {"packages": packages, "workspace_default_members": default}
 
-    def test_one_binary_is_clear(self):
+    def test_one_binary_is_unambiguous(self):
         self.assertEqual(arrows.unclear_run(self.metadata(["pharos"])), [])
 
-    def test_two_binaries_are_not(self):
+    def test_two_binaries_are_ambiguous(self):
         self.assertEqual(len(arrows.unclear_run(self.metadata(["pharos", "pharos-testweb"]))), 1)
 
 
 class RunningDemo(unittest.TestCase):
-    def test_the_address_is_the_one_it_says(self):
-        said = "serving a sample web of 6 sites on this machine\nserving http://127.0.0.1:40123/  (Ctrl-C to stop)\n"
-        self.assertEqual("127.0.0.1:40123", demo.address_in(said))
+    def test_the_address_is_read_from_the_output(self):
+        output = "serving a sample web of 6 sites on this machine
+serving http://127.0.0.1:40123/  (Ctrl-C to stop)
+"
+        self.assertEqual("127.0.0.1:40123", demo.address_in(output))
         self.assertIsNone(demo.address_in("serving a sample web of 6 sites"))
 
-    def test_a_binary_that_is_not_there_is_named(self):
+    def test_a_missing_binary_is_reported(self):
         with self.assertRaises(SystemExit) as ended, demo.Demo("target/no/such/binary"):
             pass
         self.assertIn("cannot start target/no/such/binary", str(ended.exception))
 
 
 class ValidPages(unittest.TestCase):
-    def test_links_are_followed_as_browsers_do(self):
+    def test_links_are_unescaped(self):
         page = '<a href="/">x</a> <a href="/clean?url=http%3A%2F%2Fa.test%2F&amp;q=x" rel="nofollow">y</a>'
         self.assertEqual("/clean?url=http%3A%2F%2Fa.test%2F&q=x", valid_pages.link_in(page, r"/clean\?"))
         self.assertIsNone(valid_pages.link_in(page, "/snapshot/"))
@@ -265,16 +267,16 @@ class ValidPages(unittest.TestCase):
 
 
 class FuzzApi(unittest.TestCase):
-    def test_only_the_demo_is_asked(self):
+    def test_only_the_demo_gets_requests(self):
         command = fuzz_api.command("http://127.0.0.1:40123", 25)
         self.assertEqual("http://127.0.0.1:40123", command[command.index("--origin") + 1])
         self.assertIn("http://127.0.0.1:40123/api/v1/openapi.json", command)
 
-    def test_a_document_that_says_nothing_is_a_failure(self):
+    def test_an_empty_document_is_an_error(self):
         self.assertIsNone(fuzz_api.problem_with(200, '{"openapi": "3.1.0", "paths": {"/api/v1/search": {}}}'))
         for status, text, part in [
-            (404, "{}", "gives 404"), (200, "no JSON", "no OpenAPI document"), (200, "[]", "no OpenAPI document"),
-            (200, '{"openapi": "3.0.3", "paths": {}}', "not 3.1"), (200, '{"openapi": "3.1.0", "paths": {}}', "no operation"),
+            (404, "{}", "returns 404"), (200, "no JSON", "not an OpenAPI document"), (200, "[]", "not an OpenAPI document"),
+            (200, '{"openapi": "3.0.3", "paths": {}}', "not 3.1"), (200, '{"openapi": "3.1.0", "paths": {}}', "describes no operation"),
         ]:
             self.assertIn(part, fuzz_api.problem_with(status, text))
 

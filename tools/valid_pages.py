@@ -1,4 +1,4 @@
-"""Every kind of page of the demo is valid HTML: checked with html-validate (npm).
+"""Check that every kind of page of the demo is valid HTML, with html-validate (npm).
 
 usage: valid_pages.py PHAROS_BINARY NODE_MODULES
 """
@@ -13,8 +13,7 @@ from pathlib import Path
 
 from demo import Demo
 
-# A page to check: the name of its file, its path, and the status that it must come with. {snapshot} and {clean} are the
-# links that the demo's own pages give. A new page is a line here.
+# Pages to check: file name, path, expected status. {snapshot} and {clean} are links found in pages of the demo.
 PAGES = [
     ("home-en", "/?lang=en", 200),
     ("home-zh", "/?lang=zh", 200),
@@ -40,7 +39,7 @@ PAGES = [
     ("privacy", "/privacy", 200),
     ("privacy-zh", "/privacy?lang=zh", 200),
     ("bot", "/bot", 200),
-    ("bot-unknown", "/bot?url=https://nobody.example/", 200),
+    ("bot-unknown", "/bot?url=https://unknown.example/", 200),
     ("bot-zh", "/bot?lang=zh", 200),
     ("api", "/api", 200),
     ("desk-setup", "/admin/setup", 200),
@@ -49,64 +48,64 @@ PAGES = [
     ("desk-login-zh", "/admin/login?lang=zh&next=/admin/sites", 200),
 ]
 
-# The pages of the desk, which come after a login.
+# Pages of the desk, which need a login.
 DESK = [(f"desk-{name}{lang}", f"/admin{path}{'&' if '?' in path else '?'}lang={lang or 'en'}", 200)
         for lang in ("", "zh")
         for name, path in [
             ("overview", ""), ("crawl", "/crawl"), ("sites", "/sites"), ("site", "/site?name=campus.localhost:8081"),
-            ("page", "/page"), ("page-unknown", "/page?url=https://nobody.example/"), ("trouble", "/trouble"),
+            ("page", "/page"), ("page-unknown", "/page?url=https://unknown.example/"), ("trouble", "/trouble"),
             ("submissions", "/submissions"), ("index", "/index"), ("machine", "/machine"), ("queries", "/queries"),
             ("settings", "/settings"), ("settings-rank", "/settings?section=rank"), ("logs", "/logs"),
             ("operators", "/operators"), ("actions", "/actions"), ("account", "/account")]]
 
-# Everything that is recommended, except where it is a matter of taste.
+# Exceptions from the recommended rules.
 RULES = {
-    # A browser reads `<!doctype html>` in any case; ours is small.
+    # `<!doctype html>` is valid in lower case.
     "doctype-style": "off",
-    # Titles hold what was searched for, or what somebody called a page.
+    # Titles contain queries and page titles of any length.
     "long-title": "off",
-    # Rows without a `<tbody>` are given one by every parser.
+    # Parsers insert a missing `<tbody>`.
     "prefer-tbody": "off",
 }
 
-# The longest that html-validate may take.
+# Time limit of html-validate in seconds.
 TIME_LIMIT = 120
 
 
 def configuration():
-    """For html-validate; `root` keeps it from looking for more in the folders above."""
+    """Return the html-validate configuration; `root` stops the search in parent folders."""
     return {"root": True, "extends": ["html-validate:recommended"], "rules": RULES}
 
 
 def link_in(text, pattern):
-    """The first link of a page that fits, as a browser would follow it."""
+    """Return the first link of a page that matches, unescaped."""
     found = re.search(rf'href="({pattern}[^"]*)"', text)
     return found and html.unescape(found[1])
 
 
 def problems(report):
-    """One line for each error in what html-validate reports as JSON."""
+    """Return one line per error of the JSON report of html-validate."""
     return [f"{Path(file['filePath']).name}:{message['line']}:{message['column']}: {message['message']} "
             f"[{message['ruleId']}]"
             for file in report for message in file["messages"] if message["severity"] == 2]
 
 
 def validate(folder, node_modules):
-    """Runs html-validate over a folder of pages."""
+    """Run html-validate on a folder of pages and return its errors."""
     program = Path(node_modules).resolve() / "html-validate/bin/html-validate.mjs"
-    # Into a file: into a pipe, it ends before all of a long report is written.
+    # To a file: with a pipe, it exits before a long report is written completely.
     report = folder / "report.json"
     done = subprocess.run(["node", str(program), "--formatter", f"json={report}", "."], cwd=folder,
                           capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
     try:
         return problems(json.loads(report.read_text(encoding="utf-8")))
     except (OSError, ValueError):
-        sys.exit(f"html-validate did not work: {done.stderr.strip() or done.stdout.strip()}")
+        sys.exit(f"html-validate failed: {done.stderr.strip() or done.stdout.strip()}")
 
 
 def fetch(demo, folder):
-    """Saves all pages; gives what is wrong with their status."""
-    wrong, links = [], {}
+    """Save all pages; return an error for each unexpected status."""
+    errors, links = [], {}
     _, results = demo.get("/search?q=lighthouse")
     links["snapshot"] = link_in(results, "/snapshot/")
     if links["snapshot"]:
@@ -119,15 +118,15 @@ def fetch(demo, folder):
         if path.startswith("{"):
             link = links.get(path.strip("{}"))
             if not link:
-                wrong.append(f"{name}: no page of the demo links to it")
+                errors.append(f"{name}: no page of the demo links to it")
                 continue
             path = link
         status, text = demo.get(path)
         if status != expected:
-            wrong.append(f"{name}: {path} gives {status}, not {expected}")
+            errors.append(f"{name}: {path} returns {status} instead of {expected}")
             continue
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
-    return wrong
+    return errors
 
 
 def main(binary, node_modules):
@@ -135,12 +134,12 @@ def main(binary, node_modules):
         folder = Path(folder)
         (folder / ".htmlvalidate.json").write_text(json.dumps(configuration()), encoding="utf-8")
         with Demo(binary) as demo:
-            wrong = fetch(demo, folder)
-        wrong += validate(folder, node_modules)
-    for line in wrong:
+            errors = fetch(demo, folder)
+        errors += validate(folder, node_modules)
+    for line in errors:
         print(f"pages: {line}", file=sys.stderr)
-    print(f"pages: {len(PAGES) + len(DESK)} pages, {len(wrong)} errors")
-    return 1 if wrong else 0
+    print(f"pages: {len(PAGES) + len(DESK)} pages, {len(errors)} errors")
+    return 1 if errors else 0
 
 
 if __name__ == "__main__":

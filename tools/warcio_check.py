@@ -1,4 +1,4 @@
-"""Files written by Pharos are read by warcio (PyPI), and the other way round.
+"""Check that warcio (PyPI) reads WARC files of Pharos, and that Pharos imports files of warcio.
 
 usage: warcio_check.py PHAROS_BINARY
 """
@@ -27,7 +27,7 @@ def chunked(body):
 
 
 def write_with_warcio(path, compressed):
-    """What wget, Heritrix and browsers write: info, requests, responses, some chunked, a revisit, a resource."""
+    """Write records as wget, Heritrix and browsers do: info, requests, responses, some chunked, a revisit, a resource."""
     with open(path, "wb") as output:
         writer = WARCWriter(output, gzip=compressed)
         writer.write_record(writer.create_warcinfo_record(path.name, {"software": "warcio"}))
@@ -41,9 +41,9 @@ def write_with_warcio(path, compressed):
             response = writer.create_warc_record(
                 url, "response", payload=io.BytesIO(body), http_headers=http, warc_headers_dict={"WARC-Date": "2026-01-31T12:00:00Z"}
             )
-            ask = StatusAndHeaders("GET / HTTP/1.1", [("Host", "www.example.org")], is_http_request=True)
+            request = StatusAndHeaders("GET / HTTP/1.1", [("Host", "www.example.org")], is_http_request=True)
             writer.write_record(response)
-            writer.write_record(writer.create_warc_record(url, "request", http_headers=ask))
+            writer.write_record(writer.create_warc_record(url, "request", http_headers=request))
         writer.write_record(
             writer.create_revisit_record(
                 "http://www.example.org/elsewhere", "sha1:B6QJ6BNJ3R4B23XXMRKZKHLPGJY2VE4O",
@@ -60,7 +60,7 @@ def write_with_warcio(path, compressed):
 
 
 def read_with_warcio(path):
-    """Every response by URL, its digests checked."""
+    """Return every response by URL, with digests verified."""
     found = {}
     with open(path, "rb") as stream:
         for record in ArchiveIterator(stream, check_digests="raise"):
@@ -83,7 +83,7 @@ def main(binary):
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         for compressed in (True, False):
-            source = folder / ("theirs.warc.gz" if compressed else "theirs.warc")
+            source = folder / ("warcio.warc.gz" if compressed else "warcio.warc")
             write_with_warcio(source, compressed)
             data = folder / f"data-{compressed}"
             pharos(data, "import", source)
@@ -92,7 +92,7 @@ def main(binary):
             hits = json.loads(pharos(data, "--json", "search", "pieces"))["hits"]
             assert [hit["url"] for hit in hits] == ["http://www.example.org/chunked"], hits
 
-            exported = folder / f"ours-{compressed}.warc.gz"
+            exported = folder / f"pharos-{compressed}.warc.gz"
             pharos(data, "export", "--format", "warc", "--out", exported)
             for path in [exported, *sorted((data / "library").glob("*.warc.gz"))]:
                 found = read_with_warcio(path)

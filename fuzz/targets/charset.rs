@@ -1,5 +1,5 @@
-//! Charsets: the first byte chooses the one that the server names. What is read is text whatever the bytes are, and
-//! reading UTF-8 changes nothing.
+//! Charset decoding. The first byte selects the charset declared by the server. Any bytes decode to text, and decoding
+//! UTF-8 is lossless.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

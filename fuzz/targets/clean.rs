@@ -1,4 +1,4 @@
-//! Cleaning with everything that can be wished for: the first byte chooses the charset that the server names.
+//! Page cleaning with all options. The first byte selects the content type declared by the server.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +8,7 @@ use pharos_html::{BlockKind, RuleSet, Wish};
 const TYPES: [&str; 4] =
     ["text/html", "text/html; charset=utf-8", "text/html; charset=gb2312", "application/xhtml+xml"];
 
-/// All that the HTML of a body is written with.
+/// Tags that the cleaned HTML may contain.
 const TAGS: [&str; 25] = [
     "p",
     "h1",
@@ -42,17 +42,17 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(url) = PageUrl::parse("http://example.org/a/b.html") else { return };
     let content_type = Some(TYPES[usize::from(*first) % TYPES.len()]);
 
-    let wish = Wish { html: true, blocks: true, ..Wish::default() };
-    let page = pharos_html::understand_as(&url, content_type, body, &wish);
+    let options = Wish { html: true, blocks: true, ..Wish::default() };
+    let page = pharos_html::understand_as(&url, content_type, body, &options);
     for tag in page.html.split('<').skip(1) {
         let name = tag.trim_start_matches('/').split(['>', ' ']).next().unwrap_or_default();
         assert!(TAGS.contains(&name), "<{name} in {}", page.html);
     }
 
-    let told = pharos_html::explain(&url, content_type, body, RuleSet::pharos());
-    assert_eq!(told.page_type, page.page_type);
-    for line in told.lines.iter().filter(|line| line.kind == BlockKind::Body) {
-        assert!(page.text.contains(&line.text), "{:?} is body, and missing in {:?}", line.text, page.text);
+    let explanation = pharos_html::explain(&url, content_type, body, RuleSet::pharos());
+    assert_eq!(explanation.page_type, page.page_type);
+    for line in explanation.lines.iter().filter(|line| line.kind == BlockKind::Body) {
+        assert!(page.text.contains(&line.text), "{:?} is body text, but missing in {:?}", line.text, page.text);
     }
     let _ = pharos_html::explain(&url, content_type, body, RuleSet::thesis());
     let _ = pharos_html::text_blocks(&url, content_type, body);

@@ -1,4 +1,4 @@
-//! Copies: two texts, their signatures by every way we have, and whether they are copies of each other.
+//! Duplicate detection: signatures and comparisons of two texts with every detector.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,8 +8,8 @@ use pharos_graph::duplicates::{Fingerprint, LabelledPage, LabelledSet, MinHashSi
 fuzz_target!(|texts: (&str, &str, &[u8])| {
     let (one, other, bytes) = texts;
     assert_eq!(Fingerprint::of(one, other), Fingerprint::of(one, other));
-    if let Some(kept) = signature(other) {
-        assert_eq!(MinHashSignature::from_bytes(&kept.to_bytes()), Some(kept));
+    if let Some(signature) = signature(other) {
+        assert_eq!(MinHashSignature::from_bytes(&signature.to_bytes()), Some(signature));
     }
     let _ = MinHashSignature::from_bytes(bytes);
     if let Some(anchor) = telling(one) {

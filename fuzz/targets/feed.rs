@@ -1,4 +1,4 @@
-//! Sitemaps and feeds: the first byte chooses what the server says they are.
+//! Sitemaps and feeds. The first byte selects the declared content type.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

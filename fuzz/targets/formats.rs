@@ -1,4 +1,4 @@
-//! Documents that are no web pages: the first byte chooses what the server says they are.
+//! PDF, Office and other document formats. The first byte selects the declared content type.
 #![no_main]
 
 use std::panic;
@@ -16,12 +16,11 @@ const TYPES: [Option<&str>; 6] = [
     Some("application/xml"),
 ];
 
-static TOLERANCE: Once = Once::new();
+static PANIC_HOOK: Once = Once::new();
 
 fuzz_target!(|bytes: &[u8]| {
-    // libFuzzer's hook ends the process at every panic, also at those of other people's readers that are caught.
-    // One that is not caught still ends it.
-    TOLERANCE.call_once(|| panic::set_hook(Box::new(|_| {})));
+    // libFuzzer's hook aborts at every panic, including caught panics of third-party parsers. Uncaught panics still abort.
+    PANIC_HOOK.call_once(|| panic::set_hook(Box::new(|_| {})));
     let Some((first, body)) = bytes.split_first() else { return };
     let Ok(url) = PageUrl::parse("http://example.org/a/b") else { return };
     let page = pharos_html::understand(&url, TYPES[usize::from(*first) % TYPES.len()], body);

@@ -1,4 +1,4 @@
-//! Pages: the first byte chooses what the server says they are.
+//! HTML pages. The first byte selects the declared content type.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

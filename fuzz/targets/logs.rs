@@ -1,4 +1,4 @@
-//! Logs: any bytes are lines that are records or none, and reading goes on; digits that are deleted stay deleted.
+//! Log files: invalid lines are skipped, and scrubbing is idempotent.
 #![no_main]
 
 use std::io::Cursor;

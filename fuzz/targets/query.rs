@@ -1,4 +1,4 @@
-//! Queries: whatever a person types, asked of an index that holds a few pages.
+//! Queries: any text is a valid query on a small index.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -9,22 +9,22 @@ use pharos_index::{Change, Document, EmbeddedIndex, Index as _};
 use pharos_query::{Request, Search};
 
 static SEARCH: LazyLock<Search> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().expect("a place for the index").keep();
-    let index = EmbeddedIndex::open_writer(&folder, 16 << 20, 1 << 20).expect("an index");
+    let folder = tempfile::tempdir().expect("temporary folder").keep();
+    let index = EmbeddedIndex::open_writer(&folder, 16 << 20, 1 << 20).expect("open index");
     let page = |number: usize| {
-        let url = PageUrl::parse(&format!("http://s{}.example/{number}", number % 3)).expect("an address");
+        let url = PageUrl::parse(&format!("http://s{}.example/{number}", number % 3)).expect("valid URL");
         let body = "the lighthouse 灯塔 a b c 1 2 3 ".repeat(number + 1);
         Change::Put(Box::new(Document { title: "A page 网页".into(), body, ..Document::new(url) }))
     };
-    index.apply((0..20).map(page).collect()).expect("pages");
-    index.commit(LibraryPosition { file: 1, offset: 1 }).expect("a commit");
+    index.apply((0..20).map(page).collect()).expect("apply pages");
+    index.commit(LibraryPosition { file: 1, offset: 1 }).expect("commit");
     Search::new(Arc::new(index), &Default::default())
 });
 
 fuzz_target!(|text: &str| {
     for all in [false, true] {
         let answer = SEARCH.run(&Request { all, ..Request::new(text) });
-        assert!(answer.is_ok(), "no text is an error");
+        assert!(answer.is_ok(), "every text is a valid query");
     }
     let _ = SEARCH.words(text);
 });

@@ -1,4 +1,4 @@
-//! robots.txt: parsed, then asked about an address.
+//! robots.txt parsing and matching.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! SOIF objects. What was written by us is read again as it was.
+//! SOIF objects: writing and reading is lossless.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,11 +10,11 @@ fuzz_target!(|bytes: &[u8]| {
         items += 1;
         if let Ok(object) = item {
             let _ = to_html(&object);
-            // An address may lose characters that no address has, once.
+            // The first round trip may remove characters that are invalid in URLs.
             let again = |object| SoifReader::new(&write(object)[..]).next().and_then(Result::ok);
-            let once = again(&object).expect("what we write can be read");
+            let once = again(&object).expect("written objects are readable");
             assert_eq!(again(&once).as_ref(), Some(&once));
         }
     }
-    assert!(items <= 2 + bytes.len(), "more items than the file has room for");
+    assert!(items <= 2 + bytes.len(), "more items than fit into the file");
 });

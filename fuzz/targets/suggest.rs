@@ -1,4 +1,4 @@
-//! Suggestions: any text is a phrase or none, any text may be typed, and any bytes are refused as a book or can be asked.
+//! Phrase index: any text can be added and completed; any bytes are rejected or form a usable index.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

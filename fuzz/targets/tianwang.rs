@@ -1,4 +1,4 @@
-//! Tianwang raw files. What is read is written and read again: the same.
+//! Tianwang raw files: reading, writing and reading again is lossless.
 #![no_main]
 
 use std::io::Cursor;
@@ -15,5 +15,5 @@ fuzz_target!(|bytes: &[u8]| {
             assert_eq!(read(&write(&record)).ok().as_ref(), Some(&record));
         }
     }
-    assert!(items <= 2 + bytes.len(), "more items than the file has room for");
+    assert!(items <= 2 + bytes.len(), "more items than fit into the file");
 });

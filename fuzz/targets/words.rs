@@ -1,5 +1,5 @@
-//! Words: any text is cut in every view and by every method, in order, on character borders, and nothing is lost; any
-//! bytes are refused as a model or cut texts without harm.
+//! Segmentation: for any text and method, tokens are in order, on character boundaries and lossless. Any bytes are
+//! rejected as a model or can be used without panics.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -23,8 +23,8 @@ fuzz_target!(|bytes: &[u8]| {
     let without_space = |text: &str| text.replace(char::is_whitespace, "");
     assert_eq!(without_space(&analyser.segment(&text).concat()), without_space(&text));
     for method in Method::ALL {
-        let Ok(cut) = segmenter(method, &Resources::default()) else { continue };
-        assert_eq!(without_space(&segment_with(cut.as_ref(), &text).concat()), without_space(&text));
+        let Ok(segmenter) = segmenter(method, &Resources::default()) else { continue };
+        assert_eq!(without_space(&segment_with(segmenter.as_ref(), &text).concat()), without_space(&text));
     }
 
     let (words, _) = Vocabulary::parse(&text, Dictionary::base(), &normalise);
