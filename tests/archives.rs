@@ -1,4 +1,4 @@
-//! Pages of others in, pages for others out: every format both ways, through the real binary.
+//! Import and export of every supported format in both directions, through the real binary.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -10,7 +10,7 @@ use std::io::{BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{Desk, Running, describe, fail, succeed};
+use common::{Running, TestFolder, describe, fail, succeed};
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use pharos_core::Timestamp;
@@ -19,8 +19,8 @@ use pharos_store::tianwang::{self, TianwangRecord};
 use pharos_store::tianwang_index::TianwangIndex;
 use serde_json::{Value, json};
 
-impl Desk {
-    /// Waits until a process owns `data`, or has ended.
+impl TestFolder {
+    /// Waits until a process owns `data` or has exited.
     fn wait_until_owned(&self, owner: &mut Running) {
         let pid = owner.0.id().to_string();
         let is_owned = || fs::read_to_string(self.path("data/LOCK")).is_ok_and(|owner| owner.contains(&pid));
@@ -29,7 +29,7 @@ impl Desk {
         }
     }
 
-    /// Address and text of the pages that `jsonl` gives.
+    /// Returns address and text of the pages that the `jsonl` export contains.
     fn pages(&self, data: &str, arguments: &[&str]) -> BTreeMap<String, String> {
         let output = self.on(data, &["export", "--format", "jsonl"]).args(arguments).output().unwrap();
         assert!(output.status.code().unwrap() < 2, "{}", describe(&output));
@@ -67,7 +67,7 @@ fn page(title: &str) -> String {
     )
 }
 
-/// Three pages, a redirect and references to what stands elsewhere; the second page is damaged.
+/// Returns three pages, a redirect and references to other archives; the second page is damaged.
 fn damaged_warc() -> Vec<u8> {
     let date = |minute| format!("2019-06-01T12:{minute:02}:00Z");
     let mut damaged = warc("response", "http://example.org/b", &date(1), "", &page("windmill"));
@@ -92,7 +92,7 @@ fn damaged_warc() -> Vec<u8> {
 
 #[test]
 fn a_warc_file_goes_in_around_its_damage_and_out_again() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     desk.file("others.warc.gz", damaged_warc());
     let summary = desk.json("one", &["-q", "import", "others.warc.gz"]);
     let counts = |names: &[&str]| names.iter().map(|n| summary[n].as_u64().unwrap()).collect::<Vec<_>>();
@@ -106,11 +106,11 @@ fn a_warc_file_goes_in_around_its_damage_and_out_again() {
     let story = desk.json("one", &["page", "http://example.org/a"]);
     assert_eq!(story["versions"].as_array().unwrap().len(), 2, "{story}");
     assert_eq!(story["versions"][0]["kept"], "unchanged");
-    // What a redirect of an archive leads to is nobody's seed.
+    // The target of an archived redirect does not become a seed.
     let nothing = desk.on("one", &["page", "http://elsewhere.example/"]).output().unwrap();
     assert_eq!(nothing.status.code(), Some(1), "{}", describe(&nothing));
 
-    // Again: all is known. By a pipe it is the same.
+    // Importing again adds nothing, and a pipe gives the same result.
     let again = desk.json("one", &["-q", "import", "others.warc.gz"]);
     assert_eq!((again["taken"].as_u64(), again["known"].as_u64()), (Some(0), Some(5)), "{again}");
     let mut piped = desk.on("piped", &["-q", "--json", "import", "-"]);
@@ -118,7 +118,7 @@ fn a_warc_file_goes_in_around_its_damage_and_out_again() {
     let piped: Value = serde_json::from_str(&succeed(&mut piped)).unwrap();
     assert_eq!(piped["taken"], 5);
 
-    // Out and into another library: the same pages, versions and dates.
+    // Export and import into another library: the same pages, versions and dates.
     succeed(&mut desk.on("one", &["export", "--format", "warc", "--out", "ours.warc.gz"]));
     let summary = desk.json("two", &["import", "ours.warc.gz"]);
     assert_eq!((summary["taken"].as_u64(), summary["damaged"].as_u64()), (Some(5), Some(0)), "{summary}");
@@ -136,7 +136,7 @@ fn a_warc_file_goes_in_around_its_damage_and_out_again() {
         .collect();
     assert_eq!(kinds, ["warcinfo", "response", "response", "response", "revisit", "response"]);
 
-    // A revisit without its original goes out in full.
+    // A revisit without its original is exported in full.
     let late = [
         "export",
         "--format",
@@ -152,7 +152,7 @@ fn a_warc_file_goes_in_around_its_damage_and_out_again() {
     assert_eq!(desk.json("three", &["import", "late.warc.gz"])["taken"], 1);
     assert_eq!(desk.finds("three", "lighthouse"), ["http://example.org/a"]);
 
-    // What was removed neither comes in nor goes out.
+    // Removed pages are neither imported nor exported.
     succeed(&mut desk.on("one", &["remove", "http://example.org/c"]));
     let again = desk.json("one", &["-q", "import", "others.warc.gz"]);
     assert_eq!(again["removed"], 1, "{again}");
@@ -196,7 +196,7 @@ fn tianwang_file() -> Vec<u8> {
 
 #[test]
 fn a_tianwang_file_comes_out_as_it_went_in() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let bytes = tianwang_file();
     desk.file("raw/Tianwang.raw.1", &bytes);
     let summary = desk.json("data", &["import", "raw"]);
@@ -213,13 +213,13 @@ fn a_tianwang_file_comes_out_as_it_went_in() {
     assert_eq!(found.body, b"<title>\xb1\xb1\xbe\xa9\xb4\xf3\xd1\xa7</title>");
     assert_eq!(index.find("http://net.pku.cn/nowhere").unwrap(), None);
 
-    // By way of a WARC file, too.
+    // Through a WARC file as well.
     succeed(&mut desk.on("data", &["export", "--format", "warc", "--out", "by-way.warc.gz"]));
     succeed(&mut desk.on("second", &["import", "by-way.warc.gz"]));
     succeed(&mut desk.on("second", &["export", "--format", "tianwang", "--out", "again"]));
     assert_eq!(fs::read(desk.path("again/Tianwang.raw.1")).unwrap(), bytes);
 
-    // A folder that is there is left alone, unless asked; then only what is ours goes.
+    // An existing folder is not overwritten without the flag; with it, only files of this program are replaced.
     let error = fail(&mut desk.on("data", &["export", "--format", "tianwang", "--out", "out"]));
     assert!(error.contains("--force"), "{error}");
     desk.file("out/note.txt", "mine");
@@ -232,7 +232,7 @@ fn a_tianwang_file_comes_out_as_it_went_in() {
 
 #[test]
 fn descriptions_go_both_ways() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let soif = "@FILE{http://example.org/tower\nTitle{16}:\tThe old windmill\nKeywords{13}:\tmill, Holland\n\
                 Update-Time{10}:\t1000000000\nFull-Text{33}:\tIts sails turn\nin the west wind.\n\n}\n\
                 @GETO{-}\n";
@@ -254,7 +254,7 @@ fn descriptions_go_both_ways() {
 
 #[test]
 fn a_folder_of_files_becomes_a_site() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     desk.file("site/index.html", "<title>Home</title><p>Welcome to the lighthouse.");
     desk.file("site/海/塔 1.htm", "<title>Tower</title><p>It stands.");
     desk.file("site/docs/notes.txt", "Notes on the lamp");
@@ -280,7 +280,7 @@ fn a_folder_of_files_becomes_a_site() {
         desk.json("data", &["import", "site", "--base-url", "https://www.example.org/old"])["known"],
         4
     );
-    // Another copy of one file is another version of that page.
+    // A changed file is another version of its page.
     let file = fs::File::options().write(true).open(desk.path("site/index.html")).unwrap();
     file.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(5)).unwrap();
     let summary = desk.json("data", &["import", "site", "--base-url", "https://www.example.org/old"]);
@@ -289,7 +289,7 @@ fn a_folder_of_files_becomes_a_site() {
 
 #[test]
 fn a_feed_adds_modifies_and_deletes() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let line = |op: &str, path: &str, text: &str| {
         let url = format!("http://example.org/{path}");
         format!("{}\n", json!({"op": op, "url": url, "title": text, "text": text, "date": "2020-02-02"}))
@@ -304,11 +304,11 @@ fn a_feed_adds_modifies_and_deletes() {
     succeed(&mut piped);
     assert_eq!(desk.finds("data", "beacon"), ["http://example.org/a"]);
     assert!(desk.finds("data", "lighthouse").is_empty() && desk.finds("data", "windmill").is_empty());
-    // A build from the library finds the same.
+    // A build from the library gives the same results.
     succeed(&mut desk.on("data", &["index", "build"]));
     assert_eq!(desk.finds("data", "beacon").len(), 1);
     assert!(desk.finds("data", "lighthouse").is_empty() && desk.finds("data", "windmill").is_empty());
-    assert_eq!(desk.pages("data", &["--all-versions"]).len(), 1, "what is deleted does not go out");
+    assert_eq!(desk.pages("data", &["--all-versions"]).len(), 1, "deleted pages are not exported");
     let bad = format!("rubbish\n{}", line("add", "c", "bridge"));
     desk.file("bad.jsonl", bad);
     let output = desk.on("data", &["load", "bad.jsonl"]).output().unwrap();
@@ -317,10 +317,10 @@ fn a_feed_adds_modifies_and_deletes() {
     assert_eq!(desk.finds("data", "bridge"), ["http://example.org/c"]);
 }
 
-/// The library's own files are files to import as well, whichever way they are packed.
+/// Library files can be imported, whatever their compression.
 #[test]
 fn a_library_goes_into_another() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     desk.file("one/pharos.toml", "[library]\nformat = \"zstd\"\n");
     let page = json!({"op": "add", "url": "http://example.org/a", "title": "Tower", "text": "lighthouse"});
     desk.file("feed.jsonl", page.to_string());
@@ -328,7 +328,7 @@ fn a_library_goes_into_another() {
     let summary = desk.json("two", &["import", "one/library"]);
     assert_eq!((summary["taken"].as_u64(), summary["files"].as_u64()), (Some(1), Some(1)), "{summary}");
     assert_eq!(desk.finds("two", "lighthouse"), ["http://example.org/a"]);
-    // A pipe with a name is read once, from its beginning.
+    // A named pipe is read once, from its beginning.
     let pipe = desk.path("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let feeder = std::thread::spawn({
@@ -341,7 +341,7 @@ fn a_library_goes_into_another() {
 
 #[test]
 fn an_import_that_is_killed_or_stopped_goes_on() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let record = |n: usize| {
         let text = format!("tower {n} {}", "word ".repeat(300));
         warc("response", &format!("http://example.org/{n}"), "2020-01-01T00:00:00Z", "", &page(&text))
@@ -351,12 +351,12 @@ fn an_import_that_is_killed_or_stopped_goes_on() {
         let mut import = Running::start(&mut desk.on("data", &["import", "many.warc.gz"]));
         desk.wait_until_owned(&mut import);
         std::thread::sleep(std::time::Duration::from_millis(delay));
-        // It may have ended by itself on a fast machine.
+        // On a fast machine it may have finished already.
         if import.0.try_wait().unwrap().is_none() {
             import.signal(signal);
         }
         let ended = import.0.wait().unwrap();
-        assert!(ended.success() || signal == "KILL", "a stop that was asked for is no failure");
+        assert!(ended.success() || signal == "KILL", "a requested stop is not a failure");
     }
     let summary = desk.json("data", &["import", "many.warc.gz"]);
     assert_eq!(summary["records"], 600, "{summary}");
@@ -365,7 +365,7 @@ fn an_import_that_is_killed_or_stopped_goes_on() {
     assert_eq!(desk.json("data", &["stats"])["searchable"], 600);
 }
 
-/// Reads the record that a CDXJ line points at.
+/// Reads the record that a CDXJ line refers to.
 fn pointed_at(library: &Path, line: &str) -> (Value, String) {
     let fields: Value = serde_json::from_str(line.splitn(3, ' ').nth(2).unwrap()).unwrap();
     let number = |name: &str| fields[name].as_str().unwrap().parse::<usize>().unwrap();
@@ -378,7 +378,7 @@ fn pointed_at(library: &Path, line: &str) -> (Value, String) {
 
 #[test]
 fn selections_and_indexes_also_of_compacted_files() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     desk.file("data/pharos.toml", "[library]\nfile_size = \"1KB\"\nkeep_versions = 2\n");
     for year in 2001..2009 {
         let pages = ["a", "b"].map(|path| {
@@ -415,7 +415,7 @@ fn selections_and_indexes_also_of_compacted_files() {
     let forward: Vec<&str> = forward.lines().collect();
     assert_eq!((forward.len(), forward[0], forward[2]), (4, "0", "1"));
     assert!(forward[1].contains("lighthouse/  a/  2008/  "), "{forward:?}");
-    // Where the page objects are lost, the raw pages are read again.
+    // If the page objects are lost, the raw pages are analysed again.
     let before = desk.pages("data", &[]);
     fs::remove_dir_all(desk.path("data/library/pages")).unwrap();
     assert_eq!(desk.pages("data", &[]), before);
@@ -424,7 +424,7 @@ fn selections_and_indexes_also_of_compacted_files() {
 
 #[test]
 fn an_export_works_beside_an_owner_and_overwrites_nothing() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     desk.file("others.warc.gz", damaged_warc());
     succeed(&mut desk.on("data", &["-q", "import", "others.warc.gz"]));
     // An import that waits for its input owns the directory.
@@ -448,7 +448,7 @@ fn an_export_works_beside_an_owner_and_overwrites_nothing() {
     let summary = desk.json("data", &["export", "--format", "jsonl", "--out", "pages.jsonl", "--force"]);
     assert_eq!(summary["written"], 4);
     assert!(fs::read(desk.path("pages.jsonl")).unwrap().len() > before.len());
-    // A damaged record of the library is told, and the others go out.
+    // A damaged record of the library is reported, and the others are exported.
     let index = succeed(&mut desk.on("data", &["-q", "export", "--format", "cdxj"]));
     let line = index.lines().find(|line| line.contains("example.org/c\"")).unwrap();
     let fields = pointed_at(&desk.path("data/library"), line).0;
@@ -464,10 +464,10 @@ fn an_export_works_beside_an_owner_and_overwrites_nothing() {
     assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".export")), "{left:?}");
 }
 
-/// What people find is the last answer that says something, whenever it comes and whatever the stores know already.
+/// Search returns the last successful response, whatever the order of imports and the state of the stores.
 #[test]
 fn a_server_that_is_down_hides_no_page() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let url = "http://www.example.org/tower";
     let answer = |date: &str, status: &str, title: &str| {
         let body = format!("<title>{title}</title><p>The {title} stands.");
@@ -485,11 +485,11 @@ fn a_server_that_is_down_hides_no_page() {
         assert_eq!(desk.finds(data, "lighthouse"), [url], "{data}");
         fs::remove_dir_all(desk.path(data).join("index")).unwrap();
         assert!(desk.finds(data, "lighthouse").is_empty());
-        // Anything that owns the directory replays the library.
+        // Any command that owns the directory replays the library.
         succeed(&mut desk.on(data, &["add", "http://www.example.org/robots.txt"]));
         assert_eq!(desk.finds(data, "lighthouse"), [url], "{data}, made again");
     }
-    // One that is dated in the far future would stay the current version for ever.
+    // A response dated in the far future would remain the current version.
     let future = desk.file("future.warc.gz", answer("2999-01-01T00:00:00Z", "200 OK", "Spaceport"));
     succeed(desk.on("together", &["import"]).arg(&future));
     assert!(desk.finds("together", "spaceport").is_empty());
@@ -500,8 +500,8 @@ fn a_server_that_is_down_hides_no_page() {
 }
 
 #[test]
-fn wrong_input_is_told_in_one_line() {
-    let desk = Desk::new();
+fn invalid_input_is_reported_in_one_line() {
+    let desk = TestFolder::new();
     desk.file("empty", "");
     desk.file("page.html", "<p>x");
     desk.file("folder/page.html", "<p>x");

@@ -1,4 +1,4 @@
-//! Wrong input: one line that says what, where and what to do; exit code 2; nothing stored is lost.
+//! Invalid input: a one-line error that says what failed, where, and what to do; exit code 2; no stored data is lost.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -25,7 +25,7 @@ fn seeds_that_cannot_be_crawled() {
     assert!(crawl(&[]).contains("specify at least one URL"));
     assert!(crawl(&["http://127.0.0.1:9/"]).contains("--allow-private"));
     assert!(crawl(&["http://[::ffff:127.0.0.1]:9/"]).contains("--allow-private"));
-    // Nobody listens on the discard port of loopback.
+    // No process listens on the discard port of loopback.
     let error = crawl(&["--allow-private", "http://127.0.0.1:9/"]);
     assert!(error.contains("127.0.0.1:9") && error.contains("refused"), "{error}");
     let error = crawl(&["--allow-private", "http://unheard-of.invalid/"]);
@@ -33,9 +33,9 @@ fn seeds_that_cannot_be_crawled() {
 }
 
 #[test]
-fn a_public_address_wants_a_contact() {
+fn a_public_address_requires_a_contact() {
     let dir = tempfile::tempdir().unwrap();
-    // Refused before anything is sent: the address is a public one, but no packet leaves.
+    // Rejected before anything is sent: the address is public, but no packet is sent.
     let error = fail(pharos().arg("--data").arg(dir.path()).args([
         "crawl",
         "--resolve",
@@ -46,7 +46,7 @@ fn a_public_address_wants_a_contact() {
 }
 
 #[test]
-fn settings_that_are_none() {
+fn invalid_settings() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("pharos.toml");
     fs::write(&file, "[crawl]\nmax_page = 3\n").unwrap();
@@ -66,13 +66,13 @@ fn settings_that_are_none() {
     assert!(error.contains("--max-pages"), "{error}");
     assert!(fail(pharos().env("PHAROS_CRAWL_SCOPE", "moon").arg("config")).contains("PHAROS_CRAWL_SCOPE"));
     assert!(fail(pharos().args(["--config", "/none/pharos.toml", "config"])).contains("/none/pharos.toml"));
-    // The defaults, printed, are a configuration.
+    // The printed defaults are a valid configuration.
     fs::write(&file, succeed(pharos().current_dir(dir.path()).args(["--data", "none", "config"]))).unwrap();
     succeed(pharos().arg("--config").arg(&file).arg("config"));
 }
 
 #[test]
-fn readers_of_nothing() {
+fn reading_an_empty_directory() {
     let dir = tempfile::tempdir().unwrap();
     for command in [
         &["search", "x"][..],
@@ -86,7 +86,7 @@ fn readers_of_nothing() {
         let error = fail(pharos().arg("--data").arg(dir.path().join("none")).args(command));
         assert!(error.contains("not found: start a crawl first"), "{error}");
     }
-    // Nothing found is not an error, but not success either.
+    // No result is not an error, but not success either.
     let output = pharos().arg("--data").arg(dir.path()).args(["search", "x"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", describe(&output));
     assert!(fail(pharos().args(["clean", "/none.html"])).contains("/none.html"));
@@ -94,7 +94,7 @@ fn readers_of_nothing() {
 }
 
 #[test]
-fn a_corrupt_catalog_is_told_and_what_is_stored_stays_readable() {
+fn a_corrupt_catalog_is_reported_and_stored_pages_stay_readable() {
     let rig = small_web(31);
     succeed(&mut rig.crawl("crawl"));
     succeed(&mut rig.pharos(&["index", "build"]));
@@ -106,14 +106,14 @@ fn a_corrupt_catalog_is_told_and_what_is_stored_stays_readable() {
     let error = fail(&mut rig.crawl("crawl"));
     assert!(error.contains("damaged") && error.contains("move it away"), "{error}");
     succeed(&mut rig.pharos(&["search", "site:test"]));
-    // What it says to do helps.
+    // The suggested repair works.
     fs::remove_file(rig.data().join("catalog.db")).unwrap();
     succeed(&mut rig.crawl("crawl"));
     assert_eq!(rig.stored(), stored);
 }
 
 #[test]
-fn a_torn_library_goes_on_from_its_last_whole_record() {
+fn a_torn_library_continues_after_its_last_complete_record() {
     let rig = small_web(32);
     succeed(&mut rig.crawl("crawl"));
     let stored = rig.stored();
@@ -130,7 +130,7 @@ fn a_torn_library_goes_on_from_its_last_whole_record() {
 }
 
 #[test]
-fn a_damaged_index_is_told() {
+fn a_damaged_index_is_reported() {
     let rig = small_web(33);
     succeed(&mut rig.crawl("crawl"));
     succeed(&mut rig.pharos(&["index", "build"]));
@@ -149,7 +149,7 @@ fn a_directory_that_cannot_be_written() {
     fs::write(&file, "").unwrap();
     let error = fail(pharos().arg("--data").arg(&file).args(["crawl", "http://127.0.0.1/"]));
     assert!(error.contains("a-file"), "{error}");
-    // Root may write anywhere: then there is nothing to see here.
+    // Root can write anywhere, so the test does not apply.
     let locked = dir.path().join("locked");
     fs::create_dir(&locked).unwrap();
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o500)).unwrap();
@@ -159,14 +159,14 @@ fn a_directory_that_cannot_be_written() {
     }
 }
 
-/// A full disk, as the kernel tells it: writing beyond the file size limit of the process fails in the same way.
+/// Simulates a full disk: writing beyond the file size limit of the process fails in the same way.
 #[test]
-fn a_full_disk_is_told_and_the_library_stays_whole() {
+fn a_full_disk_is_reported_and_the_library_stays_intact() {
     let rig =
         Rig::new(WebSpec { seed: 34, hosts: 4, pages: 300, ..WebSpec::default() }, ServeOptions::default());
     let crawl = rig.crawl("crawl");
     let mut limited = std::process::Command::new("bash");
-    // 200 blocks of 1,024 bytes; SIGXFSZ ignored, so that the write fails instead of the process.
+    // 200 blocks of 1,024 bytes; SIGXFSZ is ignored, so that the write fails instead of the process.
     limited
         .args(["-c", "trap '' XFSZ; ulimit -f 200; exec \"$0\" \"$@\""])
         .arg(crawl.get_program())

@@ -1,4 +1,4 @@
-//! What is found of a page is what it is about: cleaning through the real binary, from files to results.
+//! Page cleaning through the real binary, from files to results: only the main content is searchable.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -6,10 +6,10 @@ mod common;
 
 use std::fs;
 
-use common::{Desk, fail, succeed};
+use common::{TestFolder, fail, succeed};
 use serde_json::Value;
 
-/// A page as sites make them: menu, advertisement and footer around an article.
+/// Returns a typical page: menu, advertisement and footer around an article.
 fn article(title: &str, story: &str) -> String {
     format!(
         "<!doctype html><html lang=en><title>{title}</title>\
@@ -30,7 +30,7 @@ const LIGHTHOUSE: &str = "The lighthouse on the rock was built long ago, and its
 
 #[test]
 fn words_around_the_body_find_nothing() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     desk.file("site/lighthouse.html", article("The lighthouse on the rock", LIGHTHOUSE));
     let headlines: String = (0..40)
         .map(|n| format!("<li><a href=/news/{n}>Harbour news number {n} from the coast of today</a>"))
@@ -57,8 +57,8 @@ fn words_around_the_body_find_nothing() {
 }
 
 #[test]
-fn an_index_of_an_earlier_format_is_made_again() {
-    let desk = Desk::new();
+fn an_index_of_an_earlier_format_is_rebuilt() {
+    let desk = TestFolder::new();
     desk.file("site/lighthouse.html", article("The lighthouse on the rock", LIGHTHOUSE));
     succeed(&mut desk.on("data", &["import", "site", "--base-url", "http://www.example.org/"]));
     desk.file("data/index/CURRENT", "{\"format\":1,\"history\":null,\"latest\":[{\"number\":1,\"from\":0}]}");
@@ -70,7 +70,7 @@ fn an_index_of_an_earlier_format_is_made_again() {
 
 #[test]
 fn one_page_in_every_way() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     desk.file("page.html", article("The lighthouse on the rock", LIGHTHOUSE));
     let clean = |arguments: &[&str]| succeed(desk.on("data", &["clean", "page.html"]).args(arguments));
     let text = clean(&["--text"]);
@@ -98,9 +98,9 @@ fn one_page_in_every_way() {
 
 #[test]
 fn rules_are_data() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     desk.file("page.html", article("The lighthouse on the rock", LIGHTHOUSE));
-    // Whatever is not a link is body.
+    // Everything except links is main content.
     desk.file("own.toml", "cut = { fixed = 0.5 }\nrules = [\"link_share < 0.5 ? 1 : 0\"]\n");
     let text = succeed(&mut desk.on("data", &["clean", "page.html", "--text", "--rules", "own.toml"]));
     assert!(text.contains("Platypus") && !text.contains("Zebrafish"), "{text}");
@@ -117,7 +117,7 @@ fn rules_are_data() {
 
 #[test]
 fn cleaning_is_measured_against_what_people_marked() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let page = article("The lighthouse on the rock", LIGHTHOUSE);
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut packed, page.as_bytes()).unwrap();

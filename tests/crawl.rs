@@ -1,4 +1,4 @@
-//! From seeds to results: the crawl stores what the truth says, each page once, and every page is found.
+//! From seeds to results: the crawl stores every page of the test web once, and every page is searchable.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -14,7 +14,7 @@ use pharos_index::EmbeddedIndex;
 use pharos_query::{Request, Search};
 use pharos_testweb::{ServeOptions, WebSpec};
 
-/// What a correct crawler stores: every reachable and allowed URL, once.
+/// Returns the pages that a correct crawler stores: every reachable and allowed URL, once.
 fn expected(rig: &Rig) -> BTreeMap<String, usize> {
     rig.truth().stored().map(|page| (page.url.clone(), 1)).collect()
 }
@@ -25,7 +25,7 @@ fn a_thousand_pages_are_stored_once_and_found_by_their_titles() {
     succeed(&mut rig.crawl("crawl"));
     assert_eq!(rig.stored(), expected(&rig));
 
-    // The server saw each of them once, nothing that is forbidden, and us by our name.
+    // The server saw each page once, no forbidden page, and the configured user agent.
     let truth = rig.truth();
     let forbidden: BTreeSet<_> = truth.pages.iter().filter(|p| !p.allowed).map(|p| p.url.as_str()).collect();
     assert!(!forbidden.is_empty(), "the web must forbid something for this to mean anything");
@@ -49,19 +49,19 @@ fn a_thousand_pages_are_stored_once_and_found_by_their_titles() {
     }
     assert!(missing.is_empty(), "not on the first result page: {missing:#?}");
 
-    // The command line says the same.
+    // The command line gives the same results.
     let title = &truth.stored().find(|p| p.status == 200).unwrap().title;
     let json: serde_json::Value =
         serde_json::from_str(&succeed(&mut rig.pharos(&["--json", "search", title]))).unwrap();
     assert!(json["total"].as_u64().unwrap() > 0);
 }
 
-/// kill -9 at random moments, each followed by a start that goes on: at the end the same pages, each stored once;
-/// what was stored is never asked for again.
+/// Kills the crawl with SIGKILL at random moments and restarts it: at the end the same pages are stored once, and no
+/// stored page is fetched again.
 #[test]
-fn kill_nine_loses_nothing_and_repeats_nothing() {
+fn sigkill_loses_nothing_and_repeats_nothing() {
     let options = ServeOptions { latency: Duration::from_millis(30), ..ServeOptions::default() };
-    // The web is large enough for the crawl to be at work at nearly every kill.
+    // The web is large enough that the crawl is still running at nearly every kill.
     let (kills, pages) = if long() { (200, 8_000) } else { (20, 1_000) };
     let rig = Rig::new(WebSpec { seed: 12, pages, ..WebSpec::default() }, options);
     let mut moment = 7u64;
@@ -69,7 +69,7 @@ fn kill_nine_loses_nothing_and_repeats_nothing() {
     for kill in 0..kills {
         let stored = rig.stored();
         rig.server.clear_log();
-        // Every other run indexes too.
+        // Every second run indexes as well.
         let mut command = rig.crawl(if kill % 2 == 0 { "crawl" } else { "up" });
         if kill % 2 == 1 {
             command.args(["--listen", "127.0.0.1:0"]);
@@ -82,7 +82,7 @@ fn kill_nine_loses_nothing_and_repeats_nothing() {
         at_work += usize::from(now > stored.len() && now < expected(&rig).len());
         for request in rig.server.log() {
             let url = format!("http://{}:{}{}", request.host, rig.server.port(), request.path);
-            assert!(!stored.contains_key(&url), "{url} was stored and asked for again after kill {kill}");
+            assert!(!stored.contains_key(&url), "{url} was stored and fetched again after kill {kill}");
         }
     }
     assert!(at_work >= 3, "only {at_work} runs were in the middle of the crawl when they were killed");
@@ -94,7 +94,7 @@ fn kill_nine_loses_nothing_and_repeats_nothing() {
     assert_eq!(stats["catalog"]["waiting"], 0);
 }
 
-/// The catalog is nothing but the library read: without it, the next start makes it again without a request.
+/// The catalog is derived from the library: without it, the next start rebuilds it without a request.
 #[test]
 fn a_lost_catalog_comes_back_from_the_library() {
     let rig =

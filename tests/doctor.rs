@@ -1,4 +1,5 @@
-//! Damage is found and mended; what is derived comes back from the library; a copy of a running engine comes back.
+//! Damage is detected and repaired; derived data is rebuilt from the library; a backup of a running engine can be
+//! restored.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -21,7 +22,7 @@ use pharos_testweb::{ServeOptions, WebSpec};
 use rusqlite::Connection;
 use serde_json::Value;
 
-/// A small web, in a library of several files.
+/// A small web in a library of several files.
 fn small_web(seed: u64) -> Rig {
     let spec = WebSpec { seed, hosts: 3, pages: 70, ..WebSpec::default() };
     let rig = Rig::new(spec, ServeOptions::default());
@@ -36,7 +37,7 @@ fn on(data: &Path, arguments: &[&str]) -> std::process::Command {
     command
 }
 
-/// What the doctor says: the exit code and the findings that are faults.
+/// Returns the exit code of the doctor and the findings that are faults.
 fn doctor(data: &Path, arguments: &[&str]) -> (i32, Vec<Value>) {
     let output = on(data, &[&["--json", "doctor"], arguments].concat()).output().unwrap();
     let code = output.status.code().unwrap();
@@ -64,7 +65,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Queries made of the pages' own words.
+/// Returns queries made of words of the pages.
 fn queries(data: &Path, count: usize) -> Vec<String> {
     let index = EmbeddedIndex::open_reader(&data.join("index")).unwrap();
     let snapshot = index.snapshot().unwrap();
@@ -89,7 +90,7 @@ fn queries(data: &Path, count: usize) -> Vec<String> {
 
 type Top = (u64, Vec<(String, f32)>);
 
-/// The first ten results of each query, with their scores.
+/// Returns the first ten results of each query with their scores.
 fn answers(data: &Path, queries: &[String]) -> Vec<Top> {
     let index = EmbeddedIndex::open_reader(&data.join("index")).unwrap();
     let search = Search::new(Arc::new(index), &Config::default());
@@ -97,8 +98,8 @@ fn answers(data: &Path, queries: &[String]) -> Vec<Top> {
     answers.map(|a| (a.total, a.hits.into_iter().map(|hit| (hit.url, hit.score)).collect())).collect()
 }
 
-/// The first query that is answered otherwise. Sums of the same numbers in another order differ in their last digit:
-/// pages that close to each other may change places.
+/// Returns the first query with different results. Sums in another order differ in the last digit, so results with
+/// nearly equal scores may swap places.
 fn difference(queries: &[String], before: &[Top], after: &[Top]) -> Option<String> {
     let close = |a: f32, b: f32| (a - b).abs() <= 1e-5 * a.abs().max(1.0);
     let same = |before: &Top, after: &Top| {
@@ -145,7 +146,7 @@ fn sql(data: &Path, statements: &str) {
     catalog.execute_batch(statements).unwrap();
 }
 
-/// Changes the index behind the engine's back.
+/// Changes the index without the engine.
 fn change_index(data: &Path, change: Change) {
     let index = EmbeddedIndex::open_writer(&data.join("index"), 16 << 20, 1 << 20).unwrap();
     let at = index.absorbed().unwrap();
@@ -153,7 +154,7 @@ fn change_index(data: &Path, change: Change) {
     index.commit(at).unwrap();
 }
 
-/// A file in a folder, or below it, whose name ends like this.
+/// Returns a file in a folder or below it whose name has this ending.
 fn find(folder: &Path, ending: &str) -> Option<PathBuf> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).collect();
     paths.sort();
@@ -166,20 +167,20 @@ fn find(folder: &Path, ending: &str) -> Option<PathBuf> {
     })
 }
 
-/// One way of damaging a data directory, and what the doctor must say.
+/// A kind of damage to a data directory, and the expected finding.
 struct Damage<'a> {
     name: &'a str,
     store: &'a str,
-    /// Stands in the place or in the description of a finding about that store.
-    told: String,
-    mendable: bool,
-    /// Whether searches give the same afterwards; they do not where the library lost something.
+    /// Text that occurs in the location or description of a finding about that store.
+    expected: String,
+    repairable: bool,
+    /// `true` if searches give the same results after the repair; `false` if the library lost a record.
     same_answers: bool,
     plant: Box<dyn Fn(&Path) + 'a>,
 }
 
 #[test]
-fn every_planted_damage_is_found_and_mended_where_it_can_be() {
+fn every_planted_damage_is_found_and_repaired_if_possible() {
     let rig = small_web(31);
     let data = rig.data();
     succeed(rig.crawl("crawl").args(["--max-pages", "40"]));
@@ -188,7 +189,7 @@ fn every_planted_damage_is_found_and_mended_where_it_can_be() {
     assert_healthy(&data);
     succeed(&mut rig.crawl("crawl"));
     assert_healthy(&data);
-    // A crawl alone makes no page objects; taking something in does.
+    // A crawl alone writes no page objects; applying a submission does.
     succeed(&mut rig.pharos(&["add", "--propose", "http://proposed.test/"]));
     assert_healthy(&data);
     succeed(&mut rig.pharos(&["index", "build"]));
@@ -212,27 +213,27 @@ fn every_planted_damage_is_found_and_mended_where_it_can_be() {
     fn damage<'a>(
         name: &'a str,
         store: &'a str,
-        told: impl ToString,
+        expected: impl ToString,
         plant: impl Fn(&Path) + 'a,
     ) -> Damage<'a> {
-        let (told, plant) = (told.to_string(), Box::new(plant));
-        Damage { name, store, told, mendable: true, same_answers: true, plant }
+        let (expected, plant) = (expected.to_string(), Box::new(plant));
+        Damage { name, store, expected, repairable: true, same_answers: true, plant }
     }
     let damages = [
         Damage {
-            mendable: false,
+            repairable: false,
             ..damage("a flipped byte in a record", "library", &url, |data| {
                 flip(&library_file(data, 1), position.offset + 60);
             })
         },
         Damage {
-            mendable: false,
+            repairable: false,
             ..damage("a zero-filled stretch", "library", position, |data| {
                 overwrite(&library_file(data, 1), position.offset, &[0; 3000]);
             })
         },
         Damage {
-            mendable: false,
+            repairable: false,
             ..damage("a library file is missing", "library", "00000002", |data| {
                 fs::remove_file(library_file(data, 2)).unwrap();
             })
@@ -332,19 +333,19 @@ fn every_planted_damage_is_found_and_mended_where_it_can_be() {
         let (code, findings) = doctor(&copied, &[]);
         let is_told = |finding: &Value| {
             let text = format!("{} {}", finding["place"], finding["what"]);
-            finding["store"] == damage.store && text.contains(&damage.told)
+            finding["store"] == damage.store && text.contains(&damage.expected)
         };
         if code != 1 || !findings.iter().any(is_told) {
             failed(format!("not found: {code} {findings:#?}"));
             continue;
         }
         let (code, findings) = doctor(&copied, &["--repair"]);
-        if !damage.mendable {
+        if !damage.repairable {
             if code != 1 || !findings.iter().any(is_told) {
-                failed(format!("what cannot be mended is still told: {code} {findings:#?}"));
+                failed(format!("unrepairable damage must still be reported: {code} {findings:#?}"));
             }
         } else if code != 0 {
-            failed(format!("not mended: {findings:#?}"));
+            failed(format!("not repaired: {findings:#?}"));
         } else {
             let (code, findings) = doctor(&copied, &[]);
             if code != 0 || !findings.is_empty() {
@@ -359,7 +360,7 @@ fn every_planted_damage_is_found_and_mended_where_it_can_be() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 
-    // A page whose record is lost is due again, and comes back with the next crawl.
+    // A page whose record is lost is due again, and the next crawl fetches it.
     flip(&library_file(&data, 1), position.offset + 60);
     assert_eq!(doctor(&data, &["--repair"]).0, 1);
     let story: Value =
@@ -371,7 +372,7 @@ fn every_planted_damage_is_found_and_mended_where_it_can_be() {
 }
 
 #[test]
-fn a_compacted_library_is_healthy_and_its_tables_are_made_again() {
+fn a_compacted_library_is_healthy_and_its_tables_are_rebuilt() {
     let rig = small_web(32);
     let data = rig.data();
     succeed(&mut rig.crawl("crawl"));
@@ -407,9 +408,9 @@ fn a_compacted_library_is_healthy_and_its_tables_are_made_again() {
     assert_eq!(story["state"], "removed");
 }
 
-/// Everything but the library and the settings is deleted, and comes back without a request.
+/// Everything except the library and the settings is deleted and rebuilt without a request.
 #[test]
-fn what_is_rebuilt_from_the_library_answers_as_before() {
+fn data_rebuilt_from_the_library_gives_the_same_results() {
     let rig = small_web(33);
     let data = rig.data();
     succeed(rig.crawl("crawl").args(["--max-pages", "40"]));
@@ -447,9 +448,9 @@ fn what_is_rebuilt_from_the_library_answers_as_before() {
     assert!(error.contains("no library in"), "{error}");
 }
 
-/// Killed at any moment, the next start goes on where it was, and all agrees.
+/// After a kill at any moment, the next start continues the rebuild, and all stores agree.
 #[test]
-fn a_rebuild_that_is_killed_leaves_something_whole() {
+fn a_killed_rebuild_leaves_consistent_stores() {
     let rig = small_web(34);
     let data = rig.data();
     succeed(&mut rig.crawl("crawl"));
@@ -477,9 +478,9 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Beside a running engine the doctor sees no ghosts, and a backup is whole.
+/// Beside a running engine the doctor reports no false faults, and a backup is complete.
 #[test]
-fn a_running_engine_is_examined_and_copied() {
+fn a_running_engine_is_checked_and_backed_up() {
     let options = ServeOptions { latency: Duration::from_millis(40), ..ServeOptions::default() };
     let rig = Rig::new(WebSpec { seed: 35, hosts: 5, pages: 400, ..WebSpec::default() }, options);
     let data = rig.data();
@@ -501,7 +502,7 @@ fn a_running_engine_is_examined_and_copied() {
     }
     take();
     assert!(up.0.try_wait().unwrap().is_none(), "it goes on");
-    // A copy of the engine at work opens elsewhere, and its stores agree.
+    // A backup of a busy engine opens elsewhere, and its stores agree.
     let early = rig.dir.path().join("early");
     succeed(on(&early, &["restore"]).arg(&backup));
     assert_healthy(&early);

@@ -1,9 +1,9 @@
-//! Everything at once: a web that changes is crawled and searched while histories are built, put in place, gone back
-//! from, and their builders killed. Every query is answered; what was found and still exists is found; nothing is found
-//! twice. How long it takes from a fetch until the page is found is measured and printed.
+//! A changing web is crawled and searched while histories are built, installed, rolled back, and their builders killed.
+//! Every query is answered, existing pages stay searchable, and no page is found twice. The time from fetch to search
+//! is measured and printed.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
-#![allow(clippy::print_stdout, reason = "what is measured is printed")]
+#![allow(clippy::print_stdout, reason = "prints measurements")]
 
 mod common;
 
@@ -17,7 +17,7 @@ use common::{Rig, Running, describe, encode, get, long, succeed};
 use pharos_testweb::{ServeOptions, TestClock, WebSpec};
 use serde_json::Value;
 
-/// Hours of the web that pass in a second.
+/// Simulated hours of the web per second.
 const SPEED: f64 = 2.0 * 3600.0;
 
 fn changing_web() -> Rig {
@@ -34,7 +34,7 @@ fn changing_web() -> Rig {
     Rig::new(spec, ServeOptions { clock: TestClock::running(SPEED), ..ServeOptions::default() })
 }
 
-/// `up`, with pages that are due again after seconds.
+/// Returns `up` with pages that are due again after seconds.
 fn up(rig: &Rig) -> Command {
     let mut command = rig.crawl("up");
     for key in
@@ -53,7 +53,7 @@ fn search(address: &str, query: &str, page: usize) -> Value {
     serde_json::from_str(&body).unwrap()
 }
 
-/// All addresses of a host that are found, from one state of the index. None is there twice.
+/// Returns all addresses of a host that are found in one index view. No address occurs twice.
 fn listing(address: &str, host: &str) -> BTreeSet<String> {
     let query = format!("site:{host}");
     for _ in 0..100 {
@@ -78,7 +78,7 @@ fn listing(address: &str, host: &str) -> BTreeSet<String> {
     panic!("the index changes faster than it can be read");
 }
 
-/// Deterministic disorder.
+/// Deterministic pseudo-random numbers.
 fn dice(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -87,7 +87,7 @@ fn dice(state: &mut u64) -> u64 {
 }
 
 #[test]
-fn nothing_is_lost_or_twice_while_everything_happens_at_once() {
+fn nothing_is_lost_or_duplicated_under_concurrent_operations() {
     let rig = changing_web();
     let truth = rig.truth();
     let deleted: BTreeMap<&str, u64> =
@@ -104,7 +104,7 @@ fn nothing_is_lost_or_twice_while_everything_happens_at_once() {
     let whole = Duration::from_secs(if long() { 240 } else { 30 });
     let (mut killed, mut finished, mut rolled_back) = (0, 0, 0);
     std::thread::scope(|scope| {
-        // People who look at everything there is of a site.
+        // Clients that list all pages of a site.
         for host in &hosts {
             let (address, over, first_found, checks) = (&address, &over, &first_found, &checks);
             scope.spawn(move || {
@@ -128,7 +128,7 @@ fn nothing_is_lost_or_twice_while_everything_happens_at_once() {
                 }
             });
         }
-        // And one who asks for words.
+        // A client that searches for words.
         let (address, over, queries, words) = (&address, &over, &queries, &words);
         scope.spawn(move || {
             let _ended = OverWhenDropped(over);
@@ -151,7 +151,7 @@ fn nothing_is_lost_or_twice_while_everything_happens_at_once() {
             if round % 4 == 0 {
                 succeed(&mut build);
                 finished += 1;
-                // Every other time it is thought better of.
+                // Every second build is rolled back.
                 if round % 8 == 0 {
                     succeed(&mut rig.pharos(&["index", "rollback"]));
                     rolled_back += 1;
@@ -176,13 +176,13 @@ fn nothing_is_lost_or_twice_while_everything_happens_at_once() {
         queries.load(Ordering::SeqCst)
     );
     assert!(first_found.len() > 100 && killed > 0 && checks.load(Ordering::SeqCst) > 4);
-    // What killed builders left behind is removed by one that ends.
+    // A finished build removes the remains of killed builders.
     succeed(&mut rig.pharos(&["index", "build"]));
     let doctor = rig.pharos(&["doctor"]).output().unwrap();
     assert!(doctor.status.success(), "{}", describe(&doctor));
 }
 
-/// How long after the server was asked for a page it was found.
+/// Prints the time from the request of a page until it was found.
 fn print_freshness(rig: &Rig, first_found: &HashMap<String, Instant>) {
     let mut fetched: HashMap<String, Instant> = HashMap::new();
     for request in rig.server.log().iter().filter(|request| request.status == 200) {
@@ -207,7 +207,7 @@ fn print_freshness(rig: &Rig, first_found: &HashMap<String, Instant>) {
     }
 }
 
-/// A thread that fails ends the others.
+/// A failing thread stops the others.
 struct OverWhenDropped<'a>(&'a AtomicBool);
 
 impl Drop for OverWhenDropped<'_> {

@@ -1,4 +1,4 @@
-//! The life of index generations through the binary: verify, rollback, damage, builds that are cut short or fail.
+//! The life cycle of index generations through the binary: verify, rollback, damage, interrupted and failed builds.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -21,7 +21,7 @@ fn json(command: &mut Command) -> Value {
     serde_json::from_str(&succeed(command)).unwrap()
 }
 
-/// What a few queries answer: addresses with their scores.
+/// Returns the results of a few queries: addresses with scores.
 fn answers(rig: &Rig) -> Vec<Vec<(String, String)>> {
     let hosts: Vec<String> = rig.truth().hosts.iter().map(|host| format!("site:{}", host.name)).collect();
     let words = ["the", "new", "大学", "page"].map(String::from);
@@ -43,7 +43,7 @@ fn searchable(rig: &Rig) -> u64 {
     json(&mut rig.pharos(&["--json", "index", "status"]))["searchable"].as_u64().unwrap()
 }
 
-/// The largest file of a generation that is not its list.
+/// Returns the largest file of a generation other than its manifest.
 fn largest(folder: &Path) -> PathBuf {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     files.max_by_key(|path| fs::metadata(path).unwrap().len()).unwrap()
@@ -57,7 +57,7 @@ fn flip(path: &Path) {
 }
 
 #[test]
-fn verify_and_rollback_say_what_they_find() {
+fn verify_and_rollback_report_their_findings() {
     let rig = web(71, 120);
     succeed(&mut rig.crawl("crawl"));
     let error = fail(&mut rig.pharos(&["index", "rollback"]));
@@ -91,7 +91,7 @@ fn verify_and_rollback_say_what_they_find() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((output.status.code(), &report["good"]), (Some(1), &false.into()));
 
-    // A reader leaves everything as it is, and finds everything.
+    // A reader changes nothing and finds everything.
     let output = rig.pharos(&["search", "site:test"]).output().unwrap();
     let warned = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(warned.contains("history-2 is damaged") && warned.contains("generation 1"), "{warned}");
@@ -107,9 +107,9 @@ fn verify_and_rollback_say_what_they_find() {
     assert_eq!(answers(&rig), before);
 }
 
-/// Pages that a crawl stored and only the dropped history knew are there after going back, and what was removed is not.
+/// Pages stored by a crawl and known only to the dropped history are found after a rollback, and removed pages are not.
 #[test]
-fn going_back_after_a_crawl_without_an_index_loses_nothing() {
+fn a_rollback_after_a_crawl_without_an_index_loses_nothing() {
     let rig = web(72, 120);
     succeed(rig.crawl("crawl").args(["--max-pages", "40"]));
     succeed(&mut rig.pharos(&["index", "build"]));
@@ -124,13 +124,13 @@ fn going_back_after_a_crawl_without_an_index_loses_nothing() {
     let found = json(&mut rig.pharos(&["--json", "search", "--all", "-n", "1000", "site:test"]));
     let urls: Vec<&str> =
         found["hits"].as_array().unwrap().iter().map(|hit| hit["url"].as_str().unwrap()).collect();
-    assert!(!urls.contains(&home.as_str()), "what was removed stays removed");
+    assert!(!urls.contains(&home.as_str()), "removed pages stay removed");
     let stored = rig.truth().stored().filter(|page| page.status == 200).count();
     assert!(urls.len() + 1 >= stored.min(256), "{} of {stored}", urls.len());
     succeed(&mut rig.pharos(&["doctor"]));
 }
 
-/// Damage does not keep `serve` and `up` from answering, and the owner goes back for good.
+/// `serve` and `up` answer despite a damaged history, and the owner rolls back permanently.
 #[test]
 fn a_damaged_history_does_not_stop_the_service() {
     let rig = web(73, 100);
@@ -156,7 +156,7 @@ fn a_damaged_history_does_not_stop_the_service() {
     up.signal("TERM");
     assert!(up.0.wait().unwrap().success());
     drop(serve);
-    // Without one before it, it is an error that says what to do.
+    // Without a previous history, the error says what to do.
     flip(&largest(&rig.data().join("index/history-1")));
     let error = fail(&mut rig.pharos(&["search", "x"]));
     assert!(error.contains("history-1 is damaged") && error.contains("pharos rebuild index"), "{error}");
@@ -164,9 +164,9 @@ fn a_damaged_history_does_not_stop_the_service() {
     assert!(searchable(&rig) > 0);
 }
 
-/// A build that is killed again and again comes to its end, and answers as if nothing had happened.
+/// A build that is killed repeatedly finishes, with the same results as an uninterrupted one.
 #[test]
-fn a_killed_build_goes_on_where_it_was() {
+fn a_killed_build_resumes() {
     let rig = web(74, 600);
     succeed(&mut rig.crawl("crawl"));
     let build = || {
@@ -175,7 +175,7 @@ fn a_killed_build_goes_on_where_it_was() {
         command
     };
     let status = || json(&mut rig.pharos(&["--json", "index", "status"]));
-    // Until something is saved; how long that takes depends on the machine.
+    // Until a checkpoint exists; the time depends on the machine.
     let deadline = Instant::now() + Duration::from_secs(120);
     let mut running = Running::start(&mut build());
     while status()["unfinished"]["saved"].as_u64().unwrap_or(0) == 0 {
@@ -197,16 +197,16 @@ fn a_killed_build_goes_on_where_it_was() {
     let summary = json(&mut build());
     assert_eq!(status()["unfinished"], Value::Null);
     let interrupted = answers(&rig);
-    // The same without an interruption.
+    // The same build without an interruption.
     let whole = json(&mut rig.pharos(&["--json", "index", "build"]));
     assert_eq!((&whole["pages"], &whole["saved"]), (&summary["pages"], &0.into()));
     assert_eq!(answers(&rig), interrupted);
     succeed(&mut rig.pharos(&["doctor"]));
 }
 
-/// What a build before left is of no use when the settings have changed.
+/// A checkpoint of an earlier build is discarded after a change of settings.
 #[test]
-fn a_plan_of_other_settings_is_thrown_away() {
+fn a_checkpoint_of_other_settings_is_discarded() {
     let rig = web(75, 300);
     succeed(&mut rig.crawl("crawl"));
     let mut stopped = rig.pharos(&["index", "build"]);
@@ -224,9 +224,9 @@ fn a_plan_of_other_settings_is_thrown_away() {
     assert!(!saved.exists());
 }
 
-/// What was fetched after the build that was cut short is found after the one that goes on with it.
+/// Pages fetched after an interrupted build are found after the build that continues it.
 #[test]
-fn what_came_after_an_interrupted_build_is_found_after_the_next() {
+fn pages_fetched_after_an_interrupted_build_are_found_after_the_next() {
     let rig = web(76, 400);
     succeed(rig.crawl("crawl").args(["--max-pages", "200"]));
     let mut running = Running::start(rig.pharos(&["index", "build"]).env("PHAROS_INDEX_SAVE_EVERY", "10"));
@@ -239,12 +239,12 @@ fn what_came_after_an_interrupted_build_is_found_after_the_next() {
     succeed(&mut rig.pharos(&["index", "build"]));
     let found = searchable(&rig);
     succeed(&mut rig.pharos(&["index", "build"]));
-    assert!(found >= searchable(&rig), "copies are told apart only by a build");
+    assert!(found >= searchable(&rig), "copies are grouped only by a build");
     succeed(&mut rig.pharos(&["doctor"]));
 }
 
 #[test]
-fn a_full_disk_during_a_build_leaves_what_serves_as_it_was() {
+fn a_full_disk_during_a_build_does_not_affect_the_served_index() {
     let rig = web(77, 300);
     succeed(&mut rig.crawl("crawl"));
     succeed(&mut rig.pharos(&["index", "build"]));
@@ -268,7 +268,7 @@ fn a_full_disk_during_a_build_leaves_what_serves_as_it_was() {
 }
 
 #[test]
-fn a_second_builder_is_told_of_the_first() {
+fn a_second_builder_gets_an_error_that_names_the_first() {
     let rig = web(78, 400);
     succeed(&mut rig.crawl("crawl"));
     let lock = rig.data().join("index/BUILD");
@@ -277,7 +277,7 @@ fn a_second_builder_is_told_of_the_first() {
         std::thread::sleep(Duration::from_millis(2));
     }
     let output = rig.pharos(&["index", "build"]).output().unwrap();
-    // The first may be done by then.
+    // The first may have finished by then.
     if output.status.code() != Some(0) {
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(error.contains("another `pharos index build` is at work"), "{error}");
@@ -286,7 +286,7 @@ fn a_second_builder_is_told_of_the_first() {
     succeed(&mut rig.pharos(&["index", "verify"]));
 }
 
-/// `up` builds by itself when it is time.
+/// `up` starts builds by schedule.
 #[test]
 fn up_builds_by_schedule() {
     let rig = web(79, 100);

@@ -1,5 +1,5 @@
-//! What the web says about a page, through the real binary: planted copies are found and shown once, ranks are those of
-//! the true links.
+//! Link analysis and duplicates through the real binary: planted copies are found and shown once, and ranks match the
+//! true links.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -7,7 +7,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use common::{Desk, Rig, describe, fail, succeed};
+use common::{Rig, TestFolder, describe, fail, succeed};
 use pharos_testweb::{CopySpec, ServeOptions, Truth, WebSpec};
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ fn planted_copies_are_found_and_nothing_else() {
     let nothing = rig.pharos(&["dedup", "measure", labels.to_str().unwrap()]).output().unwrap();
     assert_eq!((nothing.status.code(), nothing.stdout.len()), (Some(1), 0), "{}", describe(&nothing));
 
-    each_kind_of_copy_is_found(&rig, &truth);
+    check_each_kind_of_copy(&rig, &truth);
     let report = json_of(&rig, &["dedup", "report"]);
     assert!(report["exact_copies"].as_u64().unwrap() > 10 && report["groups"].as_u64().unwrap() > 60);
     assert_eq!(mirrors(&report), true_mirrors(&rig, &truth));
@@ -65,8 +65,8 @@ fn planted_copies_are_found_and_nothing_else() {
     assert!(of_site.contains(site) && of_site.contains("exact"), "{of_site}");
 }
 
-/// Recall of each kind of copy and edit by itself; pages of one series share boilerplate, and no group.
-fn each_kind_of_copy_is_found(rig: &Rig, truth: &Truth) {
+/// Checks the recall of each kind of copy and edit; pages of one series share boilerplate, but no group.
+fn check_each_kind_of_copy(rig: &Rig, truth: &Truth) {
     let groups = json_of(rig, &["dedup", "groups"]);
     let mut group_of: HashMap<&str, usize> = HashMap::new();
     for (number, group) in groups.as_array().unwrap().iter().enumerate() {
@@ -93,7 +93,7 @@ fn each_kind_of_copy_is_found(rig: &Rig, truth: &Truth) {
     }
     assert!(found.len() >= 8, "{found:?}");
     for (kind, (right, all)) in &found {
-        // One of a few may be missed.
+        // One copy of a small number may be missed.
         assert!(*right + 1 >= *all || f64::from(*right) >= 0.95 * f64::from(*all), "{kind}: {found:?}");
     }
     let mut series: HashMap<(u32, usize), &str> = HashMap::new();
@@ -109,7 +109,7 @@ fn without_port(site: &str) -> String {
     site.split(':').next().unwrap().to_string()
 }
 
-/// The groups of sites that are one, as they are reported.
+/// Returns the groups of mirror sites as reported.
 fn mirrors(report: &Value) -> BTreeSet<BTreeSet<String>> {
     let groups = report["mirrors"].as_array().unwrap().iter();
     let sites = |group: &Value| {
@@ -118,7 +118,8 @@ fn mirrors(report: &Value) -> BTreeSet<BTreeSet<String>> {
     groups.map(sites).collect()
 }
 
-/// Hosts that the crawl knows to be copies to the byte: after a few pages it leaves them alone, and shows none of them.
+/// Returns the hosts that the crawl recognised as exact copies: it stops crawling them after a few pages, and none of
+/// their pages is shown.
 fn hosts_left_out<'a>(rig: &Rig, truth: &'a Truth) -> BTreeSet<&'a str> {
     let fetched = rig.stored();
     let is_left_out = |host: &str| {
@@ -128,7 +129,8 @@ fn hosts_left_out<'a>(rig: &Rig, truth: &'a Truth) -> BTreeSet<&'a str> {
     truth.hosts.iter().map(|host| host.name.as_str()).filter(|host| is_left_out(host)).collect()
 }
 
-/// The groups of sites that are one. Of the two mirrors, one says so in a line on top; of the other pair, one is left out.
+/// Returns the true groups of mirror sites. Of the two mirrors, one has a line on top that says so; of the other pair,
+/// one is not crawled.
 fn true_mirrors(rig: &Rig, truth: &Truth) -> BTreeSet<BTreeSet<String>> {
     let left_out = hosts_left_out(rig, truth);
     let mut groups: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -144,7 +146,7 @@ fn true_mirrors(rig: &Rig, truth: &Truth) -> BTreeSet<BTreeSet<String>> {
     groups.into_values().collect()
 }
 
-/// The true graph: pages that answered and all they link to, through redirects.
+/// Returns the true graph: fetched pages and all pages they link to, through redirects.
 fn true_links(truth: &Truth) -> (BTreeSet<&str>, BTreeSet<(&str, &str)>) {
     let stored: HashMap<&str, _> = truth.stored().map(|page| (page.url.as_str(), page)).collect();
     fn end<'a>(stored: &HashMap<&str, &'a pharos_testweb::TruePage>, mut url: &'a str) -> &'a str {
@@ -167,7 +169,7 @@ fn true_links(truth: &Truth) -> (BTreeSet<&str>, BTreeSet<(&str, &str)>) {
     (pages, links)
 }
 
-/// PageRank as its definition says, in the form that sums to one.
+/// Computes PageRank by its definition, on the scale that sums to one.
 fn reference<'a>(pages: &BTreeSet<&'a str>, links: &BTreeSet<(&'a str, &'a str)>) -> BTreeMap<&'a str, f64> {
     let count = pages.len() as f64;
     let mut targets: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -225,7 +227,7 @@ fn ranks_are_those_of_the_true_links() {
     let gained = value("page_rank", "after") - value("page_rank", "before");
     assert!(gained > 0.0 && gained <= farm["bound"].as_f64().unwrap());
 
-    ranks_are_shown_as_wished(&rig, &top[0], best);
+    check_rank_options(&rig, &top[0], best);
     let title = &truth.stored().find(|page| page.url == best).unwrap().title;
     let hits = json_of(&rig, &["graph", "hits", title, "--own-links"]);
     assert!(!hits["authorities"].as_array().unwrap().is_empty());
@@ -241,8 +243,8 @@ fn ranks_are_those_of_the_true_links() {
     );
 }
 
-/// The options of `graph top`, and what people see of the others.
-fn ranks_are_shown_as_wished(rig: &Rig, highest: &Value, best: &str) {
+/// Checks the options of `graph top` and the output of the other commands.
+fn check_rank_options(rig: &Rig, highest: &Value, best: &str) {
     let top = |options: &[&str]| -> Vec<(String, f64)> {
         let shown = json_of(rig, &[&["graph", "top"], options].concat());
         let shown = shown.as_array().unwrap().iter();
@@ -287,7 +289,7 @@ fn ranks_are_shown_as_wished(rig: &Rig, highest: &Value, best: &str) {
     assert!(text.contains("bow-tie") && !text.contains("cosine"), "{text}");
 }
 
-/// A feed of pages as `pharos load` takes it.
+/// Returns pages in the input format of `pharos load`.
 fn feed(pages: &[(&str, &str, &str)]) -> String {
     let line = |(url, title, text): &(&str, &str, &str)| {
         json!({"op": "add", "url": url, "title": title, "text": text}).to_string() + "\n"
@@ -295,15 +297,15 @@ fn feed(pages: &[(&str, &str, &str)]) -> String {
     pages.iter().map(line).collect()
 }
 
-fn hits(desk: &Desk, arguments: &[&str]) -> Vec<(String, u64)> {
+fn hits(desk: &TestFolder, arguments: &[&str]) -> Vec<(String, u64)> {
     let answer = desk.json("data", &[&["search"], arguments].concat());
     let hit = |hit: &Value| (hit["url"].as_str().unwrap().to_string(), hit["duplicates"].as_u64().unwrap());
     answer["hits"].as_array().unwrap().iter().map(hit).collect()
 }
 
 #[test]
-fn copies_are_one_result_until_the_original_goes() {
-    let desk = Desk::new();
+fn copies_are_one_result_until_the_original_is_removed() {
+    let desk = TestFolder::new();
     let text: String = (0..80).map(|n| format!("Keeper {n} lit lamp {} at dusk. ", n * 7)).collect();
     let edited = format!("{text}Reprinted with kind permission.");
     let other = "A lamp is not a keeper, and this page says nothing else about either of the two.";
@@ -321,7 +323,7 @@ fn copies_are_one_result_until_the_original_goes() {
         "http://reprint.example/lamps",
         "http://other.example/",
     ];
-    // Before a build, likeness alone folds them.
+    // Before a build, similarity alone folds them.
     assert_eq!(hits(&desk, &["keeper", "lamp"]).len(), 2);
     succeed(&mut desk.on("data", &["index", "build"]));
     let found = hits(&desk, &["keeper", "lamp"]);
@@ -332,7 +334,7 @@ fn copies_are_one_result_until_the_original_goes() {
     assert_eq!(hits(&desk, &["lamp", "site:reprint.example"]), [(reprint.into(), 0)]);
     succeed(&mut desk.on("data", &["doctor"]));
 
-    // The copy is still there, and nothing of the first is told any more, before any build.
+    // The copy is still found, and the removed page no longer appears, before any build.
     succeed(&mut desk.on("data", &["remove", first]));
     assert!(fail(&mut desk.on("data", &["graph", "neighbours", first])).contains("removed"));
     assert!(fail(&mut desk.on("data", &["dedup", "of", first])).contains("removed"));
@@ -353,8 +355,8 @@ fn copies_are_one_result_until_the_original_goes() {
 }
 
 #[test]
-fn links_and_copies_are_examined_mended_and_backed_up() {
-    let desk = Desk::new();
+fn links_and_copies_are_checked_repaired_and_backed_up() {
+    let desk = TestFolder::new();
     let text: String = (0..80).map(|n| format!("Keeper {n} lit lamp {} at dusk. ", n * 7)).collect();
     let pages = feed(&[("http://a.example/", "Lamps", &text), ("http://b.example/", "Lamps", &text)]);
     let pages = desk.file("pages.jsonl", pages);
@@ -369,7 +371,7 @@ fn links_and_copies_are_examined_mended_and_backed_up() {
         "http://a.example/"
     );
 
-    // A build that was killed, and a table that was cut short.
+    // A killed build, and a truncated table.
     std::fs::create_dir(desk.path("data/graph/building-dead")).unwrap();
     let tables = desk.path("data/graph/00000001/tables.zst");
     let whole = std::fs::read(&tables).unwrap();
@@ -383,7 +385,7 @@ fn links_and_copies_are_examined_mended_and_backed_up() {
     assert!(!desk.path("data/graph/building-dead").exists());
     assert!(fail(&mut desk.on("data", &["graph", "top"])).contains("pharos graph build"));
 
-    // It must not know more than the library.
+    // The graph must not cover more than the library.
     let library = desk.path("data/library/00000001.warc.gz");
     succeed(&mut desk.on("data", &["graph", "build"]));
     std::fs::remove_dir_all(desk.path("back/library")).unwrap();

@@ -1,4 +1,4 @@
-//! Help for who asks, through the real binary: suggestions, corrections, answers from memory, and the logs of all that.
+//! Query assistance through the real binary: suggestions, corrections, cached results, and the logs they write.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -20,20 +20,20 @@ fn json_of(rig: &Rig, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", common::describe(&output)))
 }
 
-/// The demo, crawled; with a history where `built`.
+/// Returns the crawled demo web, with a built history if `built`.
 fn demo(built: bool) -> Rig {
     let rig = Rig::over(Web::demo(), ServeOptions::default());
     succeed(&mut rig.crawl("crawl"));
     if built {
         succeed(&mut rig.pharos(&["index", "build"]));
     } else {
-        // Nobody builds: what was crawled is taken in by the next owner.
+        // Without a build, the next owner applies the crawled pages.
         let mut up = rig.crawl("up");
         let mut up = Running::start(up.args(["--listen", "127.0.0.1:0", "--for", "1s"]));
         let address = up.address();
-        let patience = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(60);
         while get(&address, "/api/v1/search?q=lighthouse").1.contains("\"total\":0") {
-            assert!(Instant::now() < patience, "nothing becomes searchable");
+            assert!(Instant::now() < deadline, "nothing becomes searchable");
             std::thread::sleep(Duration::from_millis(200));
         }
         up.signal("TERM");
@@ -47,9 +47,9 @@ fn suggestions(rig: &Rig, typed: &str) -> Vec<String> {
     found.as_array().unwrap().iter().map(|s| s["text"].as_str().unwrap().to_string()).collect()
 }
 
-/// Two hundred queries as people mistype them, in both languages, and some that are right.
+/// Two hundred misspelled queries in both languages, and some correct ones.
 #[test]
-fn mistyped_queries_are_set_right() {
+fn misspelled_queries_are_corrected() {
     let rig = demo(true);
     let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/help/misspelt.tsv");
     let table = table.to_str().unwrap();
@@ -63,7 +63,7 @@ fn mistyped_queries_are_set_right() {
     assert_eq!(queries, 200);
     assert!(right * 100 >= queries * 80, "{right} of {queries} are set right, {wrong} wrongly");
     let of_right = &found["shares"]["right"];
-    assert_eq!(of_right["right"], of_right["queries"], "what is right stays");
+    assert_eq!(of_right["right"], of_right["queries"], "correct queries stay unchanged");
 
     for (typed, meant) in [
         ("dengta", "灯塔"),
@@ -79,7 +79,7 @@ fn mistyped_queries_are_set_right() {
     let said = succeed(&mut rig.pharos(&["search", "lighthuose museum"]));
     assert!(said.contains("did you mean: lighthouse museum"), "{said}");
     fail(&mut rig.pharos(&["eval", "correct", "no-such-table.tsv"]));
-    // What is taken out is not suggested any more.
+    // Removed pages are not suggested.
     assert!(!suggestions(&rig, "dengta").is_empty());
     for site in ["lighthouse-museum.localhost", "harbour-news.localhost"] {
         succeed(&mut rig.pharos(&["remove", site]));
@@ -88,7 +88,7 @@ fn mistyped_queries_are_set_right() {
     assert!(left.iter().all(|text| !text.contains("Merchants' Light:")), "{left:?}");
 }
 
-/// What a metric of the engine says, all its labels together.
+/// Returns the value of a metric, summed over its labels.
 fn metric(address: &str, name: &str, label: &str) -> f64 {
     let (_, text) = get(address, "/metrics");
     let lines = text.lines().filter(|line| line.starts_with(name) && line.contains(label));
@@ -107,15 +107,15 @@ fn post(address: &str, path: &str) -> u16 {
     answer.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-/// Turning pages never searches the index; clicks and queries are in the logs; suggestions and hot queries come from them.
+/// Paging is answered from the cache; clicks and queries are logged; suggestions and hot queries come from the logs.
 #[test]
-fn what_is_asked_is_remembered() {
+fn queries_are_cached_logged_and_suggested() {
     let rig =
         Rig::new(WebSpec { seed: 5, hosts: 8, pages: 400, ..WebSpec::default() }, ServeOptions::default());
     succeed(&mut rig.crawl("crawl"));
     succeed(&mut rig.pharos(&["index", "build"]));
     let title = rig.truth().stored().find(|page| page.status == 200).unwrap().title.clone();
-    // No page is called so: it can only be known from who asked it.
+    // No page has this title: it can only be suggested from the query log.
     let word = format!("{} of old", title.split([':', '：', ' ']).next().unwrap());
     let mut serve = Running::start(&mut rig.pharos(&["serve", "--listen", "127.0.0.1:0"]));
     let address = serve.address();
@@ -141,7 +141,7 @@ fn what_is_asked_is_remembered() {
     );
     assert!(metric(&address, "pharos_cache_lookups_total", "outcome=\"hit\"") > 0.0);
 
-    // Clicks: only on what was shown.
+    // Clicks are accepted only on shown results.
     let impression = first.split("data-impression=\"").nth(1).unwrap().split('"').next().unwrap();
     let ping = format!("/api/v1/click?impression={impression}&kind=result&rank=1");
     let seen = format!("/api/v1/click?impression={impression}&kind=seen&rank=0");
@@ -153,7 +153,7 @@ fn what_is_asked_is_remembered() {
     assert_eq!(post(&address, "/api/v1/click?kind=bought"), 400);
     assert_eq!(get(&address, &ping).0, 405);
 
-    // Three visits ask for something; others may see it then.
+    // A query becomes visible to other users after three visits.
     for agent in ["Firefox/1", "Chrome/2", "Safari/3"] {
         let mut stream = TcpStream::connect(&address).unwrap();
         let path = format!("/search?q={}", encode(&word));
@@ -166,21 +166,21 @@ fn what_is_asked_is_remembered() {
     }
     let secret = format!("{word} 13800138000 geheim");
     get(&address, &format!("/search?q={}", encode(&secret)));
-    let patience = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(30);
     let hot = loop {
         let hot: Value = serde_json::from_str(&get(&address, "/api/v1/hot").1).unwrap();
         if !hot["top"].as_array().unwrap().is_empty() {
             break hot;
         }
-        assert!(Instant::now() < patience, "nothing is hot");
+        assert!(Instant::now() < deadline, "nothing is hot");
         std::thread::sleep(Duration::from_millis(200));
     };
-    assert_eq!(hot["top"], json!([{ "query": word, "count": 3 }]), "what one visit asks is nobody else's");
+    assert_eq!(hot["top"], json!([{ "query": word, "count": 3 }]), "queries of a single visit stay private");
     let begin: String = word.chars().take(2).collect();
-    let patience = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(30);
     while !get(&address, &format!("/api/v1/suggest?q={}", encode(&begin))).1.contains("\"source\":\"query\"")
     {
-        assert!(Instant::now() < patience, "what people asked is not suggested");
+        assert!(Instant::now() < deadline, "logged queries are not suggested");
         std::thread::sleep(Duration::from_millis(200));
     }
     let browsers: Value =
@@ -202,9 +202,10 @@ fn what_is_asked_is_remembered() {
     assert!(succeed(&mut rig.pharos(&["log", "cat", "system"])).contains("\"latency\""));
 }
 
-/// Killed under load, again and again: every line of the logs can be read, and what was answered a second before is there.
+/// After repeated kills under load, every log line is readable, and queries answered a second before the kill are
+/// logged.
 #[test]
-fn logs_read_clean_after_a_kill() {
+fn logs_are_readable_after_a_kill() {
     let rig =
         Rig::new(WebSpec { seed: 6, hosts: 4, pages: 120, ..WebSpec::default() }, ServeOptions::default());
     succeed(&mut rig.crawl("crawl"));
@@ -257,7 +258,7 @@ fn logs_read_clean_after_a_kill() {
     assert!(kept > 10);
 }
 
-/// Whatever is typed, suggestions answer; and they answer without a history, too.
+/// Any prefix gets an answer, also without a history.
 #[test]
 fn any_prefix_is_answered() {
     let rig = demo(false);

@@ -1,5 +1,5 @@
-//! Every misbehaving host at once, next to good ones: the crawl ends, the good hosts are complete, each bad URL has its
-//! reason, memory stays bounded, and nothing but loopback is contacted.
+//! Every misbehaving host at once, beside well-behaved ones: the crawl ends, the good hosts are complete, each bad URL
+//! has a reason, memory stays bounded, and only loopback is contacted.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -16,9 +16,9 @@ use pharos_testweb::hostile::{Expectation, HostileOptions, HostileWeb, Outcome, 
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
 
-/// What the crawler may never need more of, in KiB, whatever it meets.
+/// Memory limit of the crawler in KiB.
 const MEMORY: u64 = 512 << 10;
-/// A crawl that takes longer hangs.
+/// Time limit: a longer crawl hangs.
 const HANGS: Duration = Duration::from_secs(600);
 
 #[test]
@@ -40,16 +40,16 @@ fn every_misbehaviour_at_once() {
     let wrong = complaints(&rig, &requests, web.expectations());
     let over_http_2 = |request: &&Request| &*request.host == "tls-http-2.test" && !request.path.is_empty();
     for request in requests.iter().filter(over_http_2) {
-        assert_eq!(request.version, "HTTP/2", "{} can be asked by HTTP/2", request.host);
+        assert_eq!(request.version, "HTTP/2", "{} supports HTTP/2", request.host);
     }
     assert!(wrong.is_empty(), "{} expectations are not met: {wrong:#?}", wrong.len());
     rig.runtime.block_on(web.stop());
 }
 
-/// Killed again and again among all of them, the crawl goes on where it was. What was under way at such a moment is
-/// asked for twice, so nothing is said of how often.
+/// After repeated kills, the crawl continues. Requests in flight at a kill are repeated, so their number is not
+/// checked.
 #[test]
-fn killed_among_all_of_them() {
+fn killed_among_misbehaving_hosts() {
     let rig =
         Rig::new(WebSpec { seed: 43, hosts: 5, pages: 150, ..WebSpec::default() }, ServeOptions::default());
     let web = rig.runtime.block_on(HostileWeb::start(HostileOptions::default())).unwrap();
@@ -73,7 +73,7 @@ fn killed_among_all_of_them() {
     rig.runtime.block_on(web.stop());
 }
 
-/// The good pages that are missing, and the expectations that are not met.
+/// Returns the missing good pages and the unmet expectations.
 fn complaints(rig: &Rig, requests: &[Request], expectations: Vec<Expectation>) -> Vec<String> {
     let (stored, truth) = (rig.stored(), rig.truth());
     let missing = truth.stored().filter(|page| stored.get(&page.url) != Some(&1));
@@ -85,7 +85,7 @@ fn complaints(rig: &Rig, requests: &[Request], expectations: Vec<Expectation>) -
     missing.chain(unmet).collect()
 }
 
-/// The whole of both webs in one crawl, with limits that a test can wait for.
+/// Returns a crawl of both webs, with limits short enough for a test.
 fn crawl(rig: &Rig, web: &HostileWeb) -> Command {
     let mut command = rig.crawl("crawl");
     command.args(["--scope", "domain", "--max-depth", "8"]);
@@ -104,16 +104,16 @@ fn crawl(rig: &Rig, web: &HostileWeb) -> Command {
     command
 }
 
-/// What was seen of a process while it ran.
+/// Observations of a running process.
 struct Watched {
     status: ExitStatus,
-    /// The most memory it had, in KiB.
+    /// Peak memory in KiB.
     peak: u64,
-    /// Everybody it had a connection to, or tried to.
+    /// Addresses that it connected to, or tried to.
     peers: BTreeSet<IpAddr>,
 }
 
-/// Runs a command to its end and looks at it all the time.
+/// Runs a command to its end and observes it.
 fn watch(command: &mut Command, rig: &Rig) -> Watched {
     let log = File::create(rig.dir.path().join("log")).unwrap();
     let mut running = Running::start(command.stdout(log.try_clone().unwrap()).stderr(log));
@@ -130,14 +130,14 @@ fn watch(command: &mut Command, rig: &Rig) -> Watched {
     }
 }
 
-/// The high-water mark of resident memory, in KiB.
+/// Returns the peak resident memory in KiB.
 fn peak_memory(process: &Child) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", process.id())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix(" kB")?.trim().parse().ok()
 }
 
-/// The other ends of a process's sockets at this moment.
+/// Returns the current peers of a process's sockets.
 fn peers_of(process: &Child) -> Vec<IpAddr> {
     let Ok(files) = fs::read_dir(format!("/proc/{}/fd", process.id())) else { return Vec::new() };
     let sockets: BTreeSet<String> = files
@@ -161,7 +161,7 @@ fn peers_of(process: &Child) -> Vec<IpAddr> {
     peers
 }
 
-/// `0100007F:1F90` is 127.0.0.1: words of 32 bits, as the machine has them in memory.
+/// Parses `0100007F:1F90` as 127.0.0.1: words of 32 bits in native byte order.
 fn peer_of(remote: &str) -> Option<IpAddr> {
     let (address, _port) = remote.split_once(':')?;
     let words = address
@@ -176,7 +176,7 @@ fn peer_of(remote: &str) -> Option<IpAddr> {
     }
 }
 
-/// `stored robots-huge.test/late`: the outcome and the URL without scheme and port.
+/// Returns for example `stored robots-huge.test/late`: the outcome and the URL without scheme and port.
 fn key(expectation: &Expectation) -> String {
     let outcome = match expectation.outcome {
         Outcome::Stored { .. } => "stored",
@@ -201,7 +201,7 @@ fn too_many(count: usize, most: usize) -> Option<String> {
     (count > most).then(|| format!("{count} requests instead of at most {most}"))
 }
 
-/// What is wrong with a URL, if anything.
+/// Returns the error of a URL, if there is one.
 fn complaint(rig: &Rig, requests: &[Request], expectation: &Expectation) -> Option<String> {
     let url = &expectation.url;
     let (host, path) = host_and_path(url);
@@ -220,7 +220,7 @@ fn complaint(rig: &Rig, requests: &[Request], expectation: &Expectation) -> Opti
     }
     let output = rig.pharos(&["--json", "page", url]).output().unwrap();
     let Ok(story) = serde_json::from_slice::<Value>(&output.stdout) else {
-        return Some("nobody ever heard of it".to_string());
+        return Some("the crawler does not know it".to_string());
     };
     let (state, reason) = (story["state"].as_str().unwrap_or_default(), story["reason"].as_str());
     let has_reason = |wanted: &str| reason.is_some_and(|reason| reason.contains(wanted));

@@ -1,13 +1,13 @@
-//! Figures of the index, through the real binary.
+//! Index statistics through the real binary.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
-use common::{Desk, fail, succeed};
+use common::{TestFolder, fail, succeed};
 use serde_json::{Value, json};
 
-/// A field that holds nothing but the words given to it. Words of two letters have no stems, so that each is one term.
+/// A field that contains only the given words. Words of two letters have no stems, so that each is one term.
 const TEXT: &str = "title";
 
 fn feed(operations: &[(&str, &str, &str)]) -> String {
@@ -18,7 +18,7 @@ fn feed(operations: &[(&str, &str, &str)]) -> String {
     operations.iter().map(line).collect()
 }
 
-fn load(desk: &Desk, name: &str, operations: &[(&str, &str, &str)]) {
+fn load(desk: &TestFolder, name: &str, operations: &[(&str, &str, &str)]) {
     let file = desk.file(name, feed(operations));
     succeed(&mut desk.on("data", &["load", file.to_str().unwrap()]));
 }
@@ -27,9 +27,9 @@ fn field<'a>(figures: &'a Value, name: &str) -> &'a Value {
     figures["fields"].as_array().unwrap().iter().find(|field| field["field"] == name).unwrap()
 }
 
-/// Three pages in history; one of them changed and another gone since, in latest.
-fn desk() -> Desk {
-    let desk = Desk::new();
+/// Three pages in history; in latest, one of them is changed and another deleted.
+fn desk() -> TestFolder {
+    let desk = TestFolder::new();
     load(
         &desk,
         "first.jsonl",
@@ -49,7 +49,7 @@ fn desk() -> Desk {
 }
 
 #[test]
-fn figures_of_the_lists() {
+fn statistics_of_posting_lists() {
     let desk = desk();
     let statistics = desk.json("data", &["index", "stats"]);
     let chain = &statistics["chain"];
@@ -58,14 +58,14 @@ fn figures_of_the_lists() {
     // ox 2, mu 1 on one page; pi 3, xi 1 on the other.
     assert_eq!((&text["terms"], &text["postings"], &text["occurrences"]), (&json!(4), &json!(4), &json!(7)));
     assert_eq!((&text["mean_list"], &text["single_document_terms"]), (&json!(1.0), &json!(4)));
-    // ox and pi of b, mu and nu of c; nothing else has nu.
+    // ox and pi of b, mu and nu of c; no other page has nu.
     assert_eq!((&text["stale_postings"], &text["stale_terms"]), (&json!(4), &json!(1)));
     let ranks: Vec<_> =
         text["tf"].as_array().unwrap().iter().map(|r| (&r["term"], &r["frequency"])).collect();
     assert_eq!(ranks, [(&json!("pi"), &json!(3)), (&json!("ox"), &json!(2))]);
     assert!((text["tf"][0]["share"].as_f64().unwrap() - 3.0 / 7.0).abs() < 1e-12);
     assert_eq!((&text["df"][0]["term"], &text["df"][0]["share"]), (&json!("mu"), &json!(0.5)));
-    // Every page says mu, and its address says two words more.
+    // Every page contains mu, and its address contains two more words.
     assert_eq!(field(chain, "text")["df"][0]["term"], json!("example"));
 
     let generations = statistics["generations"].as_array().unwrap();
@@ -106,7 +106,7 @@ fn figures_of_the_lists() {
 }
 
 #[test]
-fn the_story_of_a_term() {
+fn a_term_is_explained() {
     let desk = desk();
     let story = desk.json("data", &["index", "explain", "Ox"]);
     assert_eq!((&story["documents"], &story["tokens"][0]["term"]), (&json!(2), &json!("ox")));
@@ -114,7 +114,7 @@ fn the_story_of_a_term() {
     assert_eq!((&found["documents"], &found["occurrences"]), (&json!(1), &json!(2)));
     assert_eq!((&found["df"], &found["list_length"]), (&json!(0.5), &json!(2)));
     assert!((found["idf"].as_f64().unwrap() - 2f64.log10()).abs() < 1e-12);
-    // Kept in the index: 7 of history and 4 of latest.
+    // Stored in the index: 7 occurrences in history and 4 in latest.
     assert!((found["tf"].as_f64().unwrap() - 2.0 / 11.0).abs() < 1e-12);
     assert_eq!(found["pages"], json!([{"url": "http://a.example/", "occurrences": 2, "positions": 2}]));
     let pi = desk.json("data", &["index", "explain", "pi", "--field", TEXT]);

@@ -1,4 +1,4 @@
-//! What operators do with stored pages: look at their story, take them out for good, free the space.
+//! Operations on stored pages: page reports, permanent removal, compaction.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -16,7 +16,7 @@ use serde_json::Value;
 fn small_web(seed: u64) -> Rig {
     let rig = Rig::new(WebSpec { seed, pages: 80, ..WebSpec::default() }, ServeOptions::default());
     fs::create_dir_all(rig.data()).unwrap();
-    // Small files, so that there is something to compact.
+    // Small files, so that there is data to compact.
     fs::write(rig.data().join("pharos.toml"), "[library]\nfile_size = \"20KB\"\n").unwrap();
     rig
 }
@@ -33,7 +33,7 @@ fn page(rig: &Rig, url: &str) -> (i32, Value) {
 }
 
 #[test]
-fn the_story_of_a_page_is_told() {
+fn a_page_is_reported() {
     let rig = small_web(41);
     succeed(&mut rig.crawl("crawl"));
     let truth = rig.truth();
@@ -64,7 +64,7 @@ fn answer_of(stored: &StoredRecord) -> Option<&Response> {
 }
 
 #[test]
-fn what_is_removed_never_comes_back() {
+fn removed_pages_never_come_back() {
     let rig = small_web(42);
     let mut up = Running::start(rig.crawl("up").args(["--listen", "127.0.0.1:0"]));
     let address = up.address();
@@ -78,7 +78,7 @@ fn what_is_removed_never_comes_back() {
     let snapshot = format!("/snapshot?url={}", encode(&one.url));
     until("the page is searchable", || get(&address, &snapshot).0 == 303);
 
-    // The engine runs, and does what it is told.
+    // The running engine executes the order.
     succeed(&mut rig.pharos(&["remove", &one.url, &site]));
     until("it is gone", || get(&address, &snapshot).0 == 404);
     until("the site is gone", || total(&rig, &format!("site:{}", hosts.last().unwrap())) == 0);
@@ -86,7 +86,7 @@ fn what_is_removed_never_comes_back() {
     up.signal("TERM");
     assert!(up.0.wait().unwrap().success());
 
-    // Naming it again, crawling again and building again do not bring it back.
+    // Adding, crawling and building again do not restore it.
     rig.server.clear_log();
     succeed(&mut rig.crawl("crawl"));
     succeed(rig.pharos(&["add", &one.url]).args(["--quiet"]));
@@ -99,7 +99,7 @@ fn what_is_removed_never_comes_back() {
     );
     assert_eq!(total(&rig, &format!("site:{}", hosts.last().unwrap())), 0);
 
-    // Compaction takes it out of the library and of what was derived from it; the others stay.
+    // Compaction removes it from the library and from derived data; other pages stay.
     let before = rig.stored();
     let removed = |url: &str| url == one.url || url.starts_with(&format!("http://{site}/"));
     assert!(before.keys().any(|url| removed(url)));
@@ -115,7 +115,7 @@ fn what_is_removed_never_comes_back() {
 }
 
 #[test]
-fn an_order_without_an_engine_is_carried_out_at_once() {
+fn an_order_without_an_engine_is_executed_immediately() {
     let rig = small_web(43);
     succeed(&mut rig.crawl("crawl"));
     succeed(&mut rig.pharos(&["index", "build"]));
@@ -135,9 +135,9 @@ fn an_order_without_an_engine_is_carried_out_at_once() {
     assert!(!Path::new(&rig.data().join("inbox")).exists());
 }
 
-/// Three versions of a page in a zstd library; the retention policy keeps one, and the story tells of all.
+/// Three versions of a page in a zstd library; the retention policy keeps one, and the page report lists all.
 #[test]
-fn old_versions_are_let_go_and_remembered() {
+fn old_versions_are_dropped_but_still_listed() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
     fs::create_dir_all(&data).unwrap();
@@ -172,7 +172,7 @@ fn old_versions_are_let_go_and_remembered() {
     let error = common::fail(&mut on(&["page", url, "--show", "2"]));
     assert!(error.contains("retention policy"), "{error}");
     succeed(&mut on(&["doctor"]));
-    // What is left is enough to make everything again.
+    // The remaining records are enough to rebuild everything.
     succeed(&mut on(&["rebuild"]));
     assert_eq!(kept()[1..], ["\"dropped\"", "\"dropped\""]);
     assert!(succeed(&mut on(&["search", "lighthouse"])).contains(url));
@@ -180,9 +180,9 @@ fn old_versions_are_let_go_and_remembered() {
 }
 
 fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let patience = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while !done() {
-        assert!(Instant::now() < patience, "waited too long until {what}");
+        assert!(Instant::now() < deadline, "waited too long until {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

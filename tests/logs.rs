@@ -1,4 +1,4 @@
-//! Logs through the real binary: imported, checked, printed, counted, and what is learnt from them.
+//! Logs through the real binary: import, check, print, count, and mining.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -8,15 +8,15 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use common::{Desk, fail, succeed};
+use common::{TestFolder, fail, succeed};
 
 const QUERIES: &str = "Fri Mar 21 00:00:02 2003\n218.24.100.77\nDatabase\n老歌\n3\n\
                        Fri Mar 21 00:00:05 2003\n218.24.100.78\nCache\n老歌 13800138000\n1\n";
 const CLICKS: &str = "Fri Mar 21 00:00:09 2003\n218.24.100.77\n老歌\nhttp://music.example/\n16\n";
 
-/// A data directory with the logs of the book in it.
-fn desk() -> Desk {
-    let desk = Desk::new();
+/// A data directory with the example logs of the book.
+fn desk() -> TestFolder {
+    let desk = TestFolder::new();
     let queries = desk.file("queries.txt", QUERIES);
     let clicks = desk.file("clicks.txt", CLICKS);
     let told =
@@ -29,14 +29,14 @@ fn desk() -> Desk {
 }
 
 #[test]
-fn what_is_imported_is_printed_and_counted_without_addresses_and_numbers() {
+fn imported_logs_are_printed_and_counted_without_addresses_and_numbers() {
     let desk = desk();
     let lines = succeed(&mut desk.on("data", &["log", "cat"]));
     assert_eq!(lines.lines().count(), 2);
     let all = fs::read_dir(desk.path("data").join("logs")).unwrap();
     let all: String = all.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
     assert!(!all.contains("218.24") && !all.contains("13800138000") && all.contains("老歌"), "{all}");
-    // Whoever asked and whoever clicked have one name.
+    // A query and a click of one visitor have the same pseudonym.
     let name = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["visit"].clone();
     let clicks = succeed(&mut desk.on("data", &["log", "cat", "clicks"]));
     assert_eq!(name(lines.lines().next().unwrap()), name(clicks.trim()));
@@ -87,7 +87,7 @@ fn broken_lines_are_found_and_the_others_read() {
 
 #[test]
 fn hot_queries_are_those_of_enough_visits() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let rows: String = (0..12)
         .map(|n| {
             format!("user{}\t2026-01-31\t{:02}:30:00\t{}\n", n % 4, 12 + n, if n < 8 { "灯塔" } else { "茶" })
@@ -119,7 +119,7 @@ fn hot_queries_are_those_of_enough_visits() {
 }
 
 #[test]
-fn wrong_input_is_told_in_one_line() {
+fn invalid_input_is_reported_in_one_line() {
     let desk = desk();
     let wrong = |arguments: &[&str]| fail(&mut desk.on("data", arguments));
     assert!(wrong(&["log", "cat", "--from", "yesterday"]).contains("invalid day `yesterday`"));

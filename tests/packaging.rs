@@ -1,4 +1,4 @@
-//! What packages are made of: manual pages, completions, and the question whether the engine is well.
+//! Parts of packages: manual pages, completions, and the health check.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use common::{Rig, Running, fail, pharos, succeed};
 use pharos_testweb::{ServeOptions, WebSpec};
 
-/// The commands that `--help` lists.
+/// Returns the commands that `--help` lists.
 fn commands() -> Vec<String> {
     let help = succeed(pharos().arg("--help"));
     let list = help.split("Options:\n").next().unwrap();
@@ -22,7 +22,7 @@ fn commands() -> Vec<String> {
 
 #[test]
 fn completions_know_every_command() {
-    // How each shell's script names a command, # standing for it.
+    // Pattern by which each shell's script names a command; # is the command.
     let shells = [
         ("bash", "pharos,#)"),
         ("zsh", "'#:"),
@@ -55,7 +55,7 @@ fn manual_pages_are_written_for_every_command() {
 }
 
 #[test]
-fn health_tells_who_answers_from_who_does_not() {
+fn health_distinguishes_running_and_stopped_engines() {
     let rig =
         Rig::new(WebSpec { seed: 3, hosts: 1, pages: 5, ..WebSpec::default() }, ServeOptions::default());
     succeed(&mut rig.crawl("crawl"));
@@ -79,9 +79,9 @@ fn health_tells_who_answers_from_who_does_not() {
     fail(pharos().args(["health", "127.0.0.1"]));
 }
 
-/// As a service is started for the first time: nothing is known, and nobody has said what to crawl.
+/// The first start of a service: no data, and no seeds.
 #[test]
-fn a_new_engine_waits_to_be_told_what_to_crawl() {
+fn a_new_engine_waits_for_seeds() {
     let rig =
         Rig::new(WebSpec { seed: 4, hosts: 1, pages: 5, ..WebSpec::default() }, ServeOptions::default());
     let mut up =
@@ -93,21 +93,21 @@ fn a_new_engine_waits_to_be_told_what_to_crawl() {
     let address = up.address();
     succeed(pharos().env("PHAROS_WEB_LISTEN", &address).arg("health"));
     succeed(rig.pharos(&["add"]).args(rig.server.seeds()));
-    let patience = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while rig.pharos(&["search", "site:localhost OR the OR 的"]).output().unwrap().status.code() != Some(0) {
-        assert!(Instant::now() < patience, "what was added is not crawled");
+        assert!(Instant::now() < deadline, "added pages are not crawled");
         std::thread::sleep(Duration::from_millis(200));
     }
     up.signal("TERM");
     assert!(up.0.wait().unwrap().success());
-    // A crawl that is to end has to know where to begin.
+    // A crawl that ends needs seeds.
     let error = fail(pharos().arg("--data").arg(rig.dir.path().join("new")).arg("crawl"));
     assert!(error.contains("nothing to crawl"), "{error}");
 }
 
-/// A port that is open is not yet an engine that answers.
+/// An open port is not yet a working engine.
 #[test]
-fn health_does_not_wait_for_ever() {
+fn health_has_a_timeout() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap();
     let output = pharos().args(["health", &format!("http://{address}/")]).output().unwrap();

@@ -1,5 +1,5 @@
-//! Manners, proven from the servers' own logs: how soon a site is asked again, how much of a domain at once, how long
-//! after it asked for patience, how much in a day.
+//! Politeness, verified from the servers' logs: delay between requests to a site, parallel requests to a domain,
+//! Retry-After, and pages per day.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -16,25 +16,26 @@ use common::{Rig, succeed};
 use pharos_testweb::hostile::{HostileOptions, HostileWeb};
 use pharos_testweb::{ServeOptions, WebSpec};
 
-/// The crawler's clock counts whole milliseconds, and a wait has two ends.
+/// The crawler's clock has a resolution of one millisecond, and a delay has two ends.
 const CLOCK: Duration = Duration::from_millis(2);
 
-/// How long a host takes for each answer. Its log tells only when a request came: the answer was out this much later.
+/// Response time of a host. Its log contains only the time of a request; the response was sent this much later.
 const LATENCY: Duration = Duration::from_millis(30);
 
 #[test]
-fn a_site_rests_between_two_requests_while_others_are_asked() {
+fn a_site_has_a_delay_between_requests_while_others_are_fetched() {
     let least = Duration::from_millis(200);
-    every_host_is_given(least, "day=200ms, night=200ms, nice=0, per_day=0, per_address=0");
+    check_delay_of_every_host(least, "day=200ms, night=200ms, nice=0, per_day=0, per_address=0");
 }
 
 #[test]
-fn a_slow_site_rests_longer() {
-    every_host_is_given(LATENCY * 10, "day=0s, night=0s, nice=10, per_day=0, per_address=0");
+fn a_slow_site_has_a_longer_delay() {
+    check_delay_of_every_host(LATENCY * 10, "day=0s, night=0s, nice=10, per_day=0, per_address=0");
 }
 
-/// Every host has this rest after each answer, is never asked twice at once, and does not keep the others waiting.
-fn every_host_is_given(rest: Duration, manners: &str) {
+/// Checks that every host has this delay after each response, never gets two requests at once, and does not block the
+/// others.
+fn check_delay_of_every_host(rest: Duration, manners: &str) {
     const HOSTS: usize = 20;
     let spec = WebSpec { seed: 61, hosts: HOSTS, pages: HOSTS * 8, ..WebSpec::default() };
     let rig = Rig::new(spec, ServeOptions { latency: LATENCY, ..ServeOptions::default() });
@@ -57,12 +58,12 @@ fn every_host_is_given(rest: Duration, manners: &str) {
     println!("{others} hosts were asked during {rests} rests of others");
     assert_eq!(last.len(), HOSTS);
     assert!(rests > 5 * HOSTS, "only {rests} rests for this to mean anything");
-    // One host after the other would make it none, and hosts of the same size all but one.
+    // Serial crawling would give none, and hosts of equal size all but one.
     assert!(others > rests * HOSTS / 2, "{others} hosts asked during {rests} rests of others");
 }
 
 #[test]
-fn a_crawl_delay_is_kept_even_on_ones_own_site() {
+fn a_crawl_delay_is_kept_even_on_own_sites() {
     let delay = Duration::from_millis(700);
     let host = PlainHost::start("User-agent: *\nCrawl-delay: 0.7\n");
     let rig = small_rig();
@@ -76,10 +77,10 @@ fn a_crawl_delay_is_kept_even_on_ones_own_site() {
     }
 }
 
-/// With N lanes, each of which rests after every request, the request that comes N after another comes at least a rest
-/// later, whatever the order in which they were under way.
+/// With N lanes, each with a delay after every request, the N-th request after another is at least a delay later,
+/// whatever their order.
 #[test]
-fn thousands_of_subdomains_are_asked_at_the_pace_of_a_few_sites() {
+fn thousands_of_subdomains_are_fetched_at_the_rate_of_a_few_sites() {
     const LANES: usize = 4;
     let rest = Duration::from_millis(200);
     let (rig, web) = hostile();
@@ -101,7 +102,7 @@ fn thousands_of_subdomains_are_asked_at_the_pace_of_a_few_sites() {
 }
 
 #[test]
-fn a_host_that_asks_for_patience_is_left_alone_by_this_run_and_the_next() {
+fn retry_after_is_respected_by_this_run_and_the_next() {
     let hosts =
         ["busy-429-seconds.test", "busy-429-date.test", "busy-503-seconds.test", "busy-503-date.test"];
     let (rig, web) = hostile();
@@ -111,7 +112,7 @@ fn a_host_that_asks_for_patience_is_left_alone_by_this_run_and_the_next() {
         command
     };
     let homes = hosts.map(|host| seed_of(&web, host));
-    // Each host has more pages to be asked for than it answers before it is busy.
+    // Each host has more pages to fetch than it answers before it reports overload.
     let seeds = ["", "one", "two"].map(|path| homes.each_ref().map(|home| format!("{home}{path}")));
     succeed(crawl().args(seeds.as_flattened()));
     let asked = || {
@@ -122,12 +123,12 @@ fn a_host_that_asks_for_patience_is_left_alone_by_this_run_and_the_next() {
     succeed(&mut crawl());
     assert_eq!(asked(), [2; 4], "the next run knows");
     succeed(crawl().args(&homes));
-    assert_eq!(asked(), [2; 4], "even when it is told to go there");
+    assert_eq!(asked(), [2; 4], "even as an explicit seed");
     rig.runtime.block_on(web.stop());
 }
 
 #[test]
-fn a_site_gives_so_many_pages_a_day_over_all_runs() {
+fn the_daily_page_limit_of_a_site_holds_over_all_runs() {
     const PER_DAY: usize = 5;
     let spec = WebSpec { seed: 62, hosts: 3, pages: 90, ..WebSpec::default() };
     let rig = Rig::new(spec, ServeOptions::default());
@@ -147,7 +148,7 @@ fn a_site_gives_so_many_pages_a_day_over_all_runs() {
     succeed(crawl().args(rig.server.seeds()));
     let first = pages();
     assert_eq!(first.len(), 3);
-    // The rules of a site may count as a page in the run that asked for them.
+    // The robots.txt of a site may count as a page in the run that fetched it.
     assert!(first.values().all(|pages| (PER_DAY - 1..=PER_DAY).contains(pages)), "{first:?}");
     succeed(&mut crawl());
     succeed(crawl().args(rig.server.seeds()));
@@ -155,13 +156,13 @@ fn a_site_gives_so_many_pages_a_day_over_all_runs() {
     assert!(all.values().all(|pages| *pages <= PER_DAY), "{all:?} after the first run gave {first:?}");
 }
 
-/// A day in which this test does not meet midnight.
+/// Returns a time zone in which midnight is far away.
 fn zone_where_it_is_noon() -> String {
     let hours = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() / 3600 % 24;
     format!("{:+03}:00", 12 - i64::try_from(hours).unwrap())
 }
 
-/// A crawl with these manners.
+/// Returns a crawl with these politeness settings.
 fn polite(rig: &Rig, manners: &str) -> Command {
     let mut command = rig.pharos(&["crawl", "--allow-private", "--politeness", "normal"]);
     for resolve in rig.server.resolve_args() {
@@ -181,7 +182,7 @@ fn hostile() -> (Rig, HostileWeb) {
     (rig, web)
 }
 
-/// The command knows where the hosts are.
+/// Passes the addresses of the hosts to the command.
 fn at<'a>(command: &'a mut Command, web: &HostileWeb) -> &'a mut Command {
     for value in web.resolve_args() {
         command.arg("--resolve").arg(value);
@@ -193,18 +194,18 @@ fn seed_of(web: &HostileWeb, host: &str) -> String {
     web.seeds().into_iter().find(|seed| seed.starts_with(&format!("http://{host}:"))).unwrap()
 }
 
-/// A host with a few pages and rules of the test's own.
+/// A host with a few pages and its own robots.txt.
 struct PlainHost {
     address: SocketAddr,
-    /// When requests came; each is answered at once.
+    /// Times of requests; each is answered immediately.
     requests: Arc<Mutex<Vec<Instant>>>,
 }
 
 impl PlainHost {
-    /// Pages besides the home page.
+    /// Number of pages besides the home page.
     const PAGES: usize = 4;
 
-    /// Serves until the process ends.
+    /// Starts a host that serves until the process exits.
     fn start(robots: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let host = Self { address: listener.local_addr().unwrap(), requests: Arc::default() };
@@ -233,7 +234,7 @@ impl PlainHost {
         let head = format!(
             "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close"
         );
-        // A client that goes away is no concern of this host.
+        // Errors of disconnected clients are ignored.
         let _ = write!(stream, "{head}\r\n\r\n{body}");
     }
 }

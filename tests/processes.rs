@@ -16,7 +16,7 @@ fn slow_web(seed: u64) -> Rig {
     Rig::new(WebSpec { seed, pages: 400, ..WebSpec::default() }, options)
 }
 
-/// Tries until it is true; a deadline only keeps a broken test from running for ever.
+/// Polls until the condition is true; the deadline only ends a broken test.
 fn until(what: &str, mut done: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !done() {
@@ -32,7 +32,7 @@ fn total(address: &str, query: &str) -> u64 {
 }
 
 #[test]
-fn crawl_build_serve_search_and_stats_go_on_side_by_side() {
+fn crawl_build_serve_search_and_stats_run_concurrently() {
     let rig = slow_web(21);
     let mut crawl = Running::start(&mut rig.crawl("crawl"));
     until("the first pages are stored", || rig.data().join("library").is_dir() && rig.stored().len() > 20);
@@ -51,14 +51,14 @@ fn crawl_build_serve_search_and_stats_go_on_side_by_side() {
 
     assert!(crawl.0.wait().unwrap().success());
     succeed(&mut rig.pharos(&["index", "build"]));
-    // The page server sees the new generation by itself.
+    // The server opens the new generation automatically.
     let truth = rig.truth();
     let all = truth.stored().filter(|p| p.host == host && p.status == 200).count() as u64;
     until("all pages of the host are found", || total(&address, &format!("site:{host}")) >= all);
     assert_eq!(total(&address, &format!("site:{host}")), all);
 }
 
-/// `up`: pages are found while the crawl runs; builds happen beside it; nothing is missing or twice afterwards.
+/// `up`: pages are found while the crawl runs, builds run beside it, and afterwards no page is missing or found twice.
 #[test]
 fn fetched_pages_are_found_at_once_and_a_build_changes_nothing() {
     let rig = slow_web(22);
@@ -105,7 +105,7 @@ fn a_killed_builder_leaves_nothing_behind() {
 }
 
 #[test]
-fn signals_end_it_and_the_next_start_goes_on() {
+fn signals_end_it_and_the_next_start_continues() {
     let rig = slow_web(24);
     for signal in ["INT", "TERM"] {
         let mut crawl = Running::start(&mut rig.crawl("crawl"));
@@ -145,8 +145,8 @@ fn the_number_of_fetchers_changes_while_it_runs() {
     assert_eq!(rig.stored().len(), rig.truth().stored().count());
 }
 
-/// Many people at once, while pages come in and a generation is built: every query is answered, and what was found
-/// before is found after.
+/// Concurrent queries while pages are indexed and a generation is built: every query is answered, and found pages stay
+/// found.
 #[test]
 fn many_queries_at_once_are_all_answered() {
     let rig = slow_web(25);

@@ -1,5 +1,5 @@
-//! Queries and their results, through the real binary: home pages for the names of sites, the query language, bad input,
-//! the same answer from the command line and the API, and the tables of the evaluation commands.
+//! Queries and results through the real binary: home pages for site names, the query language, invalid input, equal
+//! results of command line and API, and the tables of the evaluation commands.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -9,7 +9,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
-use common::{Desk, Rig, fail, succeed};
+use common::{Rig, TestFolder, fail, succeed};
 use pharos_testweb::{PageKind, ServeOptions, WebSpec};
 use serde_json::{Value, json};
 
@@ -19,9 +19,9 @@ fn json_of(rig: &Rig, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", common::describe(&output)))
 }
 
-/// The mean reciprocal rank of home pages, for the names of their sites.
+/// Checks the mean reciprocal rank of home pages for the names of their sites.
 #[test]
-fn who_names_a_site_finds_its_home_page() {
+fn the_name_of_a_site_finds_its_home_page() {
     let spec = WebSpec { seed: 9, hosts: 40, pages: 1_200, ..WebSpec::default() };
     let rig = Rig::new(spec, ServeOptions::default());
     succeed(&mut rig.crawl("crawl"));
@@ -29,7 +29,7 @@ fn who_names_a_site_finds_its_home_page() {
     let truth = rig.truth();
     let (mut sum, mut asked, mut missed) = (0.0, 0.0, Vec::new());
     for home in truth.stored().filter(|page| page.kind == PageKind::Home && page.status == 200) {
-        // `Name: headline`; the same name may be that of two sites.
+        // `Name: headline`; two sites may have the same name.
         let name = home.title.split([':', '：']).next().unwrap();
         let of_name =
             truth.stored().filter(|page| page.kind == PageKind::Home && page.title.starts_with(name));
@@ -48,9 +48,9 @@ fn who_names_a_site_finds_its_home_page() {
     assert!(sum / asked >= 0.95, "MRR {:.3}: {missed:?}", sum / asked);
 }
 
-/// A few pages with everything that operators ask for.
-fn desk() -> Desk {
-    let desk = Desk::new();
+/// A few pages for all operators of the query language.
+fn desk() -> TestFolder {
+    let desk = TestFolder::new();
     let page = |url: &str, title: &str, text: &str, date: &str| {
         let meta = format!("<meta property=\"article:published_time\" content=\"{date}\">");
         let html =
@@ -79,7 +79,7 @@ fn desk() -> Desk {
     desk
 }
 
-fn urls(desk: &Desk, arguments: &[&str]) -> Vec<String> {
+fn urls(desk: &TestFolder, arguments: &[&str]) -> Vec<String> {
     let arguments: Vec<&str> = ["--json", "search"].iter().chain(arguments).copied().collect();
     let output = desk.on("data", &arguments).output().unwrap();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -90,7 +90,7 @@ fn urls(desk: &Desk, arguments: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn the_query_language_means_what_it_says() {
+fn operators_of_the_query_language() {
     let desk = desk();
     let (one, two, shop) =
         ("www.tea.example/green/one.html", "www.tea.example/black/two.html", "shop.tea.example/");
@@ -141,7 +141,7 @@ fn the_query_language_means_what_it_says() {
     ] {
         assert!(explained.contains(part), "{part} is missing in {explained}");
     }
-    // Traditional and simplified are marked alike.
+    // Traditional and simplified forms are highlighted alike.
     let marked = desk.json("data", &["search", "绿茶"]);
     let html = marked["hits"][0]["snippet_html"].as_str().unwrap();
     assert!(html.contains("<mark>绿茶</mark>") && html.contains("<mark>綠茶</mark>"), "{html}");
@@ -156,7 +156,7 @@ impl Drop for Serving {
     }
 }
 
-fn serve(desk: &Desk) -> Serving {
+fn serve(desk: &TestFolder) -> Serving {
     let mut command = desk.on("data", &["serve", "--listen", "127.0.0.1:0"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -208,9 +208,9 @@ fn command_line_and_api_give_the_same_answer() {
     assert_eq!(get(&serving, "/api/v1/search?q=tea&sort=size").0, 400);
 }
 
-/// What was asked once is known, and the next page of it; a log of queries tells what a cache is worth.
+/// A repeated query and its next page come from the cache; a query log measures the value of a cache.
 #[test]
-fn the_second_answer_is_known_and_logs_are_replayed() {
+fn repeated_queries_are_cached_and_logs_are_replayed() {
     let desk = desk();
     let serving = serve(&desk);
     let known = |path: &str| -> Value {
@@ -248,7 +248,7 @@ fn the_second_answer_is_known_and_logs_are_replayed() {
     assert!(error.contains("no query log"), "{error}");
 }
 
-/// Whatever is typed: an answer, nothing interpreted, nothing leaked.
+/// Any input gets an answer, without interpretation as markup and without leaks.
 #[test]
 fn bad_input_is_answered() {
     let desk = desk();
@@ -279,7 +279,7 @@ fn bad_input_is_answered() {
     for page in ["0", "-1", "1000000000", "99999999999999999999", "x"] {
         assert_eq!(get(&serving, &format!("/search?q=tea&page={page}")).0, 200, "{page}");
     }
-    // A megabyte is refused at the door of the server and cut by the command line.
+    // A query of a megabyte is rejected by the server and truncated by the command line.
     let output = desk.on("data", &["search", &"tea ".repeat(30_000)]).output().unwrap();
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}", common::describe(&output));
     assert_eq!(urls(&desk, &["tea"]).len(), 4, "and everything is still there");
@@ -287,7 +287,7 @@ fn bad_input_is_answered() {
 
 #[test]
 fn quality_is_measured_and_compared() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let folder = desk.file("docs.jsonl", "").parent().unwrap().join("collection");
     std::fs::create_dir(&folder).unwrap();
     let document =

@@ -1,5 +1,5 @@
-//! Coming back: what did not change costs a question and no copy, what is gone leaves the index and not the library,
-//! and a batch collects everything anew.
+//! Revisits: unchanged pages cost a request and no copy, deleted pages leave the index but not the library, and a batch
+//! fetches everything again.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -18,21 +18,21 @@ use pharos_testweb::hostile::{HostileOptions, HostileWeb};
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
 
-/// How long every page is left alone. Far longer than a crawl of these few hosts takes, or it would meet them twice.
+/// Refresh interval of every page. Far longer than a crawl of these few hosts, which would otherwise fetch pages twice.
 const REFRESH: Duration = Duration::from_secs(3);
 
 #[test]
-fn a_page_with_an_etag_is_asked_whether_it_changed() {
+fn a_page_with_an_etag_is_revalidated() {
     unchanged_page_is_a_revisit("etag.test");
 }
 
 #[test]
-fn a_page_with_a_date_is_asked_whether_it_changed() {
+fn a_page_with_a_date_is_revalidated() {
     unchanged_page_is_a_revisit("last-modified.test");
 }
 
-/// The second visit asks on a condition, or the host would not answer by 304, and is stored as a reference; so is the
-/// third: what the server recognises the page by outlasts an answer without content.
+/// The second visit is conditional, or the host would not answer 304, and is stored as a reference. So is the third:
+/// the validators outlast a response without content.
 fn unchanged_page_is_a_revisit(host: &str) {
     let (rig, web) = start();
     let url = page_of(&web, host, "/");
@@ -64,7 +64,7 @@ fn a_page_with_a_new_comment_has_not_changed_for_its_readers() {
 }
 
 #[test]
-fn what_is_gone_leaves_the_index_and_stays_in_the_library() {
+fn deleted_pages_leave_the_index_and_stay_in_the_library() {
     let (rig, web) = start();
     let hosts = ["vanishing.test", "vanished-for-good.test"];
     let [missing, gone] = hosts.map(|host| page_of(&web, host, "/page"));
@@ -82,7 +82,7 @@ fn what_is_gone_leaves_the_index_and_stays_in_the_library() {
     come_back(&rig, &web);
     assert_eq!(found(), [false, false], "missing twice is gone");
     come_back(&rig, &web);
-    assert_eq!(hosts.map(|host| asked(&web, host, "/page")), [3, 2], "nobody looks for it any more");
+    assert_eq!(hosts.map(|host| asked(&web, host, "/page")), [3, 2], "it is no longer revisited");
     assert_eq!(hosts.map(|host| asked(&web, host, "/")), [4, 4], "but for its neighbours");
 
     for (url, versions) in [(&missing, 3), (&gone, 2)] {
@@ -100,7 +100,7 @@ fn a_batch_fetches_everything_again_although_nothing_is_due() {
     let spec = WebSpec { seed: 51, hosts: 4, pages: 80, ..WebSpec::default() };
     let rig = Rig::new(spec, ServeOptions::default());
     let truth = rig.truth();
-    // How often each page was asked for that is more than the target of a redirect.
+    // Requests of each page that is more than the target of a redirect.
     let targets: BTreeSet<&String> = truth.pages.iter().filter_map(|page| page.redirect.as_ref()).collect();
     let fetched = |command: &mut Command| {
         rig.server.clear_log();
@@ -133,7 +133,7 @@ fn start() -> (Rig, HostileWeb) {
     (rig, web)
 }
 
-/// A crawl after which every page is due soon.
+/// Returns a crawl after which every page is due soon.
 fn crawl(rig: &Rig, web: &HostileWeb) -> Command {
     let mut command = rig.pharos(&["crawl", "--allow-private", "--politeness", "own-site"]);
     for value in web.resolve_args() {
@@ -145,7 +145,7 @@ fn crawl(rig: &Rig, web: &HostileWeb) -> Command {
     command
 }
 
-/// Waits until everything is due, and goes on without being told of a seed.
+/// Waits until everything is due, and crawls again without seeds.
 fn come_back(rig: &Rig, web: &HostileWeb) {
     std::thread::sleep(REFRESH);
     succeed(&mut crawl(rig, web));
@@ -156,7 +156,7 @@ fn page_of(web: &HostileWeb, host: &str, path: &str) -> String {
     format!("{}{path}", home.trim_end_matches('/'))
 }
 
-/// How often a page was asked for, by the server's own log.
+/// Returns the number of requests of a page, from the server's log.
 fn asked(web: &HostileWeb, host: &str, path: &str) -> usize {
     web.requests().iter().filter(|request| &*request.host == host && &*request.path == path).count()
 }
@@ -165,7 +165,7 @@ fn story(rig: &Rig, url: &str) -> Value {
     serde_json::from_str(&succeed(&mut rig.pharos(&["--json", "page", url]))).unwrap()
 }
 
-/// What the library has of each version, newest first.
+/// Returns the state of each stored version, newest first.
 fn kept(story: &Value) -> Vec<String> {
     let word = |kept: &Value| match kept {
         Value::Object(fields) => fields.keys().next().unwrap().clone(),
@@ -180,7 +180,7 @@ fn statuses_of_revisits(rig: &Rig, url: &str) -> Vec<u16> {
     records.filter_map(|stored| status(stored.record.content)).collect()
 }
 
-/// The text of all WARC files.
+/// Returns the text of all WARC files.
 fn raw_library(rig: &Rig) -> String {
     let mut bytes = Vec::new();
     for file in std::fs::read_dir(rig.data().join("library")).unwrap() {
@@ -192,7 +192,7 @@ fn raw_library(rig: &Rig) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Is the page among the results of a query, with everything stored so far in the index?
+/// Returns `true` if the page is among the results of a query after indexing everything stored so far.
 fn is_found(rig: &Rig, query: &str, url: &str) -> bool {
     succeed(&mut rig.pharos(&["index", "build"]));
     let output = rig.pharos(&["--json", "search", "--all", query]).output().unwrap();

@@ -1,4 +1,4 @@
-//! What scripts, choices and keys add to the search page, in a real browser; and who is kept out by any of its pages.
+//! Scripts, filters and keyboard use of the search page in a real browser, and the accessibility of all pages.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -17,11 +17,11 @@ use common::{Running, encode, get, pharos, succeed};
 use rig::{Browser, Demo, Site, count, language, stays, until};
 use thirtyfour::prelude::*;
 
-/// Types, without pressing Enter, until something is suggested that contains `wanted`; gives all that is.
+/// Types without pressing Enter until a suggestion contains `wanted`; returns all suggestions.
 fn type_in(browser: &Browser, text: &str, wanted: &str) -> Vec<String> {
     let input = browser.find(".box input[name=q]");
     let mut offered = Vec::new();
-    // What there is to suggest is gathered while people search already.
+    // Suggestions are collected while the engine already answers queries.
     until("something is suggested", || {
         browser.run(input.clear());
         browser.run(input.send_keys(text));
@@ -36,7 +36,7 @@ fn value(browser: &Browser) -> String {
     browser.property(".box input[name=q]", "value")
 }
 
-/// A visit of its own asks: visits are told apart by what they come with.
+/// Queries as a separate visit; visits are distinguished by their request headers.
 fn ask_as(demo: &Demo, agent: &str, query: &str) {
     let mut stream = std::net::TcpStream::connect(demo.address()).unwrap();
     let request = format!(
@@ -47,7 +47,7 @@ fn ask_as(demo: &Demo, agent: &str, query: &str) {
     stream.read_to_end(&mut Vec::new()).unwrap();
 }
 
-/// The queries that were asked, with how they came about.
+/// Returns the logged queries with their sources.
 fn sources(demo: &Demo) -> Vec<(String, String)> {
     let text = |record: &serde_json::Value, name: &str| record[name].as_str().unwrap_or_default().to_string();
     demo.logged("queries-").iter().map(|record| (text(record, "query"), text(record, "source"))).collect()
@@ -62,7 +62,7 @@ fn suggestions_are_chosen_by_mouse_by_keys_and_by_pinyin() {
     let offered = type_in(&browser, "lighth", "lighth");
     assert!(offered.iter().all(|text| text.to_lowercase().contains("lighth")), "{offered:?}");
 
-    // Down to the first, round to what was typed, and back to the first.
+    // Down to the first suggestion, around to the typed text, and back to the first.
     let input = browser.find(".box input[name=q]");
     browser.run(input.send_keys(Key::Down));
     assert_eq!(value(&browser), offered[0]);
@@ -91,7 +91,7 @@ fn suggestions_are_chosen_by_mouse_by_keys_and_by_pinyin() {
         browser.url().contains("from=suggested") && value(&browser).contains("灯塔")
     });
     assert!(count(&browser.text(".bar span")) > 0);
-    until("the log tells how they came about", || {
+    until("the log records their sources", || {
         let sources = sources(&demo);
         [&offered[0], &wanted].iter().all(|query| sources.contains(&((*query).clone(), "suggested".into())))
     });
@@ -105,7 +105,7 @@ fn filters_narrow_results_with_scripts_and_without() {
     for has_scripts in [true, false] {
         let browser = if has_scripts { Browser::start("en-US") } else { Browser::without_scripts("en-US") };
         browser.open(&demo.url("/search?q=lighthouse"));
-        // Ports are not part of what is chosen.
+        // Ports are not part of the filter.
         let host = |site: String| site.split(':').next().unwrap().to_string();
         let sites = || browser.texts(".hits .site").into_iter().map(host).collect::<Vec<_>>();
         let all = count(&browser.text(".bar span"));
@@ -126,7 +126,7 @@ fn filters_narrow_results_with_scripts_and_without() {
         assert_eq!(browser.text(".filters .set"), site.trim());
         assert_eq!(browser.attribute(".box input", "value"), "lighthouse", "the box holds what was typed");
 
-        // The next page, the newest first, and without the filter again.
+        // Next page, newest first, and without the filter again.
         if !browser.all(".paging [rel=next]").is_empty() {
             browser.click(".paging [rel=next]");
             until("page 2 is shown", || browser.url().contains("page=2"));
@@ -180,7 +180,7 @@ fn colours_are_chosen_and_remembered_on_every_page() {
 
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
-fn everything_is_within_reach_of_keys() {
+fn everything_is_reachable_by_keyboard() {
     let demo = Demo::start();
     let browser = Browser::start("en-US");
     browser.open(&demo.url("/search?q=lighthouse"));
@@ -205,8 +205,8 @@ fn everything_is_within_reach_of_keys() {
     until("page 1 is shown", || !browser.url().contains("page=2"));
 
     browser.press("?");
-    until("the keys are told", || browser.text("dialog").contains("next result"));
-    assert_eq!(browser.accessibility(), Vec::<String>::new(), "the dialog keeps nobody out");
+    until("the shortcuts are shown", || browser.text("dialog").contains("next result"));
+    assert_eq!(browser.accessibility(), Vec::<String>::new(), "the dialog is accessible");
     browser.press("n");
     stays("a dialog is in front", || !browser.url().contains("page=2"));
     browser.run(browser.find("dialog").send_keys(Key::Escape));
@@ -215,11 +215,11 @@ fn everything_is_within_reach_of_keys() {
     browser.press("jj");
     browser.press("o");
     until("the result is open", || browser.url() == link);
-    until("the click is told", || {
+    until("the click is logged", || {
         demo.clicks().iter().any(|click| click["rank"] == 2 && click["url"] == link)
     });
 
-    // Who does not want them turns them off.
+    // Users can switch the shortcuts off.
     browser.open(&demo.url("/help"));
     browser.click("#keys p a");
     until("they are off", || browser.text("#keys p a") == "Turn keys on");
@@ -229,10 +229,10 @@ fn everything_is_within_reach_of_keys() {
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 
-/// Clicks are told by scripts alone, and an impression says whether they are.
+/// Only scripts report clicks, and an impression records whether they do.
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
-fn what_is_shown_says_whether_clicks_are_told() {
+fn impressions_record_whether_clicks_are_reported() {
     let demo = Demo::start();
     let shown = |kind: &str| demo.logged("impressions-").into_iter().filter(|i| i["kind"] == kind).count();
     let browser = Browser::without_scripts("en-US");
@@ -246,7 +246,7 @@ fn what_is_shown_says_whether_clicks_are_told() {
 
     let browser = Browser::start("en-US");
     browser.open(&demo.url("/search?q=lighthouse"));
-    until("it is told that it was seen", || shown("seen") == 1);
+    until("the impression is logged as seen", || shown("seen") == 1);
     let seen = demo.logged("impressions-").into_iter().find(|i| i["kind"] == "seen").unwrap();
     let ids: Vec<_> = demo.logged("impressions-").into_iter().filter(|i| i["kind"] == "results").collect();
     assert!(ids.iter().any(|shown| shown["id"] == seen["id"] && shown["id"] != ids[0]["id"]), "{seen}");
@@ -254,7 +254,7 @@ fn what_is_shown_says_whether_clicks_are_told() {
 
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
-fn what_many_ask_is_a_page_of_its_own() {
+fn hot_queries_have_a_page() {
     let demo = Demo::start();
     let browser = Browser::start("en-US");
     browser.open(&demo.url("/hot"));
@@ -276,7 +276,7 @@ fn what_many_ask_is_a_page_of_its_own() {
 
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
-fn webmasters_learn_whether_a_page_is_known_and_submit_it() {
+fn webmasters_look_up_and_submit_a_page() {
     let demo = Demo::start();
     let browser = Browser::without_scripts("en-US");
     browser.open(&demo.url("/search?q=lighthouse"));
@@ -304,7 +304,7 @@ fn webmasters_learn_whether_a_page_is_known_and_submit_it() {
     assert!(!browser.text("main").contains("Thank you"));
 }
 
-/// Reflected: whatever stands in an address is text. Stored: whatever a page says is text.
+/// Reflected input in addresses and stored content of pages appear as text, never as markup.
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
 fn nothing_from_outside_becomes_markup() {
@@ -374,10 +374,10 @@ fn nothing_from_outside_becomes_markup() {
     assert_eq!(status, 200);
 }
 
-/// Every page, by day and by night, on a desk and on a telephone.
+/// Every page, in light and dark mode, on a desktop and on a phone.
 #[test]
 #[ignore = "needs Chromium and axe-core: ./check installs them"]
-fn no_page_keeps_anybody_out() {
+fn every_page_is_accessible() {
     let demo = Demo::start();
     for lang in ["en-US", "zh-CN"] {
         let browser = Browser::start(lang);
@@ -428,7 +428,7 @@ fn no_page_keeps_anybody_out() {
     }
 }
 
-/// The pictures of the documentation, each by day and by night, on a desk and on a telephone:
+/// Screenshots for the documentation, in light and dark mode, on a desktop and on a phone:
 /// `PHAROS_SCREENSHOTS=docs/screens` writes them there.
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
@@ -436,7 +436,7 @@ fn screenshots() {
     let demo = Demo::start();
     let temporary = tempfile::tempdir().unwrap();
     let dir = std::env::var_os("PHAROS_SCREENSHOTS").map_or(temporary.path().to_path_buf(), PathBuf::from);
-    // Tests run in their crate's directory, people in the root.
+    // Tests run in the directory of their crate, users in the root.
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(dir);
     std::fs::create_dir_all(&dir).unwrap();
     for visitor in 0..5 {

@@ -1,4 +1,4 @@
-//! What strangers may do to the web server, and what not: the real binary over raw sockets.
+//! Robustness of the web server against hostile clients: the real binary over raw sockets.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -11,15 +11,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Desk, Running, get, succeed};
+use common::{Running, TestFolder, get, succeed};
 
-/// Long enough for a busy machine; nobody waits for it unless something is broken.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Long enough for a busy machine; reached only if something is broken.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// More than any head or body of an honest client.
-const TOO_MUCH: usize = 4 << 20;
+/// Larger than any head or body of a legitimate client.
+const OVERSIZED: usize = 4 << 20;
 
-/// One page, as another engine describes it.
+/// One page in SOIF format.
 const PAGE: &str = "@FILE{http://example.org/tower\nTitle{16}:\tThe old windmill\n\
                     Full-Text{33}:\tIts sails turn\nin the west wind.\n\n}\n";
 
@@ -54,21 +54,21 @@ fn no_path_leads_to_files() {
     for path in paths {
         let answer = server.get(path);
         assert!(matches!(answer.status, Some(400 | 404)), "{path:?}: {answer}");
-        server.tells_nothing(path, &answer);
+        server.leaks_nothing(path, &answer);
     }
-    // Addresses of files in a parameter are no better.
+    // File addresses in a parameter are rejected as well.
     for path in
         ["/clean?url=file:///etc/passwd", "/snapshot?url=file:///etc/passwd", "/api/v1/page?url=/etc/passwd"]
     {
         let answer = server.get(path);
         assert!(answer.status.is_some_and(|status| status < 500), "{path}: {answer}");
-        server.tells_nothing(path, &answer);
+        server.leaks_nothing(path, &answer);
     }
     server.is_well();
 }
 
 #[test]
-fn nobody_writes_into_our_headers() {
+fn clients_cannot_inject_headers() {
     let server = Server::start(&[]);
     let attempts = [
         "%0d%0aX-Injected:%20yes",
@@ -110,7 +110,7 @@ fn nobody_writes_into_our_headers() {
             }
             assert!(
                 answer.headers().iter().any(|(name, _)| name == "x-content-type-options"),
-                "{path}: the head was cut short: {answer}"
+                "{path}: the head was truncated: {answer}"
             );
         }
     }
@@ -120,15 +120,15 @@ fn nobody_writes_into_our_headers() {
 #[test]
 fn heads_have_a_limit() {
     let server = Server::start(&[("HEAD_LIMIT", "16KB")]);
-    let much = "x".repeat(TOO_MUCH);
-    let many: String = (0..TOO_MUCH / 16).map(|n| format!("X-{n}: {n}\r\n")).collect();
+    let much = "x".repeat(OVERSIZED);
+    let many: String = (0..OVERSIZED / 16).map(|n| format!("X-{n}: {n}\r\n")).collect();
     let heads = [
         format!("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Long: {much}\r\n\r\n"),
         format!("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{many}\r\n"),
         format!("GET /search?q={much} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"),
-        // Just over the limit, so that all of it may have been read before it is refused.
+        // Just over the limit, so that all of it may have been read before it is rejected.
         format!("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Long: {}\r\n\r\n", "x".repeat(17 << 10)),
-        // Never an end.
+        // An endless head.
         much,
     ];
     for (number, head) in heads.iter().enumerate() {
@@ -148,15 +148,15 @@ fn heads_have_a_limit() {
 #[test]
 fn bodies_have_a_limit() {
     let server = Server::start(&[]);
-    let body = vec![b'x'; TOO_MUCH];
+    let body = vec![b'x'; OVERSIZED];
     for path in ["/api/v1/click", "/search", "/"] {
         let head = format!("POST {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n");
-        let sized = format!("{head}Content-Length: {TOO_MUCH}\r\n\r\n");
-        // Asked first whether it may come, as curl does.
-        let announced = format!("{head}Content-Length: {TOO_MUCH}\r\nExpect: 100-continue\r\n\r\n");
+        let sized = format!("{head}Content-Length: {OVERSIZED}\r\n\r\n");
+        // With `Expect: 100-continue`, as curl does.
+        let announced = format!("{head}Content-Length: {OVERSIZED}\r\nExpect: 100-continue\r\n\r\n");
         assert_eq!(server.ask(announced.as_bytes()).status, Some(413), "{path}");
         let answer = server.ask(&[sized.as_bytes(), &body].concat());
-        // Whoever still sends when the answer comes may not get to see it.
+        // A client that is still sending may not receive the response.
         assert!(matches!(answer.status, None | Some(413)), "{path}: {answer}");
 
         let chunk = [format!("{:x}\r\n", body.len()).as_bytes(), &body, b"\r\n0\r\n\r\n"].concat();
@@ -168,13 +168,13 @@ fn bodies_have_a_limit() {
 }
 
 #[test]
-fn who_sends_a_byte_now_and_then_is_cut_off_and_others_are_served() {
+fn slow_senders_are_disconnected_and_others_are_served() {
     let server = Server::start(&[("HEAD_TIMEOUT", "1s"), ("IDLE_TIMEOUT", "60s")]);
     let mut slow: Vec<TcpStream> = (0..20).map(|_| server.connect()).collect();
     for stream in &mut slow {
         stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ").unwrap();
     }
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !slow.is_empty() {
         assert!(Instant::now() < deadline, "{} slow clients are still listened to", slow.len());
         server.is_well();
@@ -184,7 +184,7 @@ fn who_sends_a_byte_now_and_then_is_cut_off_and_others_are_served() {
 }
 
 #[test]
-fn who_says_nothing_is_let_go() {
+fn silent_connections_are_closed() {
     let server = Server::start(&[("HEAD_TIMEOUT", "1s"), ("IDLE_TIMEOUT", "1s")]);
     let mut silent = server.connect();
     let mut served = server.connect();
@@ -192,14 +192,14 @@ fn who_says_nothing_is_let_go() {
     let mut all = String::new();
     served.read_to_string(&mut all).expect("an answer, and the end");
     assert!(all.starts_with("HTTP/1.1 200 ") && all.ends_with("ok\n"), "{all}");
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !has_ended(&mut silent) {
         assert!(Instant::now() < deadline, "it is still listened to");
     }
 }
 
 #[test]
-fn a_connection_serves_as_long_as_something_is_asked() {
+fn a_connection_stays_open_while_requests_arrive() {
     let server = Server::start(&[("HEAD_TIMEOUT", "2s"), ("IDLE_TIMEOUT", "2s")]);
     let mut stream = server.connect();
     for _ in 0..8 {
@@ -216,7 +216,7 @@ fn a_connection_serves_as_long_as_something_is_asked() {
 }
 
 #[test]
-fn idle_connections_keep_nobody_out() {
+fn idle_connections_do_not_block_new_ones() {
     let server = Server::start(&[]);
     let idle: Vec<TcpStream> = (0..400).map(|_| server.connect()).collect();
     for _ in 0..20 {
@@ -224,7 +224,7 @@ fn idle_connections_keep_nobody_out() {
     }
     drop(idle);
 
-    // Where they have taken every place there is, their time runs out.
+    // If slow clients occupy every connection, their timeout ends them.
     let server = Server::start(&[("CONNECTIONS", "40"), ("HEAD_TIMEOUT", "1s"), ("IDLE_TIMEOUT", "1s")]);
     let idle: Vec<TcpStream> = (0..60).map(|_| server.connect()).collect();
     server.is_well();
@@ -232,10 +232,10 @@ fn idle_connections_keep_nobody_out() {
 }
 
 #[test]
-fn what_is_no_request_breaks_nothing() {
-    // Some of it is no whole head, and waits for more.
+fn invalid_requests_do_no_harm() {
+    // Some inputs are incomplete heads, which wait for more bytes.
     let server = Server::start(&[("HEAD_TIMEOUT", "1s"), ("IDLE_TIMEOUT", "1s")]);
-    // The first bytes of a TLS handshake: a browser that was told https.
+    // The first bytes of a TLS handshake, from a browser that used https.
     let tls = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\xd1\x91\x07\x1f\x00\x13\x02\x13\x03".repeat(20);
     let noise: Vec<u8> = (0..10_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let refused: [&[u8]; 17] = [
@@ -265,7 +265,7 @@ fn what_is_no_request_breaks_nothing() {
             String::from_utf8_lossy(&bytes[..bytes.len().min(80)])
         );
     }
-    // Odd, but it may be answered.
+    // Unusual, but may be answered.
     let odd: [&[u8]; 6] = [
         b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n",
         b"GET / HTTP/1.0\r\n\r\n",
@@ -282,7 +282,7 @@ fn what_is_no_request_breaks_nothing() {
             String::from_utf8_lossy(bytes)
         );
     }
-    // Two lengths: what stands behind the first is no second request.
+    // Two lengths: the bytes after the first body are not a second request.
     let smuggled = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
     let length = smuggled.len();
     let two = format!(
@@ -294,16 +294,16 @@ fn what_is_no_request_breaks_nothing() {
 }
 
 #[test]
-fn http_2_is_spoken_in_the_clear() {
+fn http_2_works_without_tls() {
     let server = Server::start(&[]);
     let mut stream = server.connect();
-    // The preface, and settings that change nothing (RFC 9113 §3.4, §6.5).
+    // The preface and empty settings (RFC 9113 §3.4, §6.5).
     stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00").unwrap();
     let mut frame = [0; 9];
     stream.read_exact(&mut frame).unwrap();
     assert_eq!(frame[3], 4, "the first frame is settings: {frame:?}");
 
-    // A whole request, where there is a curl that can.
+    // A whole request, if curl supports HTTP/2.
     let has_http_2 = Command::new("curl").arg("--version").output();
     if !has_http_2.is_ok_and(|version| String::from_utf8_lossy(&version.stdout).contains("HTTP2")) {
         return;
@@ -320,7 +320,7 @@ fn http_2_is_spoken_in_the_clear() {
 }
 
 #[test]
-fn a_signal_ends_it_while_requests_run() {
+fn a_signal_ends_it_during_requests() {
     for signal in ["TERM", "INT"] {
         let mut server = Server::start(&[]);
         let idle = server.connect();
@@ -338,7 +338,7 @@ fn a_signal_ends_it_while_requests_run() {
                         ) else {
                             break;
                         };
-                        // What was begun is finished.
+                        // Started responses are completed.
                         assert!(answer.status.is_none() || answer.text.contains("</html>"), "{answer}");
                     }
                 });
@@ -349,22 +349,22 @@ fn a_signal_ends_it_while_requests_run() {
             is_over.store(true, Ordering::Relaxed);
             status
         });
-        assert!(status.is_some_and(|status| status.success()), "{signal}: {status:?} after {PATIENCE:?}");
+        assert!(status.is_some_and(|status| status.success()), "{signal}: {status:?} after {TIMEOUT:?}");
         drop((idle, half));
     }
 }
 
-/// `pharos serve` over one page.
+/// `pharos serve` with one page.
 struct Server {
     address: String,
     running: Running,
-    desk: Desk,
+    desk: TestFolder,
 }
 
 impl Server {
-    /// With settings of `[web]`.
+    /// Starts the server with settings of `[web]`.
     fn start(settings: &[(&str, &str)]) -> Self {
-        let desk = Desk::new();
+        let desk = TestFolder::new();
         desk.file("page.soif", PAGE);
         succeed(&mut desk.on("data", &["-q", "import", "page.soif"]));
         let mut command = desk.on("data", &["serve", "--listen", "127.0.0.1:0"]);
@@ -378,8 +378,8 @@ impl Server {
 
     fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+        stream.set_write_timeout(Some(TIMEOUT)).unwrap();
         stream
     }
 
@@ -388,32 +388,32 @@ impl Server {
         exchange(&self.address, bytes).unwrap_or_else(|error| panic!("it cannot be reached: {error}"))
     }
 
-    /// The path goes out as it is, whatever is in it.
+    /// Sends the path unchanged.
     #[track_caller]
     fn get(&self, path: &str) -> Answer {
         self.ask(format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").as_bytes())
     }
 
-    /// It still answers others.
+    /// Checks that the server still answers other clients.
     #[track_caller]
     fn is_well(&self) {
         let (status, page) = get(&self.address, "/search?q=sails");
         assert!(status == 200 && page.contains("example.org"), "{status}: {page}");
     }
 
-    /// Nothing of this machine's files is in an answer.
+    /// Checks that a response contains nothing from files of this machine.
     #[track_caller]
-    fn tells_nothing(&self, path: &str, answer: &Answer) {
+    fn leaks_nothing(&self, path: &str, answer: &Answer) {
         let folder = self.desk.path("data");
         let secrets = ["root:", "/bin/", "[package]", "[web]", folder.to_str().unwrap()];
         for secret in secrets {
-            assert!(!answer.text.contains(secret), "{path:?} tells {secret:?}: {answer}");
+            assert!(!answer.text.contains(secret), "{path:?} leaks {secret:?}: {answer}");
         }
     }
 
-    /// How it ended, if it did in time.
+    /// Returns the exit status, if the server exited in time.
     fn end(&mut self) -> Option<ExitStatus> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while Instant::now() < deadline {
             if let Some(status) = self.running.0.try_wait().unwrap() {
                 return Some(status);
@@ -424,18 +424,18 @@ impl Server {
     }
 }
 
-/// What came back until the end of the connection.
+/// Everything received until the connection closed.
 struct Answer {
-    /// None where it was closed without a word.
+    /// `None` if it was closed without a response.
     status: Option<u16>,
     text: String,
 }
 
 impl Answer {
-    /// Names in lower case.
+    /// Returns the headers, with names in lower case.
     fn headers(&self) -> Vec<(String, &str)> {
         let head = self.text.split("\r\n\r\n").next().unwrap_or_default();
-        // A bare line feed ends a line for many a client.
+        // Many clients accept a bare line feed as the end of a line.
         let lines = head.split(['\r', '\n']).skip(1).filter_map(|line| line.split_once(':'));
         lines.map(|(name, value)| (name.trim().to_lowercase(), value.trim())).collect()
     }
@@ -448,18 +448,18 @@ impl std::fmt::Display for Answer {
     }
 }
 
-/// Sends bytes, and reads until the server closes. Who refuses early may close while we still send.
+/// Sends bytes and reads until the server closes. A server that rejects early may close while the client still sends.
 fn exchange(address: &str, bytes: &[u8]) -> std::io::Result<Answer> {
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     let sent = stream.write_all(bytes);
     let mut answer = Vec::new();
     if let Err(error) = stream.read_to_end(&mut answer) {
-        assert!(!is_timeout(&error), "no end after {PATIENCE:?}: {:?}", String::from_utf8_lossy(&answer));
+        assert!(!is_timeout(&error), "no end after {TIMEOUT:?}: {:?}", String::from_utf8_lossy(&answer));
     }
     if let Err(error) = sent {
-        assert!(!is_timeout(&error), "nobody reads for {PATIENCE:?}");
+        assert!(!is_timeout(&error), "the server did not read for {TIMEOUT:?}");
     }
     let text = String::from_utf8_lossy(&answer).into_owned();
     let status = text.strip_prefix("HTTP/1.").and_then(|rest| rest.get(2..5)?.parse().ok());
@@ -471,7 +471,7 @@ fn is_timeout(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
-/// Has the server closed this connection? Looks for a moment.
+/// Returns `true` if the server has closed this connection, after waiting briefly.
 fn has_ended(stream: &mut TcpStream) -> bool {
     stream.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
     loop {

@@ -1,4 +1,4 @@
-//! No cut hides a page: hard cases of words through the real binary, from pages to results.
+//! Hard cases of segmentation through the real binary, from pages to results: no segmentation hides a page.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -6,7 +6,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{Desk, Running, encode, fail, get, succeed};
+use common::{Running, TestFolder, encode, fail, get, succeed};
 use serde_json::{Value, json};
 
 /// A page of `words/pairs.txt`.
@@ -34,7 +34,7 @@ fn pages() -> Vec<Page> {
     pages
 }
 
-/// `\u{301}` is what it stands for.
+/// Replaces escapes such as `\u{301}`.
 fn unescape(line: &str) -> String {
     let mut parts = line.split("\\u{");
     let mut out = parts.next().unwrap().to_string();
@@ -46,7 +46,7 @@ fn unescape(line: &str) -> String {
     out
 }
 
-fn serve(desk: &Desk) -> (Running, String) {
+fn serve(desk: &TestFolder) -> (Running, String) {
     let mut serving = Running::start(&mut desk.on("data", &["serve", "--listen", "127.0.0.1:0"]));
     let address = serving.address();
     (serving, address)
@@ -61,7 +61,7 @@ fn finds(address: &str, query: &str) -> Vec<String> {
 
 #[test]
 fn every_hard_case_is_found() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let pages = pages();
     let feed: String = pages
         .iter()
@@ -84,7 +84,7 @@ fn every_hard_case_is_found() {
         .collect();
     assert!(missed.is_empty(), "{} of {} are not found: {missed:#?}", missed.len(), pairs.len());
 
-    // The net is no sieve without wires: what is not there is not found.
+    // Words that do not occur are not found.
     for absent in
         ["\"生命研究\"", "\"引擎搜索\"", "缺席", "\"run lighthouse\"", "D++", "\"三千里\"", "rtx-4091"]
     {
@@ -98,8 +98,8 @@ fn understood(address: &str, query: &str) -> String {
 }
 
 #[test]
-fn words_of_ones_own_help_at_once_and_hide_nothing() {
-    let desk = Desk::new();
+fn user_words_take_effect_immediately_and_hide_nothing() {
+    let desk = TestFolder::new();
     let pages = [
         ("http://a.example/1", "爱心社的活动", "爱心社每周三在灯塔图书馆门口集合。"),
         ("http://a.example/2", "别的社", "爱心是好的，合作社也是好的，图书馆旁边有一座灯塔。"),
@@ -125,10 +125,10 @@ fn words_of_ones_own_help_at_once_and_hide_nothing() {
         .collect();
     assert_eq!(kinds, [("灯塔图书馆", "extension", false), ("爱心社", "base", false)]);
 
-    // The server that runs reads the file by itself, within a second or so.
-    let patience = Instant::now();
+    // The running server reloads the file within about a second.
+    let start = Instant::now();
     while understood(&address, "爱心社活动") != "爱心社 活动" {
-        assert!(patience.elapsed() < Duration::from_secs(30), "{}", understood(&address, "爱心社活动"));
+        assert!(start.elapsed() < Duration::from_secs(30), "{}", understood(&address, "爱心社活动"));
         std::thread::sleep(Duration::from_millis(100));
     }
     let check = |address: &str| {
@@ -143,7 +143,7 @@ fn words_of_ones_own_help_at_once_and_hide_nothing() {
     };
     check(&address);
 
-    // A new generation is cut with them; what comes to the open one later is found as well.
+    // A new generation is segmented with them; pages added to the open generation later are found as well.
     succeed(&mut desk.on("data", &["index", "build"]));
     let listed = desk.json("data", &["words", "list"]);
     assert!(listed.as_array().unwrap().iter().all(|w| w["indexed"] == true), "{listed}");
@@ -167,7 +167,7 @@ fn words_of_ones_own_help_at_once_and_hide_nothing() {
 
 #[test]
 fn new_words_are_found_in_pages_and_queries() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let befores = ["参观", "介绍", "建设", "新的", "关于", "喜欢", "我们", "访问"];
     let afters = ["开放", "说明", "历史", "怎么走", "门票", "照片", "在哪里", "欢迎您"];
     let others =
@@ -208,7 +208,7 @@ fn new_words_are_found_in_pages_and_queries() {
 
 #[test]
 fn methods_are_shown_trained_and_measured() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     desk.file("text", "学历史知识\n走进搜索引擎。Node.js 很好\n");
     let cut = |arguments: &[&str]| succeed(&mut desk.on("data", &[&["segment", "text"], arguments].concat()));
     assert_eq!(cut(&["--mode", "forward"]).lines().next(), Some("学历  史  知识"));

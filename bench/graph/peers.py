@@ -1,7 +1,7 @@
-"""PageRank by libraries of Python, on the files that bench-graph writes: peers.py PEER DIRECTORY ROUNDS.
+"""Run PageRank of a Python library on the files of bench-graph: peers.py PEER DIRECTORY ROUNDS.
 
-Prints rounds, seconds, seconds of processor time, and the highest memory in megabytes; writes PEER.f64.
-Wants numpy and scipy, or networkit: python3 -m venv DIR && DIR/bin/pip install scipy networkit
+Prints rounds, seconds, processor seconds and peak memory in megabytes; writes PEER.f64.
+Requires numpy and scipy, or networkit: python3 -m venv DIR && DIR/bin/pip install scipy networkit
 """
 
 import sys
@@ -18,9 +18,9 @@ def measured(work):
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
         pass
-    began, began_processor = time.perf_counter(), time.process_time()
+    start, processor_start = time.perf_counter(), time.process_time()
     value = work()
-    seconds, processor = time.perf_counter() - began, time.process_time() - began_processor
+    seconds, processor = time.perf_counter() - start, time.process_time() - processor_start
     status = Path("/proc/self/status").read_text()
     peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:"))
     return value, f"{seconds} {processor} {peak * 1024 / 1e6}"
@@ -32,7 +32,7 @@ def with_scipy(starts, sources, degrees, rounds):
     pages = len(degrees)
     dangling = degrees == 0
     weights = 1.0 / np.maximum(degrees, 1)
-    # Indices of 32 bits, as long as there are fewer than 2³¹ links.
+    # 32-bit indices for fewer than 2³¹ links.
     width = np.int32 if len(sources) < 2**31 else np.int64
     matrix = csr_matrix(
         (weights[sources], sources.astype(width), starts.astype(width)), shape=(pages, pages), copy=False
@@ -42,12 +42,12 @@ def with_scipy(starts, sources, degrees, rounds):
     def work():
         ranks = np.full(pages, 1.0 / pages)
         for _ in range(rounds):
-            jumping = (1.0 - DAMPING) + DAMPING * ranks[dangling].sum()
-            after = matrix @ ranks
-            after *= DAMPING
-            after += jumping / pages
-            change = np.abs(after - ranks).sum()
-            ranks = after
+            teleport = (1.0 - DAMPING) + DAMPING * ranks[dangling].sum()
+            next_ranks = matrix @ ranks
+            next_ranks *= DAMPING
+            next_ranks += teleport / pages
+            change = np.abs(next_ranks - ranks).sum()
+            ranks = next_ranks
         assert np.isfinite(change)
         return ranks
 

@@ -52,7 +52,12 @@ fuzz_target!(|bytes: &[u8]| {
     let explanation = pharos_html::explain(&url, content_type, body, RuleSet::pharos());
     assert_eq!(explanation.page_type, page.page_type);
     for line in explanation.lines.iter().filter(|line| line.kind == BlockKind::Body) {
-        assert!(page.text.contains(&line.text), "{:?} is body text, but missing in {:?}", line.text, page.text);
+        assert!(
+            page.text.contains(&line.text),
+            "{:?} is body text, but missing in {:?}",
+            line.text,
+            page.text
+        );
     }
     let _ = pharos_html::explain(&url, content_type, body, RuleSet::thesis());
     let _ = pharos_html::text_blocks(&url, content_type, body);

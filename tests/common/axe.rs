@@ -1,4 +1,4 @@
-//! What keeps people who cannot see, hear or point from using a page: axe-core, run inside the page itself.
+//! Accessibility checks with axe-core, run inside the page.
 
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "tests")]
 
@@ -9,17 +9,18 @@ use serde::Deserialize;
 
 use crate::rig::Browser;
 
-/// Where `./check` puts the packages of its step `pages`.
+/// Directory of the packages that the step `pages` of `./check` installs.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/node/node_modules/axe-core/axe.min.js");
 
-/// Frames are left out: what stands in them is other people's pages. `done` is what WebDriver waits for.
+/// Frames are skipped: they contain pages of other sites. WebDriver waits for `done`.
 const RUN: &str = "
     const done = arguments[arguments.length - 1];
     axe.run(document, { iframes: false, resultTypes: ['violations'] }).then(
         (found) => done({ violations: found.violations }),
         (error) => done({ failed: String(error) }));";
 
-/// All of it at once: the page's own policy forbids scripts from elsewhere, not what its driver runs.
+/// Injected as a whole: the content security policy of the page forbids external scripts, but not scripts of the
+/// driver.
 static SCRIPT: LazyLock<String> = LazyLock::new(|| {
     let axe = std::fs::read_to_string(Path::new(FILE)).unwrap_or_else(|error| {
         panic!("cannot read {FILE} ({error}): ./check installs it in its step `pages`")
@@ -34,7 +35,7 @@ struct Report {
     failed: Option<String>,
 }
 
-/// A rule that does not hold, and where.
+/// A violated rule and its elements.
 #[derive(Deserialize)]
 struct Violation {
     id: String,
@@ -52,7 +53,7 @@ struct Node {
 }
 
 impl Browser {
-    /// What is seriously wrong with the open page, one line for each element: the rule, the element and why.
+    /// Returns the serious violations of the open page, one line per element: rule, element and reason.
     #[track_caller]
     pub fn accessibility(&self) -> Vec<String> {
         let answer = self.run(self.driver.execute_async(SCRIPT.as_str(), Vec::new()));

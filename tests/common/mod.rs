@@ -1,6 +1,6 @@
-//! A rig for end-to-end tests: a test web in this process, the real binary beside it, a data directory of its own.
+//! Test rig for end-to-end tests: a test web in this process, the real binary, and a temporary data directory.
 
-#![allow(dead_code, reason = "every test uses its own part of the rig")]
+#![allow(dead_code, reason = "each test uses a part of the rig")]
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "tests")]
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// Whether loops run with their full counts.
+/// Returns `true` if loops run with their full counts.
 pub fn long() -> bool {
     std::env::var_os("PHAROS_LONG").is_some()
 }
@@ -44,14 +44,14 @@ impl Rig {
         self.server.truth()
     }
 
-    /// A command of the binary on this rig's data directory.
+    /// Returns a command of the binary on this rig's data directory.
     pub fn pharos(&self, arguments: &[&str]) -> Command {
         let mut command = pharos();
         command.arg("--data").arg(self.data()).args(arguments);
         command
     }
 
-    /// `crawl` or `up` over the whole test web.
+    /// Returns `crawl` or `up` over the whole test web.
     pub fn crawl(&self, command: &str) -> Command {
         let mut command = self.pharos(&[command, "--allow-private", "--politeness", "own-site"]);
         for resolve in self.server.resolve_args() {
@@ -61,13 +61,13 @@ impl Rig {
         command
     }
 
-    /// Everything in the library.
+    /// Returns all records of the library.
     pub fn records(&self) -> Vec<StoredRecord> {
         let library = DiskLibrary::open_reader(&self.data().join("library")).unwrap();
         library.scan(LibraryPosition::START, None).unwrap().map(|record| record.unwrap()).collect()
     }
 
-    /// How often each page is stored, by URL; robots.txt files do not count.
+    /// Returns how often each page is stored, by URL, without robots.txt files.
     pub fn stored(&self) -> BTreeMap<String, usize> {
         let mut stored = BTreeMap::new();
         for record in self.records() {
@@ -81,7 +81,7 @@ impl Rig {
     }
 }
 
-/// The binary, without settings from the environment.
+/// Returns the binary, without settings from the environment.
 pub fn pharos() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pharos"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PHAROS_")) {
@@ -91,14 +91,14 @@ pub fn pharos() -> Command {
     command
 }
 
-/// Runs to the end and wants success.
+/// Runs a command to its end and asserts success.
 pub fn succeed(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}\n{}", describe(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs to the end and wants exit code 2 with one line on stderr, which is given back.
+/// Runs a command to its end and asserts exit code 2 with one line on stderr, which is returned.
 pub fn fail(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{command:?}\n{}", describe(&output));
@@ -116,7 +116,7 @@ pub fn describe(output: &Output) -> String {
     )
 }
 
-/// A child that is killed when the test ends, however it ends.
+/// A child process that is killed when the test ends.
 pub struct Running(pub Child);
 
 impl Running {
@@ -130,7 +130,7 @@ impl Running {
         assert!(status.success());
     }
 
-    /// Waits for the line on stderr that names the address, and gives that.
+    /// Waits for the line on stderr that contains the address, and returns the address.
     pub fn address(&mut self) -> String {
         use std::io::{BufRead, BufReader};
         let mut stderr = BufReader::new(self.0.stderr.take().unwrap());
@@ -143,7 +143,7 @@ impl Running {
             }
             all.push_str(&line);
         };
-        // What comes later must not fill the pipe.
+        // Later output must not fill the pipe.
         std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
         address
     }
@@ -156,7 +156,7 @@ impl Drop for Running {
     }
 }
 
-/// GETs a URL of the engine itself and gives status and body.
+/// Sends a GET request to the engine and returns status and body.
 pub fn get(address: &str, path: &str) -> (u16, String) {
     use std::io::{Read, Write};
     let mut stream = std::net::TcpStream::connect(address).unwrap();
@@ -183,23 +183,23 @@ fn unchunk(mut body: &str) -> String {
     out
 }
 
-/// A query's characters as a URL carries them.
+/// Percent-encodes a query.
 pub fn encode(text: &str) -> String {
     text.bytes()
         .map(|b| if b.is_ascii_alphanumeric() { char::from(b).to_string() } else { format!("%{b:02X}") })
         .collect()
 }
 
-/// A folder with data directories and files.
-pub struct Desk(TempDir);
+/// A temporary folder with data directories and files.
+pub struct TestFolder(TempDir);
 
-impl Desk {
-    /// An empty one.
+impl TestFolder {
+    /// Creates an empty folder.
     pub fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// A file or directory in it.
+    /// Returns the path of a file or directory in it.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
@@ -212,19 +212,19 @@ impl Desk {
         path
     }
 
-    /// A command on one of the data directories.
+    /// Returns a command on one of the data directories.
     pub fn on(&self, data: &str, arguments: &[&str]) -> Command {
         let mut command = pharos();
         command.current_dir(self.0.path()).args(["--data", data]).args(arguments);
         command
     }
 
-    /// The JSON that a command prints.
+    /// Returns the JSON output of a command.
     pub fn json(&self, data: &str, arguments: &[&str]) -> Value {
         serde_json::from_str(&succeed(self.on(data, arguments).arg("--json"))).unwrap()
     }
 
-    /// The addresses that a query finds.
+    /// Returns the addresses that a query finds.
     pub fn finds(&self, data: &str, query: &str) -> Vec<String> {
         let output = self.on(data, &["--json", "search", "--all", query]).output().unwrap();
         let answer: Value =

@@ -1,4 +1,4 @@
-//! The index on disk: built once, and used again as long as it is what would be built.
+//! Builds the index on disk once, and reuses it if it matches the options.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::pages::{self, Pages};
 
 const THREADS: usize = 2;
 
-/// Builds the index in `dir/index`, unless it is there.
+/// Builds the index in `dir/index`, unless it exists.
 pub fn fill(dir: &Path, count: usize) -> Outcome<()> {
     let stamp = format!("{count} pages, seed {}\n", pages::SEED);
     let (index, graph, stamp_file) = (dir.join("index"), dir.join("graph"), dir.join("stamp"));

@@ -1,17 +1,17 @@
-//! A cache of any policy before a query service that keeps nothing.
+//! A cache with any replacement policy in front of a query service without a cache.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pharos_query::cache::policy::{Policy, PolicyKind};
 use pharos_query::{Answer, CacheUse, QueryError, Request, Search};
 
-/// Whoever answers queries, and tells how much of an answer was known.
+/// A query service that reports whether an answer was cached.
 pub trait Service: Sync {
-    fn ask(&self, query: &str) -> Result<CacheUse, QueryError>;
+    fn query(&self, query: &str) -> Result<CacheUse, QueryError>;
 }
 
 impl Service for Search {
-    fn ask(&self, query: &str) -> Result<CacheUse, QueryError> {
+    fn query(&self, query: &str) -> Result<CacheUse, QueryError> {
         Ok(self.run(&Request::new(query))?.cache)
     }
 }
@@ -28,11 +28,11 @@ impl Front {
 }
 
 impl Service for Front {
-    fn ask(&self, query: &str) -> Result<CacheUse, QueryError> {
+    fn query(&self, query: &str) -> Result<CacheUse, QueryError> {
         let key = query.to_string();
         let known = self.cache.lock().unwrap_or_else(PoisonError::into_inner).get(&key);
         if let Some(known) = known {
-            // Whoever asks gets an answer of his own, as from ours.
+            // Each client gets its own copy of the answer, as from the Pharos cache.
             std::hint::black_box((*known).clone());
             return Ok(CacheUse::Hit);
         }

@@ -1,11 +1,12 @@
-//! A million queries as people ask them of a real index, with a cache of every policy, with ours, and without any.
+//! Result caches on a realistic query stream: each replacement policy, the cache of Pharos, and no cache.
 //!
-//! `cargo run --release -p bench-cache -- [--pages N] [--queries N] [--distinct N] [--entries N] [--threads N] [--dir DIR]`
+//! `cargo run --release -p bench-cache -- [--pages N] [--queries N] [--distinct N] [--entries N] [--threads N] [--dir
+//! DIR]`
 //!
-//! N pages (20,000) of a test web, half Chinese, are one history generation, as in `bench-query`; it stays in DIR for the
-//! next run. Queries (1,000,000, of 20,000 different ones) are drawn by Zipf's law. FIFO, LRU and decaying LFU hold so many
-//! answers (3,000, about as many as ours in its half of `cache.memory`) before a query service that keeps nothing; ours is
-//! the query service as it is. Without a cache only a part is asked.
+//! N pages (20,000) of a test web, half Chinese, form one history generation, as in `bench-query`; it is kept in DIR
+//! for the next run. Queries (1,000,000, of 20,000 distinct ones) follow Zipf's law. FIFO, LRU and decaying LFU hold N
+//! entries (3,000, about as many as Pharos in its half of `cache.memory`) in front of a query service without a cache.
+//! Pharos is measured as shipped. Without a cache only a part of the queries is run.
 
 #[path = "../../query/src/pages.rs"]
 mod pages;
@@ -25,7 +26,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// What is asked for.
+/// Command-line options.
 pub struct Options {
     pages: usize,
     queries: usize,
@@ -46,7 +47,7 @@ fn main() -> Outcome<()> {
     };
     let mut arguments = env::args().skip(1);
     while let Some(name) = arguments.next() {
-        let value = arguments.next().ok_or_else(|| format!("{name} wants a value"))?;
+        let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
         match name.as_str() {
             "--pages" => options.pages = value.parse()?,
             "--queries" => options.queries = value.parse()?,
@@ -54,7 +55,7 @@ fn main() -> Outcome<()> {
             "--entries" => options.entries = value.parse()?,
             "--threads" => options.threads = value.parse()?,
             "--dir" => options.dir = PathBuf::from(value),
-            other => return Err(format!("no option is called {other}").into()),
+            other => return Err(format!("unknown option {other}").into()),
         }
     }
     build::fill(&options.dir, options.pages)?;

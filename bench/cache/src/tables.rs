@@ -1,4 +1,4 @@
-//! What is measured, as tables.
+//! Measurements, printed as tables.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,32 +17,32 @@ use pharos_testweb::QuerySpec;
 use crate::front::{Front, Service};
 use crate::{Options, Outcome, pages};
 
-/// Without a cache, one in so many is asked.
+/// Without a cache, one query in this number is run.
 const SPARSE: usize = 50;
 
-/// Queries that are surely known when the warm rate is measured.
+/// Number of cached queries for the warm rate.
 const WARM: usize = 1_000;
 
-/// Queries that times are measured with.
+/// Number of queries for timing.
 const TIMED: usize = 500;
 
-/// An index, and what it is asked.
+/// An index and the query stream.
 pub struct Bench {
     index: Arc<EmbeddedIndex>,
-    /// The different queries, the most frequent first, and which are asked one after the other.
+    /// Distinct queries, the most frequent first, and the stream as indexes into them.
     texts: Vec<String>,
     asked: Vec<usize>,
     options: Options,
 }
 
-/// What came of asking.
-struct Asked {
+/// Results of running the query stream.
+struct StreamStats {
     queries_per_second: f64,
-    /// By [`CacheUse`].
+    /// Counts by [`CacheUse`].
     uses: [usize; 3],
 }
 
-impl Asked {
+impl StreamStats {
     fn part(&self, of: CacheUse) -> f64 {
         self.uses[of as usize] as f64 / self.uses.iter().sum::<usize>().max(1) as f64
     }
@@ -69,13 +69,13 @@ impl Bench {
         self.search(&config)
     }
 
-    /// Threads that each ask the next query as soon as they have an answer.
-    fn ask(&self, service: &dyn Service, asked: &[usize]) -> Outcome<Asked> {
+    /// Runs the stream on several threads; each thread sends its next query when it has an answer.
+    fn run_stream(&self, service: &dyn Service, asked: &[usize]) -> Outcome<StreamStats> {
         let next = AtomicUsize::new(0);
         let work = || -> Result<[usize; 3], String> {
             let mut uses = [0; 3];
             while let Some(query) = asked.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let of_cache = service.ask(&self.texts[*query]).map_err(|error| error.to_string())?;
+                let of_cache = service.query(&self.texts[*query]).map_err(|error| error.to_string())?;
                 uses[of_cache as usize] += 1;
             }
             Ok(uses)
@@ -91,53 +91,53 @@ impl Bench {
             let of_thread = of_thread.map_err(|_| "a thread panicked")??;
             uses.iter_mut().zip(of_thread).for_each(|(all, some)| *all += some);
         }
-        Ok(Asked { queries_per_second, uses })
+        Ok(StreamStats { queries_per_second, uses })
     }
 
     pub fn print_policies(&self) -> Outcome<()> {
         let Options { entries, threads, .. } = self.options;
         println!(
-            "{} pages, {} queries, {} different, {threads} threads\n",
+            "{} pages, {} queries, {} distinct, {threads} threads\n",
             self.index.snapshot()?.pages()?,
             self.asked.len(),
             self.texts.len()
         );
-        // Brings the files into memory.
-        self.ask(&self.uncached(), &self.asked[..self.asked.len().min(2_000)])?;
-        println!("| cache | hits | partly known | η, measured | 1 − p | queries/s |");
+        // Loads the files into the page cache.
+        self.run_stream(&self.uncached(), &self.asked[..self.asked.len().min(2_000)])?;
+        println!("| cache | hits | partial hits | η, measured | 1 − p | queries/s |");
         println!("|---|---|---|---|---|---|");
         let sparse: Vec<usize> = self.asked.iter().step_by(SPARSE).copied().collect();
-        let without = self.ask(&self.uncached(), &sparse)?;
-        let row = |name: &str, asked: &Asked| {
-            let missed = eta(asked.part(CacheUse::Hit), 0.0);
-            let measured = without.queries_per_second / asked.queries_per_second;
+        let without = self.run_stream(&self.uncached(), &sparse)?;
+        let row = |name: &str, stats: &StreamStats| {
+            let missed = eta(stats.part(CacheUse::Hit), 0.0);
+            let measured = without.queries_per_second / stats.queries_per_second;
             println!(
                 "| {name} | {:.4} | {:.4} | {measured:.4} | {missed:.4} | {:.0} |",
-                asked.part(CacheUse::Hit),
-                asked.part(CacheUse::Partly),
-                asked.queries_per_second
+                stats.part(CacheUse::Hit),
+                stats.part(CacheUse::Partly),
+                stats.queries_per_second
             );
         };
         row("none", &without);
         for kind in PolicyKind::all(DECAY).into_iter().filter(|kind| *kind != PolicyKind::WTinyLfu) {
             let front = Front::new(kind, entries, self.uncached());
-            row(&format!("{}, {entries} answers", kind.name()), &self.ask(&front, &self.asked)?);
+            row(&format!("{}, {entries} entries", kind.name()), &self.run_stream(&front, &self.asked)?);
         }
         let ours = self.search(&Config::default());
-        row(&format!("ours, {}", Config::default().cache.memory), &self.ask(&ours, &self.asked)?);
-        row("ours, the second time", &self.ask(&ours, &self.asked)?);
+        row(&format!("Pharos, {}", Config::default().cache.memory), &self.run_stream(&ours, &self.asked)?);
+        row("Pharos, second run", &self.run_stream(&ours, &self.asked)?);
         Ok(())
     }
 
-    /// Queries that are known, and nothing else.
+    /// Measures cached queries only.
     pub fn print_warm(&self) -> Outcome<()> {
         let search = self.search(&Config::default());
         let known = self.texts.len().min(WARM);
         search.warm(self.texts[..known].iter().map(String::as_str))?;
         let asked: Vec<usize> = self.asked.iter().copied().filter(|query| *query < known).collect();
-        let warm = self.ask(&search, &asked)?;
+        let warm = self.run_stream(&search, &asked)?;
         println!(
-            "\n{:.0} queries/s for {known} queries that are known ({:.4} hits), {} threads",
+            "\n{:.0} queries/s for {known} cached queries ({:.4} hits), {} threads",
             warm.queries_per_second,
             warm.part(CacheUse::Hit),
             self.options.threads
@@ -145,7 +145,7 @@ impl Bench {
         Ok(())
     }
 
-    /// What one query takes, by what is known of it.
+    /// Measures the time of one query by cache state.
     pub fn print_times(&self) -> Outcome<()> {
         let search = self.search(&Config::default());
         let texts = &self.texts[..self.texts.len().min(TIMED)];
@@ -157,25 +157,25 @@ impl Bench {
             }
             Ok((started.elapsed().as_secs_f64() * 1e6 / texts.len().max(1) as f64, searched))
         };
-        println!("\n| one thread, {} queries | µs | of these, searched wholly |", texts.len());
+        println!("\n| one thread, {} queries | µs | complete searches |", texts.len());
         println!("|---|---|---|");
         let row =
             |name: &str, (took, searched): (f64, usize)| println!("| {name} | {took:.0} | {searched} |");
-        row("never asked before", mean(1)?);
-        row("asked before", mean(1)?);
-        row("the second page of results", mean(2)?);
-        row("writing down a query and what was shown for it", (self.write_down(&search, texts)?, 0));
+        row("not cached", mean(1)?);
+        row("cached", mean(1)?);
+        row("second result page", mean(2)?);
+        row("logging a query and its impressions", (self.measure_logging(&search, texts)?, 0));
         let url = PageUrl::parse("http://new.example/")?;
         let page = Document { title: "new".into(), body: "said just now".into(), ..Document::new(url) };
         self.index.apply(vec![Change::Put(Box::new(page))])?;
         self.index.commit(LibraryPosition { file: 1, offset: 1 })?;
-        row("asked before, and latest has changed since", mean(1)?);
+        row("cached, but latest has changed", mean(1)?);
         Ok(())
     }
 
-    /// What it costs whoever answers to have a query and its ten results written down, in µs; disk and compression are the
-    /// log's own thread, on the same cores here.
-    fn write_down(&self, search: &Search, texts: &[String]) -> Outcome<f64> {
+    /// Measures the cost in µs of logging a query and its ten results on the query thread. Disk writes and compression
+    /// run on the log's own thread, here on the same cores.
+    fn measure_logging(&self, search: &Search, texts: &[String]) -> Outcome<f64> {
         let (data, config) = (DataDir::at(self.options.dir.join("logged")), Config::default());
         let clock = Arc::new(SystemClock);
         let log = Log::open(&data, &config.log, clock.clone());
@@ -211,7 +211,7 @@ impl Bench {
         let took = started.elapsed().as_secs_f64() * 1e6 / f64::from(written.max(1));
         log.flush();
         if log.lost() > 0 {
-            println!("{} records were lost", log.lost());
+            println!("{} log records were dropped", log.lost());
         }
         Ok(took)
     }

@@ -1,11 +1,10 @@
-//! How well and how fast are pages cleaned, beside the libraries that do the same, on the same pages in the same run?
+//! Quality and speed of page cleaning, compared with other libraries on the same pages in the same run.
 //!
 //! `cargo run --release -p bench-clean -- DIR [ROUNDS]`
 //!
-//! DIR holds `html/*.html.gz` and `gold.json` (id → `text`, `set`, `type`). Pages are handed over as text in UTF-8,
-//! because the others read nothing else: how bytes become text is not measured here. Every page goes through all of
-//! them before the next page begins, in turning order, and processor time counts, so that a busy machine treats
-//! all alike.
+//! DIR contains `html/*.html.gz` and `gold.json` (id → `text`, `set`, `type`). Pages are passed as UTF-8 text, because
+//! the other libraries accept nothing else; charset detection is not measured. Every page goes through all libraries,
+//! in rotating order, before the next page, and processor time counts, so that background load affects all alike.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -24,10 +23,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Takes the text of a page, gives its body.
+/// Extracts the main content from the text of a page.
 type Cleaner = fn(&str) -> String;
 
-/// Ours twice: the body alone, and everything that [`pharos_html::understand`] tells.
+/// Pharos twice: main content only, and the complete [`pharos_html::understand`].
 const CLEANERS: [(&str, Cleaner); 5] = [
     ("pharos, body", |html| pharos_html::body_text(html)),
     ("pharos, page object", |html| match PageUrl::parse("http://localhost/") {
@@ -46,7 +45,7 @@ const CLEANERS: [(&str, Cleaner); 5] = [
     ("rs-trafilatura", |html| rs_trafilatura::extract(html).map(|r| r.content_text).unwrap_or_default()),
 ];
 
-/// A page with what a person marked on it.
+/// A page with a manually marked main content.
 struct Page {
     html: String,
     gold: String,
@@ -60,10 +59,10 @@ fn main() -> Outcome<()> {
     let pages = read(Path::new(&dir))?;
     let bytes: usize = pages.iter().map(|p| p.html.len()).sum();
     println!("{} pages, {:.1} MB, {rounds} rounds", pages.len(), bytes as f64 / 1e6);
-    // A library that panics on a page gives nothing for it; its message is of no interest here.
+    // A library that panics on a page returns nothing for it; the message is suppressed.
     panic::set_hook(Box::new(|_| {}));
 
-    // Dictionaries are read once; that is no part of a page.
+    // Loads dictionaries, which are not part of the time per page.
     for (_, clean) in CLEANERS {
         panic::catch_unwind(|| clean("<title>灯塔</title><p>灯塔在夜里为船只指路。")).unwrap_or_default();
     }
@@ -102,7 +101,7 @@ fn print(times: &[Duration], scores: &[BTreeMap<&str, (Metric, Vec<Score>)>], pa
     }
 }
 
-/// By the data's README; Chinese pages name no set.
+/// Returns the metric given in the README of the data; Chinese pages have no set.
 fn metric(set: &str) -> Metric {
     match set {
         "aeb" => Metric::WordShingles,
@@ -127,7 +126,7 @@ fn read(dir: &Path) -> Outcome<Vec<Page>> {
     Ok(pages)
 }
 
-/// Processor time of this thread.
+/// Returns the processor time of this thread.
 fn processor_time() -> Duration {
     let now = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! What the crawl benchmarks share: how much a process takes of the machine, and a server that says what it is told.
+//! Shared code of the crawl benchmarks: resource usage of a process, and a programmable web server.
 
 use std::net::SocketAddr;
 use std::{fs, io};
@@ -13,12 +13,12 @@ use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpSocket, TcpStream};
 
-/// The most memory this process ever had in RAM, in bytes.
+/// Returns the peak resident memory of this process in bytes.
 pub fn peak_memory() -> io::Result<u64> {
     status_bytes("VmHWM:")
 }
 
-/// The memory this process has in RAM now, in bytes.
+/// Returns the current resident memory of this process in bytes.
 pub fn memory() -> io::Result<u64> {
     status_bytes("VmRSS:")
 }
@@ -30,26 +30,26 @@ fn status_bytes(name: &str) -> io::Result<u64> {
     kilobytes.map(|kilobytes| kilobytes << 10).ok_or_else(|| io::Error::other(format!("no {name} line")))
 }
 
-/// The processor time that all threads of this process have had, in seconds.
+/// Returns the processor time of all threads of this process in seconds.
 pub fn processor_seconds() -> io::Result<f64> {
-    /// Linux counts in hundredths of a second, whatever the kernel's own clock.
+    /// Linux reports hundredths of a second, whatever the kernel's clock.
     const TICKS_PER_SECOND: f64 = 100.0;
     let stat = fs::read_to_string("/proc/self/stat")?;
-    // The command's name, in parentheses, may hold anything; user and system time are fields 14 and 15.
+    // The command name in parentheses may contain anything; user and system time are fields 14 and 15.
     let behind_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     let ticks: u64 =
         behind_name.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
     Ok(ticks as f64 / TICKS_PER_SECOND)
 }
 
-/// The middle one.
+/// Returns the median.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// A small web server on loopback: `answer` gets the host and the path of every request, and gives the body of a
-/// page. Gives the address it listens on.
+/// Starts a small web server on loopback: `answer` gets host and path of every request and returns the body. Returns
+/// its address.
 pub async fn serve<A, F>(answer: A) -> io::Result<SocketAddr>
 where
     A: Fn(String, String) -> F + Clone + Send + Sync + 'static,
@@ -57,7 +57,7 @@ where
 {
     let socket = TcpSocket::new_v4()?;
     socket.bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
-    // Thousands of hosts may be asked at the same moment.
+    // Thousands of hosts may be contacted at the same moment.
     let listener = socket.listen(8_192)?;
     let address = listener.local_addr()?;
     tokio::spawn(async move {
@@ -74,7 +74,7 @@ where
     A: Fn(String, String) -> F + Send + Sync + 'static,
     F: Future<Output = String> + Send + 'static,
 {
-    // Failing that, answers are only slower.
+    // If it fails, responses are only slower.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request: Request<Incoming>| {
         let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
@@ -85,6 +85,6 @@ where
             Response::builder().header(CONTENT_TYPE, "text/html; charset=utf-8").body(body)
         }
     });
-    // A client that goes away in the middle is no concern of ours.
+    // Errors of disconnected clients are ignored.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }

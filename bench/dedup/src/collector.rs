@@ -1,5 +1,4 @@
-//! What a build takes in memory to tell the copies of a library apart: not the signatures alone, but all that is held
-//! beside them, at its most.
+//! Peak memory of duplicate detection in a build: signatures and all other tables.
 
 use std::fs;
 
@@ -10,23 +9,23 @@ use rayon::prelude::*;
 use crate::Outcome;
 use crate::pages::Pages;
 
-/// Pages whose fingerprints are taken together.
+/// Number of pages fingerprinted together.
 const BATCH: usize = 512;
 const PAGES_OF_A_SITE: usize = 500;
 
-/// Relates the pages, without links, and prints the highest memory per page.
+/// Builds relations without links and prints the peak memory per page.
 pub fn print(pages: &Pages) -> Outcome<()> {
     let folder = tempfile::tempdir()?;
     let few = relate(pages, 2 * BATCH, folder.path())?;
     let many = relate(pages, pages.count(), folder.path())?;
     let bytes = (many - few) / (pages.count() - 2 * BATCH) as f64;
-    println!("\nAs a build does it, {} pages take {bytes:.0} bytes each at most.", pages.count());
+    println!("\nA build of {} pages has a peak of {bytes:.0} bytes per page.", pages.count());
     Ok(())
 }
 
-/// The highest memory while so many pages are related.
+/// Returns the peak memory while this number of pages is processed.
 fn relate(pages: &Pages, count: usize, folder: &std::path::Path) -> Outcome<f64> {
-    // "5" sets the highest memory back to that of now (proc(5)).
+    // "5" resets the peak memory to the current value (proc(5)).
     let _ = fs::write("/proc/self/clear_refs", "5");
     let mut builder = RelationsBuilder::begin(folder, RelationRules::default())?;
     for first in (0..count).step_by(BATCH) {

@@ -1,4 +1,4 @@
-//! What every method and every peer has to do: sign pages as they come, then group them.
+//! The interface of every detector and peer: sign pages as they come, then group them.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use rustix::time::ClockId;
 
 pub trait Contestant {
     fn name(&self) -> String;
-    /// Brings pages into the form that this contestant takes: not counted.
+    /// Converts pages to the input format of this contestant; not measured.
     fn prepare(&mut self, _texts: &[PageText]) {}
-    /// Keeps the signatures of some more pages, those that were prepared.
+    /// Stores the signatures of more pages, which have been prepared.
     fn sign(&mut self, texts: &[PageText]);
-    /// For every page, the page that speaks for its group; none if this contestant cannot group.
+    /// Returns the representative of every page, or `None` if this contestant cannot group.
     fn group(&mut self) -> Option<Vec<u32>>;
-    /// Of all signatures together.
+    /// Returns the size of all signatures.
     fn bytes(&self) -> usize;
 }
 
-/// One of our methods.
+/// A detector of Pharos.
 pub struct Ours<M: Method> {
     method: M,
     signatures: Vec<Option<M::PageSignature>>,
@@ -50,16 +50,16 @@ impl<M: Method> Contestant for Ours<M> {
     }
 }
 
-/// A contestant and what it took so far.
+/// A contestant and its measurements.
 pub struct Entry {
     contestant: Box<dyn Contestant>,
-    /// It signs no more pages than this.
+    /// Maximum number of pages it signs.
     limit: usize,
     pages: usize,
     signing: Duration,
 }
 
-/// A line of the table.
+/// A row of the table.
 pub struct Row {
     pub name: String,
     pub pages: usize,
@@ -107,7 +107,7 @@ impl Entry {
     }
 }
 
-/// Processor time of this thread: what a busy machine gives to others does not count.
+/// Returns the processor time of this thread, which excludes time given to other processes.
 fn processor_time() -> Duration {
     let now = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or_default())

@@ -1,13 +1,13 @@
-//! How well, how fast and in how little memory are copies of pages found, method by method, beside gaoya, in the same run?
+//! Quality, speed and memory of duplicate detection: every detector and gaoya, in the same run.
 //!
 //! `cargo run --release -p bench-dedup -- [--pages 100000] [--seed 1] [--only TEXT] [--language English|Chinese]`
 //!
-//! `--only Hash` keeps the methods and peers with that in their name, which a million pages are for. Methods that keep
-//! kilobytes of each page see the first 20,000. Pages are made as they are needed, and words are cut already.
+//! `--only Hash` selects the contestants whose names contain the text, for runs with a million pages. Detectors that
+//! keep kilobytes per page get the first 20,000. Pages are generated on demand, and already segmented.
 //!
-//! A hundred pages go through all methods before the next are made, in turning order, and processor time of one core
-//! counts, so that a busy machine treats all alike. The bytes of a signature are not all that finding copies takes:
-//! `--collector true` prints, instead of the tables, what a build takes in memory for each page at its most.
+//! A hundred pages go through all contestants, in rotating order, before the next are generated, and the processor time
+//! of one core counts, so that background load affects all alike. Signatures are not all the memory that a build needs:
+//! `--collector true` prints the peak memory per page of a build instead of the tables.
 
 mod collector;
 mod contest;
@@ -31,10 +31,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-const PAGES_A_TURN: usize = 100;
-/// Pages for methods that keep kilobytes of each, and for the word statistics of I-Match.
+const PAGES_PER_TURN: usize = 100;
+/// Number of pages for detectors that keep kilobytes per page, and for the word statistics of I-Match.
 const FEW_PAGES: usize = 20_000;
-const MOST_WORDS: usize = 1_000_000;
+const MAX_WORDS: usize = 1_000_000;
 
 fn main() -> Outcome<()> {
     let arguments = Arguments::parse()?;
@@ -55,10 +55,10 @@ fn run(pages: &Pages, language: Language, arguments: &Arguments) {
     let mut entries = entries(pages, |name| name.contains(&arguments.only));
     let contestants = entries.len().max(1);
     let mut bytes = 0;
-    for (turn, first) in (0..pages.count()).step_by(PAGES_A_TURN).enumerate() {
+    for (turn, first) in (0..pages.count()).step_by(PAGES_PER_TURN).enumerate() {
         let some = some_pages(pages, first);
         bytes += some.iter().map(|page| page.body.len()).sum::<usize>();
-        let cuts: Vec<_> = some.iter().map(|page| pages.cut(page)).collect();
+        let cuts: Vec<_> = some.iter().map(|page| pages.slices(page)).collect();
         let texts: Vec<_> = cuts.iter().map(|cut| cut.text()).collect();
         for which in 0..contestants {
             if let Some(entry) = entries.get_mut((which + turn) % contestants) {
@@ -68,7 +68,7 @@ fn run(pages: &Pages, language: Language, arguments: &Arguments) {
     }
     println!("\n{language}: {} pages, {} bytes of cleaned text each\n", pages.count(), bytes / pages.count());
     println!(
-        "| method | pages | precision | recall | fingerprints/s | grouped/s | both/s | bytes a signature |"
+        "| method | pages | precision | recall | fingerprints/s | grouped/s | both/s | bytes/signature |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     let mut rows = Vec::new();
@@ -83,17 +83,20 @@ fn run(pages: &Pages, language: Language, arguments: &Arguments) {
             rows.iter().rfind(is_meant).and_then(both_per_second)
         };
         if let (Some(ours), Some(theirs)) = (of(false), of(true)) {
-            println!("\n{kind}: ours does {:.1} times the pages of gaoya in a second.", ours / theirs);
+            println!(
+                "\n{kind}: Pharos processes {:.1} times as many pages per second as gaoya.",
+                ours / theirs
+            );
         }
     }
 }
 
-/// Every method with the parameters of its source and, where these differ, with ours; then the peers.
+/// Returns every detector with the parameters of its source and, where these differ, of Pharos; then the peers.
 fn entries(pages: &Pages, wanted: impl Fn(&str) -> bool) -> Vec<Entry> {
-    let mut statistics = WordStatistics::new(MOST_WORDS);
+    let mut statistics = WordStatistics::new(MAX_WORDS);
     let counted = if wanted("I-Match") { pages.count().min(FEW_PAGES) } else { 0 };
-    for first in (0..counted).step_by(PAGES_A_TURN) {
-        some_pages(pages, first).iter().for_each(|page| statistics.add(pages.cut(page).text().words));
+    for first in (0..counted).step_by(PAGES_PER_TURN) {
+        some_pages(pages, first).iter().for_each(|page| statistics.add(pages.slices(page).text().words));
     }
     let (all, count) = (usize::MAX, pages.count());
     let mut entries =
@@ -126,11 +129,11 @@ fn entries(pages: &Pages, wanted: impl Fn(&str) -> bool) -> Vec<Entry> {
 }
 
 fn some_pages(pages: &Pages, first: usize) -> Vec<Page> {
-    let end = (first + PAGES_A_TURN).min(pages.count());
+    let end = (first + PAGES_PER_TURN).min(pages.count());
     (first..end).into_par_iter().map(|number| pages.page(number)).collect()
 }
 
-/// Pages in a second when each is signed and grouped.
+/// Returns the pages per second for signing and grouping.
 fn both_per_second(row: &Row) -> Option<f64> {
     row.grouped.as_ref().map(|grouped| 1.0 / (1.0 / row.signed_per_second + 1.0 / grouped.per_second))
 }

@@ -1,8 +1,8 @@
-//! Made-up pages of some 4 KB of cleaned text whose copies are known: the same for a seed, whatever the machine.
+//! Generated pages of about 4 KB of cleaned text with known copies, deterministic for a seed.
 //!
-//! Words are drawn by Zipf's law from an invented vocabulary, a third of them from the few words of a subject. Of twenty
-//! pages, nine are an article and its reprints, one for each [`Edit`] and each in the template of another site; one is
-//! another article on the same subject, and ten are on something else.
+//! Words follow Zipf's law over a generated vocabulary; a third come from the few words of a subject. Of twenty pages,
+//! nine are an article and its reprints, one for each [`Edit`] and each in the template of another site; one is another
+//! article on the same subject, and ten are unrelated.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,9 +13,9 @@ use rand::seq::SliceRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 
 const VOCABULARY: usize = 30_000;
-/// Pages that belong together: see above.
+/// Number of pages in a block, as described above.
 pub const BLOCK: usize = 1 + EDITS.len() + 1 + 10;
-/// The pages of so many blocks are mixed, so that copies do not lie side by side.
+/// The pages of this number of blocks are shuffled, so that copies are not adjacent.
 const MIXED: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -30,7 +30,7 @@ impl fmt::Display for Language {
     }
 }
 
-/// What was done to an article before it was printed again.
+/// An edit applied to a reprinted article.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Edit {
     None,
@@ -40,13 +40,13 @@ enum Edit {
     Words,
     /// One word in ten replaced.
     ManyWords,
-    /// The end left out, a third at most.
-    Cut,
-    /// Half of the paragraphs left out.
+    /// The end dropped, at most a third.
+    Truncated,
+    /// Half of the paragraphs dropped.
     Half,
     /// Paragraphs in another order.
     Reordered,
-    /// Header and footer, replaced words, and a paragraph left out.
+    /// Header and footer, replaced words, and a paragraph dropped.
     Several,
 }
 
@@ -55,16 +55,16 @@ const EDITS: [Edit; 8] = [
     Edit::HeaderAndFooter,
     Edit::Words,
     Edit::ManyWords,
-    Edit::Cut,
+    Edit::Truncated,
     Edit::Half,
     Edit::Reordered,
     Edit::Several,
 ];
 
-/// Paragraphs of words, each given by its rank.
+/// Paragraphs of words, each given by its frequency rank.
 type Article = Vec<Vec<usize>>;
 
-/// All pages of a language; none is made before it is asked for.
+/// All pages of a language, generated on demand.
 pub struct Pages {
     language: Language,
     seed: u64,
@@ -73,7 +73,7 @@ pub struct Pages {
     templates: Vec<String>,
 }
 
-/// A page, its words already cut.
+/// A page with its words segmented.
 pub struct Page {
     raw: Vec<u8>,
     title: String,
@@ -82,14 +82,14 @@ pub struct Page {
     keywords: Vec<(usize, f32)>,
 }
 
-/// What [`PageText`] borrows of a page.
-pub struct Cut<'a> {
+/// The slices that [`PageText`] borrows from a page.
+pub struct PageSlices<'a> {
     page: &'a Page,
     words: Vec<&'a str>,
     keywords: Vec<(&'a str, f32)>,
 }
 
-impl Cut<'_> {
+impl PageSlices<'_> {
     pub fn text(&self) -> PageText<'_> {
         PageText {
             raw: &self.page.raw,
@@ -102,7 +102,7 @@ impl Cut<'_> {
 }
 
 impl Pages {
-    /// About `count` pages: whole blocks.
+    /// Creates about `count` pages, in whole blocks.
     pub fn new(language: Language, count: usize, seed: u64) -> Self {
         let vocabulary = (0..VOCABULARY).map(|rank| word(language, rank)).collect();
         let count = (count / BLOCK).max(1) * BLOCK;
@@ -117,22 +117,22 @@ impl Pages {
         self.count
     }
 
-    /// Block and place in the block of a page.
-    fn place(&self, number: usize) -> (usize, usize) {
+    /// Returns the block of a page and its position in the block.
+    fn block_position(&self, number: usize) -> (usize, usize) {
         let first = number / (MIXED * BLOCK) * MIXED;
         let blocks = MIXED.min(self.count / BLOCK - first);
         let within = number - first * BLOCK;
         (first + within % blocks, within / blocks)
     }
 
-    /// Pages of one content, and only these, are copies of each other.
+    /// Returns the duplicate class of a page: pages are copies exactly if it is equal.
     pub fn content(&self, number: usize) -> u32 {
-        let (block, kind) = self.place(number);
+        let (block, kind) = self.block_position(number);
         (block * BLOCK + if kind <= EDITS.len() { 0 } else { kind }) as u32
     }
 
     pub fn page(&self, number: usize) -> Page {
-        let (block, kind) = self.place(number);
+        let (block, kind) = self.block_position(number);
         let writer = |stream: usize| {
             let seed = self.seed ^ ((block * (BLOCK + 1) + stream + 1) as u64) << 16;
             Writer { random: Xoshiro256PlusPlus::seed_from_u64(seed) }
@@ -157,14 +157,14 @@ impl Pages {
         Page { raw, title: format!("page {number}"), body, words, keywords: keywords(&article) }
     }
 
-    pub fn cut<'a>(&'a self, page: &'a Page) -> Cut<'a> {
+    pub fn slices<'a>(&'a self, page: &'a Page) -> PageSlices<'a> {
         let words = page.words.iter().map(|word| &page.body[word.clone()]).collect();
         let keywords =
             page.keywords.iter().map(|(rank, weight)| (self.vocabulary[*rank].as_str(), *weight)).collect();
-        Cut { page, words, keywords }
+        PageSlices { page, words, keywords }
     }
 
-    /// The text, and where its words stand.
+    /// Returns the text and the ranges of its words.
     fn write(&self, article: &Article) -> (String, Vec<std::ops::Range<usize>>) {
         let (mut text, mut words) = (String::new(), Vec::new());
         for paragraph in article {
@@ -187,7 +187,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// A word, the `rank`-th being about `rank` times rarer than the first (Zipf).
+    /// Returns a random word with Zipf-distributed frequency.
     fn any_word(&mut self) -> usize {
         (VOCABULARY as f64).powf(self.random.random::<f64>()) as usize - 1
     }
@@ -223,7 +223,7 @@ impl Writer {
             }
         }
         match edit {
-            Edit::Cut => {
+            Edit::Truncated => {
                 let least = paragraphs.len() * 2 / 3 + 1;
                 paragraphs.truncate(self.random.random_range(least..=paragraphs.len()));
             }
@@ -240,7 +240,7 @@ impl Writer {
     }
 }
 
-/// Frequency in the article times rarity in the language, the twenty highest.
+/// Returns the twenty words with the highest product of frequency and rarity.
 fn keywords(article: &Article) -> Vec<(usize, f32)> {
     let mut counts: HashMap<usize, u32> = HashMap::new();
     article.iter().flatten().for_each(|rank| *counts.entry(*rank).or_default() += 1);
@@ -251,7 +251,7 @@ fn keywords(article: &Article) -> Vec<(usize, f32)> {
     keywords
 }
 
-/// The word of a rank; frequent words are short.
+/// Returns the word of a rank; frequent words are short.
 fn word(language: Language, rank: usize) -> String {
     const SYLLABLES: [&str; 16] =
         ["ba", "ke", "lo", "mi", "nu", "pa", "re", "so", "ti", "vu", "za", "fe", "go", "hi", "du", "cho"];

@@ -1,4 +1,4 @@
-//! The peers: gaoya, which has MinHash and SimHash with their indexes, and the bare fingerprint of the crate simhash.
+//! The peers: gaoya, which has MinHash and SimHash with indexes, and the bare fingerprint of the crate simhash.
 
 use std::collections::BTreeSet;
 use std::hash::BuildHasher;
@@ -9,13 +9,13 @@ use pharos_graph::duplicates::{ExactBytes, Grouping, PageText};
 
 use crate::contest::Contestant;
 
-/// Bands and rows of a band as in gaoya's own example for a Jaccard similarity of 0.5.
+/// Bands and rows as in gaoya's example for a Jaccard similarity of 0.5.
 const BANDS: usize = 42;
 const ROWS: usize = 3;
-/// Words of a shingle, and the least similarity, as ours.
+/// Words per shingle and minimum similarity, as in Pharos.
 const SHINGLE: usize = 3;
 const SIMILARITY: f64 = 0.5;
-/// gaoya takes pages nearer than this, and of nine blocks two are without a difference.
+/// gaoya accepts smaller distances than this, and of nine blocks two have no difference.
 const DISTANCE: usize = 7;
 const BLOCKS: usize = 9;
 
@@ -54,8 +54,8 @@ impl<B: BuildHasher> Contestant for GaoyaMinHash<B> {
     }
 }
 
-/// 64 bits of the distinct words, as ours. With words as often as they come, the frequent ones would make all pages
-/// alike, and its time would grow with the square of the pages.
+/// 64 bits of the distinct words, as in Pharos. With word frequencies, frequent words would make all pages similar, and
+/// its time would be quadratic.
 pub struct GaoyaSimHash {
     signatures: Vec<u64>,
     distinct_words: Vec<Vec<String>>,
@@ -126,7 +126,7 @@ impl Contestant for BareSimHash {
     }
 }
 
-/// Groups of pages that are near to each other, directly or through others.
+/// Returns the connected components of the similarity relation.
 fn united(pages: u32, near: impl Fn(u32) -> Vec<u32>) -> Vec<u32> {
     let mut grouping = Grouping::new(pages as usize);
     for page in 0..pages {

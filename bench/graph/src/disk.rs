@@ -1,4 +1,4 @@
-//! The graph and the ranks as plain files of little-endian numbers, so that every peer, in any language, reads the same.
+//! The graph and the ranks as files of little-endian numbers, readable by every peer in any language.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
@@ -27,7 +27,7 @@ impl Incoming {
         self.starts.len() - 1
     }
 
-    /// Page and source of every link, by page. Owns what it reads: a peer asks for that.
+    /// Returns page and source of every link, by page. The iterator owns its data, as a peer requires.
     pub fn links(self: Arc<Self>) -> impl Iterator<Item = (usize, usize)> + Clone {
         (0..self.pages()).flat_map(move |page| {
             let incoming = Arc::clone(&self);
@@ -37,7 +37,7 @@ impl Incoming {
     }
 }
 
-/// Writes what [`Incoming`] reads, and the number of links from every page.
+/// Writes the files that [`Incoming`] reads, and the out-degree of every page.
 pub fn write_graph(graph: &Graph, directory: &Path) -> io::Result<()> {
     let file =
         |name: &str| File::create(directory.join(name)).map(|file| BufWriter::with_capacity(1 << 20, file));

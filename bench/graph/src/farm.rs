@@ -1,4 +1,4 @@
-//! What a link farm gains: a thousand own pages that all link home. The bound is derived in `pharos_graph::farm`.
+//! The effect of a link farm of a thousand pages. The bound is derived in `pharos_graph::rank::link_farm`.
 
 use pharos_graph::farm::plant_in;
 use pharos_graph::link_counts::link_counts;
@@ -10,7 +10,7 @@ use crate::web::Web;
 
 const FARM: u32 = 1_000;
 
-/// Prints what changes when the site of an average page gets a farm.
+/// Prints the effect of a farm on the site of an average page.
 pub fn print(web: &Web, graph: &Graph, rules: &RankRules) -> Outcome<()> {
     let places = Places::new(&web.site_of_page, &web.domain_of_site)?;
     let counts = link_counts(graph, places)?;
@@ -25,19 +25,19 @@ pub fn print(web: &Web, graph: &Graph, rules: &RankRules) -> Outcome<()> {
 
     let farm = plant_in(graph, places, home, FARM, rules, &BuildRules::default())?;
     println!("\nA farm of {FARM} pages that all link to page {home}:\n");
-    println!("| of that page | before | after | bound |");
+    println!("| value | before | after | bound |");
     println!("|---|---|---|---|");
-    println!("| links from all pages | {} | {} | |", farm.in_degree.before, farm.in_degree.after);
+    println!("| in-links | {} | {} | |", farm.in_degree.before, farm.in_degree.after);
     println!(
-        "| links from other domains | {} | {} | unchanged |",
+        "| in-links from other domains | {} | {} | unchanged |",
         farm.link_hits.before, farm.link_hits.after
     );
     println!(
-        "| rank of its site, average 1 | {:.6} | {:.6} | unchanged |",
+        "| site rank, mean 1 | {:.6} | {:.6} | unchanged |",
         farm.site_rank.before, farm.site_rank.after
     );
     println!(
-        "| PageRank, average 1 | {:.1} | {:.1} | {:.1} |",
+        "| PageRank, mean 1 | {:.1} | {:.1} | {:.1} |",
         farm.page_rank.before,
         farm.page_rank.after,
         farm.page_rank.before + farm.bound

@@ -1,13 +1,14 @@
-//! How fast, how small and how exact is PageRank, beside public implementations on the same graph, in the same run?
+//! Speed, memory and accuracy of PageRank, compared with public implementations on the same graph in the same run.
 //!
 //! `cargo run --release -p bench-graph -- [--pages 5000000] [--links 150000000] [--seed 1] [--rounds N] [--python PATH]
 //! [--directory DIR]`
 //!
-//! Peers do as many rounds as ours takes to ε = 1e-10, or `--rounds`. Those of Python need an interpreter with numpy and
-//! scipy or networkit (`python3 -m venv DIR && DIR/bin/pip install scipy networkit`, then `--python DIR/bin/python`); a
-//! peer that is not there is left out with its reason. The graph goes through files in `--directory`, 4 bytes a link.
+//! Peers run as many rounds as Pharos needs for ε = 1e-10, or `--rounds`. Python peers need an interpreter with numpy
+//! and scipy or networkit (`python3 -m venv DIR && DIR/bin/pip install scipy networkit`, then `--python
+//! DIR/bin/python`); a missing peer is skipped with its reason. The graph is exchanged through files in `--directory`,
+//! 4 bytes per link.
 //!
-//! A ratio above 1 says that ours is faster. Differences are between ranks that sum to one.
+//! A ratio above 1 means that Pharos is faster. Differences are between ranks that sum to one.
 
 mod disk;
 mod farm;
@@ -31,7 +32,7 @@ use self::web::Web;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Pages for petgraph, whose work grows with the square of their number.
+/// Number of pages for petgraph, whose work is quadratic.
 const FEW_PAGES: u32 = 2_000;
 const FEW_ROUNDS: u32 = 20;
 
@@ -49,11 +50,11 @@ fn main() -> Outcome<()> {
     let (taken, ranks) = measured(|| page_rank(&graph, &rules, Teleport::Everywhere, None));
     let ranks = ranks?;
     println!(
-        "PageRank: ε = {:e} after {} rounds; at most {:.1e} from the solution (L1)\n",
+        "PageRank: ε = {:e} after {} rounds; L1 error at most {:.1e}\n",
         rules.tolerance, ranks.rounds, ranks.error_bound
     );
     let threads = rayon::current_num_threads();
-    let ours = Line { name: format!("ours, {threads} threads"), taken, rounds: ranks.rounds };
+    let ours = ResultRow { name: format!("Pharos, {threads} threads"), taken, rounds: ranks.rounds };
     head();
     ours.print(&ours, None);
     one_thread(&graph, &rules, &ours)?;
@@ -68,14 +69,15 @@ fn main() -> Outcome<()> {
         let answer = peers::start_python(&arguments.python, peer, directory.path(), rounds);
         report(peer, answer, &ours, &ranks);
     }
-    // Once more: where the two lines of ours differ, the machine was busy with something else.
+    // Measured twice: if the two rows of Pharos differ, the machine was busy.
     let (taken, again) = measured(|| page_rank(&graph, &rules, Teleport::Everywhere, None));
-    Line { name: "ours, after the peers".to_string(), taken, rounds: again?.rounds }.print(&ours, None);
+    ResultRow { name: "Pharos, after the peers".to_string(), taken, rounds: again?.rounds }
+        .print(&ours, None);
     small(arguments.seed)?;
     farm::print(&web, &graph, &rules)
 }
 
-/// Builds the graph and prints what it took, with the making of the links subtracted.
+/// Builds the graph and prints the resources, without the generation of the links.
 fn build(web: &Web, planning: Taken) -> Outcome<Graph> {
     let (making, _) = measured(|| web.links(|_, _| Ok::<(), Infallible>(())));
     let (building, graph) = measured(|| -> Result<Graph, GraphError> {
@@ -88,7 +90,7 @@ fn build(web: &Web, planning: Taken) -> Outcome<Graph> {
     let dangling = (0..graph.pages()).filter(|page| graph.links_from(*page).is_empty()).count();
     let most = (0..graph.pages()).map(|page| graph.links_to(page).len()).max().unwrap_or(0);
     println!(
-        "{} pages, {} sites, {} links: {:.0} % within their domain, {:.0} % of pages without, {most} to one page at most",
+        "{} pages, {} sites, {} links: {:.0} % within their domain, {:.0} % of pages dangling, maximum in-degree {most}",
         graph.pages(),
         web.sites(),
         graph.links(),
@@ -97,8 +99,8 @@ fn build(web: &Web, planning: Taken) -> Outcome<Graph> {
     );
     let seconds = building.seconds - making.seconds;
     println!(
-        "building: {seconds:.1} s ({:.1} million links/s, making them not counted), {:.0} MB at most, {:.0} MB of them \
-         the tables of this benchmark",
+        "building: {seconds:.1} s ({:.1} million links/s, without generating them), peak {:.0} MB, of which {:.0} MB \
+         are tables of this benchmark",
         graph.links() as f64 / seconds / 1e6,
         building.peak_megabytes,
         planning.peak_megabytes,
@@ -106,26 +108,26 @@ fn build(web: &Web, planning: Taken) -> Outcome<Graph> {
     Ok(graph)
 }
 
-/// Ours on one thread, a few rounds only: they are all alike.
-fn one_thread(graph: &Graph, rules: &RankRules, ours: &Line) -> Outcome<()> {
+/// Measures Pharos on one thread, with a few rounds only: all rounds are alike.
+fn one_thread(graph: &Graph, rules: &RankRules, ours: &ResultRow) -> Outcome<()> {
     let rules = RankRules { max_rounds: ours.rounds.min(10), tolerance: 0.0, ..*rules };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let (taken, ranks) = measured(|| pool.install(|| page_rank(graph, &rules, Teleport::Everywhere, None)));
-    Line { name: "ours, 1 thread".to_string(), taken, rounds: ranks?.rounds }.print(ours, None);
+    ResultRow { name: "Pharos, 1 thread".to_string(), taken, rounds: ranks?.rounds }.print(ours, None);
     Ok(())
 }
 
-fn report(peer: &str, answer: Outcome<Answer>, ours: &Line, ranks: &Ranks) {
+fn report(peer: &str, answer: Outcome<Answer>, ours: &ResultRow, ranks: &Ranks) {
     match answer {
         Ok(Answer { taken, rounds, ranks: theirs }) => {
-            let line = Line { name: peer.to_string(), taken, rounds };
+            let line = ResultRow { name: peer.to_string(), taken, rounds };
             line.print(ours, Some(difference(&ranks.values, &theirs)));
         }
         Err(reason) => println!("| {peer} | not measured: {reason} | | | | | | |"),
     }
 }
 
-/// petgraph looks at every pair of pages in every round: a small web has to do.
+/// Compares with petgraph on a small web, because it visits every pair of pages in every round.
 fn small(seed: u64) -> Outcome<()> {
     let web = Web::new(FEW_PAGES, u64::from(FEW_PAGES) * 30, seed);
     let mut links = Vec::new();
@@ -138,7 +140,7 @@ fn small(seed: u64) -> Outcome<()> {
         RankRules { damping: DAMPING, tolerance: 0.0, max_rounds: FEW_ROUNDS, ..RankRules::default() };
     let (taken, ranks) = measured(|| page_rank(&graph, &rules, Teleport::Everywhere, None));
     let ranks = ranks?;
-    let ours = Line { name: "ours".to_string(), taken, rounds: ranks.rounds };
+    let ours = ResultRow { name: "Pharos".to_string(), taken, rounds: ranks.rounds };
     let mut other = DiGraph::<(), ()>::new();
     for _ in 0..FEW_PAGES {
         other.add_node(());
@@ -147,27 +149,27 @@ fn small(seed: u64) -> Outcome<()> {
     let (taken, theirs) =
         measured(|| petgraph::algo::page_rank::page_rank(&other, DAMPING, FEW_ROUNDS as usize));
     println!(
-        "\nA web of {FEW_PAGES} pages for petgraph, which takes the square of the pages (and leaves out the jumps along \
-         links, so that its ranks are others):\n"
+        "\nA web of {FEW_PAGES} pages for petgraph, whose time is quadratic (it excludes teleports along links, so \
+         its ranks differ):\n"
     );
     head();
     ours.print(&ours, None);
-    let line = Line { name: "petgraph".to_string(), taken, rounds: FEW_ROUNDS };
+    let line = ResultRow { name: "petgraph".to_string(), taken, rounds: FEW_ROUNDS };
     line.print(&ours, Some(difference(&ranks.values, &theirs)));
     Ok(())
 }
 
-/// L∞ and L1 between two lists of ranks, each scaled to sum to one.
+/// Returns the L∞ and L1 distances of two rank vectors, each scaled to sum to one.
 fn difference(ours: &[f64], theirs: &[f64]) -> (f64, f64) {
     let (our_sum, their_sum) = (ours.iter().sum::<f64>(), theirs.iter().sum::<f64>());
     let theirs = theirs.iter().copied().chain(iter::repeat(f64::NAN));
     let apart = ours.iter().zip(theirs).map(|(ours, theirs)| (ours / our_sum - theirs / their_sum).abs());
-    // A maximum that keeps what is no number, unlike `f64::max`.
+    // A maximum that propagates NaN, unlike `f64::max`.
     apart.fold((0.0, 0.0), |(most, sum), apart| (if apart <= most { most } else { apart }, sum + apart))
 }
 
-/// A line of the table.
-struct Line {
+/// A row of the table.
+struct ResultRow {
     name: String,
     taken: Taken,
     rounds: u32,
@@ -175,14 +177,14 @@ struct Line {
 
 fn head() {
     println!(
-        "| | rounds | s a round | processor s a round | time by ours | peak MB | L∞ to ours | L1 to ours |"
+        "| | rounds | s/round | processor s/round | time / Pharos | peak MB | L∞ to Pharos | L1 to Pharos |"
     );
     println!("|---|---|---|---|---|---|---|---|");
 }
 
-impl Line {
-    fn print(&self, ours: &Line, difference: Option<(f64, f64)>) {
-        let per_round = |line: &Line| line.taken.seconds / f64::from(line.rounds.max(1));
+impl ResultRow {
+    fn print(&self, ours: &ResultRow, difference: Option<(f64, f64)>) {
+        let per_round = |line: &ResultRow| line.taken.seconds / f64::from(line.rounds.max(1));
         let difference = difference.map(|(most, sum)| format!("{most:.1e} | {sum:.1e}"));
         println!(
             "| {} | {} | {:.4} | {:.4} | {:.2} | {:.0} | {} |",

@@ -1,22 +1,22 @@
-//! Time by the wall clock and by the processor, and the highest memory since the meter was started.
+//! Wall-clock time, processor time and peak memory of a piece of work.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 use rustix::time::ClockId;
 
-/// What a piece of work took.
+/// Resources used.
 #[derive(Clone, Copy)]
 pub struct Taken {
     pub seconds: f64,
-    /// Of all threads together.
+    /// Sum over all threads.
     pub processor_seconds: f64,
-    /// The whole process at its largest meanwhile.
+    /// Peak memory of the whole process.
     pub peak_megabytes: f64,
 }
 
 pub fn measured<T>(work: impl FnOnce() -> T) -> (Taken, T) {
-    // "5" sets the highest memory back to that of now (proc(5)); where that is not allowed, an earlier peak stays.
+    // "5" resets the peak memory to the current value (proc(5)); if that is not permitted, an earlier peak remains.
     let _ = fs::write("/proc/self/clear_refs", "5");
     let (began, began_processor) = (Instant::now(), processor_time());
     let value = work();

@@ -1,4 +1,4 @@
-//! The peers. Each runs in a process of its own, so that its memory is its own, on the files of [`disk`](crate::disk).
+//! The peers. Each runs in a separate process, so that its memory is its own, on the files of [`disk`](crate::disk).
 
 use std::path::Path;
 use std::process::Command;
@@ -15,11 +15,11 @@ use crate::meter::{Taken, measured};
 
 pub const DAMPING: f64 = 0.85;
 
-/// Peers in this program, and peers that `peers.py` knows.
+/// Peers in this program, and peers of `peers.py`.
 pub const RUST: [&str; 2] = ["webgraph-algo", "graph"];
 pub const PYTHON: [&str; 2] = ["networkit", "scipy"];
 
-/// What a peer did, and its ranks.
+/// Measurements and ranks of a peer.
 pub struct Answer {
     pub taken: Taken,
     pub rounds: u32,
@@ -57,7 +57,7 @@ fn ranks_file(directory: &Path, peer: &str) -> std::path::PathBuf {
     directory.join(format!("{peer}.f64"))
 }
 
-/// The other side: what the started process does.
+/// Runs in the started process.
 pub fn run(peer: &str, directory: &Path, rounds: u32) -> Outcome<()> {
     let incoming = Incoming::read(directory)?;
     let (taken, rounds, ranks) = match peer {
@@ -70,20 +70,20 @@ pub fn run(peer: &str, directory: &Path, rounds: u32) -> Outcome<()> {
     Ok(())
 }
 
-/// Gauss–Seidel in place with doubles and compensated sums; dangling pages as ours.
+/// Gauss–Seidel in place with `f64` and compensated sums; dangling pages as in Pharos.
 fn webgraph_algo(incoming: Incoming, rounds: u32) -> (Taken, usize, Vec<f64>) {
-    // The kind that its documentation calls the fastest.
+    // The variant that its documentation calls the fastest.
     let transpose =
         CsrGraph::from_seq_graph(&ArcListGraph::new(incoming.pages(), Arc::new(incoming).links()));
     let mut ranking = PageRank::new(&transpose);
     ranking.alpha(DAMPING);
-    // It counts the links of every page before its first round, and keeps the counts: not part of a round.
+    // It counts the links of every page before its first round and keeps the counts; not part of a round.
     ranking.run(preds::MaxIter::from(1));
     let (taken, ()) = measured(|| ranking.run(preds::MaxIter::from(rounds as usize)));
     (taken, ranking.iterations(), ranking.rank().to_vec())
 }
 
-/// In place with singles; what dangling pages have is lost, which is the same after normalisation.
+/// In place with `f32`; the rank of dangling pages is dropped, which is the same after normalisation.
 fn graph_crate(incoming: Incoming, rounds: u32) -> (Taken, usize, Vec<f64>) {
     let pages = incoming.pages();
     let turned = |(page, source)| (source as u32, page as u32);
@@ -91,7 +91,7 @@ fn graph_crate(incoming: Incoming, rounds: u32) -> (Taken, usize, Vec<f64>) {
     let graph: DirectedCsrGraph<u32> = GraphBuilder::new().csr_layout(CsrLayout::Sorted).edges(links).build();
     let config = PageRankConfig::new(rounds as usize, 0.0, DAMPING as f32);
     let (taken, (ranks, rounds, _)) = measured(|| graph::page_rank::page_rank(&graph, config));
-    // It knows no pages beyond the last link; they have what a jump gives.
+    // It has no pages after the last link; they get the teleport share.
     let least = ranks.iter().copied().fold(f32::INFINITY, f32::min);
     let ranks = ranks.into_iter().chain(std::iter::repeat(least)).take(pages);
     (taken, rounds, ranks.map(f64::from).collect())

@@ -1,33 +1,33 @@
-//! A made-up web: the same for a seed, whatever the machine.
+//! A generated web, deterministic for a seed.
 //!
-//! Sites have sizes by a power law, and so have the links of a page. Three links in four stay within the site. A link
-//! that leaves goes where an earlier link went (preferential attachment; Barabási & Albert 1999, in the form of copying,
-//! Kumar et al. 2000) or, one time in ten, anywhere, which gives in-degrees the exponent of 2.1 that is found on the web
+//! Sizes of sites and out-degrees follow power laws. Three links in four stay within the site. A link to another site
+//! copies the target of an earlier link (preferential attachment; Barabási & Albert 1999, in the form of copying, Kumar
+//! et al. 2000) or, one time in ten, goes to a random page. This gives in-degrees the exponent 2.1 found on the web
 //! (Broder et al. 2000).
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng as _};
 
-/// Of a hundred pages, so many have no links: never fetched, or nothing to follow.
+/// Percentage of pages without links: never fetched, or without links to follow.
 const PERCENT_DANGLING: u64 = 20;
-/// Earlier targets that are remembered, a fair sample of all.
+/// Number of earlier targets kept, a uniform sample of all.
 const REMEMBERED: usize = 1 << 22;
-/// Links of one page at most.
+/// Maximum number of links per page.
 const MOST_LINKS: f64 = 2_000.0;
-/// Exponents of the tails, P(X > x) = x^−e: sites of e = 1.2, out-degrees of e = 1.7 (Broder et al. 2000).
+/// Exponents of the tails, P(X > x) = x^−e: 1.2 for sites, 1.7 for out-degrees (Broder et al. 2000).
 const SITE_TAIL: f64 = 1.2;
 const SMALLEST_SITE: f64 = 20.0;
 const LINK_TAIL: f64 = 1.7;
 
-/// The plan of a web: everything but its links.
+/// A web without its links, which are generated on demand.
 pub struct Web {
     pub pages: u32,
     links_per_page: f64,
     seed: u64,
-    /// The first page of each site, and the number of pages.
+    /// First page of each site, and the number of pages.
     site_starts: Vec<u32>,
     pub site_of_page: Vec<u32>,
-    /// Every fourth site is a subdomain of the one before.
+    /// Every fourth site is a subdomain of the previous one.
     pub domain_of_site: Vec<u32>,
 }
 
@@ -53,18 +53,18 @@ impl Web {
         self.domain_of_site.len()
     }
 
-    /// The home page of a site.
+    /// Returns the home page of a site.
     pub fn home(&self, site: u32) -> u32 {
         self.site_starts[site as usize]
     }
 
-    /// Hands out every link, page after page in the order of a crawl, which is not that of the numbers.
+    /// Calls `each` with every link, page by page in crawl order, which differs from page order.
     pub fn links<E>(&self, mut each: impl FnMut(u32, u32) -> Result<(), E>) -> Result<(), E> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ 0x5eed);
         let pages = u64::from(self.pages);
         let mut earlier = Sample::new(self.pages, &mut random);
         let stride = (pages * 5 / 8..).find(|stride| coprime(*stride, pages)).unwrap_or(1);
-        // The mean of the power law with the tail e that begins at b is b · e / (e − 1); the cap takes a little away.
+        // The mean of the power law with tail e and minimum b is b · e / (e − 1); the cap reduces it a little.
         let fewest = self.links_per_page * (LINK_TAIL - 1.0) / LINK_TAIL * 1.05;
         let mut targets = Vec::new();
         for step in 0..pages {
@@ -81,7 +81,8 @@ impl Web {
         Ok(())
     }
 
-    /// Different targets for the links of a page; a few less than wanted where the same ones come up again and again.
+    /// Returns distinct targets for the links of a page; slightly fewer than requested if the same ones are drawn
+    /// repeatedly.
     fn targets(
         &self,
         page: u32,
@@ -96,10 +97,10 @@ impl Web {
         targets.clear();
         for _ in 0..4 {
             for _ in targets.len()..wanted {
-                // A site of a few pages has no room for many links.
+                // A site of a few pages cannot hold many links.
                 let stays = random.random_range(0..4) < 3 && targets.len() < 2 * (end - start) as usize;
                 let target = if stays {
-                    // The home page most, then what stands near it.
+                    // The home page most often, then pages near it.
                     start + (size.powf(random.random::<f64>()) as u32 - 1)
                 } else {
                     let target = earlier.draw(random, self.pages);
@@ -115,14 +116,14 @@ impl Web {
     }
 }
 
-/// Earlier targets: all have the same chance to be among them (reservoir sampling; Vitter 1985).
+/// A uniform sample of earlier targets (reservoir sampling; Vitter 1985).
 struct Sample {
     targets: Vec<u32>,
     seen: u64,
 }
 
 impl Sample {
-    /// One page in fifty is known to begin with: the very first links would else decide who is the most popular.
+    /// Starts with one page in fifty; otherwise the very first links would decide the most popular pages.
     fn new(pages: u32, random: &mut Xoshiro256PlusPlus) -> Self {
         let mut targets = Vec::with_capacity(REMEMBERED);
         targets.extend((0..pages / 50).take(REMEMBERED).map(|_| random.random_range(0..pages)));
@@ -147,7 +148,7 @@ impl Sample {
     }
 }
 
-/// A number from the power law P(X > x) = (x / least)^−tail.
+/// Returns a number with the distribution P(X > x) = (x / least)^−tail.
 fn power_law(random: &mut Xoshiro256PlusPlus, least: f64, tail: f64) -> f64 {
     least * (1.0 - random.random::<f64>()).powf(-1.0 / tail)
 }

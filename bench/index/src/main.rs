@@ -1,10 +1,11 @@
-//! The index beside raw tantivy, on the same pages and queries in the same run.
+//! The index compared with raw tantivy, on the same pages and queries in the same run.
 //!
 //! `cargo run --release -p bench-index -- [PAGES.jsonl] [--pages N] [--orders | --tier | --build-only]`
 //!
-//! Without a file, N pages are made up (50,000). `--orders` compares orders of documents, `--tier` a small index of
-//! important words that is asked first, `--build-only` tells the memory of a build. Else prints what indexing takes, the sizes, and the time to the best ten for
-//! queries of two to four words that stand together on a page: plain BM25, and BM25 with a share of the static rank.
+//! Without a file, N pages are generated (50,000). `--orders` compares document orders, `--tier` a small index of
+//! important words that is searched first, `--build-only` prints the memory of a build. Otherwise prints indexing
+//! speed, sizes, and the time to the top ten for queries of two to four words that occur together on a page: plain
+//! BM25, and BM25 with a share of the static rank.
 
 mod pages;
 mod raw;
@@ -33,10 +34,10 @@ const THREADS: usize = 2;
 const MEMORY: usize = 256 << 20;
 const QUERIES: usize = 500;
 const ROUNDS: usize = 7;
-/// What a static rank of 1 adds: about as much as a rare word.
+/// Score of a static rank of 1: about as much as a rare word.
 const RANK_WEIGHT: f32 = 5.0;
 
-/// The pages, made or read.
+/// Generated or read pages.
 enum Pages {
     Made(pages::Made),
     Read(Vec<Document>),
@@ -67,7 +68,7 @@ fn main() -> Outcome<()> {
     let (mut file, mut count, mut what) = (None, 50_000, String::new());
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--pages" => count = arguments.next().ok_or("--pages wants a number")?.parse()?,
+            "--pages" => count = arguments.next().ok_or("--pages needs a number")?.parse()?,
             "--orders" | "--tier" | "--build-only" => what = argument,
             path => file = Some(path.to_string()),
         }
@@ -89,7 +90,7 @@ fn main() -> Outcome<()> {
         "--build-only" => {
             let took = ours(place.path(), &pages, &maxima)?.0;
             let rate = pages.count() as f64 / took.as_secs_f64();
-            println!("{rate:.0} pages/s, {:.0} MB at most", peak_megabytes());
+            println!("{rate:.0} pages/s, {:.0} MB peak", peak_megabytes());
             Ok(())
         }
         _ => compare(place.path(), &pages, &maxima),
@@ -115,7 +116,7 @@ fn compare(place: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<()> {
     let dirs = ["two", "one", "ours"].map(|name| place.join(name));
     dirs.iter().try_for_each(fs::create_dir)?;
     let mut raws = Vec::new();
-    println!("| | pages/s | | KB a page | |\n|---|---|---|---|---|");
+    println!("| | pages/s | | KB/page | |\n|---|---|---|---|---|");
     let mut first: Option<(f64, f64)> = None;
     let mut row = |name: &str, took: Duration, dir: &Path| -> Outcome<()> {
         let rate = pages.count() as f64 / (took - generating.min(took / 2)).as_secs_f64();
@@ -128,15 +129,15 @@ fn compare(place: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<()> {
     for ((name, shape), dir) in shapes.iter().zip(&dirs) {
         let started = Instant::now();
         let raw =
-            Raw::build(dir, *shape, &mut pages.all(), maxima, &Sequence::AsTheyCome, (THREADS, MEMORY))?;
+            Raw::build(dir, *shape, &mut pages.all(), maxima, &Sequence::CrawlOrder, (THREADS, MEMORY))?;
         row(name, started.elapsed(), dir)?;
         raws.push(raw);
     }
     let (took, index) = ours(&dirs[2], pages, maxima)?;
-    row("ours", took, &dirs[2])?;
+    row("Pharos", took, &dirs[2])?;
     let snapshot = index.snapshot()?;
 
-    println!("\nThe best ten of {QUERIES} queries, one thread, µs: mean (99th of 100)\n");
+    println!("\nTop ten of {QUERIES} queries, one thread, µs: mean (p99)\n");
     println!("| | AND | | OR | |\n|---|---|---|---|---|");
     let queries = queries(pages);
     let [two, one] = &raws[..] else { return Err("two raw indexes".into()) };
@@ -154,25 +155,25 @@ fn compare(place: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<()> {
         vec![
             ("BM25: tantivy, two fields", Box::new(|w, all| Ok(two.best(w, all)?.len()))),
             ("BM25: tantivy, one field", Box::new(|w, all| Ok(one.best(w, all)?.len()))),
-            ("BM25: ours", Box::new(|w, all| Ok(ask(w, all, 0.0, 0)?.candidates.len()))),
+            ("BM25: Pharos", Box::new(|w, all| Ok(ask(w, all, 0.0, 0)?.candidates.len()))),
         ],
         vec![
             (
                 "BM25 + rank: tantivy, one field",
                 Box::new(|w, all| Ok(one.best_ranked(w, all, RANK_WEIGHT)?.len())),
             ),
-            ("BM25 + rank: ours", Box::new(|w, all| Ok(ask(w, all, RANK_WEIGHT, 0)?.candidates.len()))),
+            ("BM25 + rank: Pharos", Box::new(|w, all| Ok(ask(w, all, RANK_WEIGHT, 0)?.candidates.len()))),
         ],
         vec![
-            ("and counted: tantivy, one field", Box::new(|w, all| one.best_and_count(w, all))),
+            ("with count: tantivy, one field", Box::new(|w, all| one.best_and_count(w, all))),
             (
-                "and counted up to 10,000: ours",
+                "with count up to 10,000: Pharos",
                 Box::new(|w, all| Ok(ask(w, all, 0.0, 10_000)?.candidates.len())),
             ),
         ],
         vec![
-            ("and their addresses: tantivy, one field", Box::new(|w, all| Ok(one.addresses(w, all)?.len()))),
-            ("and their addresses: ours", Box::new(list)),
+            ("with addresses: tantivy, one field", Box::new(|w, all| Ok(one.addresses(w, all)?.len()))),
+            ("with addresses: Pharos", Box::new(list)),
         ],
     ];
     for group in groups {
@@ -202,7 +203,7 @@ fn compare(place: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<()> {
     Ok(())
 }
 
-/// Orders of documents: what each costs in bytes and time.
+/// Compares document orders by size and query time.
 fn compare_orders(pages: &Pages, maxima: &Maxima) -> Outcome<()> {
     let queries = queries(pages);
     let mut addresses: Vec<(String, usize)> =
@@ -211,7 +212,7 @@ fn compare_orders(pages: &Pages, maxima: &Maxima) -> Outcome<()> {
     let mut by_address = vec![0u64; pages.count()];
     addresses.iter().zip(0..).for_each(|((_, n), place)| by_address[*n] = place);
     let rank = |page: &Document| (maxima.static_rank(&page.web) * 65_535.0).round() as u64;
-    // Pages whose titles begin alike say the same kind of thing.
+    // Pages whose titles begin alike have similar content.
     let cluster = |page: &Document| {
         let word = page.title.split_whitespace().min().unwrap_or_default();
         word.bytes().fold(0u64, |hash, byte| (hash * 31 + u64::from(byte)) % 1_000_000)
@@ -221,13 +222,13 @@ fn compare_orders(pages: &Pages, maxima: &Maxima) -> Outcome<()> {
     let by_tier = |n: usize, page: &Document| ((65_535 - rank(page)) / 8_192) << 40 | by_address[n];
     let by_cluster = |_: usize, page: &Document| cluster(page);
     let orders: [(&str, Sequence<'_>); 5] = [
-        ("crawl", Sequence::AsTheyCome),
+        ("crawl", Sequence::CrawlOrder),
         ("address", Sequence::By(&by_url)),
         ("static rank", Sequence::By(&by_rank)),
-        ("tiers of rank, by address in each", Sequence::By(&by_tier)),
+        ("tiers of rank, each by address", Sequence::By(&by_tier)),
         ("clustered by title", Sequence::By(&by_cluster)),
     ];
-    println!("| order | KB a page | AND, µs | OR, µs |\n|---|---|---|---|");
+    println!("| order | KB/page | AND, µs | OR, µs |\n|---|---|---|---|");
     let mut made = Vec::new();
     for (name, order) in &orders {
         let dir = tempfile::tempdir()?;
@@ -255,14 +256,15 @@ fn compare_orders(pages: &Pages, maxima: &Maxima) -> Outcome<()> {
     Ok(())
 }
 
-/// A small index of important words, asked first: how often is it enough, and are its ten the ten?
+/// Evaluates a small index of important words that is searched first: how often it suffices, and whether its top ten
+/// are the true top ten.
 fn compare_tier(pages: &Pages, maxima: &Maxima) -> Outcome<()> {
     let dirs = [tempfile::tempdir()?, tempfile::tempdir()?];
     let build = |dir: &tempfile::TempDir, shape| {
-        Raw::build(dir.path(), shape, &mut pages.all(), maxima, &Sequence::AsTheyCome, (THREADS, MEMORY))
+        Raw::build(dir.path(), shape, &mut pages.all(), maxima, &Sequence::CrawlOrder, (THREADS, MEMORY))
     };
     let (small, whole) = (build(&dirs[0], Shape::Important)?, build(&dirs[1], Shape::OneField)?);
-    println!("| | enough by itself | the same ten | small, µs | whole, µs | small, then whole, µs |");
+    println!("| | sufficient | same top ten | small, µs | full, µs | small, then full, µs |");
     println!("|---|---|---|---|---|---|");
     for (name, all) in [("AND", true), ("OR", false)] {
         let (mut enough, mut same) = (0, 0);
@@ -293,7 +295,7 @@ fn compare_tier(pages: &Pages, maxima: &Maxima) -> Outcome<()> {
     Ok(())
 }
 
-/// Words that stand on one page, two to four of them, as the analyser cuts them.
+/// Returns queries of two to four words that occur on one page, as segmented by the analyser.
 fn queries(pages: &Pages) -> Vec<Vec<String>> {
     let mut random = StdRng::seed_from_u64(3);
     let mut queries = Vec::new();

@@ -1,4 +1,4 @@
-//! Pages to index: those of a file, or made up with the frequencies of words and ranks that real ones have.
+//! Pages to index: read from a file, or generated with realistic frequencies of words and ranks.
 
 use std::error::Error;
 use std::fs;
@@ -9,17 +9,17 @@ use pharos_index::{Document, WebFigures};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
-/// Words of all pages together.
+/// Number of distinct words.
 const VOCABULARY: usize = 300_000;
 const TOPICS: usize = 2_000;
 const TOPIC_WORDS: usize = 300;
-/// The mean length of a page, in words: 5.3 KB.
+/// Mean length of a page in words: 5.3 KB.
 const MEAN_WORDS: f64 = 850.0;
 
-/// Pages that are made when they are asked for, each time the same.
+/// Pages generated on demand, always the same.
 pub struct Made {
     words: Vec<String>,
-    /// Where in the order of frequencies each topic has its words.
+    /// Positions of the words of each topic in the frequency order.
     topics: Vec<Vec<usize>>,
     pub count: usize,
 }
@@ -33,7 +33,8 @@ impl Made {
         Self { words, topics, count }
     }
 
-    /// Page number `n`. Words follow Zipf's law, some of them that of the page's topic; ranks follow a power law.
+    /// Returns page `n`. Words follow Zipf's law, some of them over the words of the page's topic; ranks follow a power
+    /// law.
     pub fn page(&self, n: usize) -> Document {
         let mut random = StdRng::seed_from_u64(n as u64 + 7);
         let topic = &self.topics[random.random_range(0..TOPICS)];
@@ -70,13 +71,13 @@ impl Made {
     }
 }
 
-/// A number below `count`, the first ones most often.
+/// Returns a number below `count`, small numbers most often.
 fn zipf(count: usize, random: &mut StdRng) -> usize {
     let most = (count as f64).ln();
     ((random.random_range(0.0..1.0f64) * most).exp() as usize).min(count - 1)
 }
 
-/// A word of letters that no other number has, the frequent ones short.
+/// Returns a unique word for a number, short for frequent words.
 fn word(mut number: usize, random: &mut StdRng) -> String {
     let mut word = String::new();
     loop {
@@ -89,7 +90,8 @@ fn word(mut number: usize, random: &mut StdRng) -> String {
     }
 }
 
-/// The pages of a file with one page object a line, as `pharos export --format jsonl` or `pharos clean --batch` writes it.
+/// Reads the pages of a file with one page object per line, as written by `pharos export --format jsonl` or `pharos
+/// clean --batch`.
 pub fn read(path: &str) -> Result<Vec<Document>, Box<dyn Error>> {
     let mut pages = Vec::new();
     for (nth, line) in BufReader::new(fs::File::open(path)?).lines().enumerate() {
@@ -97,7 +99,7 @@ pub fn read(path: &str) -> Result<Vec<Document>, Box<dyn Error>> {
         let text = |name: &str| page[name].as_str().unwrap_or_default().to_string();
         let url = PageUrl::parse(&text("url"))
             .or_else(|_| PageUrl::parse(&format!("http://file{}.example/{nth}", nth % 50)))?;
-        // Nobody told who links to these: ranks are made up.
+        // The links to these pages are unknown: ranks are generated.
         let page_rank =
             (0.15 / StdRng::seed_from_u64(nth as u64).random_range(1e-9..1.0f64).powf(0.7)) as f32;
         pages.push(Document {

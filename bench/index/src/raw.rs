@@ -1,4 +1,4 @@
-//! The same pages in an index of tantivy alone, with the same terms.
+//! The same pages in a raw tantivy index, with the same terms.
 
 use std::error::Error;
 use std::path::Path;
@@ -18,31 +18,31 @@ use tantivy::{
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// An index of tantivy alone.
+/// A raw tantivy index.
 pub struct Raw {
     searcher: Searcher,
-    /// What is searched in, with its weight.
+    /// Searched fields with their weights.
     searched: Vec<(Field, f32)>,
     url: Field,
 }
 
-/// What is searched in.
+/// Layout of the searched fields.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Shape {
-    /// Title and body, each a field.
+    /// Title and body as separate fields.
     TwoFields,
     /// Both as one field.
     OneField,
-    /// The title and the beginning of the body as one field, and nothing else of the body.
+    /// Title and beginning of the body as one field, without the rest of the body.
     Important,
 }
 
-/// How much of the beginning of a body stands for an abstract, in bytes.
+/// Length of an abstract in bytes.
 const ABSTRACT: usize = 300;
 
-/// In which order pages stand.
+/// Order of the documents.
 pub enum Sequence<'a> {
-    AsTheyCome,
+    CrawlOrder,
     By(&'a dyn Fn(usize, &Document) -> u64),
 }
 
@@ -145,7 +145,7 @@ impl Raw {
         Ok(self.searcher.search(&*self.query(words, all), &collector)?.1)
     }
 
-    /// With a share of the static rank, computed for every match.
+    /// Returns the top ten with a share of the static rank, computed for every match.
     pub fn best_ranked(&self, words: &[String], all: bool, weight: f32) -> Outcome<Vec<f32>> {
         let unit = weight / 65_535.0;
         let ranked = TopDocs::with_limit(10).tweak_score(move |segment: &SegmentReader| {
@@ -156,7 +156,7 @@ impl Raw {
         Ok(found.into_iter().map(|(score, _)| score).collect())
     }
 
-    /// The addresses of the best ten, from where they are stored.
+    /// Returns the stored addresses of the top ten.
     pub fn addresses(&self, words: &[String], all: bool) -> Outcome<Vec<String>> {
         let query = self.query(words, all);
         let mut addresses = Vec::new();
@@ -172,7 +172,7 @@ fn term(field: Field, word: &str) -> Box<dyn Query> {
     Box::new(TermQuery::new(Term::from_field_text(field, word), IndexRecordOption::WithFreqs))
 }
 
-/// The terms of our analyser.
+/// The terms of the Pharos analyser.
 #[derive(Clone, Default)]
 struct Terms {
     tokens: Vec<(String, usize)>,

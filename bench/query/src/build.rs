@@ -1,4 +1,4 @@
-//! The two indexes on disk: built once, and used again as long as they are what would be built.
+//! Builds the two indexes on disk once, and reuses them if they match the options.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
@@ -15,27 +15,27 @@ use crate::raw::Raw;
 
 const THREADS: usize = 2;
 
-/// Pages that queries are made from.
+/// Number of pages that queries are generated from.
 const SAMPLE: usize = 5_000;
 
-/// Told now and then.
-const TELL_EVERY: usize = 50_000;
+/// Interval of progress messages in pages.
+const PROGRESS_INTERVAL: usize = 50_000;
 
-/// Where everything is.
-pub struct Places {
+/// Paths of all files.
+pub struct Paths {
     pub index: PathBuf,
     pub raw: PathBuf,
     graph: PathBuf,
     sample: PathBuf,
 }
 
-impl Places {
+impl Paths {
     pub fn at(dir: &Path) -> Self {
         let [index, raw, graph, sample] = ["index", "raw", "graph", "sample.tsv"].map(|name| dir.join(name));
         Self { index, raw, graph, sample }
     }
 
-    /// Builds what is not there.
+    /// Builds the missing parts.
     pub fn fill(&self, count: usize) -> Outcome<()> {
         let parts = [&self.graph, &self.index, &self.raw];
         if parts.into_iter().all(|part| is_done(part, count)) {
@@ -44,12 +44,12 @@ impl Places {
         let started = Instant::now();
         let web = pages::web(count);
         let pages = Pages::of(&web, count);
-        told("the web", started);
+        print_elapsed("web", started);
         if !is_done(&self.graph, count) {
             clear(&self.graph)?;
             let started = Instant::now();
             pages.relate(&self.graph)?;
-            told("links, ranks, anchors and copies", started);
+            print_elapsed("links, ranks, anchors and copies", started);
             done(&self.graph, count)?;
         }
         let relations = Relations::open(&self.graph)?;
@@ -76,29 +76,29 @@ impl Places {
                     )?;
                 }
                 history.add(&page)?;
-                tell(nth, started);
+                print_progress(nth, started);
             }
             sample.flush()?;
             let history = history.finish(LibraryPosition::START)?;
             generations.install(history)?;
-            told("our index", started);
+            print_elapsed("Pharos index", started);
             done(&self.index, count)?;
         }
         if !is_done(&self.raw, count) {
             clear(&self.raw)?;
             let started = Instant::now();
             let pages = pages.documents(&relations).enumerate().map(|(nth, page)| -> Outcome<Document> {
-                tell(nth, started);
+                print_progress(nth, started);
                 page
             });
             Raw::build(&self.raw, pages, THREADS, memory)?;
-            told("tantivy's index", started);
+            print_elapsed("tantivy index", started);
             done(&self.raw, count)?;
         }
         Ok(())
     }
 
-    /// The pages that queries are made from: address, title, text.
+    /// Returns the pages that queries are generated from: address, title, text.
     pub fn sample(&self) -> Outcome<Vec<[String; 3]>> {
         let mut pages = Vec::new();
         for line in BufReader::new(File::open(&self.sample)?).lines() {
@@ -112,7 +112,7 @@ impl Places {
     }
 }
 
-/// Says of a finished part what it was made from.
+/// Returns the stamp of a finished part, which names its options.
 fn stamp(count: usize) -> String {
     format!("{count} pages, seed {}, analyser {}\n", pages::SEED, pharos_text::version())
 }
@@ -136,12 +136,12 @@ fn clear(part: &Path) -> Outcome<()> {
     Ok(fs::create_dir_all(part)?)
 }
 
-fn told(what: &str, started: Instant) {
+fn print_elapsed(what: &str, started: Instant) {
     eprintln!("{what}: {:.0} s", started.elapsed().as_secs_f64());
 }
 
-fn tell(nth: usize, started: Instant) {
-    if nth > 0 && nth.is_multiple_of(TELL_EVERY) {
+fn print_progress(nth: usize, started: Instant) {
+    if nth > 0 && nth.is_multiple_of(PROGRESS_INTERVAL) {
         eprintln!("  {nth} pages after {:.0} s", started.elapsed().as_secs_f64());
     }
 }

@@ -1,16 +1,16 @@
-//! The whole way of a query, from what is typed to ten results with snippets, beside raw tantivy on the same pages and
+//! A complete query, from the typed text to ten results with snippets, compared with raw tantivy on the same pages and
 //! queries in the same run.
 //!
 //! `cargo run --release -p bench-query -- [--pages N] [--dir DIR] [--candidates N] [--build-only | --profile]`
 //!
-//! N pages (20,000) of a test web, half Chinese, with their links, ranks, anchors and groups, are indexed as one history
-//! generation, and by tantivy alone: title and body with the terms of our analyser, stored. Both stay in DIR (a folder of the
-//! system's temporary directory) for the next run with the same N. `--profile` answers queries for half a minute and
-//! prints nothing, for a profiler; `--candidates` looks at so many pages closely instead of the default.
+//! N pages (20,000) of a test web, half Chinese, with links, ranks, anchors and groups, are indexed as one history
+//! generation, and by raw tantivy: title and body with the terms of the Pharos analyser, stored. Both are kept in DIR
+//! (by default in the system's temporary directory) for the next run with the same N. `--profile` runs queries for half
+//! a minute without output, for a profiler; `--candidates` sets the number of candidates that are ranked.
 //!
-//! Printed are times by kind of query, where they go, and how many queries a second some threads answer. A time is the best
-//! of three, each with a query service of its own, so that no result is known from before; files are in memory. Tantivy
-//! gives the best ten by BM25 and reads their titles and texts; where no page has all words, it is asked for some.
+//! The tables show times by kind of query, by stage, and the throughput of several threads. A time is the best of
+//! three, each with a new query service, so that no result is cached; files are in the page cache. Tantivy returns the
+//! top ten by BM25 and reads their titles and texts; if no page has all words, it searches for any of them.
 
 mod build;
 mod pages;
@@ -24,7 +24,7 @@ use std::env;
 use std::error::Error;
 use std::path::PathBuf;
 
-use build::Places;
+use build::Paths;
 use pharos_core::Config;
 use tables::Bench;
 
@@ -41,22 +41,22 @@ fn main() -> Outcome<()> {
     let (mut count, mut dir, mut what) = (20_000, env::temp_dir().join("pharos-bench-query"), String::new());
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--pages" => count = arguments.next().ok_or("--pages wants a number")?.parse()?,
-            "--dir" => dir = PathBuf::from(arguments.next().ok_or("--dir wants a folder")?),
+            "--pages" => count = arguments.next().ok_or("--pages needs a number")?.parse()?,
+            "--dir" => dir = PathBuf::from(arguments.next().ok_or("--dir needs a folder")?),
             "--candidates" => {
-                config.query.candidates = arguments.next().ok_or("--candidates wants a number")?.parse()?;
+                config.query.candidates = arguments.next().ok_or("--candidates needs a number")?.parse()?;
             }
             "--build-only" | "--profile" => what = argument,
-            other => return Err(format!("no option is called {other}").into()),
+            other => return Err(format!("unknown option {other}").into()),
         }
     }
-    let places = Places::at(&dir);
-    places.fill(count)?;
+    let paths = Paths::at(&dir);
+    paths.fill(count)?;
     if what == "--build-only" {
         return Ok(());
     }
-    let queries = queries::make(&places.sample()?, SEED);
-    let bench = Bench::open(&places, queries, config)?;
+    let queries = queries::generate(&paths.sample()?, SEED);
+    let bench = Bench::open(&paths, queries, config)?;
     if what == "--profile" {
         return bench.profile();
     }

@@ -1,8 +1,8 @@
-//! The pages: those of a test web, as a build of the history would index them.
+//! Pages of a test web, indexed like a build of the history.
 //!
-//! Texts are never in memory together: the web is gone through three times, for the texts (which are copies of each
-//! other), for the links (ranks and anchors), and for the documents. Ranks, counts of links, anchors, groups and signatures
-//! are those that [`pharos_graph`] computes from these very pages and links.
+//! Texts are never in memory together: the web is generated three times, for texts (duplicates), for links (ranks and
+//! anchors), and for documents. Ranks, link counts, anchors, groups and signatures are computed by [`pharos_graph`]
+//! from these pages and links.
 
 use std::path::Path;
 
@@ -14,35 +14,35 @@ use pharos_testweb::{Lang, PageKind, TruePage, TruePages, Web, WebSpec};
 
 use crate::Outcome;
 
-/// Everything that is left to chance follows from this number.
+/// Seed of all random choices.
 pub const SEED: u64 = 1;
 
-/// Some addresses are redirects, forbidden, dead or the same bytes again: a web needs more than the pages wanted of it.
+/// Some addresses are redirects, forbidden, dead or exact copies, so the web needs more pages than requested.
 const SPARE: f64 = 1.15;
 
-/// As large as that, on average.
+/// Mean number of pages per host.
 const PAGES_PER_HOST: usize = 100;
 
-/// Texts that are compared at a time.
+/// Number of texts compared at a time.
 const BATCH: usize = 1_000;
 
-/// The beginning of a text that stands for an abstract, in characters.
+/// Length of an abstract in characters.
 const SUMMARY: usize = 160;
 
-/// A web of pages that are made when they are asked for.
+/// A web whose pages are generated on demand.
 pub struct Pages<'web> {
     all: TruePages<'web>,
     count: usize,
 }
 
-/// A web with at least so many pages to index, half of them Chinese.
+/// Returns a web with at least this number of indexable pages, half of them Chinese.
 pub fn web(count: usize) -> Web {
     let pages = (count as f64 * SPARE) as usize + 100;
     Web::generate(&WebSpec { seed: SEED, hosts: pages / PAGES_PER_HOST, pages, ..WebSpec::default() })
 }
 
 impl<'web> Pages<'web> {
-    /// The first `count` pages of a web.
+    /// Returns the first `count` pages of a web.
     pub fn of(web: &'web Web, count: usize) -> Self {
         Self { all: web.true_pages(80), count }
     }
@@ -52,19 +52,19 @@ impl<'web> Pages<'web> {
         pages.filter_map(|page| Some((PageUrl::parse(&page.url).ok()?, page))).take(self.count)
     }
 
-    /// What the pages say of each other.
+    /// Computes the relations of the pages.
     pub fn relate(&self, folder: &Path) -> Outcome<Relations> {
         let mut builder = RelationsBuilder::begin(folder, RelationRules::default())?;
-        let (mut batch, mut told) = (Vec::with_capacity(BATCH), 0);
+        let (mut batch, mut added) = (Vec::with_capacity(BATCH), 0);
         for page in self.all.clone() {
             let url = PageUrl::parse(&page.url)?;
             if let Some(to) = &page.redirect {
                 builder.redirect(url.id(), PageUrl::parse(to)?);
             }
-            if !is_wanted(&page) || told == self.count {
+            if !is_wanted(&page) || added == self.count {
                 continue;
             }
-            told += 1;
+            added += 1;
             builder.page(&url)?;
             batch.push(PageWords {
                 url,
@@ -90,18 +90,18 @@ impl<'web> Pages<'web> {
         Ok(builder.finish(LibraryPosition::START, pharos_testweb::START as i64)?.0)
     }
 
-    /// The pages as they are indexed.
+    /// Returns the pages as index documents.
     pub fn documents<'a>(&'a self, relations: &'a Relations) -> impl Iterator<Item = Outcome<Document>> + 'a {
         self.each().map(|(url, page)| document(url, page, relations))
     }
 }
 
-/// A page that a crawler has, and that is not the same bytes again.
+/// Returns `true` for a page that a crawler stores and that is not an exact copy.
 fn is_wanted(page: &TruePage) -> bool {
     page.status == 200 && page.stored() && page.duplicate_of.is_none()
 }
 
-/// The largest figures of all pages.
+/// Returns the maximum values over all pages.
 pub fn maxima(relations: &Relations) -> Maxima {
     let mut maxima = Maxima::default();
     (0..relations.page_ranks().len() as u32).for_each(|page| maxima.include(&figures(relations, page)));

@@ -1,5 +1,5 @@
-//! Queries, made from pages with a seed: words that stand together on one, phrases, sites, and words that no page has
-//! together.
+//! Queries generated from pages with a seed: words that occur together on a page, phrases, sites, and words that no
+//! page has together.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,21 +12,21 @@ use rand::{RngExt as _, SeedableRng as _};
 /// A kind of query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// So many words of a title or a text.
+    /// This number of words of a title or text.
     Words(usize),
     Phrase,
     OnSite,
     NameOfSite,
-    /// A very frequent word alone.
+    /// A single very frequent word.
     Common,
-    /// A very frequent word and one of the page.
+    /// A very frequent word and a word of the page.
     WithCommon,
-    /// Words of two pages that have nothing to do with each other.
+    /// Words of two unrelated pages.
     Scattered,
 }
 
 impl Kind {
-    /// All kinds and how many there are of each.
+    /// All kinds with their numbers of queries.
     pub const MIX: [(Kind, usize); 10] = [
         (Kind::Words(1), 400),
         (Kind::Words(2), 500),
@@ -54,34 +54,33 @@ impl Kind {
     }
 }
 
-/// A query.
-pub struct Asked {
+pub struct BenchQuery {
     pub kind: Kind,
-    /// As a person would type it.
+    /// The query as a user would type it.
     pub text: String,
-    /// Its words alone.
+    /// The words alone.
     pub words: String,
     pub is_phrase: bool,
     pub site: Option<String>,
 }
 
-/// So many of the most frequent words of each language are common.
+/// Number of words per language that count as very frequent.
 const COMMON: usize = 60;
 
-/// A page that queries are made from.
+/// A page that queries are generated from.
 struct Page {
     host: String,
     site_name: String,
     is_chinese: bool,
-    /// Words as they are written, without those that say nothing.
+    /// Words as written, without stop words.
     title: Vec<String>,
     text: Vec<String>,
-    /// Pieces of the text as they are written, two or three words each.
+    /// Passages of the text as written, two or three words each.
     pieces: Vec<String>,
 }
 
-/// Queries of all kinds in a mixed order, none twice.
-pub fn make(sample: &[[String; 3]], seed: u64) -> Vec<Asked> {
+/// Generates queries of all kinds in mixed order, without repetitions.
+pub fn generate(sample: &[[String; 3]], seed: u64) -> Vec<BenchQuery> {
     let pages: Vec<Page> = sample.iter().filter_map(Page::of).collect();
     let common = [true, false].map(|is_chinese| most_common(&pages, is_chinese));
     let mut random = StdRng::seed_from_u64(seed);
@@ -94,7 +93,7 @@ pub fn make(sample: &[[String; 3]], seed: u64) -> Vec<Asked> {
             let page = &pages[random.random_range(0..pages.len())];
             let other = &pages[random.random_range(0..pages.len())];
             let common = &common[usize::from(!page.is_chinese)];
-            let Some(asked) = ask(kind, page, other, common, &mut random) else { continue };
+            let Some(asked) = generate_one(kind, page, other, common, &mut random) else { continue };
             if known.insert(asked.text.clone()) {
                 queries.push((random.random::<u64>(), asked));
                 made += 1;
@@ -105,11 +104,17 @@ pub fn make(sample: &[[String; 3]], seed: u64) -> Vec<Asked> {
     queries.into_iter().map(|(_, asked)| asked).collect()
 }
 
-fn ask(kind: Kind, page: &Page, other: &Page, common: &[String], random: &mut StdRng) -> Option<Asked> {
+fn generate_one(
+    kind: Kind,
+    page: &Page,
+    other: &Page,
+    common: &[String],
+    random: &mut StdRng,
+) -> Option<BenchQuery> {
     let pick = |words: &[String], random: &mut StdRng| -> Option<String> {
         (!words.is_empty()).then(|| words[random.random_range(0..words.len())].clone())
     };
-    // As often of the title as of the text: words of titles are rarer.
+    // Words of titles are rarer, so title and text are used equally often.
     let word = |random: &mut StdRng| {
         let words = if random.random_bool(0.5) { &page.title } else { &page.text };
         pick(words, random)
@@ -138,10 +143,10 @@ fn ask(kind: Kind, page: &Page, other: &Page, common: &[String], random: &mut St
     };
     let quoted = if is_phrase { format!("\"{words}\"") } else { words.clone() };
     let text = site.as_ref().map_or(quoted.clone(), |site| format!("{quoted} site:{site}"));
-    Some(Asked { kind, text, words, is_phrase, site })
+    Some(BenchQuery { kind, text, words, is_phrase, site })
 }
 
-/// The words as a person would type them; `None` where one is there twice.
+/// Returns the words as a user would type them, or `None` if one is repeated.
 fn different(words: Vec<String>) -> Option<String> {
     let known: HashSet<&String> = words.iter().collect();
     (known.len() == words.len()).then(|| words.join(" "))

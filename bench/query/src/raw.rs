@@ -1,4 +1,4 @@
-//! The same pages in an index of tantivy alone: title and body with the terms of our analyser, both stored.
+//! The same pages in a raw tantivy index: title and body with the terms of the Pharos analyser, both stored.
 
 use std::path::Path;
 
@@ -15,15 +15,15 @@ use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
 use tantivy::{Index, IndexWriter, Searcher, TantivyDocument, Term};
 
 use crate::Outcome;
-use crate::queries::Asked;
+use crate::queries::BenchQuery;
 
-/// What a word in the title counts, beside 1 in the body.
+/// Weight of a word in the title; 1 in the body.
 const TITLE: f32 = 3.0;
 
-/// Results that are read.
+/// Number of results read.
 const BEST: usize = 10;
 
-/// An index of tantivy alone.
+/// A raw tantivy index.
 pub struct Raw {
     searcher: Searcher,
     title: Field,
@@ -50,7 +50,7 @@ impl Raw {
         let index = Index::create_in_dir(dir, schema.build())?;
         index.tokenizers().register("pharos", TextAnalyzer::from(Terms::default()));
         let mut writer: IndexWriter = index.writer_with_num_threads(threads, memory)?;
-        // One merge of all in the end, as ours has it.
+        // One merge of all segments at the end, as in Pharos.
         writer.set_merge_policy(Box::new(NoMergePolicy));
         for page in pages {
             let page = page?;
@@ -76,9 +76,9 @@ impl Raw {
         Ok(Self { searcher: index.reader()?.searcher(), title: title?, body: body?, site: site? })
     }
 
-    /// The best ten pages with all words, or with some where none has all, read from where they are stored. Gives the
-    /// bytes of their titles and texts.
-    pub fn answer(&self, asked: &Asked) -> Outcome<usize> {
+    /// Searches the top ten pages with all words, or with any if none has all, and reads their stored fields. Returns
+    /// the bytes of their titles and texts.
+    pub fn answer(&self, asked: &BenchQuery) -> Outcome<usize> {
         let best = TopDocs::with_limit(BEST).order_by_score();
         let mut found = self.searcher.search(&self.query(asked, Occur::Must), &best)?;
         if found.is_empty() {
@@ -93,7 +93,7 @@ impl Raw {
         Ok(bytes)
     }
 
-    fn query(&self, asked: &Asked, each_word: Occur) -> BooleanQuery {
+    fn query(&self, asked: &BenchQuery, each_word: Occur) -> BooleanQuery {
         let tokens = Analyser::shared().tokens(&asked.words);
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
         if asked.is_phrase {
@@ -132,7 +132,7 @@ fn plain(term: Term) -> Box<dyn Query> {
     Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
 }
 
-/// The terms of our analyser.
+/// The terms of the Pharos analyser.
 #[derive(Clone, Default)]
 struct Terms {
     tokens: Vec<(String, usize)>,

@@ -1,4 +1,4 @@
-//! Where the time of a query goes: an index that notes how long each question to it takes.
+//! Time of a query by stage: an index wrapper that measures each call.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use pharos_index::{
 };
 use pharos_text::vocabulary::{Kind, Vocabulary};
 
-/// What is asked of an index in the course of a query.
+/// A call to the index during a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     Snapshot,
@@ -29,29 +29,29 @@ pub enum Stage {
 
 impl Stage {
     pub const ALL: [(Stage, &str); 11] = [
-        (Stage::Snapshot, "`snapshot`: the index as it is now"),
-        (Stage::Frequencies, "`frequencies`: how rare the words are"),
+        (Stage::Snapshot, "`snapshot`: open the index view"),
+        (Stage::Frequencies, "`frequencies`: document frequencies"),
         (Stage::Candidates, "`retrieve`: the candidates"),
-        (Stage::Counting, "… and counting the rest"),
-        (Stage::Homes, "`retrieve`: home pages beside them"),
-        (Stage::Evidence, "`evidence`: where candidates have the words"),
-        (Stage::Figures, "`figures`: what the web says of them"),
-        (Stage::Likeness, "`likeness`: groups of the best"),
-        (Stage::Places, "`candidates`: the ten by their ids"),
-        (Stage::Cards, "`cards` of the ten"),
-        (Stage::Texts, "`texts` of the ten"),
+        (Stage::Counting, "counting the remaining matches"),
+        (Stage::Homes, "`retrieve`: home pages"),
+        (Stage::Evidence, "`evidence`: match positions of candidates"),
+        (Stage::Figures, "`figures`: link features"),
+        (Stage::Likeness, "`likeness`: duplicate groups of the best"),
+        (Stage::Places, "`candidates`: top ten by id"),
+        (Stage::Cards, "`cards`: result fields of the top ten"),
+        (Stage::Texts, "`texts` of the top ten"),
     ];
 }
 
-/// Time and candidates by stage, of one query.
+/// Time and candidates of one query, by stage.
 #[derive(Default)]
-pub struct Notes {
+pub struct StageTimes {
     nanoseconds: [AtomicU64; Stage::ALL.len()],
-    /// Candidates that were looked at closely.
-    looked_at: AtomicU64,
+    /// Number of ranked candidates.
+    candidates: AtomicU64,
 }
 
-impl Notes {
+impl StageTimes {
     fn time<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
         let started = Instant::now();
         let result = work();
@@ -60,29 +60,29 @@ impl Notes {
         result
     }
 
-    /// What was noted since, and begins again.
+    /// Returns the measurements and resets them.
     pub fn take(&self) -> ([Duration; Stage::ALL.len()], u64) {
         let times = self.nanoseconds.each_ref();
         let times = times.map(|time| Duration::from_nanos(time.swap(0, Ordering::Relaxed)));
-        (times, self.looked_at.swap(0, Ordering::Relaxed))
+        (times, self.candidates.swap(0, Ordering::Relaxed))
     }
 }
 
-/// An index with a stopwatch. For one thread.
-pub struct Noted {
+/// An index wrapper with a stopwatch, for one thread.
+pub struct TimedIndex {
     index: Arc<dyn Index>,
-    pub notes: Arc<Notes>,
-    /// The last snapshot, as long as it is the same.
-    last: Mutex<Option<Arc<NotedSnapshot>>>,
+    pub notes: Arc<StageTimes>,
+    /// The last index view, while it is current.
+    last: Mutex<Option<Arc<TimedView>>>,
 }
 
-impl Noted {
+impl TimedIndex {
     pub fn over(index: Arc<dyn Index>) -> Self {
         Self { index, notes: Arc::default(), last: Mutex::default() }
     }
 }
 
-impl Index for Noted {
+impl Index for TimedIndex {
     fn absorbed(&self) -> Result<LibraryPosition, IndexError> {
         self.index.absorbed()
     }
@@ -109,19 +109,19 @@ impl Index for Noted {
         let known = last.as_ref().filter(|known| Arc::ptr_eq(&known.snapshot, &snapshot));
         let noted = match known {
             Some(known) => Arc::clone(known),
-            None => Arc::new(NotedSnapshot { snapshot, notes: Arc::clone(&self.notes) }),
+            None => Arc::new(TimedView { snapshot, notes: Arc::clone(&self.notes) }),
         };
         *last = Some(Arc::clone(&noted));
         Ok(noted)
     }
 }
 
-struct NotedSnapshot {
+struct TimedView {
     snapshot: Arc<dyn Snapshot>,
-    notes: Arc<Notes>,
+    notes: Arc<StageTimes>,
 }
 
-impl Snapshot for NotedSnapshot {
+impl Snapshot for TimedView {
     fn generation(&self) -> &str {
         self.snapshot.generation()
     }
@@ -150,7 +150,7 @@ impl Snapshot for NotedSnapshot {
         self.snapshot.knows(word, kind)
     }
 
-    /// Counts as the index itself would, but apart.
+    /// Counts like the index itself, but measured separately.
     fn retrieve(&self, asked: &Retrieval<'_>) -> Result<Found, IndexError> {
         let stage = if asked.count_up_to == 0 { Stage::Homes } else { Stage::Candidates };
         let uncounted = Retrieval { count_up_to: 0, ..*asked };
@@ -182,7 +182,7 @@ impl Snapshot for NotedSnapshot {
     }
 
     fn evidence(&self, candidates: &[Candidate], terms: &[String]) -> Result<Vec<Evidence>, IndexError> {
-        self.notes.looked_at.fetch_add(candidates.len() as u64, Ordering::Relaxed);
+        self.notes.candidates.fetch_add(candidates.len() as u64, Ordering::Relaxed);
         self.notes.time(Stage::Evidence, || self.snapshot.evidence(candidates, terms))
     }
 

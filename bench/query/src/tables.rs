@@ -1,4 +1,4 @@
-//! What is measured, as tables.
+//! Measurements, printed as tables.
 
 use std::cmp::Reverse;
 use std::hint::black_box;
@@ -12,49 +12,47 @@ use pharos_index::{EmbeddedIndex, Index};
 use pharos_query::{Request, Search};
 
 use crate::Outcome;
-use crate::build::Places;
-use crate::queries::{Asked, Kind};
+use crate::build::Paths;
+use crate::queries::{BenchQuery, Kind};
 use crate::raw::Raw;
-use crate::stages::{Noted, Stage};
+use crate::stages::{Stage, TimedIndex};
 use crate::times::Times;
 
 const ROUNDS: usize = 3;
 const PROFILED: Duration = Duration::from_secs(30);
 
-/// Answers must not take longer, but for one in a hundred.
-const PATIENCE: f64 = 100_000.0;
-const MOST_THREADS: usize = 64;
+/// Maximum 99th percentile of the query time in µs.
+const MAX_P99: f64 = 100_000.0;
+const MAX_THREADS: usize = 64;
 
-/// Both indexes, and what they are asked.
+/// Both indexes and the queries.
 pub struct Bench {
     index: Arc<dyn Index>,
     raw: Raw,
-    queries: Vec<Asked>,
+    queries: Vec<BenchQuery>,
     config: Config,
 }
 
 impl Bench {
-    pub fn open(places: &Places, queries: Vec<Asked>, config: Config) -> Outcome<Self> {
-        let index = Arc::new(EmbeddedIndex::open_reader(&places.index)?);
-        Ok(Self { index, raw: Raw::open(&places.raw)?, queries, config })
+    pub fn open(paths: &Paths, queries: Vec<BenchQuery>, config: Config) -> Outcome<Self> {
+        let index = Arc::new(EmbeddedIndex::open_reader(&paths.index)?);
+        Ok(Self { index, raw: Raw::open(&paths.raw)?, queries, config })
     }
 
-    /// A query service that knows no answer yet.
+    /// Returns a query service with an empty cache.
     fn service(&self) -> Search {
         Search::new(Arc::clone(&self.index), &self.config)
     }
 
-    /// What the queries are, and what comes of them. Also brings the files into memory.
+    /// Prints the kinds of queries and their results, and loads the files into the page cache.
     pub fn print_mix(&self) -> Outcome<()> {
         let (search, queries) = (self.service(), &self.queries);
         println!("{} pages, {} queries\n", self.index.snapshot()?.pages()?, queries.len());
-        println!(
-            "| queries | | such as | have no page with all words | found, median | not finished in time |"
-        );
+        println!("| kind | queries | examples | no page with all words | results, median | timed out |");
         println!("|---|---|---|---|---|---|");
         for (kind, _) in Kind::MIX {
             let (mut relaxed, mut partial, mut totals) = (0, 0, Vec::new());
-            let of_kind: Vec<&Asked> = queries.iter().filter(|asked| asked.kind == kind).collect();
+            let of_kind: Vec<&BenchQuery> = queries.iter().filter(|asked| asked.kind == kind).collect();
             for asked in &of_kind {
                 let answer = search.run(&Request::new(asked.text.as_str()))?;
                 relaxed += usize::from(answer.relaxed || answer.total == 0);
@@ -93,9 +91,9 @@ impl Bench {
             }
         }
         println!("\nOne thread, µs:\n");
-        println!("| | ours: p50 | p90 | p99 | max | mean | tantivy: p50 | p90 | p99 | max | mean |");
+        println!("| | Pharos: p50 | p90 | p99 | max | mean | tantivy: p50 | p90 | p99 | max | mean |");
         println!("|---|---|---|---|---|---|---|---|---|---|---|");
-        let row = |name: &str, is_meant: &dyn Fn(&Asked) -> bool| {
+        let row = |name: &str, is_meant: &dyn Fn(&BenchQuery) -> bool| {
             let of = |which: usize| {
                 let times = queries.iter().zip(&best).filter(|(asked, _)| is_meant(asked));
                 Times::of(times.map(|(_, times)| times[which])).cells()
@@ -105,20 +103,20 @@ impl Bench {
         for (kind, _) in Kind::MIX {
             row(&kind.name(), &|asked| asked.kind == kind);
         }
-        row("all in English", &|asked| asked.words.is_ascii());
-        row("all in Chinese, or both", &|asked| !asked.words.is_ascii());
+        row("English", &|asked| asked.words.is_ascii());
+        row("Chinese, or both", &|asked| !asked.words.is_ascii());
         row("**all**", &|_| true);
         let mut slowest: Vec<(Duration, &str)> =
             queries.iter().zip(&best).map(|(asked, [ours, _])| (*ours, asked.text.as_str())).collect();
         slowest.sort_unstable_by(|a, b| b.cmp(a));
         let slowest = slowest.iter().take(5).map(|(took, text)| format!("`{text}` {} µs", took.as_micros()));
-        println!("\nOur slowest: {}", slowest.collect::<Vec<String>>().join(", "));
+        println!("\nSlowest of Pharos: {}", slowest.collect::<Vec<String>>().join(", "));
         Ok(())
     }
 
     pub fn print_stages(&self) -> Outcome<()> {
         let queries = &self.queries;
-        let noted = Arc::new(Noted::over(Arc::clone(&self.index)));
+        let noted = Arc::new(TimedIndex::over(Arc::clone(&self.index)));
         let notes = Arc::clone(&noted.notes);
         let search = Search::new(noted, &self.config);
         let mut taken = Vec::new();
@@ -130,12 +128,12 @@ impl Bench {
             let started = Instant::now();
             black_box(search.run(&Request::new(asked.text.as_str()))?);
             let whole = started.elapsed();
-            let (stages, looked_at) = notes.take();
-            taken.push(Taken { whole, parsing, stages, looked_at });
+            let (stages, candidates) = notes.take();
+            taken.push(Taken { whole, parsing, stages, candidates });
         }
         taken.sort_unstable_by_key(|taken| Reverse(taken.whole));
         let slowest = &taken[..taken.len() / 10];
-        println!("\nWhere it goes, µs, each query once:\n");
+        println!("\nTime by stage, µs, each query once:\n");
         println!(
             "| | p50 | p90 | p99 | max | mean | mean of the slowest tenth |\n|---|---|---|---|---|---|---|"
         );
@@ -146,29 +144,29 @@ impl Bench {
         for (stage, name) in Stage::ALL {
             row(name, &|taken| taken.stages[stage as usize]);
         }
-        row("the rest: parsing, scoring, folding, arranging, snippets", &|taken| {
+        row("remainder: parsing, scoring, folding, arranging, snippets", &|taken| {
             taken.whole.saturating_sub(taken.stages.iter().sum())
         });
-        row("of that, parsing", &|taken| taken.parsing);
-        let looked_at =
-            |of: &[Taken]| of.iter().map(|taken| taken.looked_at).sum::<u64>() / of.len().max(1) as u64;
+        row("parsing only", &|taken| taken.parsing);
+        let candidates =
+            |of: &[Taken]| of.iter().map(|taken| taken.candidates).sum::<u64>() / of.len().max(1) as u64;
         println!(
-            "\nOn average {} candidates are looked at closely, {} for the slowest tenth.",
-            looked_at(&taken),
-            looked_at(slowest)
+            "\nMean number of ranked candidates: {}, {} for the slowest tenth.",
+            candidates(&taken),
+            candidates(slowest)
         );
         Ok(())
     }
 
-    /// Threads that each ask the next query as soon as they have an answer, until every query was asked once.
+    /// Measures throughput: each thread sends its next query when it has an answer, until every query was run once.
     pub fn print_throughput(&self) -> Outcome<()> {
         let Self { raw, queries, .. } = self;
         println!(
-            "\n| threads | ours: queries/s | p50, µs | p99, µs | tantivy: queries/s | p50, µs | p99, µs |"
+            "\n| threads | Pharos: queries/s | p50, µs | p99, µs | tantivy: queries/s | p50, µs | p99, µs |"
         );
         println!("|---|---|---|---|---|---|---|");
         let (mut threads, mut most) = (1, None);
-        while threads <= MOST_THREADS {
+        while threads <= MAX_THREADS {
             let search = self.service();
             let ours = concurrently(threads, queries, |asked| {
                 search.run(&Request::new(asked.text.as_str())).map(drop).map_err(|e| e.to_string())
@@ -180,7 +178,7 @@ impl Bench {
                 format!("{rate:.0} | {:.0} | {:.0}", times.part(0.5), times.part(0.99))
             };
             println!("| {threads} | {} | {} |", cells(&ours), cells(&theirs));
-            if ours.1.part(0.99) > PATIENCE {
+            if ours.1.part(0.99) > MAX_P99 {
                 break;
             }
             let better = most.is_none_or(|(rate, _)| ours.0 > rate);
@@ -188,10 +186,7 @@ impl Bench {
             threads *= 2;
         }
         if let Some((rate, threads)) = most {
-            println!(
-                "\n{rate:.0} queries/s with {threads} threads and a p99 below {:.0} ms.",
-                PATIENCE / 1e3
-            );
+            println!("\n{rate:.0} queries/s with {threads} threads and a p99 below {:.0} ms.", MAX_P99 / 1e3);
         }
         Ok(())
     }
@@ -207,18 +202,18 @@ impl Bench {
     }
 }
 
-/// What one query took.
+/// Time of one query.
 struct Taken {
     whole: Duration,
     parsing: Duration,
     stages: [Duration; Stage::ALL.len()],
-    looked_at: u64,
+    candidates: u64,
 }
 
 fn concurrently(
     threads: usize,
-    queries: &[Asked],
-    answer: impl Fn(&Asked) -> Result<(), String> + Sync,
+    queries: &[BenchQuery],
+    answer: impl Fn(&BenchQuery) -> Result<(), String> + Sync,
 ) -> Outcome<(f64, Times)> {
     let next = AtomicUsize::new(0);
     let started = Instant::now();

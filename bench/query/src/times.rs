@@ -1,8 +1,8 @@
-//! Many times of the same thing.
+//! A sample of times.
 
 use std::time::Duration;
 
-/// Times, in ascending order.
+/// Times in ascending order.
 pub struct Times(Vec<Duration>);
 
 impl Times {
@@ -12,7 +12,7 @@ impl Times {
         Self(times)
     }
 
-    /// The time that this part of all does not exceed, in µs.
+    /// Returns the quantile in µs.
     pub fn part(&self, part: f64) -> f64 {
         let place = (part * self.0.len() as f64).ceil() as usize;
         micros(self.0.get(place.saturating_sub(1)).copied().unwrap_or_default())
@@ -26,7 +26,7 @@ impl Times {
         micros(self.0.last().copied().unwrap_or_default())
     }
 
-    /// Median, 90th and 99th of 100, largest, mean.
+    /// Returns median, 90th and 99th percentile, maximum and mean.
     pub fn cells(&self) -> String {
         let [half, most, nearly_all] = [0.5, 0.9, 0.99].map(|part| self.part(part));
         format!("{half:.0} | {most:.0} | {nearly_all:.0} | {:.0} | {:.0}", self.max(), self.mean())

@@ -1,14 +1,14 @@
-//! How well and how fast are texts cut into words, method by method, beside jieba-rs, in the same run?
+//! Quality and speed of word segmentation: every method and jieba-rs, in the same run.
 //!
 //! `cargo run --release -p bench-segment -- --gold FILE [--train FILE] [--rounds N]`
 //!
-//! FILE has one sentence a line, words separated by white space, with or without a tag (`word/n`); what is cut is
-//! its normalised text. `--train` adds the methods that need a trained model, and makes its words the known ones; without
-//! it the words of the base dictionary are known.
+//! FILE has one sentence per line, words separated by white space, with or without a tag (`word/n`); its normalised
+//! text is segmented. `--train` adds the methods that need a trained model, and its words count as known; without it
+//! the words of the base dictionary do.
 //!
-//! Every hundred lines go through all methods before the next begin, in turning order, and processor time counts, so
-//! that a busy machine treats all alike. They are cut twice and the second time counts: what the others left in the
-//! caches is no part of it.
+//! Every hundred lines go through all methods, in rotating order, before the next, and processor time counts, so that
+//! background load affects all alike. They are segmented twice and the second time counts, which excludes cache misses
+//! caused by other methods.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -29,21 +29,21 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-const LINES_A_TURN: usize = 100;
+const LINES_PER_TURN: usize = 100;
 
-/// A sentence and where its words end.
+/// A sentence and the ends of its words.
 struct Line {
     text: String,
     gold: Vec<usize>,
 }
 
-/// Gives the ends of the words of a text.
-type Cut<'a> = Box<dyn FnMut(&str, &mut Vec<usize>) + 'a>;
+/// Returns the ends of the words of a text.
+type SegmentFn<'a> = Box<dyn FnMut(&str, &mut Vec<usize>) + 'a>;
 
-/// A method or a peer, and how it does.
+/// A method or peer with its measurements.
 struct Contestant<'a> {
     name: String,
-    cut: Cut<'a>,
+    segment: SegmentFn<'a>,
     time: Duration,
     score: Score,
 }
@@ -54,13 +54,13 @@ fn main() -> Outcome<()> {
     let bytes: usize = lines.iter().map(|line| line.text.len()).sum();
     println!("{} lines, {:.2} MB, {} rounds", lines.len(), bytes as f64 / 1e6, arguments.rounds);
 
-    // First of all, while nothing was touched yet.
+    // Measured first, before anything is loaded.
     let text = "他来到了网易杭研大厦";
     let (ours, first_word) = timed(|| pharos_text::segment::default_segmenter().words(text).len());
     let (hmm, _) = timed(Hmm::shipped);
     let (theirs, jieba) = timed(Jieba::new);
     black_box((first_word, jieba.cut(text, true).len()));
-    println!("ready: default {ours:?}, its hidden Markov model {hmm:?}, jieba-rs {theirs:?}");
+    println!("load time: default {ours:?}, its hidden Markov model {hmm:?}, jieba-rs {theirs:?}");
 
     let corpus = arguments.train.as_deref().map(corpus).transpose()?.unwrap_or_default();
     let training = lines_of(&corpus);
@@ -80,21 +80,21 @@ fn main() -> Outcome<()> {
     let mut contestants = contestants(&models, tagger.as_ref(), &jieba)?;
     let mut ends = Vec::new();
     for round in 0..arguments.rounds {
-        for (number, lines) in lines.chunks(LINES_A_TURN).enumerate() {
+        for (number, lines) in lines.chunks(LINES_PER_TURN).enumerate() {
             for turn in 0..contestants.len() {
                 let which = (turn + number + round) % contestants.len();
-                let Contestant { cut, time, score, .. } = &mut contestants[which];
+                let Contestant { segment, time, score, .. } = &mut contestants[which];
                 for line in lines {
                     ends.clear();
-                    cut(&line.text, &mut ends);
+                    segment(&line.text, &mut ends);
                     if round == 0 {
-                        score.add(line.words(), cut_at(&line.text, &ends), is_known)?;
+                        score.add(line.words(), split_at_ends(&line.text, &ends), is_known)?;
                     }
                 }
                 let before = processor_time();
                 for line in lines {
                     ends.clear();
-                    cut(&line.text, &mut ends);
+                    segment(&line.text, &mut ends);
                     black_box(&ends);
                 }
                 *time += processor_time() - before;
@@ -105,7 +105,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Learns what `pharos segment train` learns.
+/// Trains the same model as `pharos segment train`.
 fn train_tagger(corpus: &Corpus) -> Outcome<Tagger> {
     let base = Dictionary::base();
     let mut words = base.words();
@@ -116,11 +116,11 @@ fn train_tagger(corpus: &Corpus) -> Outcome<Tagger> {
         Training::default().run(corpus, words.iter().map(|(word, _)| word.as_str()), |_| true)?.to_bytes();
     let learnt = processor_time() - before;
     let (ready, tagger) = timed(|| Tagger::load(&model));
-    println!("tagger: learnt in {learnt:.1?}, {:.2} MB, ready in {ready:.1?}", model.len() as f64 / 1e6);
+    println!("tagger: trained in {learnt:.1?}, {:.2} MB, loaded in {ready:.1?}", model.len() as f64 / 1e6);
     Ok(tagger?)
 }
 
-/// All methods, then the peers.
+/// Returns all methods, then the peers.
 fn contestants<'a>(
     models: &'a [BigramModel],
     tagger: Option<&'a Tagger>,
@@ -137,21 +137,21 @@ fn contestants<'a>(
     }
     if let Some(tagger) = tagger {
         let mut work = Work::default();
-        let cut = move |text: &str, ends: &mut Vec<usize>| tagger.cut(text, &mut work, ends);
+        let segment = move |text: &str, ends: &mut Vec<usize>| tagger.cut(text, &mut work, ends);
         all.push(Contestant {
             name: "tagger".into(),
-            cut: Box::new(cut),
+            segment: Box::new(segment),
             time: Duration::ZERO,
             score: Score::default(),
         });
     }
     for (name, hmm) in [("jieba-rs, hmm", true), ("jieba-rs", false)] {
-        let cut = move |text: &str, ends: &mut Vec<usize>| {
+        let segment = move |text: &str, ends: &mut Vec<usize>| {
             ends.extend(jieba.cut(text, hmm).iter().map(|token| token.byte_end));
         };
         all.push(Contestant {
             name: name.to_string(),
-            cut: Box::new(cut),
+            segment: Box::new(segment),
             time: Duration::ZERO,
             score: Score::default(),
         });
@@ -161,8 +161,8 @@ fn contestants<'a>(
 
 fn ours<'a>(name: String, segmenter: Box<dyn Segmenter + 'a>) -> Contestant<'a> {
     let mut work = Work::default();
-    let cut = move |text: &str, ends: &mut Vec<usize>| segmenter.cut(text, &mut work, ends);
-    Contestant { name, cut: Box::new(cut), time: Duration::ZERO, score: Score::default() }
+    let segment = move |text: &str, ends: &mut Vec<usize>| segmenter.cut(text, &mut work, ends);
+    Contestant { name, segment: Box::new(segment), time: Duration::ZERO, score: Score::default() }
 }
 
 fn print(contestants: &[Contestant<'_>], bytes: usize) {
@@ -211,7 +211,7 @@ impl Arguments {
 
 impl Line {
     fn words(&self) -> impl Iterator<Item = &str> {
-        cut_at(&self.text, &self.gold)
+        split_at_ends(&self.text, &self.gold)
     }
 }
 
@@ -234,7 +234,7 @@ fn lines_of(corpus: &Corpus) -> Vec<Line> {
     lines.collect()
 }
 
-fn cut_at<'t>(text: &'t str, ends: &[usize]) -> impl Iterator<Item = &'t str> {
+fn split_at_ends<'t>(text: &'t str, ends: &[usize]) -> impl Iterator<Item = &'t str> {
     let starts = std::iter::once(0).chain(ends.iter().copied());
     starts.zip(ends).map(|(start, end)| &text[start..*end])
 }
@@ -245,7 +245,7 @@ fn timed<T>(f: impl FnOnce() -> T) -> (Duration, T) {
     (processor_time() - before, value)
 }
 
-/// Processor time of this thread.
+/// Returns the processor time of this thread.
 fn processor_time() -> Duration {
     let now = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or_default())

@@ -1,11 +1,12 @@
-//! Suggestions among many phrases: what they take of memory and time, beside an FST of the same phrases.
+//! Memory and time of suggestions from many phrases, compared with an FST of the same phrases.
 //!
 //! `cargo run --release -p bench-suggest -- [--phrases N]`
 //!
-//! N phrases (1,000,000) of two to five words, half of them Chinese words of the base dictionary, half made-up
-//! words of letters, with weights by Zipf's law. Prefixes of one to eight characters of phrases drawn by their weight are completed
-//! to ten: as written, in pinyin, in initials, from a word in the middle. The FST (crate `fst`, as search engines
-//! use it for suggestions) has the written form alone, and looks at every phrase with the prefix for the ten heaviest.
+//! N phrases (1,000,000) of two to five words, half of them Chinese words of the base dictionary, half generated words
+//! of letters, with weights by Zipf's law. Prefixes of one to eight characters of phrases, drawn by weight, are
+//! completed to ten: as written, in pinyin, in initials, and from a word in the middle. The FST (crate `fst`, as used
+//! for suggestions in search engines) contains the written form only, and visits every phrase with the prefix to find
+//! the ten heaviest.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -34,8 +35,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut count = 1_000_000;
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--phrases" => count = arguments.next().ok_or("--phrases wants a number")?.parse()?,
-            other => return Err(format!("no option is called {other}").into()),
+            "--phrases" => count = arguments.next().ok_or("--phrases needs a number")?.parse()?,
+            other => return Err(format!("unknown option {other}").into()),
         }
     }
     let phrases = phrases(count);
@@ -54,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let loaded = started.elapsed();
     drop(image);
     println!(
-        "book: {} phrases, {:.1} MB; built in {:.1} s, loaded in {:.2} s",
+        "phrase index: {} phrases, {:.1} MB; built in {:.1} s, loaded in {:.2} s",
         book.len(),
         book.bytes() as f64 / 1e6,
         built.as_secs_f64(),
@@ -69,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let fst = fst::Map::from_iter(keys.iter().map(|(key, rank)| (key.as_str(), *rank)))?;
     drop(keys);
     println!(
-        "fst:  {} phrases, {:.1} MB; built in {:.1} s\n",
+        "FST: {} phrases, {:.1} MB; built in {:.1} s\n",
         fst.len(),
         fst.as_fst().size() as f64 / 1e6,
         started.elapsed().as_secs_f64()
@@ -77,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!(
         "{:<22} {:>8} {:>10} {:>10} {:>10} {:>10}",
-        "typed", "found", "p50 µs", "p99 µs", "most µs", "prefixes"
+        "input", "results", "p50 µs", "p99 µs", "max µs", "prefixes"
     );
     let mut all = Vec::new();
     for way in Way::ALL {
@@ -104,7 +105,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         found += black_box(best_of(&fst, &normalise(prefix))).len();
         times.push(started.elapsed());
     }
-    print_row("fst, as written", found as f64 / written.len() as f64, times);
+    print_row("FST, as written", found as f64 / written.len() as f64, times);
     Ok(())
 }
 
@@ -120,7 +121,7 @@ fn print_row(name: &str, found: f64, mut times: Vec<Duration>) {
     );
 }
 
-/// Zipf's law.
+/// Returns the weight of a rank by Zipf's law.
 fn weight(rank: usize) -> f32 {
     1e6 / (rank + 1) as f32
 }
@@ -183,7 +184,7 @@ impl Way {
     }
 }
 
-/// Beginnings of phrases, the heavier the more often.
+/// Returns prefixes of phrases, drawn by weight.
 fn prefixes(phrases: &[String], way: Way) -> Vec<String> {
     let mut random = StdRng::seed_from_u64(SEED + 1);
     let mut prefixes = Vec::with_capacity(ASKED);
@@ -205,7 +206,7 @@ fn prefixes(phrases: &[String], way: Way) -> Vec<String> {
     prefixes
 }
 
-/// The heaviest phrases with a prefix, by looking at all of them.
+/// Returns the heaviest phrases with a prefix, by visiting all of them.
 fn best_of(map: &fst::Map<Vec<u8>>, prefix: &str) -> Vec<Reverse<u64>> {
     let mut best: BinaryHeap<u64> = BinaryHeap::new();
     let mut stream = map.search(Str::new(prefix).starts_with()).into_stream();

@@ -1,4 +1,4 @@
-//! Many connections, each asking one request after another, each counting for itself.
+//! Many connections that each send one request after another, with individual counters.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,28 +16,28 @@ use tokio::time::{Instant, timeout_at};
 use crate::figures::{jain, quantile, time};
 use crate::response::{self, Response};
 
-/// Connections that are being opened at the same time: a crowd that comes all at once is not what is measured.
+/// Maximum number of connections being opened at a time: a simultaneous rush is not measured.
 const OPENING: usize = 200;
 
-/// Whoever has no connection by then stays without.
+/// Timeout for opening a connection.
 const TO_CONNECT: Duration = Duration::from_secs(20);
 
-/// As browsers ask.
+/// Headers as sent by browsers.
 pub const HEADERS: &str = "User-Agent: bench\r\nAccept: text/html\r\nAccept-Encoding: gzip, deflate, br\r\n";
 
-/// What to ask, and of whom.
+/// The requests and their target.
 #[derive(Clone)]
 pub struct Plan {
     pub address: SocketAddr,
     pub connections: usize,
     pub duration: Duration,
-    /// All connections together ask for these in turn, and begin anew behind the last.
+    /// All connections together request these in turn, and start again after the last.
     pub paths: Arc<[String]>,
-    /// The place in `paths` to begin at.
+    /// First position in `paths`.
     pub first: usize,
 }
 
-/// What one connection saw.
+/// Measurements of one connection.
 #[derive(Default)]
 struct Seen {
     times: Vec<u32>,
@@ -46,17 +46,17 @@ struct Seen {
     problem: Option<String>,
 }
 
-/// What all saw together.
+/// Measurements of all connections.
 #[derive(Default)]
 pub struct Report {
-    /// Good answers to each connection, the fewest first.
+    /// Successful responses per connection, ascending.
     pub answers: Vec<u32>,
-    /// The time to each good answer in µs, the shortest first.
+    /// Time of each successful response in µs, ascending.
     pub times: Vec<u32>,
     pub statuses: BTreeMap<u16, usize>,
-    /// Answers that say when to come back.
+    /// Responses with Retry-After.
     pub with_retry_after: usize,
-    /// Connections that were refused, closed or broken, by what was said about it.
+    /// Refused, closed or broken connections, by error message.
     pub problems: BTreeMap<String, usize>,
     pub seconds: f64,
 }
@@ -70,12 +70,12 @@ impl Report {
         jain(&self.answers)
     }
 
-    /// The time that a part of the good answers took at most, as people read it.
+    /// Returns a quantile of the response times, formatted.
     pub fn time(&self, part: f64) -> String {
         if self.times.is_empty() { "–".into() } else { time(f64::from(quantile(&self.times, part))) }
     }
 
-    /// All that went wrong, on one line.
+    /// Returns all errors on one line.
     pub fn trouble(&self) -> String {
         let bad = self.statuses.iter().filter(|(status, _)| !(200..300).contains(*status));
         let bad = bad.map(|(status, count)| format!("{count} × {status}"));
@@ -85,7 +85,7 @@ impl Report {
     }
 }
 
-/// Opens all connections, lets them ask for a while, and counts what was answered in that time.
+/// Opens all connections, runs them for a while, and counts the responses in that time.
 pub async fn run(plan: Plan) -> Report {
     let (start, started) = watch::channel(None);
     let opening = Arc::new(Semaphore::new(OPENING));
@@ -129,7 +129,7 @@ pub async fn run(plan: Plan) -> Report {
     report
 }
 
-/// One connection, until time is up.
+/// Runs one connection until the deadline.
 async fn ask(
     mut stream: TcpStream,
     plan: &Plan,
@@ -144,7 +144,7 @@ async fn ask(
     while Instant::now() < deadline {
         let path = &plan.paths[next.fetch_add(1, Ordering::Relaxed) % plan.paths.len()];
         let asked = Instant::now();
-        // Whoever waits when time is up has got no answer, and that shows in what he counts.
+        // A request in flight at the deadline has no response and counts as such.
         let Ok(answer) = timeout_at(deadline, exchange(&mut stream, plan.address, path, &mut bytes)).await
         else {
             break;
@@ -165,7 +165,7 @@ async fn ask(
     Ok(())
 }
 
-/// Asks once on an open connection; the answer stands in `bytes`.
+/// Sends one request on an open connection; the response is in `bytes`.
 pub async fn exchange(
     stream: &mut TcpStream,
     address: SocketAddr,

@@ -1,19 +1,20 @@
-//! Figures over many numbers.
+//! Statistics and formatting of numbers.
 
-/// The number that a part (0 to 1) of the sorted numbers does not exceed.
+/// Returns the quantile (0 to 1) of sorted numbers.
 pub fn quantile(sorted: &[u32], part: f64) -> u32 {
     let last = sorted.len().saturating_sub(1);
     sorted.get((last as f64 * part).round() as usize).copied().unwrap_or(0)
 }
 
-/// Jain's fairness index (Jain, Chiu & Hawe 1984): (Σx)² / (n Σx²). 1 where all get the same, 1/n where one gets everything.
+/// Returns Jain's fairness index (Jain, Chiu & Hawe 1984): (Σx)² / (n Σx²). 1 if all are equal, 1/n if one has
+/// everything.
 pub fn jain(numbers: &[u32]) -> f64 {
     let sum: f64 = numbers.iter().copied().map(f64::from).sum();
     let squares: f64 = numbers.iter().map(|x| f64::from(*x).powi(2)).sum();
     if squares == 0.0 { 1.0 } else { sum * sum / (numbers.len() as f64 * squares) }
 }
 
-/// A time as people read it.
+/// Formats a time.
 pub fn time(micros: f64) -> String {
     match micros {
         micros if micros < 1_000.0 => format!("{micros:.0} µs"),
@@ -23,7 +24,7 @@ pub fn time(micros: f64) -> String {
     }
 }
 
-/// A count with separators.
+/// Formats a count with separators.
 pub fn count(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::new();

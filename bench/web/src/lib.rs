@@ -1,8 +1,7 @@
-//! What both benchmarks use: many clients that each count for themselves, figures over what they counted, and what a process
-//! takes of the machine meanwhile.
+//! Shared code of both benchmarks: clients with individual counters, statistics, and resource usage of a process.
 //!
-//! `wrk` and its like count all connections together. Whether a server treats them alike only shows where each counts for
-//! itself, which [`client`] does.
+//! `wrk` and similar tools count all connections together. Fairness between connections is visible only with individual
+//! counters, which [`client`] has.
 
 pub mod client;
 pub mod figures;

@@ -1,4 +1,4 @@
-//! What a process takes of the machine (Linux: /proc).
+//! Resource usage of a process (Linux: /proc).
 
 use std::fs;
 use std::sync::Arc;
@@ -8,20 +8,20 @@ use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// How often a process is looked at.
+/// Sampling interval.
 const PERIOD: Duration = Duration::from_millis(200);
 
-/// At one moment, or the most of each.
+/// Resource usage at one moment, or the maximum of each resource.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
-    /// Resident, in bytes.
+    /// Resident memory in bytes.
     pub memory: u64,
     pub threads: usize,
     pub open_files: usize,
 }
 
 impl Usage {
-    /// Of a process now; nothing of one that has ended.
+    /// Returns the current usage of a process, zero if it has exited.
     pub fn of(process: u32) -> Self {
         let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
         let number = |name: &str| {
@@ -45,7 +45,7 @@ impl Usage {
     }
 }
 
-/// Looks at a process again and again.
+/// Samples a process periodically.
 pub struct Watch {
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<Usage>,
@@ -66,14 +66,14 @@ impl Watch {
         Self { is_over, thread }
     }
 
-    /// The most of each that was seen.
+    /// Returns the maximum of each resource.
     pub fn end(self) -> Usage {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.join().unwrap_or_default()
     }
 }
 
-/// Lets this process open as many files as it is allowed to, and says how many that is.
+/// Raises the limit of open files of this process to its maximum and returns it.
 pub fn raise_open_files() -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -81,7 +81,7 @@ pub fn raise_open_files() -> usize {
     now.map_or(usize::MAX, |files| files as usize)
 }
 
-/// How many files another process may open.
+/// Returns the limit of open files of another process.
 pub fn open_files_limit(process: u32) -> String {
     let limits = fs::read_to_string(format!("/proc/{process}/limits")).unwrap_or_default();
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));

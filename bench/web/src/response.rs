@@ -1,20 +1,20 @@
-//! Where an answer of HTTP/1.1 ends, and what its head says.
+//! Parser for HTTP/1.1 responses: end of the response, and fields of its head.
 
 use memchr::memmem;
 
-/// A whole answer.
+/// A complete response.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Response {
     pub status: u16,
-    /// Bytes of the head, with the empty line, and of all of it, as they came.
+    /// Length of the head with the empty line, and of the whole response, as received.
     pub head: usize,
     pub length: usize,
     pub has_retry_after: bool,
-    /// The server closes the connection after this.
+    /// `true` if the server closes the connection after this response.
     pub is_last: bool,
 }
 
-/// Reads the answer at the beginning of `bytes`: nothing while it is not complete, an error where it is none.
+/// Parses the response at the start of `bytes`. Returns `None` while it is incomplete.
 pub fn parse(bytes: &[u8]) -> Result<Option<Response>, &'static str> {
     let Some(end) = memmem::find(bytes, b"\r\n\r\n") else { return Ok(None) };
     let head = std::str::from_utf8(&bytes[..end]).map_err(|_| "a head that is no text")?;

@@ -1,10 +1,11 @@
-//! What must an index store so that no cut of a page hides it from a query, and what does that cost?
+//! Index representations that find every page for every segmentation, and their cost.
 //!
 //! `cargo run --release -p bench-words -- PAGES.jsonl`
 //!
-//! PAGES.jsonl has one page a line with its `text`, as `pharos clean --batch DIR PAGES.jsonl` writes it. The same pages
-//! are indexed by tantivy in several ways, and the same strings are looked for in each as quoted phrases: words of the
-//! dictionary, strings that begin and end anywhere, single characters. Found must be every page that contains the string.
+//! PAGES.jsonl has one page per line with its `text`, as written by `pharos clean --batch DIR PAGES.jsonl`. The same
+//! pages are indexed by tantivy in several ways, and the same strings are searched in each as quoted phrases: words of
+//! the dictionary, strings that begin and end anywhere, single characters. Every page that contains the string must be
+//! found.
 
 use std::collections::{BTreeSet, HashSet};
 use std::error::Error;
@@ -33,19 +34,19 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 /// Terms with their positions.
 type Terms = Vec<(usize, String)>;
 
-/// A way of indexing: its name, what of a page is stored, and what of a query is asked for.
+/// An index representation: its name, the stored tokens of a page, and the terms of a query.
 type Way = (&'static str, fn(&str) -> Vec<Token>, fn(&str) -> Terms);
 
 const WAYS: [Way; 6] = [
-    ("words of the best cut", |text| Analyser::shared().tokens(text), best_cut),
+    ("words of the best segmentation", |text| Analyser::shared().tokens(text), best_segmentation),
     ("characters", |text| Analyser::shared().smallest_tokens(text), characters),
-    ("words and characters, asked by words", words_and_characters, best_cut),
-    ("words and characters, asked by characters", words_and_characters, characters),
+    ("words and characters, queried by words", words_and_characters, best_segmentation),
+    ("words and characters, queried by characters", words_and_characters, characters),
     ("characters and pairs", characters_and_pairs, pairs),
     ("characters and every word (ours)", |text| Analyser::shared().index_tokens(text), known_words),
 ];
 
-/// The best cut, with characters in place of words that no dictionary has.
+/// The best segmentation, with characters in place of unknown words.
 fn known_words(query: &str) -> Terms {
     let mut terms = Terms::new();
     for token in Analyser::shared().tokens(query) {
@@ -59,7 +60,7 @@ fn known_words(query: &str) -> Terms {
     terms
 }
 
-fn best_cut(query: &str) -> Terms {
+fn best_segmentation(query: &str) -> Terms {
     Analyser::shared().tokens(query).into_iter().map(|t| (t.position, t.text)).collect()
 }
 
@@ -67,7 +68,7 @@ fn characters(query: &str) -> Terms {
     Analyser::shared().smallest_tokens(query).into_iter().map(|t| (t.position, t.text)).collect()
 }
 
-/// Pairs that cover a string of Han characters, overlapping only at the end.
+/// Bigrams that cover a string of Han characters, overlapping only at the end.
 fn pairs(query: &str) -> Terms {
     let chars: Vec<char> = query.chars().collect();
     if chars.len() < 2 {
@@ -107,7 +108,8 @@ fn characters_and_pairs(text: &str) -> Vec<Token> {
 }
 
 fn main() -> Outcome<()> {
-    let path = env::args().nth(1).ok_or("which pages? give a file that `pharos clean --batch` wrote")?;
+    let path =
+        env::args().nth(1).ok_or("usage: bench-words PAGES.jsonl (written by `pharos clean --batch`)")?;
     let mut pages = Vec::new();
     for line in fs::read_to_string(path)?.lines() {
         let page: serde_json::Value = serde_json::from_str(line)?;
@@ -121,20 +123,20 @@ fn main() -> Outcome<()> {
     ];
     let bytes: usize = pages.iter().map(String::len).sum();
     println!(
-        "{} pages, {:.1} MB; quoted: 600 dictionary words, 600 strings across borders, 200 characters\n",
+        "{} pages, {:.1} MB; quoted: 600 dictionary words, 600 strings across word boundaries, 200 characters\n",
         pages.len(),
         bytes as f64 / 1e6
     );
     speeds(&pages, bytes);
-    println!("| stored | index | indexing | words | strings | characters | found |");
+    println!("| representation | index | indexing | words | strings | characters | found |");
     println!("|---|---|---|---|---|---|---|");
     let mut indexes = Vec::new();
-    for (name, store, ask) in WAYS {
+    for (name, store, query_terms) in WAYS {
         let started = Instant::now();
         let (searcher, field, number) = index(&pages, store)?;
-        indexes.push(Made { name, ask, took: started.elapsed(), searcher, field, number });
+        indexes.push(Made { name, query_terms, took: started.elapsed(), searcher, field, number });
     }
-    // One after the other with every query, and the best of some rounds, so that a busy machine treats all alike.
+    // Alternating with every query, and the best of several rounds, so that background load affects all alike.
     let mut times = vec![[Duration::ZERO; 3]; indexes.len()];
     let mut found = vec![0; indexes.len()];
     let mut wanted = 0;
@@ -176,8 +178,8 @@ fn main() -> Outcome<()> {
     names(&pages)
 }
 
-/// What names of the installation cost, and what they save: the same pages indexed with and without the names that they
-/// use most, and the names asked for.
+/// Cost and benefit of user words: the same pages indexed with and without their most frequent names, and queries for
+/// these names.
 fn names(pages: &[String]) -> Outcome<()> {
     let rules = Rules {
         weights: Weights { title: 1, heading: 1, emphasis: 1, short: 1, body: 1 },
@@ -217,10 +219,10 @@ fn names(pages: &[String]) -> Outcome<()> {
         times[0] += best[0];
         times[1] += best[1];
     }
-    println!("| {} names of these pages | index | lists a query | query |", names.len());
+    println!("| {} names of these pages | index | posting lists/query | query |", names.len());
     println!("|---|---|---|---|");
     for (nth, (name, (searcher, ..))) in
-        [("phrases of words", &plain), ("terms of their own", &named)].into_iter().enumerate()
+        [("phrases of words", &plain), ("own terms", &named)].into_iter().enumerate()
     {
         let count = names.len().max(1) as f64;
         let size = searcher.space_usage()?.total().get_bytes() as f64 / 1e6;
@@ -235,7 +237,7 @@ const ROUNDS: usize = 5;
 /// An index of the pages.
 struct Made {
     name: &'static str,
-    ask: fn(&str) -> Terms,
+    query_terms: fn(&str) -> Terms,
     took: Duration,
     searcher: Searcher,
     field: Field,
@@ -249,15 +251,17 @@ impl Made {
 
     fn time(&self, query: &str) -> Outcome<Duration> {
         let started = Instant::now();
-        let asked = question(self.field, (self.ask)(query));
+        let asked = question(self.field, (self.query_terms)(query));
         self.searcher.search(&*asked, &TopDocs::with_limit(10).order_by_score())?;
         Ok(started.elapsed())
     }
 
-    /// The numbers of the pages that are found.
+    /// Returns the numbers of the pages found.
     fn find(&self, query: &str) -> Outcome<HashSet<u64>> {
         let mut found = HashSet::new();
-        for address in self.searcher.search(&*question(self.field, (self.ask)(query)), &DocSetCollector)? {
+        for address in
+            self.searcher.search(&*question(self.field, (self.query_terms)(query)), &DocSetCollector)?
+        {
             let document: TantivyDocument = self.searcher.doc(address)?;
             found.extend(document.get_first(self.number).and_then(|v| v.as_u64()));
         }
@@ -265,7 +269,7 @@ impl Made {
     }
 }
 
-/// How fast the analyser is by itself, beside the cutting alone of jieba-rs.
+/// Measures the analyser alone, compared with the segmentation of jieba-rs.
 fn speeds(pages: &[String], bytes: usize) {
     let jieba = Jieba::new();
     let mut terms = [0usize; 3];
@@ -288,9 +292,11 @@ fn speeds(pages: &[String], bytes: usize) {
             *time = round.min(*time);
         }
     }
-    for (nth, name) in ["best cut", "everything", "jieba-rs, cutting alone"].into_iter().enumerate() {
+    for (nth, name) in
+        ["best segmentation", "all index tokens", "jieba-rs, segmentation only"].into_iter().enumerate()
+    {
         let speed = bytes as f64 / 1e6 / times[nth].as_secs_f64();
-        println!("{name:<24} {speed:>6.1} MB/s {:>9} terms", terms[nth]);
+        println!("{name:<28} {speed:>6.1} MB/s {:>9} terms", terms[nth]);
     }
     println!();
 }
@@ -337,7 +343,7 @@ fn question(field: Field, terms: Terms) -> Box<dyn Query> {
     }
 }
 
-/// Strings of Han characters that stand in the pages: words, no words, or single characters.
+/// Returns strings of Han characters that occur in the pages: words, other strings, or single characters.
 fn sample(pages: &[String], count: usize, dictionary: &Dictionary, words: Option<bool>) -> Vec<String> {
     let mut random = StdRng::seed_from_u64(7);
     let mut found = BTreeSet::new();

@@ -1,8 +1,8 @@
-//! How long does a page object take where a page is made to take long?
+//! Time of page extraction on adversarial pages.
 //!
 //! `cargo run --release -p bench-clean --bin hostile [-- KIND]`
 //!
-//! Pages of a kind that no honest author writes, two sizes each: milliseconds a megabyte must not grow with the size.
+//! Each kind of page has two sizes: milliseconds per megabyte must not grow with the size.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const MB: usize = 1_000_000;
 
-/// A page of about this many bytes.
+/// Creates a page of about this many bytes.
 type Make = fn(usize) -> Vec<u8>;
 
 const PAGES: [(&str, Make); 16] = [
@@ -53,9 +53,9 @@ fn repeat(part: &str, size: usize) -> Vec<u8> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = PageUrl::parse("http://localhost/")?;
-    // The dictionary is read once.
+    // Loads the dictionary.
     pharos_html::understand(&url, None, "<p>灯塔".as_bytes());
-    println!("{:<26} {:>12} {:>12}", "ms a MB", "1 MB", "10 MB");
+    println!("{:<26} {:>12} {:>12}", "ms per MB", "1 MB", "10 MB");
     let wanted = std::env::args().nth(1).unwrap_or_default();
     for (name, make) in PAGES.into_iter().filter(|(name, _)| name.contains(&wanted)) {
         print!("{name:<26}");

@@ -1,9 +1,9 @@
-//! How much memory does a crawl take that knows many pages? Beside the same crawl that knows hardly any.
+//! Memory of a crawl with many known pages, compared with the same crawl with few.
 //!
 //! `cargo run --release -p bench-crawl --bin memory -- [PAGES…] [--for SECONDS] [--dir DIRECTORY]`
 //!
-//! A catalog is filled, and a process of its own crawls on from it for a while, every page with links to known ones
-//! and to new ones, stores left aside: what is measured is the loop, its frontier and its catalog.
+//! A catalog is filled, and a separate process continues the crawl for a while. Every page links to known and to new
+//! pages; nothing is stored in a library. This measures the crawl loop, its frontier and its catalog.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -25,9 +25,9 @@ type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 const PAGES_OF_A_SITE: u64 = 500;
 const BATCH: u64 = 10_000;
-/// Of a fetched page; every tenth leads to a page nobody knew.
+/// Links per fetched page; every tenth leads to a new page.
 const LINKS: u64 = 30;
-/// Records absorbed together, at most.
+/// Maximum number of records applied together.
 const GROUP: usize = 64;
 
 fn main() -> Outcome<()> {
@@ -55,7 +55,7 @@ fn main() -> Outcome<()> {
     let address = runtime.block_on(serve(page))?;
     println!(
         "{:>10} {:>10} {:>10} {:>10} {:>12} {:>12}",
-        "pages", "requests", "MB now", "MB at most", "above empty", "a page"
+        "pages", "requests", "MB now", "peak MB", "above empty", "per page"
     );
     let mut empty = None;
     for pages in std::iter::once(PAGES_OF_A_SITE).chain(sizes) {
@@ -91,7 +91,7 @@ fn page_url(port: u16, number: u64, sites: u64) -> Outcome<PageUrl> {
     ))?)
 }
 
-/// Makes a catalog that knows so many pages and has fetched none.
+/// Creates a catalog with this number of known pages, none fetched.
 fn fill(path: &Path, port: u16, pages: u64) -> Outcome<()> {
     let catalog = SqliteCatalog::open_writer(path)?;
     let sites = (pages / PAGES_OF_A_SITE).max(1);
@@ -119,8 +119,8 @@ async fn crawl(port: &str, path: &Path, pages: u64, time: Duration) -> Outcome<(
         ..CrawlConfig::default()
     });
     let (records, arriving) = mpsc::channel(256);
-    let (tell, absorbed) = mpsc::unbounded_channel();
-    let absorber = Absorber {
+    let (sender, absorbed) = mpsc::unbounded_channel();
+    let absorber = CatalogWriter {
         scoping: Scoping::load(&*catalog, &config)?,
         at: catalog.absorbed()?,
         catalog: catalog.clone(),
@@ -128,7 +128,7 @@ async fn crawl(port: &str, path: &Path, pages: u64, time: Duration) -> Outcome<(
         port: port.parse()?,
         pages,
     };
-    let absorbing = std::thread::spawn(move || absorber.run(arriving, &tell));
+    let absorbing = std::thread::spawn(move || absorber.run(arriving, &sender));
     let (_stop, stop) = watch::channel(false);
     let clock = Arc::new(SystemClock);
     let status = Arc::default();
@@ -144,13 +144,13 @@ async fn crawl(port: &str, path: &Path, pages: u64, time: Duration) -> Outcome<(
     })
     .await?;
     let (now, most) = (memory()?, peak_memory()?);
-    absorbing.join().map_err(|_| "absorbing broke down")??;
+    absorbing.join().map_err(|_| "absorbing crashed")??;
     println!("{} {now} {most}", summary.pages);
     Ok(())
 }
 
-/// Takes records as the engine does, but keeps only what the catalog wants.
-struct Absorber {
+/// Applies records like the engine, but only to the catalog.
+struct CatalogWriter {
     scoping: Scoping,
     at: LibraryPosition,
     catalog: Arc<dyn Catalog>,
@@ -159,11 +159,11 @@ struct Absorber {
     pages: u64,
 }
 
-impl Absorber {
+impl CatalogWriter {
     fn run(
         mut self,
         mut records: mpsc::Receiver<Record>,
-        tell: &mpsc::UnboundedSender<Absorbed>,
+        sender: &mpsc::UnboundedSender<Absorbed>,
     ) -> Outcome<()> {
         let started =
             Event::CrawlStarted { seeds: vec![page_url(self.port, 0, 1)?], rules: rules_of(&self.config) };
@@ -179,8 +179,8 @@ impl Absorber {
             {
                 group.push(record);
             }
-            // The crawl may be over; then nobody listens.
-            let _ = tell.send(self.absorb(group)?);
+            // The crawl may have ended, and with it the receiver.
+            let _ = sender.send(self.absorb(group)?);
         }
         Ok(())
     }
@@ -210,7 +210,7 @@ impl Absorber {
         (0..LINKS)
             .map(|link| {
                 let mixed = (page * LINKS + link).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
-                // The crawl that knows hardly any page is to stay so.
+                // The crawl with few known pages must stay small.
                 let is_new = link % 10 == 0 && self.pages > PAGES_OF_A_SITE;
                 let number = if is_new { self.pages + page * LINKS + link } else { mixed % self.pages };
                 let url = page_url(self.port, number, sites)?;

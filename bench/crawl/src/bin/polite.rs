@@ -1,10 +1,10 @@
-//! Is the crawl polite to thousands of hosts at once, and does it use what they permit? By the server's own log.
+//! Politeness towards thousands of hosts, and use of the permitted rate, from the server's log.
 //!
 //! `cargo run --release -p bench-crawl --bin polite -- [HOSTS] [SECONDS]`
 //!
-//! Every host wants a delay between requests (robots.txt, `Crawl-delay`) and answers after a while. A violation is a
-//! request that comes sooner than that after the end of the last answer, or while one is under way. Permitted is
-//! what a crawler could have fetched that asks each host at the first moment it may, from the first second on.
+//! Every host requires a delay between requests (robots.txt, `Crawl-delay`) and has a response time. A violation is a
+//! request before the delay after the last response has passed, or during a response. The permitted number is what a
+//! crawler could fetch that requests each host at the first allowed moment.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -24,11 +24,11 @@ static ALLOC: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// What the hosts want, in turn, in seconds.
+/// Delays of the hosts in seconds, in turn.
 const DELAYS: [u64; 4] = [2, 3, 5, 10];
-/// How long the hosts take to answer, in turn.
-const ANSWERS_AFTER: [u64; 3] = [10, 50, 150];
-/// Links of a page to pages not seen before.
+/// Response times of the hosts in milliseconds, in turn.
+const RESPONSE_TIMES: [u64; 3] = [10, 50, 150];
+/// Links per page to new pages.
 const LINKS: u64 = 8;
 
 fn main() -> Outcome<()> {
@@ -79,7 +79,7 @@ async fn answer(log: Arc<Mutex<Log>>, host: String, path: String) -> String {
         visits.push(Visit { began: Instant::now(), ended: None });
         visits.len() - 1
     });
-    tokio::time::sleep(Duration::from_millis(ANSWERS_AFTER[(number / 4 % 3) as usize])).await;
+    tokio::time::sleep(Duration::from_millis(RESPONSE_TIMES[(number / 4 % 3) as usize])).await;
     with(&log, |log| {
         if let Some(visit) = log.0.get_mut(&number).and_then(|visits| visits.get_mut(place)) {
             visit.ended = Some(Instant::now());
@@ -116,8 +116,8 @@ fn report(log: &Log, hosts: u64, seconds: u64, begun: Instant) {
         fetched += visits.iter().filter(|visit| visit.began <= end).count();
     }
     for host in 0..hosts {
-        let took = Duration::from_millis(ANSWERS_AFTER[(host / 4 % 3) as usize]);
-        // The first request at once, each further one after the answer and the wait.
+        let took = Duration::from_millis(RESPONSE_TIMES[(host / 4 % 3) as usize]);
+        // The first request immediately, each further one after the response and the delay.
         permitted += 1.0 + (seconds as f64 / (took + delay(host)).as_secs_f64()).floor();
     }
     let mut by_second = vec![0; seconds as usize + 1];
@@ -129,13 +129,13 @@ fn report(log: &Log, hosts: u64, seconds: u64, begun: Instant) {
     println!("requests by second {by_second:?}");
     late.sort_by(f64::total_cmp);
     let at = |share: f64| late.get((late.len() as f64 * share) as usize).copied().unwrap_or(f64::NAN);
-    println!("{hosts} hosts, {seconds} s, delays of {DELAYS:?} s, answers after {ANSWERS_AFTER:?} ms");
-    println!("hosts asked        {:>10}", log.0.len());
+    println!("{hosts} hosts, {seconds} s, delays {DELAYS:?} s, response times {RESPONSE_TIMES:?} ms");
+    println!("hosts contacted    {:>10}", log.0.len());
     println!("requests           {fetched:>10}");
     println!("permitted          {permitted:>10.0}");
     println!("fetched/permitted  {:>9.1} %", fetched as f64 / permitted * 100.0);
-    println!("violations         {violations:>10}   (nearest: {:.1} ms above the rule)", nearest * 1e3);
-    println!("late by            {:>7.1} ms median, {:.1} ms at 95 %", at(0.5), at(0.95));
+    println!("violations         {violations:>10}   (closest: {:.1} ms above the limit)", nearest * 1e3);
+    println!("delay beyond limit {:>7.1} ms median, {:.1} ms at 95 %", at(0.5), at(0.95));
 }
 
 async fn crawl(address: &str, hosts: u64, time: Duration) -> Outcome<()> {
@@ -153,7 +153,7 @@ async fn crawl(address: &str, hosts: u64, time: Duration) -> Outcome<()> {
     let (_stop, stop) = watch::channel(false);
     let summary = engine.run(Run { seeds, keep_going: true, stop }).await?;
     println!(
-        "the crawl: {} pages, {} failed ({}), {:.0} MB at most, {:.1} s of processor",
+        "crawl: {} pages, {} failed ({}), {:.0} MB peak, {:.1} s of processor time",
         summary.pages,
         summary.failed,
         summary.last_failure.as_deref().unwrap_or("none"),

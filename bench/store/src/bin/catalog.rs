@@ -1,8 +1,8 @@
-//! How fast and how small is the catalog? Beside a bare loop of SQLite inserts on the same table, in the same run.
+//! Speed and size of the catalog, compared with a bare loop of SQLite inserts into the same table in the same run.
 //!
 //! `cargo run --release -p bench-store --bin catalog -- [PAGES] [DIRECTORY]`
 //!
-//! Batches are what a crawl makes: the links of 64 pages, 50 each, most of them on a few sites.
+//! Batches are typical of a crawl: the links of 64 pages, 50 each, most of them on a few sites.
 
 use std::error::Error;
 use std::path::Path;
@@ -18,7 +18,7 @@ const LINKS_OF_A_PAGE: u64 = 50;
 const BATCH: u64 = 64 * LINKS_OF_A_PAGE;
 const SITES_OF_A_BATCH: u64 = 16;
 const PAGES_OF_A_SITE: u64 = 500;
-/// Batches between a change from one competitor to the other.
+/// Number of batches before the contestants alternate.
 const TURN: u64 = 50;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -32,7 +32,7 @@ fn main() -> Outcome<()> {
     let (ours, theirs) = (dir.path().join("catalog.db"), dir.path().join("bare.db"));
     let mut catalog = Ours { catalog: SqliteCatalog::open_writer(&ours)?, applied: 0 };
     let mut bare = Bare::create(&theirs, &web)?;
-    println!("{pages} pages on {} sites, {BATCH} links a batch", web.sites);
+    println!("{pages} pages on {} sites, {BATCH} links per batch", web.sites);
 
     let mut table = Table::default();
     let new = |n: u64| web.new_batch(n);
@@ -48,7 +48,7 @@ fn main() -> Outcome<()> {
     size(&ours, &web)
 }
 
-/// Times of the catalog and of the bare loop for as many links.
+/// Times of the catalog and of the bare loop for the same links.
 #[derive(Default)]
 struct Contest {
     links: u64,
@@ -56,7 +56,7 @@ struct Contest {
     bare: Times,
 }
 
-/// By the clock on the wall, and of the processor: on a busy machine only the second tells who needs more.
+/// Wall-clock and processor time; on a busy machine only the second is comparable.
 #[derive(Clone, Copy, Default)]
 struct Times {
     wall: Duration,
@@ -77,7 +77,7 @@ fn processor_time() -> Outcome<Duration> {
     Ok(rustix::time::clock_gettime(ClockId::ThreadCPUTime).try_into()?)
 }
 
-/// Both get the same batches in turns, so that what else the machine does is shared.
+/// Runs both on the same batches in turn, so that background load is shared.
 fn contest(
     ours: &mut Ours,
     bare: &mut Bare,
@@ -112,7 +112,7 @@ impl Ours {
     }
 }
 
-/// A loop of inserts into the catalog's own table, with its settings, and nothing around it.
+/// A bare loop of inserts into the catalog's table with its settings.
 struct Bare {
     connection: Connection,
 }
@@ -153,7 +153,7 @@ impl Bare {
     }
 }
 
-/// A link of the invented web.
+/// A link of the generated web.
 struct Link {
     url: PageUrl,
     site: u64,
@@ -162,7 +162,7 @@ struct Link {
     anchor: &'static str,
 }
 
-/// The same as the bare loop gets it: nothing left to compute.
+/// The same link for the bare loop, with nothing left to compute.
 struct Row<'l> {
     site: i64,
     page: i64,
@@ -202,7 +202,7 @@ const ANCHORS: [&str; 6] = [
     "Next page",
 ];
 
-/// The invented web: everything about link number `n` follows from `n`.
+/// The generated web: link `n` is a function of `n`.
 struct Web {
     sites: u64,
     batches: u64,
@@ -219,7 +219,7 @@ impl Web {
         let word = ["harbour", "lighthouse-keeper", "news", "tides-and-winds"][(random >> 20) as usize % 4];
         let text = format!("https://{}/articles/{year}/{month:02}/{word}-{n}.html", host(site));
         Link {
-            url: PageUrl::parse(&text).expect("an invented address is one"),
+            url: PageUrl::parse(&text).expect("generated addresses are valid"),
             site,
             depth: 2 + (random >> 30) as u32 % 6,
             at: 1_790_000_000_000 + (n / LINKS_OF_A_PAGE * 37) as i64,
@@ -231,7 +231,7 @@ impl Web {
         (batch * BATCH..(batch + 1) * BATCH).map(|n| self.link(n)).collect()
     }
 
-    /// Links found before, from four moments of the crawl.
+    /// Returns known links, from four moments of the crawl.
     fn known_batch(&self, batch: u64) -> Vec<Link> {
         (0..BATCH)
             .map(|i| {
@@ -297,13 +297,13 @@ fn queries(catalog: &SqliteCatalog, web: &Web) -> Outcome<()> {
         let site = SiteName::from_stored(host(mix(n) % web.sites)).id();
         Ok(catalog.due_pages(site, now, DueOrder::Nearest, 100)?.len())
     })?;
-    time("story of a page", 10_000, |n| {
+    time("report of a page", 10_000, |n| {
         let url = web.link(mix(n) % (web.batches * BATCH)).url;
         Ok(usize::from(catalog.page(url.id())?.is_some()))
     })?;
-    time("the 100 sites longest unvisited", 100, |_| Ok(catalog.longest_unvisited(100)?.len()))?;
-    time("all sites with something due", 3, |_| Ok(catalog.due_sites(now)?.len()))?;
-    time("when something is due next", 3, |_| Ok(usize::from(catalog.next_due(now)?.is_some())))?;
+    time("100 least recently visited sites", 100, |_| Ok(catalog.longest_unvisited(100)?.len()))?;
+    time("all sites with due pages", 3, |_| Ok(catalog.due_sites(now)?.len()))?;
+    time("next due time", 3, |_| Ok(usize::from(catalog.next_due(now)?.is_some())))?;
     time("counts", 3, |_| Ok(catalog.counts()?.pages as usize))?;
     Ok(())
 }
@@ -314,11 +314,11 @@ fn time(what: &str, times: u64, ask: impl Fn(u64) -> Outcome<usize>) -> Outcome<
     for n in 0..times {
         given = ask(n)?;
     }
-    println!("{what}: {:.3} ms ({given} given)", start.elapsed().as_secs_f64() * 1e3 / times as f64);
+    println!("{what}: {:.3} ms ({given} results)", start.elapsed().as_secs_f64() * 1e3 / times as f64);
     Ok(())
 }
 
-/// The file after everything is in it, beside the text of the addresses.
+/// Prints the final file size beside the total length of the addresses.
 fn size(path: &Path, web: &Web) -> Outcome<()> {
     let (mut urls, mut text, mut anchors) = (0u64, 0u64, 0u64);
     for link in web.links() {
@@ -329,7 +329,7 @@ fn size(path: &Path, web: &Web) -> Outcome<()> {
     let bytes = fs::metadata(path)?.len();
     let each = |bytes: u64| bytes as f64 / urls as f64;
     println!(
-        "{bytes} bytes on disk, {:.1} a page: {:.1} beyond its address ({:.1}), {:.1} beyond address and anchor ({:.1})",
+        "{bytes} bytes on disk, {:.1} per page: {:.1} beyond its address ({:.1}), {:.1} beyond address and anchor ({:.1})",
         each(bytes),
         each(bytes - text),
         each(text),

@@ -1,11 +1,11 @@
-//! Does every page of the operator's desk open at once, on ten thousand sites and ten million pages?
+//! Query times of the operator's desk on ten thousand sites and ten million pages.
 //!
 //! `cargo run --release -p bench-store --bin desk -- [SITES] [PAGES] [DIRECTORY]`
 //!
-//! The pages lie on sites of very different sizes; one in ten is stored, one in twenty failed, one in thirty was refused
-//! and the rest wait. Each question of the desk is asked many times by a reader of its own, first alone, then beside a
-//! writer that never rests. The peer is what SQLite alone would do with the tables: the same question without the
-//! counts and indexes that are kept for the desk. At last the file is made one of format 3 and brought back.
+//! The pages are on sites of very different sizes; one in ten is stored, one in twenty failed, one in thirty was
+//! refused and the rest is pending. Each query of the desk is run many times by its own reader, first alone, then
+//! beside a continuous writer. The peer is SQLite on the same tables without the counts and indexes that exist for the
+//! desk. Finally the file is converted to format 3 and migrated back.
 
 use std::error::Error;
 use std::path::Path;
@@ -21,12 +21,12 @@ use pharos_store::{
 use rusqlite::Connection;
 use rustix::time::ClockId;
 
-/// Pages taken in at once.
+/// Number of pages added at once.
 const BATCH: u64 = 100_000;
 /// Rows of a table on the desk.
 const ROWS: usize = 50;
-/// What the desk promises.
-const PROMISE: Duration = Duration::from_millis(300);
+/// Maximum response time of the desk.
+const MAX_TIME: Duration = Duration::from_millis(300);
 
 type Given<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -42,7 +42,7 @@ fn main() -> Given<()> {
     fill(&catalog, &web)?;
     let counts = catalog.counts()?;
     println!(
-        "{} pages on {} sites: {} waiting, {} stored, {} failed, {} refused; filled in {:.0} s, {} MB",
+        "{} pages on {} sites: {} pending, {} stored, {} failed, {} refused; filled in {:.0} s, {} MB",
         counts.pages,
         counts.sites,
         counts.waiting,
@@ -64,8 +64,8 @@ fn main() -> Given<()> {
         let asked = ask(&reader, &questions);
         stop.store(true, Ordering::Relaxed);
         let rate = pages.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64();
-        println!("(which took in {rate:.0} links a second)");
-        writer.join().map_err(|_| "the writer broke down")??;
+        println!("(the writer added {rate:.0} links per second)");
+        writer.join().map_err(|_| "the writer failed")??;
         asked
     })?;
     println!("\nSQLite without the counts and indexes\n{HEAD}");
@@ -74,7 +74,7 @@ fn main() -> Given<()> {
     from_format_3(&path)
 }
 
-/// Bytes of the file and of its log.
+/// Returns the size of the file and its write-ahead log.
 fn size(dir: &Path) -> Given<u64> {
     let mut bytes = 0;
     for file in fs::read_dir(dir)? {
@@ -83,14 +83,14 @@ fn size(dir: &Path) -> Given<u64> {
     Ok(bytes)
 }
 
-/// The invented web: everything about page number `n` follows from `n`.
+/// The generated web: page `n` is a function of `n`.
 struct Web {
     sites: u64,
     pages: u64,
 }
 
 impl Web {
-    /// Few sites are large: of ten thousand, the first has a hundredth of all pages.
+    /// Returns the site of a page. Few sites are large: of ten thousand, the first has a hundredth of all pages.
     fn site(&self, n: u64) -> u64 {
         let part = (n as f64 + 0.5) / self.pages as f64;
         ((part * part * self.sites as f64) as u64).min(self.sites - 1)
@@ -100,10 +100,10 @@ impl Web {
         let random = mix(n);
         let (year, month) = (2000 + random % 26, 1 + random % 12);
         let text = format!("https://{}/articles/{year}/{month:02}/news-{n}.html", host(self.site(n)));
-        PageUrl::parse(&text).expect("an invented address is one")
+        PageUrl::parse(&text).expect("generated addresses are valid")
     }
 
-    /// How the page was found, and what came of asking for it, if it was asked for.
+    /// Returns the discovery of the page, and the outcome of its fetch, if it was fetched.
     fn changes(&self, n: u64) -> impl Iterator<Item = Change> {
         let (url, random) = (self.url(n), mix(n ^ 0xDE5C));
         let found_at = Timestamp::from_millis(1_790_000_000_000);
@@ -172,7 +172,7 @@ fn fill(catalog: &SqliteCatalog, web: &Web) -> Given<()> {
         catalog.apply(&changes, LibraryPosition { file: 1, offset: end })?;
         n = end;
     }
-    // Some servers ask for patience, and some sites are the same as others.
+    // Some servers send Retry-After, and some sites are mirrors.
     let home = |site| PageUrl::parse(&format!("https://{}/", host(site)));
     let (at, until) = (Timestamp::from_millis(1_790_000_000_000), Timestamp::from_millis(1_800_000_000_000));
     let mut changes = Vec::new();
@@ -186,7 +186,7 @@ fn fill(catalog: &SqliteCatalog, web: &Web) -> Given<()> {
     Ok(())
 }
 
-/// What a crawl does meanwhile: the links of 64 pages at a time, without a break.
+/// Writes like a crawl: the links of 64 pages at a time, without a break.
 fn keep_writing(catalog: &SqliteCatalog, web: &Web, stop: &AtomicBool, pages: &AtomicU64) -> Given<()> {
     let mut batch = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -207,7 +207,7 @@ fn keep_writing(catalog: &SqliteCatalog, web: &Web, stop: &AtomicBool, pages: &A
 
 type Ask = Box<dyn Fn(&SqliteCatalog, u64) -> Given<usize>>;
 
-/// A question of the desk, and how often it is asked.
+/// A query of the desk and its number of repetitions.
 struct Question {
     what: String,
     times: u64,
@@ -251,10 +251,10 @@ fn questions(catalog: &SqliteCatalog, web: &Web) -> Given<Vec<Question>> {
     );
     let troubles = |wanted: TroubleQuery| -> Ask { Box::new(move |c, _| Ok(c.troubles(&wanted)?.len())) };
     let newest = TroubleQuery { limit: ROWS, ..TroubleQuery::default() };
-    add("troubles: first page", 200, troubles(newest.clone()));
+    add("errors: first page", 200, troubles(newest.clone()));
     for state in [PageState::Failed, PageState::Refused] {
         add(
-            &format!("troubles: {state:?}"),
+            &format!("errors: {state:?}"),
             200,
             troubles(TroubleQuery { state: Some(state), ..newest.clone() }),
         );
@@ -298,7 +298,7 @@ fn questions(catalog: &SqliteCatalog, web: &Web) -> Given<Vec<Question>> {
     Ok(questions)
 }
 
-/// Where the last page of troubles begins, by way of all the others.
+/// Returns the start of the last page of errors, by paging through all others.
 fn far_back(
     catalog: &SqliteCatalog,
     newest: &TroubleQuery,
@@ -309,7 +309,7 @@ fn far_back(
         let part = catalog.troubles(&TroubleQuery { before, limit: 1_000, ..newest.clone() })?;
         walked += part.len();
         if part.len() < 1_000 {
-            println!("{walked} troubles walked through in {:.1} s", start.elapsed().as_secs_f64());
+            println!("paged through {walked} errors in {:.1} s", start.elapsed().as_secs_f64());
             return Ok(if part.len() > ROWS { Some(place(&part[part.len() - ROWS - 1])) } else { before });
         }
         before = part.last().map(place);
@@ -325,7 +325,7 @@ fn ask(catalog: &SqliteCatalog, questions: &[Question]) -> Given<()> {
     Ok(())
 }
 
-/// By the clock on the wall, and of the processor: on a busy machine only the second tells what a question costs.
+/// Measures wall-clock and processor time; on a busy machine only the second is comparable.
 fn time(what: &str, times: u64, ask: impl Fn(u64) -> Given<usize>) -> Given<()> {
     let mut given = 0;
     let (mut wall, mut processor) = (Vec::new(), Vec::new());
@@ -341,7 +341,7 @@ fn time(what: &str, times: u64, ask: impl Fn(u64) -> Given<usize>) -> Given<()> 
     };
     let [p50, p99, max] = [0.5, 0.99, 1.0].map(|part| ms(&mut wall, part));
     let [cpu_p50, cpu_max] = [0.5, 1.0].map(|part| ms(&mut processor, part));
-    let late = if max > PROMISE.as_secs_f64() * 1e3 { "  late" } else { "" };
+    let late = if max > MAX_TIME.as_secs_f64() * 1e3 { "  late" } else { "" };
     println!(
         "{what:<46} {given:>10} {p50:>10.2} {p99:>10.2} {max:>10.2} {cpu_p50:>8.2} {cpu_max:>8.2}{late}"
     );
@@ -352,7 +352,7 @@ fn processor_time() -> Given<Duration> {
     Ok(rustix::time::clock_gettime(ClockId::ThreadCPUTime).try_into()?)
 }
 
-/// The same questions, from the tables alone.
+/// Runs the same queries on the tables alone.
 fn peers(path: &Path) -> Given<()> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "cache_size", -8 * 1024)?;
@@ -369,7 +369,7 @@ fn peers(path: &Path) -> Given<()> {
     );
     for (what, sql) in [
         ("sites: first page", sites),
-        ("troubles: first page", troubles("")),
+        ("errors: first page", troubles("")),
         ("troubles: Refused", troubles("AND p.state = 3")),
         ("troubles: saying certificate", troubles("AND v.reason LIKE '%certificate%'")),
         ("troubles: saying unheard-of", troubles("AND v.reason LIKE '%unheard-of%'")),
@@ -392,6 +392,6 @@ fn from_format_3(path: &Path) -> Given<()> {
     let catalog = SqliteCatalog::open_writer(path)?;
     let took = start.elapsed().as_secs_f64();
     let troubles = catalog.troubles(&TroubleQuery { limit: ROWS, ..TroubleQuery::default() })?.len();
-    println!("\nbrought from format 3 in {took:.1} s ({troubles} troubles on the first page)");
+    println!("\nmigrated from format 3 in {took:.1} s ({troubles} errors on the first page)");
     Ok(())
 }

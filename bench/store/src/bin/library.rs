@@ -1,12 +1,12 @@
-//! How fast the library is, beside the bare codec it is built on and beside `warcio`.
+//! Speed of the library, compared with the bare codec and with `warcio`.
 //!
 //! ```text
 //! cargo run --release --bin library -- [DIR] [MB]
 //! ```
 //!
-//! DIR holds pages (`*.html`, `*.html.gz`, folders below it too); they are repeated up to MB (default 300) megabytes.
-//! Python with `warcio` is the peer for reading WARC (`PYTHON` names the interpreter); without it that row is left out.
-//! `PHAROS` names a `pharos` binary whose whole import is printed beside it.
+//! DIR contains pages (`*.html`, `*.html.gz`, recursively), which are repeated up to MB (default 300) megabytes.
+//! Python with `warcio` is the peer for reading WARC (`PYTHON` names the interpreter); without it that row is skipped.
+//! `PHAROS` names a `pharos` binary whose complete import is measured as well.
 
 use std::fs;
 use std::io::Read as _;
@@ -21,10 +21,10 @@ use pharos_core::config::LibraryFormat;
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 use pharos_store::{Content, DiskLibrary, Library, Record, Response, Writing, open_warc};
 
-/// Bytes of a group, as the engine makes them when pages come fast.
+/// Bytes of a write group, as in the engine under load.
 const GROUP: usize = 8 << 20;
 
-/// As in the `pharos` binary.
+/// The allocator of the `pharos` binary.
 #[global_allocator]
 static ALLOC: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -33,7 +33,7 @@ fn main() {
     let dir = PathBuf::from(args.next().unwrap_or_else(|| "../../shared/data".into()));
     let megabytes: usize = args.next().and_then(|n| n.parse().ok()).unwrap_or(300);
     let records = load(&dir, megabytes << 20);
-    assert!(!records.is_empty(), "no *.html or *.html.gz below {}: name a folder of pages", dir.display());
+    assert!(!records.is_empty(), "no *.html or *.html.gz below {}: pass a folder of pages", dir.display());
     let raw: Vec<Vec<u8>> = records.iter().map(as_bytes).collect();
     let bytes: usize = raw.iter().map(Vec::len).sum();
     println!(
@@ -68,12 +68,12 @@ fn main() {
     }
 
     let sha1 = cpu(|| raw.iter().for_each(|r| drop(pharos_store::payload_digest(r))));
-    println!("\nthe digest alone: {:.0} MB/s", mb(bytes) / sha1.1);
-    println!("\nappend, synced in groups    MB/s  codec alone  ratio   MB/cpu s  codec alone  ratio");
+    println!("\ndigest only: {:.0} MB/s", mb(bytes) / sha1.1);
+    println!("\nappend, synced in groups    MB/s   codec only  ratio   MB/cpu s   codec only  ratio");
     for (format, level) in [(LibraryFormat::Gzip, 1), (LibraryFormat::Gzip, 6), (LibraryFormat::Zstd, 1)] {
         for threads in [1, 2, 4] {
             let folder = tempfile::tempdir_in(".").unwrap();
-            // In turns and twice, so that what else the machine does is shared; the better of the two counts.
+            // Alternating and twice, so that background load is shared; the better result counts.
             let better = |(wall, cpu): (f64, f64), (w, c): (f64, f64)| (wall.min(w), cpu.min(c));
             let (mut ours, mut bare) = ((f64::MAX, f64::MAX), (f64::MAX, f64::MAX));
             for turn in 0..2 {
@@ -112,8 +112,8 @@ fn main() {
     times.sort_by(f64::total_cmp);
     println!("random read            {:>8.3} ms median, {:.3} ms p99", times[5000], times[9900]);
 
-    println!("\nreading WARC of others         MB/s");
-    let files = [("our own .warc.gz", library.files().unwrap()[0].1.clone()), foreign(folder.path(), &raw)];
+    println!("\nreading WARC files            MB/s");
+    let files = [("Pharos .warc.gz", library.files().unwrap()[0].1.clone()), foreign(folder.path(), &raw)];
     for (name, path) in files {
         let started = Instant::now();
         let read: usize = open_warc(&path).unwrap().read_ahead().map(|r| r.unwrap().block.len()).sum();
@@ -122,14 +122,14 @@ fn main() {
         let taken =
             open_warc(&path).unwrap().read_ahead().filter_map(|r| r.unwrap().to_record().unwrap()).count();
         let as_records = mb(read) / started.elapsed().as_secs_f64();
-        println!("{name}: pharos {ours:>8.0}, with {taken} records made of it {as_records:.0}");
-        for (does, check) in [("reads", "False"), ("reads and checks digests, as pharos does", "True")] {
+        println!("{name}: pharos {ours:>8.0}, converted to {taken} records {as_records:.0}");
+        for (does, check) in [("reads", "False"), ("reads and verifies digests, like Pharos", "True")] {
             match warcio(&path, check) {
                 Some(seconds) => {
                     let peer = mb(read) / seconds;
                     let faster = ours / peer;
                     println!(
-                        "{name}: warcio {peer:>8.0}   pharos is {faster:.1} times as fast (warcio {does})"
+                        "{name}: warcio {peer:>8.0}   Pharos is {faster:.1} times as fast (warcio {does})"
                     );
                 }
                 None => println!("{name}: warcio is not installed"),
@@ -147,7 +147,7 @@ fn main() {
                 .unwrap();
             assert!(status.success());
             println!(
-                "{name}: whole import, analysed and indexed {:.0}",
+                "{name}: complete import with analysis and indexing {:.0}",
                 mb(read) / started.elapsed().as_secs_f64()
             );
         }
@@ -159,7 +159,7 @@ fn mb(bytes: usize) -> f64 {
 }
 
 fn row(name: &str, level: i32, raw: &[Vec<u8>], run: &mut dyn FnMut(&[Vec<u8>], &mut Vec<u8>) -> usize) {
-    // A tenth of the pages tells enough about the slow levels.
+    // A tenth of the pages is enough for the slow levels.
     let part = &raw[..raw.len() / 10 + 1];
     let size: usize = part.iter().map(Vec::len).sum();
     let started = Instant::now();
@@ -171,7 +171,7 @@ fn row(name: &str, level: i32, raw: &[Vec<u8>], run: &mut dyn FnMut(&[Vec<u8>], 
     );
 }
 
-/// Seconds by the clock and seconds of processor time that something takes.
+/// Returns wall-clock and processor seconds of some work.
 fn cpu(work: impl FnOnce()) -> (f64, f64) {
     let now = || {
         let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
@@ -182,7 +182,7 @@ fn cpu(work: impl FnOnce()) -> (f64, f64) {
     (started.elapsed().as_secs_f64(), now() - used)
 }
 
-/// The codec alone on so many threads.
+/// Measures the codec alone on several threads.
 fn compress(format: LibraryFormat, level: u32, threads: usize, raw: &[Vec<u8>]) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -209,7 +209,7 @@ fn compress(format: LibraryFormat, level: u32, threads: usize, raw: &[Vec<u8>]) 
     });
 }
 
-/// So many threads that append groups, each waiting until its own is on disk.
+/// Measures threads that append groups, each waiting until its group is synced.
 fn append(dir: &Path, format: LibraryFormat, level: u32, threads: usize, records: &[Record]) {
     let writing = Writing { format, level, ..Writing::default() };
     let library = DiskLibrary::open_writer(dir, writing, LibraryPosition::START, Timestamp::EPOCH).unwrap();
@@ -234,7 +234,7 @@ fn size(record: &Record) -> usize {
     }
 }
 
-/// The file as another program would have written it: one plain gzip member per record.
+/// Writes the file as other programs do: one plain gzip member per record.
 fn foreign(dir: &Path, raw: &[Vec<u8>]) -> (&'static str, PathBuf) {
     let path = dir.join("foreign.warc.gz");
     let mut codec = Compressor::new(CompressionLvl::new(6).unwrap());
@@ -249,7 +249,7 @@ fn foreign(dir: &Path, raw: &[Vec<u8>]) -> (&'static str, PathBuf) {
     ("foreign .warc.gz", path)
 }
 
-/// Seconds that warcio needs to read every record and its content.
+/// Returns the seconds that warcio needs to read every record and its content.
 fn warcio(path: &Path, check: &str) -> Option<f64> {
     let script = "import sys,time\nfrom warcio.archiveiterator import ArchiveIterator\n\
         s=time.time()\nn=0\nfor r in ArchiveIterator(open(sys.argv[1],'rb'),check_digests=sys.argv[2]=='True'): n+=len(r.content_stream().read())\n\
@@ -300,7 +300,7 @@ fn collect(dir: &Path, pages: &mut Vec<Vec<u8>>) {
     }
 }
 
-/// The record as it stands uncompressed in a WARC file.
+/// Returns the uncompressed WARC form of a record.
 fn as_bytes(record: &Record) -> Vec<u8> {
     let Content::Response(response) = &record.content else { unreachable!() };
     let http = format!(

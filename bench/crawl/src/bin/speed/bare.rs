@@ -1,4 +1,4 @@
-//! The ceilings: a client that knows every address beforehand and stores nothing.
+//! Upper bounds: clients that know every address in advance and store nothing.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -23,10 +23,10 @@ use url::Url;
 
 use crate::{Outcome, Task};
 
-/// On two cores more of them make it slower.
+/// On two cores, more connections are slower.
 const CONNECTIONS: usize = 16;
 
-/// What is done with a page once it is there.
+/// Processing of a fetched page.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Work {
     Nothing,
@@ -46,7 +46,7 @@ pub(crate) async fn crawl(task: Task, work: Work) -> Outcome<()> {
     Ok(())
 }
 
-/// Takes the next page of the list until there is none, on one connection.
+/// Fetches the next page of the list until there is none, on one connection.
 async fn fetch(task: Arc<Task>, next: Arc<AtomicUsize>, work: Work) -> Outcome<()> {
     let stream = TcpStream::connect(task.server).await?;
     stream.set_nodelay(true)?;
@@ -86,7 +86,7 @@ impl Tools {
     fn work(&mut self, url: &Url, answer: &Response<Bytes>, work: Work) -> Outcome<()> {
         let mut body: &[u8] = answer.body();
         if answer.headers().get(CONTENT_ENCODING).is_some_and(|coding| coding == "gzip") {
-            // The last four bytes tell the length.
+            // The last four bytes are the length.
             let length = body.last_chunk::<4>().map_or(0, |length| u32::from_le_bytes(*length) as usize);
             self.plain.resize(length, 0);
             self.decompressor.gzip_decompress(body, &mut self.plain)?;
@@ -104,7 +104,7 @@ impl Tools {
     }
 }
 
-/// What a person would write who only wants the links: the tokenizer, no tree.
+/// Extracts links with the tokenizer alone, without a tree.
 fn links(url: &Url, body: &[u8]) -> Vec<Url> {
     let tokenizer =
         Tokenizer::new(Links { base: url.clone(), found: RefCell::default() }, TokenizerOpts::default());

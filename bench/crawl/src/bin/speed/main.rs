@@ -1,11 +1,11 @@
-//! How fast is the crawl? One test web on loopback, crawled in turns by Pharos, by `spider` and by bare clients that
-//! do less and less: what they reach is the ceiling on this machine.
+//! Crawl speed: one test web on loopback, crawled in turn by Pharos, by `spider` and by bare clients that do less and
+//! less, which give the upper bound on this machine.
 //!
 //! `cargo run --release -p bench-crawl --bin speed -- [--rounds N] [--pages N] [--gzip] [CONTESTANT…]`
 //!
-//! Every contestant is a process of its own (this program again), so that its memory and processor time are its own;
-//! the server runs in this process and takes its share of the same cores from all alike. Rounds are interleaved:
-//! what else the machine does is shared. `--gzip` lets the server compress its answers.
+//! Every contestant is a separate process (this program again), so that its memory and processor time are its own. The
+//! server runs in this process and takes its share of the cores from all alike. Rounds are interleaved, so that
+//! background load is shared. `--gzip` compresses responses.
 
 mod bare;
 mod ours;
@@ -22,39 +22,39 @@ use pharos_core::config::LibraryFormat;
 use pharos_testweb::{ServeOptions, Server, Web, WebSpec};
 use serde::{Deserialize, Serialize};
 
-/// As in the `pharos` binary; every contestant has it.
+/// The allocator of the `pharos` binary, for every contestant.
 #[global_allocator]
 static ALLOC: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Enough that one request at a time to each keeps two cores busy.
+/// Enough hosts to keep two cores busy with one request per host.
 const HOSTS: usize = 32;
-/// Gives pages of some 33 KB on average, lists and pictures included.
+/// Gives pages of about 33 KB on average, with lists and images.
 const MEDIAN_WORDS: f64 = 6_500.0;
 
-/// Who takes part, what is done, and whose pace it is measured by.
+/// Contestants: name, work, and the contestant they are compared with.
 const CONTESTANTS: &[(&str, &str, Option<&str>)] = &[
-    ("download", "(a) bare client: a known list, nothing kept", None),
-    ("links", "(b) and links, and gzip in memory", None),
-    ("clean", "(c) and the whole page object", None),
+    ("download", "(a) bare client: fixed list, nothing stored", None),
+    ("links", "(b) with links, and gzip in memory", None),
+    ("clean", "(c) with the complete page object", None),
     ("spider", "spider: robots, links, nothing stored", None),
     ("crawl", "pharos crawl: robots, library, catalog", Some("links")),
-    ("crawl-zstd", "the same, the library in zstd", Some("links")),
-    ("up", "pharos up: and searchable", Some("clean")),
+    ("crawl-zstd", "pharos crawl, library in zstd", Some("links")),
+    ("up", "pharos up: crawl and index", Some("clean")),
 ];
 
-/// What a contestant is to crawl.
+/// The crawl task of a contestant.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Task {
     pub(crate) server: SocketAddr,
     /// Home pages of all hosts.
     pub(crate) seeds: Vec<String>,
-    /// Every page a crawler may store.
+    /// Every page that a crawler may store.
     pub(crate) pages: Vec<String>,
 }
 
-/// What it took.
+/// Resources used by a contestant.
 #[derive(Serialize, Deserialize)]
 struct Took {
     seconds: f64,
@@ -62,7 +62,7 @@ struct Took {
     peak_memory: u64,
 }
 
-/// One run as the server saw it and the contestant felt it.
+/// One run, as measured by the server and by the contestant.
 struct Run {
     pages: f64,
     bytes: f64,
@@ -145,7 +145,7 @@ impl Contest {
             seed: 34,
             hosts: HOSTS,
             pages: self.pages,
-            // Some peers cannot be told where a name lives.
+            // Some peers cannot be given the address of a name.
             addresses_as_names: true,
             median_words: MEDIAN_WORDS,
             length_sigma: 0.3,
@@ -168,7 +168,7 @@ impl Contest {
             for (contestant, runs) in self.contestants.iter().zip(&mut runs) {
                 let run = run(contestant.0, &task, server)?;
                 eprintln!(
-                    "round {}: {:<10} {:>8.0} pages/s, {:>6.0} µs of processor a page, {} pages",
+                    "round {}: {:<10} {:>8.0} pages/s, {:>6.0} µs of processor time per page, {} pages",
                     round + 1,
                     contestant.0,
                     run.pages / run.took.seconds,
@@ -193,7 +193,7 @@ impl Contest {
         let cost = |run: &Run| run.took.processor_seconds / run.pages * 1e6;
         println!(
             "{:<46} {:>8} {:>7} {:>9} {:>9} {:>9} {:>9}",
-            "", "pages/s", "MB/s", "µs cpu/p", "of pace", "of cost", "peak MB"
+            "", "pages/s", "MB/s", "µs cpu/p", "of speed", "of cost", "peak MB"
         );
         for (name, what, ceiling) in &self.contestants {
             let share =
@@ -223,7 +223,7 @@ fn run(contestant: &str, task: &str, server: &Server) -> Outcome<Run> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
-    child.stdin.take().ok_or("no way in")?.write_all(task.as_bytes())?;
+    child.stdin.take().ok_or("stdin is not piped")?.write_all(task.as_bytes())?;
     let output = child.wait_with_output()?;
     if !output.status.success() {
         return Err(format!("{contestant} failed: {}", output.status).into());

@@ -1,4 +1,4 @@
-//! Pharos itself, through the engine that the commands run.
+//! Pharos, through the engine that the commands use.
 
 use pharos_core::PageUrl;
 use pharos_core::config::{Config, LibraryFormat, Politeness};

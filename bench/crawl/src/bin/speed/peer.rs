@@ -1,4 +1,4 @@
-//! The peer: the `spider` crate, one crawl per host, all at once.
+//! The `spider` crate: one crawl per host, all concurrently.
 
 use spider::website::Website;
 use tokio::task::JoinSet;

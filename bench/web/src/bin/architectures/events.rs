@@ -1,7 +1,7 @@
-//! One thread with one event loop (epoll, by tokio).
+//! One thread with one event loop (epoll, through tokio).
 //!
-//! No connection costs more than its buffers, nothing is shared, and nothing needs a lock. But there is one thread: while it
-//! computes, nobody is read from or written to, and it uses one core.
+//! A connection costs only its buffers, and nothing is shared or locked. But there is one thread: while it computes, no
+//! client is read from or written to, and it uses one core.
 
 use std::net::TcpListener;
 

@@ -1,21 +1,21 @@
-//! Five architectures of servers side by side, doing the same small task.
+//! Five server architectures with the same small task.
 //!
 //! `cargo run --release -p bench-web --bin architectures -- [--seconds N] [--connections N,N,…] [--only NAME,…]`
 //!
-//! The task is a search engine in small: read a request of HTTP/1.1, compute for 100 µs, answer 7 KB, keep the connection. Each
-//! architecture is a file beside this one, and runs as a process of its own, so that its threads and its memory are its own.
-//! The clients are those of `bench-web`'s part `spread`: 10, 100, 1,000 and 10,000 connections that each ask one request after
-//! another for N seconds (5), and each count for themselves.
+//! The task is a small search engine: read an HTTP/1.1 request, compute for 100 µs, answer 7 KB, keep the connection.
+//! Each architecture is a file in this folder, and runs in a separate process, so that its threads and memory are its
+//! own. The clients are those of the part `spread` of `bench-web`: 10, 100, 1,000 and 10,000 connections that send one
+//! request after another for N seconds (5), each with its own counters.
 //!
 //! | name | architecture | source |
 //! |---|---|---|
-//! | `threads` | a thread for every connection | the server of the textbooks |
-//! | `pool` | a fixed number of threads, connections wait in a queue | Apache httpd's worker processes |
+//! | `threads` | a thread per connection | textbook server |
+//! | `pool` | a fixed number of threads; connections wait in a queue | Apache httpd's worker processes |
 //! | `events` | one thread, one event loop | Pai, Druschel & Zwaenepoel 1999 (Flash), as SPED |
-//! | `staged` | an event loop for the sockets, a bounded queue, a fixed number of threads for the work | Welsh, Culler & Brewer 2001 (SEDA) |
-//! | `pipelines` | an event loop on every core, nothing shared | N-copy; Pariag et al. 2007 |
+//! | `staged` | an event loop for the sockets, a bounded queue, a fixed number of worker threads | Welsh, Culler & Brewer 2001 (SEDA) |
+//! | `pipelines` | an event loop per core, nothing shared | N-copy; Pariag et al. 2007 |
 //!
-//! Pharos joins the last two: an event loop on every core for the sockets, and one stage of threads that search.
+//! Pharos combines the last two: an event loop per core for the sockets, and one stage of search threads.
 
 mod events;
 mod pipelines;
@@ -37,16 +37,16 @@ use bench_web::process::{Usage, Watch, raise_open_files};
 use task::Work;
 use tokio::runtime::Builder;
 
-/// One way to serve, and what one should know of it.
+/// An architecture and its properties.
 struct Architecture {
     name: &'static str,
-    /// Serves for ever.
+    /// Serves until the process is killed.
     serve: fn(TcpListener, Work) -> Outcome<()>,
-    /// Who is served next?
+    /// Order in which clients are served.
     order: &'static str,
-    /// What do threads share?
+    /// State shared between threads.
     locks: &'static str,
-    /// What waits for what?
+    /// Blocking between connections.
     blocking: &'static str,
 }
 
@@ -54,30 +54,30 @@ const ARCHITECTURES: [Architecture; 5] = [
     Architecture {
         name: "threads",
         serve: threads::serve,
-        order: "as the system's scheduler likes",
-        locks: "none of ours; the scheduler's, over all threads",
+        order: "decided by the kernel's scheduler",
+        locks: "only those of the scheduler, over all threads",
         blocking: "a client that waits holds a thread and its stack",
     },
     Architecture {
         name: "pool",
         serve: pool::serve,
-        order: "connections in the order of their coming, each until it ends",
+        order: "connections in FIFO order, each until it ends",
         locks: "the queue of connections, once per connection",
-        blocking: "a client that keeps its connection holds a thread: all others wait for it to go",
+        blocking: "a client that keeps its connection holds a thread: all others wait until it disconnects",
     },
     Architecture {
         name: "events",
         serve: events::serve,
-        order: "requests in the order that they are seen in",
+        order: "requests in FIFO order",
         locks: "none",
-        blocking: "no client blocks; a long computation blocks everybody, and one core is all there is",
+        blocking: "no client blocks; a long computation blocks all clients, and only one core is used",
     },
     Architecture {
         name: "staged",
         serve: staged::serve,
         order: "requests in the order of the queue",
         locks: "the queue between the stages, twice per request",
-        blocking: "no client blocks; sockets are served while others compute; a full queue is seen and can be answered",
+        blocking: "no client blocks; sockets are served while others compute; a full queue is detected and can be answered",
     },
     Architecture {
         name: "pipelines",
@@ -97,30 +97,30 @@ struct Options {
 fn main() -> Outcome<()> {
     let mut arguments = env::args().skip(1).peekable();
     if arguments.next_if_eq("serve").is_some() {
-        let name = arguments.next().ok_or("serve wants a name")?;
-        let rounds = arguments.next().ok_or("serve wants a number of rounds")?.parse()?;
+        let name = arguments.next().ok_or("serve needs a name")?;
+        let rounds = arguments.next().ok_or("serve needs a number of rounds")?.parse()?;
         return serve(&name, rounds);
     }
     let mut options = Options { seconds: 5, connections: vec![10, 100, 1_000, 10_000], only: Vec::new() };
     while let Some(name) = arguments.next() {
-        let value = arguments.next().ok_or_else(|| format!("{name} wants a value"))?;
+        let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
         match name.as_str() {
             "--seconds" => options.seconds = value.parse::<u64>()?.clamp(1, 600),
             "--connections" => {
                 options.connections = value.split(',').map(str::parse).collect::<Result<_, _>>()?;
             }
             "--only" => options.only = value.split(',').map(String::from).collect(),
-            other => return Err(format!("no option is called {other}").into()),
+            other => return Err(format!("unknown option {other}").into()),
         }
     }
     compare(&options)
 }
 
-/// In a process of its own: says where it listens, then serves until it is killed.
+/// Runs in a separate process: prints its address, then serves until it is killed.
 fn serve(name: &str, rounds: u64) -> Outcome<()> {
     raise_open_files();
     let architecture = ARCHITECTURES.iter().find(|architecture| architecture.name == name);
-    let architecture = architecture.ok_or_else(|| format!("no architecture is called {name}"))?;
+    let architecture = architecture.ok_or_else(|| format!("unknown architecture {name}"))?;
     let listener = task::listen((Ipv4Addr::LOCALHOST, 0).into())?;
     println!("{}", listener.local_addr()?);
     stdout().flush()?;
@@ -177,7 +177,7 @@ fn row(architecture: &Architecture, connections: usize, seconds: u64, work: &Wor
     Ok(())
 }
 
-/// Ends with the measurement, however that ends.
+/// A server process that is killed at the end of the measurement.
 struct Server {
     address: SocketAddr,
     child: Child,

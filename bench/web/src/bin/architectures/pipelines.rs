@@ -1,7 +1,7 @@
-//! An event loop on every core, each with a listener of its own (SO_REUSEPORT), nothing shared.
+//! An event loop per core, each with its own listener (SO_REUSEPORT), nothing shared.
 //!
-//! All cores are used, and still there is no lock. The system deals out connections by a hash of their addresses: with few of
-//! them one pipeline may have twice as many as another, and nobody takes over from it.
+//! All cores are used without a lock. The kernel distributes connections by a hash of their addresses: with few
+//! connections, one pipeline may have twice as many as another, and no other pipeline takes over from it.
 
 use std::net::TcpListener;
 use std::thread::{self, available_parallelism};
@@ -16,7 +16,7 @@ pub fn serve(listener: TcpListener, work: Work) -> Outcome<()> {
     for _ in 1..available_parallelism()?.get() {
         let listener = listen(address)?;
         thread::spawn(move || {
-            events::serve(listener, work).map_err(|error| eprintln!("a pipeline ended: {error}"))
+            events::serve(listener, work).map_err(|error| eprintln!("pipeline failed: {error}"))
         });
     }
     events::serve(listener, work)

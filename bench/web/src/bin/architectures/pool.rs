@@ -1,8 +1,8 @@
 //! A fixed number of threads that each take a connection from a queue and serve it to its end.
 //!
-//! Threads are bounded, and with them memory. But a thread belongs to its client until that goes: with connections that are
-//! kept, the first few clients are served very well and all others not at all, however little the first ones ask. Servers of
-//! this kind close connections early to get out of this; the clients then pay for new ones.
+//! Threads, and with them memory, are bounded. But a thread belongs to its client until the client disconnects: with
+//! keep-alive connections, the first few clients are served very well and all others not at all, however few requests
+//! the first ones send. Servers of this kind close connections early; clients then pay for new ones.
 
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -15,7 +15,7 @@ use crate::threads::converse;
 
 const THREADS: usize = 32;
 
-/// Connections that may wait in our queue; more wait in the system's.
+/// Maximum number of connections in this queue; more wait in the kernel's.
 const QUEUE: usize = 1_024;
 
 pub fn serve(listener: TcpListener, work: Work) -> Outcome<()> {

@@ -1,8 +1,8 @@
-//! Stages with queues between them: an event loop for the sockets, a fixed number of threads for the work (SEDA).
+//! Stages connected by queues: an event loop for the sockets, a fixed number of worker threads (SEDA).
 //!
-//! Each stage has what it needs: sockets need an event loop, work needs as many threads as there are cores. Between them is a
-//! queue with a limit. Where it is full the server knows, and chooses: here the loop waits with the request, which is fair;
-//! Pharos tells the client to come back (503) and answers what it knows without asking for a place in the queue.
+//! Each stage has the resources it needs: sockets need an event loop, work needs as many threads as there are cores.
+//! The queue between them is bounded. When it is full, the server can decide: here the loop waits with the request,
+//! which is fair; Pharos answers 503 with Retry-After, and answers cached queries without queueing.
 
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,10 +14,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::task::{Work, converse};
 
-/// Requests that may wait for a thread.
+/// Maximum number of requests that wait for a thread.
 const QUEUE: usize = 512;
 
-/// A request, and where the answer goes.
+/// A request and the channel for its response.
 type Job = (String, oneshot::Sender<Vec<u8>>);
 
 pub fn serve(listener: TcpListener, work: Work) -> Outcome<()> {

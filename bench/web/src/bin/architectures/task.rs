@@ -1,4 +1,4 @@
-//! What every architecture does for a request.
+//! The work of every architecture for a request.
 
 use std::hint::black_box;
 use std::io;
@@ -9,25 +9,25 @@ use memchr::memmem;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// About a page of results.
+/// About the size of a result page.
 const ANSWER: usize = 7_000;
 
-/// Longer heads are nobody's.
+/// Maximum length of a request head.
 pub const HEAD_LIMIT: usize = 8 << 10;
 
-/// Connections that may wait to be taken.
+/// Listen backlog.
 const BACKLOG: u32 = 4_096;
 
-/// How much there is to compute: the same number of rounds for everybody, since a clock would run on while others compute.
+/// The amount of computation: a fixed number of rounds, because a clock would advance while other threads compute.
 #[derive(Clone, Copy)]
 pub struct Work {
     pub rounds: u64,
 }
 
 impl Work {
-    /// As many rounds as this machine does in that time when it is not disturbed: the best of some tries.
+    /// Calibrates the number of rounds for this time on an idle machine: the best of several tries.
     pub fn of(time: Duration) -> Self {
-        // Each try so short that most are over before another process gets the core.
+        // Each try is so short that most finish before another process gets the core.
         const ROUNDS: u64 = 100_000;
         let took = (0..200).map(|_| {
             let started = Instant::now();
@@ -38,7 +38,7 @@ impl Work {
         Self { rounds: (ROUNDS as f64 * time.as_secs_f64() / took.as_secs_f64()) as u64 }
     }
 
-    /// Stands for a query.
+    /// Simulates a query.
     fn compute(self, query: &str) -> u64 {
         let mut number = query.bytes().fold(1, |sum: u64, byte| sum.rotate_left(5) ^ u64::from(byte));
         for round in 0..self.rounds {
@@ -47,7 +47,7 @@ impl Work {
         number
     }
 
-    /// The whole answer to a request.
+    /// Returns the complete response to a request.
     pub fn answer(self, request: &str) -> Vec<u8> {
         let mut words = request.split(' ');
         let (method, path, version) = (words.next(), words.next(), words.next());
@@ -65,19 +65,19 @@ impl Work {
     }
 }
 
-/// The first line of the request that `bytes` begins with, once its head is complete, and where that ends.
+/// Returns the first line of the request at the start of `bytes` and the end of its head, once the head is complete.
 pub fn request(bytes: &[u8]) -> Option<(&str, usize)> {
     let end = memmem::find(bytes, b"\r\n\r\n")?;
     let line = bytes[..end].split(|byte| *byte == b'\r').next().unwrap_or_default();
     Some((std::str::from_utf8(line).unwrap_or_default(), end + 4))
 }
 
-/// With a long backlog, and such that several may listen on the same address.
+/// Creates a listener with a long backlog and SO_REUSEPORT.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = TcpSocket::new_v4()?;
     socket.set_reuseport(true)?;
     socket.bind(address)?;
-    // A socket of tokio's is one of the system's, but it must be made within a runtime.
+    // A tokio socket must be created within a runtime.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let _within = runtime.enter();
     let listener = socket.listen(BACKLOG)?.into_std()?;
@@ -85,7 +85,7 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(listener)
 }
 
-/// Serves one connection of an event loop; `answer` finds out what to say. Ends where the client does.
+/// Serves one connection of an event loop; `answer` creates the responses. Ends when the client disconnects.
 pub async fn converse<F>(mut stream: TcpStream, answer: impl Fn(String) -> F) -> io::Result<()>
 where
     F: Future<Output = Vec<u8>>,

@@ -1,8 +1,8 @@
-//! A thread for every connection.
+//! A thread per connection.
 //!
-//! The plainest code of all: read, compute, write, again. The system's scheduler does the rest, fairly. The price is a stack
-//! for everybody who is connected, whether he asks or not, and a scheduler with as many threads as there are clients; at some
-//! number of threads the system says no.
+//! The simplest code: read, compute, write, repeat. The kernel's scheduler does the rest, fairly. The cost is a stack
+//! for every connected client, active or idle, and a scheduler with as many threads as clients; at some number of
+//! threads the kernel refuses.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -12,18 +12,18 @@ use bench_web::Outcome;
 
 use crate::task::{HEAD_LIMIT, Work, request};
 
-/// Small, so that many fit; what is not touched of a stack takes no memory.
+/// Small, so that many fit; untouched parts of a stack take no memory.
 const STACK: usize = 64 << 10;
 
 pub fn serve(listener: TcpListener, work: Work) -> Outcome<()> {
     for stream in listener.incoming().flatten() {
-        // Where there can be no more threads, the connection is dropped with the closure.
+        // If no thread can be created, the connection is dropped with the closure.
         let _ = thread::Builder::new().stack_size(STACK).spawn(move || converse(stream, work));
     }
     Ok(())
 }
 
-/// Until the client ends it.
+/// Serves a connection until the client closes it.
 pub fn converse(mut stream: TcpStream, work: Work) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let (mut bytes, mut part) = (Vec::new(), [0; 1024]);

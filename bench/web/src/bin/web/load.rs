@@ -1,4 +1,4 @@
-//! As much as it can, by wrk.
+//! Maximum throughput, measured by wrk.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::peer::Nginx;
 use crate::wrk::{Figures, Wrk};
 use crate::{Bench, Outcome, wire};
 
-/// What is asked for, and whether each is asked for only once.
+/// A kind of request, and whether each is sent only once.
 struct Kind {
     name: &'static str,
     paths: Arc<[String]>,
@@ -24,14 +24,14 @@ pub fn print(bench: &mut Bench) -> Outcome<()> {
     let one = |path: &str| Arc::from([path.to_string()]);
     let repeated = |name, paths| Kind { name, paths, is_fresh: false };
     let kinds = [
-        repeated("result page, known", Arc::clone(&bench.questions.known)),
+        repeated("result page, cached", Arc::clone(&bench.questions.known)),
         Kind { name: "result page, new", paths: Arc::clone(&bench.questions.fresh), is_fresh: true },
         repeated("suggestions", Arc::clone(&bench.questions.typed)),
         repeated("home page", one("/")),
         repeated("style sheet", one("/static/style.css")),
     ];
     println!(
-        "| asked for | connections | requests/s | p50 | p99 | max | errors | memory before → after, most (MB) | files |"
+        "| request | connections | requests/s | p50 | p99 | max | errors | memory before → after, peak (MB) | files |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for kind in &kinds {
@@ -47,7 +47,7 @@ pub fn print(bench: &mut Bench) -> Outcome<()> {
                 format!("{:.0} → {:.0}, {:.0}", before.megabytes(), after.megabytes(), most.megabytes());
             row(kind.name, connections, &figures, &memory, &count(most.open_files));
             if !bench.server.is_running() {
-                return Err("the server broke down".into());
+                return Err("the server crashed".into());
             }
         }
     }
@@ -66,13 +66,13 @@ fn row(name: &str, connections: usize, figures: &Figures, memory: &str, files: &
     );
 }
 
-/// The same bytes as a file.
+/// Measures nginx with the same bytes as a file.
 fn print_peer(bench: &Bench, wrk: &Wrk) -> Outcome<()> {
     let path = bench.questions.known.first().ok_or("nothing is known")?;
     let (answer, bytes) = wire::fetch(bench.server.address, path, "gzip, deflate, br")?;
     let most = bench.connections.iter().copied().max().unwrap_or_default();
     let Some(nginx) = Nginx::start(&bytes[answer.head..], most)? else {
-        println!("\nno peer: nginx is not installed (Debian: apt-get install nginx)");
+        println!("\nnginx is not installed, so there is no peer (Debian: apt-get install nginx)");
         return Ok(());
     };
     for connections in bench.connections.iter().copied() {

@@ -1,21 +1,22 @@
-//! The query service over HTTP: the real binary over pages of a test web, on loopback, with up to 10,000 connections.
+//! The query service over HTTP: the real binary with pages of a test web, on loopback, with up to 10,000 connections.
 //!
-//! `cargo run --release -p bench-web -- [--pages N] [--seconds N] [--connections N,N,…] [--binary FILE] [--debug] [--only PART,…] [--dir DIR]`
+//! `cargo run --release -p bench-web -- [--pages N] [--seconds N] [--connections N,N,…] [--binary FILE] [--debug]
+//! [--only PART,…] [--dir DIR]`
 //!
-//! N pages (20,000) of a test web, half Chinese, are one history generation, as in `bench-cache`; they stay in DIR for the next
-//! run. `pharos serve` (FILE, or the release build of this checkout; `--debug`: the debug build) answers over them, and for
-//! N seconds (10) each, with 100, 1,000 and 10,000 connections, is asked by these parts:
+//! N pages (20,000) of a test web, half Chinese, form one history generation, as in `bench-cache`; they are kept in DIR
+//! for the next run. `pharos serve` (FILE, or the release build of this checkout; `--debug`: the debug build) serves
+//! them, and these parts run for N seconds (10) each with 100, 1,000 and 10,000 connections:
 //!
-//! * `load`: wrk (Debian: `apt-get install wrk`) asks for result pages that are known and others that nobody asked before, the
-//!   style sheet, the home page and suggestions; beside it nginx (`apt-get install nginx`) with one of these result pages as a
-//!   file, which is what HTTP alone costs.
-//! * `spread`: clients that each count for themselves, which wrk does not tell: is everybody served alike?
-//! * `overload`: the most connections ask what is not known, as fast as they get answers, while one asks what is known.
-//! * `paint`: when something of a page is to be seen in Chromium (`apt-get install chromium chromium-driver`).
-//! * `wire`: bytes of pages on the wire, and of all that a first visit loads.
+//! * `load`: wrk (Debian: `apt-get install wrk`) requests cached and new result pages, the style sheet, the home page
+//!   and suggestions; for comparison nginx (`apt-get install nginx`) serves one of these result pages as a file, which
+//!   gives the cost of HTTP alone.
+//! * `spread`: clients with individual counters, which wrk does not have: fairness between connections.
+//! * `overload`: most connections send new queries as fast as they get answers, while one sends cached queries.
+//! * `paint`: first contentful paint in Chromium (`apt-get install chromium chromium-driver`).
+//! * `wire`: bytes of pages on the wire, and of a complete first visit.
 //!
-//! The server runs with the limits that it finds or sets itself, the clients with all that they may have. Client and server
-//! share the machine: on few cores the client's part is not small.
+//! The server runs with the limits it finds or sets itself, the clients with the maximum. Client and server share the
+//! machine: on few cores the client's share is not small.
 
 #[path = "../../../../cache/src/build.rs"]
 mod build;
@@ -52,7 +53,7 @@ const PARTS: [&str; 5] = ["load", "spread", "overload", "paint", "wire"];
 /// Files besides connections: index, logs, standard streams.
 const OTHER_FILES: usize = 200;
 
-/// What is asked for.
+/// Command-line options.
 struct Options {
     pages: usize,
     duration: Duration,
@@ -62,7 +63,7 @@ struct Options {
     dir: PathBuf,
 }
 
-/// What all parts work with.
+/// Shared state of all parts.
 struct Bench {
     server: Server,
     questions: Questions,
@@ -75,11 +76,11 @@ fn main() -> Outcome<()> {
     let options = options()?;
     build::fill(&options.dir, options.pages)?;
     let questions = Questions::of(options.pages);
-    // Before this process may open more files: the server is to find what it finds every day.
+    // Started before this process raises its file limit, so that the server has its normal limits.
     let server = Server::start(&options.binary, &options.dir)?;
     let limit = process::raise_open_files();
     println!(
-        "{} pages, {} different queries, {} s each; {} may open {} files\n",
+        "{} pages, {} distinct queries, {} s each; limit of {}: {} open files\n",
         options.pages,
         questions.fresh.len(),
         options.duration.as_secs(),
@@ -89,7 +90,7 @@ fn main() -> Outcome<()> {
     let (connections, too_many): (Vec<_>, Vec<_>) =
         options.connections.iter().partition(|count| **count + OTHER_FILES <= limit);
     for count in too_many {
-        println!("{count} connections are left out: only {limit} files may be open (ulimit -Hn)\n");
+        println!("{count} connections are skipped: the limit is {limit} open files (ulimit -Hn)\n");
     }
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut bench = Bench { server, questions, duration: options.duration, connections, runtime };
@@ -110,12 +111,12 @@ fn main() -> Outcome<()> {
 }
 
 impl Bench {
-    /// Asks what is to be known, so often that it is kept although much else was asked meanwhile.
+    /// Runs the cached queries often enough that they stay cached despite the other queries.
     fn warm(&self) -> Outcome<()> {
         for path in std::iter::repeat_n(&self.questions.known, 5).flat_map(|known| known.iter()) {
             let (answer, _) = wire::fetch(self.server.address, path, "gzip, deflate, br")?;
             if answer.status != 200 {
-                return Err(format!("{path} gives {}", answer.status).into());
+                return Err(format!("{path} returned {}", answer.status).into());
             }
         }
         Ok(())
@@ -140,7 +141,7 @@ fn options() -> Outcome<Options> {
             options.binary = built("debug");
             continue;
         }
-        let value = arguments.next().ok_or_else(|| format!("{name} wants a value"))?;
+        let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
         match name.as_str() {
             "--pages" => options.pages = value.parse()?,
             "--seconds" => options.duration = Duration::from_secs(value.parse::<u64>()?.clamp(1, 600)),
@@ -150,7 +151,7 @@ fn options() -> Outcome<Options> {
             "--binary" => options.binary = PathBuf::from(value),
             "--only" => options.only = value.split(',').map(String::from).collect(),
             "--dir" => options.dir = PathBuf::from(value),
-            other => return Err(format!("no option is called {other}").into()),
+            other => return Err(format!("unknown option {other}").into()),
         }
     }
     if let Some(unknown) = options.only.iter().find(|only| !PARTS.contains(&only.as_str())) {

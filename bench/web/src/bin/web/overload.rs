@@ -1,4 +1,4 @@
-//! More than it can do: what is turned away, and how.
+//! Overload: which requests are rejected, and how.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 use crate::{Bench, Outcome};
 
 pub fn print(bench: &mut Bench) -> Outcome<()> {
-    // What was asked long ago may be forgotten.
+    // Queries sent long ago may have been evicted.
     bench.warm()?;
     let connections = bench.connections.iter().copied().max().unwrap_or_default();
     let process = bench.server.process();
@@ -22,7 +22,7 @@ pub fn print(bench: &mut Bench) -> Outcome<()> {
         paths: Arc::clone(&bench.questions.fresh),
         first: bench.questions.begin(),
     };
-    // One who asks what is known, from before the crowd has begun until it is nearly over.
+    // A client that sends cached queries, from before the overload begins until it is nearly over.
     let one = Plan {
         connections: 1,
         duration: bench.duration.saturating_sub(Duration::from_millis(500)),
@@ -32,7 +32,7 @@ pub fn print(bench: &mut Bench) -> Outcome<()> {
     };
     let (before, watch) = (Usage::of(process), Watch::start(process));
     let crowd = bench.runtime.spawn(client::run(crowd));
-    // With a thread of his own, so that he does not wait for the crowd on our side.
+    // On its own thread, so that it does not wait for the other clients.
     let one = Builder::new_current_thread().enable_all().build()?.block_on(async {
         wait_for_files(process, connections).await;
         client::run(one).await
@@ -41,31 +41,31 @@ pub fn print(bench: &mut Bench) -> Outcome<()> {
     let (most, after) = (watch.end(), Usage::of(process));
     bench.questions.took(crowd.statuses.values().sum(), connections);
     let of_status = |status: u16| crowd.statuses.get(&status).copied().unwrap_or(0);
-    println!("| {} connections ask what is not known | |", count(connections));
+    println!("| {} connections with new queries | |", count(connections));
     println!("|---|---|");
     println!("| answers (200) | {}, {}/s |", count(of_status(200)), count(crowd.per_second() as usize));
-    println!("| told to come back (503) | {} |", count(of_status(503)));
-    println!("| of these, told when (Retry-After) | {} |", count(crowd.with_retry_after));
-    println!("| connections that broke, and other answers | {} |", others(&crowd));
+    println!("| rejected (503) | {} |", count(of_status(503)));
+    println!("| of these, with Retry-After | {} |", count(crowd.with_retry_after));
+    println!("| broken connections and other statuses | {} |", others(&crowd));
     println!(
         "| connections without an answer | {} |",
         count(crowd.answers.iter().filter(|n| **n == 0).count())
     );
     println!("| p50, p99 of an answer | {}, {} |", crowd.time(0.5), crowd.time(0.99));
-    println!("| what is known, meanwhile: answers | {} |", count(one.times.len()));
-    println!("| p50, p99, longest | {}, {}, {} |", one.time(0.5), one.time(0.99), one.time(1.0));
-    println!("| what went wrong with it | {} |", one.trouble());
+    println!("| cached queries meanwhile: answers | {} |", count(one.times.len()));
+    println!("| p50, p99, max | {}, {}, {} |", one.time(0.5), one.time(0.99), one.time(1.0));
+    println!("| errors of cached queries | {} |", one.trouble());
     println!(
-        "| memory before, most, after (MB) | {:.0}, {:.0}, {:.0} |",
+        "| memory before, peak, after (MB) | {:.0}, {:.0}, {:.0} |",
         before.megabytes(),
         most.megabytes(),
         after.megabytes()
     );
-    println!("| open files, threads, at most | {}, {} |", count(most.open_files), count(most.threads));
-    if bench.server.is_running() { Ok(()) } else { Err("the server broke down".into()) }
+    println!("| open files, threads, peak | {}, {} |", count(most.open_files), count(most.threads));
+    if bench.server.is_running() { Ok(()) } else { Err("the server crashed".into()) }
 }
 
-/// All that is neither an answer nor the polite refusal.
+/// Returns everything that is neither an answer nor a 503.
 fn others(report: &client::Report) -> String {
     let statuses = report.statuses.iter().filter(|(status, _)| !matches!(**status, 200 | 503));
     let statuses = statuses.map(|(status, n)| format!("{n} × {status}"));
@@ -74,7 +74,7 @@ fn others(report: &client::Report) -> String {
     if all.is_empty() { "none".into() } else { all.join(", ") }
 }
 
-/// Until the crowd is there; it need not be complete.
+/// Waits until most connections are open.
 async fn wait_for_files(process: u32, connections: usize) {
     for _ in 0..300 {
         if Usage::of(process).open_files >= connections {

@@ -1,4 +1,4 @@
-//! When does somebody see something? First contentful paint in Chromium, beside a page of one word.
+//! First contentful paint in Chromium, compared with a page of one word.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _, copy, sink};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -14,19 +14,19 @@ use tempfile::TempDir;
 use crate::Bench;
 use crate::peer::Nginx;
 
-/// Browsers with nothing in their profiles.
+/// Number of browsers with an empty profile.
 const BROWSERS: usize = 7;
 
 /// Pages that each of them opens, one after another.
 const PAGES: usize = 6;
 
-/// What takes longer than this is broken.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Timeout.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 const ONE_WORD: &[u8] =
     b"<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>One word</title><p>Word</p>";
 
-/// Milliseconds from the beginning of the navigation; nothing while nothing is painted.
+/// Milliseconds from the start of the navigation; `null` until something is painted.
 const PAINTED: &str =
     "return (performance.getEntriesByName('first-contentful-paint')[0] || { startTime: null }).startTime";
 
@@ -38,9 +38,9 @@ pub fn print(bench: &Bench) -> Outcome<()> {
     let ours: Vec<_> =
         bench.questions.known.iter().take(PAGES).map(|path| (bench.server.address, path.clone())).collect();
     let one_word: Vec<_> = (0..PAGES).map(|page| (nginx.address, format!("/page?{page}"))).collect();
-    let kinds = [("a page of one word, by nginx", one_word), ("result page, known", ours)];
+    let kinds = [("page of one word, nginx", one_word), ("result page, cached", ours)];
     let mut times = [const { Vec::new() }; 2];
-    // In turn, so that whatever else the machine does happens to both.
+    // Alternating, so that background load affects both.
     for _ in 0..BROWSERS {
         for ((_, pages), times) in kinds.iter().zip(&mut times) {
             let Some(mut browser) = Browser::start()? else {
@@ -58,7 +58,7 @@ pub fn print(bench: &Bench) -> Outcome<()> {
         }
     }
     println!(
-        "| first contentful paint, median (most) of {BROWSERS} new browsers | 1st page | 2nd | 3rd to {PAGES}th |"
+        "| first contentful paint, median (max) of {BROWSERS} new browsers | 1st page | 2nd | 3rd to {PAGES}th |"
     );
     println!("|---|---|---|---|");
     for ((name, _), times) in kinds.iter().zip(times) {
@@ -72,7 +72,7 @@ pub fn print(bench: &Bench) -> Outcome<()> {
     Ok(())
 }
 
-/// Chromium, steered by its driver (W3C WebDriver).
+/// Chromium, controlled by its driver (W3C WebDriver).
 struct Browser {
     driver: Child,
     address: SocketAddr,
@@ -81,7 +81,7 @@ struct Browser {
 }
 
 impl Browser {
-    /// Nothing where it is not installed.
+    /// Starts the browser. Returns `None` if it is not installed.
     fn start() -> Outcome<Option<Self>> {
         let profile = tempfile::tempdir()?;
         let mut command = Command::new("chromedriver");
@@ -114,7 +114,7 @@ impl Browser {
         Ok(Some(browser))
     }
 
-    /// Microseconds until something of a page was to be seen.
+    /// Returns the microseconds until the first paint of a page.
     fn open(&mut self, server: SocketAddr, path: &str) -> Outcome<u32> {
         self.command("POST", "/url", &json!({ "url": format!("http://{server}{path}") }))?;
         for _ in 0..200 {
@@ -128,8 +128,8 @@ impl Browser {
     }
 
     fn command(&self, method: &str, what: &str, content: &Value) -> Outcome<Value> {
-        let mut stream = TcpStream::connect_timeout(&self.address, PATIENCE)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut stream = TcpStream::connect_timeout(&self.address, TIMEOUT)?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
         let content = content.to_string();
         write!(
             stream,
@@ -157,7 +157,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Chromium ends with its session, its driver when it is told.
+        // Chromium exits with its session, its driver on request.
         let _ = self.command("DELETE", "", &json!({}));
         let _ = self.driver.kill();
         let _ = self.driver.wait();

@@ -1,4 +1,4 @@
-//! nginx with one file: what handling HTTP costs where there is nothing to find out.
+//! nginx with one file: the cost of HTTP without a search.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use bench_web::Outcome;
 use tempfile::TempDir;
 
-/// Debian puts it where only root's PATH leads.
+/// Debian installs it in a directory of root's PATH.
 const PLACES: [&str; 3] = ["nginx", "/usr/sbin/nginx", "/usr/local/sbin/nginx"];
 
 pub struct Nginx {
@@ -20,7 +20,7 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// Serves `body` under `/page`; nothing where it is not installed.
+    /// Serves `body` under `/page`. Returns `None` if nginx is not installed.
     pub fn start(body: &[u8], connections: usize) -> Outcome<Option<Self>> {
         let runs = |place: &&&str| Command::new(place).arg("-v").stderr(Stdio::null()).status().is_ok();
         let Some(program) = PLACES.iter().find(runs) else { return Ok(None) };
@@ -50,7 +50,7 @@ impl Nginx {
 
     fn configuration(dir: PathBuf, port: u16, connections: usize) -> String {
         let dir = dir.display();
-        // As root, it would read the file as somebody who may not.
+        // As root, its workers would read the file as an unprivileged user.
         let user = if rustix::process::getuid().is_root() { "user root root;" } else { "" };
         let most = connections + 100;
         format!(
@@ -68,7 +68,7 @@ impl Nginx {
 
 impl Drop for Nginx {
     fn drop(&mut self) {
-        // Its workers end with it only if it is asked.
+        // Its workers exit with it only on SIGQUIT.
         let _ = Command::new("kill").arg("-QUIT").arg(self.child.id().to_string()).status();
         for _ in 0..40 {
             if matches!(self.child.try_wait(), Ok(Some(_))) {

@@ -1,4 +1,4 @@
-//! What is asked.
+//! The requests of the benchmark.
 
 use std::sync::Arc;
 
@@ -7,29 +7,29 @@ use pharos_testweb::QuerySpec;
 
 use crate::pages;
 
-/// So few that all of them are surely known.
+/// So few that all of them are certainly cached.
 const KNOWN: usize = 20;
 
-/// So many that none is asked twice, as long as the machine is not much faster than ours.
+/// Enough that none is repeated, unless the machine is much faster than the reference machine.
 const FRESH: usize = 400_000;
 
-/// Beginnings of queries.
+/// Number of query prefixes.
 const TYPED: usize = 1_000;
 
-/// Paths with their queries.
+/// Request paths with their queries.
 pub struct Questions {
-    /// Asked before.
+    /// Queries that are cached.
     pub known: Arc<[String]>,
-    /// Never asked before.
+    /// Queries that are not cached.
     pub fresh: Arc<[String]>,
-    /// What browsers ask while somebody types.
+    /// Suggestion requests of a browser while the user types.
     pub typed: Arc<[String]>,
-    /// The place behind the last of `fresh` that was asked.
+    /// Number of queries of `fresh` already sent.
     asked: usize,
 }
 
 impl Questions {
-    /// As people ask a web of so many pages: words and titles of its pages, in both languages.
+    /// Generates queries for a web of this many pages: words and titles of its pages, in both languages.
     pub fn of(count: usize) -> Self {
         let queries =
             pages::web(count).queries(&QuerySpec { distinct: KNOWN + FRESH, ..QuerySpec::default() });
@@ -48,16 +48,16 @@ impl Questions {
         }
     }
 
-    /// Where to begin in `fresh`, so that nothing comes again.
+    /// Returns the next position in `fresh`, so that no query is repeated.
     pub fn begin(&self) -> usize {
         self.asked
     }
 
-    /// So many more of them were asked. Some may be under way still.
+    /// Advances the position by this number of queries. Some may still be in flight.
     pub fn took(&mut self, count: usize, connections: usize) {
         self.asked += count + connections;
         if self.asked > self.fresh.len() {
-            println!("(all different queries have been asked: some are known by now)");
+            println!("(all distinct queries have been used: some are cached now)");
             self.asked %= self.fresh.len().max(1);
         }
     }

@@ -1,4 +1,4 @@
-//! The binary, serving.
+//! The server process.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, copy, sink};
@@ -9,14 +9,14 @@ use std::thread;
 
 use bench_web::Outcome;
 
-/// Ends with the benchmark, however that ends.
+/// A `pharos serve` process that is killed at the end of the benchmark.
 pub struct Server {
     pub address: SocketAddr,
     child: Child,
 }
 
 impl Server {
-    /// Over a data directory, whose logs begin anew: what was asked in an earlier run is not to be learnt from.
+    /// Starts the server on a data directory with empty logs, so that queries of an earlier run have no effect.
     pub fn start(binary: &Path, data: &Path) -> Outcome<Self> {
         let logs = data.join("logs");
         if logs.exists() {
@@ -40,7 +40,7 @@ impl Server {
             }
             all.push_str(&line);
         };
-        // What comes later must not fill the pipe.
+        // Later output must not fill the pipe.
         thread::spawn(move || copy(&mut said, &mut sink()));
         Ok(Self { address, child })
     }
@@ -49,7 +49,7 @@ impl Server {
         self.child.id()
     }
 
-    /// What it answers as a whole is worth nothing if it broke down on the way.
+    /// Returns `true` if the server is still running; otherwise its measurements are invalid.
     pub fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }

@@ -1,4 +1,4 @@
-//! Is everybody served alike?
+//! Fairness: the distribution of answers over connections.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::{Bench, Outcome};
 
 pub fn print(bench: &mut Bench) -> Outcome<()> {
     println!(
-        "| asked for | connections | answers/s | answers to one: least | 5% | median | 95% | most | Jain | p50 | p99 | errors |"
+        "| request | connections | answers/s | answers per connection: min | 5% | median | 95% | max | Jain | p50 | p99 | errors |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
-    for (name, is_fresh) in [("result page, known", false), ("result page, new", true)] {
+    for (name, is_fresh) in [("result page, cached", false), ("result page, new", true)] {
         for connections in bench.connections.clone() {
             let questions = &bench.questions;
             let (paths, first) =

@@ -1,4 +1,4 @@
-//! How many bytes go over the wire, heads included.
+//! Bytes on the wire, including heads.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -14,16 +14,16 @@ const QUERIES: usize = 10;
 
 const CODINGS: [(&str, &str); 3] = [("as it is", "identity"), ("gzip", "gzip"), ("br", "gzip, deflate, br")];
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub fn print(bench: &Bench) -> Outcome<()> {
     let address = bench.server.address;
     let all = bench.questions.known.iter().chain(bench.questions.fresh.iter());
-    // In a path, what is not ASCII is a percent sign and a digit from 8 on.
+    // In a path, non-ASCII text is a percent sign and a digit from 8 on.
     let is_chinese = |path: &&String| path.contains("%E");
     let chinese: Vec<_> = all.clone().filter(is_chinese).take(QUERIES).collect();
     let english: Vec<_> = all.filter(|path| !is_chinese(path)).take(QUERIES).collect();
-    println!("| bytes on the wire | coding | mean | most | of these, head | first visit, at most |");
+    println!("| bytes on the wire | coding | mean | max | head | first visit, max |");
     println!("|---|---|---|---|---|---|");
     for (name, paths) in [("result page, English", english), ("result page, Chinese", chinese)] {
         for (coding_name, coding) in CODINGS {
@@ -52,7 +52,7 @@ pub fn print(bench: &Bench) -> Outcome<()> {
     Ok(())
 }
 
-/// What a browser loads with a page: style, script, icon.
+/// Returns the bytes that a browser loads with a page: style, script, icon.
 fn assets(address: SocketAddr, path: &str, coding: &str) -> Outcome<usize> {
     let (page, bytes) = fetch(address, path, "identity")?;
     let html = String::from_utf8_lossy(&bytes[page.head..]).into_owned();
@@ -86,10 +86,10 @@ fn asset_paths(html: &str) -> Vec<&str> {
     loaded.filter(|path| path.starts_with('/')).collect()
 }
 
-/// Asks once, and gives the bytes as they came.
+/// Sends one request and returns the raw response.
 pub fn fetch(address: SocketAddr, path: &str, coding: &str) -> Outcome<(Response, Vec<u8>)> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
     write!(
         stream,
         "GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept: text/html\r\nAccept-Encoding: {coding}\r\n\r\n"

@@ -1,4 +1,4 @@
-//! wrk, told what to ask for by a script, and what it found.
+//! Runs wrk with a script of requests, and parses its results.
 
 use std::fs;
 use std::io::Read as _;
@@ -11,13 +11,13 @@ use bench_web::Outcome;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// With 10,000 connections in a closed loop everybody waits; that alone is no error.
-const PATIENCE: &str = "60s";
+/// With 10,000 connections in a closed loop every request waits; that alone is not an error.
+const TIMEOUT: &str = "60s";
 
-/// Connections take a while to open; whatever takes longer than this is ended.
+/// Connections take a while to open; wrk is killed after this time.
 const GRACE: Duration = Duration::from_secs(120);
 
-/// Each of wrk's threads has a Lua of its own: `setup` numbers them, so that they take turns in the list of paths.
+/// Each thread of wrk has its own Lua state: `setup` numbers them, so that they share the list of paths.
 const SCRIPT: &str = r#"
 local threads = 0
 function setup(thread)
@@ -59,14 +59,14 @@ function done(summary, latency, requests)
 end
 "#;
 
-/// As many as the machine that figures are given for has cores.
+/// Number of cores of the reference machine.
 const THREADS: usize = 2;
 
 pub struct Wrk {
     dir: TempDir,
 }
 
-/// What wrk counted; times in µs.
+/// Results of wrk; times in µs.
 pub struct Figures {
     pub requests: usize,
     pub per_second: f64,
@@ -78,7 +78,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// All that went wrong, each kind for itself.
+    /// Returns all errors by kind.
     pub fn trouble(&self) -> String {
         let bad: Vec<_> =
             self.errors.iter().filter(|(_, n)| *n > 0).map(|(kind, n)| format!("{n} {kind}")).collect();
@@ -87,7 +87,7 @@ impl Figures {
 }
 
 impl Wrk {
-    /// Nothing where it is not installed.
+    /// Returns `None` if wrk is not installed.
     pub fn find() -> Outcome<Option<Self>> {
         let version =
             Command::new("wrk").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -99,7 +99,7 @@ impl Wrk {
         Ok(Some(Self { dir }))
     }
 
-    /// All connections together ask for the paths in turn, from the `first` on.
+    /// Runs wrk: all connections together request the paths in turn, from `first` on.
     pub fn run(
         &self,
         address: SocketAddr,
@@ -112,7 +112,7 @@ impl Wrk {
         fs::write(&list, paths.join("\n"))?;
         let mut command = Command::new("wrk");
         command
-            .args(["--latency", "--timeout", PATIENCE])
+            .args(["--latency", "--timeout", TIMEOUT])
             .args(["--threads", &THREADS.to_string(), "--connections", &connections.to_string()])
             .args(["--duration", &format!("{}s", duration.as_secs())])
             .arg("--script")
