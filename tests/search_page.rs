@@ -158,10 +158,8 @@ fn colours_are_chosen_and_remembered_on_every_page() {
     let day = paper();
     assert_ne!(night, day, "the browser's wish is heard");
     let choose = |name: &str| {
-        let links = browser.all(".foot nav:nth-of-type(2) a");
-        let link = links.into_iter().find(|link| browser.run(link.text()) == name).unwrap();
-        browser.run(link.click());
-        until("it is chosen", || browser.text(".foot nav:nth-of-type(2) [aria-current]") == name);
+        browser.click_link(name);
+        assert_eq!(browser.text(".foot nav:nth-of-type(2) [aria-current]"), name);
     };
     choose("Dark");
     assert_eq!(paper(), night);

@@ -25,6 +25,17 @@ use crate::common::{Running, get, pharos};
 /// Long enough for a busy machine; nobody waits for it unless something is broken.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Returns `true` for an element whose click replaces the page: a link to another document, or a submit button.
+/// Links into a frame of the page and links to a place in the same page do not.
+const NAVIGATES: &str = "
+    const link = arguments[0].closest('a[href]');
+    if (link) {
+        const here = location.href.split('#')[0];
+        return !link.target && !(link.hash && link.href.split('#')[0] === here);
+    }
+    const button = arguments[0].closest('button, input[type=submit]');
+    return Boolean(button && button.form && button.type === 'submit');";
+
 /// `pharos demo`, all of it indexed.
 pub struct Demo {
     address: String,
@@ -257,7 +268,7 @@ impl Browser {
         })
     }
 
-    /// Does it again where the page was just being left, which takes its elements along.
+    /// Repeats an action whose element was replaced meanwhile, because the page was left or refreshed a part of itself.
     #[track_caller]
     fn settled<T>(&self, action: impl AsyncFn() -> WebDriverResult<T>) -> T {
         let deadline = Instant::now() + PATIENCE;
@@ -282,9 +293,35 @@ impl Browser {
         self.run(self.find(css).prop(name)).unwrap_or_else(|| panic!("{css} has no {name}"))
     }
 
+    /// Clicks an element. If the click follows a link or submits a form, waits until the next page has loaded.
+    ///
+    /// chromedriver returns from a click before the navigation begins, and whatever is done then races with it.
     #[track_caller]
     pub fn click(&self, css: &str) {
-        self.run(self.find(css).click());
+        self.click_on(css, &By::Css(css));
+    }
+
+    /// Clicks the link with this text, and waits for its page.
+    #[track_caller]
+    pub fn click_link(&self, text: &str) {
+        self.click_on(text, &By::LinkText(text));
+    }
+
+    #[track_caller]
+    fn click_on(&self, name: &str, by: &By) {
+        let left = self.settled(async || {
+            let element = self.driver.query(by.clone()).desc(name).first().await?;
+            let navigates = self.driver.execute(NAVIGATES, vec![element.to_json()?]).await?;
+            let page = self.driver.find(By::Css("html")).await?;
+            element.click().await?;
+            Ok((navigates.json() == true).then_some(page))
+        });
+        if let Some(page) = left {
+            until(&format!("the click on {name} leads to another page"), || {
+                self.runtime.block_on(page.tag_name()).is_err()
+            });
+            self.settle();
+        }
     }
 
     /// Types the query into the box and presses Enter.
