@@ -20,7 +20,7 @@ fn seeds_that_cannot_be_crawled() {
         let dir = tempfile::tempdir().unwrap();
         fail(pharos().arg("--data").arg(dir.path()).arg("crawl").args(seed))
     };
-    assert!(crawl(&["no url"]).contains("`no url` is not a URL"));
+    assert!(crawl(&["no url"]).contains("invalid URL `no url`"));
     assert!(crawl(&["ftp://example.org/"]).contains("only http and https"));
     assert!(crawl(&[]).contains("specify at least one URL"));
     assert!(crawl(&["http://127.0.0.1:9/"]).contains("--allow-private"));

@@ -1,8 +1,8 @@
-//! The shared vocabulary of Pharos: what every room means by a URL, a page, a site, a moment and a setting.
+//! Shared types of Pharos: URLs, page and site ids, the page object, library positions, configuration and clock.
 //!
-//! **In:** strings from outside (URLs, configuration files, environment variables).
-//! **Out:** types that are right by construction: a [`PageUrl`] is normalised, a [`PageId`] is the same in
-//! every store and on every node, a [`Config`] has been checked key by key.
+//! **Input:** strings from outside (URLs, configuration files, environment variables).
+//! **Output:** types that are valid by construction. A [`PageUrl`] is normalised, a [`PageId`] is the same in every
+//! store and on every node, and every key of a [`Config`] has been validated.
 //!
 //! ```
 //! use pharos_core::{PageId, PageUrl};
@@ -10,25 +10,33 @@
 //! let url = PageUrl::parse("HTTP://Example.ORG:80/a/../b%7e#top").unwrap();
 //! assert_eq!(url.as_str(), "http://example.org/b~");
 //! assert_eq!(url.site().as_str(), "example.org");
-//! assert_eq!(PageId::of(&url), url.id());
+//! assert_eq!(PageId::from_url(&url), url.id());
 //! ```
 //!
 //! # Invariants
-//! * Nothing here opens a file or a socket, or reads the clock behind the caller's back ([`Clock`] is handed in).
-//! * Two spellings of one page give one [`PageUrl`]; [`NORMALISER_VERSION`] changes when that function does.
+//! * No function performs I/O or reads the system time; callers pass a [`Clock`].
+//! * Two spellings of one page give one [`PageUrl`]. [`NORMALISER_VERSION`] changes whenever the normalisation does.
+//!
+//! # Folders
+//! * `config/`: value types of settings; `config.rs` declares all keys with default and meaning.
+//! * `url/`: normalisation of URLs, page ids, site names.
 
 mod clock;
 pub mod config;
 mod page;
 mod position;
-mod quoting;
+mod snippet_limits;
 mod url;
 
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use config::{Config, ConfigError};
-pub use page::{Alternate, Link, LinkKind, PageObject, PageType, WeightedTerm};
+pub use page::{AlternateLanguage, Link, LinkKind, PageObject, PageType, WeightedTerm};
 pub use position::LibraryPosition;
 pub use url::{NORMALISER_VERSION, PageId, PageUrl, SiteId, SiteName, UrlError};
 
-/// The version of this build, as in `pharos --version` and the crawler's user agent.
+/// Version of this build, as printed by `pharos --version` and sent in the crawler's user agent.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use page::AlternateLanguage as Alternate;

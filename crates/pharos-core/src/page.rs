@@ -1,4 +1,4 @@
-//! The page object: what is left of a page once it has been understood.
+//! The page object: content and metadata extracted from one page version.
 
 use std::ops::Range;
 
@@ -6,80 +6,79 @@ use serde::{Deserialize, Serialize};
 
 use crate::PageUrl;
 
-/// A cleaned and understood page; what is indexed, shown, compared and classified.
+/// Content and metadata extracted from a page. It is the input of indexing, display, duplicate detection and
+/// classification.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PageObject {
-    /// The page's normalised address.
+    /// Normalised URL.
     pub url: String,
-    /// The `<title>`.
+    /// Text of the `<title>` element.
     pub title: String,
-    /// The heading of the content itself, often better than the title.
+    /// Heading of the main content, often more specific than the title.
     pub content_title: String,
-    /// Words that stand for the page: those the author declared, or else the weightiest.
+    /// Keywords declared by the author, or else the terms with the highest weight.
     pub keywords: Vec<String>,
-    /// A short description: declared, or the weightiest sentences, or the beginning of the text.
+    /// Declared description, or the sentences with the highest weight, or the beginning of the text.
     #[serde(rename = "abstract")]
     pub summary: String,
-    /// The cleaned text (正文), paragraphs separated by line feeds: what is indexed. A page that was only skimmed has
-    /// all of its visible text here.
+    /// Cleaned text (正文) for indexing, with paragraphs separated by line feeds. For a page that was only skimmed, all
+    /// of its visible text.
     pub text: String,
-    /// The cleaned content as HTML; empty unless asked for.
+    /// Cleaned content as HTML; empty unless requested.
     pub html: String,
-    /// Every link, in the order of the page.
+    /// All links, in page order.
     pub links: Vec<Link>,
-    /// Links to pages on the same subject (相关链接): those of the body, and of link blocks that are about the same.
+    /// Links to pages on the same subject (相关链接), from the main content and from link blocks on that subject.
     pub related_links: Vec<Link>,
-    /// What kind of page it is.
     #[serde(rename = "type")]
     pub page_type: PageType,
-    /// ISO 639-1 language code, or empty where it cannot be told.
+    /// ISO 639-1 language code; empty if unknown.
     pub lang: String,
-    /// The charset that the bytes were read with.
+    /// Charset used to decode the bytes.
     pub charset: String,
-    /// When the author says it was published, ISO 8601.
+    /// Publication date declared by the author, ISO 8601.
     pub published: Option<String>,
-    /// When the author says it was last changed, ISO 8601.
+    /// Modification date declared by the author, ISO 8601.
     pub modified: Option<String>,
-    /// Who wrote it.
     pub author: String,
-    /// The name of the site, in its own words.
+    /// Name of the site as declared by the page.
     pub site_name: String,
-    /// Address of the picture that stands for the page.
+    /// URL of the representative image.
     pub image: String,
-    /// The address the page itself calls the right one.
+    /// Canonical URL declared by the page.
     pub canonical: Option<String>,
-    /// Directives for robots, as found: `noindex, nofollow`.
+    /// Robots directives as found: `noindex, nofollow`.
     pub robots: String,
     /// Subject class.
     pub category: String,
-    /// The blocks the page is made of, with what each is for; empty unless asked for.
+    /// Content blocks with their roles; empty unless requested.
     pub blocks: Vec<serde_json::Value>,
     /// The page in other languages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub alternates: Vec<Alternate>,
-    /// Addresses of the feeds that the page names.
+    pub alternates: Vec<AlternateLanguage>,
+    /// URLs of the feeds that the page declares.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub feeds: Vec<String>,
-    /// The headings, in the order of the page.
+    /// Headings, in page order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub headings: Vec<String>,
-    /// What the author emphasised by bold, italic or other type.
+    /// Text emphasised by bold, italic or other type.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub emphasised: Vec<String>,
-    /// The words that matter most in the page, the weightiest first.
+    /// Terms with the highest weight, in descending order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<WeightedTerm>,
-    /// A fingerprint of the layout, of which few bits differ between pages of one template; 0 where there is none.
+    /// Fingerprint of the layout; pages of one template differ in few bits. 0 if there is none.
     #[serde(skip_serializing_if = "is_zero")]
     pub layout: u32,
-    /// What kind of file it is, by the usual ending of its name: `html`, `pdf`, `docx`; empty where nobody can tell.
+    /// File type by its usual extension: `html`, `pdf`, `docx`; empty if unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub format: String,
-    /// The parts of the text, in bytes and in their order, that must not be quoted (`data-nosnippet`).
+    /// Byte ranges of the text that must not appear in snippets (`data-nosnippet`), in ascending order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unquotable: Vec<Range<usize>>,
-    /// Why there is no text, where the document could not be read: `no reader for image/png`.
+    /// Reason why the document has no text, if it could not be read: `no reader for image/png`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
 }
@@ -89,17 +88,17 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl PageObject {
-    /// Does the page ask not to be indexed?
+    /// Returns `true` if the page has the robots directive `noindex`.
     pub fn no_index(&self) -> bool {
         self.has_directive("noindex")
     }
 
-    /// Does the page ask that its links are not followed?
+    /// Returns `true` if the page has the robots directive `nofollow`.
     pub fn no_follow(&self) -> bool {
         self.has_directive("nofollow")
     }
 
-    /// Does the page ask that no copy of it is shown?
+    /// Returns `true` if the page has the robots directive `noarchive`, which forbids showing a cached page.
     pub fn no_archive(&self) -> bool {
         self.has_directive("noarchive")
     }
@@ -110,74 +109,72 @@ impl PageObject {
             .any(|d| d.eq_ignore_ascii_case(name) || d.eq_ignore_ascii_case("none"))
     }
 
-    /// The links a crawler follows: search links, not archive links, none that say `nofollow`.
+    /// Returns the links a crawler follows: no embedded resources and no `nofollow` links.
     pub fn followed_links(&self) -> impl Iterator<Item = &Link> {
         let follow = !self.no_follow();
         self.links.iter().filter(move |l| follow && l.kind != LinkKind::Resource && !l.is_nofollow())
     }
 }
 
-/// The same page in another language.
+/// Another language version of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Alternate {
-    /// The language tag as given, lower case: `zh-hant`, `x-default`.
+pub struct AlternateLanguage {
+    /// Declared language tag in lower case: `zh-hant`, `x-default`.
     pub lang: String,
-    /// Its address.
     pub url: String,
 }
 
-/// A word of a page with its importance there.
+/// A term of a page with its weight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WeightedTerm {
-    /// The word, normalised as in the index.
+    /// Term, normalised as in the index.
     pub term: String,
-    /// Between 0 and 1; the squares of all words of a page add up to 1.
+    /// Weight between 0 and 1; the squared weights of all terms of a page sum to 1.
     pub weight: f32,
 }
 
-/// What kind of page it is (网页类型).
+/// Page type (网页类型).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PageType {
-    /// A page about something: prose (主题型网页).
+    /// A page of prose on one subject (主题型网页).
     #[default]
     Topic,
-    /// A page that leads elsewhere: mostly links (Hub 型网页).
+    /// A page that consists mostly of links (Hub 型网页).
     Hub,
-    /// A page that shows pictures (图片型网页).
+    /// A page that consists mostly of images (图片型网页).
     Picture,
 }
 
-/// A link out of a page.
+/// An outgoing link of a page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// Where it leads.
+    /// Target of the link.
     pub url: PageUrl,
-    /// The words one clicks on (锚文本).
+    /// Anchor text (锚文本).
     pub anchor: String,
-    /// What kind of link.
     pub kind: LinkKind,
-    /// The `rel` attribute, lower case.
+    /// The `rel` attribute, in lower case.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub rel: String,
 }
 
 impl Link {
-    /// Does the author not vouch for it?
+    /// Returns `true` if the author does not endorse the target: `nofollow`, `ugc` or `sponsored`.
     pub fn is_nofollow(&self) -> bool {
         self.rel.split_ascii_whitespace().any(|r| matches!(r, "nofollow" | "ugc" | "sponsored"))
     }
 }
 
-/// What kind of link.
+/// The kind of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LinkKind {
-    /// An ordinary link that a reader follows.
+    /// An ordinary hyperlink.
     Page,
-    /// A frame or inline frame: part of what the reader sees.
+    /// A frame or inline frame, displayed as part of the page.
     Frame,
-    /// A picture, style or script: needed to show the page, not to search it.
+    /// An image, style sheet or script: needed to render the page, not to search it.
     Resource,
 }
 

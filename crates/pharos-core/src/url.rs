@@ -1,8 +1,11 @@
-//! URLs, sites and their ids.
+//! Normalised URLs, site names and their ids.
+//!
+//! Normalisation follows the WHATWG URL standard, RFC 3986 §6.2.2 and 《搜索引擎——原理、技术与系统》§6.1 (one page,
+//! one URL).
 
 mod escapes;
-mod id;
-mod parameters;
+mod page_id;
+mod query_parameters;
 mod site;
 
 use std::fmt;
@@ -12,54 +15,57 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use url::Url;
 
-pub use id::PageId;
+pub use page_id::PageId;
 pub use site::{SiteId, SiteName};
 
-/// Version of the function that [`PageUrl::parse`] is; recorded by every store that keeps ids. Version 2 takes out
-/// parameters of visitors, an empty `?` and the dot at the end of a host.
+/// Version of the normalisation performed by [`PageUrl::parse`], recorded by every store that keeps ids. Version 2
+/// removes visitor parameters, an empty `?` and the trailing dot of a host.
 pub const NORMALISER_VERSION: u32 = 2;
 
-/// Longer addresses are refused; what browsers and sitemaps agree on is about 2,000.
+/// Maximum length of a URL. Browsers and sitemaps agree on about 2,000.
 const MAX_LENGTH: usize = 2_048;
 
-/// Why a text is not the address of a page.
+/// An invalid page URL.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum UrlError {
-    /// The WHATWG parser refused it.
-    #[error("`{0}` is not a URL: {1}; write it in full, as in https://www.example.org/")]
+    /// The WHATWG parser rejected the text.
+    #[error("invalid URL `{0}`: {1}; write it in full, as in https://www.example.org/")]
     Malformed(String, url::ParseError),
-    /// Something other than the web.
-    #[error("`{0}` is not a web page: only http and https can be fetched")]
+    /// The scheme is not http or https.
+    #[error("unsupported URL `{0}`: only http and https can be fetched")]
     NotWeb(String),
-    /// No host name.
-    #[error("`{0}` names no host")]
+    #[error("invalid URL `{0}`: it has no host")]
     NoHost(String),
-    /// Too long to be one a person made.
-    #[error("a URL of {0} bytes is too long: at most {MAX_LENGTH} are accepted")]
+    #[error("URL too long: {0} bytes, the maximum is {MAX_LENGTH}")]
     TooLong(usize),
 }
 
-/// The address of a page, normalised by construction: WHATWG parsing (lower-case host, punycode, default port and
-/// dot segments gone), no fragment, no credentials, no dot at the end of the host, percent-escapes in upper case and
-/// only where they are needed, no parameters that track a visitor or name a session, no empty query. The order of
-/// the other parameters stays: for some servers it has a meaning ([`with_sorted_query`](Self::with_sorted_query)).
+/// The URL of a page, normalised by construction.
+///
+/// Normalisation is WHATWG parsing (lower-case host, punycode, no default port, no dot segments), followed by the
+/// removal of the fragment, credentials, the trailing dot of the host, tracking and session parameters and an empty
+/// query. Percent-escapes are written in upper case and only where needed. The order of the remaining parameters is
+/// kept because it matters to some servers; see [`with_sorted_query`](Self::with_sorted_query).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PageUrl(Url);
 
 impl PageUrl {
-    /// Parses an absolute address.
+    /// Parses and normalises an absolute URL.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not a valid http or https URL of at most 2,048 bytes.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         check_length(text)?;
         Self::normalise(Url::parse(text.trim()).map_err(|e| UrlError::Malformed(shorten(text), e))?)
     }
 
-    /// Parses an address found on this page, relative or absolute.
+    /// Parses a relative or absolute reference found on this page.
     pub fn join(&self, reference: &str) -> Result<Self, UrlError> {
         join(&self.0, reference)
     }
 
-    /// Parses an address relative to `base`, where `base` need not be a page (`<base href>`).
+    /// Parses a reference relative to `base`, which need not be the URL of a page (`<base href>`).
     pub fn join_to(base: &Url, reference: &str) -> Result<Self, UrlError> {
         join(base, reference)
     }
@@ -83,52 +89,52 @@ impl PageUrl {
                 url.set_query(Some(&query));
             }
         }
-        parameters::strip_visitor(&mut url);
+        query_parameters::strip_visitor_parameters(&mut url);
         check_length(url.as_str())?;
         Ok(Self(url))
     }
 
-    /// The normalised text.
+    /// Returns the normalised URL.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// The parsed form.
+    /// Returns the parsed URL.
     pub fn as_url(&self) -> &Url {
         &self.0
     }
 
-    /// `https`?
+    /// Returns `true` if the scheme is `https`.
     pub fn is_https(&self) -> bool {
         self.0.scheme() == "https"
     }
 
-    /// The host, without port.
+    /// Returns the host, without port.
     pub fn host(&self) -> &str {
         self.0.host_str().unwrap_or_default()
     }
 
-    /// The port that a connection goes to.
+    /// Returns the port, explicit or default.
     pub fn port(&self) -> u16 {
         self.0.port_or_known_default().unwrap_or(80)
     }
 
-    /// Path and query, as they stand in a request line and as robots.txt rules see them.
+    /// Returns path and query, as sent in a request line and matched by robots.txt rules.
     pub fn path_and_query(&self) -> &str {
         &self.0[url::Position::BeforePath..]
     }
 
-    /// The site this page belongs to.
+    /// Returns the site of this page.
     pub fn site(&self) -> SiteName {
         SiteName::from_stored(self.0[url::Position::BeforeHost..url::Position::AfterPort].to_string())
     }
 
-    /// The page's id.
+    /// Returns the id of this page.
     pub fn id(&self) -> PageId {
-        PageId::of(self)
+        PageId::from_url(self)
     }
 
-    /// The first page of the same server.
+    /// Returns the home page (`/`) of the same server.
     pub fn home(&self) -> PageUrl {
         let mut url = self.0.clone();
         url.set_path("/");
@@ -136,31 +142,31 @@ impl PageUrl {
         PageUrl(url)
     }
 
-    /// The same page with the parameters of its query in the order of their names: for sites that give one page
-    /// under every order.
+    /// Returns the URL with its query parameters sorted by name, for sites that ignore the order of parameters.
     #[must_use]
     pub fn with_sorted_query(&self) -> PageUrl {
         let mut url = self.0.clone();
         if let Some(query) = self.0.query() {
-            url.set_query(Some(&parameters::sorted(query)));
+            url.set_query(Some(&query_parameters::sort_by_name(query)));
         }
         PageUrl(url)
     }
 
-    /// Directory depth (目录深度; 000 part 1, C15): how many levels the path has. `http://www.pku.edu.cn` has none,
-    /// `http://www.pku.edu.cn/cs` has one.
+    /// Returns the directory depth (目录深度): the number of path segments. It is 0 for `http://www.pku.edu.cn` and 1
+    /// for `http://www.pku.edu.cn/cs` (《搜索引擎——原理、技术与系统》§3.5).
     pub fn directory_depth(&self) -> usize {
         self.0.path().split('/').filter(|segment| !segment.is_empty()).count()
     }
 
-    /// Domain depth (域名深度; 000 part 3, C151): how many labels the host has below its registrable domain.
+    /// Returns the domain depth (域名深度): the number of host labels below the registrable domain
+    /// (《搜索引擎——原理、技术与系统》, appendix A).
     pub fn domain_depth(&self) -> usize {
         let site = self.site();
         let below = &site.host()[..site.host().len() - site.domain().len()];
         below.bytes().filter(|b| *b == b'.').count()
     }
 
-    /// Is it the home page of its site (主页), by its address? `/`, `/index.html` and the like.
+    /// Returns `true` if the URL is that of a home page (主页): `/`, `/index.html` and similar.
     pub fn is_home(&self) -> bool {
         let path = self.0.path().trim_start_matches('/');
         let name = path.split_once('.').map_or(path, |(name, _)| name);
@@ -168,11 +174,11 @@ impl PageUrl {
         self.0.query().is_none() && (path.is_empty() || (!path.contains('/') && is_usual()))
     }
 
-    /// The directories above this page, the nearest first and the home page last. A page whose address is known
-    /// suggests them (000 part 1, C14: `/a/` suggests `/`).
+    /// Returns the directories above this page, from the nearest to the home page. Crawlers try them as likely URLs:
+    /// `/a/` suggests `/` (《搜索引擎——原理、技术与系统》§6.1).
     pub fn parents(&self) -> impl Iterator<Item = PageUrl> + '_ {
         let path = self.0.path();
-        // A directory is not its own parent, but is that of its pages with a query.
+        // A directory is not its own parent, but it is the parent of its URLs with a query.
         let below = if self.0.query().is_none() { path.strip_suffix('/').unwrap_or(path) } else { path };
         below.rmatch_indices('/').map(move |(slash, _)| {
             let mut url = self.0.clone();
@@ -182,7 +188,7 @@ impl PageUrl {
         })
     }
 
-    /// The same server's `/robots.txt`.
+    /// Returns the URL of `/robots.txt` on the same server.
     pub fn robots_txt(&self) -> PageUrl {
         let mut url = self.0.clone();
         url.set_path("/robots.txt");
@@ -196,7 +202,7 @@ fn join(base: &Url, reference: &str) -> Result<PageUrl, UrlError> {
     PageUrl::normalise(base.join(reference.trim()).map_err(|e| UrlError::Malformed(shorten(reference), e))?)
 }
 
-/// `example.org.` is `example.org` written for a resolver.
+/// Removes the trailing dot of a fully qualified host: `example.org.` is `example.org`.
 fn drop_final_dot(url: &mut Url) -> Result<(), UrlError> {
     let Some(host) = url.host_str().filter(|host| host.ends_with('.')) else { return Ok(()) };
     let host = host.trim_end_matches('.').to_string();
@@ -270,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_web_page_is_refused_with_a_reason() {
+    fn invalid_urls_are_rejected_with_a_reason() {
         for bad in [
             "",
             "no url",
@@ -298,7 +304,7 @@ mod tests {
         assert_eq!(a.id().to_string().parse::<PageId>().unwrap(), a.id());
     }
 
-    /// Ids are written into every store: this pins the function.
+    /// Ids are written to every store, so the function must never change.
     #[test]
     fn ids_never_change() {
         assert_eq!(PageUrl::parse("http://example.org/").unwrap().id().to_string(), PINNED);
@@ -316,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_the_visitor_is_taken_out() {
+    fn visitor_parameters_are_removed() {
         for (written, normalised) in [
             ("http://a.b/?utm_source=x&id=7&UTM_Medium=y&fbclid=Iw&b=1&gclid=", "http://a.b/?id=7&b=1"),
             ("http://a.b/x?spm=a2c6h.1&_ga=2.1&yclid=1&msclkid=2&mc_cid=3", "http://a.b/x"),
@@ -375,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn twins_are_www_and_bare() {
+    fn www_variant_adds_or_removes_the_prefix() {
         let twin = |u: &str| PageUrl::parse(u).unwrap().site().twin().map(|site| site.to_string());
         assert_eq!(twin("https://www.example.org/").as_deref(), Some("example.org"));
         assert_eq!(twin("http://example.org:8080/").as_deref(), Some("www.example.org:8080"));
@@ -402,13 +408,13 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn escapes_within_escapes_come_to_rest(text in "[%0-9a-f]{0,16}") {
+        fn normalising_nested_escapes_is_idempotent(text in "[%0-9a-f]{0,16}") {
             let url = PageUrl::parse(&format!("http://example.org/{text}?{text}")).unwrap();
             proptest::prop_assert_eq!(PageUrl::parse(url.as_str()).unwrap(), url);
         }
 
         #[test]
-        fn what_is_left_of_parameters_comes_to_rest(
+        fn removing_parameters_is_idempotent(
             path in "[/;.%a2jsesionid=]{0,24}",
             query in "((utm_|sid|PHPSESSID|a|%75tm_)(=[a-f0-9%]{0,20})?[&;=]{0,2}){0,4}",
         ) {
@@ -422,7 +428,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_parses_or_is_refused_and_normalising_twice_changes_nothing(text in ".{0,200}") {
+        fn normalising_any_text_is_idempotent(text in ".{0,200}") {
             for candidate in [text.clone(), format!("http://example.org/{text}")] {
                 if let Ok(url) = PageUrl::parse(&candidate) {
                     proptest::prop_assert_eq!(PageUrl::parse(url.as_str()).unwrap(), url);

@@ -1,4 +1,4 @@
-//! The kinds of value a key can have.
+//! Value types of settings: numbers, sizes, durations, lists and enumerations.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,29 +6,29 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use toml::de::DeValue;
 
-/// A kind of value: from TOML, from text (environment, flags), and back to TOML.
-pub trait Setting: Sized {
-    /// What the key takes, for messages: "a whole number".
+/// A type of setting that is parsed from TOML or from text (environment, flags) and written as TOML.
+pub trait SettingValue: Sized {
+    /// Returns a description of valid values for error messages: "a whole number".
     fn expected() -> String;
-    /// From text.
+    /// Parses a value from text.
     fn from_text(text: &str) -> Option<Self>;
-    /// From a TOML value.
+    /// Converts a TOML value.
     fn from_toml(value: &DeValue<'_>) -> Option<Self>;
-    /// As a TOML value.
+    /// Formats the value as TOML.
     fn to_toml(&self) -> String;
 }
 
-/// A TOML string that `from_text` understands; what most kinds are made of.
-fn from_string<T: Setting>(value: &DeValue<'_>) -> Option<T> {
+/// Converts a TOML string with `from_text`.
+fn from_string<T: SettingValue>(value: &DeValue<'_>) -> Option<T> {
     match value {
         DeValue::String(text) => T::from_text(text),
         _ => None,
     }
 }
 
-impl Setting for String {
+impl SettingValue for String {
     fn expected() -> String {
-        "a text in quotes".into()
+        "a string in quotes".into()
     }
     fn from_text(text: &str) -> Option<Self> {
         Some(text.to_string())
@@ -41,7 +41,7 @@ impl Setting for String {
     }
 }
 
-impl Setting for bool {
+impl SettingValue for bool {
     fn expected() -> String {
         "true or false".into()
     }
@@ -59,7 +59,7 @@ impl Setting for bool {
     }
 }
 
-impl Setting for f64 {
+impl SettingValue for f64 {
     fn expected() -> String {
         "a number, 0 or more".into()
     }
@@ -80,7 +80,7 @@ impl Setting for f64 {
 
 macro_rules! whole_number {
     ($($kind:ty),+) => { $(
-        impl Setting for $kind {
+        impl SettingValue for $kind {
             fn expected() -> String {
                 "a whole number".into()
             }
@@ -101,9 +101,9 @@ macro_rules! whole_number {
 }
 whole_number!(u32, u64, usize);
 
-impl Setting for Vec<String> {
+impl SettingValue for Vec<String> {
     fn expected() -> String {
-        "a list of texts, [\"…\", \"…\"]".into()
+        "a list of strings, [\"…\", \"…\"]".into()
     }
     fn from_text(text: &str) -> Option<Self> {
         Some(text.split(',').map(str::trim).filter(|s| !s.is_empty()).map(String::from).collect())
@@ -115,11 +115,11 @@ impl Setting for Vec<String> {
         }
     }
     fn to_toml(&self) -> String {
-        format!("[{}]", self.iter().map(Setting::to_toml).collect::<Vec<_>>().join(", "))
+        format!("[{}]", self.iter().map(SettingValue::to_toml).collect::<Vec<_>>().join(", "))
     }
 }
 
-impl Setting for Vec<u32> {
+impl SettingValue for Vec<u32> {
     fn expected() -> String {
         "a list of whole numbers, [10, 1]".into()
     }
@@ -133,7 +133,7 @@ impl Setting for Vec<u32> {
         }
     }
     fn to_toml(&self) -> String {
-        format!("[{}]", self.iter().map(Setting::to_toml).collect::<Vec<_>>().join(", "))
+        format!("[{}]", self.iter().map(SettingValue::to_toml).collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -144,7 +144,7 @@ fn number_and_unit(text: &str) -> Option<(u64, &str)> {
     Some((text[..digits].parse().ok()?, text[digits..].trim()))
 }
 
-impl Setting for Duration {
+impl SettingValue for Duration {
     fn expected() -> String {
         "a duration such as \"500ms\", \"10s\", \"5m\", \"2h\" or \"1d\"".into()
     }
@@ -174,19 +174,19 @@ impl Setting for Duration {
     }
 }
 
-/// A number of bytes.
+/// A size in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Size(pub u64);
+pub struct ByteSize(pub u64);
 
-impl Size {
-    /// As the length of something in memory.
+impl ByteSize {
+    /// Returns the size as an in-memory length, saturating at `usize::MAX`.
     pub fn bytes(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
 }
 
-/// `512MB`, in powers of 1,024 as everybody means it.
-impl fmt::Display for Size {
+/// Formats as `512MB`, with units in powers of 1,024.
+impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [(40, "TB"), (30, "GB"), (20, "MB"), (10, "KB")];
         match units.iter().find(|(bits, _)| self.0 > 0 && self.0.trailing_zeros() >= *bits) {
@@ -196,7 +196,7 @@ impl fmt::Display for Size {
     }
 }
 
-impl Setting for Size {
+impl SettingValue for ByteSize {
     fn expected() -> String {
         "a size such as \"512KB\", \"5MB\" or \"1GB\"".into()
     }
@@ -210,7 +210,7 @@ impl Setting for Size {
             "T" | "TB" => 40,
             _ => return None,
         };
-        number.checked_mul(1 << bits).map(Size)
+        number.checked_mul(1 << bits).map(ByteSize)
     }
     fn from_toml(value: &DeValue<'_>) -> Option<Self> {
         from_string(value)
@@ -220,7 +220,7 @@ impl Setting for Size {
     }
 }
 
-/// Declares a setting that is one of a few words.
+/// Declares a setting with a fixed set of named values.
 macro_rules! choice {
     ($(#[doc = $doc:literal])+ $Name:ident, $expected:literal { $( $(#[doc = $variant_doc:literal])+ $Variant:ident = $word:literal, )+ }) => {
         $(#[doc = $doc])+
@@ -233,7 +233,7 @@ macro_rules! choice {
             }
         }
 
-        impl Setting for $Name {
+        impl SettingValue for $Name {
             fn expected() -> String {
                 $expected.into()
             }
@@ -251,109 +251,109 @@ macro_rules! choice {
 }
 
 choice! {
-    /// How far from the seeds links are followed.
-    Scope, "host, domain or any" {
-        /// Only hosts of the seeds.
+    /// Scope of a crawl relative to its seeds.
+    CrawlScope, "host, domain or any" {
+        /// Hosts of the seeds only.
         Host = "host",
-        /// Hosts of the seeds' registrable domains.
+        /// Hosts in the registrable domains of the seeds.
         Domain = "domain",
-        /// Everywhere.
+        /// All hosts.
         Any = "any",
     }
 }
 
 choice! {
-    /// Which page is fetched next (抓取策略).
+    /// Crawl order (抓取策略).
     StrategyName, "breadth-first, depth-first, importance, alternate, hot-queue, site-first or worm" {
         /// Nearest to the seeds first.
         BreadthFirst = "breadth-first",
         /// Deepest first, down to the depth limit.
         DepthFirst = "depth-first",
-        /// The most important first, home pages before all.
+        /// Most important first, with home pages before all others.
         Importance = "importance",
-        /// Some by weight, then some at random.
+        /// A number of pages by weight, then a number at random (TSE).
         Alternate = "alternate",
-        /// Several queues by ratio.
+        /// Several queues, served in a fixed ratio.
         HotQueue = "hot-queue",
-        /// A page of every new site first, then the sites in turn.
+        /// One page of every new site first, then the sites in turn.
         SiteFirst = "site-first",
-        /// Level by level, and nothing that was read before.
+        /// Level by level, without refetching (World Wide Web Worm, McBryan 1994).
         Worm = "worm",
     }
 }
 
 choice! {
-    /// Where a crawl goes on from.
-    Restart, "known or seeds" {
-        /// From every known page that was never asked for.
+    /// Starting point of a resumed crawl.
+    RestartPolicy, "known or seeds" {
+        /// All known pages that were never requested.
         Known = "known",
-        /// From the seeds, and what is found from now on.
+        /// The seeds, and pages discovered from now on.
         Seeds = "seeds",
     }
 }
 
 choice! {
-    /// What a crawl does with pages that are known (批量搜集, 增量搜集).
-    Mode, "incremental or batch" {
-        /// Leaves them until they are due.
+    /// Treatment of known pages in a crawl (批量搜集, 增量搜集).
+    CrawlMode, "incremental or batch" {
+        /// Known pages are fetched again when they are due.
         Incremental = "incremental",
-        /// Fetches them again when something leads to them.
+        /// Known pages are fetched again when a seed, link or redirect leads to them.
         Batch = "batch",
     }
 }
 
 choice! {
-    /// How gently a host is treated.
-    Politeness, "gentle, normal or own-site" {
-        /// With the books' patience: `crawl.gentle`.
+    /// Politeness profile of a host.
+    PolitenessProfile, "gentle, normal or own-site" {
+        /// The delays of the literature: `crawl.gentle`.
         Gentle = "gentle",
-        /// With everyday manners: `crawl.normal`.
+        /// The default delays: `crawl.normal`.
         Normal = "normal",
-        /// Without waiting, only for servers that are your own: `crawl.own_site`.
+        /// No delays, only for servers of the operator: `crawl.own_site`.
         OwnSite = "own-site",
     }
 }
 
 choice! {
-    /// What becomes of addresses that visitors submit.
-    Submit, "off, propose or add" {
-        /// Nobody may submit.
+    /// Treatment of URLs submitted by visitors.
+    SubmissionPolicy, "off, propose or add" {
+        /// Submissions are rejected.
         Off = "off",
         /// An operator decides.
         Propose = "propose",
-        /// They are fetched.
+        /// Submitted URLs are fetched.
         Add = "add",
     }
 }
 
 choice! {
-    /// How well the words of a query fit a page.
+    /// Term scoring model.
     RankModel, "bm25, basic-weight, binary, tf or tfidf" {
         /// Okapi BM25.
         Bm25 = "bm25",
-        /// Frequency by tags, rarity and length.
+        /// Term frequency weighted by HTML tags, rarity and page length.
         BasicWeight = "basic-weight",
-        /// Cosine; a word is there or not.
+        /// Cosine of binary vectors.
         Binary = "binary",
-        /// Cosine; the share of a word.
+        /// Cosine of term-frequency vectors.
         Tf = "tf",
-        /// Cosine; the share of a word and its rarity.
+        /// Cosine of TF-IDF vectors.
         TfIdf = "tfidf",
     }
 }
 
 choice! {
-    /// How the parts of a score are joined.
-    Combine, "sum or product" {
-        /// A weighted sum: no part gives more than its weight.
+    /// Combination of the features of a score.
+    ScoreCombination, "sum or product" {
+        /// Weighted sum: no feature contributes more than its weight.
         Sum = "sum",
-        /// A product: every part multiplies the others.
+        /// Product: every feature multiplies the others.
         Product = "product",
     }
 }
 
 choice! {
-    /// How the records of the library are compressed.
+    /// Compression of library records.
     LibraryFormat, "gzip or zstd" {
         /// `.warc.gz`.
         Gzip = "gzip",
@@ -367,9 +367,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_durations_print_as_they_are_written() {
+    fn sizes_and_durations_round_trip() {
         for text in ["0B", "7B", "512KB", "5MB", "1GB", "3TB"] {
-            assert_eq!(Size::from_text(text).unwrap().to_string(), text);
+            assert_eq!(ByteSize::from_text(text).unwrap().to_string(), text);
         }
         for text in ["\"250ms\"", "\"10s\"", "\"5m\"", "\"2h\"", "\"1d\""] {
             assert_eq!(Duration::from_text(text.trim_matches('"')).unwrap().to_toml(), text);
@@ -377,8 +377,8 @@ mod tests {
         assert_eq!(Vec::<u32>::from_text("10:1"), Some(vec![10, 1]));
         assert_eq!(Vec::<u32>::from_text("10, 3, 1"), Some(vec![10, 3, 1]));
         assert_eq!(Vec::<u32>::from_text("10:"), None);
-        assert_eq!(Size::from_text("99999999999999999999TB"), None);
-        assert_eq!(Size::from_text("99999999999TB"), None);
-        assert_eq!(Duration::from_text("10"), None, "seconds or minutes? the unit must be written");
+        assert_eq!(ByteSize::from_text("99999999999999999999TB"), None);
+        assert_eq!(ByteSize::from_text("99999999999TB"), None);
+        assert_eq!(Duration::from_text("10"), None, "the unit is required");
     }
 }

@@ -1,7 +1,9 @@
-//! One spelling of percent-escapes.
+//! Normalisation of percent-escapes (RFC 3986 §6.2.2).
 
-/// RFC 3986 §6.2.2: escapes of unreserved characters are decoded, the others written in upper case. Repeated until
-/// nothing changes, because decoding `%%341` makes a new escape; each round but the last makes the text shorter.
+/// Decodes escapes of unreserved characters and writes the others in upper case.
+///
+/// The step is repeated until nothing changes, because decoding `%%341` produces a new escape. Every repetition but
+/// the last shortens the text.
 pub(super) fn normalise_escapes(part: &str) -> String {
     let mut text = decode_unreserved(part);
     loop {
@@ -30,7 +32,7 @@ fn decode_unreserved(part: &str) -> String {
                 i += 3;
             }
             (byte, ..) => {
-                // What `Url` hands out is ASCII, so a byte is a character.
+                // `Url` returns ASCII, so a byte is a character.
                 out.push(char::from(byte));
                 i += 1;
             }

@@ -1,27 +1,27 @@
-//! Sites and their ids.
+//! Site names and site ids.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A site: a host without scheme, with its port where that is not the usual one.
+/// The name of a site: a host without scheme, with its port unless it is the default port.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SiteName(String);
 
 impl SiteName {
-    /// From a stored name, which came from [`PageUrl::site`](crate::PageUrl::site).
+    /// Wraps a stored name that came from [`PageUrl::site`](crate::PageUrl::site). It is not validated.
     pub fn from_stored(name: String) -> Self {
         Self(name)
     }
 
-    /// `www.example.org` or `localhost:8080`.
+    /// Returns the name: `www.example.org` or `localhost:8080`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The host, without port.
+    /// Returns the host, without port.
     pub fn host(&self) -> &str {
         match self.0.rsplit_once(':') {
             Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
@@ -29,13 +29,13 @@ impl SiteName {
         }
     }
 
-    /// The registrable domain (`example.org`), or the host itself where there is none (an address, `localhost`).
+    /// Returns the registrable domain (`example.org`), or the host if there is none (IP address, `localhost`).
     pub fn domain(&self) -> &str {
         self.registrable_domain().unwrap_or(self.host())
     }
 
-    /// The same host with `www.` or without, where both belong to one registrable domain. That they show the same
-    /// is likely, not sure.
+    /// Returns the same host with `www.` added or removed, if both belong to one registrable domain. The two sites
+    /// usually, but not always, have the same content.
     pub fn twin(&self) -> Option<SiteName> {
         let host = self.host();
         let port = &self.0[host.len()..];
@@ -53,7 +53,7 @@ impl SiteName {
         if is_address { None } else { psl::domain_str(host) }
     }
 
-    /// The site's id.
+    /// Returns the id of the site.
     pub fn id(&self) -> SiteId {
         SiteId(xxh3_64(self.0.as_bytes()))
     }
@@ -65,6 +65,6 @@ impl fmt::Display for SiteName {
     }
 }
 
-/// A site's id: the hash of its name.
+/// The id of a site: the 64-bit hash of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SiteId(pub u64);

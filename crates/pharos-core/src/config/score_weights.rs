@@ -1,47 +1,47 @@
-//! How much each part of a ranking counts: the k's of the combination, which sum to 1.
+//! Feature weights of the ranking: the coefficients k of the weighted combination, which sum to 1.
 
 use toml::de::DeValue;
 
-use super::Setting;
+use super::SettingValue;
 
-/// The weights of the parts of a score. They sum to 1.
+/// Weights of the features of a score. They sum to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PartWeights {
-    /// How well the words fit (k_WB).
+pub struct ScoreWeights {
+    /// Weight of the term score (k_WB).
     pub words: f64,
-    /// How near each other they stand.
+    /// Weight of term proximity.
     pub near: f64,
-    /// How much of the query is in the title and in anchors.
+    /// Weight of the share of the query found in title and anchors.
     pub title: f64,
-    /// What the web says of the page (k_WL).
+    /// Weight of link analysis (k_WL).
     pub links: f64,
-    /// Whether it is the home page that is named.
+    /// Weight of being the home page that the query names.
     pub home: f64,
-    /// What users chose (k_WU).
+    /// Weight of user clicks (k_WU).
     pub clicks: f64,
-    /// How new it is.
+    /// Weight of freshness.
     pub fresh: f64,
 }
 
-impl PartWeights {
-    /// The names of the parts, in their order.
+impl ScoreWeights {
+    /// Names of the features, in order.
     pub const NAMES: [&str; 7] = ["words", "near", "title", "links", "home", "clicks", "fresh"];
 
-    /// The weights in the order of [`Self::NAMES`].
+    /// Creates weights from values in the order of [`Self::NAMES`].
     pub const fn new([words, near, title, links, home, clicks, fresh]: [f64; 7]) -> Self {
         Self { words, near, title, links, home, clicks, fresh }
     }
 
-    /// In the order of [`Self::NAMES`].
+    /// Returns the values in the order of [`Self::NAMES`].
     pub fn values(&self) -> [f64; 7] {
         let Self { words, near, title, links, home, clicks, fresh } = *self;
         [words, near, title, links, home, clicks, fresh]
     }
 }
 
-impl Setting for PartWeights {
+impl SettingValue for ScoreWeights {
     fn expected() -> String {
-        format!("weights that sum to 1, \"words 0.9, links 0.1\", of {}", Self::NAMES.join(", "))
+        format!("weights that sum to 1, such as \"words 0.9, links 0.1\", of {}", Self::NAMES.join(", "))
     }
 
     fn from_text(text: &str) -> Option<Self> {
@@ -74,11 +74,11 @@ mod tests {
 
     #[test]
     fn weights_have_names_and_sum_to_one() {
-        let weights = PartWeights::from_text("words 0.75,links 0.25").unwrap();
+        let weights = ScoreWeights::from_text("words 0.75,links 0.25").unwrap();
         assert_eq!((weights.words, weights.links, weights.clicks), (0.75, 0.25, 0.0));
         assert_eq!(weights.to_toml(), "\"words 0.75, links 0.25\"");
         for text in ["", "words", "words 0.5", "words 2, links -1", "colour 1", "words 1 2", "words NaN"] {
-            assert_eq!(PartWeights::from_text(text), None, "{text}");
+            assert_eq!(ScoreWeights::from_text(text), None, "{text}");
         }
     }
 }

@@ -1,12 +1,11 @@
-//! Parameters that belong to a visitor and not to the page: how somebody came here, and which session it is.
+//! Removal of parameters that identify a visitor and not the page: tracking and session parameters.
 //!
-//! With them one page has as many addresses as it has visitors (000 part 1, C11: one page, one URL). Only names that
-//! mean nothing else anywhere are listed; a name that could mean something (`sid`) counts only with a value that
-//! cannot.
+//! They would give one page as many URLs as it has visitors. Only names without any other use are listed. An ambiguous
+//! name (`sid`) is removed only if its value looks like a session id.
 
 use url::Url;
 
-/// How somebody came: names that advertisers and analysts add. Sorted, in lower case.
+/// Parameters added by advertising and analytics tools. Sorted, in lower case.
 const TRACKING: &[&str] = &[
     "__hsfp",          // HubSpot
     "__hssc",          // HubSpot
@@ -34,9 +33,9 @@ const TRACKING: &[&str] = &[
     "msclkid",         // Microsoft Advertising
     "oly_anon_id",     // Omeda
     "oly_enc_id",      // Omeda
-    "piwik_campaign",  // Matomo, as it was called
-    "pk_campaign",     // Matomo, as it was called
-    "pk_kwd",          // Matomo, as it was called
+    "piwik_campaign",  // Matomo, formerly Piwik
+    "pk_campaign",     // Matomo, formerly Piwik
+    "pk_kwd",          // Matomo, formerly Piwik
     "qhclickid",       // Qihoo 360
     "rb_clickid",      // RedTrack
     "spm",             // Alibaba
@@ -51,10 +50,10 @@ const TRACKING: &[&str] = &[
     "ysclid",          // Yandex search
 ];
 
-/// Beginnings of such names: Urchin and Google Analytics, Matomo, HubSpot advertisements.
+/// Prefixes of tracking parameters: Urchin and Google Analytics, Matomo, HubSpot advertisements.
 const TRACKING_PREFIXES: &[&str] = &["utm_", "mtm_", "hsa_"];
 
-/// Which session it is: names that frameworks give. Sorted, in lower case.
+/// Session parameters of web frameworks. Sorted, in lower case.
 const SESSION: &[&str] = &[
     "asp.net_sessionid", // ASP.NET
     "cfid",              // ColdFusion
@@ -66,26 +65,27 @@ const SESSION: &[&str] = &[
     "zenid",             // Zen Cart
 ];
 
-/// Classic ASP appends random letters to its name.
+/// Prefixes of session parameters. Classic ASP appends random letters to the name.
 const SESSION_PREFIXES: &[&str] = &["aspsessionid"];
 
-/// Names that sessions share with innocent things: the value decides. Sorted, in lower case.
+/// Ambiguous names that are removed only if the value looks like a session id. Sorted, in lower case.
 const SESSION_BY_VALUE: &[&str] = &["sess", "session", "session_id", "sessionid", "sid"];
 
-/// A shorter value may well be a number or a word that chooses the page.
+/// Minimum length of a session id. A shorter value may be a number or word that selects the page.
 const MIN_SESSION_ID: usize = 16;
 
-/// Parameters of path segments (`/cart;jsessionid=1A2B`) that name a session. In lower case.
+/// Session parameters in path segments (`/cart;jsessionid=1A2B`). In lower case.
 const SESSION_IN_PATH: &[&str] = &["jsessionid", "phpsessid"];
 
-/// Takes out what belongs to the visitor, keeps the order of the rest, and drops a `?` behind which nothing is left.
-/// Escapes are normalised already, so that each name has one spelling.
-pub(super) fn strip_visitor(url: &mut Url) {
+/// Removes visitor parameters from path and query, keeps the order of the others and drops an empty query.
+///
+/// Percent-escapes must be normalised already, so that each name has one spelling.
+pub(super) fn strip_visitor_parameters(url: &mut Url) {
     if let Some(path) = path_without_session(url.path()) {
         url.set_path(&path);
     }
     let Some(query) = url.query() else { return };
-    let kept: Vec<&str> = query.split('&').filter(|parameter| !is_visitors(parameter)).collect();
+    let kept: Vec<&str> = query.split('&').filter(|parameter| !is_visitor_parameter(parameter)).collect();
     let rest = kept.join("&");
     if kept.iter().all(|parameter| parameter.is_empty()) {
         url.set_query(None);
@@ -94,8 +94,8 @@ pub(super) fn strip_visitor(url: &mut Url) {
     }
 }
 
-/// The parameters in the order of their names; those of one name keep their order, which may have a meaning.
-pub(super) fn sorted(query: &str) -> String {
+/// Sorts parameters by name. The sort is stable, because the order of parameters with the same name may matter.
+pub(super) fn sort_by_name(query: &str) -> String {
     let mut parameters: Vec<&str> = query.split('&').filter(|parameter| !parameter.is_empty()).collect();
     parameters.sort_by_key(|parameter| name_and_value(parameter).0);
     parameters.join("&")
@@ -105,7 +105,7 @@ fn name_and_value(parameter: &str) -> (&str, &str) {
     parameter.split_once('=').unwrap_or((parameter, ""))
 }
 
-fn is_visitors(parameter: &str) -> bool {
+fn is_visitor_parameter(parameter: &str) -> bool {
     let (name, value) = name_and_value(parameter);
     let name = name.to_ascii_lowercase();
     let listed = |names: &[&str]| names.binary_search(&name.as_str()).is_ok();
@@ -117,14 +117,14 @@ fn is_visitors(parameter: &str) -> bool {
         || (listed(SESSION_BY_VALUE) && looks_like_session_id(value))
 }
 
-/// Long, of letters and digits alone, and with a digit: no word of any language.
+/// Returns `true` for a long value of letters and digits with at least one digit, which cannot be a word.
 fn looks_like_session_id(value: &str) -> bool {
     value.len() >= MIN_SESSION_ID
         && value.bytes().all(|b| b.is_ascii_alphanumeric())
         && value.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// The path without its session, where it has one.
+/// Returns the path without its session parameters, or `None` if it has none.
 fn path_without_session(path: &str) -> Option<String> {
     if !path.contains(';') {
         return None;
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lists_can_be_searched() {
+    fn lists_are_sorted_and_lower_case() {
         for list in [TRACKING, SESSION, SESSION_BY_VALUE] {
             assert!(list.is_sorted(), "{list:?}");
         }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_id_is_told_from_a_word() {
+    fn session_ids_differ_from_words() {
         for (value, is_session) in [
             ("0123456789abcdef", true),
             ("k3jd9f8s7d6f5g4h3j2k1l", true),

@@ -1,15 +1,15 @@
-//! What may be quoted of a page in a list of results.
+//! Limits that a page sets on its snippets in result lists.
 //!
-//! A page limits it as a whole (`nosnippet`, `max-snippet`: [`PageObject::max_snippet`]) and in parts (`data-nosnippet`:
-//! [`PageObject::quotable`]). Either way all of its text is found.
+//! A page limits snippets as a whole (`nosnippet`, `max-snippet`: [`PageObject::max_snippet`]) or excludes parts of its
+//! text (`data-nosnippet`: [`PageObject::quotable`]). All of its text remains searchable in either case.
 
 use std::ops::Range;
 
 use crate::PageObject;
 
 impl PageObject {
-    /// How many characters of the page may be quoted; `None` is as many as one likes. Of several limits the strictest
-    /// holds.
+    /// Returns the maximum number of characters of a snippet, or `None` if there is no limit. The strictest of several
+    /// limits applies.
     pub fn max_snippet(&self) -> Option<u32> {
         let mut words = self
             .robots
@@ -21,7 +21,7 @@ impl PageObject {
             let limit = if word.eq_ignore_ascii_case("nosnippet") {
                 Some(0)
             } else if word.eq_ignore_ascii_case("max-snippet") {
-                // -1 is as many as one likes.
+                // -1 means no limit.
                 words.next_if(|number| number.parse::<i64>().is_ok()).and_then(|number| number.parse().ok())
             } else {
                 None
@@ -34,15 +34,15 @@ impl PageObject {
         strictest
     }
 
-    /// The text without what must not be quoted, in the same lines, some of which may be empty now; `None` where all of
-    /// the text may be quoted.
+    /// Returns the text without its unquotable parts, or `None` if all of it may be quoted. Line feeds are kept, so
+    /// some lines may be empty.
     pub fn quotable(&self) -> Option<String> {
-        (!self.unquotable.is_empty()).then(|| without(&self.text, &self.unquotable))
+        (!self.unquotable.is_empty()).then(|| remove_ranges(&self.text, &self.unquotable))
     }
 }
 
-/// A text without some parts of it, which come in their order. Line feeds stay.
-fn without(text: &str, parts: &[Range<usize>]) -> String {
+/// Removes ranges from a text. The ranges are in ascending order. Line feeds are kept.
+fn remove_ranges(text: &str, parts: &[Range<usize>]) -> String {
     let mut left = String::with_capacity(text.len());
     let mut at = 0;
     for part in parts {
@@ -58,8 +58,8 @@ fn without(text: &str, parts: &[Range<usize>]) -> String {
         let rest = &text[end..];
         let next = rest.trim_start_matches(' ');
         at = text.len() - next.len();
-        let stood_apart = next.len() < rest.len() || next.starts_with(char::is_alphanumeric);
-        if stood_apart
+        let was_separated = next.len() < rest.len() || next.starts_with(char::is_alphanumeric);
+        if was_separated
             && !left.is_empty()
             && !left.ends_with('\n')
             && !next.is_empty()
@@ -87,14 +87,14 @@ mod tests {
         assert_eq!(limit("max-snippet:0"), Some(0));
         assert_eq!(limit("noarchive Max-Snippet : 20; max-snippet:50"), Some(20));
         assert_eq!(limit("max-snippet:20, nosnippet"), Some(0));
-        assert_eq!(limit("none, max-image-preview:standard"), None, "none speaks of other things");
+        assert_eq!(limit("none, max-image-preview:standard"), None, "`none` sets no snippet limit");
         assert_eq!(limit("max-snippet, nosnippet"), Some(0));
         assert_eq!(limit("max-snippet:, max-snippet:many, max-snippet:-7"), None);
         assert_eq!(limit("unavailable_after: 25 Jun 2030 15:00:00 GMT, max-snippet: 7"), Some(7));
         assert_eq!(limit("nosnippets"), None);
     }
 
-    /// The parts in brackets are not to be quoted.
+    /// Returns the quotable text of a page whose unquotable parts are in brackets.
     fn quoted(marked: &str) -> Option<String> {
         let mut page = PageObject::default();
         for c in marked.chars() {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_quoted_is_cut() {
+    fn unquotable_parts_are_removed() {
         let cut = |marked: &str| quoted(marked).unwrap_or_default();
         assert_eq!(quoted("all of it"), None);
         assert_eq!(cut("the [butler] did it [with a knife]."), "the did it.");
@@ -120,7 +120,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_parts_are_cut(text in "[a é灯\n]{0,20}", parts in prop::collection::vec((0..30_usize, 0..70_usize), 1..6)) {
+        fn any_ranges_can_be_removed(text in "[a é灯\n]{0,20}", parts in prop::collection::vec((0..30_usize, 0..70_usize), 1..6)) {
             let unquotable = parts.into_iter().map(|(start, end)| start..end).collect();
             let page = PageObject { text: text.clone(), unquotable, ..Default::default() };
             let quotable = page.quotable().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The ids of pages.
+//! Page ids.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,43 +7,44 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{PageUrl, SiteId};
 
-/// A page's id: 64 bits of its site and 64 of its URL, so that pages of a site lie together.
+/// The id of a page: a 64-bit hash of its site followed by a 64-bit hash of its URL. Ids of one site are adjacent in
+/// sort order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageId(u128);
 
 impl PageId {
-    /// The id of a page.
-    pub fn of(url: &PageUrl) -> Self {
+    /// Computes the id of a page.
+    pub fn from_url(url: &PageUrl) -> Self {
         Self::from_parts(url.site().id(), xxh3_64(url.as_str().as_bytes()))
     }
 
-    /// From its two halves.
+    /// Combines the hashes of site and URL.
     pub fn from_parts(site: SiteId, page: u64) -> Self {
         Self((u128::from(site.0) << 64) | u128::from(page))
     }
 
-    /// The half that stands for the site.
+    /// Returns the id of the site.
     pub fn site(self) -> SiteId {
         SiteId((self.0 >> 64) as u64)
     }
 
-    /// The half that stands for the URL.
+    /// Returns the hash of the URL.
     pub fn page(self) -> u64 {
         self.0 as u64
     }
 
-    /// Big-endian bytes, which sort as the ids do.
+    /// Returns the id as big-endian bytes, which have the sort order of the ids.
     pub fn to_bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()
     }
 
-    /// Back from [`to_bytes`](Self::to_bytes).
+    /// Reads the output of [`to_bytes`](Self::to_bytes).
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(u128::from_be_bytes(bytes))
     }
 }
 
-/// 32 hexadecimal digits, as in the address of a snapshot.
+/// Formats as 32 hexadecimal digits, as in the URL of a cached page.
 impl fmt::Display for PageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
