@@ -1,4 +1,4 @@
-//! The data directory: where each store lives, and who owns it.
+//! The data directory: paths of the stores, and the lock of the owner process.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -6,65 +6,69 @@ use std::path::{Path, PathBuf};
 
 use crate::StoreError;
 
-/// A data directory. Knows names, opens nothing.
+/// A data directory. It only builds paths and opens no store.
 #[derive(Clone, Debug)]
 pub struct DataDir {
     root: PathBuf,
 }
 
 impl DataDir {
-    /// The data directory at `root`, which need not exist yet.
+    /// Creates a handle for the directory `root`, which need not exist yet.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
-    /// The directory itself.
+    /// Returns the directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The configuration file.
+    /// Returns the path of the configuration file.
     pub fn config(&self) -> PathBuf {
         self.root.join("pharos.toml")
     }
 
-    /// The SQLite catalog.
+    /// Returns the path of the SQLite catalog.
     pub fn catalog(&self) -> PathBuf {
         self.root.join("catalog.db")
     }
 
-    /// The folder of WARC files.
+    /// Returns the folder of WARC files.
     pub fn library(&self) -> PathBuf {
         self.root.join("library")
     }
 
-    /// The folder of what the web says about each page: links, ranks, copies.
+    /// Returns the folder of link analysis results: links, ranks, duplicate groups.
     pub fn graph(&self) -> PathBuf {
         self.root.join("graph")
     }
 
-    /// The folder of what was learnt: words, books of phrases.
+    /// Returns the folder of models: dictionaries and phrase indexes.
     pub fn models(&self) -> PathBuf {
         self.root.join("models")
     }
 
-    /// The folder of index generations.
+    /// Returns the folder of index generations.
     pub fn index(&self) -> PathBuf {
         self.root.join("index")
     }
 
-    /// The folder of logs.
+    /// Returns the folder of logs.
     pub fn logs(&self) -> PathBuf {
         self.root.join("logs")
     }
 
-    /// The folder of the operator's desk: who may use it, and what was done there.
+    /// Returns the folder of the operator's desk: operators and their actions.
     pub fn desk(&self) -> PathBuf {
         self.root.join("desk")
     }
 
-    /// Becomes the owner: the one process that writes catalog, library and latest. `command` names it to others.
-    pub fn own(&self, command: &str) -> Result<Owner, StoreError> {
+    /// Locks the directory for the owner: the only process that writes catalog, library and latest. `command`
+    /// identifies it to other processes.
+    ///
+    /// # Errors
+    /// Returns [`StoreError::InUse`] if another process owns the directory.
+    pub fn own(&self, command: &str) -> Result<OwnerLock, StoreError> {
         fs::create_dir_all(&self.root).map_err(StoreError::io("create", &self.root))?;
         let path = self.root.join("LOCK");
         let mut file = File::options()
@@ -79,8 +83,11 @@ impl DataDir {
             Err(TryLockError::WouldBlock) => {
                 let mut owner = String::new();
                 let _ = file.read_to_string(&mut owner);
-                let owner =
-                    if owner.trim().is_empty() { "another pharos".into() } else { owner.trim().to_string() };
+                let owner = if owner.trim().is_empty() {
+                    "another pharos process".into()
+                } else {
+                    owner.trim().to_string()
+                };
                 return Err(StoreError::InUse { path: self.root.clone(), owner });
             }
             Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", &path)(e)),
@@ -90,13 +97,13 @@ impl DataDir {
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(line.as_bytes()))
             .map_err(StoreError::io("write", &path))?;
-        Ok(Owner { _lock: file })
+        Ok(OwnerLock { _lock: file })
     }
 }
 
-/// Proof of owning a data directory. The kernel releases the lock when the process ends, however it ends.
+/// The lock of the owner of a data directory. The kernel releases it when the process ends in any way.
 #[derive(Debug)]
-pub struct Owner {
+pub struct OwnerLock {
     _lock: File,
 }
 
@@ -105,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_owner_is_told_who_the_first_is() {
+    fn a_second_owner_gets_an_error_that_names_the_first() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::at(dir.path().join("data"));
         let first = data.own("crawl").unwrap();

@@ -1,12 +1,12 @@
-//! What we keep and what we know: the library of raw pages and the catalog of URLs.
+//! The stores of Pharos: the library of raw responses, the catalog of URLs, and the data derived from the library.
 //!
-//! **In:** answers of web servers ([`Record`]) and what was learnt from them ([`Change`], [`Analysed`]).
-//! **Out:** every stored page by position or in order; what is due, what is known, what happened to a URL; page objects
-//! and links.
+//! **Input:** responses and events ([`LibraryRecord`]), changes computed from them ([`CatalogChange`]) and analysed
+//! pages ([`derived::AnalysedRecord`]).
+//! **Output:** records by position or in order, due pages, page and site reports, page objects and links.
 //!
-//! The **library is the truth**. It is written and synced first; the catalog stores, in the same transaction as
-//! the changes, the library position it has absorbed, and on start the library is replayed from there; so do the
-//! stores of page objects and links beside the library. There is no other recovery code.
+//! The library is the source of truth and is written and synced first. Catalog and derived files store, in the same
+//! transaction or block as their data, the library position they have applied. At start the library is replayed from
+//! there. There is no other recovery code.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), pharos_store::StoreError> {
@@ -20,42 +20,86 @@
 //! # Ok(()) }
 //! ```
 //!
-//! # Files
-//! `library/` the WARC files; `catalog/` what is known, in SQLite; `derived/` page objects and links. Formats of others:
-//! `warc_file/`, [`tianwang`], [`tianwang_index`], [`soif`], [`cdxj`].
-//!
 //! # Invariants
-//! * [`Library::append`] returns only when its records are on disk; what it returned is never lost.
-//! * A position means the same record for ever, also when [compaction](DiskLibrary::compact) has moved it; a torn tail
-//!   (never acknowledged) is set aside, not thrown away.
-//! * [`Catalog::apply`] is all or nothing, and its position never goes back.
-//! * One process writes ([`Owner`]), any number read.
+//! * [`Library::append`] returns when its records are durable; acknowledged records are never lost.
+//! * A position identifies the same record permanently, also after [compaction](DiskLibrary::compact). A torn tail,
+//!   which was never acknowledged, is moved to a separate file and not deleted.
+//! * [`Catalog::apply`] is atomic, and its position never decreases.
+//! * One process writes ([`OwnerLock`]); any number of processes read.
+//!
+//! # Folders
+//! * `library/`: append-only WARC volumes, group commit, compaction, integrity check.
+//! * `catalog/`: trait, state transitions of a page, SQLite implementation.
+//! * `derived/`: page objects and links per analyser version.
+//! * `formats/`: foreign WARC files, CDXJ, Tianwang, SOIF.
 
-mod catalog;
-pub mod cdxj;
+pub mod catalog;
 mod data_dir;
-mod derived;
+pub mod derived;
 mod error;
-mod library;
-pub mod soif;
-pub mod tianwang;
-pub mod tianwang_index;
-mod warc_file;
+pub mod formats;
+pub mod library;
 
 pub use catalog::{
-    Answered, Applied, Catalog, CatalogCounts, Change, CrawlRules, DueOrder, DuePage, Found, Outcome,
-    PageState, PageStory, Removal, RobotsFile, RobotsState, SiteCounts, SiteList, SiteOrder, SiteQuery,
-    SiteRow, SiteState, SiteStory, SqliteCatalog, Submission, TROUBLES_LOOKED_AT, Trouble, TroubleQuery,
-    Validators, Version,
+    Catalog, CatalogChange, CrawlRules, DuePage, PageReport, PageState, SiteReport, SqliteCatalog,
+    VisitOutcome,
 };
-pub use data_dir::{DataDir, Owner};
-pub use derived::{
-    Analysed, DerivedReader, DerivedWriter, Flaw, LinkPair, PageLinks, Piece, Problem, StoredPage,
-};
+pub use data_dir::{DataDir, OwnerLock};
+pub use derived::{DerivedReader, DerivedWriter};
 pub use error::StoreError;
 pub use library::{
-    Compacted, Content, DiskLibrary, Event, Fate, FileFlaw, FileProblem, Library, Record, Response, Revisit,
-    Scan, StoredRecord, Truncated, WarcWriter, Writing, payload_digest,
+    DiskLibrary, Library, LibraryEvent, LibraryRecord, LibraryWriteOptions, RawResponse, RecordContent,
+    StoredRecord,
 };
 pub use pharos_core::LibraryPosition;
-pub use warc_file::{Damage, ReadAhead, WarcRecord, WarcScan, open_warc};
+
+// Temporary aliases of renamed and moved items, removed once all crates use the new paths.
+#[doc(hidden)]
+pub use catalog::{
+    ApplyResult as Applied, CatalogChange as Change, CatalogCounts, DiscoveredLink as Found, DueOrder,
+    MAX_FAILURES_SCANNED as TROUBLES_LOOKED_AT, PageFailure as Trouble, PageFailureQuery as TroubleQuery,
+    PageReport as PageStory, PageVersion as Version, Removal, ResponseSummary as Answered, RobotsFile,
+    RobotsState, SiteCounts, SiteList, SiteOrder, SiteQuery, SiteReport as SiteStory, SiteRow, SiteState,
+    Submission, Validators, VisitOutcome as Outcome,
+};
+#[doc(hidden)]
+pub use data_dir::OwnerLock as Owner;
+#[doc(hidden)]
+pub use derived::{
+    AnalysedPage as StoredPage, AnalysedRecord as Analysed, DerivedDefect as Flaw,
+    DerivedDefectKind as Problem, DerivedItem as Piece, LinkPair, PageLinks,
+};
+#[doc(hidden)]
+pub use formats::warc_file::{ReadAhead, WarcDamage as Damage, WarcRecord, WarcScan, open_warc};
+#[doc(hidden)]
+pub use library::{
+    CompactionStats as Compacted, LibraryEvent as Event, LibraryFileDefect as FileFlaw,
+    LibraryFileDefectKind as FileProblem, LibraryRecord as Record, LibraryWriteOptions as Writing,
+    RawResponse as Response, RecordContent as Content, RecordScan as Scan, RetentionAction as Fate, Revisit,
+    TruncationReason as Truncated, WarcWriter, payload_digest,
+};
+#[doc(hidden)]
+pub mod cdxj {
+    //! Alias of [`formats::cdxj`](crate::formats::cdxj).
+    pub use crate::formats::cdxj::{format_line as line, *};
+}
+#[doc(hidden)]
+pub mod soif {
+    //! Alias of [`formats::soif`](crate::formats::soif).
+    pub use crate::formats::soif::{
+        CrawlMetadata as Gathered, describe_page as from_page, write_object as write, *,
+    };
+}
+#[doc(hidden)]
+pub mod tianwang {
+    //! Alias of [`formats::tianwang`](crate::formats::tianwang).
+    pub use crate::formats::tianwang::{
+        DamagedRange as Damage, RawFileWriter as RawFiles, raw_file_name as file_name, read_record as read,
+        write_record as write, *,
+    };
+}
+#[doc(hidden)]
+pub mod tianwang_index {
+    //! Alias of [`formats::tianwang_index`](crate::formats::tianwang_index).
+    pub use crate::formats::tianwang_index::{TianwangIndexWriter as IndexWriter, build_index as build, *};
+}

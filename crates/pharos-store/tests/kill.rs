@@ -1,7 +1,7 @@
-//! `kill -9` at random moments of writing loses nothing that was acknowledged and leaves every file readable.
+//! `kill -9` at random times during writes loses no acknowledged record and leaves every file readable.
 //!
-//! The test starts itself again as a writer that says on its standard output which records it was given a position
-//! for, and kills it. Small files make it rotate all the time; four threads keep the write queue busy.
+//! The test starts itself again as a writer that prints the acknowledged records to its standard output, and kills
+//! it. Small files make it rotate all the time; four threads keep the write queue busy.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -13,14 +13,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pharos_core::config::LibraryFormat;
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
-use pharos_store::{Content, DiskLibrary, Library, Record, Response, Writing};
+use pharos_store::{DiskLibrary, Library, LibraryRecord, LibraryWriteOptions, RawResponse, RecordContent};
 
 const FOLDER: &str = "PHAROS_KILL_TEST_FOLDER";
 
 #[test]
 fn acknowledged_records_survive_kills() {
     if let Ok(folder) = std::env::var(FOLDER) {
-        write_for_ever(Path::new(&folder));
+        write_until_killed(Path::new(&folder));
     }
     let kills = if std::env::var_os("PHAROS_LONG").is_some() { 200 } else { 20 };
     let dir = tempfile::tempdir().unwrap();
@@ -41,14 +41,14 @@ fn acknowledged_records_survive_kills() {
 }
 
 fn open(dir: &Path) -> DiskLibrary {
-    // Every second start writes in the other format.
+    // Every second start uses the other format.
     let files = DiskLibrary::open_reader(dir).unwrap().files().unwrap().len();
     let format = if files.is_multiple_of(2) { LibraryFormat::Gzip } else { LibraryFormat::Zstd };
-    let writing = Writing { file_size: 200 << 10, format, level: 1 };
+    let writing = LibraryWriteOptions { file_size: 200 << 10, format, level: 1 };
     DiskLibrary::open_writer(dir, writing, LibraryPosition::START, Timestamp::EPOCH).unwrap()
 }
 
-/// Runs a writer for a random moment. Gives what it acknowledged.
+/// Runs a writer for a random time. Returns the acknowledged records.
 fn run_and_kill(dir: &Path) -> Vec<String> {
     let mut writer = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "acknowledged_records_survive_kills", "--nocapture"])
@@ -67,7 +67,7 @@ fn run_and_kill(dir: &Path) -> Vec<String> {
     reader.join().unwrap()
 }
 
-fn write_for_ever(dir: &Path) -> ! {
+fn write_until_killed(dir: &Path) -> ! {
     let library = open(dir);
     let run = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
     std::thread::scope(|threads| {
@@ -87,9 +87,10 @@ fn write_for_ever(dir: &Path) -> ! {
     unreachable!("the writer is killed")
 }
 
-fn page(path: &str, n: usize) -> Record {
+fn page(path: &str, n: usize) -> LibraryRecord {
     let body: Vec<u8> = (0..n * 997 % 20_000).map(|i| (i * i % 251) as u8).collect();
-    let response = Response { status: 200, body, request: Some("GET\r\n\r\n".into()), ..Response::default() };
+    let response =
+        RawResponse { status: 200, body, request: Some("GET\r\n\r\n".into()), ..RawResponse::default() };
     let url = PageUrl::parse(&format!("http://example.org{path}")).unwrap();
-    Record::new(url, Timestamp::EPOCH, Content::Response(response))
+    LibraryRecord::new(url, Timestamp::EPOCH, RecordContent::Response(response))
 }

@@ -1,12 +1,14 @@
-//! What every library promises. Another implementation passes `conforms` unchanged.
+//! Conformance tests of the library. Every implementation passes `conforms` unchanged.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::path::Path;
 
 use pharos_core::{PageUrl, Timestamp};
+use pharos_store::library::Revisit;
 use pharos_store::{
-    Content, DiskLibrary, Event, Library, LibraryPosition, Record, Response, Revisit, StoreError, Writing,
+    DiskLibrary, Library, LibraryEvent, LibraryPosition, LibraryRecord, LibraryWriteOptions, RawResponse,
+    RecordContent, StoreError,
 };
 
 /// Opens a library in a folder for appending, as its owner does after every start.
@@ -14,10 +16,10 @@ type Open<'a> = &'a dyn Fn(&Path) -> Box<dyn Library>;
 
 fn conforms(open: Open<'_>) {
     appended_records_read_back_in_order_and_at_random(open);
-    stretches_can_be_scanned(open);
-    records_outlive_their_writer(open);
-    contents_are_found_through_revisits(open);
-    nothing_stands_where_nothing_was_put(open);
+    ranges_can_be_scanned(open);
+    records_survive_reopening(open);
+    revisits_resolve_to_their_content(open);
+    unknown_positions_are_errors(open);
     groups_stay_together(open);
     sealing_changes_nothing(open);
 }
@@ -25,7 +27,7 @@ fn conforms(open: Open<'_>) {
 #[test]
 fn the_library_on_disk_conforms() {
     conforms(&|dir| {
-        let writing = Writing { file_size: 3000, ..Writing::default() };
+        let writing = LibraryWriteOptions { file_size: 3000, ..LibraryWriteOptions::default() };
         Box::new(DiskLibrary::open_writer(dir, writing, LibraryPosition::START, Timestamp::EPOCH).unwrap())
     });
 }
@@ -34,8 +36,8 @@ fn url(n: usize) -> PageUrl {
     PageUrl::parse(&format!("http://example.org/{n}")).unwrap()
 }
 
-fn page(n: usize) -> Record {
-    let response = Response {
+fn page(n: usize) -> LibraryRecord {
+    let response = RawResponse {
         status: 200,
         headers: vec![
             ("Content-Type".into(), "text/html; charset=gbk".into()),
@@ -43,18 +45,22 @@ fn page(n: usize) -> Record {
         ],
         body: (0..n * 50).map(|b| (b * 7 % 256) as u8).collect(),
         address: Some("127.0.0.1".parse().unwrap()),
-        ..Response::default()
+        ..RawResponse::default()
     };
     let at = Timestamp::from_millis(1_700_000_000_000 + n as i64);
-    Record { depth: 2, attempt: 1, ..Record::new(url(n), at, Content::Response(response)) }
+    LibraryRecord {
+        depth: 2,
+        attempt: 1,
+        ..LibraryRecord::new(url(n), at, RecordContent::Response(response))
+    }
 }
 
-fn failure(n: usize) -> Record {
-    let content = Content::Event(Event::Failed { reason: "no answer\r\nin time".into() });
-    Record {
+fn failure(n: usize) -> LibraryRecord {
+    let content = RecordContent::Event(LibraryEvent::Failed { reason: "no answer\r\nin time".into() });
+    LibraryRecord {
         attempt: 3,
         origin: Some("http://example.org".into()),
-        ..Record::new(url(n), Timestamp::EPOCH, content)
+        ..LibraryRecord::new(url(n), Timestamp::EPOCH, content)
     }
 }
 
@@ -66,12 +72,13 @@ fn fresh(open: Open<'_>) -> (tempfile::TempDir, Box<dyn Library>) {
 
 fn appended_records_read_back_in_order_and_at_random(open: Open<'_>) {
     let (_dir, library) = fresh(open);
-    let records: Vec<Record> = (0..30).map(|n| if n % 5 == 4 { failure(n) } else { page(n) }).collect();
+    let records: Vec<LibraryRecord> =
+        (0..30).map(|n| if n % 5 == 4 { failure(n) } else { page(n) }).collect();
     let mut positions = Vec::new();
     for group in records.chunks(7) {
         positions.extend(library.append(group).unwrap());
     }
-    assert!(positions.windows(2).all(|p| p[0].0 < p[0].1 && p[0].1 <= p[1].0), "positions rise");
+    assert!(positions.windows(2).all(|p| p[0].0 < p[0].1 && p[0].1 <= p[1].0), "positions increase");
     let scanned: Vec<_> = library.scan(LibraryPosition::START, None).unwrap().map(Result::unwrap).collect();
     assert_eq!(scanned.iter().map(|s| (s.position, s.next)).collect::<Vec<_>>(), positions);
     for (stored, record) in scanned.iter().zip(&records) {
@@ -84,7 +91,7 @@ fn appended_records_read_back_in_order_and_at_random(open: Open<'_>) {
     assert_eq!(library.end().unwrap(), positions[29].1);
 }
 
-fn stretches_can_be_scanned(open: Open<'_>) {
+fn ranges_can_be_scanned(open: Open<'_>) {
     let (_dir, library) = fresh(open);
     let positions: Vec<_> = (0..20).flat_map(|n| library.append(&[page(n)]).unwrap()).collect();
     for (from, to) in [(0, 20), (5, 6), (3, 17), (9, 9)] {
@@ -96,7 +103,7 @@ fn stretches_can_be_scanned(open: Open<'_>) {
     assert_eq!(library.scan(library.end().unwrap(), None).unwrap().count(), 0);
 }
 
-fn records_outlive_their_writer(open: Open<'_>) {
+fn records_survive_reopening(open: Open<'_>) {
     let (dir, library) = fresh(open);
     let first = library.append(&[page(1)]).unwrap()[0];
     drop(library);
@@ -107,7 +114,7 @@ fn records_outlive_their_writer(open: Open<'_>) {
     assert_eq!(library.scan(first.1, None).unwrap().count(), 1);
 }
 
-fn contents_are_found_through_revisits(open: Open<'_>) {
+fn revisits_resolve_to_their_content(open: Open<'_>) {
     let (_dir, library) = fresh(open);
     let full = library.append(&[page(3)]).unwrap()[0].0;
     let revisit = Revisit {
@@ -118,16 +125,16 @@ fn contents_are_found_through_revisits(open: Open<'_>) {
         of_at: page(3).at,
         digest: "sha1:AAAA".into(),
     };
-    let again = Record::new(url(3), Timestamp::EPOCH, Content::Revisit(revisit));
+    let again = LibraryRecord::new(url(3), Timestamp::EPOCH, RecordContent::Revisit(revisit));
     let position = library.append(std::slice::from_ref(&again)).unwrap()[0].0;
     assert_eq!(library.read(position).unwrap().record, again);
-    let Content::Response(mut expected) = page(3).content else { unreachable!() };
+    let RecordContent::Response(mut expected) = page(3).content else { unreachable!() };
     assert_eq!(library.response(full).unwrap(), expected);
     expected.headers.push(("ETag".into(), "\"x\"".into()));
-    assert_eq!(library.response(position).unwrap(), expected, "with what was told later");
+    assert_eq!(library.response(position).unwrap(), expected, "with the header of the revisit");
 }
 
-fn nothing_stands_where_nothing_was_put(open: Open<'_>) {
+fn unknown_positions_are_errors(open: Open<'_>) {
     let (_dir, library) = fresh(open);
     let (position, next) = library.append(&[page(1)]).unwrap()[0];
     let elsewhere = [next, LibraryPosition { file: 999, offset: 0 }];
@@ -174,6 +181,9 @@ fn sealing_changes_nothing(open: Open<'_>) {
     assert_eq!(library.scan(LibraryPosition::START, None).unwrap().count(), 2);
 }
 
-fn small(record: &Record) -> Record {
-    Record { content: Content::Event(Event::Failed { reason: "small".into() }), ..record.clone() }
+fn small(record: &LibraryRecord) -> LibraryRecord {
+    LibraryRecord {
+        content: RecordContent::Event(LibraryEvent::Failed { reason: "small".into() }),
+        ..record.clone()
+    }
 }

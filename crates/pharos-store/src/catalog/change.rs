@@ -1,55 +1,54 @@
-//! What goes in: changes, and what applying them gave.
+//! Changes applied to the catalog, and the result of applying them.
 
-use pharos_core::config::Scope;
+use pharos_core::config::CrawlScope;
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Validators;
 
-/// What a crawl may follow; an operator's decision, recorded in the library.
+/// Rules of a crawl: scope, limits and filters. An operator's decision, recorded in the library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CrawlRules {
-    /// How far from the seeds.
-    pub scope: Scope,
-    /// How many clicks away.
+    pub scope: CrawlScope,
+    /// Maximum link distance from a seed.
     pub max_depth: u32,
-    /// How many redirects in a row.
+    /// Maximum length of a redirect chain.
     pub max_redirects: u32,
-    /// The collection was begun anew then: pages last visited before are fetched again when something leads to them.
+    /// Start of the last batch crawl: pages last visited before it are fetched again when a seed or link leads to
+    /// them.
     #[serde(default)]
     pub fresh_since: Option<Timestamp>,
-    /// Patterns of which an address must fit one, if there are any.
+    /// URL patterns, one of which a URL must match; an empty list accepts all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<String>,
-    /// Patterns of which an address must fit none.
+    /// URL patterns, none of which a URL may match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
-    /// Substrings of which an address must contain none.
+    /// Substrings, none of which a URL may contain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<String>,
     /// Sites and domains whose query parameters are sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sorted_sites: Vec<String>,
-    /// Media types that are stored; none means all that can be read.
+    /// Media types to store; an empty list stores all readable types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<String>,
-    /// Words that lead the crawl (导向词).
+    /// Guide words of a topical crawl (导向词).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guide_words: Vec<String>,
-    /// Whether a page suggests the directories above it.
+    /// Whether the parent directories of discovered pages are tried.
     #[serde(default)]
     pub parent_directories: bool,
-    /// Whether sitemaps are read.
     #[serde(default)]
     pub sitemaps: bool,
 }
 
-/// Every page of the seeds' hosts. What a record does not name is as here, so that a crawl from before a rule
-/// existed is replayed without it.
+/// All pages of the seeds' hosts. A rule that a record does not contain has this default, so that older crawls are
+/// replayed without it.
 impl Default for CrawlRules {
     fn default() -> Self {
         Self {
-            scope: Scope::Host,
+            scope: CrawlScope::Host,
             max_depth: 17,
             max_redirects: 5,
             include: Vec::new(),
@@ -65,171 +64,142 @@ impl Default for CrawlRules {
     }
 }
 
-/// Something to be known.
+/// A change of the catalog.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
-    /// These rules hold from now on.
+pub enum CatalogChange {
+    /// New crawl rules, in force from now on.
     Rules(CrawlRules),
-    /// An operator named this page; its site is a seed site.
+    /// A seed: an operator added this page, and its site becomes a seed site.
     Seed {
-        /// The page.
         url: PageUrl,
-        /// When.
         at: Timestamp,
-        /// Redirects that led here from what the operator named.
+        /// Number of redirects from the URL that the operator entered.
         hops: u32,
-        /// The first address of the redirects that led here.
+        /// First URL of those redirects.
         origin: Option<String>,
-        /// A page last visited before this moment is due again.
+        /// The page is due again if its last visit is older than this.
         stale_before: Option<Timestamp>,
     },
-    /// A link, a redirect or a sitemap led here.
-    Found(Found),
-    /// A page was visited, or we tried.
+    /// A link, redirect or sitemap entry that leads to a page.
+    Found(DiscoveredLink),
+    /// A visit, successful or not.
     Visited {
-        /// The page.
         url: PageUrl,
-        /// When.
         at: Timestamp,
-        /// What came of it.
-        outcome: Outcome,
-        /// When to visit again.
+        outcome: VisitOutcome,
+        /// Time of the next visit.
         next_due: Option<Timestamp>,
     },
-    /// A feed said that the page is gone. An answer given later brings it back.
-    Deleted {
-        /// The page.
-        url: PageUrl,
-        /// When.
-        at: Timestamp,
-    },
-    /// An operator took this out for good.
+    /// A data feed reports the page as deleted. A later response restores it.
+    Deleted { url: PageUrl, at: Timestamp },
+    /// An operator removed a page or site permanently.
     Removed(Removal),
-    /// All pages under one address are the same as under another, and are fetched under that one only.
+    /// A mirror: all pages of one site are the same as on another, and only the original is fetched.
     Alias {
-        /// The home page of the copy.
+        /// Home page of the mirror.
         home: PageUrl,
-        /// The home page of the original.
+        /// Home page of the original.
         of: PageUrl,
     },
-    /// A server asked for patience: none of the site's pages is due before then.
+    /// A back-off requested by a server: no page of the site is due before `until`.
     BackOff {
-        /// The site.
         site: SiteName,
-        /// When it asked.
+        /// Time of the response with the request.
         at: Timestamp,
-        /// Until when.
         until: Timestamp,
     },
-    /// An operator wants a page, or all known pages of its site, fetched again: what was last visited before `at` is
-    /// due then at the latest, as if it had never failed. Patience that the server asked for before then is over for a
-    /// whole site. What happened later is not undone, so an old wish that is told again changes nothing.
+    /// An operator's request to fetch a page, or all known pages of its site, again.
+    ///
+    /// Pages last visited before `at` are due at `at` at the latest, with their failed attempts reset. For a whole
+    /// site, back-offs requested before `at` end. Later events are not undone, so a replayed request has no effect.
     Recrawl {
-        /// The page, or any of the site.
+        /// The page, or any page of the site.
         url: PageUrl,
-        /// Whether all known pages of its site are meant.
         whole_site: bool,
-        /// When.
         at: Timestamp,
     },
-    /// Links that a rule of the crawl refused. Unlike all other changes these are counted as often as they come.
+    /// Links rejected by a crawl rule. Unlike all other changes, these are counted every time they are applied.
     Filtered {
-        /// The rule, for people.
+        /// Display name of the rule.
         rule: String,
-        /// How many links.
         links: u64,
     },
-    /// Somebody proposed a page. It waits for an operator.
-    Submitted {
-        /// The page.
-        url: PageUrl,
-        /// When.
-        at: Timestamp,
-    },
-    /// An operator decided on a proposed page.
-    Decided {
-        /// The page.
-        url: PageUrl,
-        /// When.
-        at: Timestamp,
-        /// Accepted or refused.
-        accepted: bool,
-    },
-    /// A robots.txt was fetched, or could not be.
+    /// A visitor submitted a page, which waits for an operator's decision.
+    Submitted { url: PageUrl, at: Timestamp },
+    /// An operator's decision on a submitted page.
+    Decided { url: PageUrl, at: Timestamp, accepted: bool },
+    /// A robots.txt was fetched, or could not be fetched.
     Robots(RobotsFile),
 }
 
-impl Change {
-    /// The page that this concerns, if it concerns one.
+impl CatalogChange {
+    /// Returns the page that the change affects, if it affects exactly one.
     pub(super) fn page(&self) -> Option<&PageUrl> {
         match self {
-            Change::Seed { url, .. }
-            | Change::Found(Found { url, .. })
-            | Change::Visited { url, .. }
-            | Change::Deleted { url, .. }
-            | Change::Recrawl { url, whole_site: false, .. }
-            | Change::Removed(Removal::Page(url)) => Some(url),
-            Change::Rules(_)
-            | Change::Robots(_)
-            | Change::Removed(Removal::Site(_))
-            | Change::Alias { .. }
-            | Change::BackOff { .. }
-            | Change::Recrawl { whole_site: true, .. }
-            | Change::Filtered { .. }
-            | Change::Submitted { .. }
-            | Change::Decided { .. } => None,
+            CatalogChange::Seed { url, .. }
+            | CatalogChange::Found(DiscoveredLink { url, .. })
+            | CatalogChange::Visited { url, .. }
+            | CatalogChange::Deleted { url, .. }
+            | CatalogChange::Recrawl { url, whole_site: false, .. }
+            | CatalogChange::Removed(Removal::Page(url)) => Some(url),
+            CatalogChange::Rules(_)
+            | CatalogChange::Robots(_)
+            | CatalogChange::Removed(Removal::Site(_))
+            | CatalogChange::Alias { .. }
+            | CatalogChange::BackOff { .. }
+            | CatalogChange::Recrawl { whole_site: true, .. }
+            | CatalogChange::Filtered { .. }
+            | CatalogChange::Submitted { .. }
+            | CatalogChange::Decided { .. } => None,
         }
     }
 
-    /// Where the answer stands that this brings, if it brings one.
+    /// Returns the library position of the response that the change delivers, if any.
     pub(super) fn answer(&self) -> Option<LibraryPosition> {
         match self {
-            Change::Visited { outcome: Outcome::Answered(answer), .. } => Some(answer.position),
+            CatalogChange::Visited { outcome: VisitOutcome::Answered(answer), .. } => Some(answer.position),
             _ => None,
         }
     }
 }
 
-/// What an operator took out for good: it is forgotten, and nothing brings it back.
+/// A permanent removal by an operator. The entry is deleted and never restored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Removal {
-    /// One page.
     Page(PageUrl),
-    /// All pages of a site, known and to come.
+    /// All pages of a site, present and future.
     Site(SiteName),
 }
 
-/// A way to a page.
+/// A link, redirect or sitemap entry that leads to a page.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
-    /// The page.
+pub struct DiscoveredLink {
     pub url: PageUrl,
-    /// Clicks from a seed.
+    /// Link distance from a seed.
     pub depth: u32,
-    /// Redirects in a row that led here.
+    /// Number of consecutive redirects that led here.
     pub hops: u32,
-    /// The first address of those redirects.
+    /// First URL of those redirects.
     pub origin: Option<String>,
-    /// The words of the link.
+    /// Anchor text of the link.
     pub anchor: String,
-    /// When.
     pub at: Timestamp,
-    /// How much the page is expected to be worth, 1 to 1000; 0 where nobody asked.
+    /// Expected weight of the page, 1 to 1000; 0 if it was not computed.
     pub weight: u32,
-    /// The answer that the link stands in: it counts how many of its links were new.
+    /// The response that contains the link; it counts how many of its links lead to new pages.
     pub from: Option<(PageId, LibraryPosition)>,
-    /// Whether pages that link here are counted and add to its weight. The count may take a link twice when a replay
-    /// overlaps.
+    /// Whether this link is counted and raises the weight of its target. An overlapping replay may count a link
+    /// twice.
     pub counted: bool,
-    /// A page last visited before this moment is due again.
+    /// The page is due again if its last visit is older than this.
     pub stale_before: Option<Timestamp>,
-    /// Nobody remembers having heard of it: it is worth adding without a look first. It may be known all the same.
+    /// The page is probably new, so that inserting it without a lookup is worthwhile. It may be known all the same.
     pub surely_new: bool,
 }
 
-impl Found {
-    /// A link of which nothing more is known.
+impl DiscoveredLink {
+    /// Creates a link with only the required fields.
     pub fn new(url: PageUrl, depth: u32, at: Timestamp) -> Self {
         Self {
             url,
@@ -247,81 +217,76 @@ impl Found {
     }
 }
 
-/// A server's answer, as far as the catalog keeps it.
+/// Metadata of a server's response that the catalog stores.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answered {
-    /// HTTP status.
+pub struct ResponseSummary {
     pub status: u16,
-    /// Where the answer stands in the library.
+    /// Position of the response in the library.
     pub position: LibraryPosition,
-    /// A hash of the body.
+    /// Hash of the body.
     pub digest: u64,
-    /// A hash of the text that is left when the page is cleaned; 0 where there is none. It tells whether the page
-    /// changed. The lowest bit says how it was read: hashes with different ones are of different things.
+    /// Hash of the cleaned text, used to detect changes; 0 if there is none. The lowest bit identifies the
+    /// extraction method. Hashes with different lowest bits are not comparable.
     pub text: u64,
-    /// Whether the page is to be found by searching.
+    /// Whether the page is indexed.
     pub indexable: bool,
-    /// Tries in a row so far that the server could not serve: 0 for an answer that settles the matter.
+    /// Consecutive attempts with a temporary server error; 0 for a definitive response.
     pub attempts: u32,
-    /// How much the page is worth, 1 to 1000; 0 where nobody asked.
+    /// Weight of the page, 1 to 1000; 0 if it was not computed.
     pub weight: u32,
-    /// Links on it that the crawl may follow.
+    /// Number of links that the crawl may follow.
     pub links: u32,
-    /// What the server wants to hear when it is asked whether the page has changed.
+    /// Validators for conditional requests.
     pub validators: Validators,
 }
 
-/// What came of a visit.
+/// The outcome of a visit.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// The server answered.
-    Answered(Answered),
-    /// No answer came.
+pub enum VisitOutcome {
+    Answered(ResponseSummary),
+    /// No response was received.
     Failed {
-        /// Why.
         reason: String,
-        /// Which try this was.
+        /// Number of this attempt.
         attempt: u32,
     },
-    /// A rule forbade asking.
+    /// A rule forbids fetching the page.
     Refused {
-        /// Which.
         reason: String,
     },
 }
 
-/// A server's robots.txt.
+/// The robots.txt of a server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RobotsFile {
-    /// Its address.
     pub url: PageUrl,
-    /// When it was asked for.
+    /// Time of the request.
     pub at: Timestamp,
-    /// What came.
     pub state: RobotsState,
-    /// Why it could not be had, where it could not.
+    /// Reason why it could not be fetched, if so.
     pub reason: Option<String>,
-    /// The last file that was had, and when, where it cannot be had now. The catalog knows; a change need not tell.
+    /// The last file that was fetched, with its time, if the current fetch failed. Filled in by the catalog; changes
+    /// need not set it.
     pub before: Option<(Timestamp, Vec<u8>)>,
 }
 
-/// What asking for robots.txt gave (RFC 9309 §2.3.1).
+/// Result of fetching robots.txt (RFC 9309 §2.3.1).
 #[derive(Clone, Debug, PartialEq)]
 pub enum RobotsState {
-    /// There is none: everything may be fetched.
+    /// The file does not exist: all pages may be fetched.
     Missing,
-    /// It could not be had: nothing may be fetched for now.
+    /// The file could not be fetched: no page may be fetched for now.
     Unreachable,
-    /// Here it is.
+    /// The content of the file.
     Known(Vec<u8>),
 }
 
-/// What a batch of changes did.
+/// The result of applying a batch of changes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Applied {
-    /// Sites that have new pages due, each once.
+pub struct ApplyResult {
+    /// Sites with newly due pages, without duplicates.
     pub woken: Vec<SiteId>,
-    /// Answers of the batch that, after it, are not the current version of their page: older than what was known,
-    /// deleted or removed. They are not to be indexed.
+    /// Responses of the batch that are not the current version of their page after it, because they are older,
+    /// deleted or removed. They must not be indexed.
     pub outdated: Vec<(PageId, LibraryPosition)>,
 }

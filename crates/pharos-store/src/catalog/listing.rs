@@ -1,141 +1,124 @@
-//! What an operator's desk shows: tables of sites and of pages in trouble, a part at a time.
+//! Tables of the operator's desk: sites and failed pages, one page of rows at a time.
 
 use pharos_core::{PageId, PageUrl, SiteId, SiteName, Timestamp};
 use serde::Serialize;
 
 use super::PageState;
 
-/// Which sites an operator's table shows.
+/// A query for the operator's site table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteQuery {
-    /// A part of the name, in any case; empty: all. A name in other letters than English ones is compared part by
-    /// part between its dots.
+    /// Part of the site name, case-insensitive; empty matches all. A name with non-ASCII letters is compared label
+    /// by label.
     pub contains: String,
-    /// Only sites of which this is true; without it all, also those that were removed.
+    /// Only sites in this state; `None` selects all sites, including removed ones.
     pub state: Option<SiteState>,
-    /// In which order.
     pub order: SiteOrder,
-    /// So many of the sites that match are passed over.
+    /// Number of matching sites to skip.
     pub offset: usize,
-    /// And at most so many given. None is given unless this is set.
+    /// Maximum number of rows. The default 0 returns none.
     pub limit: usize,
 }
 
-/// What is true of a site. More than one may be, but nothing else of one that was removed.
+/// A state of a site. Several states may apply at once, but a removed site has no other state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SiteState {
-    /// An operator named a page of it.
+    /// A seed of an operator is on the site.
     Seed,
-    /// Nobody named it: a link led there.
+    /// Discovered through a link, without a seed.
     Found,
-    /// It has pages that were not yet asked for.
+    /// The site has pages not yet fetched.
     Waiting,
-    /// It has pages that failed.
+    /// The site has failed pages.
     Failing,
-    /// Rules refused pages of it, and nothing is stored.
+    /// The site has refused pages and no stored page.
     Refused,
-    /// Its server asked for patience, which may be over by now.
+    /// Its server requested a back-off, which may have expired.
     Patient,
-    /// Its pages are the same on another site.
+    /// The site is a mirror of another site.
     Copy,
-    /// An operator took it out for good.
+    /// An operator removed the site permanently.
     Removed,
 }
 
-/// In which order sites are shown. Those that are equal stand by their names.
+/// The sort order of the site table. Equal sites are sorted by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SiteOrder {
-    /// Most pages first.
     #[default]
     Pages,
-    /// Most stored pages first.
     Stored,
-    /// Most failed pages first.
     Failed,
-    /// Most waiting pages first.
     Waiting,
-    /// The one visited last first, those never visited at the end.
+    /// Most recently visited first; sites never visited come last.
     Visited,
-    /// By name.
     Name,
 }
 
-/// A site in an operator's table.
+/// A row of the operator's site table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SiteRow {
-    /// The site.
     pub site: SiteName,
-    /// Whether an operator named a page of it.
     pub seed: bool,
-    /// Whether an operator took it out for good.
     pub removed: bool,
-    /// Whether its pages are the same on another site.
+    /// Whether the site is a mirror of another site.
     pub copy: bool,
-    /// Pages known.
     pub pages: u64,
-    /// Pages not yet asked for.
+    /// Pages not yet fetched.
     pub waiting: u64,
-    /// Pages answered.
+    /// Pages with a stored response.
     pub stored: u64,
-    /// Of those, pages to be found by searching.
+    /// Stored pages that are indexed.
     pub indexable: u64,
-    /// Pages without an answer.
+    /// Pages without a response.
     pub failed: u64,
-    /// Pages refused by a rule.
     pub refused: u64,
-    /// Pages that are gone.
+    /// Pages reported as deleted.
     pub deleted: u64,
-    /// When a page of it was last asked for.
+    /// Time of the last request to the site.
     pub visited_at: Option<Timestamp>,
-    /// Nothing of it is due before then: its server asked for patience.
+    /// No page of the site is due before this time, because its server requested a back-off.
     pub not_before: Option<Timestamp>,
 }
 
-/// A part of the sites that match.
+/// One page of the site table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteList {
-    /// The part that was asked for.
     pub rows: Vec<SiteRow>,
-    /// How many match.
+    /// Number of matching sites.
     pub total: u64,
 }
 
-/// Which pages in trouble: failed or refused, the newest trouble first.
+/// A query for pages that failed or were refused, most recent first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct TroubleQuery {
-    /// Of this site only.
+pub struct PageFailureQuery {
     pub site: Option<SiteId>,
-    /// [`PageState::Failed`] or [`PageState::Refused`] only; without it both. No page in any other state is in trouble.
+    /// [`PageState::Failed`] or [`PageState::Refused`] only; `None` selects both. Other states match no page.
     pub state: Option<PageState>,
-    /// A part of the reason, in any case.
+    /// Part of the reason, case-insensitive.
     pub contains: String,
-    /// Go on behind this one: `(trouble.at, trouble.url.id())` of the last that was given.
+    /// Continue after this failure: `(failure.at, failure.url.id())` of the last one returned.
     pub before: Option<(Timestamp, PageId)>,
-    /// At most so many. None is given unless this is set.
+    /// Maximum number of results. The default 0 returns none.
     pub limit: usize,
 }
 
-/// A page in trouble.
+/// A page that failed or was refused.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trouble {
-    /// The page.
+pub struct PageFailure {
     pub url: PageUrl,
-    /// Failed or refused.
     pub state: PageState,
-    /// Why.
     pub reason: String,
-    /// Tries in a row without a good answer.
+    /// Consecutive attempts without a successful response.
     pub attempts: u32,
-    /// When it happened.
     pub at: Timestamp,
-    /// When it is tried again.
+    /// Time of the next attempt.
     pub due: Option<Timestamp>,
 }
 
-/// A reason without what differs from page to page, so that alike reasons count together: `…` for an address or a
-/// path, `#` for a number. A status is no such number.
-pub(super) fn folded(reason: &str) -> String {
+/// Masks the parts of a reason that differ from page to page, so that similar reasons are counted together: `…` for
+/// an address or a path, `#` for a number. HTTP status codes are kept.
+pub(super) fn mask_reason(reason: &str) -> String {
     let mut folded = String::with_capacity(reason.len());
     let mut before = "";
     for word in reason.split_whitespace() {
@@ -163,7 +146,7 @@ pub(super) fn folded(reason: &str) -> String {
     folded
 }
 
-/// Is it a web address, a path, or the address of a machine?
+/// Returns `true` for a URL, a path or an IP address.
 fn is_address(word: &str) -> bool {
     let bare = word.trim_matches(|c: char| "()[]<>,;:'\"".contains(c));
     let of_machine = |part: &str| {
@@ -195,7 +178,7 @@ mod tests {
             ("名字 12 不存在", "名字 # 不存在"),
             ("", ""),
         ] {
-            assert_eq!(folded(reason), same);
+            assert_eq!(mask_reason(reason), same);
         }
     }
 }

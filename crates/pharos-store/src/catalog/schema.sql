@@ -1,97 +1,97 @@
--- The catalog, format 4. Everything in it can be derived from the library again.
+-- Schema of the catalog, format 4. All data is derived from the library.
 --
--- The tables are packed: ten million pages that were found and not yet visited have to fit on a small disk.
--- People read the views at the end: `SELECT * FROM known_pages WHERE site = 'www.example.org'`.
+-- The tables are compact: ten million pages that were discovered and not yet visited must fit on a small disk.
+-- The views at the end are for interactive use: `SELECT * FROM known_pages WHERE site = 'www.example.org'`.
 --
--- Moments are milliseconds since 1970. Positions in the library are file << 40 | offset.
--- 64-bit hashes are unsigned numbers, stored in SQLite's signed integers bit by bit.
+-- Times are milliseconds since 1970. Library positions are file << 40 | offset.
+-- 64-bit hashes are unsigned and stored bit by bit in SQLite's signed integers.
 
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,                   -- absorbed, rules, url_normaliser
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- A site is stored once; its pages refer to it by a small number that means nothing outside this file.
+-- Sites. Pages refer to a site by a small row number that has no meaning outside this file.
 CREATE TABLE sites (
     site INTEGER PRIMARY KEY,
     id INTEGER NOT NULL UNIQUE,             -- hash of the name: the site's id in all stores
-    name TEXT NOT NULL,                     -- host, and port where it is not the usual one
-    seed INTEGER NOT NULL DEFAULT 0,        -- 1: an operator named a page of it
-    removed INTEGER NOT NULL DEFAULT 0,     -- 1: taken out for good; it has no pages and gets none
-    visited_at INTEGER,                     -- when a page of it was last asked for
-    pages INTEGER NOT NULL DEFAULT 0,       -- how many pages, without those that were removed; and of these:
+    name TEXT NOT NULL,                     -- host, and port unless it is the default port
+    seed INTEGER NOT NULL DEFAULT 0,        -- 1: the site has a seed
+    removed INTEGER NOT NULL DEFAULT 0,     -- 1: removed permanently; it has no pages and gets none
+    visited_at INTEGER,                     -- time of the last request
+    pages INTEGER NOT NULL DEFAULT 0,       -- number of pages without removed ones; of these:
     stored INTEGER NOT NULL DEFAULT 0,
     indexable INTEGER NOT NULL DEFAULT 0,
     failed INTEGER NOT NULL DEFAULT 0,
     refused INTEGER NOT NULL DEFAULT 0,
     deleted INTEGER NOT NULL DEFAULT 0,
-    not_before INTEGER,                     -- the server asked for patience: nothing of it is due before then
-    alias INTEGER NOT NULL DEFAULT 0,       -- its pages are the same elsewhere and not asked for: 1 http, 2 https, 3 both
-    asked_at INTEGER,                       -- when the server last asked for patience
-    recrawl_at INTEGER                      -- when an operator last wanted all of it again: patience asked for before is over
+    not_before INTEGER,                     -- back-off requested by the server: no page is due before this time
+    alias INTEGER NOT NULL DEFAULT 0,       -- mirror, not fetched: 1 http, 2 https, 3 both
+    asked_at INTEGER,                       -- time of the last back-off request
+    recrawl_at INTEGER                      -- last whole-site recrawl request: earlier back-offs have ended
 ) STRICT;
 
--- Which server was not asked for longest?
+-- Sites by last visit.
 CREATE INDEX sites_by_visit ON sites (visited_at) WHERE removed = 0;
 
--- One row for each page. The pages of a site lie together. Columns that are NULL, 0 or 1 take no room but their
--- byte in the row's head, so what only few pages have stands in `visits`.
+-- One row per page, clustered by site. Columns that are NULL, 0 or 1 take only one byte in the row header; columns
+-- that few pages have are in `visits`.
 CREATE TABLE pages (
     site INTEGER NOT NULL,
-    page INTEGER NOT NULL,                  -- hash of the whole address: the second half of the page's id
-    path TEXT NOT NULL,                     -- path and query; the rest of the address is `https` and the site's name
+    page INTEGER NOT NULL,                  -- hash of the URL: the second half of the page id
+    path TEXT NOT NULL,                     -- path and query; the rest of the URL is `https` and the site name
     https INTEGER NOT NULL,                 -- 1: https, 0: http
     state INTEGER NOT NULL,                 -- 0 waiting, 1 stored, 2 failed, 3 refused, 4 deleted, 5 removed
-    depth INTEGER NOT NULL,                 -- clicks from a seed
-    hops INTEGER NOT NULL,                  -- redirects in a row that led here
+    depth INTEGER NOT NULL,                 -- link distance from a seed
+    hops INTEGER NOT NULL,                  -- consecutive redirects that led here
     found_at INTEGER NOT NULL,
-    due INTEGER,                            -- when to visit again; NULL: never. A waiting page is due at any time.
-    anchor TEXT,                            -- words of the first link that led here
-    origin TEXT,                            -- first address of the redirects that led here
-    weight INTEGER NOT NULL DEFAULT 0,      -- 1 to 1000, expected or, once visited, true; 0: nobody asked
-    linked_by INTEGER NOT NULL DEFAULT 0,   -- pages that link to it, where they are counted
+    due INTEGER,                            -- time of the next visit; NULL: none. Waiting pages are due at any time.
+    anchor TEXT,                            -- anchor text of the first link that led here
+    origin TEXT,                            -- first URL of the redirects that led here
+    weight INTEGER NOT NULL DEFAULT 0,      -- 1 to 1000, expected, or measured after a visit; 0: not computed
+    linked_by INTEGER NOT NULL DEFAULT 0,   -- number of pages that link to it, if counted
     PRIMARY KEY (site, page)
 ) STRICT, WITHOUT ROWID;
 
--- Pages never asked for, in the order of asking.
+-- Pages never fetched, in breadth-first order.
 CREATE INDEX waiting_pages ON pages (site, depth, found_at) WHERE state = 0;
 
--- Pages to be visited again. Depth and found_at are there for sorting without a look at the page.
+-- Scheduled pages. Depth and found_at allow sorting without a lookup of the page.
 CREATE INDEX scheduled_pages ON pages (site, due, depth, found_at) WHERE due IS NOT NULL;
 
--- Pages taken out for good.
+-- Permanently removed pages.
 CREATE INDEX removed_pages ON pages (site) WHERE state = 5;
 
--- What came of asking: one row for each page that was visited, or that a feed called gone.
+-- One row per page that was visited or reported as deleted by a feed.
 CREATE TABLE visits (
     site INTEGER NOT NULL,
     page INTEGER NOT NULL,
-    visited_at INTEGER,                     -- the last visit
-    visits INTEGER NOT NULL,                -- answers so far
-    attempts INTEGER NOT NULL,              -- tries in a row without a good answer
-    reason TEXT,                            -- why it failed or was refused
-    settled_at INTEGER,                     -- when the current answer was given, or the page was called gone
-    status INTEGER,                         -- of the current answer, as the following
+    visited_at INTEGER,                     -- time of the last visit
+    visits INTEGER NOT NULL,                -- number of responses
+    attempts INTEGER NOT NULL,              -- consecutive attempts without a successful response
+    reason TEXT,                            -- reason of the failure or refusal
+    settled_at INTEGER,                     -- time of the current response, or of the deletion
+    status INTEGER,                         -- of the current response, as the following columns
     position INTEGER,
     digest INTEGER,                         -- hash of the body
-    indexable INTEGER,                      -- 1: to be found by searching
+    indexable INTEGER,                      -- 1: indexed
     text INTEGER,                           -- hash of the cleaned text
-    changes INTEGER NOT NULL DEFAULT 0,     -- how often the text had changed
-    etag TEXT,                              -- what the server recognises the answer by
+    changes INTEGER NOT NULL DEFAULT 0,     -- number of visits that found a changed text
+    etag TEXT,                              -- validators of the current response
     modified TEXT,
-    trouble INTEGER,                        -- the page's state where that is 2 failed or 3 refused
+    trouble INTEGER,                        -- state of the page if it is 2 failed or 3 refused
     PRIMARY KEY (site, page)
 ) STRICT, WITHOUT ROWID;
 
 -- Pages with the same text.
 CREATE INDEX visits_by_text ON visits (text) WHERE text IS NOT NULL;
 
--- Pages that failed or were refused by the moment of that, of all sites and of one. Those of all sites lie far apart:
--- reasons are looked through without a look at the visit.
+-- Failed and refused pages by time, of all sites and of one. The rows of all sites are far apart, so the first index
+-- contains the reason and is covering.
 CREATE INDEX troubles ON visits (trouble, visited_at, site, page, reason) WHERE trouble IS NOT NULL;
 CREATE INDEX troubles_of_site ON visits (site, trouble, visited_at, page) WHERE trouble IS NOT NULL;
 
--- Every answer.
+-- All page versions.
 CREATE TABLE versions (
     site INTEGER NOT NULL,
     page INTEGER NOT NULL,
@@ -99,7 +99,7 @@ CREATE TABLE versions (
     at INTEGER NOT NULL,
     status INTEGER NOT NULL,
     digest INTEGER NOT NULL,
-    links INTEGER NOT NULL DEFAULT 0,       -- links to follow, and how many of them led to pages not known before
+    links INTEGER NOT NULL DEFAULT 0,       -- followed links, and how many of them led to new pages
     new_links INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (site, page, position)
 ) STRICT, WITHOUT ROWID;
@@ -108,31 +108,31 @@ CREATE TABLE robots (
     url TEXT PRIMARY KEY,
     at INTEGER NOT NULL,
     state INTEGER NOT NULL,                 -- 0 missing, 1 unreachable, 2 known
-    body BLOB,                              -- the last file there was, and when
+    body BLOB,                              -- the last file that was fetched, and its time
     known_at INTEGER,
-    reason TEXT                             -- why it could not be had
+    reason TEXT                             -- reason of a failed fetch
 ) STRICT, WITHOUT ROWID;
 
--- Home pages of sites whose pages are the same elsewhere, and where.
+-- Home pages of mirrors and of their originals.
 CREATE TABLE aliases (
     home TEXT PRIMARY KEY,
     of TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- How many links each rule of the crawl has refused.
+-- Number of links rejected by each crawl rule.
 CREATE TABLE filtered (
     rule TEXT PRIMARY KEY,
     links INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Pages that somebody proposed.
+-- Pages submitted by visitors.
 CREATE TABLE submissions (
     url TEXT PRIMARY KEY,
     at INTEGER NOT NULL,
-    accepted INTEGER                        -- 1 or 0 by an operator's word; NULL: it waits for that
+    accepted INTEGER                        -- the operator's decision, 1 or 0; NULL: pending
 ) STRICT, WITHOUT ROWID;
 
--- For people.
+-- Views for interactive use.
 
 CREATE VIEW settings AS
     SELECT key, CASE key WHEN 'absorbed' THEN printf('%08d:%d', value >> 40, value & 1099511627775) ELSE value END

@@ -1,17 +1,17 @@
-//! The sections of a pages block: JSON lines, one page object a line, without its links.
+//! Sections of a pages block: JSON Lines, one page object per line, without its links.
 
 use pharos_core::{LibraryPosition, PageObject, PageUrl, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::blocks::Sections;
-use super::coding::Damage;
-use super::{Analysed, StoredPage, Stretch};
+use super::encoding::DecodeError;
+use super::{AnalysedPage, AnalysedRecord, BlockPart};
 
-/// A section is closed when it has this many bytes: small enough to read one page of it in a millisecond, large
-/// enough to compress well.
+/// Size at which a section is closed: small enough to read one of its pages within a millisecond, large enough to
+/// compress well.
 const SECTION: usize = 256 << 10;
 
-/// Pages on their way into a block.
+/// Pages collected for the next block.
 #[derive(Default)]
 pub(super) struct PagesBuilder {
     sections: Sections,
@@ -19,20 +19,20 @@ pub(super) struct PagesBuilder {
     bytes: usize,
 }
 
-/// A line as it is written: what tells people where they are comes first.
+/// A line as written. The position comes first for human readers.
 #[derive(Serialize)]
-struct LineOut<'a> {
+struct PageLineRef<'a> {
     position: LibraryPosition,
     next: u64,
     at: Timestamp,
-    /// Only where the page object has another.
+    /// Set only if it differs from the URL in the page object.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<&'a PageUrl>,
     page: &'a PageObject,
 }
 
 #[derive(Deserialize)]
-struct LineIn {
+struct PageLine {
     position: LibraryPosition,
     next: u64,
     at: Timestamp,
@@ -40,11 +40,11 @@ struct LineIn {
     page: PageObject,
 }
 
-/// The line of a page whose links have been taken out. `None`: it cannot be written as JSON.
-pub(super) fn line(record: &Analysed, page: &PageObject) -> Option<Vec<u8>> {
+/// Encodes the line of a page without its links. Returns `None` if it cannot be written as JSON.
+pub(super) fn encode_line(record: &AnalysedRecord, page: &PageObject) -> Option<Vec<u8>> {
     let url = (page.url != record.url.as_str()).then_some(&record.url);
     let mut line = Vec::with_capacity(1024 + page.text.len() + page.html.len());
-    let out = LineOut { position: record.position, next: record.next.offset, at: record.at, url, page };
+    let out = PageLineRef { position: record.position, next: record.next.offset, at: record.at, url, page };
     serde_json::to_writer(&mut line, &out).ok()?;
     line.push(b'\n');
     Some(line)
@@ -76,7 +76,7 @@ impl PagesBuilder {
         self.sections.len()
     }
 
-    /// The sections of a block that begins at `from`.
+    /// Returns the sections of a block that starts at `from`.
     pub(super) fn sections(&mut self, from: LibraryPosition) -> &Sections {
         if let Some((_, covers_from)) = self.sections.first_mut() {
             *covers_from = from.offset;
@@ -85,27 +85,30 @@ impl PagesBuilder {
     }
 }
 
-/// The pages of a stretch, which is one section.
-pub(super) fn read(stretch: &Stretch) -> Result<std::vec::IntoIter<StoredPage>, Damage> {
+/// Reads the pages of a block part, which is one section.
+pub(super) fn read_pages(part: &BlockPart) -> Result<std::vec::IntoIter<AnalysedPage>, DecodeError> {
     let mut pages = Vec::new();
-    for index in stretch.sections.clone() {
-        let text = stretch.block.section(&stretch.file, index)?;
-        let mut before = stretch.whole.start;
+    for index in part.sections.clone() {
+        let text = part.block.section(&part.file, index)?;
+        let mut before = part.whole.start;
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            let line: LineIn = serde_json::from_slice(line).map_err(|_| Damage("a line that is no page"))?;
+            let line: PageLine =
+                serde_json::from_slice(line).map_err(|_| DecodeError("invalid page line"))?;
             let next = LibraryPosition { offset: line.next, ..line.position };
-            if line.position < before || next <= line.position || next > stretch.whole.end {
-                return Err(Damage("a page that belongs elsewhere"));
+            if line.position < before || next <= line.position || next > part.whole.end {
+                return Err(DecodeError("page outside the block range"));
             }
             before = next;
-            if !stretch.range.contains(&line.position) {
+            if !part.range.contains(&line.position) {
                 continue;
             }
             let url = match line.url {
                 Some(url) => url,
-                None => PageUrl::parse(&line.page.url).map_err(|_| Damage("a page without a URL"))?,
+                None => {
+                    PageUrl::parse(&line.page.url).map_err(|_| DecodeError("page without a valid URL"))?
+                }
             };
-            pages.push(StoredPage { position: line.position, next, at: line.at, url, page: line.page });
+            pages.push(AnalysedPage { position: line.position, next, at: line.at, url, page: line.page });
         }
     }
     Ok(pages.into_iter())

@@ -4,7 +4,7 @@ use std::path::Path;
 use pharos_core::SiteName;
 use proptest::prelude::*;
 
-use super::blocks::{BlockMaker, Kind, Sections};
+use super::blocks::{BlockEncoder, DerivedKind, Sections};
 use super::*;
 use crate::StoreError;
 
@@ -19,8 +19,8 @@ fn position(file: u32, offset: u64) -> LibraryPosition {
     LibraryPosition { file, offset }
 }
 
-/// A record of 100 bytes behind a file header of 50, as page `n` of a little site.
-fn record(file: u32, n: u64) -> Analysed {
+/// Returns a record of 100 bytes after a file header of 50 bytes, as page `n` of a small site.
+fn record(file: u32, n: u64) -> AnalysedRecord {
     let link =
         |text: &str, anchor: String, kind, rel: &str| Link { url: url(text), anchor, kind, rel: rel.into() };
     let here = url(&format!("http://www{}.example.org/{file}/{n}?q=灯", n % 3));
@@ -44,7 +44,7 @@ fn record(file: u32, n: u64) -> Analysed {
         links: links[..n as usize % 5].to_vec(),
         ..Default::default()
     };
-    Analysed {
+    AnalysedRecord {
         position: position(file, 50 + 100 * n),
         next: position(file, 150 + 100 * n),
         at: Timestamp::from_millis(1_700_000_000_123 + n as i64),
@@ -54,16 +54,16 @@ fn record(file: u32, n: u64) -> Analysed {
 }
 
 /// Three library files of twenty records.
-fn library() -> Vec<Analysed> {
+fn library() -> Vec<AnalysedRecord> {
     (1..=3).flat_map(|file| (0..20).map(move |n| record(file, n))).collect()
 }
 
-fn stored(record: &Analysed) -> Option<StoredPage> {
-    let Analysed { position, next, at, url, page } = record.clone();
-    page.map(|page| StoredPage { position, next, at, url, page })
+fn stored(record: &AnalysedRecord) -> Option<AnalysedPage> {
+    let AnalysedRecord { position, next, at, url, page } = record.clone();
+    page.map(|page| AnalysedPage { position, next, at, url, page })
 }
 
-/// Adds what the writer has not absorbed, with a flush after every seventh record.
+/// Adds all records that the writer has not processed, with a flush after every seventh record.
 fn replay(writer: &mut DerivedWriter) {
     let from = writer.absorbed();
     for batch in library().into_iter().filter(|r| r.position >= from).collect::<Vec<_>>().chunks(7) {
@@ -76,22 +76,22 @@ fn write_all(dir: &Path) {
     replay(&mut DerivedWriter::open(dir, 1).unwrap());
 }
 
-fn kept<T>(
-    pieces: impl Iterator<Item = Result<Piece<T>, StoreError>>,
+fn collect<T>(
+    items: impl Iterator<Item = Result<DerivedItem<T>, StoreError>>,
 ) -> (Vec<T>, Vec<(LibraryPosition, LibraryPosition)>) {
     let (mut kept, mut gaps) = (Vec::new(), Vec::new());
-    for piece in pieces {
-        match piece.unwrap() {
-            Piece::Kept(item) => kept.push(item),
-            Piece::Gap { from, to } => gaps.push((from, to)),
+    for item in items {
+        match item.unwrap() {
+            DerivedItem::Kept(item) => kept.push(item),
+            DerivedItem::Gap { from, to } => gaps.push((from, to)),
         }
     }
     (kept, gaps)
 }
 
-/// Reads everything in every way, and proves that what comes is what was given, and that what does not come lies
-/// in a gap. Gives the number of pages that came with their links.
-fn prove(dir: &Path) -> usize {
+/// Reads all data in all ways. Checks that the items returned are those written and that all others lie in a gap.
+/// Returns the number of pages returned with their links.
+fn verify(dir: &Path) -> usize {
     let end = library().last().unwrap().next;
     let reader = DerivedReader::open(dir, 1);
     let whole: Vec<_> = library().iter().filter_map(stored).collect();
@@ -99,14 +99,14 @@ fn prove(dir: &Path) -> usize {
         gaps.iter().any(|(from, to)| (*from..*to).contains(&p))
     };
 
-    let (pages, gaps) = kept(reader.pages(START, end));
+    let (pages, gaps) = collect(reader.pages(START, end));
     for pair in gaps.windows(2) {
         assert!(pair[0].1 <= pair[1].0, "{gaps:?}");
     }
     let expected: Vec<_> = whole.iter().filter(|p| !within(&gaps, p.position)).cloned().collect();
     assert!(pages == expected, "pages differ");
 
-    let (texts, text_gaps) = kept(reader.pages_without_links(START, end));
+    let (texts, text_gaps) = collect(reader.pages_without_links(START, end));
     let expected: Vec<_> = whole
         .iter()
         .filter(|p| !within(&text_gaps, p.position))
@@ -118,7 +118,7 @@ fn prove(dir: &Path) -> usize {
         .collect();
     assert!(texts == expected, "texts differ");
 
-    let (links, link_gaps) = kept(reader.links(START, end));
+    let (links, link_gaps) = collect(reader.links(START, end));
     let expected: Vec<_> = whole
         .iter()
         .filter(|p| !within(&link_gaps, p.position))
@@ -127,7 +127,7 @@ fn prove(dir: &Path) -> usize {
         .collect();
     assert!(links == expected, "links differ");
 
-    let (pairs, pair_gaps) = kept(reader.link_pairs(START, end));
+    let (pairs, pair_gaps) = collect(reader.link_pairs(START, end));
     let expected: Vec<_> = whole
         .iter()
         .filter(|p| !within(&pair_gaps, p.position))
@@ -147,8 +147,8 @@ fn prove(dir: &Path) -> usize {
             assert_eq!(found, *page);
         }
     }
-    kept(reader.sites(START, end));
-    kept(reader.page_urls(START, end));
+    collect(reader.sites(START, end));
+    collect(reader.page_urls(START, end));
     pages.len()
 }
 
@@ -157,32 +157,32 @@ fn page_count() -> usize {
 }
 
 #[test]
-fn what_is_added_is_read_in_order_and_at_random() {
+fn added_pages_are_read_in_order_and_at_random() {
     let dir = tempfile::tempdir().unwrap();
     write_all(dir.path());
-    assert_eq!(prove(dir.path()), page_count());
+    assert_eq!(verify(dir.path()), page_count());
     let reader = DerivedReader::open(dir.path(), 1);
     let end = library().last().unwrap().next;
     assert_eq!(reader.check(end).unwrap(), []);
     let page = record(2, 12);
     assert_eq!(reader.page(page.position).unwrap(), stored(&page));
     assert_eq!(reader.page(record(2, 13).position).unwrap(), None);
-    let (some, gaps) = kept(reader.pages(record(1, 18).position, record(2, 3).position));
+    let (some, gaps) = collect(reader.pages(record(1, 18).position, record(2, 3).position));
     assert_eq!(
         some.iter().map(|p| p.position).collect::<Vec<_>>(),
         [record(1, 18), record(1, 19), record(2, 0), record(2, 1), record(2, 2)].map(|r| r.position)
     );
     assert_eq!(gaps, []);
-    let (beyond, gaps) = kept(reader.pages(end, END));
+    let (beyond, gaps) = collect(reader.pages(end, END));
     assert_eq!((beyond, gaps), (vec![], vec![(end, END)]));
-    let (mut sites, _) = kept(reader.sites(START, end));
+    let (mut sites, _) = collect(reader.sites(START, end));
     sites.sort();
     sites.dedup();
     assert_eq!(
         sites.iter().map(SiteName::as_str).collect::<Vec<_>>(),
         ["elsewhere.example:8080", "www0.example.org", "www1.example.org", "www2.example.org"]
     );
-    let (urls, _) = kept(reader.page_urls(START, end));
+    let (urls, _) = collect(reader.page_urls(START, end));
     assert!(urls.contains(&page.url) && urls.contains(&url("https://elsewhere.example:8080/%C3%A9")));
 }
 
@@ -212,7 +212,7 @@ fn standard_tools_see_json_lines() {
 }
 
 #[test]
-fn nothing_is_absorbed_before_it_is_durable_and_nothing_is_kept_twice() {
+fn positions_advance_only_when_durable_and_nothing_is_stored_twice() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = DerivedWriter::open(dir.path(), 1).unwrap();
     assert_eq!(writer.absorbed(), START);
@@ -222,7 +222,7 @@ fn nothing_is_absorbed_before_it_is_durable_and_nothing_is_kept_twice() {
     assert_eq!(writer.pending(), 6);
     writer.flush().unwrap();
     assert_eq!((writer.absorbed(), writer.pending()), (record(1, 5).next, 0));
-    // The last record of the file is one without a page: its position counts all the same.
+    // The last record of the file has no page: its position counts all the same.
     writer.add([record(1, 5), record(1, 6)]).unwrap();
     writer.flush().unwrap();
     assert_eq!(writer.absorbed(), record(1, 6).next);
@@ -231,11 +231,11 @@ fn nothing_is_absorbed_before_it_is_durable_and_nothing_is_kept_twice() {
     assert_eq!((writer.absorbed(), writer.pending()), (position(2, 0), 1));
     drop(writer);
     write_all(dir.path());
-    assert_eq!(prove(dir.path()), page_count());
+    assert_eq!(verify(dir.path()), page_count());
 }
 
 #[test]
-fn a_dropped_file_is_made_again_and_the_others_are_kept() {
+fn a_dropped_file_is_rebuilt_and_the_others_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     write_all(dir.path());
     let end = library().last().unwrap().next;
@@ -243,47 +243,51 @@ fn a_dropped_file_is_made_again_and_the_others_are_kept() {
     assert_eq!(writer.absorbed(), end);
     writer.drop_file(2).unwrap();
     assert_eq!(writer.absorbed(), position(2, 0));
-    let (_, gaps) = kept(DerivedReader::open(dir.path(), 1).pages(START, end));
+    let (_, gaps) = collect(DerivedReader::open(dir.path(), 1).pages(START, end));
     assert_eq!(gaps, [(position(2, 0), position(3, 0))]);
-    let flaws = DerivedReader::open(dir.path(), 1).check(end).unwrap();
-    assert!(flaws[0].to_string().ends_with("pages: nothing about 00000002:0 to 00000003:0"), "{}", flaws[0]);
+    let defects = DerivedReader::open(dir.path(), 1).check(end).unwrap();
+    assert!(
+        defects[0].to_string().ends_with("pages: no data for 00000002:0 to 00000003:0"),
+        "{}",
+        defects[0]
+    );
     let third = dir.path().join("pages/00000003.pages.zst");
     let before = fs::read(&third).unwrap();
     writer.add((0..20).map(|n| record(2, n))).unwrap();
-    // The first record of the next file closes the gap, and what is good behind it is absorbed again.
+    // The first record of the next file closes the gap, and the valid data after it counts again.
     writer.add([record(3, 0)]).unwrap();
     assert_eq!((writer.absorbed(), writer.pending()), (end, 0));
     assert_eq!(fs::read(&third).unwrap(), before);
-    assert_eq!(prove(dir.path()), page_count());
+    assert_eq!(verify(dir.path()), page_count());
     writer.clear().unwrap();
     assert_eq!(writer.absorbed(), START);
-    assert_eq!(prove(dir.path()), 0);
+    assert_eq!(verify(dir.path()), 0);
     replay(&mut writer);
-    assert_eq!(prove(dir.path()), page_count());
+    assert_eq!(verify(dir.path()), page_count());
 }
 
 #[test]
-fn another_analyser_begins_anew_file_by_file() {
+fn another_analyser_starts_again_file_by_file() {
     let dir = tempfile::tempdir().unwrap();
     write_all(dir.path());
     let end = library().last().unwrap().next;
     let reader = DerivedReader::open(dir.path(), 2);
-    assert_eq!(kept(reader.pages(START, end)), (vec![], vec![(position(1, 0), end)]));
-    assert!(matches!(reader.check(end).unwrap()[0].problem, Problem::Stale { analyser: 1, .. }));
+    assert_eq!(collect(reader.pages(START, end)), (vec![], vec![(position(1, 0), end)]));
+    assert!(matches!(reader.check(end).unwrap()[0].problem, DerivedDefectKind::Stale { analyser: 1, .. }));
     let mut writer = DerivedWriter::open(dir.path(), 2).unwrap();
     assert_eq!(writer.absorbed(), START);
     writer.add((0..20).map(|n| record(1, n))).unwrap();
     writer.flush().unwrap();
     drop(writer);
     assert_eq!(DerivedWriter::open(dir.path(), 2).unwrap().absorbed(), record(1, 19).next);
-    let (pages, _) = kept(reader.pages(START, end));
+    let (pages, _) = collect(reader.pages(START, end));
     assert_eq!(pages.len(), 18);
     replay(&mut DerivedWriter::open(dir.path(), 2).unwrap());
     assert_eq!(reader.check(end).unwrap(), []);
 }
 
 #[test]
-fn a_newer_format_is_refused_by_the_writer_and_a_gap_to_the_reader() {
+fn a_newer_format_is_an_error_for_the_writer_and_a_gap_for_the_reader() {
     let dir = tempfile::tempdir().unwrap();
     write_all(dir.path());
     let path = dir.path().join("links/00000001.links.zst");
@@ -294,13 +298,13 @@ fn a_newer_format_is_refused_by_the_writer_and_a_gap_to_the_reader() {
     bytes[length - 8..length].copy_from_slice(&sum.to_le_bytes());
     fs::write(&path, bytes).unwrap();
     assert!(matches!(DerivedWriter::open(dir.path(), 1), Err(StoreError::NewerFormat { found: 2, .. })));
-    assert!(prove(dir.path()) < page_count());
+    assert!(verify(dir.path()) < page_count());
 }
 
-/// Twenty thousand pages of a hundred links in twenty sites: most lead into the site, half of them from its menus.
-/// Run it with `--release -- --ignored --nocapture`.
+/// Measures 20,000 pages of 100 links in 20 sites: most links stay within the site, half of them in its menus. Run
+/// it with `--release -- --ignored --nocapture`.
 #[test]
-#[ignore = "measures, proves nothing"]
+#[ignore = "a measurement, not a test"]
 fn measure() {
     const PAGES: u64 = 20_000;
     const LINKS: u64 = 100;
@@ -349,12 +353,12 @@ fn measure() {
                 ..Default::default()
             };
             let (position, next) = (position(1, n * 5_000), position(1, (n + 1) * 5_000));
-            Analysed { position, next, at: Timestamp::EPOCH, url, page: Some(page) }
+            AnalysedRecord { position, next, at: Timestamp::EPOCH, url, page: Some(page) }
         })
         .collect();
     let dir = tempfile::tempdir().unwrap();
     let (count, links) = (PAGES as f64, (PAGES * LINKS) as f64);
-    // Seconds on a core, so that a busy machine does not matter.
+    // CPU time, so that the load of the machine does not matter.
     let on_core = || {
         let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
         stat.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
@@ -364,21 +368,21 @@ fn measure() {
     writer.add(records).unwrap();
     writer.flush().unwrap();
     println!("write             {:8.1} µs a page of {LINKS} links", (on_core() - start) * 1e6 / count);
-    let size = |kind: Kind| fs::metadata(kind.path(dir.path(), 1)).unwrap().len() as f64;
-    println!("pages             {:8.1} bytes a page", size(Kind::Pages) / count);
-    println!("links             {:8.2} bytes a link", size(Kind::Links) / links);
-    for kind in [Kind::Links, Kind::Pages] {
+    let size = |kind: DerivedKind| fs::metadata(kind.path(dir.path(), 1)).unwrap().len() as f64;
+    println!("pages             {:8.1} bytes a page", size(DerivedKind::Pages) / count);
+    println!("links             {:8.2} bytes a link", size(DerivedKind::Links) / links);
+    for kind in [DerivedKind::Links, DerivedKind::Pages] {
         let file = fs::File::open(kind.path(dir.path(), 1)).unwrap();
-        let mut plain = vec![Vec::new(); if kind == Kind::Links { links::SECTIONS } else { 1 }];
-        for (_, found) in blocks::walk(&file, kind, 1).unwrap() {
-            let blocks::Found::Block(block) = found else { panic!("damaged") };
+        let mut plain = vec![Vec::new(); if kind == DerivedKind::Links { links::SECTIONS } else { 1 }];
+        for (_, found) in blocks::scan_blocks(&file, kind, 1).unwrap() {
+            let blocks::BlockRead::Block(block) = found else { panic!("damaged") };
             for index in 0..block.sections.len() {
                 let sort = index % plain.len();
                 plain[sort].push(block.section(&file, index).unwrap());
             }
         }
         for (name, sections) in ["sites", "pages", "ids", "links", "anchors"].iter().zip(plain) {
-            print!("  {:<15}", if kind == Kind::Links { name } else { "texts" });
+            print!("  {:<15}", if kind == DerivedKind::Links { name } else { "texts" });
             for level in [1, 3] {
                 let start = on_core();
                 let bytes: usize =
@@ -423,7 +427,7 @@ fn any_file() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// A flipped byte costs the block it hits and no other, and replaying mends what the writer sees of it.
+    /// A flipped byte costs only the block it hits, and a replay repairs it.
     #[test]
     fn damage_is_a_gap_and_hides_nothing(file in any_file(), at in 0.0..1.0f64, mask in 1u8..=255) {
         let dir = tempfile::tempdir().unwrap();
@@ -433,18 +437,18 @@ proptest! {
         let index = (bytes.len() as f64 * at) as usize;
         bytes[index] ^= mask;
         fs::write(&path, bytes).unwrap();
-        prop_assert!(prove(dir.path()) >= page_count() - 7);
+        prop_assert!(verify(dir.path()) >= page_count() - 7);
         let end = library().last().unwrap().next;
         let reader = DerivedReader::open(dir.path(), 1);
         prop_assert_eq!(reader.check(end).unwrap().len(), 1);
         let mut writer = DerivedWriter::open(dir.path(), 1).unwrap();
         writer.drop_file(file[6..14].parse().unwrap()).unwrap();
         replay(&mut writer);
-        prop_assert_eq!(prove(dir.path()), page_count());
+        prop_assert_eq!(verify(dir.path()), page_count());
         prop_assert_eq!(reader.check(end).unwrap(), []);
     }
 
-    /// Wherever the last files end, and however far apart, opening and replaying makes them whole.
+    /// Wherever the last files were truncated, opening and replaying restores them.
     #[test]
     fn a_crash_costs_only_a_replay(pages in 0.0..1.0f64, links in 0.0..1.0f64, last in 1u32..=3) {
         let dir = tempfile::tempdir().unwrap();
@@ -460,9 +464,9 @@ proptest! {
                 }
             }
         }
-        prove(dir.path());
+        verify(dir.path());
         write_all(dir.path());
-        prop_assert_eq!(prove(dir.path()), page_count());
+        prop_assert_eq!(verify(dir.path()), page_count());
         let end = library().last().unwrap().next;
         prop_assert_eq!(DerivedReader::open(dir.path(), 1).check(end).unwrap(), []);
     }
@@ -470,9 +474,9 @@ proptest! {
 }
 
 proptest! {
-    /// Sections that are well packed but full of lies are refused or read, never more.
+    /// Sections with valid checksums and invalid contents are rejected or read without harm.
     #[test]
-    fn lies_with_the_right_checksum_do_no_harm(
+    fn invalid_contents_with_valid_checksums_do_no_harm(
         section in 0usize..5, at in 0.0..1.0f64, bytes in prop::collection::vec(any::<u8>(), 1..6),
         note in prop::option::of(any::<u64>()), cut in any::<bool>(),
         to in prop::option::of((0u32..3, prop_oneof![Just(0), any::<u64>()])), count in 0u32..20,
@@ -482,11 +486,11 @@ proptest! {
         let records = || (0..20).map(|n| record(1, n)).filter(|r| r.page.is_some());
         for mut record in records() {
             let page = record.page.take().unwrap();
-            pages.add(record.position, &pages::line(&record, &page).unwrap());
+            pages.add(record.position, &pages::encode_line(&record, &page).unwrap());
             links.add(record.position, record.next, record.url, false, page.links);
         }
         let to = to.map_or(record(1, 19).next, |(file, offset)| position(file, offset));
-        let lie = |sections: &mut Sections| {
+        let corrupt = |sections: &mut Sections| {
             let count = sections.len();
             let (plain, old_note) = &mut sections[section % count];
             let index = (plain.len() as f64 * at) as usize;
@@ -496,21 +500,21 @@ proptest! {
             *old_note = note.unwrap_or(*old_note);
         };
         for (kind, mut sections) in
-            [(Kind::Pages, pages.sections(position(1, 0)).clone()), (Kind::Links, links.sections(position(1, 0)))]
+            [(DerivedKind::Pages, pages.sections(position(1, 0)).clone()), (DerivedKind::Links, links.sections(position(1, 0)))]
         {
-            lie(&mut sections);
-            let mut maker = BlockMaker::new(kind, 1).unwrap();
-            let block = maker.make(position(1, 0), to, count, &sections).unwrap();
+            corrupt(&mut sections);
+            let mut encoder = BlockEncoder::new(kind, 1).unwrap();
+            let block = encoder.encode(position(1, 0), to, count, &sections).unwrap();
             fs::create_dir_all(kind.folder(dir.path())).unwrap();
             fs::write(kind.path(dir.path(), 1), block).unwrap();
         }
         let reader = DerivedReader::open(dir.path(), 1);
-        kept(reader.pages(START, END));
-        kept(reader.pages_without_links(START, END));
-        kept(reader.links(START, END));
-        kept(reader.link_pairs(START, END));
-        kept(reader.sites(START, END));
-        kept(reader.page_urls(START, END));
+        collect(reader.pages(START, END));
+        collect(reader.pages_without_links(START, END));
+        collect(reader.links(START, END));
+        collect(reader.link_pairs(START, END));
+        collect(reader.sites(START, END));
+        collect(reader.page_urls(START, END));
         reader.check(END).unwrap();
         DerivedWriter::open(dir.path(), 1).unwrap();
     }

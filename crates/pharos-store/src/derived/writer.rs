@@ -1,4 +1,4 @@
-//! Writes page objects and links beside the library, block by block.
+//! Writing of page objects and links, block by block.
 
 use std::path::{Path, PathBuf};
 use std::{fs, mem};
@@ -6,60 +6,62 @@ use std::{fs, mem};
 use pharos_core::LibraryPosition;
 use tracing::warn;
 
-use super::blocks::{FIRST, Kind, MAX_SECTIONS};
-use super::chain::Chain;
+use super::block_writer::BlockWriter;
+use super::blocks::{DerivedKind, FIRST_POSITION, MAX_SECTIONS};
 use super::links::LinksBuilder;
 use super::pages::{self, PagesBuilder};
-use super::{Analysed, MARK};
+use super::{AnalysedRecord, PROGRESS_FILE};
 use crate::StoreError;
 
-/// A block is written when it has this many pages, or bytes of page objects.
+/// Number of pages, and bytes of page objects, at which a block is written.
 const BLOCK_PAGES: u32 = 2_000;
 const BLOCK_BYTES: usize = 16 << 20;
-/// A page object larger than this is not kept: nothing that a crawl accepts becomes so large.
+/// Maximum size of a stored page object. No page accepted by a crawl reaches it.
 const MAX_PAGE: usize = 64 << 20;
 
-/// The one writer of both folders; its process owns the data directory.
+/// The only writer of both folders. Its process must own the data directory.
 pub struct DerivedWriter {
-    pages: Chain,
-    links: Chain,
+    pages: BlockWriter,
+    links: BlockWriter,
     new_pages: PagesBuilder,
     new_links: LinksBuilder,
-    /// Everything before it is absorbed or pending.
+    /// All records before this position are durable or pending.
     reached: LibraryPosition,
-    /// Where it stands how far this has come.
-    mark: PathBuf,
+    /// Path of the file that records the progress.
+    progress_file: PathBuf,
 }
 
 impl DerivedWriter {
-    /// Opens both folders and finds out what is absorbed. A torn block at the end is cut off.
+    /// Opens both folders and finds the durable position. A torn block at the end is truncated.
     pub fn open(library_dir: &Path, analyser: u32) -> Result<Self, StoreError> {
         let mut writer = Self {
-            pages: Chain::open(library_dir, Kind::Pages, analyser)?,
-            links: Chain::open(library_dir, Kind::Links, analyser)?,
+            pages: BlockWriter::open(library_dir, DerivedKind::Pages, analyser)?,
+            links: BlockWriter::open(library_dir, DerivedKind::Links, analyser)?,
             new_pages: PagesBuilder::default(),
             new_links: LinksBuilder::default(),
-            reached: FIRST,
-            mark: library_dir.join(MARK),
+            reached: FIRST_POSITION,
+            progress_file: library_dir.join(PROGRESS_FILE),
         };
         writer.reached = writer.cursor();
         Ok(writer)
     }
 
-    /// Everything before it is in durable blocks of this analyser: replay the library from here.
+    /// Returns the position up to which all records are in durable blocks of this analyser. Replay the library from
+    /// here.
     ///
-    /// It goes forward by more than what was added where a gap between good files has been closed; a replay that
-    /// looks at it when the library file changes saves itself the rest.
+    /// The position advances beyond the records added when a gap between valid files is closed. A replay that checks
+    /// it at the start of each library volume can skip the rest.
     pub fn absorbed(&self) -> LibraryPosition {
         or_start(self.cursor())
     }
 
-    /// Everything before it is absorbed or pending: after a failed [`add`](Self::add), go on from here.
+    /// Returns the position up to which all records are durable or pending. After a failed [`add`](Self::add),
+    /// continue from here.
     pub fn reached(&self) -> LibraryPosition {
         or_start(self.reached)
     }
 
-    /// Pages that would have to be analysed again after a crash.
+    /// Returns the number of pages that would have to be analysed again after a crash.
     pub fn pending(&self) -> usize {
         self.new_pages.pages().max(self.new_links.pages()) as usize
     }
@@ -68,14 +70,14 @@ impl DerivedWriter {
         self.pages.cursor().min(self.links.cursor())
     }
 
-    /// Takes records in library order, from [`absorbed`](Self::absorbed) on. What lies between two of them is
-    /// taken to hold nothing; what is absorbed or pending already is ignored. A block is written whenever enough
-    /// is pending, and when the library goes on to its next file.
-    pub fn add(&mut self, records: impl IntoIterator<Item = Analysed>) -> Result<(), StoreError> {
+    /// Adds records in library order, from [`absorbed`](Self::absorbed) on. Library ranges between two records are
+    /// assumed to contain no page. Records that are durable or pending already are ignored. A block is written
+    /// whenever enough data is pending, and at the end of each library volume.
+    pub fn add(&mut self, records: impl IntoIterator<Item = AnalysedRecord>) -> Result<(), StoreError> {
         records.into_iter().try_for_each(|record| self.add_one(record))
     }
 
-    fn add_one(&mut self, mut record: Analysed) -> Result<(), StoreError> {
+    fn add_one(&mut self, mut record: AnalysedRecord) -> Result<(), StoreError> {
         if record.position.file > self.reached.file {
             self.write(LibraryPosition { file: record.position.file, offset: 0 })?;
         }
@@ -86,7 +88,7 @@ impl DerivedWriter {
             record.next =
                 LibraryPosition { offset: record.position.offset.saturating_add(1), ..record.position };
         }
-        self.keep(&mut record);
+        self.collect(&mut record);
         self.reached = record.next;
         let is_full = self.pending() >= BLOCK_PAGES as usize
             || self.new_pages.bytes() >= BLOCK_BYTES
@@ -95,14 +97,14 @@ impl DerivedWriter {
         if is_full { self.flush() } else { Ok(()) }
     }
 
-    fn keep(&mut self, record: &mut Analysed) {
+    fn collect(&mut self, record: &mut AnalysedRecord) {
         let Some(mut page) = record.page.take() else { return };
         let links = mem::take(&mut page.links);
-        let Some(line) = pages::line(record, &page).filter(|line| line.len() <= MAX_PAGE) else {
-            warn!(url = %record.url, position = %record.position, "a page object is too large to be kept");
+        let Some(line) = pages::encode_line(record, &page).filter(|line| line.len() <= MAX_PAGE) else {
+            warn!(url = %record.url, position = %record.position, "page object too large, not stored");
             return;
         };
-        // After a crash one folder may be ahead of the other, and must not get twice what it has.
+        // After a crash one folder may be ahead of the other and must not get the same data twice.
         if record.position >= self.pages.cursor() {
             self.new_pages.add(record.position, &line);
         }
@@ -111,16 +113,17 @@ impl DerivedWriter {
         }
     }
 
-    /// Writes and syncs what is pending. After a failure it is still pending, and may be tried again.
+    /// Writes and syncs all pending data. After a failure it remains pending and can be flushed again.
     ///
-    /// Each call makes a block, and small blocks compress badly: what was not flushed is replayed after a crash,
-    /// so that there is no hurry.
+    /// Each call writes a block, and small blocks compress badly. Unflushed data is replayed after a crash, so
+    /// frequent calls are unnecessary.
     pub fn flush(&mut self) -> Result<(), StoreError> {
         self.write(self.reached)?;
-        fs::write(&self.mark, self.absorbed().to_string()).map_err(StoreError::io("write", &self.mark))
+        fs::write(&self.progress_file, self.absorbed().to_string())
+            .map_err(StoreError::io("write", &self.progress_file))
     }
 
-    /// Writes blocks up to a position: links first, so that a page in its block has its links in theirs.
+    /// Writes blocks up to a position: links first, so that every stored page has its links.
     fn write(&mut self, to: LibraryPosition) -> Result<(), StoreError> {
         if self.links.cursor() < to {
             let sections = self.new_links.sections(self.links.cursor());
@@ -136,8 +139,8 @@ impl DerivedWriter {
         Ok(())
     }
 
-    /// Throws away what was derived from one library file, which has been rewritten or removed. `absorbed` goes
-    /// back to its beginning: replay from there before anything newer is added.
+    /// Removes the data derived from one library volume that was rewritten or removed. The durable position returns
+    /// to the start of that volume; replay from there before adding newer records.
     pub fn drop_file(&mut self, number: u32) -> Result<(), StoreError> {
         self.flush()?;
         let dropped = self.pages.remove(number).and_then(|()| self.links.remove(number));
@@ -145,7 +148,7 @@ impl DerivedWriter {
         dropped
     }
 
-    /// Throws everything away, pending pages too.
+    /// Removes all data, including pending pages.
     pub fn clear(&mut self) -> Result<(), StoreError> {
         self.new_pages = PagesBuilder::default();
         self.new_links = LinksBuilder::default();
@@ -155,7 +158,7 @@ impl DerivedWriter {
     }
 }
 
-/// Nothing stands before the first file.
+/// Maps the start of the first volume to the start of the library.
 fn or_start(position: LibraryPosition) -> LibraryPosition {
-    if position == FIRST { LibraryPosition::START } else { position }
+    if position == FIRST_POSITION { LibraryPosition::START } else { position }
 }

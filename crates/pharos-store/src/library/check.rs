@@ -1,4 +1,5 @@
-//! What a scan does not tell: files that are missing or left over, a torn end, tables that are wrong.
+//! Integrity check of the library files, beyond the records: missing and leftover files, a torn end, invalid offset
+//! tables.
 
 use std::fs::{self, File};
 use std::io::{BufReader, Seek as _, SeekFrom};
@@ -7,83 +8,82 @@ use std::path::{Path, PathBuf};
 use pharos_core::LibraryPosition;
 
 use super::DiskLibrary;
-use super::compact::write_synced;
-use super::packing::{Member, Unpacker};
-use super::scan::next_good;
-use super::volumes::{Offsets, files, offsets_path, remove};
+use super::compaction::write_synced;
+use super::compression::{Member, RecordDecompressor};
+use super::scan::find_next_record;
+use super::volumes::{OffsetTable, list_files, offsets_path, remove_if_exists};
 use crate::StoreError;
 
-/// Something a look at the files of the library found.
+/// A defect of a library file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileFlaw {
-    /// The file, or the one that is missing.
+pub struct LibraryFileDefect {
+    /// The affected or missing file.
     pub path: PathBuf,
-    /// What is wrong with it.
-    pub problem: FileProblem,
+    pub problem: LibraryFileDefectKind,
 }
 
-/// What can be wrong with the files of the library.
+/// The kind of a library file defect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FileProblem {
-    /// A file between two others, or before the first, is gone.
+pub enum LibraryFileDefectKind {
+    /// A volume before the last one is missing.
     Missing(u32),
-    /// The last file ends with something that is no record.
+    /// The last volume ends with bytes that are no record.
     Torn {
-        /// Where the last whole record ends.
+        /// End of the last complete record.
         offset: u64,
-        /// How much stands behind it.
+        /// Number of bytes after it.
         bytes: u64,
     },
-    /// The table of offsets of a compacted file is missing, or not what its records say.
+    /// The offset table of a compacted volume is missing or does not match its records.
     Offsets(&'static str),
-    /// A compaction that was cut short left it behind.
+    /// A leftover of an interrupted compaction.
     Leftover,
-    /// A torn end that was set aside: nothing is wrong, a person may look at it.
+    /// A torn end that was moved to a separate file. It is no defect; an operator may inspect it.
     SetAside,
 }
 
 impl DiskLibrary {
-    /// Looks at the files, without reading every record of all of them. `whole_up_to` is a position up to which the
-    /// last file is known to be good. Beside an owner, what it is writing at this moment looks torn or left over.
-    pub fn check_files(&self, whole_up_to: LibraryPosition) -> Result<Vec<FileFlaw>, StoreError> {
+    /// Checks the files without reading all records. `whole_up_to` is a position up to which the last volume is
+    /// known to be intact. While an owner is running, records being written may be reported as torn or leftover.
+    pub fn check_files(&self, whole_up_to: LibraryPosition) -> Result<Vec<LibraryFileDefect>, StoreError> {
         let volumes = self.volumes.list()?;
-        let mut flaws = Vec::new();
+        let mut defects = Vec::new();
         let mut expected = 1;
         for volume in &volumes {
             for number in expected..volume.number {
                 let path = self.dir.join(format!("{number:08}.warc"));
-                flaws.push(FileFlaw { path, problem: FileProblem::Missing(number) });
+                defects.push(LibraryFileDefect { path, problem: LibraryFileDefectKind::Missing(number) });
             }
             expected = volume.number.saturating_add(1);
             if volume.revision > 0
-                && let Some(detail) = table_flaw(&volume.path)?
+                && let Some(detail) = check_offset_table(&volume.path)?
             {
                 let path = offsets_path(&volume.path);
-                flaws.push(FileFlaw { path, problem: FileProblem::Offsets(detail) });
+                defects.push(LibraryFileDefect { path, problem: LibraryFileDefectKind::Offsets(detail) });
             }
         }
         if let Some(last) = volumes.last().filter(|last| last.revision == 0) {
             let length = fs::metadata(&last.path).map_err(StoreError::io("read", &last.path))?.len();
             let offset = self.whole_end(whole_up_to)?.offset;
             if offset < length {
-                let problem = FileProblem::Torn { offset, bytes: length - offset };
-                flaws.push(FileFlaw { path: last.path.clone(), problem });
+                let problem = LibraryFileDefectKind::Torn { offset, bytes: length - offset };
+                defects.push(LibraryFileDefect { path: last.path.clone(), problem });
             }
         }
         for path in self.leftovers()? {
-            flaws.push(FileFlaw { path, problem: FileProblem::Leftover });
+            defects.push(LibraryFileDefect { path, problem: LibraryFileDefectKind::Leftover });
         }
-        for (path, _) in files(&self.dir)? {
+        for (path, _) in list_files(&self.dir)? {
             let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
             if name.contains(".torn-") {
-                flaws.push(FileFlaw { path, problem: FileProblem::SetAside });
+                defects.push(LibraryFileDefect { path, problem: LibraryFileDefectKind::SetAside });
             }
         }
-        Ok(flaws)
+        Ok(defects)
     }
 
-    /// The position after the last whole record: what a copy may take. `known_good` is a position up to which the
-    /// last file need not be read again.
+    /// Returns the position after the last complete record, up to which a backup may copy. `known_good` is a
+    /// position up to which the last volume need not be read again.
     pub fn whole_end(&self, known_good: LibraryPosition) -> Result<LibraryPosition, StoreError> {
         let Some(last) = self.volumes.list()?.pop() else { return Ok(LibraryPosition::START) };
         if last.revision > 0 {
@@ -94,14 +94,15 @@ impl DiskLibrary {
         let length = file.metadata().map_err(failed())?.len();
         let is_known = known_good.file == last.number && known_good.offset <= length;
         let mut at = if is_known { known_good.offset } else { 0 };
-        let (mut input, mut unpacker) = (BufReader::with_capacity(256 << 10, file), Unpacker::new());
+        let (mut input, mut decompressor) =
+            (BufReader::with_capacity(256 << 10, file), RecordDecompressor::new());
         input.seek(SeekFrom::Start(at)).map_err(failed())?;
         loop {
-            match unpacker.read(&mut input, at) {
+            match decompressor.read(&mut input, at) {
                 Member::Good(_, length) => at += length,
                 Member::End => break,
-                Member::Bad(_) | Member::Torn(_) => {
-                    let Some(good) = next_good(&last.path, at + 1, u64::MAX)? else { break };
+                Member::Damaged(_) | Member::Torn(_) => {
+                    let Some(good) = find_next_record(&last.path, at + 1, u64::MAX)? else { break };
                     at = good;
                     input.seek(SeekFrom::Start(at)).map_err(failed())?;
                 }
@@ -110,22 +111,21 @@ impl DiskLibrary {
         Ok(LibraryPosition { file: last.number, offset: at })
     }
 
-    /// Writes the tables of offsets again that are missing or wrong, and removes what was left over. The caller owns
-    /// the data directory.
+    /// Rewrites missing or invalid offset tables and removes leftovers. The caller must own the data directory.
     pub fn mend_files(&self) -> Result<(), StoreError> {
         for volume in self.volumes.list()?.iter().filter(|volume| volume.revision > 0) {
-            if table_flaw(&volume.path)?.is_some() {
-                write_synced(&offsets_path(&volume.path), &Offsets::of(&volume.path)?.to_bytes())?;
+            if check_offset_table(&volume.path)?.is_some() {
+                write_synced(&offsets_path(&volume.path), &OffsetTable::rebuild(&volume.path)?.to_bytes())?;
             }
         }
-        self.leftovers()?.iter().try_for_each(|path| remove(path))
+        self.leftovers()?.iter().try_for_each(|path| remove_if_exists(path))
     }
 
-    /// Older revisions, unfinished files and tables without a file.
+    /// Returns older revisions, unfinished files and tables without a volume.
     fn leftovers(&self) -> Result<Vec<PathBuf>, StoreError> {
         let current: Vec<PathBuf> = self.volumes.list()?.iter().map(|volume| volume.path.clone()).collect();
         let mut leftovers = Vec::new();
-        for (path, parsed) in files(&self.dir)? {
+        for (path, parsed) in list_files(&self.dir)? {
             let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
             let is_left = match parsed {
                 Some(_) => !current.contains(&path),
@@ -141,36 +141,43 @@ impl DiskLibrary {
     }
 }
 
-/// What is wrong with the table of a compacted file. Behind a damaged record the file itself does not tell any more
-/// what the table should be, and the table is believed.
-fn table_flaw(path: &Path) -> Result<Option<&'static str>, StoreError> {
-    let Ok(bytes) = fs::read(offsets_path(path)) else { return Ok(Some("it is missing")) };
-    let Some(stored) = Offsets::from_bytes(&bytes) else { return Ok(Some("its checksum is wrong")) };
-    let found = Offsets::of(path)?;
-    Ok((!stored.0.starts_with(&found.0)).then_some("it does not say where the records stand"))
+/// Checks the offset table of a compacted volume. After a damaged record, the volume no longer shows what the table
+/// should contain, and the table is trusted.
+fn check_offset_table(path: &Path) -> Result<Option<&'static str>, StoreError> {
+    let Ok(bytes) = fs::read(offsets_path(path)) else { return Ok(Some("the file is missing")) };
+    let Some(stored) = OffsetTable::from_bytes(&bytes) else {
+        return Ok(Some("the checksum does not match"));
+    };
+    let found = OffsetTable::rebuild(path)?;
+    Ok((!stored.0.starts_with(&found.0)).then_some("the offsets do not match the records"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Content, Fate, Library as _, Record, Response, Writing};
+    use crate::library::{
+        Library as _, LibraryRecord, LibraryWriteOptions, RawResponse, RecordContent, RetentionAction,
+    };
     use pharos_core::{PageUrl, Timestamp};
 
     fn filled(dir: &Path) -> DiskLibrary {
-        let writing = Writing { file_size: 500, ..Writing::default() };
+        let writing = LibraryWriteOptions { file_size: 500, ..LibraryWriteOptions::default() };
         let library =
             DiskLibrary::open_writer(dir, writing, LibraryPosition::START, Timestamp::EPOCH).unwrap();
         for n in 0..12 {
             let url = PageUrl::parse(&format!("http://example.org/{n}")).unwrap();
-            let response = Response { status: 200, body: format!("page {n}").into(), ..Response::default() };
-            library.append(&[Record::new(url, Timestamp::EPOCH, Content::Response(response))]).unwrap();
+            let response =
+                RawResponse { status: 200, body: format!("page {n}").into(), ..RawResponse::default() };
+            library
+                .append(&[LibraryRecord::new(url, Timestamp::EPOCH, RecordContent::Response(response))])
+                .unwrap();
         }
         library
     }
 
-    fn problems(library: &DiskLibrary) -> Vec<FileProblem> {
-        let flaws = library.check_files(LibraryPosition::START).unwrap();
-        flaws.into_iter().map(|flaw| flaw.problem).collect()
+    fn problems(library: &DiskLibrary) -> Vec<LibraryFileDefectKind> {
+        let defects = library.check_files(LibraryPosition::START).unwrap();
+        defects.into_iter().map(|defect| defect.problem).collect()
     }
 
     #[test]
@@ -185,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_files_torn_ends_and_leftovers_are_told() {
+    fn missing_files_torn_ends_and_leftovers_are_reported() {
         let dir = tempfile::tempdir().unwrap();
         let end = filled(dir.path()).end().unwrap();
         let last = dir.path().join(format!("{:08}.warc.gz", end.file));
@@ -197,28 +204,37 @@ mod tests {
         fs::write(dir.path().join("00000003-1.offsets"), "of nothing").unwrap();
         fs::write(dir.path().join("00000001.warc.gz.torn-99"), "kept").unwrap();
         let library = DiskLibrary::open_reader(dir.path()).unwrap();
-        let torn = FileProblem::Torn { offset: end.offset, bytes: bytes.len() as u64 - end.offset };
-        let leftover = FileProblem::Leftover;
+        let torn = LibraryFileDefectKind::Torn { offset: end.offset, bytes: bytes.len() as u64 - end.offset };
+        let leftover = LibraryFileDefectKind::Leftover;
         assert_eq!(
             problems(&library),
-            [FileProblem::Missing(2), torn.clone(), leftover.clone(), leftover, FileProblem::SetAside]
+            [
+                LibraryFileDefectKind::Missing(2),
+                torn.clone(),
+                leftover.clone(),
+                leftover,
+                LibraryFileDefectKind::SetAside
+            ]
         );
         assert_eq!(library.whole_end(end).unwrap(), end);
         library.mend_files().unwrap();
-        assert_eq!(problems(&library), [FileProblem::Missing(2), torn, FileProblem::SetAside]);
+        assert_eq!(
+            problems(&library),
+            [LibraryFileDefectKind::Missing(2), torn, LibraryFileDefectKind::SetAside]
+        );
     }
 
     #[test]
-    fn tables_are_compared_with_their_records_and_made_again() {
+    fn offset_tables_are_checked_and_rebuilt() {
         let dir = tempfile::tempdir().unwrap();
         let library = filled(dir.path());
-        library.compact(1, &mut |_| Ok(Fate::Drop(7)), &mut || Ok(())).unwrap();
+        library.compact(1, &mut |_| Ok(RetentionAction::Drop(7)), &mut || Ok(())).unwrap();
         assert_eq!(problems(&library), []);
         let table = dir.path().join("00000001-1.offsets");
         let whole = fs::read(&table).unwrap();
-        for wrong in [b"rubbish".to_vec(), Offsets(vec![(1, 2)]).to_bytes(), Vec::new()] {
+        for wrong in [b"rubbish".to_vec(), OffsetTable(vec![(1, 2)]).to_bytes(), Vec::new()] {
             fs::write(&table, wrong).unwrap();
-            assert!(matches!(problems(&library)[..], [FileProblem::Offsets(_)]));
+            assert!(matches!(problems(&library)[..], [LibraryFileDefectKind::Offsets(_)]));
             library.mend_files().unwrap();
             assert_eq!(fs::read(&table).unwrap(), whole);
         }

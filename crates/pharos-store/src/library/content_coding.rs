@@ -7,31 +7,31 @@ use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use libdeflater::Decompressor;
 use memchr::memmem;
 
-use super::Response;
+use super::RawResponse;
 
-/// Codings in a row that are undone; more than two is an attack.
+/// Maximum number of nested codings to decode; more than two indicates an attack.
 const MAX_CODINGS: usize = 3;
-/// What every gzip stream begins with.
-const GZIP_MARK: [u8; 2] = [0x1f, 0x8b];
-/// What each of its members begins with: the mark, and the only method there is.
+/// First bytes of a gzip stream.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// First bytes of a gzip member: the magic, and the only compression method.
 const GZIP_MEMBER: [u8; 3] = [0x1f, 0x8b, 8];
-/// The largest window a zstd answer may need, as a power of two (RFC 9659: 8 MB). Without a limit a few bytes could
-/// claim far more memory.
+/// Maximum window of a zstd response, as a power of two (RFC 9659: 8 MB). Without a limit, a few bytes could claim
+/// far more memory.
 const MAX_ZSTD_WINDOW: u32 = 23;
 
-impl Response {
-    /// The body with its content codings undone, at most `limit` bytes of it. What decodes before an error is kept:
-    /// half a page is better than none.
+impl RawResponse {
+    /// Returns the decoded body, at most `limit` bytes of it. If decoding fails, the part before the error is
+    /// returned.
     pub fn content(&self, limit: usize) -> Cow<'_, [u8]> {
         let mut content: Option<Vec<u8>> = None;
         for coding in self.codings().iter().rev().take(MAX_CODINGS) {
             let encoded: &[u8] = content.as_deref().unwrap_or(&self.body);
             let decoded = match coding.as_str() {
-                // Said, but not done: some servers name the coding of a page that they send plainly.
-                "gzip" | "x-gzip" if !encoded.starts_with(&GZIP_MARK) => continue,
-                "gzip" | "x-gzip" => unpack_at_once(encoded, limit)
+                // Some servers declare the coding of a page that they send uncompressed.
+                "gzip" | "x-gzip" if !encoded.starts_with(&GZIP_MAGIC) => continue,
+                "gzip" | "x-gzip" => decompress_single_member(encoded, limit)
                     .unwrap_or_else(|| read_up_to(MultiGzDecoder::new(encoded), limit)),
-                // RFC 9110 means zlib; some servers send the bare stream.
+                // RFC 9110 specifies zlib; some servers send a raw deflate stream.
                 "deflate" if is_zlib(encoded) => read_up_to(ZlibDecoder::new(encoded), limit),
                 "deflate" => read_up_to(DeflateDecoder::new(encoded), limit),
                 "br" => read_up_to(brotli::Decompressor::new(encoded, 16 << 10), limit),
@@ -45,35 +45,36 @@ impl Response {
         content.map_or_else(|| Cow::Borrowed(&self.body[..self.body.len().min(limit)]), Cow::Owned)
     }
 
-    /// Would compressing the body be in vain, because it came compressed?
-    pub(super) fn is_dense(&self) -> bool {
-        /// Below that the header fields around the body are worth compressing.
+    /// Returns `true` if the body was received compressed, so that compressing it again would not reduce the size.
+    pub(super) fn is_precompressed(&self) -> bool {
+        /// Below this size, compressing the header fields is worthwhile.
         const LARGE: usize = 2 << 10;
         self.body.len() >= LARGE && self.codings().iter().any(|coding| coding != "identity")
     }
 
-    /// All codings in the order they were applied, from however many header fields.
+    /// Returns all codings in the order of application, from any number of header fields.
     fn codings(&self) -> Vec<String> {
         let fields = self.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("Content-Encoding"));
         fields.flat_map(|(_, list)| list.split(',')).map(|c| c.trim().to_ascii_lowercase()).collect()
     }
 }
 
-/// RFC 1950: the method is deflate and the two bytes are a multiple of 31.
+/// Returns `true` for a zlib header (RFC 1950): the method is deflate and the first two bytes are a multiple of 31.
 fn is_zlib(bytes: &[u8]) -> bool {
     matches!(bytes, [method, flags, ..] if method & 0x0f == 8 && (u16::from(*method) << 8 | u16::from(*flags)) % 31 == 0)
 }
 
-/// Unpacks a whole gzip stream of one member, which says at its end how long it is: twice as fast as bit by bit.
-fn unpack_at_once(encoded: &[u8], limit: usize) -> Option<Vec<u8>> {
+/// Decompresses a gzip stream of one member in one call, using the length at its end. This is twice as fast as
+/// streaming.
+fn decompress_single_member(encoded: &[u8], limit: usize) -> Option<Vec<u8>> {
     let is_one_member = memmem::find(encoded.get(1..)?, &GZIP_MEMBER).is_none();
     if !is_one_member {
         return None;
     }
     let length = usize::try_from(u32::from_le_bytes(*encoded.last_chunk::<4>()?)).ok()?;
     let mut content = vec![0; length.min(limit)];
-    let unpacked = Decompressor::new().gzip_decompress(encoded, &mut content).ok()?;
-    (unpacked == length).then_some(content)
+    let length_read = Decompressor::new().gzip_decompress(encoded, &mut content).ok()?;
+    (length_read == length).then_some(content)
 }
 
 fn zstd_decoder(encoded: &[u8]) -> io::Result<impl Read> {
@@ -103,9 +104,9 @@ mod tests {
     use flate2::read::{DeflateEncoder, GzEncoder, ZlibEncoder};
     use proptest::prelude::*;
 
-    fn response(coding: &str, body: Vec<u8>) -> Response {
+    fn response(coding: &str, body: Vec<u8>) -> RawResponse {
         let headers = vec![("content-encoding".to_string(), coding.to_string())];
-        Response { status: 200, headers, body, ..Response::default() }
+        RawResponse { status: 200, headers, body, ..RawResponse::default() }
     }
 
     fn packed(mut encoder: impl Read) -> Vec<u8> {
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn every_coding_is_undone() {
+    fn all_codings_are_decoded() {
         let text = "灯塔 lighthouse ".repeat(100).into_bytes();
         let level = Compression::default();
         let mut brotli = Vec::new();
@@ -152,16 +153,15 @@ mod tests {
     }
 
     #[test]
-    fn codings_may_stand_in_several_fields() {
+    fn codings_may_be_split_over_several_fields() {
         let packed =
             zstd::encode_all(&packed(GzEncoder::new(&b"page"[..], Compression::default()))[..], 3).unwrap();
         let fields = [("Content-Encoding", "gzip"), ("content-encoding", "zstd")];
         let headers = fields.map(|(name, value)| (name.to_string(), value.to_string())).to_vec();
-        let answer = Response { status: 200, headers, body: packed, ..Response::default() };
+        let answer = RawResponse { status: 200, headers, body: packed, ..RawResponse::default() };
         assert_eq!(*answer.content(100), *b"page");
     }
 
-    /// A window of 64 MB, where 8 are allowed: refused before it takes any memory.
     #[test]
     fn gzip_of_several_members_is_read_whole() {
         let member = |text: &str| packed(GzEncoder::new(text.as_bytes(), Compression::default()));
@@ -173,13 +173,17 @@ mod tests {
     }
 
     #[test]
-    fn only_what_came_compressed_is_dense() {
-        assert!(response("gzip", vec![0; 4096]).is_dense() && !response("gzip", vec![0; 100]).is_dense());
-        assert!(!response("identity", vec![0; 4096]).is_dense());
+    fn only_compressed_bodies_are_precompressed() {
+        assert!(
+            response("gzip", vec![0; 4096]).is_precompressed()
+                && !response("gzip", vec![0; 100]).is_precompressed()
+        );
+        assert!(!response("identity", vec![0; 4096]).is_precompressed());
     }
 
     #[test]
     fn a_zstd_window_has_a_limit() {
+        // A window of 64 MB exceeds the limit of 8 MB and is rejected before it takes any memory.
         let mut encoder = zstd::stream::Encoder::new(Vec::new(), 3).unwrap();
         encoder.window_log(26).unwrap();
         io::copy(&mut io::repeat(1).take(9 << 20), &mut encoder).unwrap();
@@ -188,7 +192,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_body_is_decoded_or_cut(body in proptest::collection::vec(any::<u8>(), 0..200), coding in 0..5usize) {
+        fn any_body_is_decoded_or_truncated(body in proptest::collection::vec(any::<u8>(), 0..200), coding in 0..5usize) {
             let coding = ["gzip", "deflate", "br", "zstd", "gzip,br,deflate,gzip,gzip"][coding];
             prop_assert!(response(coding, body).content(100).len() <= 100);
         }

@@ -1,4 +1,5 @@
-//! The library on local disk: `00000001.warc.gz`, `00000002.warc.gz`, …, each record packed by itself.
+//! The library on the local disk: volumes `00000001.warc.gz`, `00000002.warc.gz`, …, with each record compressed on
+//! its own.
 
 use std::fs;
 use std::io::{self, BufReader, Seek, SeekFrom};
@@ -7,14 +8,14 @@ use std::sync::Arc;
 
 use pharos_core::{LibraryPosition, Timestamp};
 
-use super::packing::{Member, Unpacker};
-use super::queue::{WriteQueue, Writing};
+use super::compression::{Member, RecordDecompressor};
 use super::scan::DiskScan;
 use super::volumes::Volumes;
-use super::{Library, Record, Scan, StoredRecord, warc};
+use super::write_queue::{LibraryWriteOptions, WriteQueue};
+use super::{Library, LibraryRecord, RecordScan, StoredRecord, warc};
 use crate::StoreError;
 
-/// The library on local disk.
+/// A [`Library`] stored on the local disk.
 pub struct DiskLibrary {
     pub(super) dir: PathBuf,
     pub(super) volumes: Arc<Volumes>,
@@ -22,16 +23,17 @@ pub struct DiskLibrary {
 }
 
 impl DiskLibrary {
-    /// Opens for reading, beside whoever writes.
+    /// Opens the library for reading, concurrently with a writer.
     pub fn open_reader(dir: &Path) -> Result<Self, StoreError> {
         Ok(Self { dir: dir.to_path_buf(), volumes: Arc::new(Volumes::at(dir)), queue: None })
     }
 
-    /// Opens for appending; the caller owns the data directory. A torn tail of the last file is set aside.
-    /// `known_good` is a position up to which the library is known to be whole, so that it need not be read again.
+    /// Opens the library for appending. The caller must own the data directory. A torn tail of the last volume is
+    /// moved to a separate file. `known_good` is a position up to which the library is known to be intact and is not
+    /// read again.
     pub fn open_writer(
         dir: &Path,
-        writing: Writing,
+        writing: LibraryWriteOptions,
         known_good: LibraryPosition,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
@@ -42,12 +44,13 @@ impl DiskLibrary {
 
     fn queue(&self) -> Result<&WriteQueue, StoreError> {
         self.queue.as_ref().ok_or_else(|| {
-            let denied = io::Error::new(io::ErrorKind::PermissionDenied, "opened for reading only");
+            let denied =
+                io::Error::new(io::ErrorKind::PermissionDenied, "the library is open for reading only");
             StoreError::io("write", &self.dir)(denied)
         })
     }
 
-    /// The file that a record stands in, opened where it begins, and that offset.
+    /// Opens the volume of a record at the start of the record. Returns the reader and the offset in the file.
     fn open_at(
         &self,
         position: LibraryPosition,
@@ -55,21 +58,24 @@ impl DiskLibrary {
     ) -> Result<(BufReader<fs::File>, u64), StoreError> {
         let (mut file, volume) = self.volumes.open(position.file)?;
         let (_, offset) = volume
-            .place(position.offset)?
+            .locate(position.offset)?
             .filter(|(first, _)| *first == position.offset)
             .ok_or(StoreError::NoRecord(position))?;
         file.seek(SeekFrom::Start(offset)).map_err(StoreError::io("seek in", &volume.path))?;
         Ok((BufReader::with_capacity(buffer, file), offset))
     }
 
-    /// The files of the library with their numbers, as a backup or a person sees them.
+    /// Returns the library files with their volume numbers.
     pub fn files(&self) -> Result<Vec<(u32, PathBuf)>, StoreError> {
         Ok(self.volumes.list()?.iter().map(|volume| (volume.number, volume.path.clone())).collect())
     }
 }
 
 impl Library for DiskLibrary {
-    fn append(&self, records: &[Record]) -> Result<Vec<(LibraryPosition, LibraryPosition)>, StoreError> {
+    fn append(
+        &self,
+        records: &[LibraryRecord],
+    ) -> Result<Vec<(LibraryPosition, LibraryPosition)>, StoreError> {
         self.queue()?.append(records)
     }
 
@@ -96,8 +102,8 @@ impl Library for DiskLibrary {
     fn read(&self, position: LibraryPosition) -> Result<StoredRecord, StoreError> {
         let missing = || StoreError::NoRecord(position);
         let (mut input, offset) = self.open_at(position, 16 << 10)?;
-        match Unpacker::new().read(&mut input, offset) {
-            Member::Good(bytes, length) => match warc::read(&bytes) {
+        match RecordDecompressor::new().read(&mut input, offset) {
+            Member::Good(bytes, length) => match warc::read_record(&bytes) {
                 Ok(parsed) => {
                     let end = parsed.span.map_or(offset + length, |(_, end)| end);
                     let next = LibraryPosition { file: position.file, offset: end };
@@ -107,16 +113,16 @@ impl Library for DiskLibrary {
                 Err(detail) => Err(StoreError::Damaged { position, detail }),
             },
             Member::End => Err(missing()),
-            Member::Bad(detail) | Member::Torn(detail) => Err(StoreError::Damaged { position, detail }),
+            Member::Damaged(detail) | Member::Torn(detail) => Err(StoreError::Damaged { position, detail }),
         }
     }
 
     fn has_answer(&self, position: LibraryPosition) -> bool {
         let Ok((mut input, _)) = self.open_at(position, 4 << 10) else { return false };
-        Unpacker::beginning(&mut input).is_ok_and(|start| warc::begins_answer(&start))
+        RecordDecompressor::read_prefix(&mut input).is_ok_and(|start| warc::is_response_prefix(&start))
     }
 
-    fn scan(&self, from: LibraryPosition, to: Option<LibraryPosition>) -> Result<Scan, StoreError> {
+    fn scan(&self, from: LibraryPosition, to: Option<LibraryPosition>) -> Result<RecordScan, StoreError> {
         Ok(Box::new(DiskScan::new(Arc::clone(&self.volumes), from, to)?))
     }
 }
@@ -124,22 +130,22 @@ impl Library for DiskLibrary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Compacted, Content, Event, Fate, Response};
+    use crate::library::{CompactionStats, LibraryEvent, RawResponse, RecordContent, RetentionAction};
     use pharos_core::PageUrl;
     use pharos_core::config::LibraryFormat;
     use proptest::prelude::*;
     use std::fs::File;
 
-    fn page(n: usize) -> Record {
-        let response = Response {
+    fn page(n: usize) -> LibraryRecord {
+        let response = RawResponse {
             status: 200,
             headers: vec![("Content-Type".into(), "text/html".into())],
             body: format!("<title>{n}</title>").repeat(1 + n % 7).into_bytes(),
             request: Some(format!("GET /{n} HTTP/1.1\r\n\r\n")),
-            ..Response::default()
+            ..RawResponse::default()
         };
         let url = PageUrl::parse(&format!("http://example.org/{n}")).unwrap();
-        Record::new(url, Timestamp::EPOCH, Content::Response(response))
+        LibraryRecord::new(url, Timestamp::EPOCH, RecordContent::Response(response))
     }
 
     fn open(dir: &Path) -> DiskLibrary {
@@ -147,7 +153,7 @@ mod tests {
     }
 
     fn rotating(dir: &Path, file_size: u64) -> DiskLibrary {
-        let writing = Writing { file_size, ..Writing::default() };
+        let writing = LibraryWriteOptions { file_size, ..LibraryWriteOptions::default() };
         DiskLibrary::open_writer(dir, writing, LibraryPosition::START, Timestamp::EPOCH).unwrap()
     }
 
@@ -161,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_appended_is_read_in_order_and_at_random() {
+    fn appended_records_are_read_in_order_and_at_random() {
         let dir = tempfile::tempdir().unwrap();
         let library = open(dir.path());
         let positions = library.append(&(0..10).map(page).collect::<Vec<_>>()).unwrap();
@@ -220,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn many_append_at_once_and_each_finds_its_own() {
+    fn concurrent_appends_get_their_own_positions() {
         let dir = tempfile::tempdir().unwrap();
         let library = rotating(dir.path(), 2000);
         std::thread::scope(|threads| {
@@ -244,7 +250,8 @@ mod tests {
     fn formats_may_change_between_files() {
         let dir = tempfile::tempdir().unwrap();
         open(dir.path()).append(&[page(1)]).unwrap();
-        let zstd = Writing { format: LibraryFormat::Zstd, level: 3, ..Writing::default() };
+        let zstd =
+            LibraryWriteOptions { format: LibraryFormat::Zstd, level: 3, ..LibraryWriteOptions::default() };
         let start = LibraryPosition::START;
         let library = DiskLibrary::open_writer(dir.path(), zstd, start, Timestamp::EPOCH).unwrap();
         let (position, _) = library.append(&[page(2), page(3)]).unwrap()[1];
@@ -268,12 +275,12 @@ mod tests {
         let mut reader = library.scan(start, None).unwrap();
         assert!(reader.next().unwrap().is_ok());
         let fate = |stored: &StoredRecord| match stored.record.url.path_and_query()[1..].parse() {
-            Ok(n) if n % 3 == 0 => Fate::Erase,
-            Ok(n) if n % 3 == 1 => Fate::Drop(n),
-            _ => Fate::Keep,
+            Ok(n) if n % 3 == 0 => RetentionAction::Erase,
+            Ok(n) if n % 3 == 1 => RetentionAction::Drop(n),
+            _ => RetentionAction::Keep,
         };
         let files = library.files().unwrap();
-        let mut done = Compacted::default();
+        let mut done = CompactionStats::default();
         for (number, _) in &files {
             done += library.compact(*number, &mut |s| Ok(fate(s)), &mut || Ok(())).unwrap();
         }
@@ -282,7 +289,7 @@ mod tests {
             "{done:?}"
         );
         assert_eq!(reader.filter(|r| r.is_ok()).count() + 1, {
-            // The scan had the first file open; the others it sees as they are now.
+            // The scan had the first file open; it sees the current revisions of the others.
             let in_first = positions.iter().filter(|p| p.0.file == 1).count();
             in_first + urls(&library).len()
                 - positions.iter().zip(0..).filter(|(p, n)| p.0.file == 1 && n % 3 > 0).count()
@@ -297,15 +304,15 @@ mod tests {
             match n % 3 {
                 0 => assert!(matches!(read, Err(StoreError::NoRecord(_))), "{n}"),
                 1 => {
-                    let event = Event::Dropped { status: 200, digest: n as u64 };
-                    assert_eq!(read.unwrap().record.content, Content::Event(event));
+                    let event = LibraryEvent::Dropped { status: 200, digest: n as u64 };
+                    assert_eq!(read.unwrap().record.content, RecordContent::Event(event));
                 }
                 _ => assert_eq!((read.unwrap().next, n), (*next, n)),
             }
             let from_here = fresh.scan(*position, None).unwrap().next().unwrap().unwrap();
             assert!(from_here.position >= *position);
         }
-        // Once more changes nothing, also without the tables.
+        // A second run changes nothing, even without the offset tables.
         for (number, path) in library.files().unwrap() {
             let _ = fs::remove_file(super::super::volumes::offsets_path(&path));
             let once_more = library.compact(number, &mut |s| Ok(fate(s)), &mut || Ok(())).unwrap();
@@ -316,7 +323,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
-        /// Any one flipped byte, or any cut, costs at most the record it hits (and, cut off, those behind it).
+        /// Any flipped byte or truncation costs at most the record it hits, and after a truncation those behind it.
         #[test]
         fn no_damage_costs_more_than_it_hits(at in 0.0..1.0f64, mask in 1u8..=255, cut in any::<bool>()) {
             let dir = tempfile::tempdir().unwrap();

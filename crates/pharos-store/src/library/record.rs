@@ -1,150 +1,149 @@
-//! What the library holds: answers and events.
+//! Records of the library: responses and events.
 
 use std::net::IpAddr;
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::{CrawlRules, Removal};
+use crate::catalog::{CrawlRules, Removal};
 
-/// One thing that happened to one URL.
+/// A response or event concerning one URL.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
-    /// The URL it is about. Events about the whole engine stand under their first seed.
+pub struct LibraryRecord {
+    /// URL of the page. Events that concern the whole engine are stored under their first seed.
     pub url: PageUrl,
-    /// When.
     pub at: Timestamp,
-    /// Clicks from a seed, as known when it was asked for.
+    /// Link distance from a seed, at the time of the request.
     pub depth: u32,
-    /// Redirects in a row that led here.
+    /// Number of consecutive redirects that led here.
     pub hops: u32,
-    /// Which try in a row this was, from 1; 0 where nothing was tried.
+    /// Number of this consecutive attempt, from 1; 0 if there was no request.
     pub attempt: u32,
-    /// Whether the page had answered before, and not that it is not there.
+    /// Whether the page had an earlier response that showed that it exists.
     pub again: bool,
-    /// The address that was asked first, where redirects led here from it.
+    /// First URL of the redirects that led here.
     pub origin: Option<String>,
-    /// How the source spelt the URL, where it is not our normal form; only imports have it.
+    /// Spelling of the URL in the source if it differs from the normal form. Set by imports only.
     pub spelling: Option<String>,
-    /// What.
-    pub content: Content,
+    pub content: RecordContent,
 }
 
-impl Record {
-    /// A record about a URL that no crawl led to.
-    pub fn new(url: PageUrl, at: Timestamp, content: Content) -> Self {
+impl LibraryRecord {
+    /// Creates a record for a URL outside a crawl.
+    pub fn new(url: PageUrl, at: Timestamp, content: RecordContent) -> Self {
         Self { url, at, depth: 0, hops: 0, attempt: 0, again: false, origin: None, spelling: None, content }
     }
 
-    /// Bytes of the body it carries.
+    /// Returns the size of the body in bytes.
     pub fn body_size(&self) -> usize {
         match &self.content {
-            Content::Response(response) => response.body.len(),
-            Content::Revisit(_) | Content::Event(_) => 0,
+            RecordContent::Response(response) => response.body.len(),
+            RecordContent::Revisit(_) | RecordContent::Event(_) => 0,
         }
     }
 
-    /// Would compressing it be in vain?
-    pub(super) fn is_dense(&self) -> bool {
-        matches!(&self.content, Content::Response(response) if response.is_dense())
+    /// Returns `true` if compression would not reduce the size.
+    pub(super) fn is_precompressed(&self) -> bool {
+        matches!(&self.content, RecordContent::Response(response) if response.is_precompressed())
     }
 
-    /// The status of the answer, where there was one.
+    /// Returns the HTTP status, if there was a response.
     pub fn status(&self) -> Option<u16> {
         match &self.content {
-            Content::Response(response) => Some(response.status),
-            Content::Revisit(revisit) => Some(revisit.status),
-            Content::Event(_) => None,
+            RecordContent::Response(response) => Some(response.status),
+            RecordContent::Revisit(revisit) => Some(revisit.status),
+            RecordContent::Event(_) => None,
         }
     }
 }
 
-/// What happened.
+/// The content of a record.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Content {
-    /// A server answered, with whatever status.
-    Response(Response),
-    /// A server answered with what an earlier record holds already.
+pub enum RecordContent {
+    /// A response of any status.
+    Response(RawResponse),
+    /// A response whose body is stored in an earlier record.
     Revisit(Revisit),
-    /// Something without an answer: a failure, a refusal, a decision.
-    Event(Event),
+    /// An event without a response: a failure, a refusal, a decision.
+    Event(LibraryEvent),
 }
 
-/// A server's answer as it is stored: the body with its Content-Encoding as received, without chunking.
+/// A server's response as stored: the body has its Content-Encoding as received, without chunked coding.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Response {
-    /// HTTP status.
+pub struct RawResponse {
     pub status: u16,
-    /// Header fields in the order received, without those that described the transfer only.
+    /// Header fields in the order received, without those that only described the transfer.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: Vec<u8>,
-    /// The server's address.
+    /// IP address of the server.
     pub address: Option<IpAddr>,
-    /// Whether the body is incomplete, and why.
-    pub truncated: Option<Truncated>,
-    /// Status line and header exactly as they came, where that is more than `status` and `headers` tell: an imported
-    /// page goes out as it came in.
+    /// Reason why the body is incomplete, if it is.
+    pub truncated: Option<TruncationReason>,
+    /// Status line and header exactly as received, if they contain more than `status` and `headers`. It allows
+    /// imported pages to be exported unchanged.
     pub head: Option<Vec<u8>>,
-    /// The head of the request. It is kept for people and other programs; it does not come back when the record is
+    /// Request line and header. They are stored for users and other programs and are not returned when the record is
     /// read.
     pub request: Option<String>,
 }
 
-impl Response {
-    /// The first header of that name.
+impl RawResponse {
+    /// Returns the first header field with this name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str())
     }
 }
 
-/// An answer whose content stands in an earlier record.
+/// A response whose content is stored in an earlier record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Revisit {
-    /// HTTP status: that of the earlier answer, or 304.
+    /// HTTP status: that of the earlier response, or 304.
     pub status: u16,
-    /// Header fields of this answer.
+    /// Header fields of this response.
     pub headers: Vec<(String, String)>,
-    /// The server's address.
+    /// IP address of the server.
     pub address: Option<IpAddr>,
-    /// The record with the content; never a revisit itself.
+    /// Position of the record with the content, which is never a revisit itself.
     pub of: LibraryPosition,
-    /// When that was fetched.
+    /// Time of that record.
     pub of_at: Timestamp,
-    /// The digest of the body it has in common with that record, as WARC writes it.
+    /// Digest of the common body in WARC notation.
     pub digest: String,
 }
 
 impl Revisit {
-    /// The whole answer: the content of the earlier one under the header of this. A 304 tells only the fields that it
-    /// wants changed (RFC 9111 §3.2), and nothing about the content.
-    pub(crate) fn with(self, earlier: Response) -> Response {
-        let told: Vec<_> =
-            self.headers.into_iter().filter(|(name, _)| self.status != 304 || !is_of_content(name)).collect();
-        let is_told = |name: &str| told.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
-        let mut headers: Vec<_> = earlier.headers.into_iter().filter(|(name, _)| !is_told(name)).collect();
-        headers.extend(told);
-        Response { headers, address: self.address.or(earlier.address), head: None, ..earlier }
+    /// Returns the complete response: the content of the earlier response with the header of this one. A 304
+    /// contains only the fields to update (RFC 9111 §3.2) and none that describe the content.
+    pub(crate) fn resolve(self, earlier: RawResponse) -> RawResponse {
+        let updated: Vec<_> = self
+            .headers
+            .into_iter()
+            .filter(|(name, _)| self.status != 304 || !describes_content(name))
+            .collect();
+        let is_updated = |name: &str| updated.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+        let mut headers: Vec<_> = earlier.headers.into_iter().filter(|(name, _)| !is_updated(name)).collect();
+        headers.extend(updated);
+        RawResponse { headers, address: self.address.or(earlier.address), head: None, ..earlier }
     }
 }
 
-/// Does a header field describe the bytes of the body?
-fn is_of_content(name: &str) -> bool {
+/// Returns `true` if a header field describes the bytes of the body.
+fn describes_content(name: &str) -> bool {
     name.len() > 8 && name.as_bytes()[..8].eq_ignore_ascii_case(b"content-")
 }
 
-/// Why a body is incomplete; the words of WARC.
+/// Reason why a body is incomplete, as defined by WARC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Truncated {
-    /// Longer than the limit.
+pub enum TruncationReason {
+    /// The body exceeded the size limit.
     Length,
-    /// Took longer than the limit.
+    /// The transfer exceeded the time limit.
     Time,
-    /// The connection broke.
+    /// The connection was closed.
     Disconnect,
 }
 
-impl Truncated {
+impl TruncationReason {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Length => "length",
@@ -162,67 +161,51 @@ impl Truncated {
     }
 }
 
-/// Something that happened without an answer from a server.
+/// An event without a response from a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
-pub enum Event {
+pub enum LibraryEvent {
     /// An operator started a crawl with these seeds and rules.
-    CrawlStarted {
-        /// Where it starts.
-        seeds: Vec<PageUrl>,
-        /// What it may follow.
-        rules: CrawlRules,
-    },
-    /// No answer came.
+    CrawlStarted { seeds: Vec<PageUrl>, rules: CrawlRules },
+    /// No response was received.
     Failed {
-        /// Why, for a person.
+        /// Human-readable reason.
         reason: String,
     },
-    /// We did not ask, because a rule forbids it.
+    /// The page was not requested because a rule forbids it.
     Refused {
-        /// Which rule.
+        /// The rule that applies.
         reason: String,
     },
-    /// An operator took a page or a site out, for good.
-    Removed {
-        /// What.
-        what: Removal,
-    },
-    /// A feed said that the page is gone. It may come back.
+    /// An operator removed a page or site permanently.
+    Removed { what: Removal },
+    /// A data feed reports the page as deleted. It may return later.
     Deleted,
-    /// The site that this is the home page of turned out to be a copy of another.
+    /// The site of this home page is a mirror of another site.
     Alias {
-        /// The home page of the original.
+        /// Home page of the original.
         of: PageUrl,
     },
-    /// Somebody proposed this page.
+    /// A visitor submitted this page.
     Submitted,
-    /// An operator decided on a page that was proposed.
-    Decided {
-        /// Accepted or refused.
-        accepted: bool,
-    },
-    /// An operator wants this page fetched again, or all known pages of its site.
-    Recrawl {
-        /// Whether all of the site is meant.
-        whole_site: bool,
-    },
-    /// A version of the page stood here until the retention rule let it go.
+    /// An operator's decision on a submitted page.
+    Decided { accepted: bool },
+    /// An operator's request to fetch this page, or all known pages of its site, again.
+    Recrawl { whole_site: bool },
+    /// Placeholder of a page version whose content was dropped by the retention rule.
     Dropped {
-        /// The HTTP status it had.
+        /// HTTP status of the version.
         status: u16,
-        /// The hash of its content.
+        /// Hash of its content.
         digest: u64,
     },
 }
 
-/// A record and where it stands.
+/// A record with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRecord {
-    /// Its own position.
     pub position: LibraryPosition,
-    /// The position after it: what a store has absorbed once it knows this record.
+    /// Position after the record: the applied position of a store that has processed this record.
     pub next: LibraryPosition,
-    /// The record.
-    pub record: Record,
+    pub record: LibraryRecord,
 }

@@ -1,4 +1,4 @@
-//! Reading a library file from end to end, past whatever is damaged.
+//! Sequential scan of library volumes that continues after damaged records.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Seek, SeekFrom};
@@ -10,33 +10,32 @@ use pharos_core::LibraryPosition;
 use tracing::warn;
 
 use super::StoredRecord;
-use super::packing::{GZIP_MAGIC, Member, Unpacker, ZSTD_MAGIC};
+use super::compression::{GZIP_MAGIC, Member, RecordDecompressor, ZSTD_MAGIC};
 use super::volumes::{Volume, Volumes};
 use super::warc;
 use crate::StoreError;
 
-/// Bytes looked through at a time behind a damaged record.
+/// Number of bytes searched at a time after a damaged record.
 const WINDOW: usize = 1 << 20;
 const BUFFER: usize = 256 << 10;
 
-/// All records from a position on.
+/// Iterator over all records from a position on.
 pub(super) struct DiskScan {
     volumes: Arc<Volumes>,
-    /// Files still to come, last first.
+    /// Remaining volumes in reverse order.
     files: Vec<u32>,
     from: LibraryPosition,
-    /// Where to stop.
     to: Option<LibraryPosition>,
-    current: Option<Current>,
-    unpacker: Unpacker,
+    current: Option<OpenVolume>,
+    decompressor: RecordDecompressor,
 }
 
-struct Current {
+struct OpenVolume {
     input: BufReader<File>,
     volume: Arc<Volume>,
-    /// Where the next member stands in the file.
+    /// Offset of the next member in the file.
     offset: u64,
-    /// The position after the last record.
+    /// Position after the last record.
     next: LibraryPosition,
 }
 
@@ -49,18 +48,18 @@ impl DiskScan {
         let mut files: Vec<u32> = volumes.list()?.iter().map(|volume| volume.number).collect();
         files.retain(|number| *number >= from.file && to.is_none_or(|to| *number <= to.file));
         files.reverse();
-        Ok(Self { volumes, files, from, to, current: None, unpacker: Unpacker::new() })
+        Ok(Self { volumes, files, from, to, current: None, decompressor: RecordDecompressor::new() })
     }
 
-    /// Opens a file where the scan begins in it; `None` where nothing of it is wanted.
-    fn open(&self, number: u32) -> Result<Option<Current>, StoreError> {
+    /// Opens a volume at the start of the scan. Returns `None` if no record of it is in range.
+    fn open(&self, number: u32) -> Result<Option<OpenVolume>, StoreError> {
         let (mut file, volume) = self.volumes.open(number)?;
         let first = if number == self.from.file { self.from.offset } else { 0 };
-        let place = if first == 0 { Some((0, 0)) } else { volume.place(first)? };
-        let Some((next, offset)) = place else { return Ok(None) };
+        let located = if first == 0 { Some((0, 0)) } else { volume.locate(first)? };
+        let Some((next, offset)) = located else { return Ok(None) };
         file.seek(SeekFrom::Start(offset)).map_err(StoreError::io("seek in", &volume.path))?;
         let next = LibraryPosition { file: number, offset: next };
-        Ok(Some(Current { input: BufReader::with_capacity(BUFFER, file), volume, offset, next }))
+        Ok(Some(OpenVolume { input: BufReader::with_capacity(BUFFER, file), volume, offset, next }))
     }
 }
 
@@ -82,13 +81,13 @@ impl Iterator for DiskScan {
             if self.to.is_some_and(|to| current.next >= to) {
                 return None;
             }
-            match current.step(&mut self.unpacker, is_last) {
-                // Where the last record before the end is gone from a revision, the next one stands behind it.
-                Step::Record(stored) if self.to.is_some_and(|to| stored.position >= to) => return None,
-                Step::Record(stored) => return Some(Ok(*stored)),
-                Step::PassedOver => {}
-                Step::Damage(error) => return Some(Err(error)),
-                Step::Done(error) => {
+            match current.step(&mut self.decompressor, is_last) {
+                // If compaction removed the last record before the end, the next one lies behind it.
+                ScanStep::Record(stored) if self.to.is_some_and(|to| stored.position >= to) => return None,
+                ScanStep::Record(stored) => return Some(Ok(*stored)),
+                ScanStep::Skipped => {}
+                ScanStep::Damage(error) => return Some(Err(error)),
+                ScanStep::Done(error) => {
                     self.current = None;
                     if let Some(error) = error {
                         return Some(Err(error));
@@ -99,26 +98,27 @@ impl Iterator for DiskScan {
     }
 }
 
-/// What one step through a file gave.
-enum Step {
+/// The result of one step through a volume.
+enum ScanStep {
     Record(Box<StoredRecord>),
-    PassedOver,
-    /// Something cannot be read; what comes behind it can.
+    Skipped,
+    /// A damaged range; the scan continues after it.
     Damage(StoreError),
-    /// The file is at its end, or cannot be read any further.
+    /// The end of the volume, or an error that ends it.
     Done(Option<StoreError>),
 }
 
-impl Current {
-    fn step(&mut self, unpacker: &mut Unpacker, is_last_file: bool) -> Step {
+impl OpenVolume {
+    fn step(&mut self, decompressor: &mut RecordDecompressor, is_last_file: bool) -> ScanStep {
         let here = self.offset;
-        let mut member = unpacker.read(&mut self.input, here);
+        let mut member = decompressor.read(&mut self.input, here);
         let mut length = u64::MAX;
-        if is_last_file && matches!(member, Member::Bad(_) | Member::Torn(_)) {
-            // The owner may be writing it at this moment. What stands within the length of now can be read now.
+        if is_last_file && matches!(member, Member::Damaged(_) | Member::Torn(_)) {
+            // The owner may be writing the record at this moment. Everything within the current file length can be
+            // read now.
             length = self.input.get_ref().metadata().map_or(0, |m| m.len());
             if self.input.seek(SeekFrom::Start(here)).is_ok() {
-                member = unpacker.read(&mut self.input, here);
+                member = decompressor.read(&mut self.input, here);
             }
         }
         match member {
@@ -126,41 +126,41 @@ impl Current {
                 self.offset += length;
                 self.record(&bytes, here)
             }
-            Member::End => Step::Done(None),
-            Member::Bad(detail) | Member::Torn(detail) => {
-                match next_good(&self.volume.path, here + 1, length) {
+            Member::End => ScanStep::Done(None),
+            Member::Damaged(detail) | Member::Torn(detail) => {
+                match find_next_record(&self.volume.path, here + 1, length) {
                     Ok(Some(good)) => {
                         self.offset = good;
                         match self.input.seek(SeekFrom::Start(good)) {
-                            Ok(_) => Step::Damage(self.damaged(here, detail)),
-                            Err(e) => Step::Done(Some(StoreError::io("seek in", &self.volume.path)(e))),
+                            Ok(_) => ScanStep::Damage(self.damaged(here, detail)),
+                            Err(e) => ScanStep::Done(Some(StoreError::io("seek in", &self.volume.path)(e))),
                         }
                     }
-                    // At the very end of the last file this is the owner, writing at this moment.
-                    Ok(None) if is_last_file && self.volume.revision == 0 => Step::Done(None),
-                    Ok(None) => Step::Done(Some(self.damaged(here, detail))),
-                    Err(error) => Step::Done(Some(error)),
+                    // At the end of the last volume, this is a record that the owner is writing.
+                    Ok(None) if is_last_file && self.volume.revision == 0 => ScanStep::Done(None),
+                    Ok(None) => ScanStep::Done(Some(self.damaged(here, detail))),
+                    Err(error) => ScanStep::Done(Some(error)),
                 }
             }
         }
     }
 
-    /// A whole member: one of our records, or something to pass over.
-    fn record(&mut self, bytes: &[u8], here: u64) -> Step {
+    /// Interprets a complete member: a record of the library, or one to skip.
+    fn record(&mut self, bytes: &[u8], here: u64) -> ScanStep {
         let file = self.volume.number;
-        match warc::read(bytes) {
+        match warc::read_record(bytes) {
             Ok(parsed) => {
                 let (start, end) = parsed.span.unwrap_or((here, self.offset));
-                // Only records that have a position of their own move a revision on.
+                // Only records with a position of their own advance a revision.
                 if self.volume.revision == 0 || parsed.span.is_some() {
                     self.next = LibraryPosition { file, offset: end };
                 }
-                parsed.record.map_or(Step::PassedOver, |record| {
+                parsed.record.map_or(ScanStep::Skipped, |record| {
                     let position = LibraryPosition { file, offset: start };
-                    Step::Record(Box::new(StoredRecord { position, next: self.next, record: *record }))
+                    ScanStep::Record(Box::new(StoredRecord { position, next: self.next, record: *record }))
                 })
             }
-            Err(detail) => Step::Damage(self.damaged(here, detail)),
+            Err(detail) => ScanStep::Damage(self.damaged(here, detail)),
         }
     }
 
@@ -170,8 +170,8 @@ impl Current {
     }
 }
 
-/// The first offset from `from` on, and before `to`, at which a whole, valid record stands.
-pub(super) fn next_good(path: &Path, from: u64, to: u64) -> Result<Option<u64>, StoreError> {
+/// Returns the first offset in `from..to` at which a complete, valid record starts.
+pub(super) fn find_next_record(path: &Path, from: u64, to: u64) -> Result<Option<u64>, StoreError> {
     let error = || StoreError::io("read", path);
     let file = File::open(path).map_err(error())?;
     let length = file.metadata().map_err(error())?.len().min(to);
@@ -183,40 +183,41 @@ pub(super) fn next_good(path: &Path, from: u64, to: u64) -> Result<Option<u64>, 
         file.read_exact_at(&mut window[..size], start).map_err(error())?;
         for (at, bytes) in (start..).zip(window[..size].windows(magic)) {
             let begins = bytes.starts_with(&GZIP_MAGIC) || bytes == ZSTD_MAGIC;
-            if begins && is_good(&file, at).map_err(error())? {
+            if begins && is_valid_record(&file, at).map_err(error())? {
                 return Ok(Some(at));
             }
         }
-        // The magic may lie across the border of two windows.
+        // The magic may cross the border of two windows.
         start += (size - magic + 1) as u64;
     }
     Ok(None)
 }
 
-/// Does a whole, valid record begin here?
-fn is_good(file: &File, at: u64) -> io::Result<bool> {
+/// Returns `true` if a complete, valid record starts at this offset.
+fn is_valid_record(file: &File, at: u64) -> io::Result<bool> {
     let mut file = file.try_clone()?;
     file.seek(SeekFrom::Start(at))?;
     let mut input = BufReader::new(file);
-    let member = Unpacker::new().read(&mut input, at);
-    Ok(matches!(member, Member::Good(record, _) if warc::read(&record).is_ok()))
+    let member = RecordDecompressor::new().read(&mut input, at);
+    Ok(matches!(member, Member::Good(record, _) if warc::read_record(&record).is_ok()))
 }
 
-/// Finds where the last whole record of a file ends. What stands behind it was never acknowledged, or is damaged:
-/// it is copied aside and cut off, so that appending goes on from a clean end.
-pub(super) fn mend_tail(path: &Path, known_good: u64) -> Result<u64, StoreError> {
+/// Finds the end of the last complete record of a volume. The bytes after it were never acknowledged or are damaged:
+/// they are copied to a separate file and truncated, so that appending continues at a clean end.
+pub(super) fn repair_tail(path: &Path, known_good: u64) -> Result<u64, StoreError> {
     let error = |action| StoreError::io(action, path);
     let length = fs::metadata(path).map_err(error("read"))?.len();
-    // A file that is shorter than what was known to be good must be looked through from its beginning.
+    // A file shorter than the known position must be read from its beginning.
     let mut at = if known_good <= length { known_good } else { 0 };
     let mut input = BufReader::with_capacity(BUFFER, File::open(path).map_err(error("open"))?);
-    let mut unpacker = Unpacker::new();
+    let mut decompressor = RecordDecompressor::new();
     loop {
         input.seek(SeekFrom::Start(at)).map_err(error("seek in"))?;
-        match unpacker.read(&mut input, at) {
+        match decompressor.read(&mut input, at) {
             Member::Good(_, length) => at += length,
             Member::End => return Ok(at),
-            Member::Bad(detail) | Member::Torn(detail) => match next_good(path, at + 1, u64::MAX)? {
+            Member::Damaged(detail) | Member::Torn(detail) => match find_next_record(path, at + 1, u64::MAX)?
+            {
                 Some(good) => at = good,
                 None => {
                     let aside = PathBuf::from(format!("{}.torn-{at}", path.display()));
@@ -224,9 +225,11 @@ pub(super) fn mend_tail(path: &Path, known_good: u64) -> Result<u64, StoreError>
                     input.seek(SeekFrom::Start(at)).map_err(error("seek in"))?;
                     io::copy(&mut input, &mut tail).map_err(StoreError::io("write", &aside))?;
                     let file = File::options().write(true).open(path).map_err(error("open"))?;
-                    file.set_len(at).and_then(|()| file.sync_all()).map_err(error("cut the torn end of"))?;
+                    file.set_len(at)
+                        .and_then(|()| file.sync_all())
+                        .map_err(error("truncate the torn end of"))?;
                     warn!(path = %path.display(), at, bytes = length - at, aside = %aside.display(), detail,
-                        "the end of the library was torn and has been set aside");
+                        "the torn end of the library was moved to a separate file");
                     return Ok(at);
                 }
             },

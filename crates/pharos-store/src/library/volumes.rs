@@ -1,10 +1,12 @@
-//! The files of the library and their names.
+//! Volumes of the library, their revisions and file names.
 //!
-//! `00000003.warc.gz` is file 3 as it was written. Compaction never changes a file: it writes `00000003-1.warc.gz`, the
-//! first revision, and then removes the one before, so that whoever has that open reads on. The highest revision
-//! counts. Records keep their positions for ever: a revision has a table (`00000003-1.offsets`) from the offset a record
-//! was appended at to the one it stands at now. The table can be made again: each record of a revision carries its
-//! first offset itself.
+//! `00000003.warc.gz` is volume 3 as appended. Compaction never modifies a file. It writes `00000003-1.warc.gz`, the
+//! first revision, and removes the previous file, which open readers continue to read. The highest revision is
+//! current.
+//!
+//! Positions of records are permanent. A revision has an offset table (`00000003-1.offsets`) that maps the offset at
+//! which a record was appended to its offset in the revision. The table can be rebuilt, because each record of a
+//! revision contains its original offset.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -16,29 +18,29 @@ use pharos_core::LibraryPosition;
 use pharos_core::config::LibraryFormat;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::packing::{Member, Unpacker, suffix};
-use super::scan::next_good;
+use super::compression::{Member, RecordDecompressor, file_suffix};
+use super::scan::find_next_record;
 use super::warc;
 use crate::StoreError;
 
 const OFFSETS_MAGIC: &[u8; 8] = b"PHAROSO1";
 
-/// One file of the library.
+/// A volume of the library.
 #[derive(Debug)]
 pub(super) struct Volume {
     pub(super) number: u32,
     pub(super) revision: u32,
     pub(super) path: PathBuf,
-    offsets: OnceLock<Offsets>,
+    offsets: OnceLock<OffsetTable>,
 }
 
-/// Where the records of a revision stand, in their order: first offset, present offset.
+/// Offset table of a revision, in record order: original offset, current offset.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Offsets(pub(super) Vec<(u64, u64)>);
+pub(super) struct OffsetTable(pub(super) Vec<(u64, u64)>);
 
 impl Volume {
-    /// Where the record stands that was appended at `offset`, or the first one behind it.
-    pub(super) fn place(&self, offset: u64) -> Result<Option<(u64, u64)>, StoreError> {
+    /// Returns the original and current offset of the record appended at `offset`, or of the first record after it.
+    pub(super) fn locate(&self, offset: u64) -> Result<Option<(u64, u64)>, StoreError> {
         if self.revision == 0 {
             return Ok(Some((offset, offset)));
         }
@@ -46,35 +48,37 @@ impl Volume {
         Ok(table.get(table.partition_point(|(first, _)| *first < offset)).copied())
     }
 
-    fn offsets(&self) -> Result<&Offsets, StoreError> {
+    fn offsets(&self) -> Result<&OffsetTable, StoreError> {
         if let Some(offsets) = self.offsets.get() {
             return Ok(offsets);
         }
-        let stored = fs::read(offsets_path(&self.path)).ok().and_then(|bytes| Offsets::from_bytes(&bytes));
+        let stored =
+            fs::read(offsets_path(&self.path)).ok().and_then(|bytes| OffsetTable::from_bytes(&bytes));
         let offsets = match stored {
             Some(offsets) => offsets,
-            None => Offsets::of(&self.path)?,
+            None => OffsetTable::rebuild(&self.path)?,
         };
         Ok(self.offsets.get_or_init(|| offsets))
     }
 }
 
-impl Offsets {
-    /// Reads the table from the records themselves.
-    pub(super) fn of(path: &Path) -> Result<Self, StoreError> {
+impl OffsetTable {
+    /// Rebuilds the table from the records.
+    pub(super) fn rebuild(path: &Path) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(StoreError::io("open", path))?;
-        let (mut input, mut unpacker) = (BufReader::with_capacity(256 << 10, file), Unpacker::new());
+        let (mut input, mut decompressor) =
+            (BufReader::with_capacity(256 << 10, file), RecordDecompressor::new());
         let (mut table, mut at) = (Vec::new(), 0);
         loop {
-            match unpacker.read(&mut input, at) {
+            match decompressor.read(&mut input, at) {
                 Member::Good(bytes, length) => {
-                    if let Ok(warc::Parsed { span: Some((start, _)), .. }) = warc::read(&bytes) {
+                    if let Ok(warc::ParsedRecord { span: Some((start, _)), .. }) = warc::read_record(&bytes) {
                         table.push((start, at));
                     }
                     at += length;
                 }
                 Member::End => return Ok(Self(table)),
-                Member::Bad(_) | Member::Torn(_) => match next_good(path, at + 1, u64::MAX)? {
+                Member::Damaged(_) | Member::Torn(_) => match find_next_record(path, at + 1, u64::MAX)? {
                     None => return Ok(Self(table)),
                     Some(good) => {
                         at = good;
@@ -102,35 +106,35 @@ impl Offsets {
     }
 }
 
-/// All files of a library, as far as they are known.
+/// The volumes of a library, cached.
 #[derive(Debug)]
 pub(super) struct Volumes {
     dir: PathBuf,
-    known: Mutex<BTreeMap<u32, Arc<Volume>>>,
+    cache: Mutex<BTreeMap<u32, Arc<Volume>>>,
 }
 
 impl Volumes {
     pub(super) fn at(dir: &Path) -> Self {
-        Self { dir: dir.to_path_buf(), known: Mutex::default() }
+        Self { dir: dir.to_path_buf(), cache: Mutex::default() }
     }
 
-    /// The files there are now, by number.
+    /// Lists the current volumes in order.
     pub(super) fn list(&self) -> Result<Vec<Arc<Volume>>, StoreError> {
         let found = newest_revisions(&self.dir)?;
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|number, volume| found.get(number).is_some_and(|(_, path)| *path == volume.path));
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.retain(|number, volume| found.get(number).is_some_and(|(_, path)| *path == volume.path));
         for (number, (revision, path)) in found {
-            known
+            cache
                 .entry(number)
                 .or_insert_with(|| Arc::new(Volume { number, revision, path, offsets: OnceLock::new() }));
         }
-        Ok(known.values().cloned().collect())
+        Ok(cache.values().cloned().collect())
     }
 
-    /// Opens a file for reading. One that was just replaced by its next revision is looked for again.
+    /// Opens a volume for reading. If its file was just replaced by the next revision, the directory is read again.
     pub(super) fn open(&self, number: u32) -> Result<(File, Arc<Volume>), StoreError> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&number).cloned();
-        if let Some(volume) = known
+        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner).get(&number).cloned();
+        if let Some(volume) = cache
             && let Ok(file) = File::open(&volume.path)
         {
             return Ok((file, volume));
@@ -142,45 +146,45 @@ impl Volumes {
         Ok((file, volume))
     }
 
-    /// Removes what a compaction that was cut short left behind: older revisions and unfinished files.
-    pub(super) fn sweep(&self) -> Result<(), StoreError> {
+    /// Removes leftovers of an interrupted compaction: older revisions and unfinished files.
+    pub(super) fn remove_leftovers(&self) -> Result<(), StoreError> {
         let newest = newest_revisions(&self.dir)?;
-        for (path, parsed) in files(&self.dir)? {
+        for (path, parsed) in list_files(&self.dir)? {
             let stale = match parsed {
                 Some((number, revision)) => newest.get(&number).is_some_and(|(newest, _)| revision < *newest),
                 None => path.extension().is_some_and(|e| e == "new"),
             };
             if stale {
-                remove(&path)?;
-                remove(&offsets_path(&path))?;
+                remove_if_exists(&path)?;
+                remove_if_exists(&offsets_path(&path))?;
             }
         }
         Ok(())
     }
 }
 
-pub(super) fn remove(path: &Path) -> Result<(), StoreError> {
+pub(super) fn remove_if_exists(path: &Path) -> Result<(), StoreError> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path)(e)),
         _ => Ok(()),
     }
 }
 
-/// `00000003.warc.gz`, or `00000003-1.warc.gz` for its first revision.
+/// Returns the file name of a volume: `00000003.warc.gz`, or `00000003-1.warc.gz` for its first revision.
 pub(super) fn file_name(number: u32, revision: u32, format: LibraryFormat) -> String {
     match revision {
-        0 => format!("{number:08}{}", suffix(format)),
-        _ => format!("{number:08}-{revision}{}", suffix(format)),
+        0 => format!("{number:08}{}", file_suffix(format)),
+        _ => format!("{number:08}-{revision}{}", file_suffix(format)),
     }
 }
 
-/// `00000003-1.offsets` beside `00000003-1.warc.gz`.
+/// Returns the path of the offset table: `00000003-1.offsets` for `00000003-1.warc.gz`.
 pub(super) fn offsets_path(path: &Path) -> PathBuf {
     let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
     path.with_file_name(format!("{}.offsets", name.split('.').next().unwrap_or_default()))
 }
 
-pub(super) fn format_of(path: &Path) -> LibraryFormat {
+pub(super) fn format_from_path(path: &Path) -> LibraryFormat {
     let zstd = path.extension().is_some_and(|e| e == "zst");
     if zstd { LibraryFormat::Zstd } else { LibraryFormat::Gzip }
 }
@@ -196,7 +200,7 @@ fn parse_name(name: &str) -> Option<NumberAndRevision> {
 
 fn newest_revisions(dir: &Path) -> Result<BTreeMap<u32, (u32, PathBuf)>, StoreError> {
     let mut newest = BTreeMap::new();
-    for (path, parsed) in files(dir)? {
+    for (path, parsed) in list_files(dir)? {
         let Some((number, revision)) = parsed else { continue };
         let entry = newest.entry(number).or_insert((revision, path.clone()));
         if entry.0 < revision {
@@ -208,8 +212,8 @@ fn newest_revisions(dir: &Path) -> Result<BTreeMap<u32, (u32, PathBuf)>, StoreEr
 
 pub(super) type NumberAndRevision = (u32, u32);
 
-/// Every file of a folder, with the number and revision that its name tells.
-pub(super) fn files(dir: &Path) -> Result<Vec<(PathBuf, Option<NumberAndRevision>)>, StoreError> {
+/// Lists the files of a folder with the volume number and revision in their names.
+pub(super) fn list_files(dir: &Path) -> Result<Vec<(PathBuf, Option<NumberAndRevision>)>, StoreError> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -229,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_number_and_revision() {
+    fn file_names_contain_number_and_revision() {
         assert_eq!(parse_name("00000003.warc.gz"), Some((3, 0)));
         assert_eq!(parse_name(&file_name(3, 12, LibraryFormat::Zstd)), Some((3, 12)));
         for other in ["3.warc.gz", "00000003.warc", "00000003-x.warc.gz", "00000003.warc.gz.torn-5", ""] {
@@ -239,12 +243,12 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_offsets_notice_damage() {
-        let table = Offsets(vec![(0, 0), (812, 300), (4711, 999)]);
+    fn damage_to_offset_tables_is_detected() {
+        let table = OffsetTable(vec![(0, 0), (812, 300), (4711, 999)]);
         let mut bytes = table.to_bytes();
-        assert_eq!(Offsets::from_bytes(&bytes), Some(table));
+        assert_eq!(OffsetTable::from_bytes(&bytes), Some(table));
         bytes[20] ^= 1;
-        assert_eq!(Offsets::from_bytes(&bytes), None);
-        assert_eq!(Offsets::from_bytes(b"PHAROSO1"), None);
+        assert_eq!(OffsetTable::from_bytes(&bytes), None);
+        assert_eq!(OffsetTable::from_bytes(b"PHAROSO1"), None);
     }
 }

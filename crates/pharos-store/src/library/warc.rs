@@ -1,4 +1,4 @@
-//! One record as WARC 1.1 (ISO 28500) and back. Bytes only, no files.
+//! Encoding and decoding of single records as WARC 1.1 (ISO 28500), without file access.
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;
@@ -10,66 +10,65 @@ use pharos_core::{LibraryPosition, PageUrl, Timestamp, VERSION};
 use sha1::{Digest, Sha1};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use super::{Content, Event, Record, Response, Revisit, Truncated};
+use super::{LibraryEvent, LibraryRecord, RawResponse, RecordContent, Revisit, TruncationReason};
 
-/// Longest WARC or HTTP header block that is read.
+/// Maximum length of a WARC or HTTP header.
 const MAX_HEADER: usize = 256 << 10;
 const VERSION_LINE: &str = "WARC/1.1\r\n";
 /// Profiles of revisit records (WARC 1.1 §6.7).
 const SAME_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
-/// A `warcinfo` record, first in every file.
+/// Returns the `warcinfo` record at the start of every file.
 pub(super) fn warcinfo(file_name: &str, at: Timestamp) -> Vec<u8> {
     let block = format!("software: Pharos/{VERSION}\r\nformat: WARC File Format 1.1\r\n");
-    let mut head = Head::new("warcinfo", at);
+    let mut head = HeaderBuilder::new("warcinfo", at);
     head.field("WARC-Filename", file_name);
     head.field("Content-Type", "application/warc-fields");
-    head.digested(block.as_bytes());
+    head.block_digest(block.as_bytes());
     let mut out = Vec::new();
-    head.finish(&new_id(), &[block.as_bytes()], &mut out);
+    head.finish(&new_record_id(), &[block.as_bytes()], &mut out);
     out
 }
 
-/// A record as it stands, uncompressed, in a WARC file.
-pub(super) fn write(record: &Record) -> Vec<u8> {
+/// Encodes a record, uncompressed.
+pub(super) fn write_record(record: &LibraryRecord) -> Vec<u8> {
     let mut out = Vec::new();
-    write_as(record, &new_id(), &mut out);
+    write_with_id(record, &new_record_id(), &mut out);
     out
 }
 
-/// A record and, where it is known, the request that it answers as a record of its own, both in place of what the
-/// buffers held.
-pub(super) fn write_with_request(record: &Record, request: &mut Vec<u8>, out: &mut Vec<u8>) {
-    let id = new_id();
+/// Encodes a record and, if it is known, its request as a separate record. Both buffers are overwritten.
+pub(super) fn write_with_request(record: &LibraryRecord, request: &mut Vec<u8>, out: &mut Vec<u8>) {
+    let id = new_record_id();
     request.clear();
-    if let Content::Response(Response { request: Some(text), .. }) = &record.content {
-        let mut head = Head::new("request", record.at);
+    if let RecordContent::Response(RawResponse { request: Some(text), .. }) = &record.content {
+        let mut head = HeaderBuilder::new("request", record.at);
         head.field("WARC-Target-URI", record.url.as_str());
         head.field("WARC-Concurrent-To", &id);
         head.field("Content-Type", "application/http;msgtype=request");
-        head.finish(&new_id(), &[text.as_bytes()], request);
+        head.finish(&new_record_id(), &[text.as_bytes()], request);
     }
     out.clear();
-    write_as(record, &id, out);
+    write_with_id(record, &id, out);
 }
 
-fn write_as(record: &Record, id: &str, out: &mut Vec<u8>) {
+fn write_with_id(record: &LibraryRecord, id: &str, out: &mut Vec<u8>) {
     match &record.content {
-        Content::Response(response) => {
-            let mut head = Head::of("response", record);
+        RecordContent::Response(response) => {
+            let mut head = HeaderBuilder::for_record("response", record);
             if let Some(address) = response.address {
                 head.field("WARC-IP-Address", &address.to_string());
             }
-            // The payload alone has a digest: the compressed member guards the header with a checksum of its own.
-            head.field("WARC-Payload-Digest", &digest(&response.body));
+            // Only the payload has a digest: the checksum of the compressed member covers the header.
+            head.field("WARC-Payload-Digest", &payload_digest(&response.body));
             if let Some(truncated) = response.truncated {
                 head.field("WARC-Truncated", truncated.as_str());
             }
             head.field("Content-Type", "application/http;msgtype=response");
             let generated;
             let http = match &response.head {
-                Some(head) if is_whole_head(head) => head.as_slice(),
+                Some(head) if is_complete_header(head) => head.as_slice(),
                 _ => {
                     generated = http_head(response.status, &response.headers, Some(response.body.len()));
                     generated.as_bytes()
@@ -77,8 +76,8 @@ fn write_as(record: &Record, id: &str, out: &mut Vec<u8>) {
             };
             head.finish(id, &[http, &response.body], out);
         }
-        Content::Revisit(revisit) => {
-            let mut head = Head::of("revisit", record);
+        RecordContent::Revisit(revisit) => {
+            let mut head = HeaderBuilder::for_record("revisit", record);
             if let Some(address) = revisit.address {
                 head.field("WARC-IP-Address", &address.to_string());
             }
@@ -90,33 +89,33 @@ fn write_as(record: &Record, id: &str, out: &mut Vec<u8>) {
             head.field("Content-Type", "application/http;msgtype=response");
             head.finish(id, &[http_head(revisit.status, &revisit.headers, None).as_bytes()], out);
         }
-        Content::Event(event) => {
-            // Serialising our own plain enum cannot fail.
+        RecordContent::Event(event) => {
+            // Serialising a plain enum cannot fail.
             let block = serde_json::to_vec(event).unwrap_or_default();
-            let mut head = Head::of("metadata", record);
+            let mut head = HeaderBuilder::for_record("metadata", record);
             head.field("Content-Type", "application/json");
-            head.digested(&block);
+            head.block_digest(&block);
             head.finish(id, &[&block], out);
         }
     }
 }
 
-/// A WARC header under construction.
-struct Head {
+/// A WARC header being built.
+struct HeaderBuilder {
     text: String,
 }
 
-impl Head {
+impl HeaderBuilder {
     fn new(kind: &str, at: Timestamp) -> Self {
         let mut text = String::with_capacity(768);
         let _ = write!(text, "{VERSION_LINE}WARC-Type: {kind}\r\nWARC-Date: {}\r\n", at.to_precise());
         Self { text }
     }
 
-    fn of(kind: &str, record: &Record) -> Self {
+    fn for_record(kind: &str, record: &LibraryRecord) -> Self {
         let mut head = Self::new(kind, record.at);
         head.field("WARC-Target-URI", record.url.as_str());
-        // Extension fields, which other readers pass over: how the crawl came here, so that a rebuild knows it.
+        // Extension fields, ignored by other readers: the crawl context that a rebuild needs.
         let extensions = [
             ("Pharos-Depth", record.depth),
             ("Pharos-Hops", record.hops),
@@ -145,8 +144,8 @@ impl Head {
         }
     }
 
-    fn digested(&mut self, block: &[u8]) {
-        self.field("WARC-Block-Digest", &digest(block));
+    fn block_digest(&mut self, block: &[u8]) {
+        self.field("WARC-Block-Digest", &payload_digest(block));
     }
 
     fn finish(mut self, id: &str, block: &[&[u8]], out: &mut Vec<u8>) {
@@ -161,13 +160,13 @@ impl Head {
     }
 }
 
-/// SHA-1 of some bytes as WARC writes it.
-pub fn digest(bytes: &[u8]) -> String {
+/// Returns the SHA-1 digest of a payload in WARC notation.
+pub fn payload_digest(bytes: &[u8]) -> String {
     format!("sha1:{}", BASE32.encode(&Sha1::digest(bytes)))
 }
 
-/// An id that no other record has: a UUID (version 8: the hash is ours) of this process and a counter.
-fn new_id() -> String {
+/// Returns a unique record id: a UUID (version 8, with a custom hash) of this process and a counter.
+fn new_record_id() -> String {
     static PROCESS: OnceLock<u64> = OnceLock::new();
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let process = PROCESS.get_or_init(|| {
@@ -180,8 +179,8 @@ fn new_id() -> String {
     format!("<urn:uuid:{}-{}-{}-{}-{}>", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
-/// Status line and header. They must agree with the body as it is stored: chunking is gone, and so is the header
-/// that spoke of it.
+/// Returns status line and header. They must match the body as stored: chunked coding has been decoded, and its
+/// header field is removed.
 pub(crate) fn http_head(status: u16, headers: &[(String, String)], length: Option<usize>) -> String {
     let mut head = String::with_capacity(512);
     let _ = write!(head, "HTTP/1.1 {status} \r\n");
@@ -205,29 +204,29 @@ pub(crate) fn http_head(status: u16, headers: &[(String, String)], length: Optio
     head
 }
 
-/// Marks a record of a compacted file with the stretch of the file that it stood in before, which stays its position
-/// for ever.
+/// Adds the original byte range of a record to a record of a compacted file. The range remains its permanent
+/// position.
 pub(super) fn with_span(record: &[u8], (start, end): (u64, u64)) -> Vec<u8> {
     let field = format!("Pharos-Span: {start}-{end}\r\n");
     let (version, rest) = record.split_at(VERSION_LINE.len().min(record.len()));
     [version, field.as_bytes(), rest].concat()
 }
 
-/// What stands in a WARC file.
+/// A decoded record of a WARC file.
 #[derive(Debug, PartialEq)]
-pub(super) struct Parsed {
+pub(super) struct ParsedRecord {
     /// `response`, `request`, `warcinfo` …
     pub(super) kind: String,
-    /// One of our records; `None` for what is passed over (warcinfo, requests, foreign types).
-    pub(super) record: Option<Box<Record>>,
-    /// Where it stood before its file was compacted.
+    /// The library record, or `None` for records to skip (warcinfo, requests, foreign types).
+    pub(super) record: Option<Box<LibraryRecord>>,
+    /// Byte range of the record before its volume was compacted.
     pub(super) span: Option<(u64, u64)>,
 }
 
-/// Reads one uncompressed WARC record. The error says what is wrong with it.
-pub(super) fn read(bytes: &[u8]) -> Result<Parsed, String> {
-    let (head, block) = split_head(bytes).ok_or("no end of the WARC header")?;
-    let mut lines = head_lines(head);
+/// Decodes one uncompressed WARC record. The error describes the damage.
+pub(super) fn read_record(bytes: &[u8]) -> Result<ParsedRecord, String> {
+    let (head, block) = split_header(bytes).ok_or("no end of the WARC header")?;
+    let mut lines = header_lines(head);
     if !lines.next().is_some_and(|version| version.starts_with("WARC/")) {
         return Err("not a WARC record".into());
     }
@@ -235,14 +234,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Parsed, String> {
     let field = |name: &str| fields.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| *v);
     let length: usize =
         field("Content-Length").and_then(|l| l.parse().ok()).ok_or("no Content-Length in the WARC header")?;
-    let block = block.get(..length).ok_or("the record is shorter than it says")?;
-    if field("WARC-Block-Digest").is_some_and(|stated| is_wrong(stated, block)) {
+    let block = block.get(..length).ok_or("the record is shorter than its Content-Length")?;
+    if field("WARC-Block-Digest").is_some_and(|stated| digest_differs(stated, block)) {
         return Err("the digest does not match".into());
     }
     let kind = field("WARC-Type").unwrap_or_default().to_string();
     let span = field("Pharos-Span").and_then(parse_span);
     if !matches!(kind.as_str(), "response" | "revisit" | "metadata") {
-        return Ok(Parsed { kind, record: None, span });
+        return Ok(ParsedRecord { kind, record: None, span });
     }
     let target = field("WARC-Target-URI").unwrap_or_default().trim_matches(['<', '>']);
     let url = PageUrl::parse(target).map_err(|e| e.to_string())?;
@@ -251,56 +250,56 @@ pub(super) fn read(bytes: &[u8]) -> Result<Parsed, String> {
     let content = match kind.as_str() {
         "response" => {
             let mut response = read_http(block).ok_or("no HTTP header in the response")?;
-            if field("WARC-Payload-Digest").is_some_and(|stated| is_wrong(stated, &response.body)) {
+            if field("WARC-Payload-Digest").is_some_and(|stated| digest_differs(stated, &response.body)) {
                 return Err("the digest does not match".into());
             }
             response.address = address;
-            response.truncated = field("WARC-Truncated").map(Truncated::from_str);
-            Content::Response(response)
+            response.truncated = field("WARC-Truncated").map(TruncationReason::from_str);
+            RecordContent::Response(response)
         }
         "revisit" => {
             let http = read_http(block).ok_or("no HTTP header in the revisit")?;
-            Content::Revisit(Revisit {
+            RecordContent::Revisit(Revisit {
                 status: http.status,
                 headers: http.headers,
                 address,
                 of: field("Pharos-Refers-To")
                     .and_then(LibraryPosition::parse)
-                    .ok_or("a revisit that does not say of what")?,
+                    .ok_or("a revisit without Pharos-Refers-To")?,
                 of_at: field("WARC-Refers-To-Date").and_then(Timestamp::parse).unwrap_or(at),
                 digest: field("WARC-Payload-Digest").unwrap_or_default().to_string(),
             })
         }
-        _ => match serde_json::from_slice::<Event>(block) {
-            Ok(event) => Content::Event(event),
-            Err(_) => return Ok(Parsed { kind, record: None, span }),
+        _ => match serde_json::from_slice::<LibraryEvent>(block) {
+            Ok(event) => RecordContent::Event(event),
+            Err(_) => return Ok(ParsedRecord { kind, record: None, span }),
         },
     };
     let number = |name: &str| field(name).and_then(|n| n.parse().ok()).unwrap_or_default();
     let text = |name: &str| field(name).map(str::to_string);
-    let record = Record {
+    let record = LibraryRecord {
         depth: number("Pharos-Depth"),
         hops: number("Pharos-Hops"),
         attempt: number("Pharos-Attempt"),
         again: number("Pharos-Again") > 0,
         origin: text("Pharos-Origin"),
         spelling: text("Pharos-Spelling"),
-        ..Record::new(url, at, content)
+        ..LibraryRecord::new(url, at, content)
     };
-    Ok(Parsed { kind, record: Some(Box::new(record)), span })
+    Ok(ParsedRecord { kind, record: Some(Box::new(record)), span })
 }
 
-/// Do these first bytes of a record say that it is an answer, or the repetition of one?
-pub(super) fn begins_answer(start: &[u8]) -> bool {
-    let mut lines = head_lines(start);
+/// Returns `true` if the first bytes of a record identify a response or revisit.
+pub(super) fn is_response_prefix(start: &[u8]) -> bool {
+    let mut lines = header_lines(start);
     lines.next().is_some_and(|version| version.starts_with("WARC/"))
         && lines.take_while(|line| !line.is_empty()).filter_map(split_field).any(|(name, value)| {
             name.eq_ignore_ascii_case("WARC-Type") && matches!(value, "response" | "revisit")
         })
 }
 
-fn is_wrong(stated: &str, bytes: &[u8]) -> bool {
-    stated.starts_with("sha1:") && stated != digest(bytes)
+fn digest_differs(stated: &str, bytes: &[u8]) -> bool {
+    stated.starts_with("sha1:") && stated != payload_digest(bytes)
 }
 
 fn parse_span(text: &str) -> Option<(u64, u64)> {
@@ -308,8 +307,8 @@ fn parse_span(text: &str) -> Option<(u64, u64)> {
     Some((start.parse().ok()?, end.parse().ok()?))
 }
 
-fn read_http(block: &[u8]) -> Option<Response> {
-    let (raw, body) = split_head(block)?;
+fn read_http(block: &[u8]) -> Option<RawResponse> {
+    let (raw, body) = split_header(block)?;
     let mut lines = raw.split(|b| *b == b'\n').map(|line| String::from_utf8_lossy(line.trim_ascii()));
     let status = lines.next()?.strip_prefix("HTTP/")?.split_ascii_whitespace().nth(1)?.parse().ok()?;
     let headers: Vec<(String, String)> = lines
@@ -318,20 +317,20 @@ fn read_http(block: &[u8]) -> Option<Response> {
     let raw = &block[..block.len() - body.len()];
     let ours = [Some(body.len()), None].iter().any(|l| http_head(status, &headers, *l).as_bytes() == raw);
     let head = (!ours).then(|| raw.to_vec());
-    Some(Response { status, headers, body: body.to_vec(), head, ..Response::default() })
+    Some(RawResponse { status, headers, body: body.to_vec(), head, ..RawResponse::default() })
 }
 
-/// Is this a head that can be told from the body behind it?
-fn is_whole_head(head: &[u8]) -> bool {
-    split_head(head).is_some_and(|(_, rest)| rest.is_empty()) && read_http(head).is_some()
+/// Returns `true` if a header can be separated from the body after it.
+fn is_complete_header(head: &[u8]) -> bool {
+    split_header(head).is_some_and(|(_, rest)| rest.is_empty()) && read_http(head).is_some()
 }
 
-/// The lines of a header that are text; our own headers are nothing else.
-fn head_lines(head: &[u8]) -> impl Iterator<Item = &str> {
+/// Returns the header lines that are valid UTF-8, as all headers of the library are.
+fn header_lines(head: &[u8]) -> impl Iterator<Item = &str> {
     head.split(|b| *b == b'\n').filter_map(|line| std::str::from_utf8(line.trim_ascii()).ok())
 }
 
-fn split_head(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+fn split_header(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let window = &bytes[..bytes.len().min(MAX_HEADER)];
     let end = memchr::memmem::find(window, b"\r\n\r\n")?;
     Some((&bytes[..end], &bytes[end + 4..]))
@@ -346,18 +345,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    pub(super) fn response(url: &str, body: &[u8]) -> Record {
+    pub(super) fn response(url: &str, body: &[u8]) -> LibraryRecord {
         let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
-        Record {
+        LibraryRecord {
             depth: 3,
             hops: 1,
             attempt: 2,
             again: true,
             origin: Some("http://example.org/first".into()),
-            ..Record::new(
+            ..LibraryRecord::new(
                 PageUrl::parse(url).unwrap(),
                 at,
-                Content::Response(Response {
+                RecordContent::Response(RawResponse {
                     status: 200,
                     headers: vec![
                         ("Content-Type".into(), "text/html".into()),
@@ -365,15 +364,15 @@ mod tests {
                     ],
                     body: body.to_vec(),
                     address: Some("127.0.0.1".parse().unwrap()),
-                    truncated: Some(Truncated::Length),
-                    ..Response::default()
+                    truncated: Some(TruncationReason::Length),
+                    ..RawResponse::default()
                 }),
             )
         }
     }
 
-    fn back(record: &Record) -> Record {
-        *read(&write(record)).unwrap().record.unwrap()
+    fn back(record: &LibraryRecord) -> LibraryRecord {
+        *read_record(&write_record(record)).unwrap().record.unwrap()
     }
 
     #[test]
@@ -381,53 +380,57 @@ mod tests {
         let page = response("http://example.org/", "<p>灯塔\r\n\r\n".as_bytes());
         assert_eq!(back(&page), page);
         let (url, at) = (PageUrl::parse("http://example.org/x").unwrap(), Timestamp::EPOCH);
-        let failure = Content::Event(Event::Failed { reason: "timed out".into() });
-        let failure = Record { attempt: 2, ..Record::new(url.clone(), at, failure) };
+        let failure = RecordContent::Event(LibraryEvent::Failed { reason: "timed out".into() });
+        let failure = LibraryRecord { attempt: 2, ..LibraryRecord::new(url.clone(), at, failure) };
         assert_eq!(back(&failure), failure);
         for whole_site in [false, true] {
-            let wish = Record::new(url.clone(), at, Content::Event(Event::Recrawl { whole_site }));
-            assert_eq!(back(&wish), wish);
-            let text = String::from_utf8(write(&wish)).unwrap();
+            let request = LibraryRecord::new(
+                url.clone(),
+                at,
+                RecordContent::Event(LibraryEvent::Recrawl { whole_site }),
+            );
+            assert_eq!(back(&request), request);
+            let text = String::from_utf8(write_record(&request)).unwrap();
             assert!(text.contains(&format!(r#"{{"event":"recrawl","whole_site":{whole_site}}}"#)), "{text}");
         }
-        let revisit = Record::new(
+        let revisit = LibraryRecord::new(
             url,
             at,
-            Content::Revisit(Revisit {
+            RecordContent::Revisit(Revisit {
                 status: 200,
                 headers: vec![("ETag".into(), "x".into())],
                 address: None,
                 of: LibraryPosition { file: 1, offset: 99 },
                 of_at: at,
-                digest: digest(b"same"),
+                digest: payload_digest(b"same"),
             }),
         );
         assert_eq!(back(&revisit), revisit);
-        assert_eq!(read(&warcinfo("1", Timestamp::EPOCH)).unwrap().record, None);
+        assert_eq!(read_record(&warcinfo("1", Timestamp::EPOCH)).unwrap().record, None);
     }
 
     #[test]
-    fn a_foreign_head_is_kept_to_the_byte() {
+    fn a_foreign_header_is_kept_unchanged() {
         let head = b"HTTP/1.0 200 Very Well\r\nX-Name:  \xb5\xc6\r\nContent-Length: 99\r\n\r\n".to_vec();
         let mut page = response("http://example.org/", b"body");
-        let Content::Response(r) = &mut page.content else { unreachable!() };
+        let RecordContent::Response(r) = &mut page.content else { unreachable!() };
         r.head = Some(head.clone());
-        let Content::Response(read) = back(&page).content else { unreachable!() };
+        let RecordContent::Response(read) = back(&page).content else { unreachable!() };
         assert_eq!((read.status, read.head, read.body), (200, Some(head), b"body".to_vec()));
-        // One that would swallow the body, or hide it, is written anew.
-        let Content::Response(r) = &mut page.content else { unreachable!() };
+        // A header that would include or hide the body is generated again.
+        let RecordContent::Response(r) = &mut page.content else { unreachable!() };
         for bad in ["HTTP/1.0 200 OK\n\n", "HTTP/1.0 200 OK\r\n\r\nA: b\r\n\r\n", "no http\r\n\r\n"] {
             r.head = Some(bad.into());
-            let record = Record::new(page.url.clone(), page.at, Content::Response(r.clone()));
-            let Content::Response(read) = back(&record).content else { unreachable!() };
+            let record = LibraryRecord::new(page.url.clone(), page.at, RecordContent::Response(r.clone()));
+            let RecordContent::Response(read) = back(&record).content else { unreachable!() };
             assert_eq!((read.head, read.body), (None, b"body".to_vec()), "{bad:?}");
         }
     }
 
     #[test]
-    fn requests_stand_beside_their_answers() {
+    fn requests_precede_their_responses() {
         let mut page = response("http://example.org/", b"body");
-        let Content::Response(r) = &mut page.content else { unreachable!() };
+        let RecordContent::Response(r) = &mut page.content else { unreachable!() };
         r.request = Some("GET / HTTP/1.1\r\nHost: example.org\r\n\r\n".into());
         let (mut request, mut answer) = (Vec::new(), Vec::new());
         write_with_request(&page, &mut request, &mut answer);
@@ -435,42 +438,42 @@ mod tests {
         let answer = String::from_utf8(answer).unwrap();
         let id = answer.split("WARC-Record-ID: ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
         assert!(request.contains(&format!("WARC-Concurrent-To: {id}")), "{request}");
-        assert_eq!(read(request.as_bytes()).unwrap().kind, "request");
+        assert_eq!(read_record(request.as_bytes()).unwrap().kind, "request");
     }
 
     #[test]
-    fn a_span_is_carried_along() {
-        let bytes = with_span(&write(&response("http://example.org/", b"body")), (4711, 4800));
-        let parsed = read(&bytes).unwrap();
+    fn spans_are_preserved() {
+        let bytes = with_span(&write_record(&response("http://example.org/", b"body")), (4711, 4800));
+        let parsed = read_record(&bytes).unwrap();
         assert_eq!((parsed.span, parsed.kind.as_str()), (Some((4711, 4800)), "response"));
     }
 
     #[test]
-    fn the_stored_block_agrees_with_itself() {
+    fn the_stored_block_is_consistent() {
         let mut record = response("http://example.org/", b"hello");
-        let Content::Response(r) = &mut record.content else { unreachable!() };
+        let RecordContent::Response(r) = &mut record.content else { unreachable!() };
         r.headers.push(("Transfer-Encoding".into(), "chunked".into()));
         r.headers.push(("X-Evil".into(), "a\r\nInjected: yes".into()));
-        let text = String::from_utf8(write(&record)).unwrap();
+        let text = String::from_utf8(write_record(&record)).unwrap();
         assert!(!text.contains("chunked") && !text.contains("\r\nInjected"));
         assert_eq!(text.matches("Content-Length: 5\r\n").count(), 1);
     }
 
     #[test]
-    fn a_flipped_bit_is_noticed() {
-        let mut bytes = write(&response("http://example.org/", b"hello world"));
+    fn a_flipped_bit_is_detected() {
+        let mut bytes = write_record(&response("http://example.org/", b"hello world"));
         let at = bytes.len() - 8;
         bytes[at] ^= 1;
-        assert_eq!(read(&bytes).unwrap_err(), "the digest does not match");
+        assert_eq!(read_record(&bytes).unwrap_err(), "the digest does not match");
     }
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_or_refused(mut bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-            let _ = read(&bytes);
+        fn any_bytes_are_decoded_or_rejected(mut bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            let _ = read_record(&bytes);
             let mut headed = b"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: 9\r\n\r\n".to_vec();
             headed.append(&mut bytes);
-            let _ = read(&headed);
+            let _ = read_record(&headed);
         }
     }
 }

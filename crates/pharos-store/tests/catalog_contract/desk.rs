@@ -1,6 +1,6 @@
-//! What the operator's desk asks for.
+//! Queries of the operator's desk.
 
-use pharos_store::{SiteOrder, SiteQuery, SiteRow, SiteState, Trouble, TroubleQuery};
+use pharos_store::catalog::{PageFailure, PageFailureQuery, SiteOrder, SiteQuery, SiteRow, SiteState};
 
 use crate::*;
 
@@ -8,28 +8,29 @@ fn at_site(host: &str, path: &str) -> PageUrl {
     PageUrl::parse(&format!("http://{host}{path}")).unwrap()
 }
 
-fn visit(url: PageUrl, seconds: i64, outcome: Outcome) -> Change {
-    Change::Visited { url, at: at(seconds), outcome, next_due: None }
+fn visit(url: PageUrl, seconds: i64, outcome: VisitOutcome) -> CatalogChange {
+    CatalogChange::Visited { url, at: at(seconds), outcome, next_due: None }
 }
 
-fn failure(reason: &str) -> Outcome {
-    Outcome::Failed { reason: reason.into(), attempt: 1 }
+fn failure(reason: &str) -> VisitOutcome {
+    VisitOutcome::Failed { reason: reason.into(), attempt: 1 }
 }
 
-fn refusal(reason: &str) -> Outcome {
-    Outcome::Refused { reason: reason.into() }
+fn refusal(reason: &str) -> VisitOutcome {
+    VisitOutcome::Refused { reason: reason.into() }
 }
 
 fn wanting(state: Option<SiteState>, order: SiteOrder) -> SiteQuery {
     SiteQuery { state, order, limit: 100, ..SiteQuery::default() }
 }
 
-pub(crate) fn sites_are_listed_as_asked_for(path: &Path, open: Open<'_>) {
+pub(crate) fn sites_are_filtered_and_sorted(path: &Path, open: Open<'_>) {
     let catalog = open(path);
-    let found = |host: &str, path: &str| Change::Found(Found::new(at_site(host, path), 1, at(1)));
+    let found =
+        |host: &str, path: &str| CatalogChange::Found(DiscoveredLink::new(at_site(host, path), 1, at(1)));
     let seed = at_site("alpha.example", "/");
     let changes = [
-        Change::Seed { url: seed.clone(), at: at(1), hops: 0, origin: None, stale_before: None },
+        CatalogChange::Seed { url: seed.clone(), at: at(1), hops: 0, origin: None, stale_before: None },
         visit(seed.clone(), 10, answer(200, 1)),
         found("alpha.example", "/1"),
         found("alpha.example", "/2"),
@@ -37,14 +38,14 @@ pub(crate) fn sites_are_listed_as_asked_for(path: &Path, open: Open<'_>) {
         visit(at_site("beta.example", "/2"), 20, failure("timed out")),
         visit(at_site("gamma.example", "/"), 40, refusal("robots.txt: /")),
         visit(at_site("delta.example:8080", "/"), 50, answer(404, 2)),
-        Change::Deleted { url: at_site("delta.example:8080", "/x"), at: at(5) },
-        Change::BackOff { site: at_site("delta.example:8080", "/").site(), at: at(50), until: at(99) },
+        CatalogChange::Deleted { url: at_site("delta.example:8080", "/x"), at: at(5) },
+        CatalogChange::BackOff { site: at_site("delta.example:8080", "/").site(), at: at(50), until: at(99) },
         found("copy.example", "/"),
         found("xn--fiqs8s.example", "/"),
-        Change::Removed(Removal::Site(at_site("removed.example", "/").site())),
-        Change::Alias { home: at_site("copy.example", "/"), of: seed.clone() },
-        // The same under the other scheme only.
-        Change::Alias {
+        CatalogChange::Removed(Removal::Site(at_site("removed.example", "/").site())),
+        CatalogChange::Alias { home: at_site("copy.example", "/"), of: seed.clone() },
+        // The same content under the other scheme only.
+        CatalogChange::Alias {
             home: at_site("beta.example", "/"),
             of: PageUrl::parse("https://beta.example/").unwrap(),
         },
@@ -63,7 +64,7 @@ pub(crate) fn sites_are_listed_as_asked_for(path: &Path, open: Open<'_>) {
             list.total,
         )
     };
-    let told =
+    let listed =
         |names: &[&str]| (names.iter().map(ToString::to_string).collect::<Vec<_>>(), names.len() as u64);
     for (state, expected) in [
         (None, &["alpha", "beta", "copy", "delta", "gamma", "removed", "xn--fiqs8s"][..]),
@@ -76,7 +77,7 @@ pub(crate) fn sites_are_listed_as_asked_for(path: &Path, open: Open<'_>) {
         (Some(SiteState::Copy), &["copy"]),
         (Some(SiteState::Removed), &["removed"]),
     ] {
-        assert_eq!(names(&wanting(state, SiteOrder::Name)), told(expected), "{state:?}");
+        assert_eq!(names(&wanting(state, SiteOrder::Name)), listed(expected), "{state:?}");
     }
     for (order, first) in [
         (SiteOrder::Pages, &["alpha", "beta", "delta", "copy"][..]),
@@ -91,13 +92,13 @@ pub(crate) fn sites_are_listed_as_asked_for(path: &Path, open: Open<'_>) {
         let contains = contains.to_string();
         names(&SiteQuery { contains, offset, limit, order: SiteOrder::Name, state: None })
     };
-    assert_eq!(part("ETA.ex", 0, 9), told(&["beta"]));
-    assert_eq!(part(":8080", 0, 9), told(&["delta"]));
-    assert_eq!(part("中国", 0, 9), told(&["xn--fiqs8s"]));
-    assert_eq!(part("100%", 0, 9), told(&[]));
-    assert_eq!(part("example", 2, 2), (told(&["copy", "delta"]).0, 7));
-    assert_eq!(part("example", 7, 2), (vec![], 7), "behind the last");
-    assert_eq!(part("example", 0, 0), (vec![], 7), "only how many");
+    assert_eq!(part("ETA.ex", 0, 9), listed(&["beta"]));
+    assert_eq!(part(":8080", 0, 9), listed(&["delta"]));
+    assert_eq!(part("中国", 0, 9), listed(&["xn--fiqs8s"]));
+    assert_eq!(part("100%", 0, 9), listed(&[]));
+    assert_eq!(part("example", 2, 2), (listed(&["copy", "delta"]).0, 7));
+    assert_eq!(part("example", 7, 2), (vec![], 7), "after the last");
+    assert_eq!(part("example", 0, 0), (vec![], 7), "count only");
     let delta = at_site("delta.example:8080", "/").site();
     let expected = SiteRow {
         site: delta.clone(),
@@ -118,62 +119,68 @@ pub(crate) fn sites_are_listed_as_asked_for(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.site_row(at_site("unknown.example", "/").site().id()).unwrap(), None);
 }
 
-fn places(troubles: &[Trouble]) -> Vec<String> {
+fn places(troubles: &[PageFailure]) -> Vec<String> {
     troubles.iter().map(|t| t.url.as_str().trim_start_matches("http://").replace(".example", "")).collect()
 }
 
-pub(crate) fn troubles_come_newest_first(path: &Path, open: Open<'_>) {
+pub(crate) fn failures_come_newest_first(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let changes = [
         visit(at_site("a.example", "/1"), 10, failure("timed out after 30 s")),
-        Change::Visited {
+        CatalogChange::Visited {
             url: at_site("b.example", "/2"),
             at: at(20),
-            outcome: Outcome::Failed { reason: "Name not found".into(), attempt: 2 },
+            outcome: VisitOutcome::Failed { reason: "Name not found".into(), attempt: 2 },
             next_due: Some(at(70)),
         },
         visit(at_site("a.example", "/3"), 30, refusal("robots.txt: /3")),
         visit(at_site("a.example", "/4"), 40, failure("timed out after 5 s")),
-        // These are in no trouble, or not any more.
+        // These have not failed, or not any more.
         visit(at_site("a.example", "/stored"), 50, answer(200, 1)),
         visit(at_site("a.example", "/stored"), 60, failure("timed out after 5 s")),
         visit(at_site("b.example", "/better"), 10, failure("timed out after 5 s")),
         visit(at_site("b.example", "/better"), 80, answer(200, 2)),
         visit(at_site("b.example", "/removed"), 90, failure("timed out after 5 s")),
-        Change::Removed(Removal::Page(at_site("b.example", "/removed"))),
+        CatalogChange::Removed(Removal::Page(at_site("b.example", "/removed"))),
         visit(at_site("c.example", "/"), 90, failure("timed out after 5 s")),
-        Change::Removed(Removal::Site(at_site("c.example", "/").site())),
+        CatalogChange::Removed(Removal::Site(at_site("c.example", "/").site())),
         visit(at_site("b.example", "/gone"), 15, refusal("robots.txt: /gone")),
-        Change::Deleted { url: at_site("b.example", "/gone"), at: at(90) },
-        Change::Found(Found::new(at_site("b.example", "/waiting"), 1, at(1))),
+        CatalogChange::Deleted { url: at_site("b.example", "/gone"), at: at(90) },
+        CatalogChange::Found(DiscoveredLink::new(at_site("b.example", "/waiting"), 1, at(1))),
     ];
     catalog.apply(&changes, position(3)).unwrap();
-    let all = TroubleQuery { limit: 10, ..TroubleQuery::default() };
-    let asked = |wanted: &TroubleQuery| places(&catalog.troubles(wanted).unwrap());
-    assert_eq!(asked(&all), ["a/4", "a/3", "b/2", "a/1"]);
-    let of_a = TroubleQuery { site: Some(at_site("a.example", "/").site().id()), ..all.clone() };
-    assert_eq!(asked(&of_a), ["a/4", "a/3", "a/1"]);
-    let failed = |query: &TroubleQuery| TroubleQuery { state: Some(PageState::Failed), ..query.clone() };
-    let refused = |query: &TroubleQuery| TroubleQuery { state: Some(PageState::Refused), ..query.clone() };
+    let all = PageFailureQuery { limit: 10, ..PageFailureQuery::default() };
+    let query = |wanted: &PageFailureQuery| places(&catalog.troubles(wanted).unwrap());
+    assert_eq!(query(&all), ["a/4", "a/3", "b/2", "a/1"]);
+    let of_a = PageFailureQuery { site: Some(at_site("a.example", "/").site().id()), ..all.clone() };
+    assert_eq!(query(&of_a), ["a/4", "a/3", "a/1"]);
+    let failed =
+        |query: &PageFailureQuery| PageFailureQuery { state: Some(PageState::Failed), ..query.clone() };
+    let refused =
+        |query: &PageFailureQuery| PageFailureQuery { state: Some(PageState::Refused), ..query.clone() };
     assert_eq!(
-        (asked(&failed(&all)), asked(&refused(&all))),
+        (query(&failed(&all)), query(&refused(&all))),
         (vec!["a/4".into(), "b/2".into(), "a/1".into()], vec!["a/3".into()])
     );
     assert_eq!(
-        (asked(&failed(&of_a)), asked(&refused(&of_a))),
+        (query(&failed(&of_a)), query(&refused(&of_a))),
         (vec!["a/4".into(), "a/1".into()], vec!["a/3".into()])
     );
-    assert_eq!(asked(&TroubleQuery { state: Some(PageState::Stored), ..all.clone() }), Vec::<String>::new());
-    let nowhere = TroubleQuery { site: Some(url("/").site().id()), ..all.clone() };
-    assert_eq!(asked(&nowhere), Vec::<String>::new());
-    let saying = |text: &str, query: &TroubleQuery| TroubleQuery { contains: text.into(), ..query.clone() };
-    assert_eq!(asked(&saying("TIMED", &all)), ["a/4", "a/1"]);
-    assert_eq!(asked(&saying("name", &all)), ["b/2"]);
-    assert_eq!(asked(&saying("name", &of_a)), Vec::<String>::new());
-    assert_eq!(asked(&TroubleQuery { limit: 1, ..saying("timed", &all) }), ["a/4"]);
-    assert_eq!(asked(&TroubleQuery { limit: 0, ..all.clone() }), Vec::<String>::new());
+    assert_eq!(
+        query(&PageFailureQuery { state: Some(PageState::Stored), ..all.clone() }),
+        Vec::<String>::new()
+    );
+    let nowhere = PageFailureQuery { site: Some(url("/").site().id()), ..all.clone() };
+    assert_eq!(query(&nowhere), Vec::<String>::new());
+    let saying =
+        |text: &str, query: &PageFailureQuery| PageFailureQuery { contains: text.into(), ..query.clone() };
+    assert_eq!(query(&saying("TIMED", &all)), ["a/4", "a/1"]);
+    assert_eq!(query(&saying("name", &all)), ["b/2"]);
+    assert_eq!(query(&saying("name", &of_a)), Vec::<String>::new());
+    assert_eq!(query(&PageFailureQuery { limit: 1, ..saying("timed", &all) }), ["a/4"]);
+    assert_eq!(query(&PageFailureQuery { limit: 0, ..all.clone() }), Vec::<String>::new());
     let b = &catalog.troubles(&saying("name", &all)).unwrap()[0];
-    let expected = Trouble {
+    let expected = PageFailure {
         url: at_site("b.example", "/2"),
         state: PageState::Failed,
         reason: "Name not found".into(),
@@ -193,15 +200,17 @@ pub(crate) fn troubles_come_newest_first(path: &Path, open: Open<'_>) {
         [count("robots.txt: …", 1), count("timed out after # s", 1)]
     );
     assert_eq!(catalog.trouble_reasons(0).unwrap(), []);
-    // A site that was removed takes its troubles along.
-    catalog.apply(&[Change::Removed(Removal::Site(at_site("a.example", "/").site()))], position(4)).unwrap();
-    assert_eq!(asked(&all), ["b/2"]);
+    // Removing a site removes its failures.
+    catalog
+        .apply(&[CatalogChange::Removed(Removal::Site(at_site("a.example", "/").site()))], position(4))
+        .unwrap();
+    assert_eq!(query(&all), ["b/2"]);
 }
 
-pub(crate) fn troubles_are_walked_through_to_the_end(path: &Path, open: Open<'_>) {
+pub(crate) fn failures_are_paged_to_the_end(path: &Path, open: Open<'_>) {
     let catalog = open(path);
-    // Many of one moment, on several sites.
-    let changes: Vec<Change> = (0..60)
+    // Many failures at the same time, on several sites.
+    let changes: Vec<CatalogChange> = (0..60)
         .map(|n| {
             let url = at_site(&format!("site-{}.example", n % 4), &format!("/{n}"));
             let outcome =
@@ -210,11 +219,11 @@ pub(crate) fn troubles_are_walked_through_to_the_end(path: &Path, open: Open<'_>
         })
         .collect();
     catalog.apply(&changes, position(1)).unwrap();
-    let walk = |query: TroubleQuery| {
-        let mut met: Vec<Trouble> = Vec::new();
+    let walk = |query: PageFailureQuery| {
+        let mut met: Vec<PageFailure> = Vec::new();
         loop {
             let before = met.last().map(|t| (t.at, t.url.id()));
-            let part = catalog.troubles(&TroubleQuery { before, limit: 7, ..query.clone() }).unwrap();
+            let part = catalog.troubles(&PageFailureQuery { before, limit: 7, ..query.clone() }).unwrap();
             if part.is_empty() {
                 break;
             }
@@ -226,25 +235,29 @@ pub(crate) fn troubles_are_walked_through_to_the_end(path: &Path, open: Open<'_>
         met.len()
     };
     let site = Some(at_site("site-1.example", "/").site().id());
-    assert_eq!(walk(TroubleQuery::default()), 60);
-    assert_eq!(walk(TroubleQuery { site, ..TroubleQuery::default() }), 15);
-    assert_eq!(walk(TroubleQuery { state: Some(PageState::Refused), ..TroubleQuery::default() }), 20);
-    assert_eq!(walk(TroubleQuery { site, state: Some(PageState::Failed), ..TroubleQuery::default() }), 10);
-    assert_eq!(walk(TroubleQuery { contains: "reason 1".into(), ..TroubleQuery::default() }), 20);
+    assert_eq!(walk(PageFailureQuery::default()), 60);
+    assert_eq!(walk(PageFailureQuery { site, ..PageFailureQuery::default() }), 15);
+    assert_eq!(walk(PageFailureQuery { state: Some(PageState::Refused), ..PageFailureQuery::default() }), 20);
+    assert_eq!(
+        walk(PageFailureQuery { site, state: Some(PageState::Failed), ..PageFailureQuery::default() }),
+        10
+    );
+    assert_eq!(walk(PageFailureQuery { contains: "reason 1".into(), ..PageFailureQuery::default() }), 20);
 }
 
-pub(crate) fn any_page_can_be_given_out(path: &Path, open: Open<'_>) {
+pub(crate) fn any_page_can_be_a_fetch_task(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let validators = Validators { etag: Some("\"x\"".into()), last_modified: None };
-    let answered = Answered { status: 200, position: position(1), validators, ..Answered::default() };
+    let answered =
+        ResponseSummary { status: 200, position: position(1), validators, ..ResponseSummary::default() };
     let changes = [
         found("/waiting", 3),
         found("/stored", 2),
-        visited("/stored", 5, Outcome::Answered(answered), Some(at(900))),
+        visited("/stored", 5, VisitOutcome::Answered(answered), Some(at(900))),
         visited("/missing", 5, answer(404, 2), None),
         failed("/failed", 5, 2, None),
         removed("/removed"),
-        Change::BackOff { site: url("/").site(), at: at(5), until: at(800) },
+        CatalogChange::BackOff { site: url("/").site(), at: at(5), until: at(800) },
     ];
     catalog.apply(&changes, position(3)).unwrap();
     let given = |path: &str| catalog.due_page(url(path).id()).unwrap();
@@ -258,7 +271,7 @@ pub(crate) fn any_page_can_be_given_out(path: &Path, open: Open<'_>) {
         assert_eq!(given(page), None, "{page}");
     }
     assert_eq!(catalog.due_page(at_site("unknown.example", "/").id()).unwrap(), None);
-    // Nothing else than the crawl is given when it is due.
+    // Only the crawl receives due pages.
     for page in catalog.due_pages(url("/").site().id(), at(1000), DueOrder::Nearest, 10).unwrap() {
         assert_eq!(catalog.due_page(page.url.id()).unwrap(), Some(page));
     }

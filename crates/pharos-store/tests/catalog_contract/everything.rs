@@ -1,26 +1,26 @@
-//! A catalog laid open, to be compared with another.
+//! The complete content of a catalog, for comparisons.
 
 use std::collections::HashSet;
 
 use pharos_core::{PageUrl, SiteName, Timestamp};
-use pharos_store::{
-    Catalog, CatalogCounts, CrawlRules, DueOrder, PageStory, RobotsFile, SiteOrder, SiteQuery, SiteRow,
-    Trouble, TroubleQuery, Version,
+use pharos_store::catalog::{
+    Catalog, CatalogCounts, CrawlRules, DueOrder, PageFailure, PageFailureQuery, PageReport, PageVersion,
+    RobotsFile, SiteOrder, SiteQuery, SiteRow,
 };
 
 use crate::*;
 
-/// All that a catalog tells, in an order that does not depend on how it came about.
+/// The complete content of a catalog, in an order independent of its history.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Everything {
-    pub(crate) stories: Vec<(PageStory, Vec<Version>)>,
+    pub(crate) reports: Vec<(PageReport, Vec<PageVersion>)>,
     counts: CatalogCounts,
     rules: Option<CrawlRules>,
     robots: Option<RobotsFile>,
     seeds: Vec<SiteName>,
     unvisited: Vec<(SiteName, Option<Timestamp>)>,
     sites: Vec<SiteRow>,
-    troubles: Vec<Trouble>,
+    troubles: Vec<PageFailure>,
     removed: Vec<String>,
     due: [HashSet<PageUrl>; 3],
     next_due: Option<Timestamp>,
@@ -28,19 +28,19 @@ pub(crate) struct Everything {
 
 pub(crate) fn everything(catalog: &dyn Catalog) -> Everything {
     assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
-    let mut stories: Vec<_> = catalog
+    let mut reports: Vec<_> = catalog
         .pages(None, None, 10_000)
         .unwrap()
         .into_iter()
-        .map(|story| (story.clone(), catalog.versions(story.url.id()).unwrap()))
+        .map(|report| (report.clone(), catalog.versions(report.url.id()).unwrap()))
         .collect();
-    stories.sort_by(|a, b| a.0.url.cmp(&b.0.url));
+    reports.sort_by(|a, b| a.0.url.cmp(&b.0.url));
     let counts = catalog.counts().unwrap();
-    let visible = stories.iter().filter(|(story, _)| story.state != PageState::Removed).count();
+    let visible = reports.iter().filter(|(report, _)| report.state != PageState::Removed).count();
     assert_eq!(counts.pages, visible as u64);
-    for (story, versions) in &stories {
-        assert_eq!(catalog.page(story.url.id()).unwrap().as_ref(), Some(story));
-        assert_eq!(story.visits as usize, versions.len());
+    for (report, versions) in &reports {
+        assert_eq!(catalog.page(report.url.id()).unwrap().as_ref(), Some(report));
+        assert_eq!(report.visits as usize, versions.len());
     }
     let mut seeds = catalog.seed_sites().unwrap();
     seeds.sort();
@@ -50,7 +50,8 @@ pub(crate) fn everything(catalog: &dyn Catalog) -> Everything {
     let by_name = SiteQuery { order: SiteOrder::Name, limit: 100, ..SiteQuery::default() };
     let sites = catalog.list_sites(&by_name).unwrap();
     assert_eq!(sites.total, sites.rows.len() as u64);
-    let mut troubles = catalog.troubles(&TroubleQuery { limit: 10_000, ..TroubleQuery::default() }).unwrap();
+    let mut troubles =
+        catalog.troubles(&PageFailureQuery { limit: 10_000, ..PageFailureQuery::default() }).unwrap();
     assert!(troubles.is_sorted_by(|a, b| a.at >= b.at));
     assert_eq!(troubles.len() as u64, counts.failed + counts.refused);
     troubles.sort_by(|a, b| a.url.cmp(&b.url));
@@ -63,7 +64,7 @@ pub(crate) fn everything(catalog: &dyn Catalog) -> Everything {
         pages.map(|page| page.url).collect()
     });
     Everything {
-        stories,
+        reports,
         counts,
         rules: catalog.rules().unwrap(),
         robots: catalog.robots(&url("/robots.txt")).unwrap(),

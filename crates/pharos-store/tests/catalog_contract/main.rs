@@ -1,4 +1,4 @@
-//! The promises of the catalog, for every implementation: call [`conforms`] with a way to open one.
+//! Conformance tests of the catalog: every implementation passes [`conforms`] unchanged.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -10,65 +10,67 @@ mod recrawl;
 use std::collections::HashSet;
 use std::path::Path;
 
-use pharos_core::config::Scope;
+use pharos_core::config::CrawlScope;
 use pharos_core::{PageUrl, SiteName, Timestamp};
-use pharos_store::{
-    Answered, Applied, Catalog, CatalogCounts, Change, CrawlRules, DueOrder, Found, LibraryPosition, Outcome,
-    PageState, PageStory, Removal, RobotsFile, RobotsState, SqliteCatalog, Validators, Version,
+use pharos_store::LibraryPosition;
+use pharos_store::catalog::{
+    ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DiscoveredLink, DueOrder, PageReport,
+    PageState, PageVersion, Removal, ResponseSummary, RobotsFile, RobotsState, SqliteCatalog, Validators,
+    VisitOutcome,
 };
 
 use desk::{
-    any_page_can_be_given_out, sites_are_listed_as_asked_for, troubles_are_walked_through_to_the_end,
-    troubles_come_newest_first,
+    any_page_can_be_a_fetch_task, failures_are_paged_to_the_end, failures_come_newest_first,
+    sites_are_filtered_and_sorted,
 };
 use everything::everything;
 use properties::{batches_and_overlaps_make_no_difference, removals_win_in_any_order};
-use recrawl::{a_page_can_be_wanted_again, a_site_can_be_wanted_again};
+use recrawl::{a_page_can_be_recrawled, a_site_can_be_recrawled};
 
 #[test]
 fn sqlite_conforms() {
     conforms(&|path| Box::new(SqliteCatalog::open_writer(path).unwrap()));
 }
 
-/// Opens the catalog at a path for writing, creating it where there is none.
+/// Opens the catalog at a path for writing and creates it if necessary.
 type Open<'o> = &'o dyn Fn(&Path) -> Box<dyn Catalog>;
 
-/// Every promise of [`Catalog`].
+/// Checks every guarantee of [`Catalog`].
 fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
-    for promise in [
+    for check in [
         pages_come_due_breadth_first_and_once,
-        absorbed_batches_change_nothing,
-        failures_wait_and_stories_are_told,
-        naming_a_page_again_is_asking_again,
+        applied_batches_change_nothing,
+        failures_are_scheduled_and_reported,
+        adding_a_seed_again_retries_it,
         rules_and_robots_are_kept,
-        a_visit_does_not_change_the_way_to_a_page,
-        origins_go_with_the_way,
+        a_visit_does_not_change_the_path_to_a_page,
+        origins_belong_to_the_path,
         old_captures_are_versions_only,
-        the_gone_come_back_with_a_later_answer,
+        deleted_pages_return_with_a_later_response,
         a_removed_page_stays_removed,
         a_removed_site_stays_removed,
-        the_longest_unvisited_come_first,
-        walking_meets_every_page_once,
-        ports_and_schemes_are_told_apart,
-        the_order_within_a_batch_holds_for_each_page,
-        what_is_closed_opens_again,
+        the_least_recently_visited_sites_come_first,
+        paging_returns_every_page_once,
+        ports_and_schemes_are_distinguished,
+        changes_of_a_page_are_applied_in_order,
+        a_closed_catalog_can_be_reopened,
         copies_are_catalogs,
-        due_pages_come_in_the_order_asked_for,
+        due_pages_come_in_the_requested_order,
         changes_and_new_links_are_counted,
-        what_is_stale_is_due_again,
-        patience_is_kept,
-        copies_of_a_site_are_not_asked_for,
+        stale_pages_are_due_again,
+        back_offs_are_respected,
+        mirrors_are_not_fetched,
         links_to_a_page_add_to_its_weight,
-        proposals_wait_for_a_word,
-        sites_are_listed_as_asked_for,
-        troubles_come_newest_first,
-        troubles_are_walked_through_to_the_end,
-        any_page_can_be_given_out,
-        a_page_can_be_wanted_again,
-        a_site_can_be_wanted_again,
+        submissions_wait_for_a_decision,
+        sites_are_filtered_and_sorted,
+        failures_come_newest_first,
+        failures_are_paged_to_the_end,
+        any_page_can_be_a_fetch_task,
+        a_page_can_be_recrawled,
+        a_site_can_be_recrawled,
     ] {
         let dir = tempfile::tempdir().unwrap();
-        promise(&dir.path().join("catalog"), open);
+        check(&dir.path().join("catalog"), open);
     }
     batches_and_overlaps_make_no_difference(open);
     removals_win_in_any_order(open);
@@ -86,49 +88,52 @@ fn position(offset: u64) -> LibraryPosition {
     LibraryPosition { file: 1, offset }
 }
 
-fn seed(path: &str, seconds: i64) -> Change {
-    Change::Seed { url: url(path), at: at(seconds), hops: 0, origin: None, stale_before: None }
+fn seed(path: &str, seconds: i64) -> CatalogChange {
+    CatalogChange::Seed { url: url(path), at: at(seconds), hops: 0, origin: None, stale_before: None }
 }
 
-fn found(path: &str, depth: u32) -> Change {
-    Change::Found(Found { anchor: "words".into(), ..Found::new(url(path), depth, at(1)) })
+fn found(path: &str, depth: u32) -> CatalogChange {
+    CatalogChange::Found(DiscoveredLink {
+        anchor: "words".into(),
+        ..DiscoveredLink::new(url(path), depth, at(1))
+    })
 }
 
-fn visited(path: &str, seconds: i64, outcome: Outcome, next_due: Option<Timestamp>) -> Change {
-    Change::Visited { url: url(path), at: at(seconds), outcome, next_due }
+fn visited(path: &str, seconds: i64, outcome: VisitOutcome, next_due: Option<Timestamp>) -> CatalogChange {
+    CatalogChange::Visited { url: url(path), at: at(seconds), outcome, next_due }
 }
 
-fn answer(status: u16, offset: u64) -> Outcome {
+fn answer(status: u16, offset: u64) -> VisitOutcome {
     let indexable = status == 200;
-    // A digest with its highest bit set, where signed integers end.
+    // A digest with its highest bit set, outside the range of signed integers.
     let digest = u64::MAX - offset;
-    Outcome::Answered(Answered {
+    VisitOutcome::Answered(ResponseSummary {
         status,
         position: position(offset),
         digest,
         indexable,
-        ..Answered::default()
+        ..ResponseSummary::default()
     })
 }
 
-fn answered(path: &str, seconds: i64, offset: u64) -> Change {
+fn answered(path: &str, seconds: i64, offset: u64) -> CatalogChange {
     visited(path, seconds, answer(200, offset), None)
 }
 
-fn failed(path: &str, seconds: i64, attempt: u32, next_due: Option<Timestamp>) -> Change {
-    visited(path, seconds, Outcome::Failed { reason: "timed out".into(), attempt }, next_due)
+fn failed(path: &str, seconds: i64, attempt: u32, next_due: Option<Timestamp>) -> CatalogChange {
+    visited(path, seconds, VisitOutcome::Failed { reason: "timed out".into(), attempt }, next_due)
 }
 
-fn refused(path: &str, seconds: i64) -> Change {
-    visited(path, seconds, Outcome::Refused { reason: "robots.txt".into() }, None)
+fn refused(path: &str, seconds: i64) -> CatalogChange {
+    visited(path, seconds, VisitOutcome::Refused { reason: "robots.txt".into() }, None)
 }
 
-fn deleted(path: &str, seconds: i64) -> Change {
-    Change::Deleted { url: url(path), at: at(seconds) }
+fn deleted(path: &str, seconds: i64) -> CatalogChange {
+    CatalogChange::Deleted { url: url(path), at: at(seconds) }
 }
 
-fn removed(path: &str) -> Change {
-    Change::Removed(Removal::Page(url(path)))
+fn removed(path: &str) -> CatalogChange {
+    CatalogChange::Removed(Removal::Page(url(path)))
 }
 
 fn due(catalog: &dyn Catalog, seconds: i64) -> Vec<String> {
@@ -136,7 +141,7 @@ fn due(catalog: &dyn Catalog, seconds: i64) -> Vec<String> {
     pages.iter().map(|p| p.url.path_and_query().to_string()).collect()
 }
 
-fn story(catalog: &dyn Catalog, path: &str) -> PageStory {
+fn report(catalog: &dyn Catalog, path: &str) -> PageReport {
     catalog.page(url(path).id()).unwrap().unwrap()
 }
 
@@ -144,18 +149,18 @@ fn pages_come_due_breadth_first_and_once(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let site = url("/").site();
     let applied = catalog.apply(&[seed("/", 0), found("/deep", 3), found("/near", 1)], position(10)).unwrap();
-    assert_eq!(applied, Applied { woken: vec![site.id()], outdated: vec![] });
+    assert_eq!(applied, ApplyResult { woken: vec![site.id()], outdated: vec![] });
     assert_eq!(due(&*catalog, 100), ["/", "/near", "/deep"]);
     let again = catalog.apply(&[found("/near", 1), found("/near", 2)], position(11)).unwrap();
-    assert_eq!(again, Applied::default(), "known already");
+    assert_eq!(again, ApplyResult::default(), "known already");
     catalog.apply(&[answered("/", 2, 5), found("/", 0)], position(12)).unwrap();
     assert_eq!(due(&*catalog, 100), ["/near", "/deep"]);
     assert_eq!(catalog.apply(&[found("/deep", 0)], position(13)).unwrap().woken, [site.id()]);
-    assert_eq!(due(&*catalog, 100), ["/deep", "/near"], "a shorter way is remembered");
+    assert_eq!(due(&*catalog, 100), ["/deep", "/near"], "the shorter path is kept");
     assert_eq!(catalog.absorbed().unwrap(), position(13));
     assert_eq!(catalog.seed_sites().unwrap(), std::slice::from_ref(&site));
     assert_eq!(catalog.due_sites(at(100)).unwrap(), [site.id()]);
-    // Pages to be visited again stand among the others, in the same order, when their time has come.
+    // Scheduled pages are returned among the others, in the same order, once they are due.
     catalog.apply(&[failed("/deep", 20, 1, Some(at(50))), found("/x", 2)], position(14)).unwrap();
     assert_eq!(due(&*catalog, 49), ["/near", "/x"]);
     assert_eq!(due(&*catalog, 50), ["/deep", "/near", "/x"]);
@@ -166,29 +171,29 @@ fn pages_come_due_breadth_first_and_once(path: &Path, open: Open<'_>) {
     assert_eq!((catalog.next_due(at(0)).unwrap(), catalog.next_due(at(50)).unwrap()), (Some(at(50)), None));
 }
 
-fn absorbed_batches_change_nothing(path: &Path, open: Open<'_>) {
+fn applied_batches_change_nothing(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let changes = [found("/a", 1), answered("/a", 2, 7), found("/b", 2)];
     catalog.apply(&changes, position(9)).unwrap();
     let before = everything(&*catalog);
-    assert_eq!(catalog.apply(&changes, position(9)).unwrap(), Applied::default());
-    assert_eq!(catalog.apply(&[found("/c", 1)], position(8)).unwrap(), Applied::default());
+    assert_eq!(catalog.apply(&changes, position(9)).unwrap(), ApplyResult::default());
+    assert_eq!(catalog.apply(&[found("/c", 1)], position(8)).unwrap(), ApplyResult::default());
     assert_eq!(everything(&*catalog), before);
-    assert_eq!(story(&*catalog, "/a").position, Some(position(7)));
+    assert_eq!(report(&*catalog, "/a").position, Some(position(7)));
     let outdated = catalog.apply(&[answered("/a", 1, 3)], position(4)).unwrap().outdated;
-    assert_eq!(outdated, [(url("/a").id(), position(3))], "told again to whoever replays");
+    assert_eq!(outdated, [(url("/a").id(), position(3))], "returned again on replay");
 }
 
-fn failures_wait_and_stories_are_told(path: &Path, open: Open<'_>) {
+fn failures_are_scheduled_and_reported(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let changes = [found("/a", 1), found("/b", 1), failed("/a", 2, 1, Some(at(500))), refused("/b", 2)];
     catalog.apply(&changes, position(1)).unwrap();
     assert_eq!(due(&*catalog, 100), Vec::<String>::new());
     assert_eq!(catalog.next_due(at(100)).unwrap(), Some(at(500)));
-    let a = story(&*catalog, "/a");
+    let a = report(&*catalog, "/a");
     assert_eq!((a.state, a.reason.as_deref(), a.attempts), (PageState::Failed, Some("timed out"), 1));
     assert_eq!((a.anchor.as_str(), a.found_at, a.visited_at), ("words", at(1), Some(at(2))));
-    assert_eq!(story(&*catalog, "/b").state, PageState::Refused);
+    assert_eq!(report(&*catalog, "/b").state, PageState::Refused);
     let expected = CatalogCounts {
         sites: 1,
         sites_visited: 1,
@@ -200,19 +205,19 @@ fn failures_wait_and_stories_are_told(path: &Path, open: Open<'_>) {
     };
     assert_eq!(catalog.counts().unwrap(), expected);
     assert_eq!(catalog.page(url("/none").id()).unwrap(), None);
-    // An answer is kept when a later visit fails.
+    // A response is kept when a later visit fails.
     let unwell = failed("/a", 9, 1, Some(at(20)));
     catalog.apply(&[answered("/a", 8, 2), unwell, found("/w", 3)], position(3)).unwrap();
-    let a = story(&*catalog, "/a");
+    let a = report(&*catalog, "/a");
     assert_eq!((a.state, a.status, a.indexable, a.due), (PageState::Stored, Some(200), true, Some(at(20))));
     assert_eq!((a.digest, a.visits, a.visited_at), (Some(u64::MAX - 2), 1, Some(at(9))));
-    let w = story(&*catalog, "/w");
+    let w = report(&*catalog, "/w");
     assert_eq!((w.state, w.due), (PageState::Waiting, Some(at(1))));
     let sites = catalog.sites(5).unwrap();
     assert_eq!((sites.len(), sites[0].pages, sites[0].stored), (1, 3, 1));
 }
 
-fn naming_a_page_again_is_asking_again(path: &Path, open: Open<'_>) {
+fn adding_a_seed_again_retries_it(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let changes = [
         failed("/failed", 2, 3, None),
@@ -224,19 +229,19 @@ fn naming_a_page_again_is_asking_again(path: &Path, open: Open<'_>) {
     catalog.apply(&changes, position(3)).unwrap();
     assert_eq!(due(&*catalog, 100), Vec::<String>::new());
     let redirected =
-        Change::Seed { url: url("/failed"), at: at(5), hops: 1, origin: None, stale_before: None };
+        CatalogChange::Seed { url: url("/failed"), at: at(5), hops: 1, origin: None, stale_before: None };
     assert_eq!(catalog.apply(&[redirected], position(4)).unwrap().woken, []);
     let named = ["/failed", "/refused", "/missing", "/well", "/gone"].map(|path| seed(path, 6));
     assert_eq!(catalog.apply(&named, position(5)).unwrap().woken.len(), 1);
     let again: HashSet<String> = due(&*catalog, 100).into_iter().collect();
     assert_eq!(again, ["/failed", "/refused", "/missing", "/gone"].map(String::from).into());
-    assert_eq!(story(&*catalog, "/failed").attempts, 0);
-    // An old capture that comes later does not make the last visit a good one.
+    assert_eq!(report(&*catalog, "/failed").attempts, 0);
+    // An old capture that arrives later does not make the last visit a success.
     catalog
         .apply(&[failed("/late", 2, 1, None), answered("/late", 1, 6), seed("/late", 6)], position(7))
         .unwrap();
     assert_eq!(
-        (story(&*catalog, "/late").state, story(&*catalog, "/late").due),
+        (report(&*catalog, "/late").state, report(&*catalog, "/late").due),
         (PageState::Stored, Some(at(6)))
     );
 }
@@ -244,7 +249,7 @@ fn naming_a_page_again_is_asking_again(path: &Path, open: Open<'_>) {
 fn rules_and_robots_are_kept(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     assert_eq!(catalog.rules().unwrap(), None);
-    let rules = CrawlRules { scope: Scope::Domain, max_depth: 3, ..CrawlRules::default() };
+    let rules = CrawlRules { scope: CrawlScope::Domain, max_depth: 3, ..CrawlRules::default() };
     let robots = |seconds, state| RobotsFile {
         url: url("/").robots_txt(),
         at: at(seconds),
@@ -253,32 +258,42 @@ fn rules_and_robots_are_kept(path: &Path, open: Open<'_>) {
         before: None,
     };
     let known = robots(5, RobotsState::Known(b"User-agent: *".into()));
-    catalog.apply(&[Change::Rules(rules.clone()), Change::Robots(known.clone())], position(1)).unwrap();
+    catalog
+        .apply(&[CatalogChange::Rules(rules.clone()), CatalogChange::Robots(known.clone())], position(1))
+        .unwrap();
     assert_eq!(catalog.rules().unwrap(), Some(rules));
-    catalog.apply(&[Change::Robots(robots(4, RobotsState::Missing))], position(2)).unwrap();
-    assert_eq!(catalog.robots(&known.url).unwrap(), Some(known.clone()), "an older one is no news");
+    catalog.apply(&[CatalogChange::Robots(robots(4, RobotsState::Missing))], position(2)).unwrap();
+    assert_eq!(catalog.robots(&known.url).unwrap(), Some(known.clone()), "an older one is ignored");
     let gone = robots(6, RobotsState::Unreachable);
-    catalog.apply(&[Change::Robots(gone.clone())], position(3)).unwrap();
+    catalog.apply(&[CatalogChange::Robots(gone.clone())], position(3)).unwrap();
     let before = Some((at(5), b"User-agent: *".to_vec()));
-    assert_eq!(catalog.robots(&known.url).unwrap(), Some(RobotsFile { before, ..gone }), "the last is kept");
+    assert_eq!(
+        catalog.robots(&known.url).unwrap(),
+        Some(RobotsFile { before, ..gone }),
+        "the last file is kept"
+    );
     assert_eq!(catalog.robots(&url("/other/robots.txt")).unwrap(), None);
 }
 
-fn a_visit_does_not_change_the_way_to_a_page(path: &Path, open: Open<'_>) {
+fn a_visit_does_not_change_the_path_to_a_page(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     catalog.apply(&[found("/a", 5), failed("/a", 2, 1, Some(at(3)))], position(1)).unwrap();
     let due = catalog.due_pages(url("/a").site().id(), at(3), DueOrder::Nearest, 10).unwrap();
     assert_eq!((due[0].depth, due[0].attempts), (5, 1));
     catalog.apply(&[answered("/unheard-of", 2, 2)], position(2)).unwrap();
-    assert_eq!(story(&*catalog, "/unheard-of").depth, 0);
+    assert_eq!(report(&*catalog, "/unheard-of").depth, 0);
 }
 
-fn origins_go_with_the_way(path: &Path, open: Open<'_>) {
+fn origins_belong_to_the_path(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let by_redirect = |depth, origin: &str| {
-        Change::Found(Found { hops: 2, origin: Some(origin.into()), ..Found::new(url("/a"), depth, at(1)) })
+        CatalogChange::Found(DiscoveredLink {
+            hops: 2,
+            origin: Some(origin.into()),
+            ..DiscoveredLink::new(url("/a"), depth, at(1))
+        })
     };
-    let moved = Change::Seed {
+    let moved = CatalogChange::Seed {
         url: url("/s"),
         at: at(1),
         hops: 1,
@@ -286,28 +301,28 @@ fn origins_go_with_the_way(path: &Path, open: Open<'_>) {
         stale_before: None,
     };
     catalog.apply(&[by_redirect(4, "http://far.example/"), moved], position(1)).unwrap();
-    assert_eq!(story(&*catalog, "/a").origin.as_deref(), Some("http://far.example/"));
-    assert_eq!(story(&*catalog, "/s").origin.as_deref(), Some("http://old.example/"));
+    assert_eq!(report(&*catalog, "/a").origin.as_deref(), Some("http://far.example/"));
+    assert_eq!(report(&*catalog, "/s").origin.as_deref(), Some("http://old.example/"));
     let nearer = [by_redirect(2, "http://near.example/"), by_redirect(2, "http://same.example/")];
     catalog.apply(&nearer, position(2)).unwrap();
     let page = &catalog.due_pages(url("/a").site().id(), at(9), DueOrder::Nearest, 10).unwrap()[1];
     let origin = Some("http://near.example/".into());
     assert_eq!((&page.url, page.depth, page.hops, &page.origin), (&url("/a"), 2, 2, &origin));
     catalog.apply(&[found("/a", 1)], position(3)).unwrap();
-    assert_eq!((story(&*catalog, "/a").origin, story(&*catalog, "/a").hops), (None, 0));
+    assert_eq!((report(&*catalog, "/a").origin, report(&*catalog, "/a").hops), (None, 0));
 }
 
 fn old_captures_are_versions_only(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let fresh = visited("/a", 50, answer(200, 1), Some(at(99)));
     assert_eq!(catalog.apply(&[fresh], position(2)).unwrap().outdated, []);
-    let before = story(&*catalog, "/a");
+    let before = report(&*catalog, "/a");
     let old = [visited("/a", 20, answer(404, 3), Some(at(21))), answered("/a", 10, 5)];
     let applied = catalog.apply(&old, position(6)).unwrap();
     let id = url("/a").id();
     assert_eq!(applied.outdated, [(id, position(3)), (id, position(5))]);
-    assert_eq!(story(&*catalog, "/a"), PageStory { visits: 3, ..before });
-    let version = |seconds, status, offset| Version {
+    assert_eq!(report(&*catalog, "/a"), PageReport { visits: 3, ..before });
+    let version = |seconds, status, offset| PageVersion {
         links: 0,
         new_links: 0,
         position: position(offset),
@@ -317,27 +332,27 @@ fn old_captures_are_versions_only(path: &Path, open: Open<'_>) {
     };
     let versions = [version(50, 200, 1), version(20, 404, 3), version(10, 200, 5)];
     assert_eq!(catalog.versions(id).unwrap(), versions);
-    // Of two answers of the same moment, the later position counts; of two in one batch, the newer.
+    // Of two responses at the same time, the later position wins; of two in one batch, the newer one.
     let both = [visited("/a", 50, answer(410, 7), None), answered("/b", 9, 8), answered("/b", 8, 9)];
     assert_eq!(catalog.apply(&both, position(10)).unwrap().outdated, [(url("/b").id(), position(9))]);
-    assert_eq!(story(&*catalog, "/a").status, Some(410));
+    assert_eq!(report(&*catalog, "/a").status, Some(410));
     let overtaken = [answered("/c", 8, 11), answered("/c", 9, 12)];
     assert_eq!(catalog.apply(&overtaken, position(13)).unwrap().outdated, [(url("/c").id(), position(11))]);
-    // What happened last and what the page is are two things.
+    // The last event and the content are independent.
     catalog.apply(&[failed("/d", 30, 2, Some(at(40))), answered("/d", 20, 14)], position(15)).unwrap();
-    let d = story(&*catalog, "/d");
+    let d = report(&*catalog, "/d");
     assert_eq!((d.state, d.position, d.due), (PageState::Stored, Some(position(14)), Some(at(40))));
     assert_eq!((d.attempts, d.visited_at), (2, Some(at(30))));
     assert_eq!(catalog.versions(url("/none").id()).unwrap(), []);
 }
 
-fn the_gone_come_back_with_a_later_answer(path: &Path, open: Open<'_>) {
+fn deleted_pages_return_with_a_later_response(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let changes = [visited("/a", 10, answer(200, 1), Some(at(70))), deleted("/a", 20), deleted("/new", 20)];
     let applied = catalog.apply(&changes, position(2)).unwrap();
-    assert_eq!(applied.outdated, [(url("/a").id(), position(1))], "gone by the end of the batch");
+    assert_eq!(applied.outdated, [(url("/a").id(), position(1))], "deleted by the end of the batch");
     for page in ["/a", "/new"] {
-        let gone = story(&*catalog, page);
+        let gone = report(&*catalog, page);
         assert_eq!((gone.state, gone.indexable, gone.due), (PageState::Deleted, false, None));
         assert_eq!((gone.status, gone.position), (None, None));
     }
@@ -345,12 +360,12 @@ fn the_gone_come_back_with_a_later_answer(path: &Path, open: Open<'_>) {
     assert_eq!((counts.pages, counts.deleted, counts.indexable), (2, 2, 0));
     let late = [answered("/a", 15, 3), failed("/new", 15, 1, Some(at(16))), found("/a", 1)];
     let applied = catalog.apply(&late, position(4)).unwrap();
-    assert_eq!(applied, Applied { woken: vec![], outdated: vec![(url("/a").id(), position(3))] });
+    assert_eq!(applied, ApplyResult { woken: vec![], outdated: vec![(url("/a").id(), position(3))] });
     assert_eq!(due(&*catalog, 100), Vec::<String>::new());
     assert_eq!(catalog.versions(url("/a").id()).unwrap().len(), 2);
     let back = catalog.apply(&[answered("/a", 21, 5), deleted("/a", 12)], position(6)).unwrap();
     assert_eq!(back.outdated, []);
-    assert_eq!((story(&*catalog, "/a").state, story(&*catalog, "/a").visits), (PageState::Stored, 3));
+    assert_eq!((report(&*catalog, "/a").state, report(&*catalog, "/a").visits), (PageState::Stored, 3));
 }
 
 fn a_removed_page_stays_removed(path: &Path, open: Open<'_>) {
@@ -360,12 +375,12 @@ fn a_removed_page_stays_removed(path: &Path, open: Open<'_>) {
     let before = everything(&*catalog);
     let again = [seed("/a", 90), found("/a", 0), answered("/a", 90, 4), deleted("/a", 95), removed("/a")];
     let applied = catalog.apply(&again, position(5)).unwrap();
-    assert_eq!(applied, Applied { woken: vec![], outdated: vec![(url("/a").id(), position(4))] });
-    let page = story(&*catalog, "/a");
+    assert_eq!(applied, ApplyResult { woken: vec![], outdated: vec![(url("/a").id(), position(4))] });
+    let page = report(&*catalog, "/a");
     assert_eq!((page.state, page.due, page.indexable), (PageState::Removed, None, false));
     assert_eq!((page.anchor.as_str(), page.position, page.visits), ("", None, 0), "forgotten");
     assert_eq!(catalog.versions(url("/a").id()).unwrap(), []);
-    assert_eq!(everything(&*catalog).stories, before.stories);
+    assert_eq!(everything(&*catalog).reports, before.reports);
     assert_eq!(due(&*catalog, 100), ["/b"]);
     assert!(catalog.is_removed(&url("/a")).unwrap() && catalog.is_removed(&url("/unheard-of")).unwrap());
     assert!(!catalog.is_removed(&url("/b")).unwrap() && !catalog.is_removed(&url("/c")).unwrap());
@@ -377,13 +392,15 @@ fn a_removed_page_stays_removed(path: &Path, open: Open<'_>) {
 fn a_removed_site_stays_removed(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let other = PageUrl::parse("http://other.example/").unwrap();
-    let elsewhere = Change::Seed { url: other.clone(), at: at(1), hops: 0, origin: None, stale_before: None };
+    let elsewhere =
+        CatalogChange::Seed { url: other.clone(), at: at(1), hops: 0, origin: None, stale_before: None };
     catalog.apply(&[seed("/", 1), answered("/", 2, 1), removed("/r"), elsewhere], position(2)).unwrap();
     let removal = Removal::Site(url("/").site());
-    // In one batch with what it undoes, before and after.
-    let batch = [found("/a", 1), Change::Removed(removal.clone()), answered("/a", 9, 3), seed("/b", 9)];
+    // In one batch with the changes it overrides, before and after.
+    let batch =
+        [found("/a", 1), CatalogChange::Removed(removal.clone()), answered("/a", 9, 3), seed("/b", 9)];
     let applied = catalog.apply(&batch, position(4)).unwrap();
-    assert_eq!(applied, Applied { woken: vec![], outdated: vec![(url("/a").id(), position(3))] });
+    assert_eq!(applied, ApplyResult { woken: vec![], outdated: vec![(url("/a").id(), position(3))] });
     catalog.apply(&[found("/c", 1), removed("/d"), deleted("/e", 3)], position(5)).unwrap();
     for page in ["/", "/a", "/b", "/c", "/d", "/e", "/r", "/never"] {
         assert_eq!(catalog.page(url(page).id()).unwrap(), None, "{page}");
@@ -398,21 +415,21 @@ fn a_removed_site_stays_removed(path: &Path, open: Open<'_>) {
     let counts = catalog.counts().unwrap();
     assert_eq!((counts.sites, counts.pages, counts.stored), (1, 1, 0));
     let unheard_of = Removal::Site(SiteName::from_stored("unheard-of.example".into()));
-    catalog.apply(&[Change::Removed(unheard_of)], position(6)).unwrap();
+    catalog.apply(&[CatalogChange::Removed(unheard_of)], position(6)).unwrap();
     assert!(catalog.is_removed(&PageUrl::parse("https://unheard-of.example/x").unwrap()).unwrap());
 }
 
-fn the_longest_unvisited_come_first(path: &Path, open: Open<'_>) {
+fn the_least_recently_visited_sites_come_first(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let page = |host: &str, path: &str| PageUrl::parse(&format!("http://{host}{path}")).unwrap();
-    let visit = |host: &str, path: &str, seconds, outcome| Change::Visited {
+    let visit = |host: &str, path: &str, seconds, outcome| CatalogChange::Visited {
         url: page(host, path),
         at: at(seconds),
         outcome,
         next_due: None,
     };
-    let refusal = Outcome::Refused { reason: "robots.txt".into() };
-    let failure = Outcome::Failed { reason: "timed out".into(), attempt: 1 };
+    let refusal = VisitOutcome::Refused { reason: "robots.txt".into() };
+    let failure = VisitOutcome::Failed { reason: "timed out".into(), attempt: 1 };
     let changes = [
         visit("late.example", "/", 30, answer(200, 1)),
         visit("early.example", "/", 10, answer(200, 2)),
@@ -434,13 +451,19 @@ fn the_longest_unvisited_come_first(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.longest_unvisited(9).unwrap()[3], site("early.example", Some(50)));
 }
 
-fn walking_meets_every_page_once(path: &Path, open: Open<'_>) {
+fn paging_returns_every_page_once(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let pages: Vec<PageUrl> =
         (0..50).map(|n| PageUrl::parse(&format!("http://site-{}.example/{n}", n % 7)).unwrap()).collect();
-    let changes: Vec<Change> = pages
+    let changes: Vec<CatalogChange> = pages
         .iter()
-        .map(|url| Change::Seed { url: url.clone(), at: at(1), hops: 0, origin: None, stale_before: None })
+        .map(|url| CatalogChange::Seed {
+            url: url.clone(),
+            at: at(1),
+            hops: 0,
+            origin: None,
+            stale_before: None,
+        })
         .collect();
     catalog.apply(&changes, position(1)).unwrap();
     let walk = |site, limit| {
@@ -452,14 +475,14 @@ fn walking_meets_every_page_once(path: &Path, open: Open<'_>) {
                 return met;
             }
             assert!(batch.len() <= limit);
-            met.extend(batch.into_iter().map(|story| story.url));
+            met.extend(batch.into_iter().map(|report| report.url));
         }
     };
     let all = walk(None, 3);
     assert_eq!(all.len(), 50);
     assert_eq!(all.iter().collect::<HashSet<_>>().len(), 50);
     assert_eq!(all, walk(None, 1000), "the order is always the same");
-    assert_eq!(all.chunk_by(|a, b| a.site() == b.site()).count(), 7, "pages of a site lie together");
+    assert_eq!(all.chunk_by(|a, b| a.site() == b.site()).count(), 7, "pages of a site are adjacent");
     let site = pages[3].site();
     let of_site: Vec<PageUrl> = all.iter().filter(|u| u.site() == site).cloned().collect();
     assert_eq!(walk(Some(site.id()), 2), of_site);
@@ -467,7 +490,7 @@ fn walking_meets_every_page_once(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.pages(None, None, 0).unwrap(), []);
 }
 
-fn ports_and_schemes_are_told_apart(path: &Path, open: Open<'_>) {
+fn ports_and_schemes_are_distinguished(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let texts = [
         "http://a.example/x?q=1",
@@ -478,9 +501,15 @@ fn ports_and_schemes_are_told_apart(path: &Path, open: Open<'_>) {
         "http://a.example/?https://a.example/x",
     ];
     let pages = texts.map(|text| PageUrl::parse(text).unwrap());
-    let changes: Vec<Change> = pages
+    let changes: Vec<CatalogChange> = pages
         .iter()
-        .map(|url| Change::Seed { url: url.clone(), at: at(1), hops: 0, origin: None, stale_before: None })
+        .map(|url| CatalogChange::Seed {
+            url: url.clone(),
+            at: at(1),
+            hops: 0,
+            origin: None,
+            stale_before: None,
+        })
         .collect();
     catalog.apply(&changes, position(1)).unwrap();
     for page in &pages {
@@ -491,7 +520,7 @@ fn ports_and_schemes_are_told_apart(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.due_pages(pages[2].site().id(), at(2), DueOrder::Nearest, 9).unwrap().len(), 2);
 }
 
-fn the_order_within_a_batch_holds_for_each_page(path: &Path, open: Open<'_>) {
+fn changes_of_a_page_are_applied_in_order(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let changes = [
         found("/a", 3),
@@ -503,10 +532,14 @@ fn the_order_within_a_batch_holds_for_each_page(path: &Path, open: Open<'_>) {
         found("/a", 1),
     ];
     catalog.apply(&changes, position(3)).unwrap();
-    assert_eq!((story(&*catalog, "/a").depth, story(&*catalog, "/b").depth), (2, 9), "settled by the visit");
+    assert_eq!(
+        (report(&*catalog, "/a").depth, report(&*catalog, "/b").depth),
+        (2, 9),
+        "settled by the visit"
+    );
 }
 
-fn what_is_closed_opens_again(path: &Path, open: Open<'_>) {
+fn a_closed_catalog_can_be_reopened(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let changes = [seed("/", 1), found("/a", 1), answered("/", 2, 1), removed("/r"), deleted("/d", 3)];
     catalog.apply(&changes, position(2)).unwrap();
@@ -523,7 +556,7 @@ fn copies_are_catalogs(path: &Path, open: Open<'_>) {
     catalog.apply(&changes, position(2)).unwrap();
     let copy = path.with_file_name("copy");
     catalog.backup(&copy).unwrap();
-    assert!(catalog.backup(&copy).is_err(), "nothing is written over");
+    assert!(catalog.backup(&copy).is_err(), "existing files are not overwritten");
     let before = everything(&*catalog);
     catalog.apply(&[found("/later", 1)], position(3)).unwrap();
     let copy = open(&copy);
@@ -533,14 +566,14 @@ fn copies_are_catalogs(path: &Path, open: Open<'_>) {
     assert_eq!(everything(&*copy), everything(&*catalog));
 }
 
-fn paths(pages: &[pharos_store::DuePage]) -> Vec<&str> {
+fn paths(pages: &[pharos_store::catalog::DuePage]) -> Vec<&str> {
     pages.iter().map(|p| p.url.path_and_query()).collect()
 }
 
-fn due_pages_come_in_the_order_asked_for(path: &Path, open: Open<'_>) {
+fn due_pages_come_in_the_requested_order(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let found = |path: &str, depth, weight, seconds| {
-        Change::Found(Found { weight, ..Found::new(url(path), depth, at(seconds)) })
+        CatalogChange::Found(DiscoveredLink { weight, ..DiscoveredLink::new(url(path), depth, at(seconds)) })
     };
     let changes = [
         found("/a", 1, 10, 1),
@@ -550,7 +583,7 @@ fn due_pages_come_in_the_order_asked_for(path: &Path, open: Open<'_>) {
         seed("/e", 5),
     ];
     catalog.apply(&changes, position(1)).unwrap();
-    // To be visited again, and therefore among the others.
+    // Scheduled, and therefore among the others.
     catalog.apply(&[visited("/e", 6, answer(200, 2), Some(at(7)))], position(2)).unwrap();
     let site = url("/").site().id();
     let due = |order, limit| {
@@ -565,7 +598,7 @@ fn due_pages_come_in_the_order_asked_for(path: &Path, open: Open<'_>) {
     assert_eq!(due(DueOrder::Random(7), 9).len(), 5, "a sample of all is all");
     firsts.sort();
     firsts.dedup();
-    assert!(firsts.len() > 1, "another number, another sample: {firsts:?}");
+    assert!(firsts.len() > 1, "another seed gives another sample: {firsts:?}");
     let page = catalog.due_pages(site, at(9), DueOrder::Nearest, 1).unwrap().remove(0);
     assert!(page.visited && page.validators.is_empty());
 }
@@ -575,21 +608,28 @@ fn changes_and_new_links_are_counted(path: &Path, open: Open<'_>) {
     let visit = |seconds, offset, text| {
         let validators = Validators { etag: Some(format!("\"{text}\"")), last_modified: None };
         let position = position(offset);
-        let answered = Answered { status: 200, position, text, links: 3, validators, ..Answered::default() };
-        visited("/", seconds, Outcome::Answered(answered), None)
+        let answered = ResponseSummary {
+            status: 200,
+            position,
+            text,
+            links: 3,
+            validators,
+            ..ResponseSummary::default()
+        };
+        visited("/", seconds, VisitOutcome::Answered(answered), None)
     };
     let link = |path: &str, offset| {
-        Change::Found(Found {
+        CatalogChange::Found(DiscoveredLink {
             from: Some((url("/").id(), position(offset))),
-            ..Found::new(url(path), 1, at(1))
+            ..DiscoveredLink::new(url(path), 1, at(1))
         })
     };
     catalog.apply(&[visit(1, 1, 7), link("/a", 1), link("/b", 1), link("/b", 1)], position(2)).unwrap();
     catalog.apply(&[visit(2, 3, 7), link("/a", 3), link("/b", 3)], position(4)).unwrap();
     catalog.apply(&[visit(3, 5, 9), link("/c", 5)], position(6)).unwrap();
-    let story = story(&*catalog, "/");
-    assert_eq!((story.visits, story.changes, story.text), (3, 1, Some(9)));
-    assert_eq!(story.validators.etag.as_deref(), Some("\"9\""));
+    let report = report(&*catalog, "/");
+    assert_eq!((report.visits, report.changes, report.text), (3, 1, Some(9)));
+    assert_eq!(report.validators.etag.as_deref(), Some("\"9\""));
     let versions = catalog.versions(url("/").id()).unwrap();
     assert_eq!(versions.iter().map(|v| (v.links, v.new_links)).collect::<Vec<_>>(), [(3, 1), (3, 0), (3, 2)]);
     let same = catalog.pages_with_text(9, 9).unwrap();
@@ -597,16 +637,20 @@ fn changes_and_new_links_are_counted(path: &Path, open: Open<'_>) {
     let site = catalog.site(url("/").site().id()).unwrap().unwrap();
     assert_eq!((site.pages, site.stored, site.texts), (4, 1, 1));
     assert_eq!(catalog.answers_since(url("/").site().id(), at(2)).unwrap(), 2);
-    // Read in another way, and the same to the byte.
+    // Extracted by another method, with an identical body.
     catalog.apply(&[visit(4, 7, 8)], position(8)).unwrap();
-    assert_eq!(self::story(&*catalog, "/").changes, 1);
+    assert_eq!(self::report(&*catalog, "/").changes, 1);
 }
 
-fn what_is_stale_is_due_again(path: &Path, open: Open<'_>) {
+fn stale_pages_are_due_again(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     catalog.apply(&[visited("/", 10, answer(200, 1), Some(at(500)))], position(2)).unwrap();
-    let listed =
-        |seconds| Change::Found(Found { stale_before: Some(at(seconds)), ..Found::new(url("/"), 1, at(20)) });
+    let listed = |seconds| {
+        CatalogChange::Found(DiscoveredLink {
+            stale_before: Some(at(seconds)),
+            ..DiscoveredLink::new(url("/"), 1, at(20))
+        })
+    };
     assert_eq!(catalog.apply(&[listed(10)], position(3)).unwrap().woken, []);
     assert!(due(&*catalog, 499).is_empty());
     assert_eq!(catalog.apply(&[listed(11)], position(4)).unwrap().woken, [url("/").site().id()]);
@@ -615,10 +659,10 @@ fn what_is_stale_is_due_again(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.apply(&[listed(11)], position(7)).unwrap().woken, [], "visited since");
 }
 
-fn patience_is_kept(path: &Path, open: Open<'_>) {
+fn back_offs_are_respected(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let site = url("/").site();
-    let until = |seconds| Change::BackOff { site: site.clone(), at: at(1), until: at(seconds) };
+    let until = |seconds| CatalogChange::BackOff { site: site.clone(), at: at(1), until: at(seconds) };
     catalog.apply(&[found("/a", 1), until(50), until(40)], position(1)).unwrap();
     assert_eq!((catalog.due_sites(at(49)).unwrap(), due(&*catalog, 49)), (vec![], vec![]));
     assert_eq!(catalog.next_due(at(10)).unwrap(), Some(at(50)));
@@ -629,16 +673,16 @@ fn patience_is_kept(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.site(site.id()).unwrap().unwrap().not_before, Some(at(50)));
 }
 
-fn copies_of_a_site_are_not_asked_for(path: &Path, open: Open<'_>) {
+fn mirrors_are_not_fetched(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let page = |text: &str| PageUrl::parse(text).unwrap();
-    let waiting = |text: &str| Change::Found(Found::new(page(text), 2, at(1)));
+    let waiting = |text: &str| CatalogChange::Found(DiscoveredLink::new(page(text), 2, at(1)));
     let (http, https) = (page("http://example.org/"), page("https://example.org/"));
     let changes = [waiting("http://example.org/a"), waiting("https://example.org/b")];
     catalog.apply(&changes, position(1)).unwrap();
-    catalog.apply(&[Change::Alias { home: http.clone(), of: https.clone() }], position(2)).unwrap();
+    catalog.apply(&[CatalogChange::Alias { home: http.clone(), of: https.clone() }], position(2)).unwrap();
     let due = catalog.due_pages(http.site().id(), at(9), DueOrder::Nearest, 1).unwrap();
-    assert_eq!(due.len(), 1, "what is not asked for does not hide the rest");
+    assert_eq!(due.len(), 1, "pages that are not fetched do not hide the others");
     let mut due: Vec<String> = catalog
         .due_pages(http.site().id(), at(9), DueOrder::Nearest, 9)
         .unwrap()
@@ -650,7 +694,7 @@ fn copies_of_a_site_are_not_asked_for(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.aliases().unwrap(), [(http, https.clone())]);
     let other = page("https://copy.example/");
     catalog.apply(&[waiting("https://copy.example/c")], position(3)).unwrap();
-    let alias = Change::Alias { home: other.clone(), of: https.clone() };
+    let alias = CatalogChange::Alias { home: other.clone(), of: https.clone() };
     assert_eq!(catalog.apply(&[alias], position(4)).unwrap().woken, [https.site().id()]);
     assert_eq!(catalog.due_pages(other.site().id(), at(9), DueOrder::Nearest, 9).unwrap(), []);
     assert_eq!(catalog.due_sites(at(9)).unwrap(), [https.site().id()]);
@@ -661,32 +705,37 @@ fn copies_of_a_site_are_not_asked_for(path: &Path, open: Open<'_>) {
 fn links_to_a_page_add_to_its_weight(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let link = |path: &str, weight| {
-        Change::Found(Found { weight, counted: true, ..Found::new(url(path), 1, at(1)) })
+        CatalogChange::Found(DiscoveredLink {
+            weight,
+            counted: true,
+            ..DiscoveredLink::new(url(path), 1, at(1))
+        })
     };
     catalog.apply(&[link("/a", 100), link("/a", 50), link("/b", 100)], position(1)).unwrap();
     catalog.apply(&[link("/a", 50), link("/b", 2000)], position(2)).unwrap();
     let of = |path: &str| {
-        let story = story(&*catalog, path);
-        (story.weight, story.linked_by)
+        let report = report(&*catalog, path);
+        (report.weight, report.linked_by)
     };
     assert_eq!((of("/a"), of("/b")), ((110, 3), (1000, 2)));
-    let answered = Answered { status: 200, position: position(3), weight: 70, ..Answered::default() };
+    let answered =
+        ResponseSummary { status: 200, position: position(3), weight: 70, ..ResponseSummary::default() };
     catalog
-        .apply(&[visited("/a", 5, Outcome::Answered(answered), None), link("/a", 500)], position(4))
+        .apply(&[visited("/a", 5, VisitOutcome::Answered(answered), None), link("/a", 500)], position(4))
         .unwrap();
-    assert_eq!(of("/a"), (70, 4), "the true weight replaces what was expected");
+    assert_eq!(of("/a"), (70, 4), "the measured weight replaces the expected one");
 }
 
-fn proposals_wait_for_a_word(path: &Path, open: Open<'_>) {
+fn submissions_wait_for_a_decision(path: &Path, open: Open<'_>) {
     let catalog = open(path);
-    let submitted = |path: &str, seconds| Change::Submitted { url: url(path), at: at(seconds) };
+    let submitted = |path: &str, seconds| CatalogChange::Submitted { url: url(path), at: at(seconds) };
     catalog.apply(&[submitted("/a", 1), submitted("/b", 2)], position(1)).unwrap();
-    let decided = Change::Decided { url: url("/b"), at: at(3), accepted: false };
+    let decided = CatalogChange::Decided { url: url("/b"), at: at(3), accepted: false };
     catalog.apply(&[decided, submitted("/b", 4), submitted("/a", 5)], position(2)).unwrap();
     let list = catalog.submissions().unwrap();
     let list: Vec<_> = list.iter().map(|s| (s.url.path_and_query(), s.at, s.accepted)).collect();
     assert_eq!(list, [("/a", at(1), None), ("/b", at(3), Some(false))]);
-    let refused = |links| Change::Filtered { rule: "exclude */x*".into(), links };
+    let refused = |links| CatalogChange::Filtered { rule: "exclude */x*".into(), links };
     catalog.apply(&[refused(2), refused(3)], position(3)).unwrap();
     assert_eq!(catalog.filtered().unwrap(), [("exclude */x*".to_string(), 5)]);
 }

@@ -1,8 +1,10 @@
-//! Promises that hold for any history: how its changes were batched, repeated or ordered makes no difference.
+//! Property tests: batching, repetition and order of changes make no difference.
 
 use pharos_core::{PageUrl, Timestamp};
-use pharos_store::{
-    Answered, Catalog, Change, CrawlRules, Found, LibraryPosition, Outcome, Removal, RobotsFile, RobotsState,
+use pharos_store::LibraryPosition;
+use pharos_store::catalog::{
+    Catalog, CatalogChange, CrawlRules, DiscoveredLink, Removal, ResponseSummary, RobotsFile, RobotsState,
+    VisitOutcome,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -18,26 +20,26 @@ fn any_moment() -> impl Strategy<Value = Timestamp> {
     (0..8i64).prop_map(at)
 }
 
-fn any_outcome() -> impl Strategy<Value = Outcome> {
+fn any_outcome() -> impl Strategy<Value = VisitOutcome> {
     prop_oneof![
         3 => (prop_oneof![Just(200u16), Just(404), Just(503)], 0..3u32, 0..3u64).prop_map(|(status, attempts, text)| {
             // The position is set when the whole list is known.
             let position = LibraryPosition::START;
-            Outcome::Answered(Answered { status, position, indexable: status == 200, attempts, text, ..Answered::default() })
+            VisitOutcome::Answered(ResponseSummary { status, position, indexable: status == 200, attempts, text, ..ResponseSummary::default() })
         }),
-        2 => (0..4u32).prop_map(|attempt| Outcome::Failed { reason: format!("reason {attempt}"), attempt }),
-        1 => Just(Outcome::Refused { reason: "robots.txt".into() }),
+        2 => (0..4u32).prop_map(|attempt| VisitOutcome::Failed { reason: format!("reason {attempt}"), attempt }),
+        1 => Just(VisitOutcome::Refused { reason: "robots.txt".into() }),
     ]
 }
 
-fn any_removal() -> impl Strategy<Value = Change> {
+fn any_removal() -> impl Strategy<Value = CatalogChange> {
     prop_oneof![
-        4 => any_url().prop_map(|url| Change::Removed(Removal::Page(url))),
-        1 => any_url().prop_map(|url| Change::Removed(Removal::Site(url.site()))),
+        4 => any_url().prop_map(|url| CatalogChange::Removed(Removal::Page(url))),
+        1 => any_url().prop_map(|url| CatalogChange::Removed(Removal::Site(url.site()))),
     ]
 }
 
-fn any_change() -> impl Strategy<Value = Change> {
+fn any_change() -> impl Strategy<Value = CatalogChange> {
     let origin = || proptest::option::of(Just("http://origin.example/".to_string()));
     let stale = || proptest::option::weighted(0.2, any_moment());
     let robots = prop_oneof![
@@ -47,35 +49,36 @@ fn any_change() -> impl Strategy<Value = Change> {
     ];
     prop_oneof![
         10 => (1..9u32).prop_map(|max_depth| {
-            Change::Rules(CrawlRules { max_depth, ..CrawlRules::default() })
+            CatalogChange::Rules(CrawlRules { max_depth, ..CrawlRules::default() })
         }),
         10 => (any_moment(), robots)
-            .prop_map(|(at, state)| Change::Robots(RobotsFile { url: url("/robots.txt"), at, state, reason: None, before: None })),
+            .prop_map(|(at, state)| CatalogChange::Robots(RobotsFile { url: url("/robots.txt"), at, state, reason: None, before: None })),
         40 => (any_url(), any_moment(), 0..2u32, origin(), stale())
-            .prop_map(|(url, at, hops, origin, stale_before)| Change::Seed { url, at, hops, origin, stale_before }),
+            .prop_map(|(url, at, hops, origin, stale_before)| CatalogChange::Seed { url, at, hops, origin, stale_before }),
         80 => (any_url(), 0..5u32, 0..2u32, origin(), any_moment(), 0..3u32, stale()).prop_map(
             |(url, depth, hops, origin, at, weight, stale_before)| {
                 let anchor = format!("words {depth}");
-                Change::Found(Found { hops, origin, anchor, weight, stale_before, ..Found::new(url, depth, at) })
+                CatalogChange::Found(DiscoveredLink { hops, origin, anchor, weight, stale_before, ..DiscoveredLink::new(url, depth, at) })
             }
         ),
         10 => (any_url(), any_moment(), any_moment())
-            .prop_map(|(url, at, until)| Change::BackOff { site: url.site(), at, until }),
+            .prop_map(|(url, at, until)| CatalogChange::BackOff { site: url.site(), at, until }),
         20 => (any_url(), any::<bool>(), any_moment())
-            .prop_map(|(url, whole_site, at)| Change::Recrawl { url, whole_site, at }),
+            .prop_map(|(url, whole_site, at)| CatalogChange::Recrawl { url, whole_site, at }),
         120 => (any_url(), any_moment(), any_outcome(), proptest::option::of(any_moment()))
-            .prop_map(|(url, at, outcome, next_due)| Change::Visited { url, at, outcome, next_due }),
-        30 => (any_url(), any_moment()).prop_map(|(url, at)| Change::Deleted { url, at }),
+            .prop_map(|(url, at, outcome, next_due)| CatalogChange::Visited { url, at, outcome, next_due }),
+        30 => (any_url(), any_moment()).prop_map(|(url, at)| CatalogChange::Deleted { url, at }),
         5 => any_removal(),
     ]
 }
 
-/// As a library would give them: every answer has its own position, and positions grow.
-fn any_history(longest: usize) -> impl Strategy<Value = Vec<Change>> {
+/// Generates changes as a library would: every response has its own position, and positions increase.
+fn any_history(longest: usize) -> impl Strategy<Value = Vec<CatalogChange>> {
     proptest::collection::vec(any_change(), 1..longest).prop_map(|mut changes| {
         for (n, change) in (1..).zip(&mut changes) {
-            if let Change::Visited {
-                outcome: Outcome::Answered(Answered { position: p, digest, .. }), ..
+            if let CatalogChange::Visited {
+                outcome: VisitOutcome::Answered(ResponseSummary { position: p, digest, .. }),
+                ..
             } = change
             {
                 *p = position(n);
@@ -127,7 +130,8 @@ fn same(one: &dyn Catalog, other: &dyn Catalog) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Each case makes two catalogs on disk: few cases, unless the environment asks for more, and then not too many.
+/// Returns a test runner. Each case creates two catalogs on disk, so there are few cases unless the environment
+/// requests more.
 fn runner() -> TestRunner {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
     let config = Config { failure_persistence: None, max_shrink_iters: 500, ..Config::default() };

@@ -1,8 +1,8 @@
-//! Taking in a batch of changes.
+//! Applies a batch of changes.
 //!
-//! A change concerns one page, or one site, or neither, and only the order among changes of one page matters. So
-//! the changes of a batch are sorted by page: rows are touched in the order they lie in the file, and a page that
-//! occurs often, as in the navigation of a site, is looked up once.
+//! A change affects one page, one site, or neither, and only the order of changes to the same page matters. The
+//! changes of a batch are therefore sorted by page: rows are accessed in file order, and a page that occurs often,
+//! as in the navigation of a site, is looked up once.
 
 use std::collections::HashMap;
 
@@ -11,37 +11,43 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
 
 use super::recrawl::recrawl_site;
 use super::rows::{page_columns, read_page, signed, state_number};
-use crate::catalog::page::{self, Page};
-use crate::catalog::{Applied, Change, Found, Outcome, PageState, Removal, RobotsFile, RobotsState};
+use crate::catalog::page_entry::{self, PageEntry};
+use crate::catalog::{
+    ApplyResult, CatalogChange, DiscoveredLink, PageState, Removal, RobotsFile, RobotsState, VisitOutcome,
+};
 
 /// Applies all changes within the caller's transaction.
-pub(super) fn apply_all(connection: &Connection, changes: &[Change]) -> rusqlite::Result<Applied> {
-    let is_of_a_site = |change: &Change| matches!(change, Change::Recrawl { whole_site: true, .. });
-    if !changes.iter().any(is_of_a_site) {
-        return apply_part(connection, changes);
+pub(super) fn apply_changes(
+    connection: &Connection,
+    changes: &[CatalogChange],
+) -> rusqlite::Result<ApplyResult> {
+    let is_whole_site =
+        |change: &CatalogChange| matches!(change, CatalogChange::Recrawl { whole_site: true, .. });
+    if !changes.iter().any(is_whole_site) {
+        return apply_page_changes(connection, changes);
     }
-    // All pages of a site, as they are between two changes: what comes before is done first. It is an operator's word,
-    // and rare.
+    // A whole-site recrawl affects all pages as they are between two changes, so the changes before it are applied
+    // first. Such requests come from operators and are rare.
     let mut woken = Vec::new();
-    for part in changes.split_inclusive(is_of_a_site) {
-        woken.extend(apply_part(connection, part)?.woken);
-        if let Some(Change::Recrawl { url, whole_site: true, at }) = part.last() {
+    for part in changes.split_inclusive(is_whole_site) {
+        woken.extend(apply_page_changes(connection, part)?.woken);
+        if let Some(CatalogChange::Recrawl { url, whole_site: true, at }) = part.last() {
             let site = url.site().id();
             woken.extend(recrawl_site(connection, site, *at)?.then_some(site));
         }
     }
     woken.retain(|id| {
-        !changes.iter().any(|c| matches!(c, Change::Removed(Removal::Site(name)) if name.id() == *id))
+        !changes.iter().any(|c| matches!(c, CatalogChange::Removed(Removal::Site(name)) if name.id() == *id))
     });
     woken.sort_unstable();
     woken.dedup();
-    Ok(Applied { woken, outdated: outdated(connection, changes)? })
+    Ok(ApplyResult { woken, outdated: find_outdated(connection, changes)? })
 }
 
-/// Answers among changes that were applied, and are not current now.
-pub(super) fn outdated(
+/// Returns the responses among applied changes that are not current now.
+pub(super) fn find_outdated(
     connection: &Connection,
-    changes: &[Change],
+    changes: &[CatalogChange],
 ) -> rusqlite::Result<Vec<(PageId, LibraryPosition)>> {
     let mut outdated = Vec::new();
     for change in changes {
@@ -61,73 +67,73 @@ pub(super) fn outdated(
     Ok(outdated)
 }
 
-/// Changes that each concern one page, or a site but not its pages.
-fn apply_part(connection: &Connection, changes: &[Change]) -> rusqlite::Result<Applied> {
-    let mut batch = Batch::new(connection, changes)?;
+/// Applies changes that each affect one page, or a site but not its pages.
+fn apply_page_changes(connection: &Connection, changes: &[CatalogChange]) -> rusqlite::Result<ApplyResult> {
+    let mut batch = ChangeBatch::new(connection, changes)?;
     batch.remove_sites()?;
-    let entries = batch.sort()?;
+    let entries = batch.sort_changes()?;
     for group in entries.chunk_by(|a, b| (a.site, a.page) == (b.site, b.page)) {
-        batch.page(group)?;
+        batch.apply_to_page(group)?;
     }
-    batch.aliases()?;
+    batch.apply_aliases()?;
     batch.finish()
 }
 
-/// One change of one page, in the order in which they are applied.
+/// A change of one page. The derived order is the order of application.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+struct PageChange {
     site: i64,
     page: i64,
-    /// Which change of the batch.
+    /// Index of the change in the batch.
     change: usize,
-    /// Which site of the batch.
+    /// Index of the site in the batch.
     slot: usize,
 }
 
-/// What a batch does to one site, written once at its end.
-struct Site {
+/// Changes of a batch to one site, written once at the end of the batch.
+struct BatchSite {
     id: SiteId,
     number: i64,
     removed: bool,
     seed: bool,
     woken: bool,
-    /// Was the last page found on it new? Then the next probably is.
-    growing: bool,
+    /// Whether the last discovered page of the site was new, which makes it likely that the next one is new, too.
+    likely_new: bool,
     visited_at: Option<Timestamp>,
-    patience: Option<Patience>,
-    /// When an operator last wanted all of it again, before this batch.
+    back_off: Option<BackOff>,
+    /// Time of the last whole-site recrawl request before this batch.
     recrawl_at: Option<Timestamp>,
-    tally: Tally,
+    counts: StateCounts,
 }
 
-/// What a server asked for: when it last did, and until when to wait at the longest.
+/// A back-off requested by a server: time of the last request and the latest end.
 #[derive(Clone, Copy)]
-struct Patience {
+struct BackOff {
     asked_at: Timestamp,
     until: Timestamp,
 }
 
-/// Columns of `sites` that count pages: all, stored, indexable, failed, refused, deleted.
-type Tally = [i64; 6];
+/// Page counts in `sites`: all, stored, indexable, failed, refused, deleted.
+type StateCounts = [i64; 6];
 
-struct Batch<'c> {
+struct ChangeBatch<'c> {
     connection: &'c Connection,
-    changes: &'c [Change],
-    sites: Vec<Site>,
+    changes: &'c [CatalogChange],
+    sites: Vec<BatchSite>,
     slots: HashMap<SiteId, usize>,
     outdated: Vec<(PageId, LibraryPosition)>,
-    /// How many pages nobody knew each answer led to.
+    /// Number of new pages that each response led to.
     new_links: HashMap<(PageId, LibraryPosition), u32>,
-    /// Pages are weighed, and the index for that is there.
-    weighing: bool,
-    find: CachedStatement<'c>,
-    add: CachedStatement<'c>,
-    nearer: CachedStatement<'c>,
-    weigh: CachedStatement<'c>,
+    /// Whether the index on weights exists in this batch.
+    has_weight_index: bool,
+    find_page: CachedStatement<'c>,
+    insert_page: CachedStatement<'c>,
+    update_path: CachedStatement<'c>,
+    update_weight: CachedStatement<'c>,
 }
 
-impl<'c> Batch<'c> {
-    fn new(connection: &'c Connection, changes: &'c [Change]) -> rusqlite::Result<Self> {
+impl<'c> ChangeBatch<'c> {
+    fn new(connection: &'c Connection, changes: &'c [CatalogChange]) -> rusqlite::Result<Self> {
         Ok(Self {
             connection,
             changes,
@@ -135,28 +141,28 @@ impl<'c> Batch<'c> {
             slots: HashMap::new(),
             outdated: Vec::new(),
             new_links: HashMap::new(),
-            weighing: false,
-            find: connection.prepare_cached(
+            has_weight_index: false,
+            find_page: connection.prepare_cached(
                 "SELECT state, depth, weight, linked_by FROM pages WHERE site = ?1 AND page = ?2",
             )?,
-            add: connection.prepare_cached(
+            insert_page: connection.prepare_cached(
                 "INSERT INTO pages (site, page, path, https, state, depth, hops, found_at, anchor, origin, weight,
                      linked_by)
                  VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING",
             )?,
-            nearer: connection.prepare_cached(
+            update_path: connection.prepare_cached(
                 "UPDATE pages SET depth = ?3, hops = ?4, origin = ?5 WHERE site = ?1 AND page = ?2",
             )?,
-            weigh: connection.prepare_cached(
+            update_weight: connection.prepare_cached(
                 "UPDATE pages SET weight = ?3, linked_by = ?4 WHERE site = ?1 AND page = ?2",
             )?,
         })
     }
 
-    /// A removed site wins over everything before and after it, so it may come first.
+    /// Applies removals of sites. They override all other changes, so they can be applied first.
     fn remove_sites(&mut self) -> rusqlite::Result<()> {
         for change in self.changes {
-            let Change::Removed(Removal::Site(name)) = change else { continue };
+            let CatalogChange::Removed(Removal::Site(name)) = change else { continue };
             let slot = self.slot(name.id(), || name.clone())?;
             let site = &mut self.sites[slot];
             site.removed = true;
@@ -176,35 +182,35 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    /// Does what concerns no page, and lists the rest in the order of the file.
-    fn sort(&mut self) -> rusqlite::Result<Vec<Entry>> {
+    /// Applies the changes that affect no page and returns the others in file order.
+    fn sort_changes(&mut self) -> rusqlite::Result<Vec<PageChange>> {
         let mut entries = Vec::with_capacity(self.changes.len());
         for (change, what) in self.changes.iter().enumerate() {
             let url = match what {
-                Change::Rules(rules) => {
+                CatalogChange::Rules(rules) => {
                     let json = serde_json::to_string(rules).unwrap_or_default();
                     self.connection
                         .prepare_cached("INSERT OR REPLACE INTO meta VALUES ('rules', ?1)")?
                         .execute([json])?;
                     continue;
                 }
-                Change::Robots(robots) => {
-                    self.robots(robots)?;
+                CatalogChange::Robots(robots) => {
+                    self.save_robots(robots)?;
                     continue;
                 }
-                Change::BackOff { site, at, until } => {
+                CatalogChange::BackOff { site, at, until } => {
                     let slot = self.slot(site.id(), || site.clone())?;
                     self.sites[slot].back_off(*at, *until);
                     continue;
                 }
-                // Patience asked for before is over, also where it is told later.
-                Change::Recrawl { url, whole_site: true, .. } => {
+                // Back-offs requested earlier end, even if they are replayed later.
+                CatalogChange::Recrawl { url, whole_site: true, .. } => {
                     self.slot(url.site().id(), || url.site())?;
                     continue;
                 }
-                // Nobody gets to know a site by wanting a page of it again.
-                Change::Recrawl { url, .. } if !self.knows(url.site().id())? => continue,
-                Change::Filtered { rule, links } => {
+                // A recrawl request does not create a site.
+                CatalogChange::Recrawl { url, .. } if !self.is_known_site(url.site().id())? => continue,
+                CatalogChange::Filtered { rule, links } => {
                     self.connection
                         .prepare_cached(
                             "INSERT INTO filtered VALUES (?1, ?2) ON CONFLICT DO UPDATE SET links = links + ?2",
@@ -212,12 +218,12 @@ impl<'c> Batch<'c> {
                         .execute(params![rule, i64::try_from(*links).unwrap_or(i64::MAX)])?;
                     continue;
                 }
-                Change::Submitted { url, at } => {
-                    self.submission(url, *at, None)?;
+                CatalogChange::Submitted { url, at } => {
+                    self.save_submission(url, *at, None)?;
                     continue;
                 }
-                Change::Decided { url, at, accepted } => {
-                    self.submission(url, *at, Some(*accepted))?;
+                CatalogChange::Decided { url, at, accepted } => {
+                    self.save_submission(url, *at, Some(*accepted))?;
                     continue;
                 }
                 _ => match what.page() {
@@ -232,16 +238,16 @@ impl<'c> Batch<'c> {
                 self.outdated.extend(what.answer().map(|position| (id, position)));
                 continue;
             }
-            // Of the site, not of the page: these hold whether or not the page was removed.
-            site.seed |= matches!(what, Change::Seed { .. });
-            site.visited_at = site.visited_at.max(asked_at(what));
-            entries.push(Entry { site: site.number, page: signed(id.page()), change, slot });
+            // These belong to the site and hold even if the page was removed.
+            site.seed |= matches!(what, CatalogChange::Seed { .. });
+            site.visited_at = site.visited_at.max(requested_at(what));
+            entries.push(PageChange { site: site.number, page: signed(id.page()), change, slot });
         }
         entries.sort_unstable();
         Ok(entries)
     }
 
-    /// The site's place in this batch; a site unheard of becomes known.
+    /// Returns the index of the site in this batch and inserts unknown sites.
     fn slot(&mut self, id: SiteId, name: impl FnOnce() -> SiteName) -> rusqlite::Result<usize> {
         if let Some(slot) = self.slots.get(&id) {
             return Ok(*slot);
@@ -266,37 +272,40 @@ impl<'c> Batch<'c> {
             }
         };
         let slot = self.sites.len();
-        let tally = Tally::default();
-        self.sites.push(Site {
+        let counts = StateCounts::default();
+        self.sites.push(BatchSite {
             id,
             number,
             removed,
             seed: false,
             woken: false,
-            growing: new,
+            likely_new: new,
             visited_at: None,
-            patience: None,
+            back_off: None,
             recrawl_at,
-            tally,
+            counts,
         });
         self.slots.insert(id, slot);
         Ok(slot)
     }
 
-    /// Was this site heard of, before the batch or in it so far?
-    fn knows(&self, site: SiteId) -> rusqlite::Result<bool> {
+    /// Returns `true` if the site is known from the catalog or from this batch.
+    fn is_known_site(&self, site: SiteId) -> rusqlite::Result<bool> {
         if self.slots.contains_key(&site) {
             return Ok(true);
         }
         self.connection.prepare_cached("SELECT 1 FROM sites WHERE id = ?1")?.exists([signed(site.0)])
     }
 
-    /// All changes of one page.
-    fn page(&mut self, group: &[Entry]) -> rusqlite::Result<()> {
+    /// Applies all changes of one page.
+    fn apply_to_page(&mut self, group: &[PageChange]) -> rusqlite::Result<()> {
         let Some(&entry) = group.first() else { return Ok(()) };
-        let is_plain = |found: &Found| found.stale_before.is_none();
-        if group.iter().all(|e| matches!(&self.changes[e.change], Change::Found(found) if is_plain(found))) {
-            return self.found(entry, group);
+        let is_plain = |found: &DiscoveredLink| found.stale_before.is_none();
+        if group
+            .iter()
+            .all(|e| matches!(&self.changes[e.change], CatalogChange::Found(found) if is_plain(found)))
+        {
+            return self.apply_links(entry, group);
         }
         let changes = self.changes;
         let Some(url) = changes[entry.change].page() else { return Ok(()) };
@@ -305,12 +314,12 @@ impl<'c> Batch<'c> {
         for change in group.iter().map(|e| &changes[e.change]) {
             let removed = now.as_ref().is_some_and(|page| page.state == PageState::Removed);
             let new_version = !removed && self.add_version(entry, change)?;
-            let effect = page::apply(&mut now, change, new_version);
+            let effect = page_entry::apply_change(&mut now, change, new_version);
             self.sites[entry.slot].woken |= effect.due;
-            if let Change::Found(found) = change
+            if let CatalogChange::Found(found) = change
                 && effect.new
             {
-                self.credit(found);
+                self.count_new_link(found);
             }
         }
         let Some(now) = now else { return Ok(()) };
@@ -320,90 +329,95 @@ impl<'c> Batch<'c> {
             }
         }
         if before.as_ref() != Some(&now) {
-            let (was, is) = (before.as_ref().map_or(Tally::default(), tally), tally(&now));
-            for (sum, (was, is)) in self.sites[entry.slot].tally.iter_mut().zip(was.into_iter().zip(is)) {
-                *sum += is - was;
+            let (before_counts, after_counts) =
+                (before.as_ref().map_or(StateCounts::default(), count_states), count_states(&now));
+            for (sum, (before, after)) in
+                self.sites[entry.slot].counts.iter_mut().zip(before_counts.into_iter().zip(after_counts))
+            {
+                *sum += after - before;
             }
             self.save(entry, url, &now)?;
         }
         Ok(())
     }
 
-    /// A page that was found, once or many times, and nothing else: nearly all changes of a crawl. The same as
-    /// [`Page::found`] and [`Page::found_again`] in turn, without loading what they do not need.
-    fn found(&mut self, entry: Entry, group: &[Entry]) -> rusqlite::Result<()> {
+    /// Applies links to a page without any other change, which is by far the most frequent case in a crawl.
+    /// Equivalent to [`PageEntry::discovered`] and [`PageEntry::rediscover`], without loading columns they do not
+    /// need.
+    fn apply_links(&mut self, entry: PageChange, group: &[PageChange]) -> rusqlite::Result<()> {
         let changes = self.changes;
         let links = || {
             group.iter().filter_map(|e| match &changes[e.change] {
-                Change::Found(found) => Some(found),
+                CatalogChange::Found(found) => Some(found),
                 _ => None,
             })
         };
         let Some(first) = links().next() else { return Ok(()) };
-        // The first of equally short ways.
+        // The first of equally short paths.
         let Some(shortest) = links().min_by_key(|link| link.depth) else { return Ok(()) };
         let (site_number, page) = (entry.site, entry.page);
-        // A look first is cheap where the page is known, and wasted where it is not.
-        let likely = self.sites[entry.slot].growing || first.surely_new;
-        let mut added = likely && self.add(entry, first, shortest, links().skip(1))?;
+        // A lookup before the insert is cheap for known pages and wasted for new ones.
+        let likely = self.sites[entry.slot].likely_new || first.surely_new;
+        let mut added = likely && self.insert(entry, first, shortest, links().skip(1))?;
         if !added {
             let look = |r: &Row<'_>| {
                 Ok((r.get::<_, i64>(0)?, r.get::<_, u32>(1)?, r.get::<_, u32>(2)?, r.get::<_, u32>(3)?))
             };
-            match self.find.query_row([site_number, page], look).optional()? {
-                None => added = self.add(entry, first, shortest, links().skip(1))?,
+            match self.find_page.query_row([site_number, page], look).optional()? {
+                None => added = self.insert(entry, first, shortest, links().skip(1))?,
                 Some((state, depth, weight, linked_by)) => {
                     let waits = state == state_number(PageState::Waiting);
                     let (mut heavier, mut more) = (weight, linked_by);
                     for link in links() {
-                        let weighed = page::weighed(heavier, more, link);
+                        let weighed = page_entry::add_link_weight(heavier, more, link);
                         (heavier, more) = (if waits { weighed.0 } else { heavier }, weighed.1);
                     }
                     let removed = state == state_number(PageState::Removed);
                     if (heavier, more) != (weight, linked_by) && !removed {
-                        self.weigh.execute(params![site_number, page, heavier, more])?;
+                        self.update_weight.execute(params![site_number, page, heavier, more])?;
                     }
                     if waits && shortest.depth < depth {
                         let (hops, origin) = (shortest.hops, &shortest.origin);
-                        self.nearer.execute(params![site_number, page, shortest.depth, hops, origin])?;
+                        self.update_path.execute(params![site_number, page, shortest.depth, hops, origin])?;
                         self.sites[entry.slot].woken = true;
                     }
                 }
             }
         }
         let site = &mut self.sites[entry.slot];
-        site.growing = added;
+        site.likely_new = added;
         site.woken |= added;
-        site.tally[0] += i64::from(added);
+        site.counts[0] += i64::from(added);
         if added {
-            self.credit(first);
+            self.count_new_link(first);
         }
         Ok(())
     }
 
-    /// Adds a page that was found first here, on this shortest way, and then on more ways.
-    fn add<'l>(
+    /// Inserts a page that was discovered through the link `first`, with the shortest path `shortest` and further
+    /// links. Returns `true` if the page was new.
+    fn insert<'l>(
         &mut self,
-        entry: Entry,
-        first: &Found,
-        shortest: &Found,
-        others: impl Iterator<Item = &'l Found>,
+        entry: PageChange,
+        first: &DiscoveredLink,
+        shortest: &DiscoveredLink,
+        others: impl Iterator<Item = &'l DiscoveredLink>,
     ) -> rusqlite::Result<bool> {
-        let mut weighed = page::first_weight(first);
+        let mut weighed = page_entry::initial_weight(first);
         for link in others {
-            weighed = page::weighed(weighed.0, weighed.1, link);
+            weighed = page_entry::add_link_weight(weighed.0, weighed.1, link);
         }
-        if weighed.0 > 0 && !self.weighing {
-            // Only a crawl that weighs pages asks for them by weight.
+        if weighed.0 > 0 && !self.has_weight_index {
+            // Only a crawl that computes weights queries by weight.
             self.connection.execute_batch(
                 "CREATE INDEX IF NOT EXISTS waiting_by_weight ON pages (site, weight DESC, depth, found_at)
                  WHERE state = 0",
             )?;
-            self.weighing = true;
+            self.has_weight_index = true;
         }
         let (path, https) = (first.url.path_and_query(), first.url.is_https());
         let anchor = Some(first.anchor.as_str()).filter(|a| !a.is_empty());
-        let added = self.add.execute(params![
+        let added = self.insert_page.execute(params![
             entry.site,
             entry.page,
             path,
@@ -419,17 +433,17 @@ impl<'c> Batch<'c> {
         Ok(added > 0)
     }
 
-    /// The answer that this link stands in led to a page that was not known.
-    fn credit(&mut self, found: &Found) {
+    /// Counts a new page for the response that contains the link.
+    fn count_new_link(&mut self, found: &DiscoveredLink) {
         if let Some(from) = found.from {
             *self.new_links.entry(from).or_default() += 1;
         }
     }
 
-    /// Copies of sites are not asked for. Pages that were only known there become known at the original.
-    fn aliases(&mut self) -> rusqlite::Result<()> {
+    /// Records mirrors, which are not fetched. Waiting pages of a mirror become known at the original.
+    fn apply_aliases(&mut self) -> rusqlite::Result<()> {
         for change in self.changes {
-            let Change::Alias { home, of } = change else { continue };
+            let CatalogChange::Alias { home, of } = change else { continue };
             self.connection
                 .prepare_cached("INSERT OR REPLACE INTO aliases VALUES (?1, ?2)")?
                 .execute([home.as_str(), of.as_str()])?;
@@ -451,20 +465,24 @@ impl<'c> Batch<'c> {
                 let id = url.id();
                 let slot = self.slot(id.site(), || url.site())?;
                 if !self.sites[slot].removed {
-                    let entry =
-                        Entry { site: self.sites[slot].number, page: signed(id.page()), change: 0, slot };
-                    let link = Found::new(url, depth, Timestamp::from_millis(found_at));
-                    let added = self.add(entry, &link, &link, std::iter::empty())?;
+                    let entry = PageChange {
+                        site: self.sites[slot].number,
+                        page: signed(id.page()),
+                        change: 0,
+                        slot,
+                    };
+                    let link = DiscoveredLink::new(url, depth, Timestamp::from_millis(found_at));
+                    let added = self.insert(entry, &link, &link, std::iter::empty())?;
                     self.sites[slot].woken |= added;
-                    self.sites[slot].tally[0] += i64::from(added);
+                    self.sites[slot].counts[0] += i64::from(added);
                 }
             }
         }
         Ok(())
     }
 
-    fn submission(&self, url: &PageUrl, at: Timestamp, accepted: Option<bool>) -> rusqlite::Result<()> {
-        // What was decided is not asked again.
+    fn save_submission(&self, url: &PageUrl, at: Timestamp, accepted: Option<bool>) -> rusqlite::Result<()> {
+        // A submission that was decided is not reopened.
         self.connection
             .prepare_cached(
                 "INSERT INTO submissions VALUES (?1, ?2, ?3)
@@ -474,7 +492,7 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    fn load(&self, entry: Entry) -> rusqlite::Result<Option<Page>> {
+    fn load(&self, entry: PageChange) -> rusqlite::Result<Option<PageEntry>> {
         self.connection
             .prepare_cached(concat!(
                 "SELECT ",
@@ -485,7 +503,7 @@ impl<'c> Batch<'c> {
             .optional()
     }
 
-    fn save(&self, entry: Entry, url: &PageUrl, page: &Page) -> rusqlite::Result<()> {
+    fn save(&self, entry: PageChange, url: &PageUrl, page: &PageEntry) -> rusqlite::Result<()> {
         self.connection
             .prepare_cached(
                 "INSERT INTO pages (site, page, path, https, state, depth, hops, found_at, due, anchor, origin, weight,
@@ -500,12 +518,12 @@ impl<'c> Batch<'c> {
                 url.path_and_query(),
                 url.is_https(),
                 state_number(page.state),
-                page.way.depth,
-                page.way.hops,
+                page.path.depth,
+                page.path.hops,
                 page.found_at.millis(),
                 page.due.map(Timestamp::millis),
                 Some(page.anchor.as_str()).filter(|a| !a.is_empty()),
-                page.way.origin,
+                page.path.origin,
                 page.weight,
                 page.linked_by,
             ])?;
@@ -545,9 +563,11 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    /// Was it an answer, and one not known yet?
-    fn add_version(&self, entry: Entry, change: &Change) -> rusqlite::Result<bool> {
-        let Change::Visited { at, outcome: Outcome::Answered(answer), .. } = change else { return Ok(false) };
+    /// Stores the version that the change delivers. Returns `true` if it was not stored before.
+    fn add_version(&self, entry: PageChange, change: &CatalogChange) -> rusqlite::Result<bool> {
+        let CatalogChange::Visited { at, outcome: VisitOutcome::Answered(answer), .. } = change else {
+            return Ok(false);
+        };
         let added = self
             .connection
             .prepare_cached("INSERT OR IGNORE INTO versions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)")?
@@ -563,7 +583,7 @@ impl<'c> Batch<'c> {
         Ok(added > 0)
     }
 
-    fn robots(&self, robots: &RobotsFile) -> rusqlite::Result<()> {
+    fn save_robots(&self, robots: &RobotsFile) -> rusqlite::Result<()> {
         let (state, body) = match &robots.state {
             RobotsState::Missing => (0, None),
             RobotsState::Unreachable => (1, None),
@@ -586,10 +606,10 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    fn finish(self) -> rusqlite::Result<Applied> {
+    fn finish(self) -> rusqlite::Result<ApplyResult> {
         for site in self.sites.iter().filter(|s| !s.removed) {
-            if site.tally != Tally::default() {
-                let [pages, stored, indexable, failed, refused, deleted] = site.tally;
+            if site.counts != StateCounts::default() {
+                let [pages, stored, indexable, failed, refused, deleted] = site.counts;
                 self.connection
                     .prepare_cached(
                         "UPDATE sites SET pages = pages + ?2, stored = stored + ?3, indexable = indexable + ?4,
@@ -606,14 +626,14 @@ impl<'c> Batch<'c> {
                     )?
                     .execute(params![site.number, at.millis()])?;
             }
-            if let Some(patience) = site.patience {
+            if let Some(back_off) = site.back_off {
                 self.connection
                     .prepare_cached(
                         "UPDATE sites SET not_before = max(coalesce(not_before, ?2), ?2),
                                 asked_at = max(coalesce(asked_at, ?3), ?3)
                          WHERE site = ?1",
                     )?
-                    .execute(params![site.number, patience.until.millis(), patience.asked_at.millis()])?;
+                    .execute(params![site.number, back_off.until.millis(), back_off.asked_at.millis()])?;
             }
             if site.seed {
                 self.connection
@@ -636,22 +656,21 @@ impl<'c> Batch<'c> {
         }
         let mut woken: Vec<SiteId> = self.sites.iter().filter(|s| s.woken).map(|s| s.id).collect();
         woken.sort_unstable();
-        Ok(Applied { woken, outdated: self.outdated })
+        Ok(ApplyResult { woken, outdated: self.outdated })
     }
 }
 
-impl Site {
-    /// Its server asked for patience. What it asked before an operator wanted the site again is over.
+impl BatchSite {
+    /// Applies a back-off request, unless it is older than the operator's last recrawl request.
     fn back_off(&mut self, at: Timestamp, until: Timestamp) {
         if Some(at) >= self.recrawl_at {
-            let asked = self.patience.unwrap_or(Patience { asked_at: at, until });
-            self.patience =
-                Some(Patience { asked_at: asked.asked_at.max(at), until: asked.until.max(until) });
+            let asked = self.back_off.unwrap_or(BackOff { asked_at: at, until });
+            self.back_off = Some(BackOff { asked_at: asked.asked_at.max(at), until: asked.until.max(until) });
         }
     }
 }
 
-fn tally(page: &Page) -> Tally {
+fn count_states(page: &PageEntry) -> StateCounts {
     let is = |state| i64::from(page.state == state);
     [
         1 - is(PageState::Removed),
@@ -663,11 +682,11 @@ fn tally(page: &Page) -> Tally {
     ]
 }
 
-/// When the server was asked, if it was: what a rule refuses is not asked for.
-fn asked_at(change: &Change) -> Option<Timestamp> {
+/// Returns the time of the request to the server, if there was one. Refused pages are not requested.
+fn requested_at(change: &CatalogChange) -> Option<Timestamp> {
     match change {
-        Change::Visited { outcome: Outcome::Refused { .. }, .. } => None,
-        Change::Visited { at, .. } => Some(*at),
+        CatalogChange::Visited { outcome: VisitOutcome::Refused { .. }, .. } => None,
+        CatalogChange::Visited { at, .. } => Some(*at),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Is the file sound, and does it agree with itself?
+//! Integrity and consistency check of the catalog.
 
 use std::path::Path;
 
@@ -8,26 +8,26 @@ use super::rows::{read_url, signed};
 use super::sql_error;
 use crate::StoreError;
 
-/// More problems of one kind than this are not listed one by one.
-const LISTED: usize = 20;
+/// Maximum number of problems listed per check.
+const MAX_LISTED: usize = 20;
 
-/// Queries that give a line for each thing that is wrong.
-const WRONG: &[&str] = &[
-    "SELECT 'page ' || printf('%016x', page) || ' is of site number ' || site || ', which is unknown or removed'
+/// Queries that return one line per inconsistency.
+const CONSISTENCY_QUERIES: &[&str] = &[
+    "SELECT 'page ' || printf('%016x', page) || ' belongs to site number ' || site || ', which is unknown or removed'
      FROM pages WHERE site NOT IN (SELECT site FROM sites WHERE removed = 0)",
-    "SELECT 'a visit is known of page ' || printf('%016x', page) || ' of site number ' || site || ', the page is not'
+    "SELECT 'page ' || printf('%016x', page) || ' of site number ' || site || ' has a visit but no page row'
      FROM visits v WHERE NOT EXISTS (SELECT 1 FROM pages p WHERE p.site = v.site AND p.page = v.page)",
-    "SELECT 'a version is known of page ' || printf('%016x', page) || ' of site number ' || site || ', no visit is'
+    "SELECT 'page ' || printf('%016x', page) || ' of site number ' || site || ' has a version but no visit'
      FROM versions r WHERE NOT EXISTS (SELECT 1 FROM visits v WHERE v.site = r.site AND v.page = r.page)",
-    "SELECT 'the current answer of ' || url || ' is not among its versions' FROM (
+    "SELECT 'the current response of ' || url || ' is not among its versions' FROM (
          SELECT iif(p.https, 'https://', 'http://') || s.name || p.path AS url
          FROM visits v JOIN pages p USING (site, page) JOIN sites s USING (site)
          WHERE v.position IS NOT NULL AND NOT EXISTS (
              SELECT 1 FROM versions r WHERE r.site = v.site AND r.page = v.page AND r.position = v.position))",
     "SELECT 'page ' || printf('%016x', page) || ' of site number ' || site || ' is in state ' || state
-         || ', its trouble says ' || coalesce(trouble, 'none')
+         || ', its failure index says ' || coalesce(trouble, 'none')
      FROM visits JOIN pages USING (site, page) WHERE trouble IS NOT iif(state IN (2, 3), state, NULL)",
-    "SELECT 'site ' || name || ' counts ' || known || ' pages (stored, indexable, failed, refused, deleted), there are '
+    "SELECT 'site ' || name || ' counts ' || known || ' pages (stored, indexable, failed, refused, deleted), found '
          || found
      FROM (SELECT name, concat_ws(' ', pages, '(' || stored, indexable, failed, refused, deleted || ')') AS known,
              (SELECT concat_ws(' ', count(*), '(' || count(iif(state = 1, 1, NULL)), count(iif(indexable, 1, NULL)),
@@ -38,11 +38,11 @@ const WRONG: &[&str] = &[
      WHERE known <> found",
 ];
 
-/// Gives a line for each problem.
+/// Returns one line per problem.
 pub(super) fn check(path: &Path, connection: &Connection) -> Result<Vec<String>, StoreError> {
     match problems(connection) {
         Ok(problems) => Ok(problems),
-        // Damage that stops the search for damage is a finding, not a failure.
+        // Damage that aborts the check is a finding, not an error.
         Err(error) => match sql_error(path, error) {
             damaged @ StoreError::CatalogDamaged { .. } => Ok(vec![damaged.to_string()]),
             other => Err(other),
@@ -51,26 +51,26 @@ pub(super) fn check(path: &Path, connection: &Connection) -> Result<Vec<String>,
 }
 
 fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    // One transaction, so that everything is looked at in the same state.
+    // One transaction, so that all queries see the same state.
     let transaction = connection.unchecked_transaction()?;
-    let mut problems = lines(&transaction, &format!("PRAGMA integrity_check({LISTED})"))?;
+    let mut problems = query_lines(&transaction, &format!("PRAGMA integrity_check({MAX_LISTED})"))?;
     problems.retain(|line| line != "ok");
     if !problems.is_empty() {
         return Ok(problems);
     }
-    for sql in WRONG {
-        problems.extend(lines(&transaction, &format!("{sql} LIMIT {LISTED}"))?);
+    for sql in CONSISTENCY_QUERIES {
+        problems.extend(query_lines(&transaction, &format!("{sql} LIMIT {MAX_LISTED}"))?);
     }
-    problems.extend(misplaced(&transaction)?);
+    problems.extend(misplaced_pages(&transaction)?);
     Ok(problems)
 }
 
-fn lines(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
+fn query_lines(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
     connection.prepare(sql)?.query_map([], |r| r.get(0))?.collect()
 }
 
-/// Pages that do not stand where their address says.
-fn misplaced(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+/// Returns pages whose key does not match their URL.
+fn misplaced_pages(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut problems = Vec::new();
     let mut statement = connection.prepare(
         "SELECT s.id, p.page, p.https, s.name, p.path FROM pages p CROSS JOIN sites s USING (site)",
@@ -81,10 +81,10 @@ fn misplaced(connection: &Connection) -> rusqlite::Result<Vec<String>> {
         let (name, path): (String, String) = (row.get(3)?, row.get(4)?);
         match read_url(row.get(2)?, &name, &path) {
             Ok(url) if (signed(url.id().site().0), signed(url.id().page())) == (site, page) => continue,
-            Ok(url) => problems.push(format!("{url} is stored as the page {site:016x}{page:016x}")),
+            Ok(url) => problems.push(format!("{url} is stored under the page id {site:016x}{page:016x}")),
             Err(error) => problems.push(error.to_string()),
         }
-        if problems.len() >= LISTED {
+        if problems.len() >= MAX_LISTED {
             break;
         }
     }

@@ -1,14 +1,14 @@
-//! What is due on a site, in the order that a strategy asks for.
+//! Queries for due pages of a site in the order required by a crawl strategy.
 
 use pharos_core::{PageId, SiteId, Timestamp};
 use rusqlite::{Row, params};
 
 use super::rows::{read_url, signed};
-use super::{SqliteCatalog, limited};
+use super::{SqliteCatalog, sql_limit};
 use crate::StoreError;
 use crate::catalog::{DueOrder, DuePage, Validators};
 
-/// What [`read_due`] reads, from `pages p LEFT JOIN visits v`.
+/// Columns read by [`read_due`], from `pages p LEFT JOIN visits v`.
 macro_rules! due_columns {
     () => {
         "p.path, p.https, p.depth, p.hops, p.origin, coalesce(v.attempts, 0), p.weight,
@@ -16,15 +16,15 @@ macro_rules! due_columns {
     };
 }
 
-/// Pages of a site due at `now`, in that order.
-pub(super) fn due_pages(
+/// Returns pages of a site due at `now`, in the given order.
+pub(super) fn find_due_pages(
     catalog: &SqliteCatalog,
     site: SiteId,
     now: Timestamp,
     order: DueOrder,
     limit: usize,
 ) -> Result<Vec<DuePage>, StoreError> {
-    let site = catalog.one(
+    let site = catalog.query_one(
         "SELECT site, name, alias FROM sites WHERE id = ?1 AND coalesce(not_before, ?2) <= ?2",
         [signed(site.0), now.millis()],
         |r| Ok((r.get::<_, i64>(0)?, r.get::<_, String>(1)?, r.get::<_, i64>(2)?)),
@@ -33,14 +33,14 @@ pub(super) fn due_pages(
         return Ok(Vec::new());
     };
     let start = if let DueOrder::Random(seed) = order { signed(seed) } else { 0 };
-    let values = params![number, now.millis(), limited(limit), start];
-    let rows = catalog.all(&query(order, alias), values, |r| read_due(r, &name))?;
+    let values = params![number, now.millis(), sql_limit(limit), start];
+    let rows = catalog.query_all(&query(order, alias), values, |r| read_due(r, &name))?;
     rows.into_iter().collect()
 }
 
-/// A page as if it were due.
-pub(super) fn due_page(catalog: &SqliteCatalog, page: PageId) -> Result<Option<DuePage>, StoreError> {
-    let row = catalog.one(
+/// Returns a page as a fetch task, whether or not it is due.
+pub(super) fn find_page(catalog: &SqliteCatalog, page: PageId) -> Result<Option<DuePage>, StoreError> {
+    let row = catalog.query_one(
         concat!(
             "SELECT ",
             due_columns!(),
@@ -75,10 +75,10 @@ fn read_due(r: &Row<'_>, site: &str) -> rusqlite::Result<Result<DuePage, StoreEr
     }))
 }
 
-/// The query for an order. Pages that wait come from their index; those to be visited again are sorted first, by their
-/// index alone where that is enough; then the two are merged.
+/// Returns the query for an order. Waiting pages are read in index order; scheduled pages are sorted first, by their
+/// index alone where possible; then both are merged.
 fn query(order: DueOrder, alias: i64) -> String {
-    // Of a site whose pages are the same under the other scheme, only those under the other scheme are asked for.
+    // If both schemes of a site have the same pages, only those of the original scheme are fetched.
     let scheme = match alias {
         1 => "AND https = 1",
         2 => "AND https = 0",
@@ -97,7 +97,7 @@ fn query(order: DueOrder, alias: i64) -> String {
         DueOrder::Nearest => merged("depth, found_at", "depth, found_at"),
         DueOrder::Deepest => merged("depth, found_at", "depth DESC, found_at DESC"),
         DueOrder::Heaviest => merged("weight, depth, found_at", "weight DESC, depth, found_at"),
-        // Ids are hashes, so their order is none. Those behind the start come first, then those before it.
+        // Ids are hashes, so their order is random. Pages after the start key come first, then those before it.
         DueOrder::Random(_) => (
             part("0 AS round", "page >= ?4 AND (state = 0 OR due <= ?2)", "page"),
             part("1 AS round", "page < ?4 AND (state = 0 OR due <= ?2)", "page"),

@@ -1,13 +1,13 @@
-//! How things are written in columns.
+//! Conversion between column values and Rust types.
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 use rusqlite::{Row, types::Type};
 
 use crate::StoreError;
-use crate::catalog::page::{Answer, Page, Way};
+use crate::catalog::page_entry::{CurrentResponse, DiscoveryPath, PageEntry};
 use crate::catalog::{PageState, Validators};
 
-/// What [`read_page`] reads, from `pages p LEFT JOIN visits v`.
+/// Columns read by [`read_page`], from `pages p LEFT JOIN visits v`.
 macro_rules! page_columns {
     () => {
         "p.state, p.depth, p.hops, p.origin, p.anchor, p.found_at, p.due, v.visited_at, coalesce(v.visits, 0), \
@@ -17,17 +17,17 @@ macro_rules! page_columns {
 }
 pub(super) use page_columns;
 
-/// Ids are unsigned, SQLite's integers are not: the bits are kept.
+/// Converts an unsigned id to SQLite's signed integer with the same bits.
 pub(super) fn signed(id: u64) -> i64 {
     id.cast_signed()
 }
 
-/// A page from its [`page_columns`], the first of which is the row's column `first`.
-pub(super) fn read_page(row: &Row<'_>, first: usize) -> rusqlite::Result<Page> {
+/// Reads a page entry from its [`page_columns`], the first of which is column `first` of the row.
+pub(super) fn read_page(row: &Row<'_>, first: usize) -> rusqlite::Result<PageEntry> {
     let moment = |column| row.get(first + column).map(|m: Option<i64>| m.map(Timestamp::from_millis));
     let answer = match row.get::<_, Option<i64>>(first + 13)? {
         None => None,
-        Some(position) => Some(Answer {
+        Some(position) => Some(CurrentResponse {
             status: row.get(first + 12)?,
             position: LibraryPosition::from_u64(position.cast_unsigned()),
             digest: row.get::<_, i64>(first + 14)?.cast_unsigned(),
@@ -36,9 +36,13 @@ pub(super) fn read_page(row: &Row<'_>, first: usize) -> rusqlite::Result<Page> {
             validators: Validators { etag: row.get(first + 20)?, last_modified: row.get(first + 21)? },
         }),
     };
-    Ok(Page {
+    Ok(PageEntry {
         state: state(row, first)?,
-        way: Way { depth: row.get(first + 1)?, hops: row.get(first + 2)?, origin: row.get(first + 3)? },
+        path: DiscoveryPath {
+            depth: row.get(first + 1)?,
+            hops: row.get(first + 2)?,
+            origin: row.get(first + 3)?,
+        },
         anchor: row.get::<_, Option<String>>(first + 4)?.unwrap_or_default(),
         found_at: Timestamp::from_millis(row.get(first + 5)?),
         due: moment(6)?,
@@ -54,11 +58,11 @@ pub(super) fn read_page(row: &Row<'_>, first: usize) -> rusqlite::Result<Page> {
     })
 }
 
-/// The address of a page from its three parts.
+/// Builds the URL of a page from its stored parts.
 pub(super) fn read_url(https: bool, site: &str, path: &str) -> Result<PageUrl, StoreError> {
     let scheme = if https { "https" } else { "http" };
     PageUrl::parse(&format!("{scheme}://{site}{path}"))
-        .map_err(|e| StoreError::Catalog(format!("a stored address is not one: {e}")))
+        .map_err(|e| StoreError::Catalog(format!("invalid stored URL: {e}")))
 }
 
 fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<PageState> {
@@ -70,13 +74,13 @@ fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<PageState> {
         4 => PageState::Deleted,
         5 => PageState::Removed,
         other => {
-            let problem = format!("no page state has the number {other}").into();
+            let problem = format!("invalid page state {other}").into();
             return Err(rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, problem));
         }
     })
 }
 
-/// The number of a state, as the schema lists them.
+/// Returns the number of a state, as listed in the schema.
 pub(super) fn state_number(state: PageState) -> i64 {
     match state {
         PageState::Waiting => 0,

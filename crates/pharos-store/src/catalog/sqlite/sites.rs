@@ -1,22 +1,23 @@
-//! The operator's table of sites. There are thousands of them, not millions: all are looked through.
+//! Queries of the operator's site table. There are thousands of sites, not millions, so all of them are scanned.
 
 use pharos_core::{PageUrl, SiteId, SiteName, Timestamp};
 use rusqlite::{Row, params};
 
 use super::rows::signed;
-use super::{SqliteCatalog, limited};
+use super::{SqliteCatalog, sql_limit};
 use crate::StoreError;
 use crate::catalog::{SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
 
-/// Pages of a site not yet asked for.
-macro_rules! waiting {
+/// SQL expression for the number of waiting pages of a site.
+macro_rules! waiting_count {
     () => {
         "pages - stored - failed - refused - deleted"
     };
 }
 
-/// Are the pages of a site the same on another site? The same under its other scheme do not make it a copy.
-macro_rules! copy {
+/// SQL condition for a mirror of another site. The same content under the other scheme of the same site is no
+/// mirror.
+macro_rules! is_mirror {
     () => {
         "(alias <> 0 AND EXISTS (
              SELECT 1 FROM aliases WHERE home IN ('http://' || name || '/', 'https://' || name || '/')
@@ -24,22 +25,22 @@ macro_rules! copy {
     };
 }
 
-/// What [`read_row`] reads.
+/// Columns read by [`read_row`].
 const COLUMNS: &str = concat!(
     "name, seed, removed, removed = 0 AND ",
-    copy!(),
+    is_mirror!(),
     ", pages, ",
-    waiting!(),
+    waiting_count!(),
     ", stored, indexable, failed, refused, deleted, visited_at, not_before"
 );
 
-/// Sites that match, and how many do.
-pub(super) fn list(catalog: &SqliteCatalog, wanted: &SiteQuery) -> Result<SiteList, StoreError> {
-    let condition = format!("instr(name, ?1) > 0 AND {}", condition(wanted.state));
-    let order = order(wanted.order);
-    let name = part_of_name(&wanted.contains);
+/// Returns the matching sites and their number.
+pub(super) fn list_sites(catalog: &SqliteCatalog, query: &SiteQuery) -> Result<SiteList, StoreError> {
+    let condition = format!("instr(name, ?1) > 0 AND {}", condition(query.state));
+    let order = order(query.order);
+    let name = normalise_name_part(&query.contains);
     let reader = catalog.reader();
-    // One transaction, so that the number and the rows agree.
+    // One transaction, so that count and rows are consistent.
     let both = || {
         let transaction = reader.unchecked_transaction()?;
         let total = transaction
@@ -49,29 +50,29 @@ pub(super) fn list(catalog: &SqliteCatalog, wanted: &SiteQuery) -> Result<SiteLi
             .prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM sites WHERE {condition} ORDER BY {order} LIMIT ?2 OFFSET ?3"
             ))?
-            .query_map(params![name, limited(wanted.limit), limited(wanted.offset)], read_row)?
+            .query_map(params![name, sql_limit(query.limit), sql_limit(query.offset)], read_row)?
             .collect::<Result<_, _>>()?;
         Ok(SiteList { rows, total })
     };
     both().map_err(catalog.failed())
 }
 
-/// One site.
-pub(super) fn row(catalog: &SqliteCatalog, site: SiteId) -> Result<Option<SiteRow>, StoreError> {
-    catalog.one(&format!("SELECT {COLUMNS} FROM sites WHERE id = ?1"), [signed(site.0)], read_row)
+/// Returns the row of one site.
+pub(super) fn site_row(catalog: &SqliteCatalog, site: SiteId) -> Result<Option<SiteRow>, StoreError> {
+    catalog.query_one(&format!("SELECT {COLUMNS} FROM sites WHERE id = ?1"), [signed(site.0)], read_row)
 }
 
-/// What a state means in the table.
+/// Returns the SQL condition of a state.
 fn condition(state: Option<SiteState>) -> &'static str {
     match state {
         None => "1",
         Some(SiteState::Seed) => "removed = 0 AND seed = 1",
         Some(SiteState::Found) => "removed = 0 AND seed = 0",
-        Some(SiteState::Waiting) => concat!("removed = 0 AND ", waiting!(), " > 0"),
+        Some(SiteState::Waiting) => concat!("removed = 0 AND ", waiting_count!(), " > 0"),
         Some(SiteState::Failing) => "removed = 0 AND failed > 0",
         Some(SiteState::Refused) => "removed = 0 AND refused > 0 AND stored = 0",
         Some(SiteState::Patient) => "removed = 0 AND not_before IS NOT NULL",
-        Some(SiteState::Copy) => concat!("removed = 0 AND ", copy!()),
+        Some(SiteState::Copy) => concat!("removed = 0 AND ", is_mirror!()),
         Some(SiteState::Removed) => "removed = 1",
     }
 }
@@ -81,14 +82,14 @@ fn order(order: SiteOrder) -> &'static str {
         SiteOrder::Pages => "pages DESC, name",
         SiteOrder::Stored => "stored DESC, name",
         SiteOrder::Failed => "failed DESC, name",
-        SiteOrder::Waiting => concat!(waiting!(), " DESC, name"),
+        SiteOrder::Waiting => concat!(waiting_count!(), " DESC, name"),
         SiteOrder::Visited => "visited_at DESC, name",
         SiteOrder::Name => "name",
     }
 }
 
-/// A part of a name as names are stored: in small letters, and others than English ones as addresses write them.
-fn part_of_name(text: &str) -> String {
+/// Normalises a part of a site name as names are stored: lower case, with non-ASCII labels in punycode.
+fn normalise_name_part(text: &str) -> String {
     let text = text.trim().to_lowercase();
     if text.is_ascii() {
         return text;

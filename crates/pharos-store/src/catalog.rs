@@ -1,0 +1,160 @@
+//! The catalog (目录库): state and schedule of all known URLs and sites.
+//!
+//! Callers apply batches of [`CatalogChange`]s and query [`PageReport`]s, [`DuePage`]s and counts. The effect of a
+//! change on one page is implemented as pure code in `page_entry`; `sqlite` stores the result.
+
+mod change;
+mod listing;
+mod page_entry;
+mod report;
+mod sqlite;
+
+use std::path::Path;
+
+use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp};
+
+use crate::StoreError;
+pub use change::{
+    ApplyResult, CatalogChange, CrawlRules, DiscoveredLink, Removal, ResponseSummary, RobotsFile,
+    RobotsState, VisitOutcome,
+};
+pub use listing::{PageFailure, PageFailureQuery, SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
+pub use report::{
+    CatalogCounts, DueOrder, DuePage, PageReport, PageState, PageVersion, SiteCounts, SiteReport, Submission,
+    Validators,
+};
+pub use sqlite::SqliteCatalog;
+
+/// Maximum number of failed pages that a search over failure reasons scans, so that pages of the operator's desk
+/// load quickly.
+pub const MAX_FAILURES_SCANNED: usize = 20_000;
+
+/// State and schedule of URLs and sites, derived from the library alone.
+///
+/// Implementations guarantee:
+///
+/// * `apply` is one transaction: it stores all changes and the new position, or nothing.
+/// * A replay may overlap. Changes up to a position that has been applied change nothing. Changes applied again
+///   together with newer ones have the effect of the newer ones alone.
+/// * The division of a list of changes into batches has no effect on the result.
+/// * A page has one entry, however often it is discovered.
+/// * The current version of a page is its response with the greatest (time, position), in whatever order responses
+///   arrive: imports deliver old captures after newer ones.
+/// * Removed pages and sites stay removed, whatever changes precede or follow.
+/// * Readers see the state between two `apply` calls, never a partial batch.
+pub trait Catalog: Send + Sync {
+    /// Returns the library position up to which all records have been applied.
+    fn absorbed(&self) -> Result<LibraryPosition, StoreError>;
+
+    /// Applies changes in order and records `absorbed` as the applied position. A batch that was applied before
+    /// changes nothing, but its outdated responses are returned again.
+    fn apply(&self, changes: &[CatalogChange], absorbed: LibraryPosition) -> Result<ApplyResult, StoreError>;
+
+    /// Returns the rules of the current crawl, or `None` if no crawl was ever started.
+    fn rules(&self) -> Result<Option<CrawlRules>, StoreError>;
+
+    /// Returns the sites of the seeds.
+    fn seed_sites(&self) -> Result<Vec<SiteName>, StoreError>;
+
+    /// Returns the sites with at least one page due at `now`. A page that was never fetched is due at any time. No
+    /// page of a site is due while its server requests a back-off.
+    fn due_sites(&self, now: Timestamp) -> Result<Vec<SiteId>, StoreError>;
+
+    /// Returns up to `limit` pages of a site due at `now`, in the given order.
+    fn due_pages(
+        &self,
+        site: SiteId,
+        now: Timestamp,
+        order: DueOrder,
+        limit: usize,
+    ) -> Result<Vec<DuePage>, StoreError>;
+
+    /// Returns a page as a fetch task, whether or not it is due, or `None` if it is unknown or removed.
+    fn due_page(&self, page: PageId) -> Result<Option<DuePage>, StoreError>;
+
+    /// Returns the next time after `now` at which a page becomes due.
+    fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Returns the sites with the oldest last visit, and that visit. Sites that were never visited come first.
+    fn longest_unvisited(&self, limit: usize) -> Result<Vec<(SiteName, Option<Timestamp>)>, StoreError>;
+
+    /// Returns the time of the last visit to any site.
+    fn last_visit(&self) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Returns the last robots.txt of a server, given the URL of the file.
+    fn robots(&self, robots_txt: &PageUrl) -> Result<Option<RobotsFile>, StoreError>;
+
+    /// Returns the state of a site.
+    fn site(&self, site: SiteId) -> Result<Option<SiteReport>, StoreError>;
+
+    /// Returns the number of responses of a site since `since`.
+    fn answers_since(&self, site: SiteId, since: Timestamp) -> Result<u64, StoreError>;
+
+    /// Returns the home page of each mirror with the home page of its original.
+    fn aliases(&self) -> Result<Vec<(PageUrl, PageUrl)>, StoreError>;
+
+    /// Returns the pages whose current response has this text hash, with the positions of the responses.
+    fn pages_with_text(&self, text: u64, limit: usize)
+    -> Result<Vec<(PageUrl, LibraryPosition)>, StoreError>;
+
+    /// Returns the number of links that each crawl rule rejected.
+    fn filtered(&self) -> Result<Vec<(String, u64)>, StoreError>;
+
+    /// Returns the submitted pages, oldest first.
+    fn submissions(&self) -> Result<Vec<Submission>, StoreError>;
+
+    /// Returns the state of a page.
+    fn page(&self, id: PageId) -> Result<Option<PageReport>, StoreError>;
+
+    /// Returns the state of up to `limit` pages after the page `after`, of one site or of all.
+    ///
+    /// The order is chosen by the implementation, is stable, and keeps the pages of a site together. To visit every
+    /// page once, start without `after`, continue with the last page returned and stop at an empty result.
+    fn pages(
+        &self,
+        site: Option<SiteId>,
+        after: Option<PageId>,
+        limit: usize,
+    ) -> Result<Vec<PageReport>, StoreError>;
+
+    /// Returns all versions of a page, newest first.
+    fn versions(&self, page: PageId) -> Result<Vec<PageVersion>, StoreError>;
+
+    /// Returns the pages and sites that operators removed permanently. Pages of a removed site are not listed
+    /// individually.
+    fn removed(&self) -> Result<Vec<Removal>, StoreError>;
+
+    /// Returns `true` if an operator removed this page or its site permanently.
+    fn is_removed(&self, url: &PageUrl) -> Result<bool, StoreError>;
+
+    /// Returns the number of sites and pages by state. Removed pages and sites are not counted.
+    fn counts(&self) -> Result<CatalogCounts, StoreError>;
+
+    /// Returns the sites with the most pages.
+    fn sites(&self, limit: usize) -> Result<Vec<SiteCounts>, StoreError>;
+
+    /// Returns a page of the operator's site table and the number of matching sites. All sites are scanned.
+    fn list_sites(&self, query: &SiteQuery) -> Result<SiteList, StoreError>;
+
+    /// Returns one row of the operator's site table, or `None` if the site is unknown.
+    fn site_row(&self, site: SiteId) -> Result<Option<SiteRow>, StoreError>;
+
+    /// Returns pages that failed or were refused, most recent failure first. Failures with equal times have a stable
+    /// order chosen by the implementation.
+    ///
+    /// Reasons are not indexed. A query for a part of a reason scans only the newest [`MAX_FAILURES_SCANNED`]
+    /// failures that match otherwise; older matches may exist.
+    fn troubles(&self, query: &PageFailureQuery) -> Result<Vec<PageFailure>, StoreError>;
+
+    /// Returns the reasons of the newest failures with their counts, most frequent first. At most `of` failures are
+    /// counted, and at most [`MAX_FAILURES_SCANNED`]. Numbers and addresses in a reason are masked, so that similar
+    /// reasons are counted together.
+    fn trouble_reasons(&self, of: usize) -> Result<Vec<(String, u64)>, StoreError>;
+
+    /// Checks the catalog for damage and inconsistencies, reading all of it once. Returns one line per problem, or
+    /// nothing if there is none.
+    fn check(&self) -> Result<Vec<String>, StoreError>;
+
+    /// Writes a consistent copy to a new file while other processes may write.
+    fn backup(&self, to: &Path) -> Result<(), StoreError>;
+}

@@ -1,0 +1,367 @@
+//! State transitions of one page: the effect of each change. Pure code, shared by all implementations of the
+//! catalog.
+//!
+//! Changes need not arrive in chronological order: imports deliver old captures, and replays overlap. Two parts of
+//! the state are therefore kept separately, each with its own time, and a change that is older than a part leaves it
+//! unchanged:
+//!
+//! * the *content* (`settled_at`, `answer`): the newest response, or the fact that the page is deleted;
+//! * the *last event* (`visited_at`, `due`, `attempts`, `reason`): the last visit, successful or not.
+
+use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+
+use super::{
+    CatalogChange, DiscoveredLink, PageReport, PageState, Removal, ResponseSummary, Validators, VisitOutcome,
+};
+
+/// Maximum weight of a page.
+const MAX_WEIGHT: u32 = 1000;
+/// Weight added by every further link to a page, if links are counted.
+const LINK_BONUS: u32 = 5;
+
+/// The catalog entry of a page, without its URL.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PageEntry {
+    pub(super) state: PageState,
+    pub(super) path: DiscoveryPath,
+    pub(super) anchor: String,
+    pub(super) weight: u32,
+    pub(super) linked_by: u32,
+    pub(super) found_at: Timestamp,
+    /// Time of the next visit. A waiting page has none: it is due at any time.
+    pub(super) due: Option<Timestamp>,
+    pub(super) visited_at: Option<Timestamp>,
+    pub(super) visits: u32,
+    pub(super) changes: u32,
+    pub(super) attempts: u32,
+    pub(super) reason: Option<String>,
+    /// Time of the current response, or of the deletion.
+    pub(super) settled_at: Option<Timestamp>,
+    pub(super) answer: Option<CurrentResponse>,
+}
+
+/// The shortest known path from a seed to a page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct DiscoveryPath {
+    pub(super) depth: u32,
+    pub(super) hops: u32,
+    pub(super) origin: Option<String>,
+}
+
+/// Metadata of the current response of a page.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CurrentResponse {
+    pub(super) status: u16,
+    pub(super) position: LibraryPosition,
+    pub(super) digest: u64,
+    pub(super) text: u64,
+    pub(super) indexable: bool,
+    pub(super) validators: Validators,
+}
+
+/// The effect of a change, used to update counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct ChangeEffect {
+    /// The change makes the page due.
+    pub(super) due: bool,
+    pub(super) new: bool,
+}
+
+/// Applies a change to the entry of its page, creating the entry if necessary. `new_version` is `true` if the change
+/// delivers a response that was not stored before.
+pub(super) fn apply_change(
+    page: &mut Option<PageEntry>,
+    change: &CatalogChange,
+    new_version: bool,
+) -> ChangeEffect {
+    if page.as_ref().is_some_and(|page| page.state == PageState::Removed) {
+        return ChangeEffect::default();
+    }
+    match change {
+        CatalogChange::Seed { url, at, hops, origin, stale_before } => {
+            let link = DiscoveredLink {
+                hops: *hops,
+                origin: origin.clone(),
+                stale_before: *stale_before,
+                ..DiscoveredLink::new(url.clone(), 0, *at)
+            };
+            let mut effect = apply_link(page, &link);
+            effect.due |= *hops == 0 && page.as_mut().is_some_and(|page| page.reseed(*at));
+            effect
+        }
+        CatalogChange::Found(link) => apply_link(page, link),
+        CatalogChange::Visited { at, outcome, next_due, .. } => {
+            let page = page.get_or_insert_with(|| PageEntry::without_link(*at));
+            page.visits = page.visits.saturating_add(u32::from(new_version));
+            page.apply_visit(*at, outcome, *next_due, new_version);
+            ChangeEffect::default()
+        }
+        CatalogChange::Deleted { at, .. } => {
+            page.get_or_insert_with(|| PageEntry::without_link(*at)).mark_deleted(*at);
+            ChangeEffect::default()
+        }
+        CatalogChange::Recrawl { at, .. } => {
+            ChangeEffect { due: page.as_mut().is_some_and(|page| page.recrawl(*at)), new: false }
+        }
+        CatalogChange::Removed(Removal::Page(_)) => {
+            *page = Some(PageEntry::removed());
+            ChangeEffect::default()
+        }
+        _ => ChangeEffect::default(),
+    }
+}
+
+/// Applies a seed or link.
+fn apply_link(page: &mut Option<PageEntry>, link: &DiscoveredLink) -> ChangeEffect {
+    match page {
+        Some(page) => ChangeEffect { due: page.rediscover(link), new: false },
+        None => {
+            *page = Some(PageEntry::discovered(link));
+            ChangeEffect { due: true, new: true }
+        }
+    }
+}
+
+/// Returns the weight and link count of a page discovered through this link.
+pub(super) fn initial_weight(link: &DiscoveredLink) -> (u32, u32) {
+    (link.weight.min(MAX_WEIGHT), u32::from(link.counted))
+}
+
+/// Returns the weight and link count of a waiting page after one more link to it.
+pub(super) fn add_link_weight(weight: u32, linked_by: u32, link: &DiscoveredLink) -> (u32, u32) {
+    let (bonus, more) = if link.counted { (LINK_BONUS, 1) } else { (0, 0) };
+    (weight.max(link.weight).saturating_add(bonus).min(MAX_WEIGHT), linked_by.saturating_add(more))
+}
+
+impl DiscoveryPath {
+    fn from_link(link: &DiscoveredLink) -> Self {
+        Self { depth: link.depth, hops: link.hops, origin: link.origin.clone() }
+    }
+}
+
+impl CurrentResponse {
+    fn from_summary(answer: &ResponseSummary) -> Self {
+        Self {
+            status: answer.status,
+            position: answer.position,
+            digest: answer.digest,
+            text: answer.text,
+            indexable: answer.indexable,
+            validators: answer.validators.clone(),
+        }
+    }
+}
+
+impl PageEntry {
+    /// Creates the entry of a newly discovered page.
+    fn discovered(link: &DiscoveredLink) -> Self {
+        let (weight, linked_by) = initial_weight(link);
+        let (path, anchor) = (DiscoveryPath::from_link(link), link.anchor.clone());
+        Self { path, anchor, weight, linked_by, ..Self::without_link(link.at) }
+    }
+
+    /// Creates an entry for a page without a known link: from an import, or after the loss of the first records.
+    fn without_link(at: Timestamp) -> Self {
+        Self {
+            state: PageState::Waiting,
+            path: DiscoveryPath::default(),
+            anchor: String::new(),
+            weight: 0,
+            linked_by: 0,
+            found_at: at,
+            due: None,
+            visited_at: None,
+            visits: 0,
+            changes: 0,
+            attempts: 0,
+            reason: None,
+            settled_at: None,
+            answer: None,
+        }
+    }
+
+    /// Returns the entry of a removed page, which keeps nothing of its former content.
+    fn removed() -> Self {
+        Self { state: PageState::Removed, ..Self::without_link(Timestamp::EPOCH) }
+    }
+
+    /// Applies a further link to the page. A shorter path replaces the present one while the page waits. Returns
+    /// `true` if the page becomes due.
+    fn rediscover(&mut self, link: &DiscoveredLink) -> bool {
+        if self.state != PageState::Waiting {
+            if link.counted {
+                self.linked_by = self.linked_by.saturating_add(1);
+            }
+            return self.refresh_if_stale(link);
+        }
+        (self.weight, self.linked_by) = add_link_weight(self.weight, self.linked_by, link);
+        let nearer = link.depth < self.path.depth;
+        if nearer {
+            self.path = DiscoveryPath::from_link(link);
+        }
+        nearer
+    }
+
+    /// Makes the page due if its last visit is older than the limit given by the link. Returns `true` if it becomes
+    /// due.
+    fn refresh_if_stale(&mut self, link: &DiscoveredLink) -> bool {
+        let stale = link.stale_before.is_some_and(|moment| self.last_event_at() < Some(moment));
+        let sooner = self.due.is_none_or(|due| link.at < due);
+        if stale && sooner {
+            self.due = Some(link.at);
+            self.attempts = 0;
+        }
+        stale && sooner
+    }
+
+    /// Applies a repeated seed, which makes a failed, refused or deleted page due again. Returns `true` if it does.
+    fn reseed(&mut self, at: Timestamp) -> bool {
+        // Decided by the last event, not by the state: an old capture may have changed the state since.
+        let failed = self.reason.is_some();
+        let needs_retry = match self.state {
+            PageState::Deleted => true,
+            PageState::Failed | PageState::Refused => failed,
+            PageState::Stored => failed || self.answer.as_ref().is_some_and(|a| a.status >= 400),
+            PageState::Waiting | PageState::Removed => false,
+        };
+        let again = needs_retry && Some(at) >= self.last_event_at();
+        if again {
+            self.due = Some(at);
+            self.attempts = 0;
+        }
+        again
+    }
+
+    /// Applies an operator's recrawl request, unless the page was visited since. Returns `true` if the page becomes
+    /// due. Waiting pages are due already.
+    fn recrawl(&mut self, at: Timestamp) -> bool {
+        if self.state == PageState::Waiting || self.last_event_at() >= Some(at) {
+            return false;
+        }
+        self.attempts = 0;
+        let sooner = self.due.is_none_or(|due| at < due);
+        if sooner {
+            self.due = Some(at);
+        }
+        sooner
+    }
+
+    /// Applies a visit. The discovery path stays unchanged.
+    fn apply_visit(
+        &mut self,
+        at: Timestamp,
+        outcome: &VisitOutcome,
+        next_due: Option<Timestamp>,
+        new_version: bool,
+    ) {
+        let is_last = Some(at) >= self.last_event_at();
+        self.visited_at = self.visited_at.max(Some(at));
+        match outcome {
+            VisitOutcome::Answered(answer) => {
+                if (at, false, Some(answer.position)) < self.content_order() {
+                    return;
+                }
+                let before = self.answer.replace(CurrentResponse::from_summary(answer));
+                self.state = PageState::Stored;
+                self.settled_at = Some(at);
+                self.weight = if answer.weight > 0 { answer.weight.min(MAX_WEIGHT) } else { self.weight };
+                let changed = new_version && before.is_some_and(|before| is_changed(&before, answer));
+                self.changes = self.changes.saturating_add(u32::from(changed));
+                if is_last {
+                    self.schedule(next_due, answer.attempts, None);
+                }
+            }
+            VisitOutcome::Failed { reason, attempt } if is_last => {
+                self.set_unanswered(PageState::Failed);
+                self.schedule(next_due, *attempt, Some(reason));
+            }
+            VisitOutcome::Refused { reason } if is_last => {
+                self.set_unanswered(PageState::Refused);
+                self.schedule(next_due, self.attempts, Some(reason));
+            }
+            // A failure older than the last event.
+            VisitOutcome::Failed { .. } | VisitOutcome::Refused { .. } => {}
+        }
+    }
+
+    /// Applies a deletion reported by a data feed.
+    fn mark_deleted(&mut self, at: Timestamp) {
+        if (at, true, None) < self.content_order() {
+            return;
+        }
+        self.state = PageState::Deleted;
+        self.settled_at = Some(at);
+        self.answer = None;
+        if Some(at) >= self.visited_at {
+            self.schedule(None, 0, None);
+        }
+    }
+
+    /// Returns `true` if the response at `position` is the current one.
+    pub(super) fn is_current(&self, position: LibraryPosition) -> bool {
+        self.answer.as_ref().is_some_and(|a| a.position == position)
+    }
+
+    pub(super) fn is_indexable(&self) -> bool {
+        self.answer.as_ref().is_some_and(|a| a.indexable)
+    }
+
+    /// Returns the sort key of the current content. Responses are ordered by time, then by position. A deletion at
+    /// the same time as a response wins.
+    fn content_order(&self) -> (Timestamp, bool, Option<LibraryPosition>) {
+        let at = self.settled_at.unwrap_or(Timestamp::from_millis(i64::MIN));
+        (at, self.state == PageState::Deleted, self.answer.as_ref().map(|a| a.position))
+    }
+
+    fn last_event_at(&self) -> Option<Timestamp> {
+        if self.state == PageState::Deleted { self.visited_at.max(self.settled_at) } else { self.visited_at }
+    }
+
+    fn set_unanswered(&mut self, state: PageState) {
+        if self.settled_at.is_none() {
+            self.state = state;
+        }
+    }
+
+    fn schedule(&mut self, due: Option<Timestamp>, attempts: u32, reason: Option<&String>) {
+        self.due = due;
+        self.attempts = attempts;
+        self.reason = reason.cloned();
+    }
+
+    /// Converts the entry to its public form.
+    pub(super) fn into_report(self, url: PageUrl) -> PageReport {
+        let due = if self.state == PageState::Waiting { Some(self.found_at) } else { self.due };
+        PageReport {
+            url,
+            state: self.state,
+            depth: self.path.depth,
+            hops: self.path.hops,
+            origin: self.path.origin,
+            anchor: self.anchor,
+            found_at: self.found_at,
+            visited_at: self.visited_at,
+            visits: self.visits,
+            changes: self.changes,
+            attempts: self.attempts,
+            status: self.answer.as_ref().map(|a| a.status),
+            reason: self.reason,
+            position: self.answer.as_ref().map(|a| a.position),
+            digest: self.answer.as_ref().map(|a| a.digest),
+            text: self.answer.as_ref().map(|a| a.text).filter(|text| *text != 0),
+            indexable: self.answer.as_ref().is_some_and(|a| a.indexable),
+            validators: self.answer.map(|a| a.validators).unwrap_or_default(),
+            weight: self.weight,
+            linked_by: self.linked_by,
+            due,
+        }
+    }
+}
+/// Returns `true` if the text changed. Hashes of texts extracted by different methods are not comparable; in that
+/// case the body hashes decide.
+fn is_changed(before: &CurrentResponse, now: &ResponseSummary) -> bool {
+    if before.text == 0 || now.text == 0 {
+        return false;
+    }
+    if (before.text ^ now.text) & 1 == 0 { before.text != now.text } else { before.digest != now.digest }
+}

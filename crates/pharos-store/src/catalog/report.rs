@@ -1,0 +1,190 @@
+//! Results of catalog queries: fetch tasks, page and site reports, counts.
+
+use pharos_core::{LibraryPosition, PageUrl, SiteName, Timestamp};
+use serde::Serialize;
+
+/// A page to fetch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DuePage {
+    pub url: PageUrl,
+    /// Link distance from a seed.
+    pub depth: u32,
+    /// Number of consecutive redirects that led here.
+    pub hops: u32,
+    /// First URL of those redirects.
+    pub origin: Option<String>,
+    /// Number of failed attempts so far.
+    pub attempts: u32,
+    /// Expected weight, 1 to 1000; 0 if it was not computed.
+    pub weight: u32,
+    /// Whether the page has a stored response.
+    pub visited: bool,
+    /// Whether the stored response shows that the page exists (no 404 or 410).
+    pub there: bool,
+    /// Time of discovery.
+    pub found_at: Timestamp,
+    /// Validators for a conditional request.
+    pub validators: Validators,
+}
+
+/// The order in which due pages are returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DueOrder {
+    /// Nearest to the seeds first, then by time of discovery.
+    Nearest,
+    /// Farthest from the seeds first, then the most recently discovered.
+    Deepest,
+    /// Highest weight first, then the nearest.
+    Heaviest,
+    /// A random sample, selected by this seed.
+    Random(u64),
+}
+
+/// Validators of a page version (RFC 9110 §8.8).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Validators {
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+}
+
+impl Validators {
+    /// Returns `true` if there is no validator.
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
+}
+
+/// The state of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PageState {
+    /// Known, not yet fetched.
+    Waiting,
+    /// A response is stored in the library.
+    Stored,
+    /// No response was received.
+    Failed,
+    /// Not fetched because a rule forbids it.
+    Refused,
+    /// Reported as deleted by a data feed.
+    Deleted,
+    /// Removed permanently by an operator.
+    Removed,
+}
+
+/// The catalog entry of a page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PageReport {
+    pub url: PageUrl,
+    pub state: PageState,
+    /// Link distance from a seed.
+    pub depth: u32,
+    /// Number of consecutive redirects that led here.
+    pub hops: u32,
+    /// First URL of those redirects.
+    pub origin: Option<String>,
+    /// Anchor text of the first link that led here.
+    pub anchor: String,
+    /// Time of discovery.
+    pub found_at: Timestamp,
+    /// Time of the last visit.
+    pub visited_at: Option<Timestamp>,
+    /// Number of responses.
+    pub visits: u32,
+    /// Consecutive attempts without a response.
+    pub attempts: u32,
+    /// HTTP status of the current response.
+    pub status: Option<u16>,
+    /// Reason of the failure or refusal.
+    pub reason: Option<String>,
+    /// Library position of the current response.
+    pub position: Option<LibraryPosition>,
+    /// Hash of the body of that response.
+    pub digest: Option<u64>,
+    /// Hash of its cleaned text.
+    pub text: Option<u64>,
+    /// Number of visits that found a changed text.
+    pub changes: u32,
+    /// Validators for a conditional request.
+    pub validators: Validators,
+    /// Whether the current response is indexed.
+    pub indexable: bool,
+    /// Weight, 1 to 1000: measured from the content, or expected before the first visit; 0 if it was not computed.
+    pub weight: u32,
+    /// Number of pages that link to it, if links are counted.
+    pub linked_by: u32,
+    /// Time at which the page is due.
+    pub due: Option<Timestamp>,
+}
+
+/// One version of a page: a stored response.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PageVersion {
+    /// Position in the library.
+    pub position: LibraryPosition,
+    /// Time of the response.
+    pub at: Timestamp,
+    pub status: u16,
+    /// Hash of the body.
+    pub digest: u64,
+    /// Number of links that the crawl may follow.
+    pub links: u32,
+    /// Number of those links that led to new pages.
+    pub new_links: u32,
+}
+
+/// Number of sites and pages in the catalog, by state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CatalogCounts {
+    pub sites: u64,
+    /// Sites with at least one request.
+    pub sites_visited: u64,
+    /// Sites with refused pages and no stored page.
+    pub sites_refused: u64,
+    pub pages: u64,
+    /// Pages not yet fetched.
+    pub waiting: u64,
+    /// Pages with a stored response.
+    pub stored: u64,
+    /// Stored pages that are indexed.
+    pub indexable: u64,
+    /// Pages without a response.
+    pub failed: u64,
+    pub refused: u64,
+    /// Pages reported as deleted.
+    pub deleted: u64,
+}
+
+/// A site with its number of pages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SiteCounts {
+    pub site: SiteName,
+    pub pages: u64,
+    /// Pages with a stored response.
+    pub stored: u64,
+}
+
+/// The state of a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SiteReport {
+    pub site: SiteName,
+    pub pages: u64,
+    /// Pages with a stored response.
+    pub stored: u64,
+    /// Number of distinct texts among the stored pages.
+    pub texts: u64,
+    /// Time of the last request to the site.
+    pub visited_at: Option<Timestamp>,
+    /// No page of the site is due before this time, because its server requested a back-off.
+    pub not_before: Option<Timestamp>,
+}
+
+/// A page submitted by a visitor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Submission {
+    pub url: PageUrl,
+    /// Time of the submission, or of the decision.
+    pub at: Timestamp,
+    /// The operator's decision, if there is one.
+    pub accepted: Option<bool>,
+}

@@ -1,0 +1,235 @@
+//! Format version of the catalog, and migrations from older formats.
+
+use std::path::Path;
+
+use pharos_core::NORMALISER_VERSION;
+use rusqlite::{Connection, OptionalExtension, params};
+use tracing::{info, warn};
+
+use super::sql_error;
+use crate::StoreError;
+
+/// The current schema.
+const SCHEMA: &str = include_str!("../schema.sql");
+
+/// Format version described by [`SCHEMA`], stored as `user_version`.
+const CURRENT_FORMAT: u32 = 4;
+
+/// Returns the format version of a file, or 0 if it is empty. Newer formats are an error.
+pub(super) fn read_format(path: &Path, connection: &Connection) -> Result<u32, StoreError> {
+    let found =
+        connection.pragma_query_value(None, "user_version", |r| r.get(0)).map_err(|e| sql_error(path, e))?;
+    if found > CURRENT_FORMAT {
+        return Err(StoreError::NewerFormat { path: path.to_path_buf(), found, known: CURRENT_FORMAT });
+    }
+    Ok(found)
+}
+
+/// Returns `true` if the file has the current format and the ids of the current URL normalisation.
+pub(super) fn is_current(path: &Path, connection: &Connection) -> Result<bool, StoreError> {
+    Ok(read_format(path, connection)? == CURRENT_FORMAT
+        && normaliser_version(connection).map_err(|e| sql_error(path, e))? == NORMALISER_VERSION)
+}
+
+/// Returns the version of the URL normalisation that produced the ids.
+fn normaliser_version(connection: &Connection) -> rusqlite::Result<u32> {
+    let sql = "SELECT value FROM meta WHERE key = 'url_normaliser'";
+    let value: Option<String> = connection.query_row(sql, [], |r| r.get(0)).optional()?;
+    Ok(value.and_then(|v| v.parse().ok()).unwrap_or_default())
+}
+
+/// Migration from format 3, which adds the columns and indexes of the operator's desk. All other data is kept,
+/// because replaying a library of millions of pages takes hours.
+const FROM_3: &str = "
+    ALTER TABLE sites ADD COLUMN asked_at INTEGER;
+    ALTER TABLE sites ADD COLUMN recrawl_at INTEGER;
+    ALTER TABLE visits ADD COLUMN trouble INTEGER;
+    UPDATE visits SET trouble = (
+        SELECT state FROM pages p WHERE p.site = visits.site AND p.page = visits.page AND state IN (2, 3))
+    WHERE settled_at IS NULL;
+    CREATE INDEX troubles ON visits (trouble, visited_at, site, page, reason) WHERE trouble IS NOT NULL;
+    CREATE INDEX troubles_of_site ON visits (site, trouble, visited_at, page) WHERE trouble IS NOT NULL;";
+
+/// Migrates a file to the current format, completely or not at all.
+///
+/// All data is derived from the library. A file in a format without a migration is therefore emptied, and the caller
+/// replays the library.
+pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), StoreError> {
+    let failed = |e| sql_error(path, e);
+    let found = read_format(path, connection)?;
+    if found != 0 && is_current(path, connection)? {
+        return Ok(());
+    }
+    if found == 3 && normaliser_version(connection).map_err(failed)? == NORMALISER_VERSION {
+        info!(path = %path.display(), "migrating the catalog to the current format");
+        let transaction = connection.transaction().map_err(failed)?;
+        transaction.execute_batch(FROM_3).map_err(failed)?;
+        transaction.pragma_update(None, "user_version", CURRENT_FORMAT).map_err(failed)?;
+        return transaction.commit().map_err(failed);
+    }
+    if found != 0 {
+        warn!(path = %path.display(), "the catalog has an older format and is rebuilt from the library");
+    }
+    let transaction = connection.transaction().map_err(failed)?;
+    drop_all(&transaction).map_err(failed)?;
+    transaction.execute_batch(SCHEMA).map_err(failed)?;
+    transaction
+        .execute("INSERT INTO meta VALUES ('url_normaliser', ?1)", params![NORMALISER_VERSION.to_string()])
+        .map_err(failed)?;
+    transaction.pragma_update(None, "user_version", CURRENT_FORMAT).map_err(failed)?;
+    transaction.commit().map_err(failed)
+}
+
+fn drop_all(connection: &Connection) -> rusqlite::Result<()> {
+    let sql = "SELECT 'DROP ' || type || ' \"' || name || '\"' FROM sqlite_master
+               WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY type DESC";
+    let drops: Vec<String> =
+        connection.prepare(sql)?.query_map([], |r| r.get(0))?.collect::<Result<_, _>>()?;
+    drops.iter().try_for_each(|drop| connection.execute_batch(drop))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{
+        Catalog, CatalogChange, CatalogCounts, DiscoveredLink, PageFailureQuery, ResponseSummary,
+        SqliteCatalog, VisitOutcome,
+    };
+    use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+
+    /// The schema of format 1.
+    const FORMAT_1: &str = "
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE sites (site INTEGER PRIMARY KEY, name TEXT NOT NULL, seed INTEGER NOT NULL DEFAULT 0) STRICT;
+        CREATE TABLE robots (url TEXT PRIMARY KEY, at INTEGER NOT NULL, state INTEGER NOT NULL, body BLOB)
+            STRICT, WITHOUT ROWID;
+        CREATE TABLE pages (
+            site INTEGER NOT NULL, page INTEGER NOT NULL, url TEXT NOT NULL, state INTEGER NOT NULL DEFAULT 0,
+            due INTEGER, depth INTEGER NOT NULL, hops INTEGER NOT NULL DEFAULT 0, found_at INTEGER NOT NULL,
+            anchor TEXT NOT NULL DEFAULT '', visited_at INTEGER, visits INTEGER NOT NULL DEFAULT 0,
+            attempts INTEGER NOT NULL DEFAULT 0, status INTEGER, reason TEXT, position INTEGER, digest INTEGER,
+            indexable INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (site, page)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX due_pages ON pages (site, depth, found_at, due) WHERE due IS NOT NULL;
+        CREATE VIEW due AS SELECT url FROM pages;
+        INSERT INTO meta VALUES ('absorbed', '1099511627786'), ('url_normaliser', '1');
+        PRAGMA user_version = 1;";
+
+    #[test]
+    fn a_catalog_of_another_format_is_rebuilt_from_the_library() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("catalog.db");
+        Connection::open(&path).unwrap().execute_batch(FORMAT_1).unwrap();
+        assert!(SqliteCatalog::open_reader(&path).is_err(), "a reader does not migrate");
+        let catalog = SqliteCatalog::open_writer(&path).unwrap();
+        assert_eq!(
+            catalog.absorbed().unwrap(),
+            LibraryPosition::START,
+            "the library is replayed from the start"
+        );
+        assert_eq!(catalog.counts().unwrap(), CatalogCounts::default());
+        assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
+        let page = PageUrl::parse("http://example.org/").unwrap();
+        catalog
+            .apply(
+                &[CatalogChange::Found(DiscoveredLink::new(page, 0, Timestamp::EPOCH))],
+                LibraryPosition { file: 1, offset: 9 },
+            )
+            .unwrap();
+        drop(catalog);
+
+        // Ids of another normalisation invalidate the catalog, too.
+        assert_eq!(SqliteCatalog::open_writer(&path).unwrap().counts().unwrap().pages, 1);
+        Connection::open(&path)
+            .unwrap()
+            .execute("UPDATE meta SET value = '0' WHERE key = 'url_normaliser'", [])
+            .unwrap();
+        assert_eq!(SqliteCatalog::open_writer(&path).unwrap().counts().unwrap().pages, 0);
+    }
+
+    /// The schema of format 3.
+    const FORMAT_3: &str = include_str!("format_3.sql");
+
+    /// Returns all indexes and views, and all columns of all tables.
+    fn shape(path: &Path) -> Vec<String> {
+        let connection = Connection::open(path).unwrap();
+        let sql =
+            "SELECT concat_ws(' ', m.type, m.name, m.tbl_name, c.cid, c.name, c.type, c.\"notnull\", c.pk,
+                       iif(m.type = 'index', m.sql, NULL))
+                   FROM sqlite_master m LEFT JOIN pragma_table_info(m.name) c ORDER BY 1";
+        let mut statement = connection.prepare(sql).unwrap();
+        statement.query_map([], |r| r.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    }
+
+    #[test]
+    fn a_catalog_of_format_3_is_migrated() {
+        let dir = tempfile::tempdir().unwrap();
+        let (new, old) = (dir.path().join("new.db"), dir.path().join("old.db"));
+        let url = |path: &str| PageUrl::parse(&format!("http://example.org{path}")).unwrap();
+        let (at, due) = (Timestamp::from_millis, |due: i64| Some(Timestamp::from_millis(due)));
+        let answer = ResponseSummary {
+            status: 200,
+            position: LibraryPosition { file: 1, offset: 2 },
+            ..ResponseSummary::default()
+        };
+        let visit = |path: &str, moment, outcome, next_due| CatalogChange::Visited {
+            url: url(path),
+            at: at(moment),
+            outcome,
+            next_due,
+        };
+        let failed = || VisitOutcome::Failed { reason: "timed out".into(), attempt: 1 };
+        let changes = [
+            CatalogChange::Found(DiscoveredLink::new(url("/waiting"), 1, at(1))),
+            visit("/failed", 5, failed(), due(9)),
+            visit("/refused", 6, VisitOutcome::Refused { reason: "robots.txt".into() }, None),
+            visit("/stored", 7, VisitOutcome::Answered(answer), due(90)),
+            visit("/stored", 8, failed(), due(60)),
+            CatalogChange::Deleted { url: url("/deleted"), at: at(3) },
+            CatalogChange::BackOff { site: url("/").site(), at: at(8), until: at(70) },
+        ];
+        let wanted = PageFailureQuery { limit: 9, ..PageFailureQuery::default() };
+        let absorbed = LibraryPosition { file: 1, offset: 9 };
+        let expected = {
+            let catalog = SqliteCatalog::open_writer(&new).unwrap();
+            catalog.apply(&changes, absorbed).unwrap();
+            (catalog.pages(None, None, 99).unwrap(), catalog.troubles(&wanted).unwrap())
+        };
+        assert_eq!((expected.0.len(), expected.1.len()), (5, 2));
+        {
+            let connection = Connection::open(&old).unwrap();
+            connection.execute_batch(FORMAT_3).unwrap();
+            connection.execute("ATTACH ?1 AS new", [new.to_str().unwrap()]).unwrap();
+            for table in ["meta", "sites", "pages", "visits", "versions"] {
+                let sql = "SELECT group_concat(name) FROM pragma_table_info(?1, 'main')";
+                let columns: String = connection.query_row(sql, [table], |r| r.get(0)).unwrap();
+                let copy = format!("INSERT INTO main.{table} SELECT {columns} FROM new.{table}");
+                connection.execute(&copy, []).unwrap();
+            }
+            connection.pragma_update(None, "user_version", 3).unwrap();
+        }
+        assert!(SqliteCatalog::open_reader(&old).is_err(), "a reader does not migrate");
+        let catalog = SqliteCatalog::open_writer(&old).unwrap();
+        assert_eq!(catalog.absorbed().unwrap(), absorbed, "nothing is replayed");
+        assert_eq!((catalog.pages(None, None, 99).unwrap(), catalog.troubles(&wanted).unwrap()), expected);
+        assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
+        let request = CatalogChange::Recrawl { url: url("/"), whole_site: true, at: at(50) };
+        catalog.apply(&[request], LibraryPosition { file: 1, offset: 10 }).unwrap();
+        let site = catalog.site(url("/").site().id()).unwrap().unwrap();
+        assert_eq!(site.not_before, None, "a back-off without a request time ends");
+        drop(catalog);
+        assert_eq!(shape(&old), shape(&new));
+        assert!(SqliteCatalog::open_reader(&old).unwrap().is_some());
+    }
+
+    #[test]
+    fn the_views_can_be_read() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(SCHEMA).unwrap();
+        for view in
+            ["settings", "known_sites", "known_pages", "due", "outcomes", "all_versions", "known_robots"]
+        {
+            connection.prepare(&format!("SELECT * FROM {view}")).unwrap();
+        }
+    }
+}

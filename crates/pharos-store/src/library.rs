@@ -1,0 +1,86 @@
+//! The library (网页库): all responses and all events in the order of their arrival, stored as WARC records.
+
+mod check;
+mod compaction;
+mod compression;
+mod content_coding;
+mod disk;
+mod record;
+mod scan;
+mod volumes;
+pub(crate) mod warc;
+mod warc_writer;
+mod write_queue;
+
+use pharos_core::LibraryPosition;
+
+use crate::StoreError;
+pub use check::{LibraryFileDefect, LibraryFileDefectKind};
+pub use compaction::{CompactionStats, RetentionAction};
+pub use disk::DiskLibrary;
+pub use record::{
+    LibraryEvent, LibraryRecord, RawResponse, RecordContent, Revisit, StoredRecord, TruncationReason,
+};
+pub use warc::payload_digest;
+pub use warc_writer::WarcWriter;
+pub use write_queue::LibraryWriteOptions;
+
+/// An append-only sequence of records.
+///
+/// Implementations guarantee:
+///
+/// * `append` returns when all its records are durable, in the given order, without records of other calls between
+///   them.
+/// * A record for which `append` returned a position is permanent and reads back unchanged.
+/// * A failed `append` leaves the library unchanged and can be repeated.
+/// * A damaged record hides no other record.
+/// * A position identifies the same record permanently. At the position of a record dropped by compaction, `read`
+///   returns what remains of the record, or an error.
+pub trait Library: Send + Sync {
+    /// Appends records and waits until they are durable. Returns the position of each record and the position after
+    /// it.
+    fn append(
+        &self,
+        records: &[LibraryRecord],
+    ) -> Result<Vec<(LibraryPosition, LibraryPosition)>, StoreError>;
+
+    /// Closes the current volume, so that all records so far are in volumes that can be compacted.
+    fn seal(&self) -> Result<(), StoreError>;
+
+    /// Returns the position after the last record.
+    fn end(&self) -> Result<LibraryPosition, StoreError>;
+
+    /// Returns the record at a position that `append` or `scan` returned.
+    fn read(&self, position: LibraryPosition) -> Result<StoredRecord, StoreError>;
+
+    /// Returns `true` if there is a response or revisit at a position. Records dropped by compaction and unreadable
+    /// records give `false`. Only the beginning of a record is read, so later damage is not detected.
+    fn has_answer(&self, position: LibraryPosition) -> bool {
+        let content = self.read(position).map(|stored| stored.record.content);
+        matches!(content, Ok(RecordContent::Response(_) | RecordContent::Revisit(_)))
+    }
+
+    /// Iterates over all records from a position up to another, or up to the end. A damaged range is returned as one
+    /// error, and the scan continues after it.
+    fn scan(&self, from: LibraryPosition, to: Option<LibraryPosition>) -> Result<RecordScan, StoreError>;
+
+    /// Returns the response at a position. The content of a revisit is read from the record it refers to.
+    fn response(&self, position: LibraryPosition) -> Result<RawResponse, StoreError> {
+        self.with_content(self.read(position)?)
+    }
+
+    /// Returns the response of a record. The content of a revisit is read from the record it refers to.
+    fn with_content(&self, stored: StoredRecord) -> Result<RawResponse, StoreError> {
+        match stored.record.content {
+            RecordContent::Response(response) => Ok(response),
+            RecordContent::Revisit(revisit) => match self.read(revisit.of)?.record.content {
+                RecordContent::Response(earlier) => Ok(revisit.resolve(earlier)),
+                _ => Err(StoreError::NoRecord(revisit.of)),
+            },
+            RecordContent::Event(_) => Err(StoreError::NoRecord(stored.position)),
+        }
+    }
+}
+
+/// Records in order, with an error for each damaged range.
+pub type RecordScan = Box<dyn Iterator<Item = Result<StoredRecord, StoreError>> + Send>;
