@@ -66,9 +66,9 @@ pub struct ConfigKey {
 pub enum TakesEffect {
     /// As soon as the configuration file is saved.
     AtOnce,
-    /// When the next crawl starts.
+    /// At the start of the next crawl.
     NextCrawl,
-    /// When the process is restarted.
+    /// At the next start of the process.
     NextStart,
 }
 
@@ -172,7 +172,7 @@ settings! {
         include: Vec<String> = Vec::new(),
         /// URL patterns never to follow, written as in include.
         exclude: Vec<String> = Vec::new(),
-        /// Substrings of URLs never to follow, case-insensitive; the name tse stands for the 25 filters of Tianwang's
+        /// Substrings of URLs never to follow, case-insensitive; the name tse adds the 25 filters of Tianwang's
         /// TSE.
         filter: Vec<String> = Vec::new(),
         /// Media types to store, such as text/html or text/*; an empty list stores every readable document type.
@@ -227,10 +227,10 @@ settings! {
         /// Settings per host: HOST with any of zone=+08:00 politeness=gentle delay=5s connections=2 max_pages=1000
         /// sorted; HOST may be *.example.org.
         site_settings: Vec<String> = Vec::new(),
-        /// Treat a robots.txt answered with 401 or 403 as allowing everything, as in RFC 9309; false treats it as
+        /// Treat a robots.txt request rejected with 401 or 403 as allowing everything, as in RFC 9309; false treats it as
         /// forbidding everything.
         robots_forbidden_is_allowed: bool = true,
-        /// How long an expired robots.txt stays in force while the server does not return a new one.
+        /// Time for which an expired robots.txt stays in force while the server does not return a new one.
         robots_stale: Duration = Duration::from_secs(7 * 24 * 3600),
         /// Use HTTP/2 with servers that offer it.
         http2: bool = true,

@@ -109,13 +109,16 @@ mod tests {
 
     #[test]
     fn unquotable_parts_are_removed() {
-        let cut = |marked: &str| quoted(marked).unwrap_or_default();
+        let quotable = |marked: &str| quoted(marked).unwrap_or_default();
         assert_eq!(quoted("all of it"), None);
-        assert_eq!(cut("the [butler] did it [with a knife]."), "the did it.");
-        assert_eq!(cut("[The butler] did it"), "did it");
-        assert_eq!(cut("one[two]three [four]\nfive[\nsix]\n[seven]\neight"), "one three\nfive\n\n\neight");
-        assert_eq!(cut("灯[塔]在远处[。"), "灯 在远处");
-        assert_eq!(cut("[all of it]"), "");
+        assert_eq!(quotable("the [butler] did it [with a knife]."), "the did it.");
+        assert_eq!(quotable("[The butler] did it"), "did it");
+        assert_eq!(
+            quotable("one[two]three [four]\nfive[\nsix]\n[seven]\neight"),
+            "one three\nfive\n\n\neight"
+        );
+        assert_eq!(quotable("灯[塔]在远处[。"), "灯 在远处");
+        assert_eq!(quotable("[all of it]"), "");
     }
 
     proptest! {

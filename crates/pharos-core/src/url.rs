@@ -382,10 +382,10 @@ mod tests {
 
     #[test]
     fn www_variant_adds_or_removes_the_prefix() {
-        let twin = |u: &str| PageUrl::parse(u).unwrap().site().twin().map(|site| site.to_string());
-        assert_eq!(twin("https://www.example.org/").as_deref(), Some("example.org"));
-        assert_eq!(twin("http://example.org:8080/").as_deref(), Some("www.example.org:8080"));
-        assert_eq!(twin("http://news.example.co.uk/").as_deref(), Some("www.news.example.co.uk"));
+        let variant = |u: &str| PageUrl::parse(u).unwrap().site().twin().map(|site| site.to_string());
+        assert_eq!(variant("https://www.example.org/").as_deref(), Some("example.org"));
+        assert_eq!(variant("http://example.org:8080/").as_deref(), Some("www.example.org:8080"));
+        assert_eq!(variant("http://news.example.co.uk/").as_deref(), Some("www.news.example.co.uk"));
         // A public suffix, an address and a name without a domain have none.
         for alone in [
             "http://www.co.uk/",
@@ -394,7 +394,7 @@ mod tests {
             "http://[::1]/",
             "http://localhost/",
         ] {
-            assert_eq!(twin(alone), None, "{alone}");
+            assert_eq!(variant(alone), None, "{alone}");
         }
     }
 

@@ -46,9 +46,9 @@ pub trait Catalog: Send + Sync {
     /// Returns the library position up to which all records have been applied.
     fn absorbed(&self) -> Result<LibraryPosition, StoreError>;
 
-    /// Applies changes in order and records `absorbed` as the applied position. A batch that was applied before
+    /// Applies changes in order and records `position` as the applied position. A batch that was applied before
     /// changes nothing, but its outdated responses are returned again.
-    fn apply(&self, changes: &[CatalogChange], absorbed: LibraryPosition) -> Result<ApplyResult, StoreError>;
+    fn apply(&self, changes: &[CatalogChange], position: LibraryPosition) -> Result<ApplyResult, StoreError>;
 
     /// Returns the rules of the current crawl, or `None` if no crawl was ever started.
     fn rules(&self) -> Result<Option<CrawlRules>, StoreError>;

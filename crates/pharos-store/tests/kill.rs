@@ -44,8 +44,8 @@ fn open(dir: &Path) -> DiskLibrary {
     // Every second start uses the other format.
     let files = DiskLibrary::open_reader(dir).unwrap().files().unwrap().len();
     let format = if files.is_multiple_of(2) { LibraryFormat::Gzip } else { LibraryFormat::Zstd };
-    let writing = LibraryWriteOptions { file_size: 200 << 10, format, level: 1 };
-    DiskLibrary::open_writer(dir, writing, LibraryPosition::START, Timestamp::EPOCH).unwrap()
+    let options = LibraryWriteOptions { file_size: 200 << 10, format, level: 1 };
+    DiskLibrary::open_writer(dir, options, LibraryPosition::START, Timestamp::EPOCH).unwrap()
 }
 
 /// Runs a writer for a random time. Returns the acknowledged records.

@@ -27,8 +27,8 @@ fn conforms(open: Open<'_>) {
 #[test]
 fn the_library_on_disk_conforms() {
     conforms(&|dir| {
-        let writing = LibraryWriteOptions { file_size: 3000, ..LibraryWriteOptions::default() };
-        Box::new(DiskLibrary::open_writer(dir, writing, LibraryPosition::START, Timestamp::EPOCH).unwrap())
+        let options = LibraryWriteOptions { file_size: 3000, ..LibraryWriteOptions::default() };
+        Box::new(DiskLibrary::open_writer(dir, options, LibraryPosition::START, Timestamp::EPOCH).unwrap())
     });
 }
 

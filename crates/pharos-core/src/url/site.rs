@@ -39,12 +39,12 @@ impl SiteName {
     pub fn twin(&self) -> Option<SiteName> {
         let host = self.host();
         let port = &self.0[host.len()..];
-        let twin = match host.strip_prefix("www.") {
+        let variant = match host.strip_prefix("www.") {
             Some(bare) => SiteName(format!("{bare}{port}")),
             None => SiteName(format!("www.{host}{port}")),
         };
         let domain = self.registrable_domain()?;
-        (twin.registrable_domain() == Some(domain)).then_some(twin)
+        (variant.registrable_domain() == Some(domain)).then_some(variant)
     }
 
     fn registrable_domain(&self) -> Option<&str> {

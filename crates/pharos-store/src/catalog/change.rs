@@ -36,7 +36,7 @@ pub struct CrawlRules {
     /// Guide words of a topical crawl (导向词).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guide_words: Vec<String>,
-    /// Whether the parent directories of discovered pages are tried.
+    /// If `true`, the parent directories of discovered pages are tried.
     #[serde(default)]
     pub parent_directories: bool,
     #[serde(default)]
@@ -155,9 +155,11 @@ impl CatalogChange {
     }
 
     /// Returns the library position of the response that the change delivers, if any.
-    pub(super) fn answer(&self) -> Option<LibraryPosition> {
+    pub(super) fn response_position(&self) -> Option<LibraryPosition> {
         match self {
-            CatalogChange::Visited { outcome: VisitOutcome::Answered(answer), .. } => Some(answer.position),
+            CatalogChange::Visited { outcome: VisitOutcome::Answered(response), .. } => {
+                Some(response.position)
+            }
             _ => None,
         }
     }
@@ -189,7 +191,7 @@ pub struct DiscoveredLink {
     pub weight: u32,
     /// The response that contains the link; it counts how many of its links lead to new pages.
     pub from: Option<(PageId, LibraryPosition)>,
-    /// Whether this link is counted and raises the weight of its target. An overlapping replay may count a link
+    /// If `true`, this link is counted and raises the weight of its target. An overlapping replay may count a link
     /// twice.
     pub counted: bool,
     /// The page is due again if its last visit is older than this.
@@ -228,7 +230,7 @@ pub struct ResponseSummary {
     /// Hash of the cleaned text, used to detect changes; 0 if there is none. The lowest bit identifies the
     /// extraction method. Hashes with different lowest bits are not comparable.
     pub text: u64,
-    /// Whether the page is indexed.
+    /// `true` if the page is indexed.
     pub indexable: bool,
     /// Consecutive attempts with a temporary server error; 0 for a definitive response.
     pub attempts: u32,

@@ -61,7 +61,7 @@ pub struct SiteRow {
     pub site: SiteName,
     pub seed: bool,
     pub removed: bool,
-    /// Whether the site is a mirror of another site.
+    /// `true` if the site is a mirror of another site.
     pub copy: bool,
     pub pages: u64,
     /// Pages not yet fetched.

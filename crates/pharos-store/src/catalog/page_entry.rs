@@ -5,7 +5,7 @@
 //! the state are therefore kept separately, each with its own time, and a change that is older than a part leaves it
 //! unchanged:
 //!
-//! * the *content* (`settled_at`, `answer`): the newest response, or the fact that the page is deleted;
+//! * the *content* (`settled_at`, `response`): the newest response, or the fact that the page is deleted;
 //! * the *last event* (`visited_at`, `due`, `attempts`, `reason`): the last visit, successful or not.
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
@@ -37,7 +37,7 @@ pub(super) struct PageEntry {
     pub(super) reason: Option<String>,
     /// Time of the current response, or of the deletion.
     pub(super) settled_at: Option<Timestamp>,
-    pub(super) answer: Option<CurrentResponse>,
+    pub(super) response: Option<CurrentResponse>,
 }
 
 /// The shortest known path from a seed to a page.
@@ -140,14 +140,14 @@ impl DiscoveryPath {
 }
 
 impl CurrentResponse {
-    fn from_summary(answer: &ResponseSummary) -> Self {
+    fn from_summary(response: &ResponseSummary) -> Self {
         Self {
-            status: answer.status,
-            position: answer.position,
-            digest: answer.digest,
-            text: answer.text,
-            indexable: answer.indexable,
-            validators: answer.validators.clone(),
+            status: response.status,
+            position: response.position,
+            digest: response.digest,
+            text: response.text,
+            indexable: response.indexable,
+            validators: response.validators.clone(),
         }
     }
 }
@@ -176,7 +176,7 @@ impl PageEntry {
             attempts: 0,
             reason: None,
             settled_at: None,
-            answer: None,
+            response: None,
         }
     }
 
@@ -221,7 +221,7 @@ impl PageEntry {
         let needs_retry = match self.state {
             PageState::Deleted => true,
             PageState::Failed | PageState::Refused => failed,
-            PageState::Stored => failed || self.answer.as_ref().is_some_and(|a| a.status >= 400),
+            PageState::Stored => failed || self.response.as_ref().is_some_and(|a| a.status >= 400),
             PageState::Waiting | PageState::Removed => false,
         };
         let again = needs_retry && Some(at) >= self.last_event_at();
@@ -257,18 +257,18 @@ impl PageEntry {
         let is_last = Some(at) >= self.last_event_at();
         self.visited_at = self.visited_at.max(Some(at));
         match outcome {
-            VisitOutcome::Answered(answer) => {
-                if (at, false, Some(answer.position)) < self.content_order() {
+            VisitOutcome::Answered(response) => {
+                if (at, false, Some(response.position)) < self.content_order() {
                     return;
                 }
-                let before = self.answer.replace(CurrentResponse::from_summary(answer));
+                let before = self.response.replace(CurrentResponse::from_summary(response));
                 self.state = PageState::Stored;
                 self.settled_at = Some(at);
-                self.weight = if answer.weight > 0 { answer.weight.min(MAX_WEIGHT) } else { self.weight };
-                let changed = new_version && before.is_some_and(|before| is_changed(&before, answer));
+                self.weight = if response.weight > 0 { response.weight.min(MAX_WEIGHT) } else { self.weight };
+                let changed = new_version && before.is_some_and(|before| is_changed(&before, response));
                 self.changes = self.changes.saturating_add(u32::from(changed));
                 if is_last {
-                    self.schedule(next_due, answer.attempts, None);
+                    self.schedule(next_due, response.attempts, None);
                 }
             }
             VisitOutcome::Failed { reason, attempt } if is_last => {
@@ -291,7 +291,7 @@ impl PageEntry {
         }
         self.state = PageState::Deleted;
         self.settled_at = Some(at);
-        self.answer = None;
+        self.response = None;
         if Some(at) >= self.visited_at {
             self.schedule(None, 0, None);
         }
@@ -299,18 +299,18 @@ impl PageEntry {
 
     /// Returns `true` if the response at `position` is the current one.
     pub(super) fn is_current(&self, position: LibraryPosition) -> bool {
-        self.answer.as_ref().is_some_and(|a| a.position == position)
+        self.response.as_ref().is_some_and(|a| a.position == position)
     }
 
     pub(super) fn is_indexable(&self) -> bool {
-        self.answer.as_ref().is_some_and(|a| a.indexable)
+        self.response.as_ref().is_some_and(|a| a.indexable)
     }
 
     /// Returns the sort key of the current content. Responses are ordered by time, then by position. A deletion at
     /// the same time as a response wins.
     fn content_order(&self) -> (Timestamp, bool, Option<LibraryPosition>) {
         let at = self.settled_at.unwrap_or(Timestamp::from_millis(i64::MIN));
-        (at, self.state == PageState::Deleted, self.answer.as_ref().map(|a| a.position))
+        (at, self.state == PageState::Deleted, self.response.as_ref().map(|a| a.position))
     }
 
     fn last_event_at(&self) -> Option<Timestamp> {
@@ -344,13 +344,13 @@ impl PageEntry {
             visits: self.visits,
             changes: self.changes,
             attempts: self.attempts,
-            status: self.answer.as_ref().map(|a| a.status),
+            status: self.response.as_ref().map(|a| a.status),
             reason: self.reason,
-            position: self.answer.as_ref().map(|a| a.position),
-            digest: self.answer.as_ref().map(|a| a.digest),
-            text: self.answer.as_ref().map(|a| a.text).filter(|text| *text != 0),
-            indexable: self.answer.as_ref().is_some_and(|a| a.indexable),
-            validators: self.answer.map(|a| a.validators).unwrap_or_default(),
+            position: self.response.as_ref().map(|a| a.position),
+            digest: self.response.as_ref().map(|a| a.digest),
+            text: self.response.as_ref().map(|a| a.text).filter(|text| *text != 0),
+            indexable: self.response.as_ref().is_some_and(|a| a.indexable),
+            validators: self.response.map(|a| a.validators).unwrap_or_default(),
             weight: self.weight,
             linked_by: self.linked_by,
             due,

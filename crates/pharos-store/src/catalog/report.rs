@@ -17,9 +17,9 @@ pub struct DuePage {
     pub attempts: u32,
     /// Expected weight, 1 to 1000; 0 if it was not computed.
     pub weight: u32,
-    /// Whether the page has a stored response.
+    /// `true` if the page has a stored response.
     pub visited: bool,
-    /// Whether the stored response shows that the page exists (no 404 or 410).
+    /// `true` if the stored response shows that the page exists (no 404 or 410).
     pub there: bool,
     /// Time of discovery.
     pub found_at: Timestamp,
@@ -107,7 +107,7 @@ pub struct PageReport {
     pub changes: u32,
     /// Validators for a conditional request.
     pub validators: Validators,
-    /// Whether the current response is indexed.
+    /// `true` if the current response is indexed.
     pub indexable: bool,
     /// Weight, 1 to 1000: measured from the content, or expected before the first visit; 0 if it was not computed.
     pub weight: u32,

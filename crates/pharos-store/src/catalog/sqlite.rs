@@ -183,7 +183,7 @@ fn sql_error(path: &Path, error: rusqlite::Error) -> StoreError {
     }
 }
 
-fn absorbed(connection: &Connection) -> rusqlite::Result<LibraryPosition> {
+fn read_applied_position(connection: &Connection) -> rusqlite::Result<LibraryPosition> {
     let packed: Option<String> = connection
         .prepare_cached("SELECT value FROM meta WHERE key = 'absorbed'")?
         .query_row([], |r| r.get(0))
@@ -229,15 +229,15 @@ fn sql_limit(limit: usize) -> i64 {
 
 impl Catalog for SqliteCatalog {
     fn absorbed(&self) -> Result<LibraryPosition, StoreError> {
-        absorbed(&self.reader()).map_err(self.failed())
+        read_applied_position(&self.reader()).map_err(self.failed())
     }
 
-    fn apply(&self, changes: &[CatalogChange], absorbed: LibraryPosition) -> Result<ApplyResult, StoreError> {
+    fn apply(&self, changes: &[CatalogChange], position: LibraryPosition) -> Result<ApplyResult, StoreError> {
         let Some(writer) = &self.writer else {
             return Err(StoreError::Catalog("the catalog is open for reading only".into()));
         };
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if absorbed <= self::absorbed(&writer).map_err(self.failed())? {
+        if position <= read_applied_position(&writer).map_err(self.failed())? {
             let outdated = apply::find_outdated(&writer, changes).map_err(self.failed())?;
             return Ok(ApplyResult { woken: Vec::new(), outdated });
         }
@@ -245,7 +245,7 @@ impl Catalog for SqliteCatalog {
         let applied = apply::apply_changes(&transaction, changes).map_err(self.failed())?;
         transaction
             .prepare_cached("INSERT OR REPLACE INTO meta VALUES ('absorbed', ?1)")
-            .and_then(|mut s| s.execute([absorbed.to_u64().to_string()]))
+            .and_then(|mut s| s.execute([position.to_u64().to_string()]))
             .map_err(self.failed())?;
         transaction.commit().map_err(self.failed())?;
         if self.batches.fetch_add(1, Ordering::Relaxed) % CACHE_RESIZE_INTERVAL == CACHE_RESIZE_INTERVAL - 1 {

@@ -194,7 +194,7 @@ impl TianwangIndex {
         )))
     }
 
-    /// Returns the newest record of a URL, which must be spelt as it was fetched.
+    /// Returns the newest record of a URL, in the spelling of the crawl.
     pub fn find(&self, url: &str) -> Result<Option<TianwangRecord>, StoreError> {
         let Some(id) = self.newest(&md5(url.as_bytes()))? else { return Ok(None) };
         let record = self

@@ -174,12 +174,12 @@ impl<R: Read> WarcScan<R> {
     /// Advances to the next apparent start of a record, or to the end of the unit. After a loss of bytes a record
     /// may start within a line; in that case its header must be complete.
     fn find_record(&mut self, unit: &mut UnitState) {
-        const BEGINNING: &[u8] = b"WARC/";
+        const MAGIC: &[u8] = b"WARC/";
         loop {
             let rest = self.fill(unit, CHUNK);
             let length = rest.len();
-            let Some(at) = memmem::find(rest, BEGINNING) else {
-                self.pos += if length < CHUNK { length } else { length + 1 - BEGINNING.len() };
+            let Some(at) = memmem::find(rest, MAGIC) else {
+                self.pos += if length < CHUNK { length } else { length + 1 - MAGIC.len() };
                 if length < CHUNK {
                     return;
                 }
@@ -187,14 +187,14 @@ impl<R: Read> WarcScan<R> {
             };
             let in_line = at.checked_sub(1).is_none_or(|before| rest[before] != b'\n');
             self.pos += at;
-            if version(self.fill(unit, 32)).is_some() && (!in_line || self.is_complete_head(unit)) {
+            if version(self.fill(unit, 32)).is_some() && (!in_line || self.has_complete_header(unit)) {
                 return;
             }
             self.pos += 1;
         }
     }
 
-    fn is_complete_head(&mut self, unit: &mut UnitState) -> bool {
+    fn has_complete_header(&mut self, unit: &mut UnitState) -> bool {
         if self.doubt_budget == 0 {
             return false;
         }
@@ -203,8 +203,8 @@ impl<R: Read> WarcScan<R> {
         let length = header::length(window);
         let complete = length
             .is_some_and(|length| RecordHeader::parse(&window[..length]).is_ok_and(|h| h.is_complete()));
-        let looked_through = length.unwrap_or(window.len());
-        self.doubt_budget = self.doubt_budget.saturating_sub(looked_through);
+        let examined = length.unwrap_or(window.len());
+        self.doubt_budget = self.doubt_budget.saturating_sub(examined);
         complete
     }
 

@@ -161,9 +161,9 @@ mod tests {
     use pharos_core::{PageUrl, Timestamp};
 
     fn filled(dir: &Path) -> DiskLibrary {
-        let writing = LibraryWriteOptions { file_size: 500, ..LibraryWriteOptions::default() };
+        let options = LibraryWriteOptions { file_size: 500, ..LibraryWriteOptions::default() };
         let library =
-            DiskLibrary::open_writer(dir, writing, LibraryPosition::START, Timestamp::EPOCH).unwrap();
+            DiskLibrary::open_writer(dir, options, LibraryPosition::START, Timestamp::EPOCH).unwrap();
         for n in 0..12 {
             let url = PageUrl::parse(&format!("http://example.org/{n}")).unwrap();
             let response =

@@ -48,48 +48,48 @@ impl AddAssign for CompactionStats {
 }
 
 impl DiskLibrary {
-    /// Rewrites one volume if `fate` drops or erases a record of it.
+    /// Rewrites one volume if `decide` drops or erases a record of it.
     ///
-    /// `before_the_switch` is called when the rewrite is certain and the old file is still in place. The caller must
+    /// `before_replace` is called when the rewrite is certain and the old file is still in place. The caller must
     /// own the data directory. The volume that is being appended to, and volumes with damaged records, are left
     /// unchanged.
     pub fn compact(
         &self,
         number: u32,
-        fate: &mut dyn FnMut(&StoredRecord) -> Result<RetentionAction, StoreError>,
-        before_the_switch: &mut dyn FnMut() -> Result<(), StoreError>,
+        decide: &mut dyn FnMut(&StoredRecord) -> Result<RetentionAction, StoreError>,
+        before_replace: &mut dyn FnMut() -> Result<(), StoreError>,
     ) -> Result<CompactionStats, StoreError> {
         let mut report = CompactionStats::default();
         if self.end()?.file == number {
             return Ok(report);
         }
-        let mut fates = Vec::new();
+        let mut actions = Vec::new();
         let to = LibraryPosition { file: number + 1, offset: 0 };
         for stored in self.scan(LibraryPosition { file: number, offset: 0 }, Some(to))? {
             let stored = match stored {
                 Err(StoreError::Damaged { .. }) => return Ok(report),
                 other => other?,
             };
-            fates.push(match fate(&stored)? {
+            actions.push(match decide(&stored)? {
                 // A dropped version is not dropped again.
                 RetentionAction::Drop(_) if stored.record.status().is_none() => RetentionAction::Keep,
                 other => other,
             });
         }
-        report.dropped = fates.iter().filter(|f| matches!(f, RetentionAction::Drop(_))).count() as u64;
-        report.erased = fates.iter().filter(|f| **f == RetentionAction::Erase).count() as u64;
+        report.dropped = actions.iter().filter(|f| matches!(f, RetentionAction::Drop(_))).count() as u64;
+        report.erased = actions.iter().filter(|f| **f == RetentionAction::Erase).count() as u64;
         if report.dropped + report.erased == 0 {
             return Ok(report);
         }
         let (_, old) = self.volumes.open(number)?;
         let new = old.path.with_file_name(file_name(number, old.revision + 1, format_from_path(&old.path)));
         let unfinished = new.with_extension("new");
-        let offsets = write_revision(&old, &unfinished, fates)?;
+        let offsets = write_revision(&old, &unfinished, actions)?;
         let table = offsets_path(&new);
         write_synced(&table, &offsets.to_bytes())?;
         let size = |path: &Path| fs::metadata(path).map(|m| m.len()).unwrap_or_default();
         (report.files, report.before, report.after) = (1, size(&old.path), size(&unfinished));
-        before_the_switch()?;
+        before_replace()?;
         fs::rename(&unfinished, &new).map_err(StoreError::io("rename", &new))?;
         sync_folder(&new)?;
         remove_if_exists(&old.path)?;
@@ -99,7 +99,11 @@ impl DiskLibrary {
     }
 }
 
-fn write_revision(old: &Volume, new: &Path, fates: Vec<RetentionAction>) -> Result<OffsetTable, StoreError> {
+fn write_revision(
+    old: &Volume,
+    new: &Path,
+    actions: Vec<RetentionAction>,
+) -> Result<OffsetTable, StoreError> {
     let failed = || StoreError::io("write", new);
     let mut compressor = RecordCompressor::new(format_from_path(&old.path), LEVEL).map_err(failed())?;
     let mut out = BufWriter::new(File::create(new).map_err(failed())?);
@@ -116,7 +120,7 @@ fn write_revision(old: &Volume, new: &Path, fates: Vec<RetentionAction>) -> Resu
     let input = File::open(&old.path).map_err(StoreError::io("open", &old.path))?;
     let (mut input, mut decompressor) =
         (BufReader::with_capacity(256 << 10, input), RecordDecompressor::new());
-    let (mut offsets, mut at, mut fates) = (Vec::new(), 0, fates.into_iter());
+    let (mut offsets, mut at, mut actions) = (Vec::new(), 0, actions.into_iter());
     // A request precedes its response and is kept or removed with it.
     let mut requests: Vec<Vec<u8>> = Vec::new();
     loop {
@@ -146,7 +150,7 @@ fn write_revision(old: &Volume, new: &Path, fates: Vec<RetentionAction>) -> Resu
             continue;
         };
         let span = parsed.span.unwrap_or((here, at));
-        let kept = match fates.next().unwrap_or(RetentionAction::Keep) {
+        let output = match actions.next().unwrap_or(RetentionAction::Keep) {
             // Records of a revision contain their span already.
             RetentionAction::Keep if parsed.span.is_some() => Some(bytes),
             RetentionAction::Keep => Some(warc::with_span(&bytes, span)),
@@ -156,11 +160,11 @@ fn write_revision(old: &Volume, new: &Path, fates: Vec<RetentionAction>) -> Resu
             RetentionAction::Erase => None,
         };
         let requests = std::mem::take(&mut requests);
-        if let Some(kept) = kept {
+        if let Some(output) = output {
             for request in requests {
                 append(&request)?;
             }
-            offsets.push((span.0, append(&kept)?));
+            offsets.push((span.0, append(&output)?));
         }
     }
     let file = out.into_inner().map_err(|e| failed()(e.into_error()))?;

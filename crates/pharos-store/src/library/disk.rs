@@ -33,12 +33,12 @@ impl DiskLibrary {
     /// read again.
     pub fn open_writer(
         dir: &Path,
-        writing: LibraryWriteOptions,
+        options: LibraryWriteOptions,
         known_good: LibraryPosition,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
         let volumes = Arc::new(Volumes::at(dir));
-        let queue = Some(WriteQueue::open(dir, &volumes, writing, known_good, now)?);
+        let queue = Some(WriteQueue::open(dir, &volumes, options, known_good, now)?);
         Ok(Self { dir: dir.to_path_buf(), volumes, queue })
     }
 
@@ -153,8 +153,8 @@ mod tests {
     }
 
     fn rotating(dir: &Path, file_size: u64) -> DiskLibrary {
-        let writing = LibraryWriteOptions { file_size, ..LibraryWriteOptions::default() };
-        DiskLibrary::open_writer(dir, writing, LibraryPosition::START, Timestamp::EPOCH).unwrap()
+        let options = LibraryWriteOptions { file_size, ..LibraryWriteOptions::default() };
+        DiskLibrary::open_writer(dir, options, LibraryPosition::START, Timestamp::EPOCH).unwrap()
     }
 
     fn urls(library: &DiskLibrary) -> Vec<String> {

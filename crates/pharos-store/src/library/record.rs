@@ -19,7 +19,7 @@ pub struct LibraryRecord {
     pub hops: u32,
     /// Number of this consecutive attempt, from 1; 0 if there was no request.
     pub attempt: u32,
-    /// Whether the page had an earlier response that showed that it exists.
+    /// `true` if the page had an earlier response that showed that it exists.
     pub again: bool,
     /// First URL of the redirects that led here.
     pub origin: Option<String>,

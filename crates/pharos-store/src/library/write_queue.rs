@@ -46,7 +46,7 @@ const MIN_THREAD_BYTES: usize = 512 << 10;
 
 pub(super) struct WriteQueue {
     dir: PathBuf,
-    writing: LibraryWriteOptions,
+    options: LibraryWriteOptions,
     state: Mutex<QueueState>,
     /// Notified whenever a write has ended.
     write_done: Condvar,
@@ -76,8 +76,8 @@ impl CompressedRecords {
 }
 
 impl RecordEncoder {
-    fn new(writing: LibraryWriteOptions, dir: &Path) -> Result<Self, StoreError> {
-        let compressor = RecordCompressor::new(writing.format, writing.level);
+    fn new(options: LibraryWriteOptions, dir: &Path) -> Result<Self, StoreError> {
+        let compressor = RecordCompressor::new(options.format, options.level);
         let compressor = compressor.map_err(StoreError::io("compress records for", dir))?;
         Ok(Self { compressor, request: Vec::new(), record: Vec::new() })
     }
@@ -120,27 +120,27 @@ impl WriteQueue {
     pub(super) fn open(
         dir: &Path,
         volumes: &Volumes,
-        writing: LibraryWriteOptions,
+        options: LibraryWriteOptions,
         known_good: LibraryPosition,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
         fs::create_dir_all(dir).map_err(StoreError::io("create", dir))?;
         volumes.remove_leftovers()?;
         let last = volumes.list()?.pop();
-        let mut encoder = RecordEncoder::new(writing, dir)?;
+        let mut encoder = RecordEncoder::new(options, dir)?;
         let mut state = match last {
-            None => QueueState::create(dir, 1, writing.format)?,
+            None => QueueState::create(dir, 1, options.format)?,
             // A compacted revision is never appended to.
-            Some(last) if last.revision > 0 => QueueState::create(dir, last.number + 1, writing.format)?,
+            Some(last) if last.revision > 0 => QueueState::create(dir, last.number + 1, options.format)?,
             Some(last) => {
                 let from = if known_good.file == last.number { known_good.offset } else { 0 };
                 let end = LibraryPosition { file: last.number, offset: repair_tail(&last.path, from)? };
-                if format_from_path(&last.path) == writing.format {
+                if format_from_path(&last.path) == options.format {
                     let mut state = QueueState::open(last.path.clone(), end)?;
                     state.info_end = first_record_offset(&last.path)?;
                     state
                 } else {
-                    QueueState::create(dir, last.number + 1, writing.format)?
+                    QueueState::create(dir, last.number + 1, options.format)?
                 }
             }
         };
@@ -150,7 +150,7 @@ impl WriteQueue {
         let encoders = Mutex::new(vec![encoder]);
         Ok(Self {
             dir: dir.to_path_buf(),
-            writing,
+            options,
             state: Mutex::new(state),
             write_done: Condvar::new(),
             encoders,
@@ -224,13 +224,13 @@ impl WriteQueue {
     /// Returns a free encoder or a new one. There are as many as there were concurrent calls.
     fn encoder(&self) -> Result<RecordEncoder, StoreError> {
         let spare = self.encoders.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        spare.map_or_else(|| RecordEncoder::new(self.writing, &self.dir), Ok)
+        spare.map_or_else(|| RecordEncoder::new(self.options, &self.dir), Ok)
     }
 
     /// Queues compressed records and returns their start position once they are durable.
     fn write(&self, at: Timestamp, members: Vec<u8>) -> Result<LibraryPosition, StoreError> {
         let mut state = self.lock();
-        while state.next.offset > self.writing.file_size.max(state.info_end) {
+        while state.next.offset > self.options.file_size.max(state.info_end) {
             state = self.rotate(state, at)?;
         }
         let (start, round) = (state.next, state.round);
@@ -278,7 +278,7 @@ impl WriteQueue {
         if state.busy || !state.pending.is_empty() {
             return Ok(self.write_or_wait(state));
         }
-        let mut new = QueueState::create(&self.dir, state.next.file + 1, self.writing.format)?;
+        let mut new = QueueState::create(&self.dir, state.next.file + 1, self.options.format)?;
         new.write_warcinfo(&mut self.encoder()?.compressor, at)?;
         new.round = state.round;
         new.failures = std::mem::take(&mut state.failures);
@@ -327,7 +327,7 @@ impl WriteQueue {
     }
 }
 
-/// Where the first record of a file stands: behind the note on the file itself.
+/// Returns the offset of the first record of a file, after the `warcinfo` record.
 fn first_record_offset(path: &Path) -> Result<u64, StoreError> {
     let file = File::open(path).map_err(StoreError::io("open", path))?;
     Ok(match RecordDecompressor::new().read(&mut BufReader::new(file), 0) {

@@ -51,7 +51,7 @@ pub(super) fn find_outdated(
 ) -> rusqlite::Result<Vec<(PageId, LibraryPosition)>> {
     let mut outdated = Vec::new();
     for change in changes {
-        if let (Some(url), Some(position)) = (change.page(), change.answer()) {
+        if let (Some(url), Some(position)) = (change.page(), change.response_position()) {
             let id = url.id();
             let current: Option<Option<i64>> = connection
                 .prepare_cached(
@@ -96,8 +96,8 @@ struct BatchSite {
     number: i64,
     removed: bool,
     seed: bool,
-    woken: bool,
-    /// Whether the last discovered page of the site was new, which makes it likely that the next one is new, too.
+    due: bool,
+    /// `true` if the last discovered page of the site was new, which makes it likely that the next one is new, too.
     likely_new: bool,
     visited_at: Option<Timestamp>,
     back_off: Option<BackOff>,
@@ -109,7 +109,7 @@ struct BatchSite {
 /// A back-off requested by a server: time of the last request and the latest end.
 #[derive(Clone, Copy)]
 struct BackOff {
-    asked_at: Timestamp,
+    requested_at: Timestamp,
     until: Timestamp,
 }
 
@@ -124,7 +124,7 @@ struct ChangeBatch<'c> {
     outdated: Vec<(PageId, LibraryPosition)>,
     /// Number of new pages that each response led to.
     new_links: HashMap<(PageId, LibraryPosition), u32>,
-    /// Whether the index on weights exists in this batch.
+    /// `true` if the index on weights exists already.
     has_weight_index: bool,
     find_page: CachedStatement<'c>,
     insert_page: CachedStatement<'c>,
@@ -185,8 +185,8 @@ impl<'c> ChangeBatch<'c> {
     /// Applies the changes that affect no page and returns the others in file order.
     fn sort_changes(&mut self) -> rusqlite::Result<Vec<PageChange>> {
         let mut entries = Vec::with_capacity(self.changes.len());
-        for (change, what) in self.changes.iter().enumerate() {
-            let url = match what {
+        for (change, page_change) in self.changes.iter().enumerate() {
+            let url = match page_change {
                 CatalogChange::Rules(rules) => {
                     let json = serde_json::to_string(rules).unwrap_or_default();
                     self.connection
@@ -226,7 +226,7 @@ impl<'c> ChangeBatch<'c> {
                     self.save_submission(url, *at, Some(*accepted))?;
                     continue;
                 }
-                _ => match what.page() {
+                _ => match page_change.page() {
                     Some(url) => url,
                     None => continue,
                 },
@@ -235,12 +235,12 @@ impl<'c> ChangeBatch<'c> {
             let slot = self.slot(id.site(), || url.site())?;
             let site = &mut self.sites[slot];
             if site.removed {
-                self.outdated.extend(what.answer().map(|position| (id, position)));
+                self.outdated.extend(page_change.response_position().map(|position| (id, position)));
                 continue;
             }
             // These belong to the site and hold even if the page was removed.
-            site.seed |= matches!(what, CatalogChange::Seed { .. });
-            site.visited_at = site.visited_at.max(requested_at(what));
+            site.seed |= matches!(page_change, CatalogChange::Seed { .. });
+            site.visited_at = site.visited_at.max(requested_at(page_change));
             entries.push(PageChange { site: site.number, page: signed(id.page()), change, slot });
         }
         entries.sort_unstable();
@@ -278,7 +278,7 @@ impl<'c> ChangeBatch<'c> {
             number,
             removed,
             seed: false,
-            woken: false,
+            due: false,
             likely_new: new,
             visited_at: None,
             back_off: None,
@@ -315,7 +315,7 @@ impl<'c> ChangeBatch<'c> {
             let removed = now.as_ref().is_some_and(|page| page.state == PageState::Removed);
             let new_version = !removed && self.add_version(entry, change)?;
             let effect = page_entry::apply_change(&mut now, change, new_version);
-            self.sites[entry.slot].woken |= effect.due;
+            self.sites[entry.slot].due |= effect.due;
             if let CatalogChange::Found(found) = change
                 && effect.new
             {
@@ -323,7 +323,7 @@ impl<'c> ChangeBatch<'c> {
             }
         }
         let Some(now) = now else { return Ok(()) };
-        for position in group.iter().filter_map(|e| changes[e.change].answer()) {
+        for position in group.iter().filter_map(|e| changes[e.change].response_position()) {
             if !now.is_current(position) {
                 self.outdated.push((url.id(), position));
             }
@@ -379,14 +379,14 @@ impl<'c> ChangeBatch<'c> {
                     if waits && shortest.depth < depth {
                         let (hops, origin) = (shortest.hops, &shortest.origin);
                         self.update_path.execute(params![site_number, page, shortest.depth, hops, origin])?;
-                        self.sites[entry.slot].woken = true;
+                        self.sites[entry.slot].due = true;
                     }
                 }
             }
         }
         let site = &mut self.sites[entry.slot];
         site.likely_new = added;
-        site.woken |= added;
+        site.due |= added;
         site.counts[0] += i64::from(added);
         if added {
             self.count_new_link(first);
@@ -473,7 +473,7 @@ impl<'c> ChangeBatch<'c> {
                     };
                     let link = DiscoveredLink::new(url, depth, Timestamp::from_millis(found_at));
                     let added = self.insert(entry, &link, &link, std::iter::empty())?;
-                    self.sites[slot].woken |= added;
+                    self.sites[slot].due |= added;
                     self.sites[slot].counts[0] += i64::from(added);
                 }
             }
@@ -534,7 +534,7 @@ impl<'c> ChangeBatch<'c> {
                     .execute([entry.site, entry.page])?;
             }
         } else if page.visited_at.is_some() || page.settled_at.is_some() {
-            let answer = page.answer.as_ref();
+            let response = page.response.as_ref();
             self.connection
                 .prepare_cached(
                     "INSERT OR REPLACE INTO visits
@@ -548,14 +548,14 @@ impl<'c> ChangeBatch<'c> {
                     page.attempts,
                     page.reason,
                     page.settled_at.map(Timestamp::millis),
-                    answer.map(|a| a.status),
-                    answer.map(|a| signed(a.position.to_u64())),
-                    answer.map(|a| signed(a.digest)),
-                    answer.map(|a| a.indexable),
-                    answer.filter(|a| a.text != 0).map(|a| signed(a.text)),
+                    response.map(|a| a.status),
+                    response.map(|a| signed(a.position.to_u64())),
+                    response.map(|a| signed(a.digest)),
+                    response.map(|a| a.indexable),
+                    response.filter(|a| a.text != 0).map(|a| signed(a.text)),
                     page.changes,
-                    answer.and_then(|a| a.validators.etag.as_ref()),
-                    answer.and_then(|a| a.validators.last_modified.as_ref()),
+                    response.and_then(|a| a.validators.etag.as_ref()),
+                    response.and_then(|a| a.validators.last_modified.as_ref()),
                     matches!(page.state, PageState::Failed | PageState::Refused)
                         .then(|| state_number(page.state)),
                 ])?;
@@ -565,7 +565,7 @@ impl<'c> ChangeBatch<'c> {
 
     /// Stores the version that the change delivers. Returns `true` if it was not stored before.
     fn add_version(&self, entry: PageChange, change: &CatalogChange) -> rusqlite::Result<bool> {
-        let CatalogChange::Visited { at, outcome: VisitOutcome::Answered(answer), .. } = change else {
+        let CatalogChange::Visited { at, outcome: VisitOutcome::Answered(response), .. } = change else {
             return Ok(false);
         };
         let added = self
@@ -574,11 +574,11 @@ impl<'c> ChangeBatch<'c> {
             .execute(params![
                 entry.site,
                 entry.page,
-                signed(answer.position.to_u64()),
+                signed(response.position.to_u64()),
                 at.millis(),
-                answer.status,
-                signed(answer.digest),
-                answer.links,
+                response.status,
+                signed(response.digest),
+                response.links,
             ])?;
         Ok(added > 0)
     }
@@ -633,7 +633,7 @@ impl<'c> ChangeBatch<'c> {
                                 asked_at = max(coalesce(asked_at, ?3), ?3)
                          WHERE site = ?1",
                     )?
-                    .execute(params![site.number, back_off.until.millis(), back_off.asked_at.millis()])?;
+                    .execute(params![site.number, back_off.until.millis(), back_off.requested_at.millis()])?;
             }
             if site.seed {
                 self.connection
@@ -654,7 +654,7 @@ impl<'c> ChangeBatch<'c> {
                     count
                 ])?;
         }
-        let mut woken: Vec<SiteId> = self.sites.iter().filter(|s| s.woken).map(|s| s.id).collect();
+        let mut woken: Vec<SiteId> = self.sites.iter().filter(|s| s.due).map(|s| s.id).collect();
         woken.sort_unstable();
         Ok(ApplyResult { woken, outdated: self.outdated })
     }
@@ -664,8 +664,9 @@ impl BatchSite {
     /// Applies a back-off request, unless it is older than the operator's last recrawl request.
     fn back_off(&mut self, at: Timestamp, until: Timestamp) {
         if Some(at) >= self.recrawl_at {
-            let asked = self.back_off.unwrap_or(BackOff { asked_at: at, until });
-            self.back_off = Some(BackOff { asked_at: asked.asked_at.max(at), until: asked.until.max(until) });
+            let current = self.back_off.unwrap_or(BackOff { requested_at: at, until });
+            self.back_off =
+                Some(BackOff { requested_at: current.requested_at.max(at), until: current.until.max(until) });
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn signed(id: u64) -> i64 {
 /// Reads a page entry from its [`page_columns`], the first of which is column `first` of the row.
 pub(super) fn read_page(row: &Row<'_>, first: usize) -> rusqlite::Result<PageEntry> {
     let moment = |column| row.get(first + column).map(|m: Option<i64>| m.map(Timestamp::from_millis));
-    let answer = match row.get::<_, Option<i64>>(first + 13)? {
+    let response = match row.get::<_, Option<i64>>(first + 13)? {
         None => None,
         Some(position) => Some(CurrentResponse {
             status: row.get(first + 12)?,
@@ -54,7 +54,7 @@ pub(super) fn read_page(row: &Row<'_>, first: usize) -> rusqlite::Result<PageEnt
         attempts: row.get(first + 9)?,
         reason: row.get(first + 10)?,
         settled_at: moment(11)?,
-        answer,
+        response,
     })
 }
 

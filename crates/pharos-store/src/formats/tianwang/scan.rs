@@ -35,7 +35,7 @@ struct RecordExtent {
     data: u64,
     /// Offset of the next record.
     next: u64,
-    /// Whether a record starts there, or the file ends.
+    /// `true` if a record starts there or the file ends.
     followed: bool,
 }
 

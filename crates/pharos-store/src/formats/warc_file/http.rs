@@ -46,7 +46,7 @@ fn status(line: &[u8]) -> Option<u16> {
 /// A body without chunked coding.
 pub(super) struct Unchunked {
     pub(super) body: Vec<u8>,
-    /// Whether the last chunk was present.
+    /// `true` if the last chunk was present.
     pub(super) whole: bool,
 }
 

@@ -18,7 +18,7 @@ pub struct ReadAhead {
     batch: std::vec::IntoIter<(ScanItem, DigestCheck)>,
 }
 
-/// Whether the digest has been verified.
+/// State of the digest verification.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DigestCheck {
     Done,
