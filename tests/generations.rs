@@ -61,11 +61,11 @@ fn verify_and_rollback_report_their_findings() {
     let rig = web(71, 120);
     succeed(&mut rig.crawl("crawl"));
     let error = fail(&mut rig.pharos(&["index", "rollback"]));
-    assert!(error.contains("nothing to go back to"), "{error}");
+    assert!(error.contains("nothing to roll back to"), "{error}");
     succeed(&mut rig.pharos(&["index", "build"]));
     let before = answers(&rig);
     let error = fail(&mut rig.pharos(&["index", "rollback"]));
-    assert!(error.contains("nothing to go back to"), "{error}");
+    assert!(error.contains("nothing to roll back to"), "{error}");
     succeed(&mut rig.pharos(&["index", "build"]));
     assert_eq!(answers(&rig), before);
 
@@ -280,7 +280,7 @@ fn a_second_builder_gets_an_error_that_names_the_first() {
     // The first may have finished by then.
     if output.status.code() != Some(0) {
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(error.contains("another `pharos index build` is at work"), "{error}");
+        assert!(error.contains("another `pharos index build` is running"), "{error}");
     }
     assert!(first.0.wait().unwrap().success());
     succeed(&mut rig.pharos(&["index", "verify"]));

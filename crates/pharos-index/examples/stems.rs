@@ -1,8 +1,8 @@
-//! What folding the forms of English words gives: the quality of a plain OR query over a judged collection, with and
-//! without stop words and stems, in the index as it is.
+//! Effect of stemming: the quality of a plain OR query over a judged English collection, with and without stop words
+//! and stems.
 //!
-//! `cargo run --release -p pharos-index --example stems -- DIR` where `DIR` holds `docs.jsonl` (id, title, body),
-//! `queries.tsv` and `qrels.txt` (TREC form).
+//! `cargo run --release -p pharos-index --example stems -- DIR`, where `DIR` contains `docs.jsonl` (id, title, body),
+//! `queries.tsv` and `qrels.txt` (TREC format).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::error::Error;
@@ -10,13 +10,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use pharos_core::{LibraryPosition, PageId, PageUrl};
-use pharos_index::{Change, Document, EmbeddedIndex, Index, Query};
+use pharos_index::{EmbeddedIndex, Index, IndexChange, IndexDocument, Query};
 use pharos_text::Analyser;
 use pharos_text::stem::stem_term;
 use pharos_text::stop_words::is_stop_word;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let dir = PathBuf::from(std::env::args().nth(1).ok_or("which collection? give its folder")?);
+    let dir = PathBuf::from(std::env::args().nth(1).ok_or("missing argument: folder of the collection")?);
     let (index, ids, _keep) = index(&dir)?;
     let queries = fs::read_to_string(dir.join("queries.tsv"))?;
     let queries: Vec<(&str, &str)> = queries.lines().filter_map(|line| line.split_once('\t')).collect();
@@ -31,15 +31,15 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!("{:<44} {:>8} {:>8}", "", "nDCG@10", "MAP");
     let weights = [0.0, 0.1, 0.25, 0.5, 1.0];
-    let variants = [("words as they stand", None, true), ("without stop words", None, false)];
+    let variants = [("words as written", None, true), ("without stop words", None, false)];
     let stems = weights.map(|weight| ("and stems, exact forms added", Some(weight), false));
     for (name, exact_weight, keep_stop_words) in variants.into_iter().chain(stems) {
         let (mut gain, mut precision, mut judged) = (0.0, 0.0, 0.0);
-        let snapshot = index.snapshot()?;
+        let view = index.snapshot()?;
         for (number, text) in &queries {
             let Some(wanted) = relevant.get(*number) else { continue };
             let query = query(text, exact_weight, keep_stop_words);
-            let found = snapshot.search(&query, 1_000)?;
+            let found = view.search(&query, 1_000)?;
             let ranking: Vec<&str> =
                 found.candidates.iter().filter_map(|c| ids.get(&c.page)).map(String::as_str).collect();
             gain += ndcg(&ranking, wanted);
@@ -63,10 +63,10 @@ fn index(dir: &std::path::Path) -> Result<Indexed, Box<dyn Error>> {
         let text = |name: &str| document[name].as_str().unwrap_or_default().to_string();
         let url = PageUrl::parse(&format!("http://collection.example/{}", text("id")))?;
         ids.insert(url.id(), text("id"));
-        index.apply(vec![Change::Put(Box::new(Document {
+        index.apply(vec![IndexChange::Put(Box::new(IndexDocument {
             body: text("body"),
             lang: "en".into(),
-            ..Document::new(url)
+            ..IndexDocument::new(url)
         }))])?;
     }
     index.commit(LibraryPosition { file: 1, offset: 1 })?;

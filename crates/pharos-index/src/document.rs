@@ -1,83 +1,87 @@
-//! What goes into the index and what comes out of it.
+//! Documents and changes that are indexed, and the stored data that is returned.
+
+pub(crate) mod addresses;
+pub mod day;
+pub mod forward_index;
+pub mod link_figures;
+pub mod link_maxima;
+pub(crate) mod packed_column;
+pub mod result_fields;
+pub(crate) mod schema;
+pub(crate) mod signature;
+pub mod zones;
 
 use pharos_core::{LibraryPosition, PageId, PageType, PageUrl, Timestamp};
 
-use crate::{Card, WebFigures};
+use crate::{LinkFigures, ResultFields};
 
-/// Copies of a document beyond this many are left out; whoever has more begins another document with them.
+/// Maximum number of copies of a document. Additional copies need another document.
 pub const MAX_COPIES: usize = 1_000;
 
-/// A longer signature, in bytes, is left out.
+/// Maximum size of a signature in bytes. Longer signatures are dropped.
 pub const MAX_SIGNATURE: usize = 256;
 
-/// Links of a document beyond this many cannot be asked for.
+/// Maximum number of indexed links of a document.
 pub const MAX_LINKS: usize = 128;
 
 /// A change to the index.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
-    /// This is what the page says now.
-    Put(Box<Document>),
-    /// The page is not to be found any more.
+pub enum IndexChange {
+    /// Adds or replaces a page.
+    Put(Box<IndexDocument>),
+    /// Deletes a page.
     Gone(PageId),
 }
 
-/// A page as it is indexed.
+/// A page to be indexed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Document {
-    /// Its address.
+pub struct IndexDocument {
     pub url: PageUrl,
-    /// Its title.
     pub title: String,
-    /// Its headings (标题).
+    /// Headings (标题).
     pub headings: Vec<String>,
-    /// What else it emphasises: bold, marked, a term that is explained.
+    /// Emphasised text: bold, marked, defined terms.
     pub emphasised: Vec<String>,
-    /// Its cleaned text (正文).
+    /// Cleaned text (正文).
     pub body: String,
-    /// The text that may be quoted, where that is not all of the body.
+    /// Text that may be quoted, if that is not the whole body.
     pub quotable: Option<String>,
-    /// How many characters may be quoted in a list of results; `None` is as many as one likes.
+    /// Maximum number of characters in a snippet; `None` means no limit.
     pub max_snippet: Option<u32>,
-    /// What it is about in a few sentences (摘要).
+    /// Summary in a few sentences (摘要).
     pub summary: String,
-    /// What other pages call it (锚文本), the weightiest first.
+    /// Anchor texts of links to the page (锚文本), heaviest first.
     pub anchors: Vec<Anchor>,
-    /// Pages it links to, at most [`MAX_LINKS`].
+    /// Outgoing links, at most [`MAX_LINKS`].
     pub links: Vec<PageUrl>,
-    /// Its language.
     pub lang: String,
-    /// What kind of page it is.
     pub page_type: PageType,
-    /// What kind of file it is: `html`, `pdf`, `docx`; empty where nobody can tell.
+    /// File type: `html`, `pdf`, `docx`; empty if unknown.
     pub format: String,
-    /// Its subject class; empty where it has none.
+    /// Subject category; empty if unknown.
     pub category: String,
-    /// When it was published or last changed, as far as known: `2026-01-31`.
+    /// Date of publication or last change if known: `2026-01-31`.
     pub date: Option<String>,
-    /// When it was fetched.
     pub fetched: Timestamp,
-    /// Where the stored answer stands in the library.
+    /// Position of the stored response in the library.
     pub position: LibraryPosition,
-    /// Whether the stored copy may be shown.
+    /// Set if the cached page may be shown.
     pub archive: bool,
-    /// Other addresses with the very same content, at most [`MAX_COPIES`]. Only history generations have them: in a
-    /// latest generation every address changes by itself, and what stands here is left out.
-    pub copies: Vec<Copy>,
-    /// What the web says of it.
-    pub web: WebFigures,
-    /// The representative, crawled first, of the near-duplicates (近似网页) it belongs to; may be the page itself.
+    /// Other addresses with identical content, at most [`MAX_COPIES`]. Only history generations store them; latest
+    /// generations store every address as a document and ignore this field.
+    pub copies: Vec<PageCopy>,
+    pub web: LinkFigures,
+    /// Representative of the near-duplicate group (近似网页), the page crawled first; may be the page itself.
     pub group: Option<PageId>,
-    /// By which near-duplicates not yet grouped are known, at most [`MAX_SIGNATURE`] bytes.
+    /// Signature for detecting near-duplicates that are not grouped yet, at most [`MAX_SIGNATURE`] bytes.
     pub signature: Option<Box<[u8]>>,
 }
 
-/// What other pages call a page.
+/// An anchor text of links to a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// The words.
     pub text: String,
-    /// How much it counts: more, the more domains use it; at most [`MAX_VOTES`](crate::MAX_VOTES).
+    /// Weight, which grows with the number of linking domains; at most [`MAX_VOTES`](zones::MAX_VOTES).
     pub votes: u8,
 }
 
@@ -93,8 +97,8 @@ impl From<String> for Anchor {
     }
 }
 
-impl Document {
-    /// A page that says nothing yet.
+impl IndexDocument {
+    /// Creates an empty document for a URL.
     pub fn new(url: PageUrl) -> Self {
         Self {
             url,
@@ -116,49 +120,43 @@ impl Document {
             position: LibraryPosition::START,
             archive: true,
             copies: Vec::new(),
-            web: WebFigures::default(),
+            web: LinkFigures::default(),
             group: None,
             signature: None,
         }
     }
 }
 
-/// Another address with the very same content (镜像网页).
+/// Another address with identical content (镜像网页).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Copy {
-    /// The address.
+pub struct PageCopy {
     pub url: PageUrl,
-    /// Where the answer it gave stands in the library.
+    /// Position of its stored response in the library.
     pub position: LibraryPosition,
-    /// When it was fetched.
     pub fetched: Timestamp,
 }
 
-/// By what near-duplicates are known.
+/// The near-duplicate group and signature of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Likeness {
-    /// The representative of the group that the page belongs to.
+pub struct DuplicateSignature {
+    /// Representative of its group.
     pub group: Option<PageId>,
-    /// The page's signature.
     pub signature: Option<Box<[u8]>>,
 }
 
-/// The text of a page, for snippets.
+/// The stored text of a page, for snippets.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Text {
-    /// What may be quoted of its text.
+pub struct StoredText {
+    /// Quotable text.
     pub body: String,
-    /// What it is about in a few sentences (摘要); empty where nobody can tell.
+    /// Summary (摘要); empty if there is none.
     pub summary: String,
 }
 
-/// What a result page needs of a page, at the address under which it is shown.
+/// The stored data of a page at the address where it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredPage {
-    /// Its id.
     pub page: PageId,
-    /// What a list of results says of it.
-    pub card: Card,
-    /// Its text.
-    pub text: Text,
+    pub card: ResultFields,
+    pub text: StoredText,
 }

@@ -1,4 +1,4 @@
-//! The chain of generations as an [`Index`], on local disk.
+//! The embedded implementation of [`Index`]: a chain of generations on local disk.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,67 +10,68 @@ use pharos_core::LibraryPosition;
 use pharos_text::vocabulary::{Vocabulary, Watched};
 use tracing::warn;
 
-use crate::chain::{self, Chain};
-use crate::current::{Current, History, Wish};
-use crate::generations::Generations;
-use crate::guard::Shielded;
-use crate::manifest::{self, Proof};
-use crate::member::{Member, MemberWriter};
-use crate::{Change, Index, IndexError, Maxima, Snapshot};
+use crate::generations::generation::Generation;
+use crate::generations::manifest::{self, VerificationLevel};
+use crate::generations::{BuilderRequest, GenerationChain, Generations, HistoryGeneration};
+use crate::panic_guard::PanicGuard;
+use crate::read::open_chain::{self, OpenChain};
+use crate::write::generation_writer::GenerationWriter;
+use crate::{Index, IndexChange, IndexError, IndexView, LinkMaxima};
 
-/// A reader looks for changes of other processes at most this often.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// How often a process that stays looks by itself, so that a generation that was replaced is let go although nobody
-/// asks anything.
-const LOOK_WHEN_IDLE: Duration = Duration::from_millis(500);
-/// How often the chain is read anew when a generation vanishes while it is being opened.
-const TRIES: usize = 10;
+/// Minimum interval between two checks for changes made by other processes.
+const MIN_REFRESH_INTERVAL: Duration = Duration::from_millis(200);
+/// Interval of the background refresh. It closes replaced generations even when no queries arrive.
+const BACKGROUND_REFRESH_INTERVAL: Duration = Duration::from_millis(500);
+/// Maximum number of attempts to open the chain if a generation disappears while it is being opened.
+const MAX_ATTEMPTS: usize = 10;
 
 /// The index on local disk.
 ///
-/// Writing and reading have a lock each: a query never waits for a commit or a merge. Where both are taken, the
-/// writer's comes first.
+/// Writer and reader state have separate locks, so a query never waits for a commit or a merge. If both locks are
+/// needed, the writer's lock is taken first.
 ///
-/// Opening takes no time: of a large history only sizes are compared, and what is small is read. A process that stays
-/// calls [`EmbeddedIndex::serve`], which reads it wholly, and each one that takes its place before it answers.
+/// Opening is fast: for a large history only file sizes are compared and small files read. A long-running process
+/// calls [`EmbeddedIndex::serve`], which verifies every byte of a history before it is used.
 pub struct EmbeddedIndex {
     generations: Generations,
-    /// The words of the installation, as their file says now.
-    words: Watched,
-    /// The open generation, for whoever owns the data directory; `None` for readers.
-    writing: Option<Mutex<Writing>>,
-    reading: Mutex<Reading>,
-    /// What was read last, for who does not wait for `reading`.
-    at_hand: RwLock<Option<Arc<Shielded>>>,
-    /// A new history is read by the thread that looks, never by a query.
+    /// Vocabulary of the installation, reloaded when its file changes.
+    vocabulary: Watched,
+    /// The open latest generation of the owner; `None` for readers.
+    writing: Option<Mutex<WriterState>>,
+    reading: Mutex<ReaderState>,
+    /// Most recent view, readable without the lock of `reading`.
+    cached_view: RwLock<Option<Arc<PanicGuard>>>,
+    /// Set once a background thread refreshes the view. New histories are then verified by that thread, never by a
+    /// query.
     in_service: AtomicBool,
 }
 
-struct Writing {
-    writer: MemberWriter,
-    /// What the figures of its pages are measured by: those of the history.
-    maxima: Maxima,
+struct WriterState {
+    writer: GenerationWriter,
+    /// Maxima of the history generation, used to normalise link figures of new pages.
+    maxima: LinkMaxima,
     memory: usize,
     body_limit: usize,
 }
 
-struct Reading {
-    chain: Chain,
-    /// A new history that was read and is to be put in its place.
-    prepared: Option<(History, Member)>,
-    /// A new history that is damaged, with none before it on disk: what is open goes on answering.
+struct ReaderState {
+    chain: OpenChain,
+    /// A new history that has been verified and opened, but is not yet in use.
+    prepared: Option<(HistoryGeneration, Generation)>,
+    /// Number of a new history that is damaged while no previous one exists. The open chain stays in use.
     unusable: Option<u64>,
-    snapshot: Option<Arc<Shielded>>,
-    looked: Instant,
+    view: Option<Arc<PanicGuard>>,
+    refreshed_at: Instant,
 }
 
-impl Reading {
-    /// Is there nothing to be read before this history can answer?
-    fn is_ready_for(&self, history: History) -> bool {
-        self.chain.holds(history) || self.prepared.as_ref().is_some_and(|(ready, _)| *ready == history)
+impl ReaderState {
+    /// Returns `true` if this history can be used without reading it first.
+    fn is_ready_for(&self, history: HistoryGeneration) -> bool {
+        self.chain.contains_history(history)
+            || self.prepared.as_ref().is_some_and(|(ready, _)| *ready == history)
     }
 
-    /// Sees what others did since. Gives whether anything changed.
+    /// Applies changes made by other processes. Returns `true` if anything changed.
     fn refresh(&mut self, generations: &Generations, in_service: bool) -> Result<bool, IndexError> {
         if in_service
             && let Some(history) = generations.current()?.history
@@ -78,177 +79,186 @@ impl Reading {
         {
             return self.chain.reload();
         }
-        let ready = self.prepared.take().map(|(_, member)| member);
+        let ready = self.prepared.take().map(|(_, generation)| generation);
         self.chain.refresh(generations, ready)
     }
 }
 
 impl EmbeddedIndex {
-    /// Opens for reading, beside whoever writes.
+    /// Opens the index for reading, alongside a writing process.
     pub fn open_reader(dir: &Path) -> Result<Self, IndexError> {
         let generations = Generations::at(dir);
-        let chain = Chain::open(&generations, Vec::new(), None)?;
-        Ok(Self::over(generations, chain, None))
+        let chain = OpenChain::open(&generations, Vec::new(), None)?;
+        Ok(Self::with_chain(generations, chain, None))
     }
 
-    /// Opens for writing; the caller owns the data directory.
+    /// Opens the index for writing. The caller must own the data directory.
     pub fn open_writer(dir: &Path, memory: usize, body_limit: usize) -> Result<Self, IndexError> {
         let generations = Generations::at(dir);
         let number = generations.current()?.open().number;
-        let (writer, absorbed) = open_generation(&generations, &crate::words(&generations), number, memory)?;
+        let (writer, absorbed) = open_generation(
+            &generations,
+            &crate::generations::watch_vocabulary(&generations),
+            number,
+            memory,
+        )?;
         if absorbed.is_none() {
             generations.catch_up()?;
         }
-        let chain = Chain::open(&generations, Vec::new(), None)?;
+        let chain = OpenChain::open(&generations, Vec::new(), None)?;
         let maxima = generations.maxima()?;
-        Ok(Self::over(generations, chain, Some(Writing { writer, maxima, memory, body_limit })))
+        Ok(Self::with_chain(generations, chain, Some(WriterState { writer, maxima, memory, body_limit })))
     }
 
-    fn over(generations: Generations, chain: Chain, writing: Option<Writing>) -> Self {
+    fn with_chain(generations: Generations, chain: OpenChain, writing: Option<WriterState>) -> Self {
         let reading =
-            Reading { chain, prepared: None, unusable: None, snapshot: None, looked: Instant::now() };
-        let words = crate::words(&generations);
+            ReaderState { chain, prepared: None, unusable: None, view: None, refreshed_at: Instant::now() };
+        let vocabulary = crate::generations::watch_vocabulary(&generations);
         let (writing, reading) = (writing.map(Mutex::new), Mutex::new(reading));
         Self {
             generations,
-            words,
+            vocabulary,
             writing,
             reading,
-            at_hand: RwLock::default(),
+            cached_view: RwLock::default(),
             in_service: AtomicBool::new(false),
         }
     }
 
-    /// Where the generations are.
+    /// Returns the index directory.
     pub fn generations(&self) -> &Generations {
         &self.generations
     }
 
-    /// For a process that stays and answers queries: proves the checksums of the history in place, by reading all of
-    /// it, which also brings it into memory, so that the first queries need not wait for the disk. From now on, the same
-    /// is done beside the queries with each history that takes its place, and the one before is let go although nobody
-    /// asks anything.
+    /// Prepares a long-running process for answering queries.
     ///
-    /// A history that is damaged is refused with a message, and the one before the last build answers; an error where
-    /// there is none.
+    /// Verifies the checksums of the current history by reading all of it, which also loads it into the page cache. A
+    /// background thread then verifies each new history before it is used, and closes replaced ones.
+    ///
+    /// A damaged history is refused with a warning, and the chain before the last build is used instead.
+    ///
+    /// # Errors
+    /// Returns an error if the history is damaged and no previous one exists.
     pub fn serve(self: &Arc<Self>) -> Result<(), IndexError> {
-        self.prove()?;
+        self.verify_history()?;
         if self.in_service.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
         let index = Arc::downgrade(self);
-        let looking = move || {
-            let mut told = String::new();
+        let poll = move || {
+            let mut reported = String::new();
             loop {
-                thread::sleep(LOOK_WHEN_IDLE);
+                thread::sleep(BACKGROUND_REFRESH_INTERVAL);
                 let Some(index) = index.upgrade() else { return };
-                match index.look() {
-                    Ok(()) => told.clear(),
-                    Err(error) if told == error.to_string() => {}
+                match index.poll_changes() {
+                    Ok(()) => reported.clear(),
+                    Err(error) if reported == error.to_string() => {}
                     Err(error) => {
-                        told = error.to_string();
-                        warn!("{error}; what is open goes on answering");
+                        reported = error.to_string();
+                        warn!("{error}; the open generations stay in use");
                     }
                 }
             }
         };
-        let thread = thread::Builder::new().name("index-look".into()).spawn(looking);
+        let thread = thread::Builder::new().name("index-look".into()).spawn(poll);
         thread.map(|_| ()).map_err(IndexError::io("watch", self.generations.dir()))
     }
 
-    /// Reads the history in place, and refuses it where it is damaged.
-    fn prove(&self) -> Result<(), IndexError> {
+    /// Verifies the current history and refuses it if it is damaged.
+    fn verify_history(&self) -> Result<(), IndexError> {
         loop {
             let Some(history) = self.generations.current()?.history else { return Ok(()) };
-            if self.reading().chain.refused() == Some(history.number) {
+            if self.reader_state().chain.refused() == Some(history.number) {
                 return Ok(());
             }
             let path = self.generations.history_dir(history.number);
-            let damage = manifest::damage(&path, Proof::Whole).into_iter().next();
-            // What is replaced in the middle of this is removed.
+            let damage = manifest::find_damage(&path, VerificationLevel::Full).into_iter().next();
+            // A history that was replaced during verification may already be removed.
             if self.generations.current()?.history != Some(history) {
                 continue;
             }
             let Some((file, problem)) = damage else { return Ok(()) };
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             let detail = format!("{name}: {problem}");
-            return self.refuse(history, IndexError::DamagedGeneration { path, detail });
+            return self.refuse_history(history, IndexError::DamagedGeneration { path, detail });
         }
     }
 
-    /// Has the chain before the last build answer, as the history in place is damaged.
-    fn refuse(&self, history: History, trouble: IndexError) -> Result<(), IndexError> {
+    /// Switches to the chain before the last build because the current history is damaged.
+    fn refuse_history(&self, history: HistoryGeneration, reason: IndexError) -> Result<(), IndexError> {
         let current = self.generations.current()?;
-        let mut reading = self.reading();
+        let mut reading = self.reader_state();
         if current.previous.is_none() {
             reading.unusable = Some(history.number);
-            return Err(trouble);
+            return Err(reason);
         }
-        chain::tell(&trouble, &current);
-        let old = reading.chain.take_members();
-        reading.chain = Chain::open(&self.generations, old, Some(history.number))?;
-        reading.snapshot = None;
+        open_chain::log_refusal(&reason, &current);
+        let old = reading.chain.take_generations();
+        reading.chain = OpenChain::open(&self.generations, old, Some(history.number))?;
+        reading.view = None;
         Ok(())
     }
 
-    /// The history in place, where it is damaged and another answers for it.
-    pub fn refused(&self) -> Result<Option<History>, IndexError> {
-        let refused = self.reading().chain.refused();
+    /// Returns the current history if it is damaged and the previous one is used instead.
+    pub fn refused(&self) -> Result<Option<HistoryGeneration>, IndexError> {
+        let refused = self.reader_state().chain.refused();
         Ok(self.generations.current()?.history.filter(|history| Some(history.number) == refused))
     }
 
-    /// Sees what others did, without a query: a new history is read before it answers, and the old one let go.
-    fn look(&self) -> Result<(), IndexError> {
+    /// Refreshes the view without a query: opens and verifies a new history, and closes the replaced one.
+    fn poll_changes(&self) -> Result<(), IndexError> {
         let current = self.generations.current()?;
-        let unknown = current.history.filter(|history| {
-            let reading = self.reading();
+        let unopened = current.history.filter(|history| {
+            let reading = self.reader_state();
             !reading.is_ready_for(*history) && reading.unusable != Some(history.number)
         });
-        if let Some(history) = unknown {
+        if let Some(history) = unopened {
             let path = self.generations.history_dir(history.number);
-            match Member::open_history(&path, Proof::Whole) {
-                Ok(member) => self.reading().prepared = Some((history, member)),
+            match Generation::open_history(&path, VerificationLevel::Full) {
+                Ok(generation) => self.reader_state().prepared = Some((history, generation)),
                 Err(_) if self.generations.current()? != current => return Ok(()),
-                Err(error) => self.refuse(history, error)?,
+                Err(error) => self.refuse_history(history, error)?,
             }
         }
         self.snapshot().map(|_| ())
     }
 
-    /// How many documents history has, and how many the latest generations have, with marks of pages that are gone.
+    /// Returns the number of documents in history and in the latest generations, tombstones included.
     pub fn documents(&self) -> Result<(u64, u64), IndexError> {
         self.snapshot()?;
-        Ok(self.reading().chain.documents())
+        Ok(self.reader_state().chain.documents())
     }
 
-    /// Fulfils what a builder or an operator asked for, if they did. The owner calls this now and then, with everything
-    /// committed. A wish that cannot be fulfilled is taken away, so that it is not tried for ever; whoever had it
-    /// notices.
-    pub fn fulfil_wish(&self) -> Result<Option<Wish>, IndexError> {
+    /// Serves the pending request of a builder or an operator, if any.
+    ///
+    /// The owner calls this periodically, with all changes committed. A request that fails is removed as well, so
+    /// that it is not retried indefinitely; its sender detects the failure.
+    pub fn fulfil_wish(&self) -> Result<Option<BuilderRequest>, IndexError> {
         let Some(wish) = self.generations.waiting() else { return Ok(None) };
         let current = self.generations.current()?;
         let fulfilled = match wish {
-            Wish::Seal(number) if current.open().number == number => self.seal().map(|_| ()),
-            Wish::Seal(_) => Ok(()),
-            Wish::Install(history) => self.generations.install(history).map(|_| ()),
-            Wish::Rollback(number) if current.history.is_some_and(|h| h.number == number) => {
+            BuilderRequest::Seal(number) if current.open().number == number => self.seal().map(|_| ()),
+            BuilderRequest::Seal(_) => Ok(()),
+            BuilderRequest::Install(history) => self.generations.install(history).map(|_| ()),
+            BuilderRequest::Rollback(number) if current.history.is_some_and(|h| h.number == number) => {
                 self.generations.roll_back().map(|_| ())
             }
-            Wish::Rollback(_) => Ok(()),
+            BuilderRequest::Rollback(_) => Ok(()),
         };
-        self.generations.done_with(wish);
+        self.generations.complete_request(wish);
         fulfilled?;
-        if let Ok(mut writing) = self.writing() {
+        if let Ok(mut writing) = self.writer_state() {
             writing.maxima = self.generations.maxima()?;
         }
-        // Looked at anew by the next query.
-        self.reading().snapshot = None;
+        // The next query opens a new view.
+        self.reader_state().view = None;
         Ok(Some(wish))
     }
 
-    /// Makes it possible to go back to the history before the last build, for an owner that has not begun to absorb:
-    /// where something would be missing, the open generation says that it has absorbed the library only up to there, and
-    /// whoever replays the library brings it. Gives whether that has to be done.
+    /// Prepares a rollback to the previous history for an owner that has not started to apply records.
+    ///
+    /// If a range of the library would be missing after the rollback, the applied position is moved back to its
+    /// start, so that replaying the library restores it. Returns `true` if a replay is required.
     pub fn close_gap(&self) -> Result<bool, IndexError> {
         let Some((from, _)) = self.generations.current()?.gap() else { return Ok(false) };
         self.commit(from)?;
@@ -256,127 +266,127 @@ impl EmbeddedIndex {
         Ok(true)
     }
 
-    /// Goes back to the history before the last build. The caller owns the data directory.
-    pub fn roll_back(&self) -> Result<Current, IndexError> {
+    /// Rolls back to the history before the last build. The caller must own the data directory.
+    pub fn roll_back(&self) -> Result<GenerationChain, IndexError> {
         let back = self.generations.roll_back()?;
-        self.reading().snapshot = None;
+        self.reader_state().view = None;
         Ok(back)
     }
 
-    fn writing(&self) -> Result<MutexGuard<'_, Writing>, IndexError> {
+    fn writer_state(&self) -> Result<MutexGuard<'_, WriterState>, IndexError> {
         let writing = self.writing.as_ref().ok_or(IndexError::ReadOnly)?;
         Ok(writing.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn reading(&self) -> MutexGuard<'_, Reading> {
+    fn reader_state(&self) -> MutexGuard<'_, ReaderState> {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Generations {
-    /// A finished history generation by itself, before anybody sees it: for trying and warming it.
-    pub fn preview(&self, history: History) -> Result<Arc<dyn Snapshot>, IndexError> {
-        chain::preview(self, history)
+    /// Opens a finished history generation that is not yet installed, for testing and warming it.
+    pub fn preview(&self, history: HistoryGeneration) -> Result<Arc<dyn IndexView>, IndexError> {
+        open_chain::preview(self, history)
     }
 }
 
-/// Opens a latest generation for writing, creating it. Gives what it has absorbed, too.
+/// Opens or creates a latest generation for writing. Returns its writer and its applied position.
 fn open_generation(
     generations: &Generations,
     words: &Watched,
     number: u64,
     memory: usize,
-) -> Result<(MemberWriter, Option<LibraryPosition>), IndexError> {
+) -> Result<(GenerationWriter, Option<LibraryPosition>), IndexError> {
     let path = generations.latest_dir(number);
-    let member = Member::open_or_create(&path, &words.current())?;
-    Ok((member.writer(1, memory)?, member.absorbed()?))
+    let generation = Generation::open_or_create(&path, &words.current())?;
+    Ok((generation.writer(1, memory)?, generation.applied_position()?))
 }
 
 impl Index for EmbeddedIndex {
-    /// What the open generation has absorbed. While it has committed nothing, what the members before it know: a
-    /// history may reach further than the point at which the generation was opened.
+    /// Returns the applied position of the open generation. Before its first commit this is the position of the
+    /// generations before it: a history may extend beyond the point at which the generation was opened.
     fn absorbed(&self) -> Result<LibraryPosition, IndexError> {
         let current = self.generations.current()?;
         let open = current.open();
-        let committed = match Member::open(&self.generations.latest_dir(open.number))? {
-            Some(member) => member.absorbed()?,
+        let committed = match Generation::open(&self.generations.latest_dir(open.number))? {
+            Some(generation) => generation.applied_position()?,
             None => None,
         };
         let before = current.history.map_or(LibraryPosition::START, |h| h.to);
         Ok(committed.unwrap_or(before.max(open.from)))
     }
 
-    fn apply(&self, changes: Vec<Change>) -> Result<(), IndexError> {
-        let writing = self.writing()?;
-        let Writing { writer, maxima, body_limit, .. } = &*writing;
+    fn apply(&self, changes: Vec<IndexChange>) -> Result<(), IndexError> {
+        let writing = self.writer_state()?;
+        let WriterState { writer, maxima, body_limit, .. } = &*writing;
         changes.iter().try_for_each(|change| writer.apply(change, maxima, *body_limit))
     }
 
     fn commit(&self, absorbed: LibraryPosition) -> Result<(), IndexError> {
-        self.writing()?.writer.commit(absorbed)?;
-        self.reading().snapshot = None;
+        self.writer_state()?.writer.commit(absorbed)?;
+        self.reader_state().view = None;
         Ok(())
     }
 
     fn vocabulary(&self) -> Arc<Vocabulary> {
-        self.words.current()
+        self.vocabulary.current()
     }
 
     fn seal(&self) -> Result<LibraryPosition, IndexError> {
-        let mut writing = self.writing()?;
+        let mut writing = self.writer_state()?;
         let at = self.absorbed()?;
         let number = self.generations.seal(at)?.open().number;
-        let (next, _) = open_generation(&self.generations, &self.words, number, writing.memory)?;
-        // Merges under way in the sealed generation may end by themselves: it changes no more.
+        let (next, _) = open_generation(&self.generations, &self.vocabulary, number, writing.memory)?;
+        // Running merges of the sealed generation finish in the background: it receives no more changes.
         std::mem::replace(&mut writing.writer, next).finish_in_background();
-        self.reading().snapshot = None;
+        self.reader_state().view = None;
         Ok(at)
     }
 
-    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, IndexError> {
-        Ok(self.at_rest()?)
+    fn snapshot(&self) -> Result<Arc<dyn IndexView>, IndexError> {
+        Ok(self.current_view()?)
     }
 
-    fn at_hand(&self) -> Result<Arc<dyn Snapshot>, IndexError> {
-        // Only where somebody looks again and again is what was seen last new enough.
-        let at_hand = self.at_hand.read().unwrap_or_else(PoisonError::into_inner).clone();
-        match at_hand.filter(|_| self.in_service.load(Ordering::SeqCst)) {
-            Some(snapshot) => Ok(snapshot),
+    fn cached_view(&self) -> Result<Arc<dyn IndexView>, IndexError> {
+        // The cached view is recent enough only if the background thread refreshes it.
+        let cached_view = self.cached_view.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match cached_view.filter(|_| self.in_service.load(Ordering::SeqCst)) {
+            Some(view) => Ok(view),
             None => self.snapshot(),
         }
     }
 }
 
 impl EmbeddedIndex {
-    /// The chain as it is now.
-    pub(crate) fn at_rest(&self) -> Result<Arc<Shielded>, IndexError> {
-        let mut reading = self.reading();
-        if let Some(snapshot) = &reading.snapshot
-            && reading.looked.elapsed() < LOOK_EVERY
+    /// Returns a view of the current chain, refreshed if the last check is too old.
+    pub(crate) fn current_view(&self) -> Result<Arc<PanicGuard>, IndexError> {
+        let mut reading = self.reader_state();
+        if let Some(view) = &reading.view
+            && reading.refreshed_at.elapsed() < MIN_REFRESH_INTERVAL
         {
-            return Ok(Arc::clone(snapshot));
+            return Ok(Arc::clone(view));
         }
         let in_service = self.in_service.load(Ordering::SeqCst);
-        let mut tries = 0;
+        let mut attempts = 0;
         let changed = loop {
-            tries += 1;
+            attempts += 1;
             match reading.refresh(&self.generations, in_service) {
                 Ok(changed) => break changed,
-                // A generation that vanished under our hands: `CURRENT` names its successor.
-                Err(_) if tries < TRIES => {}
+                // A generation disappeared while it was being opened: `CURRENT` lists its successor.
+                Err(_) if attempts < MAX_ATTEMPTS => {}
                 Err(error) => return Err(error),
             }
             let refused = reading.chain.refused();
-            reading.chain = Chain::open(&self.generations, Vec::new(), refused)?;
-            reading.snapshot = None;
+            reading.chain = OpenChain::open(&self.generations, Vec::new(), refused)?;
+            reading.view = None;
         };
-        reading.looked = Instant::now();
-        let snapshot = match &reading.snapshot {
-            Some(snapshot) if !changed => Arc::clone(snapshot),
-            _ => Arc::new(reading.chain.view(self.generations.dir().to_path_buf())?),
+        reading.refreshed_at = Instant::now();
+        let view = match &reading.view {
+            Some(view) if !changed => Arc::clone(view),
+            _ => Arc::new(reading.chain.build_view(self.generations.dir().to_path_buf())?),
         };
-        reading.snapshot = Some(Arc::clone(&snapshot));
-        *self.at_hand.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&snapshot));
-        Ok(snapshot)
+        reading.view = Some(Arc::clone(&view));
+        *self.cached_view.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&view));
+        Ok(view)
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with an index.
+//! Errors of the index.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,107 +6,65 @@ use std::path::{Path, PathBuf};
 use pharos_core::LibraryPosition;
 use thiserror::Error;
 
-/// What can go wrong with an index.
+/// An error of the index.
 #[derive(Debug, Error)]
 pub enum IndexError {
-    /// The file system said no.
+    /// A file operation failed.
     #[error("cannot {action} {}: {source}", path.display())]
-    Io {
-        /// What was tried.
-        action: &'static str,
-        /// On which file.
-        path: PathBuf,
-        /// What came back.
-        source: io::Error,
-    },
-    /// The index library said no.
+    Io { action: &'static str, path: PathBuf, source: io::Error },
+    /// tantivy reported an error for a generation.
     #[error("index {}: {source}", path.display())]
-    Tantivy {
-        /// Which generation.
-        path: PathBuf,
-        /// What it says.
-        source: Box<tantivy::TantivyError>,
-    },
-    /// The file that names the generations cannot be read.
+    Tantivy { path: PathBuf, source: Box<tantivy::TantivyError> },
+    /// A control file such as `CURRENT` cannot be read.
     #[error("{} is damaged ({detail}): move the index directory away and run `pharos index build`", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        detail: String,
-    },
-    /// A generation is not as it was written.
-    #[error("{} is damaged ({detail}): `pharos index verify` tells more, `pharos rebuild index` makes it again", path.display())]
-    DamagedGeneration {
-        /// Its folder.
-        path: PathBuf,
-        /// What is wrong with it.
-        detail: String,
-    },
-    /// A generation that was just built is not as it was written.
+    Damaged { path: PathBuf, detail: String },
+    /// A generation fails verification.
+    #[error("{} is damaged ({detail}): run `pharos index verify` for details or `pharos rebuild index` to rebuild it", path.display())]
+    DamagedGeneration { path: PathBuf, detail: String },
+    /// A newly built generation fails verification.
     #[error(
-        "the new generation is not as it was written ({detail}) and was thrown away; searches go on as before: look for trouble with disk or memory and build again"
+        "the new generation fails verification ({detail}) and was discarded; searches continue on the current one: check disk and memory, then build again"
     )]
-    BadBuild {
-        /// What is wrong with it.
-        detail: String,
-    },
-    /// There is nothing to go back to.
+    BadBuild { detail: String },
+    /// No previous history is kept.
     #[error(
-        "{} has no history from before the last build, so that there is nothing to go back to: `pharos index build` makes a new one", path.display()
+        "{} keeps no history from before the last build, so there is nothing to roll back to: run `pharos index build` to create a new one", path.display()
     )]
-    NoPrevious {
-        /// The index directory.
-        path: PathBuf,
-    },
-    /// Going back would lose pages for the moment.
+    NoPrevious { path: PathBuf },
+    /// A rollback would lose pages until the library is replayed.
     #[error(
-        "what the library has from {from} to {to} is known to the history in place only: stop whoever owns the data directory, then run `pharos index rollback` again"
+        "the library range from {from} to {to} is covered by the current history only: stop the owner of the data directory, then run `pharos index rollback` again"
     )]
     Gap {
-        /// The first position that would be missing.
+        /// First library position that would be missing.
         from: LibraryPosition,
-        /// The first that would not.
+        /// First library position after the gap.
         to: LibraryPosition,
     },
-    /// Written by a newer Pharos.
-    #[error("{} has format {found}, this pharos knows formats up to {known}: use a newer pharos", path.display())]
-    NewerFormat {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        found: u32,
-        /// What we know.
-        known: u32,
-    },
-    /// Written by an older Pharos, with other fields.
-    #[error("{} was written by an older pharos: `pharos rebuild index` makes it again", path.display())]
-    OlderFormat {
-        /// The file or the generation.
-        path: PathBuf,
-    },
-    /// Somebody else is building.
-    #[error("another `pharos index build` is at work on {}: wait for it, or stop it", path.display())]
-    BuildRunning {
-        /// The index directory.
-        path: PathBuf,
-    },
-    /// A candidate of one snapshot put to another.
-    #[error("this candidate comes from another snapshot of the index")]
+    /// Written by a newer version of Pharos.
+    #[error("{} has format {found}, but this version of pharos supports formats up to {known}: use a newer version", path.display())]
+    NewerFormat { path: PathBuf, found: u32, known: u32 },
+    /// Written by an older version of Pharos, with different fields.
+    #[error("{} was written by an older version of pharos: run `pharos rebuild index` to rebuild it", path.display())]
+    OlderFormat { path: PathBuf },
+    /// Another process is building.
+    #[error("another `pharos index build` is running on {}: wait for it or stop it", path.display())]
+    BuildRunning { path: PathBuf },
+    /// A candidate was passed to a view that did not return it.
+    #[error("the candidate belongs to another view of the index")]
     ForeignCandidate,
-    /// No list is kept of this field.
-    #[error("no field {field:?} has lists of terms: choose one of {known}")]
+    /// The field has no posting lists.
+    #[error("unknown field {field:?}: choose one of {known}")]
     UnknownField {
-        /// What was asked for.
         field: String,
-        /// Those that have.
+        /// Fields that have posting lists.
         known: String,
     },
-    /// The person stopped it.
+    /// The caller cancelled the operation.
     #[error("stopped")]
     Stopped,
-    /// A writer's call on a reader.
-    #[error("the index is opened for reading only")]
+    /// A write operation was called on a reader.
+    #[error("the index is open for reading only")]
     ReadOnly,
 }
 

@@ -1,173 +1,175 @@
-//! Figures of the lists: how many terms there are, how often they occur, what they cost.
+//! Statistics of the posting lists: number of terms, frequencies and sizes.
 //!
-//! The quantities are those of 《搜索引擎—原理、技术与系统》, §8.2, with its symbols: N documents; M terms; for each term tⱼ a
-//! list of sⱼ = |PL(tⱼ)| postings, of mean length α = Σsⱼ/M; fᵢⱼ occurrences of it in document i, T_N = ΣΣfᵢⱼ in all;
-//! DF = sⱼ/N, TF = Σᵢfᵢⱼ/T_N, IDF = −lg DF, ITF = −lg TF. Each field is an inverted file of its own.
+//! Quantities and symbols follow 《搜索引擎——原理、技术与系统》 §8.2: N documents; M terms; for each term tⱼ a list of sⱼ =
+//! |PL(tⱼ)| postings, with mean length α = Σsⱼ/M; fᵢⱼ occurrences in document i, T_N = ΣΣfᵢⱼ in total; DF = sⱼ/N, TF
+//! = Σᵢfᵢⱼ/T_N, IDF = −lg DF, ITF = −lg TF. Each field is a separate inverted file.
 //!
-//! What can be found is counted: postings of documents that were replaced or are hidden by a newer generation count as
-//! *stale*. Bytes are those on disk, stale ones too.
+//! Searchable documents are counted. Postings of documents that were replaced or are hidden by a newer generation
+//! count as *stale*. Byte counts include stale data.
 //!
-//! The term dictionaries of all segments are merged as streams and lists are read one block at a time: memory is that of
-//! [`frequencies`], whatever the size of the vocabulary.
+//! The term dictionaries of all segments are merged as streams and lists are read block by block, so memory is
+//! bounded by the number of different [`frequencies`].
 
+pub mod cost_model;
 mod estimates;
 mod frequencies;
-mod lists;
+mod posting_lists;
 mod space;
+mod term_report;
 
 use serde::Serialize;
 use tantivy::schema::{FieldType, IndexRecordOption, Schema};
 
 pub use estimates::{
-    EstimateParameters, Estimates, ListEstimate, ReadingEstimate, SizeEstimate, ThroughputEstimate,
+    CostEstimates, EstimateParameters, ListEstimate, ReadingEstimate, SizeEstimate, ThroughputEstimate,
     ZipfEstimate,
 };
 pub(crate) use frequencies::share;
-pub use frequencies::{FrequencyClass, Rank, ZipfFit};
-pub use space::{FieldSpace, Space};
+pub use frequencies::{FrequencyClass, FrequencyRank, ZipfFit};
+pub use space::{FieldSpaceUsage, SpaceUsage};
+pub use term_report::{AnalysedToken, TermInField, TermInGeneration, TermOnPage, TermReport, TermStatistics};
 
-use crate::live::Live;
-use crate::snapshot::{ChainSnapshot, MemberView};
-use crate::{EmbeddedIndex, IndexError, Snapshot as _};
+use crate::read::chain_view::{ChainView, GenerationView};
+use crate::read::live_docs::LiveDocs;
+use crate::{EmbeddedIndex, IndexError, IndexView as _};
 
-/// What is counted.
+/// The options of a statistics run.
 #[derive(Clone, Debug)]
-pub struct StatisticsRules {
-    /// Only this field; else all whose texts are cut into words.
+pub struct StatisticsOptions {
+    /// A single field; by default all tokenised fields.
     pub field: Option<String>,
-    /// The tables of ranks end here.
+    /// Last rank of the rank tables.
     pub last_rank: u64,
-    /// What the books' estimates start from.
+    /// Parameters of the cost estimates.
     pub estimates: EstimateParameters,
 }
 
-impl Default for StatisticsRules {
+impl Default for StatisticsOptions {
     fn default() -> Self {
         Self { field: None, last_rank: u64::MAX, estimates: EstimateParameters::default() }
     }
 }
 
-/// How far counting has come.
+/// The progress of a statistics run.
 #[derive(Clone, Copy, Debug)]
-pub struct Counting<'a> {
-    /// In this field …
+pub struct CountingProgress<'a> {
     pub field: &'a str,
-    /// … so many entries of term dictionaries …
+    /// Number of dictionary entries processed.
     pub done: u64,
-    /// … of so many.
+    /// Total number of dictionary entries.
     pub all: u64,
 }
 
-/// Figures of an index.
+/// The statistics of an index.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IndexStatistics {
-    /// The state they were taken from.
+    /// Identifier of the state of the index.
     pub generation: String,
-    /// Of all generations together.
-    pub chain: Figures,
-    /// Of each, oldest first.
-    pub generations: Vec<GenerationFigures>,
-    /// What the books expect of an index like this, beside what it is. `None` where there are no terms.
-    pub estimates: Option<Estimates>,
+    /// All generations together.
+    pub chain: CollectionStatistics,
+    /// Each generation, oldest first.
+    pub generations: Vec<GenerationStatistics>,
+    /// Estimates of the literature beside the measured values; `None` if there are no terms.
+    pub estimates: Option<CostEstimates>,
 }
 
-/// Figures of a generation.
+/// The statistics of one generation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GenerationFigures {
-    /// `history-3`, `latest-7`.
+pub struct GenerationStatistics {
+    /// Name of its folder: `history-3`, `latest-7`.
     pub name: String,
-    /// Its figures.
     #[serde(flatten)]
-    pub figures: Figures,
+    pub figures: CollectionStatistics,
 }
 
-/// Figures of one generation, or of all.
+/// The statistics of one generation or of all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Figures {
-    /// N: documents that can be found; exact copies are one.
+pub struct CollectionStatistics {
+    /// N: number of searchable documents; exact copies count once.
     pub documents: u64,
-    /// Documents that were replaced or are hidden by a newer generation, and marks of gone pages.
+    /// Number of replaced or hidden documents and of tombstones.
     pub stale_documents: u64,
-    /// Bytes for each document that can be found.
+    /// Bytes per searchable document.
     pub bytes_per_document: f64,
-    /// What they take on disk.
-    pub space: Space,
-    /// Each field that was counted, most occurrences first.
-    pub fields: Vec<FieldFigures>,
+    pub space: SpaceUsage,
+    /// Counted fields, most occurrences first.
+    pub fields: Vec<FieldStatistics>,
 }
 
-/// Figures of the lists of a field.
+/// The statistics of the posting lists of a field.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FieldFigures {
-    /// Its name.
+pub struct FieldStatistics {
     pub field: String,
-    /// M: the size of the vocabulary.
+    /// M: size of the vocabulary.
     pub terms: u64,
-    /// Σsⱼ: how long all lists are together.
+    /// Σsⱼ: total length of all lists.
     pub postings: u64,
-    /// α: how long a list is on average.
+    /// α: mean length of a list.
     pub mean_list: f64,
-    /// T_N: how often terms occur, all together.
+    /// T_N: total number of occurrences.
     pub occurrences: u64,
-    /// Terms that are in one document only.
+    /// Number of terms that occur in one document only.
     pub single_document_terms: u64,
-    /// Terms of stale documents only.
+    /// Number of terms that occur in stale documents only.
     pub stale_terms: u64,
-    /// Postings of stale documents.
+    /// Number of postings of stale documents.
     pub stale_postings: u64,
-    /// Bytes of the lists, with how often a term occurs in each document.
+    /// Size of the lists including term frequencies.
     pub posting_bytes: u64,
-    /// Bytes of the places.
+    /// Size of the positions.
     pub position_bytes: u64,
-    /// Bytes of the lists of so many terms as the estimates have lists, where terms are asked for as often as pages use
-    /// them; each list once.
+    /// Expected size of the distinct lists read for as many queried terms as [`EstimateParameters::lists`], if terms
+    /// are queried as often as pages use them.
     pub read_bytes: f64,
-    /// Bytes of the list, places included, of a term that is asked for as often as pages use it: Σ TFⱼ·bytesⱼ.
+    /// Expected size of the list of a queried term including positions, if terms are queried as often as pages use
+    /// them: Σ TFⱼ·bytesⱼ.
     pub term_bytes: f64,
-    /// Documents of a term, by rank; shares are DF.
-    pub df: Vec<Rank>,
-    /// How these fit Zipf's law.
+    /// Document frequencies by rank; shares are DF.
+    pub df: Vec<FrequencyRank>,
+    /// Fit of Zipf's law to the document frequencies.
     pub df_zipf: Option<ZipfFit>,
-    /// Occurrences of a term, by rank; shares are TF.
-    pub tf: Vec<Rank>,
-    /// How these fit Zipf's law.
+    /// Occurrences by rank; shares are TF.
+    pub tf: Vec<FrequencyRank>,
+    /// Fit of Zipf's law to the occurrences.
     pub tf_zipf: Option<ZipfFit>,
-    /// How many terms are frequent.
+    /// Numbers of frequent terms.
     pub frequent: Vec<FrequencyClass>,
 }
 
-/// A field of the schema that has lists.
-pub(crate) struct ListedField {
+/// An indexed field of the schema.
+pub(crate) struct IndexedField {
     pub(crate) field: tantivy::schema::Field,
     pub(crate) name: String,
-    /// Are its texts cut into words, or is each a term of its own?
-    pub(crate) cut: bool,
+    /// Set if values are tokenised; otherwise each value is one term.
+    pub(crate) is_tokenised: bool,
     pub(crate) record: IndexRecordOption,
-    /// Are its terms texts?
-    pub(crate) text: bool,
+    /// Set if terms are text.
+    pub(crate) is_text: bool,
 }
 
-impl ListedField {
-    /// All fields that have lists.
-    pub(crate) fn all(schema: &Schema) -> Vec<Self> {
+impl IndexedField {
+    /// Returns all indexed fields.
+    pub(crate) fn all_in(schema: &Schema) -> Vec<Self> {
         let listed = schema.fields().filter_map(|(field, entry)| {
             let record = entry.field_type().get_index_record_option()?;
-            let (text, cut) = match entry.field_type() {
+            let (is_text, is_tokenised) = match entry.field_type() {
                 FieldType::Str(options) => (
                     true,
                     options.get_indexing_options().is_some_and(|indexing| indexing.tokenizer() != "raw"),
                 ),
                 _ => (false, false),
             };
-            Some(Self { field, name: entry.name().to_string(), cut, record, text })
+            Some(Self { field, name: entry.name().to_string(), is_tokenised, record, is_text })
         });
         listed.collect()
     }
 
-    /// Those whose texts are cut into words, or the one that is named.
-    pub(crate) fn wanted(schema: &Schema, name: Option<&str>) -> Result<Vec<Self>, IndexError> {
-        let all = Self::all(schema);
-        let Some(name) = name else { return Ok(all.into_iter().filter(|listed| listed.cut).collect()) };
+    /// Returns the named field, or all tokenised fields.
+    pub(crate) fn select(schema: &Schema, name: Option<&str>) -> Result<Vec<Self>, IndexError> {
+        let all = Self::all_in(schema);
+        let Some(name) = name else {
+            return Ok(all.into_iter().filter(|listed| listed.is_tokenised).collect());
+        };
         let known: Vec<&str> = all.iter().map(|listed| listed.name.as_str()).collect();
         let known = known.join(", ");
         match all.into_iter().find(|listed| listed.name == name) {
@@ -176,81 +178,82 @@ impl ListedField {
         }
     }
 
-    /// A term for people.
-    pub(crate) fn show(&self, term: &[u8]) -> String {
-        if self.text {
+    /// Formats a term for display.
+    pub(crate) fn display_term(&self, term: &[u8]) -> String {
+        if self.is_text {
             return String::from_utf8_lossy(term).into_owned();
         }
         term.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-/// The name of a generation: that of its directory.
-pub(crate) fn name(view: &MemberView) -> String {
+/// Returns the name of a generation: that of its folder.
+pub(crate) fn generation_name(view: &GenerationView) -> String {
     view.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 impl EmbeddedIndex {
-    /// Counts terms and what they cost. `progress` is told now and then and says whether to go on.
+    /// Counts terms and measures their lists. Calls `progress` periodically, which returns `false` to cancel.
     pub fn statistics(
         &self,
-        rules: &StatisticsRules,
-        progress: impl FnMut(Counting<'_>) -> bool,
+        rules: &StatisticsOptions,
+        progress: impl FnMut(CountingProgress<'_>) -> bool,
     ) -> Result<IndexStatistics, IndexError> {
-        self.at_rest()?.ask(|chain| chain.statistics(rules, progress))
+        self.current_view()?.run(|view| view.statistics(rules, progress))
     }
 }
 
-impl ChainSnapshot {
-    /// Which documents of each segment of each member can be found.
-    pub(crate) fn live(&self) -> Result<Vec<Vec<Live>>, IndexError> {
-        let of_member = |view: &MemberView| {
+impl ChainView {
+    /// Returns the searchable documents of each segment of each generation.
+    pub(crate) fn live_docs(&self) -> Result<Vec<Vec<LiveDocs>>, IndexError> {
+        let of_generation = |view: &GenerationView| {
             let segments = 0..view.searcher.segment_readers().len() as u32;
-            let live: tantivy::Result<_> = segments.map(|s| Live::of(view, &self.fields, s)).collect();
+            let live: tantivy::Result<_> = segments.map(|s| LiveDocs::read(view, &self.fields, s)).collect();
             live.map_err(IndexError::tantivy(&view.path))
         };
-        self.members.iter().map(of_member).collect()
+        self.generations.iter().map(of_generation).collect()
     }
 
     fn statistics(
         &self,
-        rules: &StatisticsRules,
-        mut progress: impl FnMut(Counting<'_>) -> bool,
+        rules: &StatisticsOptions,
+        mut progress: impl FnMut(CountingProgress<'_>) -> bool,
     ) -> Result<IndexStatistics, IndexError> {
-        let live = self.live()?;
-        let mut chain = Figures::default();
-        let mut generations = Vec::with_capacity(self.members.len());
-        for (view, live) in self.members.iter().zip(&live) {
-            let figures = Figures::of(view, live)?;
-            chain.documents += figures.documents;
-            chain.stale_documents += figures.stale_documents;
-            chain.space.add(&figures.space);
-            generations.push(GenerationFigures { name: name(view), figures });
+        let live = self.live_docs()?;
+        let mut chain = CollectionStatistics::default();
+        let mut generations = Vec::with_capacity(self.generations.len());
+        for (view, live) in self.generations.iter().zip(&live) {
+            let statistics = CollectionStatistics::measure(view, live)?;
+            chain.documents += statistics.documents;
+            chain.stale_documents += statistics.stale_documents;
+            chain.space.add(&statistics.space);
+            generations.push(GenerationStatistics { name: generation_name(view), figures: statistics });
         }
-        let wanted = match self.members.first() {
-            Some(view) => ListedField::wanted(view.searcher.schema(), rules.field.as_deref())?,
+        let selected = match self.generations.first() {
+            Some(view) => IndexedField::select(view.searcher.schema(), rules.field.as_deref())?,
             None => Vec::new(),
         };
-        for listed in wanted {
-            let (of_all, of_each) =
-                lists::count(self, &live, &listed, rules, chain.documents, &mut progress)?;
-            chain.fields.push(of_all);
+        for listed in selected {
+            let (totals, per_generation) =
+                posting_lists::count_field(self, &live, &listed, rules, chain.documents, &mut progress)?;
+            chain.fields.push(totals);
             generations
                 .iter_mut()
-                .zip(of_each)
-                .for_each(|(generation, of_it)| generation.figures.fields.push(of_it));
+                .zip(per_generation)
+                .for_each(|(generation, field)| generation.figures.fields.push(field));
         }
         chain.finish();
         generations.iter_mut().for_each(|generation| generation.figures.finish());
-        let estimates = Estimates::of(&chain, rules.estimates);
+        let estimates = CostEstimates::for_collection(&chain, rules.estimates);
         Ok(IndexStatistics { generation: self.generation().to_string(), chain, generations, estimates })
     }
 }
 
-impl Figures {
-    /// All but the fields.
-    fn of(view: &MemberView, live: &[Live]) -> Result<Self, IndexError> {
-        let space = Space::of(&view.searcher).map_err(|e| IndexError::tantivy(&view.path)(e.into()))?;
+impl CollectionStatistics {
+    /// Measures everything except the fields.
+    fn measure(view: &GenerationView, live: &[LiveDocs]) -> Result<Self, IndexError> {
+        let space =
+            SpaceUsage::measure(&view.searcher).map_err(|e| IndexError::tantivy(&view.path)(e.into()))?;
         let documents = live.iter().map(|live| live.documents).sum();
         let on_disk: u64 = view.searcher.segment_readers().iter().map(|s| u64::from(s.max_doc())).sum();
         Ok(Self { documents, stale_documents: on_disk.saturating_sub(documents), space, ..Self::default() })

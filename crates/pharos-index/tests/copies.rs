@@ -1,4 +1,4 @@
-//! Exact copies: one document with several addresses, each of which may change or go by itself.
+//! Exact copies: one document with several addresses, each of which may change or be deleted separately.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+use pharos_index::document::MAX_COPIES;
 use pharos_index::{
-    Change, Copy, Document, EmbeddedIndex, HistoryBuilder, Index, MAX_COPIES, Query, Retrieval, Snapshot,
-    WebFigures,
+    EmbeddedIndex, HistoryBuilder, Index, IndexChange, IndexDocument, IndexView, LinkFigures, PageCopy,
+    Query, RetrievalRequest,
 };
 
 fn url(text: &str) -> PageUrl {
@@ -19,16 +20,16 @@ fn at(offset: u64) -> LibraryPosition {
     LibraryPosition { file: 1, offset }
 }
 
-fn copy(address: &str, offset: u64) -> Copy {
-    Copy { url: url(address), position: at(offset), fetched: Timestamp::from_millis(offset as i64) }
+fn copy(address: &str, offset: u64) -> PageCopy {
+    PageCopy { url: url(address), position: at(offset), fetched: Timestamp::from_millis(offset as i64) }
 }
 
-fn page(address: &str, body: &str, copies: Vec<Copy>) -> Document {
-    Document { body: body.into(), position: at(1), copies, ..Document::new(url(address)) }
+fn page(address: &str, body: &str, copies: Vec<PageCopy>) -> IndexDocument {
+    IndexDocument { body: body.into(), position: at(1), copies, ..IndexDocument::new(url(address)) }
 }
 
-/// An index whose history has these pages, with an empty latest generation open.
-fn index(dir: &Path, pages: &[Document]) -> EmbeddedIndex {
+/// Creates an index whose history contains these pages, with an empty open latest generation.
+fn index(dir: &Path, pages: &[IndexDocument]) -> EmbeddedIndex {
     let index = EmbeddedIndex::open_writer(dir, 16 << 20, 1 << 20).unwrap();
     let _builder = index.generations().lock_builder().unwrap();
     index.commit(at(1)).unwrap();
@@ -41,7 +42,7 @@ fn index(dir: &Path, pages: &[Document]) -> EmbeddedIndex {
     index
 }
 
-/// Three addresses of one page, and a page of its own.
+/// Creates an index with one page at three addresses, and one other page.
 fn example(dir: &Path) -> EmbeddedIndex {
     let copies = vec![copy("www.b.example/copy", 20), copy("c.example:8080/copy", 30)];
     index(
@@ -50,21 +51,21 @@ fn example(dir: &Path) -> EmbeddedIndex {
     )
 }
 
-fn change(index: &EmbeddedIndex, changes: Vec<Change>) -> Arc<dyn Snapshot> {
+fn change(index: &EmbeddedIndex, changes: Vec<IndexChange>) -> Arc<dyn IndexView> {
     index.apply(changes).unwrap();
     index.commit(at(9)).unwrap();
     index.snapshot().unwrap()
 }
 
-fn gone(address: &str) -> Change {
-    Change::Gone(url(address).id())
+fn gone(address: &str) -> IndexChange {
+    IndexChange::Gone(url(address).id())
 }
 
-/// The addresses that a query shows, with the number of copies not shown, in alphabetical order.
-fn shown(snapshot: &dyn Snapshot, query: &Query) -> Vec<String> {
-    let found = snapshot.search(query, 100).unwrap();
+/// Returns the addresses that a query shows, each with its number of hidden copies, in alphabetical order.
+fn shown(view: &dyn IndexView, query: &Query) -> Vec<String> {
+    let found = view.search(query, 100).unwrap();
     assert_eq!(found.total as usize, found.candidates.len());
-    let stored = snapshot.cards(&found.candidates).unwrap();
+    let stored = view.cards(&found.candidates).unwrap();
     let mut shown: Vec<String> = found
         .candidates
         .iter()
@@ -93,18 +94,18 @@ fn not_site(host: &str) -> Query {
 #[test]
 fn copies_are_one_page_and_each_address_finds_it() {
     let dir = tempfile::tempdir().unwrap();
-    let snapshot = example(dir.path()).snapshot().unwrap();
-    assert_eq!(snapshot.pages().unwrap(), 2);
-    assert_eq!(shown(&*snapshot, &keeper()), ["a.example/ +2"]);
-    let stored = snapshot.page(url("c.example:8080/copy").id()).unwrap().unwrap();
+    let view = example(dir.path()).snapshot().unwrap();
+    assert_eq!(view.pages().unwrap(), 2);
+    assert_eq!(shown(&*view, &keeper()), ["a.example/ +2"]);
+    let stored = view.page(url("c.example:8080/copy").id()).unwrap().unwrap();
     assert_eq!((stored.card.url.as_str(), stored.card.position), ("http://c.example:8080/copy", at(30)));
     assert_eq!(
         (stored.card.fetched, stored.text.body.as_str()),
         (Timestamp::from_millis(30), "lighthouse keeper")
     );
-    assert_eq!(snapshot.page(url("c.example/copy").id()).unwrap(), None);
+    assert_eq!(view.page(url("c.example/copy").id()).unwrap(), None);
 
-    let all = snapshot.search_addresses(&keeper(), 2).unwrap();
+    let all = view.search_addresses(&keeper(), 2).unwrap();
     assert_eq!((all.total, all.candidates.len()), (3, 2));
 }
 
@@ -118,7 +119,7 @@ fn a_page_is_shown_at_an_address_that_is_left() {
     assert!(a_gone.page(url("www.b.example/copy").id()).unwrap().is_some());
 
     let changed = page("www.b.example/copy", "keeper of its own now", vec![]);
-    let changed = change(&index, vec![Change::Put(Box::new(changed))]);
+    let changed = change(&index, vec![IndexChange::Put(Box::new(changed))]);
     assert_eq!(shown(&*changed, &keeper()), ["c.example:8080/copy +0", "www.b.example/copy +0"]);
     assert_eq!(changed.pages().unwrap(), 3);
     assert_eq!(shown(&*changed, &site("a.example")), [""; 0]);
@@ -126,23 +127,23 @@ fn a_page_is_shown_at_an_address_that_is_left() {
     let none = change(&index, vec![gone("c.example:8080/copy"), gone("www.b.example/copy")]);
     assert_eq!(shown(&*none, &keeper()), [""; 0]);
     assert_eq!((none.pages().unwrap(), none.search_addresses(&Query::All, 9).unwrap().total), (1, 1));
-    assert_eq!(shown(&*a_gone, &keeper()), ["www.b.example/copy +1"], "a snapshot never changes");
+    assert_eq!(shown(&*a_gone, &keeper()), ["www.b.example/copy +1"], "a view never changes");
 }
 
 #[test]
 fn a_site_is_asked_of_each_address() {
     let dir = tempfile::tempdir().unwrap();
     let index = example(dir.path());
-    let snapshot = index.snapshot().unwrap();
-    assert_eq!(shown(&*snapshot, &site("b.example")), ["www.b.example/copy +0"]);
-    assert_eq!(shown(&*snapshot, &site("c.example")), ["c.example:8080/copy +0"]);
-    assert_eq!(shown(&*snapshot, &site("c.example:8080")), ["c.example:8080/copy +0"]);
-    assert_eq!(shown(&*snapshot, &site("example")), ["a.example/ +2"]);
-    assert_eq!(shown(&*snapshot, &site("c.example:80")), [""; 0]);
-    assert_eq!(shown(&*snapshot, &not_site("a.example")), ["www.b.example/copy +1"]);
-    assert_eq!(shown(&*snapshot, &not_site("example")), [""; 0]);
+    let view = index.snapshot().unwrap();
+    assert_eq!(shown(&*view, &site("b.example")), ["www.b.example/copy +0"]);
+    assert_eq!(shown(&*view, &site("c.example")), ["c.example:8080/copy +0"]);
+    assert_eq!(shown(&*view, &site("c.example:8080")), ["c.example:8080/copy +0"]);
+    assert_eq!(shown(&*view, &site("example")), ["a.example/ +2"]);
+    assert_eq!(shown(&*view, &site("c.example:80")), [""; 0]);
+    assert_eq!(shown(&*view, &not_site("a.example")), ["www.b.example/copy +1"]);
+    assert_eq!(shown(&*view, &not_site("example")), [""; 0]);
     let both = Query::And(vec![site("a.example"), Query::Site("www.b.example".into())]);
-    assert_eq!(shown(&*snapshot, &both), [""; 0], "no address is of both");
+    assert_eq!(shown(&*view, &both), [""; 0], "no address belongs to both");
     let b_gone = change(&index, vec![gone("www.b.example/copy")]);
     assert_eq!(shown(&*b_gone, &site("b.example")), [""; 0]);
     assert_eq!(shown(&*b_gone, &not_site("b.example")), ["a.example/ +1"]);
@@ -153,15 +154,15 @@ fn a_site_is_asked_of_each_address() {
 #[test]
 fn a_thousand_copies_are_kept_and_no_more() {
     let dir = tempfile::tempdir().unwrap();
-    let copies: Vec<Copy> = (0..1_200).map(|n| copy(&format!("s{n}.example/"), n)).collect();
+    let copies: Vec<PageCopy> = (0..1_200).map(|n| copy(&format!("s{n}.example/"), n)).collect();
     let index = index(dir.path(), &[page("a.example/", "keeper", copies)]);
-    let snapshot = index.snapshot().unwrap();
-    assert_eq!(shown(&*snapshot, &keeper()), [format!("a.example/ +{MAX_COPIES}")]);
-    assert_eq!(snapshot.search_addresses(&keeper(), usize::MAX).unwrap().candidates.len(), MAX_COPIES + 1);
-    let stored = |n: usize| snapshot.page(url(&format!("s{n}.example/")).id()).unwrap();
+    let view = index.snapshot().unwrap();
+    assert_eq!(shown(&*view, &keeper()), [format!("a.example/ +{MAX_COPIES}")]);
+    assert_eq!(view.search_addresses(&keeper(), usize::MAX).unwrap().candidates.len(), MAX_COPIES + 1);
+    let stored = |n: usize| view.page(url(&format!("s{n}.example/")).id()).unwrap();
     assert_eq!(stored(MAX_COPIES - 1).unwrap().card.position, at(MAX_COPIES as u64 - 1));
     assert_eq!(stored(MAX_COPIES), None);
-    assert_eq!(shown(&*snapshot, &site("s998.example")), ["s998.example/ +0"]);
+    assert_eq!(shown(&*view, &site("s998.example")), ["s998.example/ +0"]);
 }
 
 #[test]
@@ -169,15 +170,15 @@ fn latest_has_every_address_by_itself() {
     let dir = tempfile::tempdir().unwrap();
     let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
     let with_copy = page("a.example/", "keeper", vec![copy("b.example/", 2)]);
-    let snapshot = change(&index, vec![Change::Put(Box::new(with_copy))]);
-    assert_eq!(shown(&*snapshot, &keeper()), ["a.example/ +0"]);
-    assert_eq!(snapshot.page(url("b.example/").id()).unwrap(), None);
+    let view = change(&index, vec![IndexChange::Put(Box::new(with_copy))]);
+    assert_eq!(shown(&*view, &keeper()), ["a.example/ +0"]);
+    assert_eq!(view.page(url("b.example/").id()).unwrap(), None);
 }
 
 #[test]
 fn figures_and_likeness_come_back_as_they_went_in() {
     let dir = tempfile::tempdir().unwrap();
-    let web = WebFigures {
+    let web = LinkFigures {
         page_rank: 1.5,
         site_rank: 0.25,
         link_weight: 0.125,
@@ -189,28 +190,28 @@ fn figures_and_likeness_come_back_as_they_went_in() {
         domain_depth: 2,
         directory_depth: u32::MAX,
     };
-    let known = Document {
+    let known = IndexDocument {
         web,
         group: Some(url("b.example/").id()),
         signature: Some([7; 132].into()),
         ..page("a.example/", "keeper", vec![copy("b.example/", 2)])
     };
-    let too_long = Document { signature: Some([7; 257].into()), ..page("c.example/", "keeper", vec![]) };
+    let too_long = IndexDocument { signature: Some([7; 257].into()), ..page("c.example/", "keeper", vec![]) };
     let index = index(dir.path(), &[known.clone(), too_long]);
-    let snapshot = index.snapshot().unwrap();
-    let mut found = snapshot.search(&keeper(), 9).unwrap().candidates;
+    let view = index.snapshot().unwrap();
+    let mut found = view.search(&keeper(), 9).unwrap().candidates;
     found.sort_by_key(|candidate| candidate.page != known.url.id());
-    assert_eq!(snapshot.figures(&found).unwrap(), [web, WebFigures::default()]);
-    let likeness = snapshot.likeness(&found).unwrap();
+    assert_eq!(view.figures(&found).unwrap(), [web, LinkFigures::default()]);
+    let likeness = view.likeness(&found).unwrap();
     assert_eq!((likeness[0].group, &likeness[0].signature), (known.group, &known.signature));
     assert_eq!(likeness[1], Default::default());
 
     assert_eq!(
-        snapshot.figures_of(url("b.example/").id()).unwrap(),
+        view.figures_of(url("b.example/").id()).unwrap(),
         Some(web),
-        "those of a copy are its page's"
+        "a copy has the figures of its page"
     );
-    assert_eq!(snapshot.figures_of(url("d.example/").id()).unwrap(), None);
+    assert_eq!(view.figures_of(url("d.example/").id()).unwrap(), None);
     let gone = change(&index, vec![gone("a.example/")]);
     assert_eq!(gone.figures_of(url("a.example/").id()).unwrap(), None);
 }
@@ -220,7 +221,7 @@ fn copies_keep_their_order_when_segments_are_merged() {
     let dir = tempfile::tempdir().unwrap();
     let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
     let _builder = index.generations().lock_builder().unwrap();
-    // As many threads as it takes segments to be merged.
+    // Eight threads produce several segments to merge.
     let mut history = HistoryBuilder::begin(index.generations(), 8, 16 << 20, 1 << 20).unwrap();
     let address = |n: u64, c: u64| format!("s{}.example/{n}-{c}", (n * 7 + c * 5) % 11);
     for n in 0..400 {
@@ -228,14 +229,14 @@ fn copies_keep_their_order_when_segments_are_merged() {
         history.add(&page(&address(n, 0), "keeper", copies)).unwrap();
     }
     index.generations().install(history.finish(at(1)).unwrap()).unwrap();
-    let snapshot = index.snapshot().unwrap();
+    let view = index.snapshot().unwrap();
     for (n, c) in (0..400).flat_map(|n| (1..=n % 4).map(move |c| (n, c))) {
-        let stored = snapshot.page(url(&address(n, c)).id()).unwrap().unwrap().card;
+        let stored = view.page(url(&address(n, c)).id()).unwrap().unwrap().card;
         assert_eq!((stored.url, stored.position), (url(&address(n, c)).to_string(), at(10 * n + c)));
     }
     for host in (0..11).map(|n| format!("s{n}.example")) {
-        let found = snapshot.search(&site(&host), 1_000).unwrap();
-        for page in snapshot.cards(&found.candidates).unwrap() {
+        let found = view.search(&site(&host), 1_000).unwrap();
+        for page in view.cards(&found.candidates).unwrap() {
             assert!(page.url.starts_with(&format!("http://{host}/")), "{} is not of {host}", page.url);
         }
     }
@@ -246,8 +247,8 @@ fn what_history_gave_is_renewed_at_the_address_that_is_left() {
     let dir = tempfile::tempdir().unwrap();
     let index = example(dir.path());
     let query = keeper();
-    let [first, every] =
-        [false, true].map(|every_address| Retrieval { every_address, ..Retrieval::new(&query, 9) });
+    let [first, every] = [false, true]
+        .map(|every_address| RetrievalRequest { every_address, ..RetrievalRequest::new(&query, 9) });
     let before = index.snapshot().unwrap();
     let had = [&first, &every].map(|asked| before.retrieve(asked).unwrap().candidates);
     assert_eq!((had[0].len(), had[0][0].copies, had[1].len()), (1, 2, 3));

@@ -1,8 +1,10 @@
 //! Query-dependent snippets (动态摘要) by a sliding window.
 //!
-//! The method of 《走进搜索引擎》 §5.5: occurrences of the query's words are marked with position, length and weight;
-//! a candidate window begins at each occurrence and scores the weights inside; the best one is moved to where
-//! sentences begin and end. Windows are measured in characters, never in bytes.
+//! The method of 《走进搜索引擎》 §5.5: occurrences of the query words are marked with position, length and weight. A
+//! candidate window starts at each occurrence and scores the weights inside. The best one is aligned to sentence
+//! boundaries. Windows are measured in characters, never in bytes.
+
+pub(crate) mod highlight;
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -10,85 +12,94 @@ use std::ops::Range;
 
 use pharos_text::is_han;
 
-use crate::highlight::{Marker, mark};
+use self::highlight::{Marker, mark_html};
 
-/// Texts are searched for the query's words up to here; a word that first comes later is not in the snippet.
+/// Maximum length of text that is searched for query words. Later occurrences are not considered.
 const MAX_TEXT: usize = 128 << 10;
 
-/// How many characters a snippet has: Han characters are twice as wide and say as much as a short word.
+/// Length of a snippet in characters, for Chinese and other texts: Han characters are twice as wide and carry as much
+/// as a short word.
 const WINDOW_HAN: usize = 90;
 const WINDOW: usize = 200;
 
-/// So many of the best windows are moved to sentences and compared.
-const CANDIDATES: usize = 8;
+/// Number of best windows that are aligned to sentences and compared.
+const MAX_CANDIDATES: usize = 8;
 
-/// Occurrences beyond this many say nothing new.
-const MARKS: usize = 256;
+/// Maximum number of occurrences considered.
+const MAX_MARKS: usize = 256;
 
-/// Shorter lines are menus, captions and lists.
-const PROSE_LENGTH: usize = 40;
+/// Minimum length of a prose line; shorter ones are menus, captions and lists.
+const MIN_PROSE_LENGTH: usize = 40;
 
-/// A snippet, plain and marked.
+/// A snippet as plain text and as HTML.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Snippet {
     pub(crate) text: String,
     pub(crate) html: String,
 }
 
-/// The part of a page's text that speaks of `words`, at most so many characters. A page that has none of them in its text
-/// shows what it is about.
-pub(crate) fn snippet(page: &pharos_index::Text, most: Option<u32>, words: &Marker) -> Snippet {
-    let most = most.map_or(usize::MAX, |most| most as usize);
+/// Returns the excerpt of a page that best matches `words`, at most `max_chars` characters. A page without these
+/// words in its text shows its summary.
+pub(crate) fn make_snippet(
+    page: &pharos_index::document::StoredText,
+    max_chars: Option<u32>,
+    words: &Marker,
+) -> Snippet {
+    let max_chars = max_chars.map_or(usize::MAX, |max_chars| max_chars as usize);
     let body = &page.body[..page.body.floor_char_boundary(MAX_TEXT)];
     let all = words.occurrences(body);
     if all.is_empty() && !page.summary.is_empty() {
-        return quote(&Text::new(&page.summary), &words.occurrences(&page.summary), most, words);
+        return best_excerpt(
+            &IndexedText::new(&page.summary),
+            &words.occurrences(&page.summary),
+            max_chars,
+            words,
+        );
     }
-    quote(&Text::new(body), &all, most, words)
+    best_excerpt(&IndexedText::new(body), &all, max_chars, words)
 }
 
-/// The best window of a text around these occurrences.
-fn quote(text: &Text<'_>, all: &[Range<usize>], most: usize, words: &Marker) -> Snippet {
+/// Returns the best window of a text around these occurrences.
+fn best_excerpt(text: &IndexedText<'_>, all: &[Range<usize>], max_chars: usize, words: &Marker) -> Snippet {
     let han = text.chars.iter().take(2_000).filter(|c| is_han(**c)).count();
     let window = if han * 4 > text.chars.len().min(2_000) { WINDOW_HAN } else { WINDOW };
-    let window = window.min(most);
+    let window = window.min(max_chars);
     if window == 0 {
         return Snippet { text: String::new(), html: String::new() };
     }
     let written = |at: &Range<usize>| text.text[at.clone()].to_lowercase();
     let in_prose: Vec<_> =
         all.iter().filter(|at| is_prose(line_around(text.text, at.start))).cloned().collect();
-    let said = |marks: &[Range<usize>]| marks.iter().map(written).collect::<HashSet<_>>().len();
-    // Prose says more than menus and lists of links, as long as it speaks of the same words.
-    let shown = if said(&in_prose) == said(all) { &in_prose } else { all };
-    let marks: Vec<Mark> = shown
+    let distinct_words = |marks: &[Range<usize>]| marks.iter().map(written).collect::<HashSet<_>>().len();
+    // Prose is preferred to menus and link lists if it contains the same words.
+    let shown = if distinct_words(&in_prose) == distinct_words(all) { &in_prose } else { all };
+    let marks: Vec<MatchMark> = shown
         .iter()
         .map(|range| {
             let (at, end) = (text.char_at(range.start), text.char_at(range.end));
-            // A longer word is rarer and says more.
-            Mark { at, length: end - at, weight: (end - at).min(8) as u32 }
+            // Longer words are rarer and more informative.
+            MatchMark { at, length: end - at, weight: (end - at).min(8) as u32 }
         })
         .collect();
-    let mut range = best_adjusted(text, &marks, window, &|mark| {
+    let mut range = best_window_at_sentences(text, &marks, window, &|mark| {
         text.text[text.byte_at(mark.at)..text.byte_at(mark.at + mark.length)].to_lowercase()
     });
-    range.end = range.end.min(range.start.saturating_add(most));
+    range.end = range.end.min(range.start.saturating_add(max_chars));
     render(text, range, words)
 }
 
-/// The best window once windows have moved to where sentences begin and end, and of equal ones the first. A word that a
-/// window has several times counts little more than once.
-fn best_adjusted(
-    text: &Text<'_>,
-    marks: &[Mark],
+/// Returns the best window after alignment to sentences; among equals, the first. Repeated words count little.
+fn best_window_at_sentences(
+    text: &IndexedText<'_>,
+    marks: &[MatchMark],
     window: usize,
-    word: &dyn Fn(&Mark) -> String,
+    word: &dyn Fn(&MatchMark) -> String,
 ) -> Range<usize> {
     let length = text.chars.len();
     if length <= window {
         return 0..length;
     }
-    let words: Vec<String> = marks.iter().take(MARKS).map(word).collect();
+    let words: Vec<String> = marks.iter().take(MAX_MARKS).map(word).collect();
     let score = |range: &Range<usize>| {
         let mut known = HashSet::new();
         let first = marks.partition_point(|mark| mark.at < range.start);
@@ -98,62 +109,69 @@ fn best_adjusted(
             .sum::<u32>()
     };
     let best_first = |(score, range): &(u32, Range<usize>)| (Reverse(*score), range.start);
-    let candidates = windows(&marks[..words.len()], length, window, window * 3 / 4);
+    let candidates = candidate_windows(&marks[..words.len()], length, window, window * 3 / 4);
     let ranges = candidates.iter().map(|window| window.at..window.at + window.length);
     let mut best: Vec<(u32, Range<usize>)> = ranges.map(|range| (score(&range), range)).collect();
     best.sort_by_key(best_first);
-    best.truncate(CANDIDATES);
+    best.truncate(MAX_CANDIDATES);
     for (points, range) in &mut best {
-        *range = adjust(&text.chars, range.clone(), window);
+        *range = align_to_sentences(&text.chars, range.clone(), window);
         *points = score(range);
     }
     best.sort_by_key(best_first);
-    best.into_iter().next().map_or_else(|| adjust(&text.chars, 0..window, window), |(_, range)| range)
+    best.into_iter()
+        .next()
+        .map_or_else(|| align_to_sentences(&text.chars, 0..window, window), |(_, range)| range)
 }
 
-/// The line of a text that a byte stands in; the stored text has one line a paragraph.
+/// Returns the line around a byte offset; the stored text has one line per paragraph.
 fn line_around(text: &str, at: usize) -> &str {
     let start = text[..at].rfind('\n').map_or(0, |i| i + 1);
     let end = text[at..].find('\n').map_or(text.len(), |i| at + i);
     &text[start..end]
 }
 
-/// A line with sentences in it, and not the small print.
+/// Returns `true` for a line with sentences that is not a legal notice.
 fn is_prose(line: &str) -> bool {
     let line = line.trim();
     let ends = |c: char| matches!(c, '。' | '！' | '？' | '.' | '!' | '?' | '；');
-    line.len() >= PROSE_LENGTH && line.contains(ends) && !line.starts_with(['©', '版'])
+    line.len() >= MIN_PROSE_LENGTH && line.contains(ends) && !line.starts_with(['©', '版'])
 }
 
-fn render(text: &Text<'_>, range: Range<usize>, words: &Marker) -> Snippet {
+fn render(text: &IndexedText<'_>, range: Range<usize>, words: &Marker) -> Snippet {
     let slice = &text.text[text.byte_at(range.start)..text.byte_at(range.end)];
-    // One line: paragraphs are separated by line feeds in the stored text.
+    // Paragraphs are separated by line feeds in the stored text; a snippet is one line.
     let line = slice.split_whitespace().collect::<Vec<_>>().join(" ");
     let before = if range.start > 0 { "… " } else { "" };
     let after = if range.end < text.chars.len() { " …" } else { "" };
-    let html = mark(&line, &words.occurrences(&line));
+    let html = mark_html(&line, &words.occurrences(&line));
     Snippet { text: format!("{before}{line}{after}"), html: format!("{before}{html}{after}") }
 }
 
 /// An occurrence of a query word, in characters.
 #[derive(Clone, Copy, Debug)]
-struct Mark {
+struct MatchMark {
     at: usize,
     length: usize,
     weight: u32,
 }
 
-/// A candidate: a window that begins at an occurrence, and the weights inside it.
+/// A candidate window that starts at an occurrence, with the sum of the weights inside.
 #[derive(Debug, PartialEq)]
-struct Window {
+struct SnippetWindow {
     at: usize,
     length: usize,
     score: u32,
 }
 
-/// A window begins at each occurrence. Those cut off by the end of the text below the minimum are no candidates,
+/// Returns a window for each occurrence. Windows shortened below the minimum by the end of the text are dropped,
 /// unless the text itself is that short.
-fn windows(marks: &[Mark], length: usize, window: usize, minimum: usize) -> Vec<Window> {
+fn candidate_windows(
+    marks: &[MatchMark],
+    length: usize,
+    window: usize,
+    minimum: usize,
+) -> Vec<SnippetWindow> {
     let mut candidates = Vec::new();
     let mut inside = 0;
     for (first, mark) in marks.iter().enumerate() {
@@ -164,22 +182,22 @@ fn windows(marks: &[Mark], length: usize, window: usize, minimum: usize) -> Vec<
         }
         if end - mark.at >= minimum.min(length) || first == 0 {
             let score = marks[first..inside].iter().map(|m| m.weight).sum();
-            candidates.push(Window { at: mark.at, length: end - mark.at, score });
+            candidates.push(SnippetWindow { at: mark.at, length: end - mark.at, score });
         }
     }
     candidates
 }
 
-/// The best window before sentences are looked at; of equal ones the first.
+/// Returns the best window before alignment; among equals, the first.
 #[cfg(test)]
-fn best_window(candidates: &[Window]) -> Option<Range<usize>> {
+fn best_window(candidates: &[SnippetWindow]) -> Option<Range<usize>> {
     let best = candidates.iter().rev().max_by_key(|w| w.score)?;
     Some(best.at..best.at + best.length)
 }
 
-/// Moves a window's head back to the beginning of its sentence where that is near, and trims a next sentence that
-/// has only just begun at its tail. Where a sentence is too long, words are kept whole instead.
-fn adjust(chars: &[char], window: Range<usize>, size: usize) -> Range<usize> {
+/// Aligns a window to sentences: moves its start back to a nearby sentence start, and removes a sentence that has
+/// just begun at its end. In long sentences, words are kept whole instead.
+fn align_to_sentences(chars: &[char], window: Range<usize>, size: usize) -> Range<usize> {
     let near = size / 3;
     let floor = window.start.saturating_sub(near);
     let mut start = match (floor..window.start).rev().find(|&i| ends_sentence(chars, i)) {
@@ -208,25 +226,25 @@ fn adjust(chars: &[char], window: Range<usize>, size: usize) -> Range<usize> {
 fn ends_sentence(chars: &[char], at: usize) -> bool {
     match chars[at] {
         '。' | '！' | '？' | '；' | '\n' => true,
-        // A dot ends a sentence only before a space: 3.14 does not.
+        // A dot ends a sentence only before whitespace: 3.14 does not.
         '.' | '!' | '?' => chars.get(at + 1).is_none_or(|c| c.is_whitespace()),
         _ => false,
     }
 }
 
-/// Part of a word that must not be cut: letters and digits, but every Han character stands alone.
+/// Returns `true` inside a word that must not be split: letters and digits. Han characters may be separated.
 fn in_word(chars: &[char], at: usize) -> bool {
     chars.get(at).is_some_and(|c| c.is_alphanumeric() && !is_han(*c))
 }
 
-/// A text by characters and by bytes.
-struct Text<'a> {
+/// A text with character and byte offsets.
+struct IndexedText<'a> {
     text: &'a str,
     chars: Vec<char>,
     offsets: Vec<usize>,
 }
 
-impl<'a> Text<'a> {
+impl<'a> IndexedText<'a> {
     fn new(text: &'a str) -> Self {
         let (offsets, chars) = text.char_indices().unzip();
         Self { text, chars, offsets }
@@ -246,17 +264,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The worked example: 115 characters, 搜索引擎 (weight 6) at 0, 46, 88, 数学 (weight 4) at 30, 41, 80.
-    fn book_marks() -> Vec<Mark> {
-        let mut marks: Vec<Mark> = [0, 46, 88].map(|at| Mark { at, length: 4, weight: 6 }).into();
-        marks.extend([30, 41, 80].map(|at| Mark { at, length: 2, weight: 4 }));
+    /// The worked example of the book: 115 characters, 搜索引擎 (weight 6) at 0, 46, 88, 数学 (weight 4) at 30, 41, 80.
+    fn book_marks() -> Vec<MatchMark> {
+        let mut marks: Vec<MatchMark> = [0, 46, 88].map(|at| MatchMark { at, length: 4, weight: 6 }).into();
+        marks.extend([30, 41, 80].map(|at| MatchMark { at, length: 2, weight: 4 }));
         marks.sort_by_key(|m| m.at);
         marks
     }
 
     #[test]
     fn candidate_windows_of_the_book() {
-        let found = windows(&book_marks(), 115, 40, 1);
+        let found = candidate_windows(&book_marks(), 115, 40, 1);
         let scores: Vec<_> = found.iter().map(|w| (w.at, w.score)).collect();
         assert_eq!(scores, [(0, 10), (30, 14), (41, 10), (46, 10), (80, 10), (88, 6)]);
         assert_eq!(best_window(&found), Some(30..70));
@@ -264,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_window_below_the_minimum_is_no_candidate() {
-        let found = windows(&book_marks(), 115, 40, 30);
+        let found = candidate_windows(&book_marks(), 115, 40, 30);
         assert!(found.iter().all(|w| w.at != 88), "27 characters are left there");
         assert_eq!(found.len(), 5);
     }
@@ -273,21 +291,25 @@ mod tests {
     fn windows_move_to_sentences() {
         let text: Vec<char> =
             format!("{}。{}。{}", "甲".repeat(37), "乙".repeat(39), "丙".repeat(36)).chars().collect();
-        // A window at 41 of 40 characters begins 3 after a sentence does, and its last 3 begin the next one.
-        let moved = adjust(&text, 41..81, 40);
+        // A window of 40 characters at 41 starts 3 after a sentence start, and its last 3 start the next sentence.
+        let moved = align_to_sentences(&text, 41..81, 40);
         assert_eq!(moved, 38..78, "from the sentence's beginning to its end");
-        assert_eq!(adjust(&text, 42..82, 40), moved, "windows that become equal are one");
+        assert_eq!(align_to_sentences(&text, 42..82, 40), moved, "windows that become equal are one");
     }
 
     #[test]
     fn the_begun_next_sentence_is_cut_off() {
         let text: Vec<char> = format!("{}。{}", "乙".repeat(36), "丙".repeat(40)).chars().collect();
-        assert_eq!(adjust(&text, 0..40, 40), 0..37, "37 characters of the sentence, 3 of the next gone");
+        assert_eq!(
+            align_to_sentences(&text, 0..40, 40),
+            0..37,
+            "37 characters of the sentence, 3 of the next gone"
+        );
     }
 
     fn make(body: &str, words: &[&str]) -> Snippet {
-        let page = pharos_index::Text { body: body.into(), summary: String::new() };
-        snippet(&page, None, &Marker::of(words.iter().copied()))
+        let page = pharos_index::document::StoredText { body: body.into(), summary: String::new() };
+        make_snippet(&page, None, &Marker::new(words.iter().copied()))
     }
 
     #[test]
@@ -321,9 +343,13 @@ mod tests {
 
     #[test]
     fn a_page_without_the_words_shows_what_it_is_about() {
-        let page =
-            pharos_index::Text { body: "Menu. Search. Login.".into(), summary: "All about light.".into() };
-        let of = |words: &[&str], most| snippet(&page, most, &Marker::of(words.iter().copied())).text;
+        let page = pharos_index::document::StoredText {
+            body: "Menu. Search. Login.".into(),
+            summary: "All about light.".into(),
+        };
+        let of = |words: &[&str], max_chars| {
+            make_snippet(&page, max_chars, &Marker::new(words.iter().copied())).text
+        };
         assert_eq!(of(&["lamp"], None), "All about light.");
         assert_eq!(of(&["search"], None), "Menu. Search. Login.");
         assert_eq!(of(&["search"], Some(0)), "");

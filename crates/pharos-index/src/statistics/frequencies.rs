@@ -1,92 +1,96 @@
-//! How often terms occur, by rank.
+//! Term frequencies by rank.
 //!
-//! A vocabulary may have many millions of terms, but few different frequencies: k different ones need at least
-//! 1 + 2 + … + k occurrences, so there are at most √(2·T) of them. Counting the terms of each frequency keeps every rank
-//! exactly; terms themselves are kept for the first ranks, and one for each frequency.
+//! A vocabulary may have millions of terms, but few different frequencies: k different ones need at least 1 + 2 + … +
+//! k occurrences, so there are at most √(2·T). Counting the terms of each frequency keeps every rank exact. The terms
+//! themselves are kept for the first ranks, and one for each frequency.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use serde::Serialize;
 
-/// So many of the first ranks have their own term; below, one of those with the same frequency stands for all.
-pub(crate) const NAMED: usize = 1_000;
+/// Number of first ranks that keep their own term. Further ranks share one term per frequency.
+pub(crate) const NAMED_RANKS: usize = 1_000;
 
-/// Bins of ranks in a factor of ten.
+/// Number of rank bins per factor of ten.
 const BINS_PER_DECADE: f64 = 10.0;
 
-/// What differences of equal logarithms may sum up to.
+/// Rounding error of the sum of squared differences of equal logarithms.
 const ROUNDING: f64 = 1e-20;
 
-/// A rank of a vocabulary sorted by falling frequency, equal ones by term.
+/// A rank of the vocabulary, sorted by descending frequency; equal frequencies are sorted by term.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Rank {
-    /// From 1.
+pub struct FrequencyRank {
+    /// Starts at 1.
     pub rank: u64,
-    /// The term; beyond the first 1,000 ranks, the first of those with this frequency.
+    /// The term; beyond the first 1,000 ranks, the first one with this frequency.
     pub term: String,
-    /// How often it occurs, or in how many pages.
+    /// Number of occurrences, or of documents.
     pub frequency: u64,
-    /// The same as a share of all.
+    /// The frequency as a share of the total.
     pub share: f64,
-    /// How many terms have this very frequency.
+    /// Number of terms with the same frequency.
     pub shared_by: u64,
 }
 
-/// Zipf's law fitted to frequencies by rank: log f = log C + slope · log rank.
+/// A fit of Zipf's law to frequencies by rank: log f = log C + slope · log rank.
 ///
-/// Ranks are put into bins, ten to each factor of ten, so that the many rare terms do not outweigh all others; each bin
-/// is one point, the mean logarithm of its ranks and of their frequencies, and the line through the points is that of
-/// least squares. All ranks count, the flat end of terms that occur once too.
+/// Ranks are grouped into bins, ten per factor of ten, so that the many rare terms do not dominate. Each bin is one
+/// point: the mean logarithm of its ranks and of their frequencies. The line is fitted by least squares over all
+/// bins, including the flat tail of terms that occur once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ZipfFit {
-    /// −1 is Zipf's law.
+    /// −1 for an exact Zipf distribution.
     pub slope: f64,
-    /// C: what the line has at rank 1, as a share of all.
+    /// C: value of the line at rank 1, as a share of the total.
     pub constant: f64,
-    /// R²: the part of the points' variance that the line explains; 1 where they lie on it.
+    /// R²: share of the variance explained by the line; 1 if all points are on it.
     pub r_squared: f64,
-    /// How many points, that is bins, there are.
+    /// Number of points (bins).
     pub points: usize,
 }
 
-/// Terms at least as frequent as this.
+/// The terms with at least a given frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FrequencyClass {
-    /// TF, as a share of all occurrences.
+    /// Minimum TF, as a share of all occurrences.
     pub at_least: f64,
-    /// How many terms are.
+    /// Number of terms.
     pub terms: u64,
-    /// Their share of all occurrences together.
+    /// Their share of all occurrences.
     pub share: f64,
 }
 
-/// A frequency and its term: the frequent one is the greater, of equals the one that comes first in the dictionary.
-type Frequent = (u64, Reverse<Box<[u8]>>);
+/// A frequency with its term. A higher frequency is greater; for equal frequencies, the first term in the dictionary
+/// is.
+type RankedTerm = (u64, Reverse<Box<[u8]>>);
 
-/// Frequencies as they are counted.
+/// A counter of term frequencies.
 #[derive(Default)]
-pub(crate) struct Frequencies {
-    groups: HashMap<u64, Group>,
-    top: BinaryHeap<Reverse<Frequent>>,
+pub(crate) struct FrequencyCounter {
+    groups: HashMap<u64, FrequencyGroup>,
+    top: BinaryHeap<Reverse<RankedTerm>>,
     pub(crate) terms: u64,
     pub(crate) total: u64,
 }
 
 /// The terms of one frequency.
-struct Group {
+struct FrequencyGroup {
     terms: u64,
     first: Box<[u8]>,
 }
 
-impl Frequencies {
-    /// Counts a term. Terms come in their order, each once.
+impl FrequencyCounter {
+    /// Adds a term. Terms must be added in dictionary order, each once.
     pub(crate) fn add(&mut self, frequency: u64, term: &[u8]) {
         self.terms += 1;
         self.total += frequency;
-        self.groups.entry(frequency).or_insert_with(|| Group { terms: 0, first: term.into() }).terms += 1;
-        // Of equal ones those that came first stay.
-        let full = self.top.len() >= NAMED;
+        self.groups
+            .entry(frequency)
+            .or_insert_with(|| FrequencyGroup { terms: 0, first: term.into() })
+            .terms += 1;
+        // For equal frequencies, the earlier terms are kept.
+        let full = self.top.len() >= NAMED_RANKS;
         if !full || self.top.peek().is_some_and(|Reverse((least, _))| frequency > *least) {
             if full {
                 self.top.pop();
@@ -95,28 +99,28 @@ impl Frequencies {
         }
     }
 
-    /// How many terms have exactly this frequency.
-    pub(crate) fn with(&self, frequency: u64) -> u64 {
+    /// Returns the number of terms with exactly this frequency.
+    pub(crate) fn terms_with(&self, frequency: u64) -> u64 {
         self.groups.get(&frequency).map_or(0, |group| group.terms)
     }
 
-    /// Frequencies with how many terms have them, most frequent first.
-    pub(crate) fn runs(&self) -> Vec<(u64, u64)> {
+    /// Returns the frequencies with their numbers of terms, most frequent first.
+    pub(crate) fn frequency_runs(&self) -> Vec<(u64, u64)> {
         let mut runs: Vec<_> =
             self.groups.iter().map(|(frequency, group)| (*frequency, group.terms)).collect();
         runs.sort_unstable_by_key(|run| Reverse(*run));
         runs
     }
 
-    /// Ranks 1, 2, 5, 10, … up to `last`. Shares are those of `all`.
-    pub(crate) fn ranks(&self, last: u64, all: u64, name: impl Fn(&[u8]) -> String) -> Vec<Rank> {
+    /// Returns the ranks 1, 2, 5, 10, … up to `last`. Shares are relative to `all`.
+    pub(crate) fn ranks(&self, last: u64, all: u64, name: impl Fn(&[u8]) -> String) -> Vec<FrequencyRank> {
         let mut top: Vec<_> = self.top.iter().map(|Reverse(ranked)| ranked).collect();
         top.sort_unstable_by(|a, b| b.cmp(a));
-        let runs = self.runs();
+        let runs = self.frequency_runs();
         let mut runs = runs.iter();
         let (mut covered, mut run) = (0, (0, 0));
         let mut ranks = Vec::new();
-        for rank in one_two_five().take_while(|rank| *rank <= last.min(self.terms)) {
+        for rank in rank_series().take_while(|rank| *rank <= last.min(self.terms)) {
             while covered < rank {
                 let Some(next) = runs.next() else { return ranks };
                 run = *next;
@@ -127,15 +131,15 @@ impl Frequencies {
                 Some((_, Reverse(term))) => name(term),
                 None => self.groups.get(&frequency).map_or_else(String::new, |group| name(&group.first)),
             };
-            ranks.push(Rank { rank, term, frequency, share: share(frequency, all), shared_by });
+            ranks.push(FrequencyRank { rank, term, frequency, share: share(frequency, all), shared_by });
         }
         ranks
     }
 
-    /// How many terms are at least so frequent, for the limits of the book's comparison of English words and Chinese
-    /// characters (《搜索引擎—原理、技术与系统》, table 8-1).
-    pub(crate) fn classes(&self) -> Vec<FrequencyClass> {
-        let runs = self.runs();
+    /// Returns the number of terms above given frequencies, for the limits of the comparison of English words and
+    /// Chinese characters in 《搜索引擎——原理、技术与系统》, table 8-1.
+    pub(crate) fn frequency_classes(&self) -> Vec<FrequencyClass> {
+        let runs = self.frequency_runs();
         let class = |at_least: f64| {
             let inside =
                 runs.iter().take_while(|(frequency, _)| *frequency as f64 >= at_least * self.total as f64);
@@ -146,9 +150,9 @@ impl Frequencies {
         [0.01, 0.001, 0.000_5, 0.000_1, 0.000_05, 0.000_01].map(class).into()
     }
 
-    /// The line of Zipf's law. `None` where there are too few ranks for one.
-    pub(crate) fn zipf(&self) -> Option<ZipfFit> {
-        zipf_fit(&self.runs(), self.total)
+    /// Fits Zipf's law. Returns `None` if there are too few ranks.
+    pub(crate) fn fit_zipf(&self) -> Option<ZipfFit> {
+        zipf_fit(&self.frequency_runs(), self.total)
     }
 }
 
@@ -156,12 +160,12 @@ pub(crate) fn share(part: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { part as f64 / all as f64 }
 }
 
-/// 1, 2, 5, 10, 20, 50, …
-fn one_two_five() -> impl Iterator<Item = u64> {
+/// Returns 1, 2, 5, 10, 20, 50, …
+fn rank_series() -> impl Iterator<Item = u64> {
     (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)))
 }
 
-/// The first ranks of bins: each power of 10^(1/10), rounded up, once.
+/// Returns the first ranks of the bins: the distinct rounded powers of 10^(1/10).
 fn bins(last: u64) -> Vec<u64> {
     let bound = |bin: i32| 10f64.powf(f64::from(bin) / BINS_PER_DECADE).round() as u64;
     let mut bounds: Vec<u64> = (0..).map(bound).take_while(|bound| *bound <= last).collect();
@@ -195,7 +199,7 @@ fn zipf_fit(runs: &[(u64, u64)], total: u64) -> Option<ZipfFit> {
     Some(ZipfFit { slope, constant, r_squared, points: points.len() })
 }
 
-/// The mean of ln r over ranks from `first` to `last`.
+/// Returns the mean of ln r over the ranks from `first` to `last`.
 fn mean_logarithm(first: u64, last: u64) -> f64 {
     let width = (last - first + 1) as f64;
     if last - first < 1_000 {
@@ -205,7 +209,8 @@ fn mean_logarithm(first: u64, last: u64) -> f64 {
     (integral(last as f64 + 0.5) - integral(first as f64 - 0.5)) / width
 }
 
-/// Slope, intercept and R² of the line through points. `None` for fewer than three, which fit any line.
+/// Returns slope, intercept and R² of the least-squares line. Returns `None` for fewer than three points, which fit
+/// any line.
 fn least_squares(points: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
     if points.len() < 3 {
         return None;
@@ -217,7 +222,7 @@ fn least_squares(points: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
         |f: &dyn Fn(f64, f64) -> f64| points.iter().map(|(x, y)| f(x - mean_x, y - mean_y)).sum::<f64>();
     let (xx, xy, yy) = (sum(&|x, _| x * x), sum(&|x, y| x * y), sum(&|_, y| y * y));
     let slope = xy / xx;
-    // All equally frequent: the line is level and passes through each.
+    // If all points are equal in y, the line is horizontal and passes through each.
     let r_squared = if yy > ROUNDING { xy * xy / (xx * yy) } else { 1.0 };
     Some((slope, mean_y - slope * mean_x, r_squared))
 }
@@ -226,8 +231,8 @@ fn least_squares(points: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
 mod tests {
     use super::*;
 
-    fn counted(terms: &[(&str, u64)]) -> Frequencies {
-        let mut frequencies = Frequencies::default();
+    fn counted(terms: &[(&str, u64)]) -> FrequencyCounter {
+        let mut frequencies = FrequencyCounter::default();
         terms.iter().for_each(|(term, frequency)| frequencies.add(*frequency, term.as_bytes()));
         frequencies
     }
@@ -244,7 +249,7 @@ mod tests {
         assert_eq!(seen, [(1, "b", 7, 1), (2, "a", 3, 3), (5, "d", 1, 2)]);
         assert_eq!(ranks[0].share, 7.0 / 18.0);
         assert_eq!(found.ranks(2, 18, text).len(), 2);
-        assert_eq!((found.terms, found.total, found.with(3), found.with(2)), (6, 18, 3, 0));
+        assert_eq!((found.terms, found.total, found.terms_with(3), found.terms_with(2)), (6, 18, 3, 0));
         assert!(counted(&[]).ranks(10, 0, text).is_empty());
     }
 
@@ -284,7 +289,7 @@ mod tests {
     #[test]
     fn frequent_terms_are_counted_with_their_share() {
         let found = counted(&[("a", 9_900), ("b", 90), ("c", 9), ("d", 1)]);
-        let classes = found.classes();
+        let classes = found.frequency_classes();
         let terms: Vec<u64> = classes.iter().map(|class| class.terms).collect();
         assert_eq!(terms, [1, 2, 3, 4, 4, 4]);
         assert_eq!((classes[0].share, classes[5].share), (0.99, 1.0));

@@ -1,4 +1,4 @@
-//! What a generation takes on disk, by component and by field.
+//! Disk space of a generation by component and by field.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,54 +7,44 @@ use serde::Serialize;
 use tantivy::Searcher;
 use tantivy::space_usage::PerFieldSpaceUsage;
 
-/// Bytes of the files of a generation. What is replaced or hidden counts until it is merged away.
+/// The disk space of a generation in bytes. Replaced and hidden documents count until they are merged away.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Space {
-    /// All of it.
+pub struct SpaceUsage {
     pub total: u64,
-    /// The terms, and where their lists are (词典).
+    /// Term dictionary (词典).
     pub term_dictionary: u64,
-    /// The lists of pages, with how often a term occurs in each (倒排表).
+    /// Posting lists with term frequencies (倒排表).
     pub postings: u64,
-    /// Where on the page.
     pub positions: u64,
-    /// How long the fields of each page are.
+    /// Field lengths of each document.
     pub field_norms: u64,
-    /// Columns of figures.
     pub columns: u64,
     /// Stored texts, compressed.
     pub stored: u64,
-    /// Which documents are replaced.
+    /// Bit sets of replaced documents.
     pub deletes: u64,
-    /// The same for each field, largest first. Stored texts are compressed together and belong to none.
-    pub fields: Vec<FieldSpace>,
+    /// Space by field, largest first. Stored texts are compressed together and belong to no field.
+    pub fields: Vec<FieldSpaceUsage>,
 }
 
-/// Bytes of a field.
+/// The disk space of a field in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct FieldSpace {
-    /// Its name.
+pub struct FieldSpaceUsage {
     pub field: String,
-    /// All of it.
     pub total: u64,
-    /// The terms, and where their lists are.
     pub term_dictionary: u64,
-    /// The lists of pages.
     pub postings: u64,
-    /// Where on the page.
     pub positions: u64,
-    /// How long the field is on each page.
     pub field_norms: u64,
-    /// Its column.
     pub columns: u64,
 }
 
-impl Space {
-    pub(crate) fn of(searcher: &Searcher) -> io::Result<Self> {
+impl SpaceUsage {
+    pub(crate) fn measure(searcher: &Searcher) -> io::Result<Self> {
         let mut space = Self::default();
-        let mut fields: BTreeMap<String, FieldSpace> = BTreeMap::new();
+        let mut fields: BTreeMap<String, FieldSpaceUsage> = BTreeMap::new();
         for segment in searcher.space_usage()?.segments() {
-            let mut add = |usage: &PerFieldSpaceUsage, part: fn(&mut FieldSpace) -> &mut u64| {
+            let mut add = |usage: &PerFieldSpaceUsage, part: fn(&mut FieldSpaceUsage) -> &mut u64| {
                 for field in usage.fields() {
                     *part(fields.entry(field.field_name().to_string()).or_default()) +=
                         field.total().get_bytes();
@@ -70,12 +60,13 @@ impl Space {
             space.deletes += segment.deletes().get_bytes();
             space.total += segment.total().get_bytes();
         }
-        space.fields = fields.into_iter().map(|(name, space)| FieldSpace { field: name, ..space }).collect();
+        space.fields =
+            fields.into_iter().map(|(name, space)| FieldSpaceUsage { field: name, ..space }).collect();
         space.sort();
         Ok(space)
     }
 
-    /// Both together.
+    /// Adds the space of another generation.
     pub(crate) fn add(&mut self, other: &Self) {
         self.total += other.total;
         self.term_dictionary += other.term_dictionary;

@@ -1,4 +1,4 @@
-//! Small indexes with known counts.
+//! Statistics of small indexes with known counts.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,24 @@ use pharos_core::{LibraryPosition, PageUrl};
 use pharos_text::Analyser;
 
 use super::*;
-use crate::{Change, Document, HistoryBuilder, Index as _};
+use crate::{HistoryBuilder, Index as _, IndexChange, IndexDocument};
 
-/// A field that holds nothing but the words given to it. Words of two letters have no stems, so that each is one term.
+/// A field that contains exactly the given words. Words of two letters have no stems, so each is one term.
 const TEXT: &str = "title";
 
 fn page(name: &str) -> PageUrl {
     PageUrl::parse(&format!("http://example.org/{name}")).unwrap()
 }
 
-fn document(name: &str, text: &str) -> Document {
-    Document { title: text.into(), ..Document::new(page(name)) }
+fn document(name: &str, text: &str) -> IndexDocument {
+    IndexDocument { title: text.into(), ..IndexDocument::new(page(name)) }
 }
 
-fn put(name: &str, text: &str) -> Change {
-    Change::Put(Box::new(document(name, text)))
+fn put(name: &str, text: &str) -> IndexChange {
+    IndexChange::Put(Box::new(document(name, text)))
 }
 
-fn commit(index: &EmbeddedIndex, offset: u64, changes: Vec<Change>) {
+fn commit(index: &EmbeddedIndex, offset: u64, changes: Vec<IndexChange>) {
     index.apply(changes).unwrap();
     index.commit(LibraryPosition { file: 1, offset }).unwrap();
 }
@@ -32,21 +32,22 @@ fn writer(dir: &tempfile::TempDir) -> EmbeddedIndex {
     EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap()
 }
 
-/// Pages a and b can be found; earlier versions of both are there, too, and so are c and the mark that it is gone.
+/// Creates an index where pages a and b are searchable. It also contains earlier versions of both, page c and its
+/// tombstone.
 fn changing(dir: &tempfile::TempDir) -> EmbeddedIndex {
     let index = writer(dir);
     commit(&index, 1, vec![put("a", "nu nu"), put("b", "ox pi"), put("c", "mu")]);
     commit(&index, 2, vec![put("a", "ox ox mu")]);
     index.seal().unwrap();
-    commit(&index, 3, vec![put("b", "pi pi xi"), Change::Gone(page("c").id())]);
+    commit(&index, 3, vec![put("b", "pi pi xi"), IndexChange::Gone(page("c").id())]);
     index
 }
 
 fn counted(index: &EmbeddedIndex) -> IndexStatistics {
-    index.statistics(&StatisticsRules::default(), |_| true).unwrap()
+    index.statistics(&StatisticsOptions::default(), |_| true).unwrap()
 }
 
-fn field<'a>(figures: &'a Figures, name: &str) -> &'a FieldFigures {
+fn field<'a>(figures: &'a CollectionStatistics, name: &str) -> &'a FieldStatistics {
     figures.fields.iter().find(|field| field.field == name).unwrap()
 }
 
@@ -59,7 +60,7 @@ fn what_can_be_found_is_counted_and_the_rest_is_stale() {
     let text = field(chain, TEXT);
     assert_eq!((text.terms, text.postings, text.mean_list, text.occurrences), (4, 4, 1.0, 6));
     assert_eq!((text.single_document_terms, text.stale_terms, text.stale_postings), (4, 1, 4));
-    let row = |rank: &Rank| (rank.rank, rank.term.clone(), rank.frequency, rank.shared_by);
+    let row = |rank: &FrequencyRank| (rank.rank, rank.term.clone(), rank.frequency, rank.shared_by);
     let tf: Vec<_> = text.tf.iter().map(row).collect();
     assert_eq!(tf, [(1, "ox".into(), 2, 2), (2, "pi".into(), 2, 2)]);
     assert_eq!((row(&text.df[0]), text.df[0].share), ((1, "mu".into(), 1, 4), 0.5));
@@ -87,14 +88,14 @@ fn bytes_sum_up() {
     assert_eq!(generations, space.total);
     assert!(space.stored > 0 && space.deletes > 0 && space.columns > 0);
     assert_eq!(statistics.chain.bytes_per_document, space.total as f64 / 2.0);
-    // The lists of a field are what its dictionary points to; its file has a few bytes besides.
+    // The dictionary refers to the lists of a field; its file has a few additional bytes.
     let text = field(&statistics.chain, TEXT);
     let on_disk = space.fields.iter().find(|field| field.field == TEXT).unwrap();
     assert!(text.posting_bytes > 0 && text.posting_bytes <= on_disk.postings);
     assert!(text.position_bytes > 0 && text.position_bytes <= on_disk.positions);
 }
 
-/// Pages of words, few of them frequent, some changed, in history and latest; counted by hand as well.
+/// Pages with few frequent words, some changed, in history and latest; compared with a direct count.
 #[test]
 fn counts_are_those_of_the_texts() {
     let dir = tempfile::tempdir().unwrap();
@@ -154,30 +155,30 @@ fn counts_are_those_of_the_texts() {
     assert!((-2.2..-1.2).contains(&slope), "{slope}");
 
     for (term, (documents, occurrences)) in &expected {
-        let story = index.explain(term, Some(TEXT), 3).unwrap();
-        let found = story.terms.iter().find(|found| found.term == *term).unwrap();
+        let report = index.explain(term, Some(TEXT), 3).unwrap();
+        let found = report.terms.iter().find(|found| found.term == *term).unwrap();
         assert_eq!((found.fields[0].documents, found.fields[0].occurrences), (*documents, *occurrences));
     }
 
     let estimates = statistics.estimates.unwrap();
-    // The words of a page with those of its address: the largest field.
+    // The words of a page and of its URL: the largest field.
     let text = field(&statistics.chain, "text");
     assert_eq!((estimates.field.as_str(), estimates.size.postings), ("text", text.postings));
     let mean = (text.posting_bytes + text.position_bytes) as f64 / text.terms as f64;
     assert!((estimates.list.measured_full_text_bytes - mean).abs() < 1e-9);
-    // Frequent words have long lists: asking for them reads more than asking for any word.
+    // Frequent words have long lists: querying them reads more than querying a random word.
     assert!(estimates.reading.measured_bytes > 0.0 && text.term_bytes > mean);
     assert!(estimates.throughput.queries < 20.0 && estimates.throughput.queries > 19.0);
 }
 
 #[test]
-fn the_story_of_a_term() {
+fn a_term_report() {
     let dir = tempfile::tempdir().unwrap();
     let index = changing(&dir);
-    let story = index.explain("Ox", None, 10).unwrap();
-    assert!(story.is_known());
-    assert_eq!((story.documents, story.tokens.len(), story.tokens[0].term.as_str()), (2, 1, "ox"));
-    let found = story.terms[0].fields.iter().find(|found| found.field == TEXT).unwrap();
+    let report = index.explain("Ox", None, 10).unwrap();
+    assert!(report.is_known());
+    assert_eq!((report.documents, report.tokens.len(), report.tokens[0].term.as_str()), (2, 1, "ox"));
+    let found = report.terms[0].fields.iter().find(|found| found.field == TEXT).unwrap();
     assert_eq!(
         (found.field.as_str(), found.documents, found.occurrences, found.list_length),
         (TEXT, 1, 2, 2)
@@ -197,16 +198,16 @@ fn the_story_of_a_term() {
     };
     assert_eq!(found.pages, [on_page("a", 2)]);
 
-    let story = index.explain("pi", Some(TEXT), 10).unwrap();
-    let found = &story.terms[0].fields[0];
+    let report = index.explain("pi", Some(TEXT), 10).unwrap();
+    let found = &report.terms[0].fields[0];
     assert_eq!(found.generations, [there("latest-1", 0, 0), there("latest-2", 1, 2)]);
     assert_eq!(found.pages, [on_page("b", 2)]);
 
-    // Known to the lists only.
-    let story = index.explain("nu", None, 10).unwrap();
-    assert!(!story.is_known() && story.terms[0].fields[0].idf.is_none());
-    let story = index.explain("dragon", None, 10).unwrap();
-    assert!(!story.is_known() && story.terms[0].fields.is_empty());
+    // Occurs in stale documents only.
+    let report = index.explain("nu", None, 10).unwrap();
+    assert!(!report.is_known() && report.terms[0].fields[0].idf.is_none());
+    let report = index.explain("dragon", None, 10).unwrap();
+    assert!(!report.is_known() && report.terms[0].fields.is_empty());
     assert!(index.explain("", None, 10).unwrap().tokens.is_empty());
 }
 
@@ -216,8 +217,8 @@ fn pages_where_a_term_occurs_most() {
     let index = writer(&dir);
     let pages = (1..=12).map(|times| put(&format!("p{times}"), &"ox ".repeat(times))).collect();
     commit(&index, 1, pages);
-    let story = index.explain("ox", Some(TEXT), 10).unwrap();
-    let times: Vec<u32> = story.terms[0].fields[0].pages.iter().map(|page| page.occurrences).collect();
+    let report = index.explain("ox", Some(TEXT), 10).unwrap();
+    let times: Vec<u32> = report.terms[0].fields[0].pages.iter().map(|page| page.occurrences).collect();
     assert_eq!(times, [12, 11, 10, 9, 8, 7, 6, 5, 4, 3]);
 }
 
@@ -225,15 +226,15 @@ fn pages_where_a_term_occurs_most() {
 fn any_field_with_lists_can_be_named() {
     let dir = tempfile::tempdir().unwrap();
     let index = changing(&dir);
-    let rules = StatisticsRules { field: Some("site".into()), ..StatisticsRules::default() };
+    let rules = StatisticsOptions { field: Some("site".into()), ..StatisticsOptions::default() };
     let statistics = index.statistics(&rules, |_| true).unwrap();
     let [site] = statistics.chain.fields.as_slice() else { panic!("{:?}", statistics.chain.fields) };
     // example.org and org.
     assert_eq!((site.terms, site.postings, site.occurrences), (4, 6, 6));
-    let rules = StatisticsRules { field: Some("page".into()), ..rules };
+    let rules = StatisticsOptions { field: Some("page".into()), ..rules };
     let statistics = index.statistics(&rules, |_| true).unwrap();
     assert_eq!((statistics.chain.fields[0].terms, statistics.chain.fields[0].df[0].term.len()), (2, 32));
-    let rules = StatisticsRules { field: Some("colour".into()), ..rules };
+    let rules = StatisticsOptions { field: Some("colour".into()), ..rules };
     let error = index.statistics(&rules, |_| true).unwrap_err().to_string();
     assert!(error.contains("colour") && error.contains("site"), "{error}");
 }
@@ -245,10 +246,10 @@ fn an_empty_index_has_figures_and_a_large_one_can_be_stopped() {
     let statistics = counted(&index);
     assert_eq!((statistics.chain.documents, statistics.estimates), (0, None));
     let words: String = (0..6_000).map(|n| format!("w{n} ")).collect();
-    let page = Document { body: words, ..Document::new(page("a")) };
-    commit(&index, 1, vec![Change::Put(Box::new(page))]);
+    let page = IndexDocument { body: words, ..IndexDocument::new(page("a")) };
+    commit(&index, 1, vec![IndexChange::Put(Box::new(page))]);
     let mut told = None;
-    let stopped = index.statistics(&StatisticsRules::default(), |at| {
+    let stopped = index.statistics(&StatisticsOptions::default(), |at| {
         told = Some((at.field.to_string(), at.done >= 4_096 && at.done <= at.all));
         false
     });

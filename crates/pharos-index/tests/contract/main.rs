@@ -1,16 +1,18 @@
-//! The contract of an index, and the implementations that keep it.
+//! The index contract, applied to every implementation.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod suite;
 
-/// Generations on local disk.
+/// The embedded index on local disk.
 mod embedded {
     use std::cell::RefCell;
     use std::sync::{Arc, Weak};
 
     use pharos_core::LibraryPosition;
-    use pharos_index::{Document, EmbeddedIndex, Generations, HistoryBuilder, Index, Maxima, Wish};
+    use pharos_index::{
+        BuilderRequest, EmbeddedIndex, Generations, HistoryBuilder, Index, IndexDocument, LinkMaxima,
+    };
 
     use crate::suite::{BODY_LIMIT, Maker};
 
@@ -35,15 +37,15 @@ mod embedded {
             Arc::new(EmbeddedIndex::open_reader(self.dir.path()).unwrap())
         }
 
-        fn build(&self, pages: &[Document], to: LibraryPosition) {
+        fn build(&self, pages: &[IndexDocument], to: LibraryPosition) {
             let generations = Generations::at(self.dir.path());
             let _builder = generations.lock_builder().unwrap();
-            let mut maxima = Maxima::default();
+            let mut maxima = LinkMaxima::default();
             pages.iter().for_each(|page| maxima.include(&page.web));
             let history = HistoryBuilder::begin(&generations, 2, 32 << 20, BODY_LIMIT).unwrap();
             let mut history = history.measured_by(maxima).unwrap();
             pages.iter().for_each(|page| history.add(page).unwrap());
-            generations.wish(Wish::Install(history.finish(to).unwrap())).unwrap();
+            generations.wish(BuilderRequest::Install(history.finish(to).unwrap())).unwrap();
             assert!(self.owner.borrow().upgrade().unwrap().fulfil_wish().unwrap().is_some());
         }
     }

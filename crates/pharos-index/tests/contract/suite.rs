@@ -1,29 +1,31 @@
-//! What every [`Index`] promises. An implementation passes when [`contract!`](crate::contract) does, unchanged.
+//! The contract of [`Index`]. An implementation conforms if [`contract!`](crate::contract) passes unchanged.
 
 use std::sync::Arc;
 
 use pharos_core::{LibraryPosition, PageType, PageUrl};
+use pharos_index::document::day;
+use pharos_index::document::zones::Zone;
 use pharos_index::{
-    Anchor, Candidate, Change, Document, Facet, Found, Index, Label, Members, Part, Query, Retrieval,
-    Snapshot, StoredPage, WebFigures, Zone, day,
+    Anchor, Candidate, Facet, GenerationScope, Index, IndexChange, IndexDocument, IndexView, LinkFigures,
+    PageLabel, PagePart, Query, RetrievalRequest, RetrievalResult, StoredPage,
 };
 use proptest::prelude::*;
 
-/// Longer texts are cut by the indexes that a maker makes.
+/// Body limit of the indexes under test; longer texts are truncated.
 pub(crate) const BODY_LIMIT: usize = 100_000;
 
-/// Makes an index of one kind, for one test.
+/// A factory of indexes of one kind, for one test.
 pub(crate) trait Maker {
-    /// Opens it for writing, where it was left.
+    /// Opens the index for writing and keeps its content.
     fn open(&self) -> Arc<dyn Index>;
-    /// Opens it for reading, beside the writer.
+    /// Opens the index for reading, alongside the writer.
     fn reader(&self) -> Arc<dyn Index>;
-    /// Builds a history of these pages, which knows the library up to a point, and puts it in place of the one before,
-    /// beside the writer that was opened last.
-    fn build(&self, pages: &[Document], to: LibraryPosition);
+    /// Builds a history of these pages that covers the library up to `to`, and installs it beside the writer that was
+    /// opened last.
+    fn build(&self, pages: &[IndexDocument], to: LibraryPosition);
 }
 
-/// Has an implementation keep all promises: `contract!(MyMaker::new)`.
+/// Runs the contract for an implementation: `contract!(MyMaker::new)`.
 #[macro_export]
 macro_rules! contract {
     ($maker:expr; $($promise:ident)*) => {
@@ -34,17 +36,17 @@ macro_rules! contract {
     };
     ($maker:expr) => {
         $crate::contract!($maker;
-            changes_are_seen_after_the_commit_and_survive_a_restart
-            the_query_language_means_what_it_says
-            a_build_replaces_history_without_anybody_noticing
-            a_monstrous_page_is_bounded
-            a_word_tells_where_it_stands
-            pages_are_counted_by_what_they_are
-            a_list_of_results_needs_no_text
-            important_pages_come_first_as_far_as_they_may
-            the_best_are_the_best_of_all
-            latest_completes_what_history_had
-            titles_and_words_are_told
+            changes_are_visible_after_commit_and_survive_a_restart
+            queries_find_the_pages_they_describe
+            a_build_replaces_history_transparently
+            oversized_pages_are_truncated
+            a_position_identifies_its_zone
+            pages_are_counted_by_facet
+            result_fields_need_no_text
+            static_rank_is_added_to_the_score
+            pruning_does_not_change_the_top_candidates
+            refreshed_history_and_latest_equal_a_full_search
+            titles_and_words_are_listed
         );
     };
 }
@@ -57,24 +59,24 @@ fn at(offset: u64) -> LibraryPosition {
     LibraryPosition { file: 1, offset }
 }
 
-fn document(path: &str, title: &str, body: &str) -> Document {
-    Document {
+fn document(path: &str, title: &str, body: &str) -> IndexDocument {
+    IndexDocument {
         title: title.into(),
         body: body.into(),
         lang: "en".into(),
         position: at(1),
-        ..Document::new(url(path))
+        ..IndexDocument::new(url(path))
     }
 }
 
-fn put(path: &str, title: &str, body: &str) -> Change {
-    Change::Put(Box::new(document(path, title, body)))
+fn put(path: &str, title: &str, body: &str) -> IndexChange {
+    IndexChange::Put(Box::new(document(path, title, body)))
 }
 
-fn paths(snapshot: &dyn Snapshot, query: &Query) -> Vec<String> {
-    let found = snapshot.search(query, 100).unwrap();
+fn paths(view: &dyn IndexView, query: &Query) -> Vec<String> {
+    let found = view.search(query, 100).unwrap();
     assert_eq!(found.total as usize, found.candidates.len());
-    let stored = snapshot.cards(&found.candidates).unwrap();
+    let stored = view.cards(&found.candidates).unwrap();
     stored.iter().map(|p| PageUrl::parse(&p.url).unwrap().path_and_query().to_string()).collect()
 }
 
@@ -82,7 +84,7 @@ fn word(word: &str) -> Query {
     Query::Word(word.into())
 }
 
-pub(crate) fn changes_are_seen_after_the_commit_and_survive_a_restart(maker: &dyn Maker) {
+pub(crate) fn changes_are_visible_after_commit_and_survive_a_restart(maker: &dyn Maker) {
     let index = maker.open();
     assert_eq!(index.absorbed().unwrap(), LibraryPosition::START);
     index.apply(vec![put("/a", "Lighthouse", "on the rock"), put("/b", "Tea", "green tea")]).unwrap();
@@ -92,11 +94,11 @@ pub(crate) fn changes_are_seen_after_the_commit_and_survive_a_restart(maker: &dy
     assert_eq!(paths(&*old, &word("tea")), ["/b"]);
     assert_eq!(old.pages().unwrap(), 2);
 
-    index.apply(vec![put("/a", "Lighthouse", "tea on the rock"), Change::Gone(url("/b").id())]).unwrap();
+    index.apply(vec![put("/a", "Lighthouse", "tea on the rock"), IndexChange::Gone(url("/b").id())]).unwrap();
     index.commit(at(90)).unwrap();
     let new = index.snapshot().unwrap();
     assert_eq!(paths(&*new, &word("tea")), ["/a"]);
-    assert_eq!(paths(&*old, &word("tea")), ["/b"], "a snapshot never changes");
+    assert_eq!(paths(&*old, &word("tea")), ["/b"], "a view never changes");
     assert_ne!(new.generation(), old.generation());
 
     index.apply(vec![put("/c", "Never", "committed tea")]).unwrap();
@@ -109,7 +111,7 @@ pub(crate) fn changes_are_seen_after_the_commit_and_survive_a_restart(maker: &dy
     assert!(reader.apply(vec![]).is_err() && reader.commit(at(1)).is_err());
 }
 
-pub(crate) fn the_query_language_means_what_it_says(maker: &dyn Maker) {
+pub(crate) fn queries_find_the_pages_they_describe(maker: &dyn Maker) {
     let index = maker.open();
     let mut anchored = document("/d", "Silent", "nothing here");
     anchored.anchors = vec!["bright beacon".into()];
@@ -118,13 +120,13 @@ pub(crate) fn the_query_language_means_what_it_says(maker: &dyn Maker) {
             put("/a", "Red lighthouse", "the keeper reads books"),
             put("/b", "Blue lighthouse", "books the keeper reads"),
             put("/c", "北京大学的灯塔", "研究生命题"),
-            Change::Put(Box::new(anchored)),
+            IndexChange::Put(Box::new(anchored)),
         ])
         .unwrap();
     index.commit(at(9)).unwrap();
-    let snapshot = index.snapshot().unwrap();
+    let view = index.snapshot().unwrap();
     let ask = |query: Query| {
-        let mut found = paths(&*snapshot, &query);
+        let mut found = paths(&*view, &query);
         found.sort();
         found
     };
@@ -134,40 +136,40 @@ pub(crate) fn the_query_language_means_what_it_says(maker: &dyn Maker) {
     assert_eq!(ask(Query::And(vec![word("lighthouse"), Query::Not(Box::new(word("red")))])), ["/b"]);
     assert_eq!(ask(Query::Not(Box::new(word("lighthouse")))), ["/c", "/d"]);
     assert_eq!(ask(Query::Or(vec![word("red"), word("beacon")])), ["/a", "/d"]);
-    assert_eq!(ask(word("生命")), ["/c"], "a word hidden by the best cut is found");
+    assert_eq!(ask(word("生命")), ["/c"], "a word hidden by the best segmentation is found");
     assert_eq!(ask(Query::Site("example.org".into())).len(), 4);
     assert_eq!(ask(Query::Site("ample.org".into())).len(), 0);
     assert_eq!(ask(Query::And(vec![Query::Site("www.example.org".into()), word("red")])), ["/a"]);
     assert_eq!(ask(phrase(&[])), Vec::<String>::new());
     let inside =
         |part, words: &[&str]| Query::In(part, (0..).zip(words).map(|(i, w)| (i, w.to_string())).collect());
-    assert_eq!(ask(inside(Part::Title, &["lighthouse"])), ["/a", "/b"]);
-    assert_eq!(ask(inside(Part::Title, &["red", "lighthouse"])), ["/a"]);
-    assert_eq!(ask(inside(Part::Title, &["books"])), Vec::<String>::new());
-    assert_eq!(ask(inside(Part::Address, &["example"])).len(), 4);
-    assert_eq!(ask(word("example")).len(), 4, "the address is part of what a page says");
-    assert_eq!(snapshot.page(url("/b").id()).unwrap().unwrap().card.title, "Blue lighthouse");
-    assert_eq!(snapshot.page(url("/none").id()).unwrap(), None);
+    assert_eq!(ask(inside(PagePart::Title, &["lighthouse"])), ["/a", "/b"]);
+    assert_eq!(ask(inside(PagePart::Title, &["red", "lighthouse"])), ["/a"]);
+    assert_eq!(ask(inside(PagePart::Title, &["books"])), Vec::<String>::new());
+    assert_eq!(ask(inside(PagePart::Address, &["example"])).len(), 4);
+    assert_eq!(ask(word("example")).len(), 4, "the URL is part of the text");
+    assert_eq!(view.page(url("/b").id()).unwrap().unwrap().card.title, "Blue lighthouse");
+    assert_eq!(view.page(url("/none").id()).unwrap(), None);
 }
 
-/// What history gave once, renewed, and what latest gives now are together what all members give now.
-pub(crate) fn latest_completes_what_history_had(maker: &dyn Maker) {
+/// The refreshed results of history and the results of latest together equal a search of all generations.
+pub(crate) fn refreshed_history_and_latest_equal_a_full_search(maker: &dyn Maker) {
     let index = maker.open();
     assert_eq!(index.snapshot().unwrap().history(), None);
-    let pages: Vec<Document> =
+    let pages: Vec<IndexDocument> =
         (0..20).map(|n| document(&format!("/{n}"), &format!("Page {n}"), "common words")).collect();
     maker.build(&pages, at(100));
     std::thread::sleep(std::time::Duration::from_millis(250));
     let before = index.snapshot().unwrap();
     let query = word("common");
-    let latest = Retrieval { members: Members::Latest, ..Retrieval::new(&query, 100) };
+    let latest = RetrievalRequest { scope: GenerationScope::Latest, ..RetrievalRequest::new(&query, 100) };
     let had = before.search(&query, 100).unwrap().candidates;
     assert!(had.len() == 20 && had.iter().all(|candidate| before.is_in_history(candidate)));
     assert_eq!(before.retrieve(&latest).unwrap().total, 0);
     let changes = vec![
         put("/3", "Page 3", "other words"),
         put("/5", "Page 5", "common words, often common"),
-        Change::Gone(url("/4").id()),
+        IndexChange::Gone(url("/4").id()),
         put("/99", "Page 99", "common words"),
     ];
     index.apply(changes).unwrap();
@@ -182,10 +184,10 @@ pub(crate) fn latest_completes_what_history_had(maker: &dyn Maker) {
     let found = now.retrieve(&latest).unwrap();
     assert_eq!((found.total, found.total_is_exact), (2, true));
     assert!(found.candidates.iter().all(|candidate| !now.is_in_history(candidate)));
-    assert!(now.renewed(&latest, &found.candidates).is_err(), "those are none of history");
+    assert!(now.renewed(&latest, &found.candidates).is_err(), "these candidates are not in history");
     let all = now.search(&query, 100).unwrap().candidates;
     for candidate in &found.candidates {
-        assert!(all.contains(candidate), "with the statistics of all");
+        assert!(all.contains(candidate), "scored with common statistics");
     }
     let mut together: Vec<_> =
         renewed.into_iter().flatten().chain(found.candidates).map(|candidate| candidate.page).collect();
@@ -195,33 +197,33 @@ pub(crate) fn latest_completes_what_history_had(maker: &dyn Maker) {
     assert_eq!(together, all);
 }
 
-/// What pages are called and which words they have, of all members and of those newer than history.
-pub(crate) fn titles_and_words_are_told(maker: &dyn Maker) {
+/// Titles and words of all generations and of the latest ones.
+pub(crate) fn titles_and_words_are_listed(maker: &dyn Maker) {
     let index = maker.open();
     maker.build(&[document("/1", "Old Lighthouses", "lamps"), document("/2", "灯塔", "tea")], at(100));
     std::thread::sleep(std::time::Duration::from_millis(250));
-    index.apply(vec![put("/1", "New Lighthouses", "lamps WHO"), Change::Gone(url("/2").id())]).unwrap();
+    index.apply(vec![put("/1", "New Lighthouses", "lamps WHO"), IndexChange::Gone(url("/2").id())]).unwrap();
     index.commit(at(200)).unwrap();
-    let snapshot = index.snapshot().unwrap();
-    let told = |members| {
+    let view = index.snapshot().unwrap();
+    let scan = |scope| {
         let (mut titles, mut words) = (Vec::new(), Vec::new());
-        snapshot.titles(members, &mut |title| titles.push(title.title.to_string())).unwrap();
-        snapshot.words(members, &mut |word, pages| words.push((word.to_string(), pages))).unwrap();
+        view.titles(scope, &mut |title| titles.push(title.title.to_string())).unwrap();
+        view.words(scope, &mut |word, pages| words.push((word.to_string(), pages))).unwrap();
         (titles, words)
     };
-    let (titles, words) = told(Members::All);
-    assert_eq!(titles, ["New Lighthouses"], "what is hidden or gone has no title");
+    let (titles, words) = scan(GenerationScope::All);
+    assert_eq!(titles, ["New Lighthouses"], "hidden and deleted pages have no title");
     let pages = |word: &str| words.iter().find(|(known, _)| known == word).map(|(_, pages)| *pages);
     assert_eq!((pages("lighthouses"), pages("灯塔"), pages("lighthous")), (Some(2), Some(1), None));
     assert!(words.iter().all(|(word, _)| !word.starts_with(['~', '^'])) && words.is_sorted());
-    let (titles, words) = told(Members::Latest);
+    let (titles, words) = scan(GenerationScope::Latest);
     assert_eq!(titles, ["New Lighthouses"]);
     assert!(words.iter().any(|(word, _)| word == "new") && words.iter().all(|(word, _)| word != "old"));
 }
 
-/// The whole life of a generation: seal, build, switch, while pages change; nothing twice, nothing lost, and a page
-/// has the same score whichever member holds it.
-pub(crate) fn a_build_replaces_history_without_anybody_noticing(maker: &dyn Maker) {
+/// Seal, build and switch while pages change: no page is duplicated or lost, and scores are independent of the
+/// generation.
+pub(crate) fn a_build_replaces_history_transparently(maker: &dyn Maker) {
     let index = maker.open();
     let reader = maker.reader();
     index
@@ -233,11 +235,11 @@ pub(crate) fn a_build_replaces_history_without_anybody_noticing(maker: &dyn Make
     assert_eq!(index.seal().unwrap(), at(100));
     assert_eq!(index.absorbed().unwrap(), at(100));
 
-    // Meanwhile one page changes, one goes, one comes.
+    // Meanwhile one page changes, one is deleted, one is added.
     index
         .apply(vec![
             put("/3", "Page 3", "other words"),
-            Change::Gone(url("/4").id()),
+            IndexChange::Gone(url("/4").id()),
             put("/99", "Page 99", "common words"),
         ])
         .unwrap();
@@ -245,26 +247,26 @@ pub(crate) fn a_build_replaces_history_without_anybody_noticing(maker: &dyn Make
     let expected = paths(&*index.snapshot().unwrap(), &word("common"));
     assert_eq!(expected.len(), 19);
 
-    let pages: Vec<Document> =
+    let pages: Vec<IndexDocument> =
         (0..20).map(|n| document(&format!("/{n}"), &format!("Page {n}"), "common words")).collect();
     maker.build(&pages, at(100));
 
     for index in [&index, &reader] {
         std::thread::sleep(std::time::Duration::from_millis(250));
-        let snapshot = index.snapshot().unwrap();
-        let mut now = paths(&*snapshot, &word("common"));
+        let view = index.snapshot().unwrap();
+        let mut now = paths(&*view, &word("common"));
         let mut then = expected.clone();
         now.sort();
         then.sort();
         assert_eq!(now, then);
-        assert_eq!(snapshot.pages().unwrap(), 20);
-        assert_eq!(snapshot.page(url("/4").id()).unwrap(), None, "gone, although history has it");
-        assert_eq!(snapshot.page(url("/3").id()).unwrap().unwrap().text.body, "other words");
+        assert_eq!(view.pages().unwrap(), 20);
+        assert_eq!(view.page(url("/4").id()).unwrap(), None, "deleted, although history contains it");
+        assert_eq!(view.page(url("/3").id()).unwrap().unwrap().text.body, "other words");
     }
     drop(index);
     let index = maker.open();
     assert_eq!(index.absorbed().unwrap(), at(200));
-    let score = |found: &pharos_index::Found, path: &str| {
+    let score = |found: &RetrievalResult, path: &str| {
         found.candidates.iter().find(|c| c.page == url(path).id()).map(|c| c.score)
     };
     let after = index.snapshot().unwrap().search(&word("common"), 100).unwrap();
@@ -274,21 +276,21 @@ pub(crate) fn a_build_replaces_history_without_anybody_noticing(maker: &dyn Make
     assert!((old - new).abs() < 1e-6, "history scores {old}, latest {new} for the same text");
 }
 
-pub(crate) fn a_monstrous_page_is_bounded(maker: &dyn Maker) {
+pub(crate) fn oversized_pages_are_truncated(maker: &dyn Maker) {
     let index = maker.open();
     index.apply(vec![put("/", &"灯塔".repeat(9000), &format!("{} lost", "x".repeat(BODY_LIMIT)))]).unwrap();
     index.commit(at(1)).unwrap();
-    let snapshot = index.snapshot().unwrap();
-    let stored = snapshot.page(url("/").id()).unwrap().unwrap();
+    let view = index.snapshot().unwrap();
+    let stored = view.page(url("/").id()).unwrap().unwrap();
     assert!(stored.card.title.len() <= 1000 && stored.text.body.len() <= BODY_LIMIT);
-    assert!(paths(&*snapshot, &word("lost")).is_empty());
+    assert!(paths(&*view, &word("lost")).is_empty());
 
-    // Ten megabytes of words that no other page has, one word without an end, and dates that are none.
+    // Ten megabytes of unique words, one endless word and invalid dates.
     let words: String = (0..1_500_000).map(|n| format!("{n:x} ")).collect();
     let odd = ["0000-00-00", "99999-12-31", "-1", "2026-02-30", &"9".repeat(5000)];
     let pages = odd.iter().enumerate().map(|(n, date)| {
         let page = document(&format!("/odd/{n}"), &words, &words);
-        Change::Put(Box::new(Document {
+        IndexChange::Put(Box::new(IndexDocument {
             date: Some((*date).into()),
             headings: vec![words.clone()],
             anchors: vec![words.as_str().into()],
@@ -299,10 +301,10 @@ pub(crate) fn a_monstrous_page_is_bounded(maker: &dyn Maker) {
     });
     index.apply(pages.collect()).unwrap();
     index.commit(at(2)).unwrap();
-    let snapshot = index.snapshot().unwrap();
-    let found = snapshot.search(&Query::Site("www.example.org".into()), 100).unwrap();
+    let view = index.snapshot().unwrap();
+    let found = view.search(&Query::Site("www.example.org".into()), 100).unwrap();
     assert_eq!(found.total, 6);
-    let stored = snapshot.stored(&found.candidates).unwrap();
+    let stored = view.stored(&found.candidates).unwrap();
     let small = |page: &StoredPage| {
         page.text.body.len() <= BODY_LIMIT
             && page.card.title.len() <= 1000
@@ -310,39 +312,43 @@ pub(crate) fn a_monstrous_page_is_bounded(maker: &dyn Maker) {
             && page.card.date.as_ref().is_none_or(|date| date.len() <= 1000)
     };
     assert!(stored.iter().all(small));
-    assert_eq!(snapshot.count(&Query::Days { from: None, to: None }, 100).unwrap().pages, 0);
+    assert_eq!(view.count(&Query::Days { from: None, to: None }, 100).unwrap().pages, 0);
 }
 
-pub(crate) fn a_word_tells_where_it_stands(maker: &dyn Maker) {
+pub(crate) fn a_position_identifies_its_zone(maker: &dyn Maker) {
     let index = maker.open();
-    let page = Document {
+    let page = IndexDocument {
         headings: vec!["The lamp".into()],
         emphasised: vec!["lamp".into()],
         anchors: vec![Anchor { text: "the old lamp".into(), votes: 3 }],
         ..document("/lamp", "Lamp, LAMP", "A lamp burns. The WHO knows the lamp; who knows the rock?")
     };
-    index.apply(vec![Change::Put(Box::new(page)), put("/b", "Rock", "a rock and no more")]).unwrap();
+    index.apply(vec![IndexChange::Put(Box::new(page)), put("/b", "Rock", "a rock and no more")]).unwrap();
     index.commit(at(9)).unwrap();
-    let snapshot = index.snapshot().unwrap();
-    let found = snapshot.search(&Query::Or(vec![word("lamp"), word("rock")]), 9).unwrap().candidates;
+    let view = index.snapshot().unwrap();
+    let found = view.search(&Query::Or(vec![word("lamp"), word("rock")]), 9).unwrap().candidates;
     let asked: Vec<String> = ["lamp", "rock", "^who", "absent"].map(String::from).into();
-    let evidence = snapshot.evidence(&found, &asked).unwrap();
+    let evidence = view.evidence(&found, &asked).unwrap();
     assert_eq!(evidence.len(), 2);
     let lamp = found.iter().position(|found| found.page == url("/lamp").id()).unwrap();
     let lamp = &evidence[lamp];
     assert_eq!(lamp.title_length, 2);
     let [lamps, rocks, who, absent] = &lamp.terms[..] else { panic!("one for each term") };
-    // Title, address, anchor, heading, emphasis, body.
+    // Title, URL, anchor, heading, emphasis, body.
     assert_eq!(lamps.times, [2, 1, 1, 1, 1, 2]);
     let weights: u32 =
         Zone::ALL.iter().map(|zone| u32::from(zone.weight()) * lamps.times[*zone as usize]).sum();
     assert_eq!(lamps.weight, weights + 2, "the anchor has three votes");
     assert_eq!((rocks.times, who.times, absent.times), ([0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 1], [0; 6]));
-    assert!(lamps.places.is_sorted() && lamps.places.len() == 8);
-    let body: Vec<u32> =
-        lamps.places.iter().copied().filter(|place| Zone::of(*place) == Zone::Body).collect();
-    assert_eq!(body[1] - body[0], 6, "positions tell distances");
-    let frequencies = snapshot.frequencies(&asked).unwrap();
+    assert!(lamps.positions.is_sorted() && lamps.positions.len() == 8);
+    let body: Vec<u32> = lamps
+        .positions
+        .iter()
+        .copied()
+        .filter(|position| Zone::of_position(*position) == Zone::Body)
+        .collect();
+    assert_eq!(body[1] - body[0], 6, "positions reflect distances");
+    let frequencies = view.frequencies(&asked).unwrap();
     assert_eq!((frequencies.pages, frequencies.with_term), (2, vec![1, 2, 1, 0]));
     assert!(
         frequencies.mean_length > 5.0
@@ -351,36 +357,36 @@ pub(crate) fn a_word_tells_where_it_stands(maker: &dyn Maker) {
     );
 }
 
-pub(crate) fn pages_are_counted_by_what_they_are(maker: &dyn Maker) {
+pub(crate) fn pages_are_counted_by_facet(maker: &dyn Maker) {
     let index = maker.open();
     let page = |n: usize| {
         let host = if n.is_multiple_of(3) { "a.example" } else { "b.example" };
-        Document {
+        IndexDocument {
             body: "lamp".into(),
             lang: if n.is_multiple_of(2) { "en" } else { "zh" }.into(),
             page_type: if n < 5 { PageType::Hub } else { PageType::Topic },
             category: if n == 7 { "history" } else { "" }.into(),
             date: Some(["2026-01-05", "2025-12-31", "0000-00-00", "99999-01-01"][n % 4].into()),
-            ..Document::new(PageUrl::parse(&format!("http://{host}/{n}")).unwrap())
+            ..IndexDocument::new(PageUrl::parse(&format!("http://{host}/{n}")).unwrap())
         }
     };
-    let pages: Vec<Document> = (0..12).map(page).collect();
+    let pages: Vec<IndexDocument> = (0..12).map(page).collect();
     index.commit(at(1)).unwrap();
     index.seal().unwrap();
     maker.build(&pages[..8], at(1));
-    // Some of the same again, and new ones.
-    index.apply(pages[6..].iter().map(|page| Change::Put(Box::new(page.clone()))).collect()).unwrap();
+    // Some existing pages and some new ones.
+    index.apply(pages[6..].iter().map(|page| IndexChange::Put(Box::new(page.clone()))).collect()).unwrap();
     index.commit(at(9)).unwrap();
-    let snapshot = index.snapshot().unwrap();
+    let view = index.snapshot().unwrap();
     let january = day::parse("2026-01-01").unwrap();
     let facets = [
         Facet::Host,
-        Facet::Label(Label::Lang),
-        Facet::Label(Label::Type),
-        Facet::Label(Label::Category),
+        Facet::Label(PageLabel::Lang),
+        Facet::Label(PageLabel::Type),
+        Facet::Label(PageLabel::Category),
         Facet::Since(january),
     ];
-    let counted = snapshot.facets(&word("lamp"), &facets, 10, 1_000, None).unwrap();
+    let counted = view.facets(&word("lamp"), &facets, 10, 1_000, None).unwrap();
     let read = |nth: usize| -> Vec<(&str, u64)> {
         counted[nth].iter().map(|count| (count.value.as_str(), count.pages)).collect()
     };
@@ -389,58 +395,58 @@ pub(crate) fn pages_are_counted_by_what_they_are(maker: &dyn Maker) {
     assert_eq!(read(2), [("topic", 7), ("hub", 5)]);
     assert_eq!(read(3), [("history", 1)]);
     assert_eq!(read(4), [(january.to_string().as_str(), 3)]);
-    assert_eq!(snapshot.facets(&word("lamp"), &facets[..1], 1, 1_000, None).unwrap()[0].len(), 1);
-    let found = snapshot.search(&word("lamp"), 1_000).unwrap().candidates;
-    assert_eq!(snapshot.facets_of(&found, &facets, 10).unwrap(), counted);
-    // Two of one member, whose names are as frequent as each other: the first by name comes first.
-    let of_latest: Vec<_> = found.iter().filter(|page| !snapshot.is_in_history(page)).copied().collect();
-    let by_host = snapshot.facets_of(&of_latest, &facets[..1], 1).unwrap();
-    let all_hosts = snapshot.facets_of(&of_latest, &facets[..1], 10).unwrap();
+    assert_eq!(view.facets(&word("lamp"), &facets[..1], 1, 1_000, None).unwrap()[0].len(), 1);
+    let found = view.search(&word("lamp"), 1_000).unwrap().candidates;
+    assert_eq!(view.facets_of(&found, &facets, 10).unwrap(), counted);
+    // Values of one generation with equal counts are sorted by name.
+    let of_latest: Vec<_> = found.iter().filter(|page| !view.is_in_history(page)).copied().collect();
+    let by_host = view.facets_of(&of_latest, &facets[..1], 1).unwrap();
+    let all_hosts = view.facets_of(&of_latest, &facets[..1], 10).unwrap();
     assert_eq!(by_host[0][..], all_hosts[0][..1]);
     assert_eq!(all_hosts[0].iter().map(|count| count.pages).sum::<u64>(), of_latest.len() as u64);
-    assert!(snapshot.facets_of(&[], &facets, 10).unwrap().iter().all(Vec::is_empty));
+    assert!(view.facets_of(&[], &facets, 10).unwrap().iter().all(Vec::is_empty));
 
     let count = |query: &Query| {
-        let count = snapshot.count(query, 1_000).unwrap();
+        let count = view.count(query, 1_000).unwrap();
         assert!(count.is_exact);
         count.pages
     };
     let label = |label, name: &str| Query::Label(label, name.into());
-    assert_eq!(count(&label(Label::Lang, "zh")), 6);
+    assert_eq!(count(&label(PageLabel::Lang, "zh")), 6);
     assert_eq!(
-        count(&Query::And(vec![word("lamp"), label(Label::Type, "hub"), label(Label::Lang, "en")])),
+        count(&Query::And(vec![word("lamp"), label(PageLabel::Type, "hub"), label(PageLabel::Lang, "en")])),
         3
     );
     assert_eq!(count(&Query::Days { from: Some(january), to: None }), 3);
     assert_eq!(count(&Query::Days { from: None, to: Some(january - 1) }), 3);
-    assert_eq!(count(&Query::And(vec![word("lamp"), Query::Not(Box::new(label(Label::Lang, "zh")))])), 6);
-    let about = snapshot.count(&word("lamp"), 3).unwrap();
+    assert_eq!(count(&Query::And(vec![word("lamp"), Query::Not(Box::new(label(PageLabel::Lang, "zh")))])), 6);
+    let about = view.count(&word("lamp"), 3).unwrap();
     assert!(!about.is_exact && about.pages >= 4, "{about:?}");
-    let found = snapshot.search(&Query::And(vec![word("lamp"), label(Label::Type, "hub")]), 3).unwrap();
+    let found = view.search(&Query::And(vec![word("lamp"), label(PageLabel::Type, "hub")]), 3).unwrap();
     assert_eq!((found.candidates.len(), found.total, found.total_is_exact), (3, 5, true));
 }
 
-pub(crate) fn a_list_of_results_needs_no_text(maker: &dyn Maker) {
+pub(crate) fn result_fields_need_no_text(maker: &dyn Maker) {
     let index = maker.open();
     let page =
-        Document { date: Some("2026-01-31".into()), archive: false, ..document("/a", "灯塔", "text") };
-    index.apply(vec![Change::Put(Box::new(page))]).unwrap();
+        IndexDocument { date: Some("2026-01-31".into()), archive: false, ..document("/a", "灯塔", "text") };
+    index.apply(vec![IndexChange::Put(Box::new(page))]).unwrap();
     index.commit(at(9)).unwrap();
-    let snapshot = index.snapshot().unwrap();
-    let found = snapshot.search(&word("text"), 1).unwrap().candidates;
-    let card = &snapshot.cards(&found).unwrap()[0];
+    let view = index.snapshot().unwrap();
+    let found = view.search(&word("text"), 1).unwrap().candidates;
+    let card = &view.cards(&found).unwrap()[0];
     assert_eq!(
         (card.title.as_str(), card.date.as_deref(), card.archive),
         ("灯塔", Some("2026-01-31"), false)
     );
-    assert_eq!(snapshot.texts(&found).unwrap()[0].body, "text");
+    assert_eq!(view.texts(&found).unwrap()[0].body, "text");
 }
 
-fn ranked(path: &str, title: &str, body: &str, page_rank: f32) -> Document {
-    Document { web: WebFigures { page_rank, ..WebFigures::default() }, ..document(path, title, body) }
+fn ranked(path: &str, title: &str, body: &str, page_rank: f32) -> IndexDocument {
+    IndexDocument { web: LinkFigures { page_rank, ..LinkFigures::default() }, ..document(path, title, body) }
 }
 
-pub(crate) fn important_pages_come_first_as_far_as_they_may(maker: &dyn Maker) {
+pub(crate) fn static_rank_is_added_to_the_score(maker: &dyn Maker) {
     let index = maker.open();
     index.commit(at(1)).unwrap();
     index.seal().unwrap();
@@ -450,15 +456,16 @@ pub(crate) fn important_pages_come_first_as_far_as_they_may(maker: &dyn Maker) {
         ranked("/3", "Lamp", "lamp lamp lamp", 1.0),
     ];
     maker.build(&pages, at(1));
-    // It comes later, and its rank means the same.
-    index.apply(vec![Change::Put(Box::new(ranked("/4", "Rock", "a lamp on a rock", 50.0)))]).unwrap();
+    // A later page is normalised by the same maxima.
+    index.apply(vec![IndexChange::Put(Box::new(ranked("/4", "Rock", "a lamp on a rock", 50.0)))]).unwrap();
     index.commit(at(9)).unwrap();
-    let snapshot = index.snapshot().unwrap();
-    assert_eq!(snapshot.maxima().0.page_rank, 50.0);
+    let view = index.snapshot().unwrap();
+    assert_eq!(view.maxima().0.page_rank, 50.0);
     let lamp = word("lamp");
     let ask = |rank_weight: f32| -> Vec<(String, f32)> {
-        let found = snapshot.retrieve(&Retrieval { rank_weight, ..Retrieval::new(&lamp, 9) }).unwrap();
-        let cards = snapshot.cards(&found.candidates).unwrap();
+        let found =
+            view.retrieve(&RetrievalRequest { rank_weight, ..RetrievalRequest::new(&lamp, 9) }).unwrap();
+        let cards = view.cards(&found.candidates).unwrap();
         found
             .candidates
             .iter()
@@ -474,9 +481,9 @@ pub(crate) fn important_pages_come_first_as_far_as_they_may(maker: &dyn Maker) {
     assert!((score("/2") - score("/1") - 10.0 * (1.0 - 1.2f32.ln() / 51f32.ln())).abs() < 1e-2, "{heavy:?}");
 }
 
-/// Passing over what cannot be among the best changes nothing: any number of the best are the first of all, in history
-/// and latest, with and without static rank, for every form of a query.
-pub(crate) fn the_best_are_the_best_of_all(maker: &dyn Maker) {
+/// Pruning does not change the result: the top n equal the first n of all matches, in history and latest, with and
+/// without static rank, for every form of a query.
+pub(crate) fn pruning_does_not_change_the_top_candidates(maker: &dyn Maker) {
     let index = maker.open();
     index.commit(at(1)).unwrap();
     index.seal().unwrap();
@@ -496,26 +503,27 @@ pub(crate) fn the_best_are_the_best_of_all(maker: &dyn Maker) {
         let rank = (next(1000) as f32 / 100.0).exp2() / 100.0;
         let lang = if next(20) == 0 { "zh" } else { "en" };
         let page = ranked(&format!("/{n}"), &format!("w{}", next(30)), &words.join(" "), rank);
-        Document { lang: lang.into(), ..page }
+        IndexDocument { lang: lang.into(), ..page }
     };
-    let pages: Vec<Document> = (0..3_000).map(&mut page).collect();
+    let pages: Vec<IndexDocument> = (0..3_000).map(&mut page).collect();
     maker.build(&pages, at(1));
-    let later: Vec<Document> = (2_900..3_300).map(&mut page).collect();
-    index.apply(later.into_iter().map(|page| Change::Put(Box::new(page))).collect()).unwrap();
+    let later: Vec<IndexDocument> = (2_900..3_300).map(&mut page).collect();
+    index.apply(later.into_iter().map(|page| IndexChange::Put(Box::new(page))).collect()).unwrap();
     index.commit(at(9)).unwrap();
-    let snapshot = index.snapshot().unwrap();
+    let view = index.snapshot().unwrap();
     let word = |n: u8| format!("w{n}");
     let term = (0u8..30).prop_map(word).prop_map(Query::Word).boxed();
-    // Of a word and its stem a page has both or none here; the first need only be on all pages that have the second.
+    // Here a page contains both the word and its stem or neither; in general the first form must be on all pages that
+    // contain the second.
     let forms = (0u8..30, 0u8..100).prop_map(move |(n, weight)| {
         Query::Forms(vec![(1.0, word(n)), (f32::from(weight) / 100.0, word(n))])
     });
     let piece = prop_oneof![3 => term.clone(), 1 => forms];
     let phrase = (0u8..9, 0u8..9).prop_map(move |(a, b)| Query::Phrase(vec![(0, word(a)), (1, word(b))]));
     let filter = prop_oneof![
-        Just(Query::Label(Label::Lang, "zh".into())),
-        Just(Query::Label(Label::Lang, "en".into())),
-        Just(Query::Not(Box::new(Query::Label(Label::Lang, "zh".into())))),
+        Just(Query::Label(PageLabel::Lang, "zh".into())),
+        Just(Query::Label(PageLabel::Lang, "en".into())),
+        Just(Query::Not(Box::new(Query::Label(PageLabel::Lang, "zh".into())))),
         (0u8..30).prop_map(move |n| Query::Not(Box::new(Query::Word(word(n))))),
         Just(Query::Site("example.org".into())),
         Just(Query::Site("absent.org".into())),
@@ -532,16 +540,20 @@ pub(crate) fn the_best_are_the_best_of_all(maker: &dyn Maker) {
     let mut runner =
         proptest::test_runner::TestRunner::new(ProptestConfig { cases: 200, ..ProptestConfig::default() });
     let outcome = runner.run(&(query, 1usize..40, rank_weight), |(query, limit, rank_weight)| {
-        let ask = |limit: usize| -> Found {
-            let asked = Retrieval { rank_weight, count_up_to: u64::MAX, ..Retrieval::new(&query, limit) };
-            snapshot.retrieve(&asked).unwrap()
+        let ask = |limit: usize| -> RetrievalResult {
+            let asked = RetrievalRequest {
+                rank_weight,
+                count_up_to: u64::MAX,
+                ..RetrievalRequest::new(&query, limit)
+            };
+            view.retrieve(&asked).unwrap()
         };
         let (all, best) = (ask(usize::MAX), ask(limit));
         prop_assert_eq!(best.total, all.candidates.len() as u64);
         prop_assert_eq!(best.candidates.len(), limit.min(all.candidates.len()));
         let close = |a: &Candidate, b: &Candidate| (a.score - b.score).abs() <= 1e-4 * (1.0 + a.score.abs());
         for (found, wanted) in best.candidates.iter().zip(&all.candidates) {
-            // Sums in another order may change places.
+            // Equal sums in a different order may swap places.
             prop_assert!(close(found, wanted), "{:?} instead of {:?}", found, wanted);
             let same = all.candidates.iter().find(|candidate| candidate.page == found.page);
             prop_assert!(same.is_some_and(|same| close(found, same)));

@@ -1,8 +1,8 @@
-//! Replacement policies (替换策略) beside each other, for measuring them (《搜索引擎——原理、技术与系统》 §9.4).
+//! Replacement policies (替换策略) for comparison (《搜索引擎——原理、技术与系统》 §9.4).
 //!
-//! FIFO, LRU and LFU with decay are those of the literature, which chose LRU: LFU is a little better and needs a look at
-//! everything whenever something is replaced. `WTinyLfu` is what answers are kept by. [`replay`](super::replay) runs a log
-//! through them.
+//! FIFO, LRU and LFU with decay are those of the literature, which chose LRU: LFU is slightly better but scans all
+//! entries at each replacement. `WTinyLfu` is the policy of the response cache. [`replay`](super::replay) runs a log
+//! through all of them.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -10,38 +10,38 @@ use std::hash::Hash;
 use foldhash::fast::FixedState;
 use moka::sync::Cache;
 
-/// The decay of the literature (衰减因子), the best of its table 9-2.
+/// Decay factor of the literature (衰减因子), the best of its table 9-2.
 pub const DECAY: f64 = 0.998;
 
-/// A cache of so many entries; what has to go when another one comes is up to it.
+/// A cache with a fixed number of entries and a replacement policy.
 pub trait Policy<K, V>: Send {
-    /// The value, if it is there.
+    /// Returns the cached value.
     fn get(&mut self, key: &K) -> Option<V>;
 
-    /// Takes in a value that was not there.
+    /// Inserts a value that is not cached.
     fn put(&mut self, key: K, value: V);
 }
 
-/// The policies there are.
+/// A replacement policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PolicyKind {
-    /// What came first goes first.
+    /// Evicts the oldest entry.
     Fifo,
-    /// What was not asked for longest goes first.
+    /// Evicts the least recently used entry.
     Lru,
-    /// What was asked for least goes first; counts decay.
+    /// Evicts the least frequently used entry; counts decay.
     LfuDecay(f64),
-    /// Ours.
+    /// The policy of the response cache.
     WTinyLfu,
 }
 
 impl PolicyKind {
-    /// All, with a decay for those that have one.
+    /// Returns all policies, with this decay for those that use one.
     pub fn all(decay: f64) -> [Self; 4] {
         [Self::Fifo, Self::Lru, Self::LfuDecay(decay), Self::WTinyLfu]
     }
 
-    /// What it is called.
+    /// Returns the display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fifo => "FIFO",
@@ -51,7 +51,7 @@ impl PolicyKind {
         }
     }
 
-    /// An empty cache of so many entries, at least one.
+    /// Creates an empty cache with `size` entries, at least one.
     pub fn cache<K, V>(self, size: usize) -> Box<dyn Policy<K, V>>
     where
         K: Eq + Hash + Clone + Send + Sync + 'static,
@@ -72,9 +72,9 @@ impl PolicyKind {
     }
 }
 
-/// η of the literature (9-11): what a query takes with a cache, as a part of what it takes without, where `hit_rate` is p
-/// and `memory` is Tm/Td, what an answer from memory takes beside one from the index. For a small `memory` it is 1 − p
-/// (9-12).
+/// Returns η of formula (9-11): the time of a query with a cache relative to the time without, where `hit_rate` is p
+/// and `memory` is Tm/Td, the time of a cached response relative to one from the index. For a small `memory` it is 1
+/// − p (9-12).
 pub fn eta(hit_rate: f64, memory: f64) -> f64 {
     hit_rate * memory + (1.0 - hit_rate)
 }
@@ -104,7 +104,7 @@ impl<K: Eq + Hash + Clone + Send, V: Clone + Send> Policy<K, V> for Fifo<K, V> {
     }
 }
 
-/// Least recently used. Each use stands in the queue; only the last one of a key counts.
+/// Least recently used. The queue contains every use; only the last one of a key counts.
 struct Lru<K, V> {
     size: usize,
     now: u64,
@@ -146,8 +146,8 @@ impl<K: Eq + Hash + Clone + Send, V: Clone + Send> Policy<K, V> for Lru<K, V> {
     }
 }
 
-/// Least frequently used, with decay: whenever something is replaced, all counts are multiplied by the factor, so that what
-/// was asked for long ago is forgotten. That and the look for the least is a walk through everything.
+/// Least frequently used with decay. At each replacement all counts are multiplied by the factor, so that old uses
+/// lose weight. That, and finding the minimum, scans all entries.
 struct LfuDecay<K, V> {
     size: usize,
     decay: f64,
@@ -178,7 +178,7 @@ impl<K: Eq + Hash + Clone + Send, V: Clone + Send> Policy<K, V> for LfuDecay<K, 
                     (least, place) = (*count, nth);
                 }
             }
-            // Counts that are no numbers would leave no least.
+            // NaN counts have no minimum.
             place = place.min(self.size - 1);
             let (old, ..) = std::mem::replace(&mut self.slots[place], (key.clone(), value, 1.0));
             self.places.remove(&old);
@@ -187,8 +187,8 @@ impl<K: Eq + Hash + Clone + Send, V: Clone + Send> Policy<K, V> for LfuDecay<K, 
     }
 }
 
-/// A small window of what came last before a main part, which a newcomer enters only if it was asked for more often than
-/// what would go (Einziger, Friedman & Manes 2017), as moka has it.
+/// A small LRU window in front of a main part, which a new entry enters only if it was used more often than the one
+/// it replaces (Einziger, Friedman & Manes 2017). Implemented by moka.
 struct WTinyLfu<K, V>(Cache<K, V, FixedState>);
 
 impl<K, V> Policy<K, V> for WTinyLfu<K, V>
@@ -211,7 +211,7 @@ mod tests {
 
     use super::*;
 
-    /// Which of these are hits, with room for two.
+    /// Returns the hits (+) and misses (-) of a cache with two entries.
     fn hits(kind: PolicyKind, asked: &str) -> String {
         let mut cache = kind.cache::<char, char>(2);
         let hit = |key: char| match cache.get(&key) {
@@ -229,12 +229,12 @@ mod tests {
 
     #[test]
     fn each_policy_lets_another_one_go() {
-        // When c comes, a is the first, b the one not asked for longest and least.
+        // When c arrives, a is the oldest, and b the least recently and least frequently used.
         assert_eq!(hits(PolicyKind::Fifo, "abacba"), "--+-+-");
         assert_eq!(hits(PolicyKind::Lru, "abaca"), "--+-+");
         assert_eq!(hits(PolicyKind::Lru, "abacb"), "--+--");
         assert_eq!(hits(PolicyKind::LfuDecay(1.0), "aaabcbcba"), "-++-----+");
-        assert_eq!(hits(PolicyKind::LfuDecay(0.1), "aaabcbcba"), "-++---++-", "old fame is forgotten");
+        assert_eq!(hits(PolicyKind::LfuDecay(0.1), "aaabcbcba"), "-++---++-", "old uses have decayed");
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list that is searched from end to end.
+        /// Compares with a linear list.
         #[test]
         fn lru_is_lru(asked in proptest::collection::vec(0u8..30, 0..500), size in 1usize..12) {
             let mut cache = PolicyKind::Lru.cache::<u8, u8>(size);

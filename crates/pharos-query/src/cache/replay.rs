@@ -1,4 +1,4 @@
-//! A log of queries, asked once more of caches of every policy and size (《搜索引擎——原理、技术与系统》 §9.4, table 9-2).
+//! Replay of a query log through caches of every policy and size (《搜索引擎——原理、技术与系统》 §9.4, table 9-2).
 
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;
@@ -7,37 +7,37 @@ use std::time::Instant;
 use foldhash::fast::FixedState;
 use serde::Serialize;
 
-use super::answers::tidy;
 use super::policy::{PolicyKind, eta};
+use super::responses::collapse_whitespace;
 
-/// The literature calls the disk tens of times slower than memory.
-const MEMORY: f64 = 1.0 / 50.0;
+/// Tm/Td: the literature assumes that the disk is tens of times slower than memory.
+const MEMORY_TIME_RATIO: f64 = 1.0 / 50.0;
 
-/// The queries of a log in their order, each as a number.
+/// The queries of a log in order, as hashes.
 #[derive(Clone, Debug, Default)]
-pub struct Log {
+pub struct ReplayLog {
     queries: Vec<u64>,
     hasher: FixedState,
 }
 
-impl Log {
-    /// The next query. Texts without a word are none.
+impl ReplayLog {
+    /// Appends a query. Empty texts are ignored.
     pub fn push(&mut self, query: &str) {
-        let query = tidy(query);
+        let query = collapse_whitespace(query);
         if !query.is_empty() {
             self.queries.push(self.hasher.hash_one(query));
         }
     }
 
-    /// How queries recur.
-    pub fn figures(&self) -> LogFigures {
+    /// Returns the statistics of the log.
+    pub fn figures(&self) -> LogStatistics {
         let mut times: HashMap<u64, usize, FixedState> = HashMap::default();
         self.queries.iter().for_each(|query| *times.entry(*query).or_default() += 1);
         let mut times: Vec<usize> = times.into_values().collect();
         times.sort_unstable_by(|a, b| b.cmp(a));
         let queries = self.queries.len();
         let of_all = |part: usize| part as f64 / queries.max(1) as f64;
-        LogFigures {
+        LogStatistics {
             queries,
             different: times.len(),
             top_share: of_all(times[..times.len().div_ceil(5)].iter().sum()),
@@ -45,13 +45,13 @@ impl Log {
         }
     }
 
-    /// Asks everything of a cache of every policy and size.
-    pub fn replay(&self, sizes: &[usize], decay: f64) -> Vec<Replayed> {
+    /// Replays the log through a cache of every policy and size.
+    pub fn replay(&self, sizes: &[usize], decay: f64) -> Vec<ReplayResult> {
         let each = PolicyKind::all(decay).into_iter().flat_map(|kind| sizes.iter().map(move |s| (kind, *s)));
-        each.map(|(kind, size)| self.replay_one(kind, size)).collect()
+        each.map(|(kind, size)| self.replay_policy(kind, size)).collect()
     }
 
-    fn replay_one(&self, kind: PolicyKind, size: usize) -> Replayed {
+    fn replay_policy(&self, kind: PolicyKind, size: usize) -> ReplayResult {
         let mut cache = kind.cache::<u64, ()>(size);
         let (mut hits, started) = (0usize, Instant::now());
         for query in &self.queries {
@@ -62,46 +62,49 @@ impl Log {
             }
         }
         let hit_rate = hits as f64 / self.queries.len().max(1) as f64;
-        Replayed {
+        ReplayResult {
             policy: kind.name(),
             size,
             hit_rate,
-            eta: eta(hit_rate, MEMORY),
+            eta: eta(hit_rate, MEMORY_TIME_RATIO),
             missed: eta(hit_rate, 0.0),
             queries_per_second: self.queries.len() as f64 / started.elapsed().as_secs_f64().max(1e-9),
         }
     }
 }
 
-/// What a log is like.
+/// The statistics of a query log.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct LogFigures {
-    /// Queries.
+pub struct LogStatistics {
+    /// Number of queries.
     pub queries: usize,
-    /// Different ones.
+    /// Number of distinct queries.
     pub different: usize,
-    /// The share of the most frequent fifth of these in all queries.
+    /// Share of the most frequent fifth of the distinct queries in all queries.
     pub top_share: f64,
-    /// What a cache without bounds would hit.
+    /// Hit rate of an unbounded cache.
     pub most_hits: f64,
 }
 
-/// What a cache made of a log.
+/// The result of replaying a log through one cache.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Replayed {
-    /// By which policy.
+pub struct ReplayResult {
     pub policy: &'static str,
-    /// Entries.
+    /// Number of entries.
     pub size: usize,
-    /// The part of queries that were there (p).
+    /// Hit rate (p).
     pub hit_rate: f64,
-    /// η by (9-11), where an answer from memory takes a fiftieth.
+    /// η by (9-11), if a cached response takes a fiftieth of the time.
     pub eta: f64,
-    /// η by (9-12), 1 − p.
+    /// η by (9-12): 1 − p.
     pub missed: f64,
-    /// How many queries the policy itself handles in a second.
+    /// Number of queries that the policy itself handles per second.
     pub queries_per_second: f64,
 }
+
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use self::{LogStatistics as LogFigures, ReplayLog as Log, ReplayResult as Replayed};
 
 #[cfg(test)]
 mod tests {
@@ -109,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_log_is_replayed() {
-        let mut log = Log::default();
+        let mut log = ReplayLog::default();
         for text in ["a", " a", "b", "", "a ", "c", "\u{3000}"] {
             log.push(text);
         }
@@ -121,6 +124,6 @@ mod tests {
         let lru = |size| replayed.iter().find(|r| r.policy == "LRU" && r.size == size).unwrap();
         assert_eq!((lru(1).hit_rate, lru(100).hit_rate), (0.2, 0.4));
         assert!((lru(100).eta - 0.608).abs() < 1e-12 && lru(100).missed == 0.6);
-        assert_eq!(Log::default().replay(&[5], 0.5)[0].hit_rate, 0.0);
+        assert_eq!(ReplayLog::default().replay(&[5], 0.5)[0].hit_rate, 0.0);
     }
 }

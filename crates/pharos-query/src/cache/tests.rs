@@ -1,4 +1,4 @@
-//! An answer from memory is the answer that a search would give.
+//! A cached response equals the response of a search.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,57 +6,57 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pharos_core::{Config, LibraryPosition, PageUrl, Timestamp};
-use pharos_index::{Change, Copy, Document, EmbeddedIndex, HistoryBuilder, Index};
+use pharos_index::{Copy, EmbeddedIndex, HistoryBuilder, Index, IndexChange, IndexDocument};
 use proptest::prelude::*;
 
-use crate::{Answer, CacheUse, ClickRules, Clicks, Request, Search};
+use crate::{CacheUse, ClickRules, Clicks, SearchRequest, SearchResponse, SearchService};
 
-/// An index and what should be in it.
-struct World {
+/// An index and its expected content.
+struct TestIndex {
     _dir: tempfile::TempDir,
     index: Arc<EmbeddedIndex>,
-    pages: BTreeMap<usize, Document>,
+    pages: BTreeMap<usize, IndexDocument>,
     at: u64,
 }
 
-impl World {
-    fn new(pages: impl Iterator<Item = (usize, Document)>) -> Self {
+impl TestIndex {
+    fn new(pages: impl Iterator<Item = (usize, IndexDocument)>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
-        let mut world = Self { _dir: dir, index: Arc::new(index), pages: pages.collect(), at: 0 };
-        world.apply(Vec::new());
-        world.build();
-        world
+        let mut index = Self { _dir: dir, index: Arc::new(index), pages: pages.collect(), at: 0 };
+        index.apply(Vec::new());
+        index.build();
+        index
     }
 
     fn position(&self) -> LibraryPosition {
         LibraryPosition { file: 1, offset: self.at }
     }
 
-    fn apply(&mut self, changes: Vec<Change>) {
+    fn apply(&mut self, changes: Vec<IndexChange>) {
         self.at += 1;
         self.index.apply(changes).unwrap();
         self.index.commit(self.position()).unwrap();
     }
 
-    fn put(&mut self, nth: usize, page: Document) {
+    fn put(&mut self, nth: usize, page: IndexDocument) {
         self.pages.insert(nth, page.clone());
-        self.apply(vec![Change::Put(Box::new(page))]);
+        self.apply(vec![IndexChange::Put(Box::new(page))]);
     }
 
     fn remove(&mut self, nth: usize) {
         self.pages.remove(&nth);
-        self.apply(vec![Change::Gone(url(nth).id())]);
+        self.apply(vec![IndexChange::Gone(url(nth).id())]);
     }
 
-    /// A new history of everything; every third page with a copy, and two each in a group.
+    /// Builds a new history: every third page has a copy, and pages are grouped in pairs.
     fn build(&mut self) {
         let at = self.index.seal().unwrap();
         let generations = self.index.generations();
         let _builder = generations.lock_builder().unwrap();
         let mut history = HistoryBuilder::begin(generations, 1, 16 << 20, 1 << 20).unwrap();
         for (nth, page) in &self.pages {
-            let mut page = Document { group: Some(url(nth / 2 * 2).id()), ..page.clone() };
+            let mut page = IndexDocument { group: Some(url(nth / 2 * 2).id()), ..page.clone() };
             if nth % 3 == 0 {
                 let url = PageUrl::parse(&format!("http://copies.example/{nth}")).unwrap();
                 page.copies = vec![Copy { url, position: at, fetched: Timestamp::EPOCH }];
@@ -67,11 +67,11 @@ impl World {
         self.apply(Vec::new());
     }
 
-    fn search(&self, config: &Config) -> Search {
-        Search::new(Arc::clone(&self.index) as Arc<dyn Index>, config)
+    fn search(&self, config: &Config) -> SearchService {
+        SearchService::new(Arc::clone(&self.index) as Arc<dyn Index>, config)
     }
 
-    fn uncached(&self, config: &Config) -> Search {
+    fn uncached(&self, config: &Config) -> SearchService {
         let mut config = config.clone();
         config.cache.memory.0 = 0;
         self.search(&config)
@@ -83,17 +83,22 @@ fn url(nth: usize) -> PageUrl {
     PageUrl::parse(&format!("http://s{}.example/{page}", nth / 4)).unwrap()
 }
 
-fn page(nth: usize, words: &str) -> Document {
+fn page(nth: usize, words: &str) -> IndexDocument {
     let day = format!("2026-01-{:02}", 1 + (nth * 7 + words.len()) % 28);
-    Document { title: format!("Page {nth}"), body: words.into(), date: Some(day), ..Document::new(url(nth)) }
+    IndexDocument {
+        title: format!("Page {nth}"),
+        body: words.into(),
+        date: Some(day),
+        ..IndexDocument::new(url(nth))
+    }
 }
 
-/// Without what may differ.
-fn plain(answer: Answer) -> Answer {
-    Answer { took_ms: 0.0, cache: CacheUse::Miss, ..answer }
+/// Removes the fields that may differ.
+fn plain(answer: SearchResponse) -> SearchResponse {
+    SearchResponse { took_ms: 0.0, cache: CacheUse::Miss, ..answer }
 }
 
-/// No time runs out on a busy machine.
+/// A generous time limit for busy machines.
 fn config() -> Config {
     let mut config = Config::default();
     config.query.time = Duration::from_secs(60);
@@ -101,17 +106,17 @@ fn config() -> Config {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum TestStep {
     Put(usize, Vec<usize>),
     Remove(usize),
     Build,
     Click(usize, usize),
-    Ask(Request),
+    Ask(SearchRequest),
 }
 
 const WORDS: [&str; 6] = ["lamp", "rock", "sea", "灯塔", "keeper", "boats"];
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = TestStep> {
     let words = || proptest::collection::vec(0..WORDS.len(), 1..8);
     let text = prop_oneof![
         4 => proptest::collection::vec(0..WORDS.len(), 1..4)
@@ -126,13 +131,20 @@ fn step() -> impl Strategy<Value = Step> {
     ];
     let ask = (text, 0usize..3, 0u8..12).prop_map(|(text, page, flags)| {
         let (all, newest_first, any_word) = (flags == 1, flags == 2, flags == 3);
-        Step::Ask(Request { page, size: 3, all, newest_first, any_word, ..Request::new(text) })
+        TestStep::Ask(SearchRequest {
+            page,
+            size: 3,
+            all,
+            newest_first,
+            any_word,
+            ..SearchRequest::new(text)
+        })
     });
     prop_oneof![
-        4 => (0usize..14, words()).prop_map(|(nth, words)| Step::Put(nth, words)),
-        2 => (0usize..14).prop_map(Step::Remove),
-        1 => Just(Step::Build),
-        1 => (0usize..14, 0..WORDS.len()).prop_map(|(nth, word)| Step::Click(nth, word)),
+        4 => (0usize..14, words()).prop_map(|(nth, words)| TestStep::Put(nth, words)),
+        2 => (0usize..14).prop_map(TestStep::Remove),
+        1 => Just(TestStep::Build),
+        1 => (0usize..14, 0..WORDS.len()).prop_map(|(nth, word)| TestStep::Click(nth, word)),
         8 => ask,
     ]
 }
@@ -144,9 +156,9 @@ fn text(words: &[usize]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever comes, changes and goes: same pages, same order, same scores and totals.
+    /// After any sequence of changes: same pages, same order, same scores and totals.
     #[test]
-    fn what_is_known_changes_no_answer(
+    fn caching_changes_no_response(
         first in proptest::collection::vec(proptest::collection::vec(0..WORDS.len(), 1..8), 8),
         steps in proptest::collection::vec(step(), 1..40),
         boosted in any::<bool>(),
@@ -156,22 +168,22 @@ proptest! {
             config.rank.boost = vec!["s1.example 0.2".into()];
             config.rank.block = vec!["s2.example".into()];
         }
-        let mut world = World::new(first.iter().enumerate().map(|(nth, words)| (nth, page(nth, &text(words)))));
-        let cached = world.search(&config);
-        let mut asked: Vec<Request> = Vec::new();
+        let mut index = TestIndex::new(first.iter().enumerate().map(|(nth, words)| (nth, page(nth, &text(words)))));
+        let cached = index.search(&config);
+        let mut asked: Vec<SearchRequest> = Vec::new();
         let (mut clicks, mut uses) = (Vec::new(), Vec::new());
         for step in steps {
             match step {
-                Step::Put(nth, words) => world.put(nth, page(nth, &text(&words))),
-                Step::Remove(nth) => world.remove(nth),
-                Step::Build => world.build(),
-                Step::Click(nth, word) => {
+                TestStep::Put(nth, words) => index.put(nth, page(nth, &text(&words))),
+                TestStep::Remove(nth) => index.remove(nth),
+                TestStep::Build => index.build(),
+                TestStep::Click(nth, word) => {
                     cached.click(WORDS[word], url(nth).id(), 1);
                     clicks.push((nth, word));
                 }
-                Step::Ask(request) => asked.push(request),
+                TestStep::Ask(request) => asked.push(request),
             }
-            let uncached = world.uncached(&config);
+            let uncached = index.uncached(&config);
             clicks.iter().for_each(|(nth, word)| uncached.click(WORDS[*word], url(*nth).id(), 1));
             for request in asked.iter().rev().take(6) {
                 let wanted = plain(uncached.run(request).unwrap());
@@ -185,23 +197,23 @@ proptest! {
         prop_assert!(uses.len() < 12 || uses.contains(&CacheUse::Hit));
     }
 
-    /// Where more match than are kept, what is shown is there, scores what it scores, and comes in that order.
+    /// If more pages match than are kept, the shown ones exist and have correct scores.
     #[test]
-    fn a_list_that_is_cut_shows_what_is_there(changed in proptest::collection::vec((0usize..60, any::<bool>()), 1..8)) {
+    fn a_truncated_list_shows_existing_pages(changed in proptest::collection::vec((0usize..60, any::<bool>()), 1..8)) {
         let mut config = config();
         (config.query.max_results, config.query.candidates) = (12, 30);
         let times = |nth: usize| "lamp ".repeat(1 + nth % 7) + "and the sea";
-        let mut world = World::new((0..60).map(|nth| (nth, page(nth, &times(nth)))));
-        let cached = world.search(&config);
-        let request = Request { size: 12, ..Request::new("lamp") };
+        let mut index = TestIndex::new((0..60).map(|nth| (nth, page(nth, &times(nth)))));
+        let cached = index.search(&config);
+        let request = SearchRequest { size: 12, ..SearchRequest::new("lamp") };
         prop_assert_eq!(cached.run(&request).unwrap().cache, CacheUse::Miss);
         for (nth, stays) in changed {
-            if stays { world.put(nth, page(nth, &times(nth + 1))) } else { world.remove(nth) }
-            let (given, wanted) = (cached.run(&request).unwrap(), world.uncached(&config).run(&request).unwrap());
-            let all = Request { all: true, size: 100, ..Request::new("lamp") };
+            if stays { index.put(nth, page(nth, &times(nth + 1))) } else { index.remove(nth) }
+            let (given, wanted) = (cached.run(&request).unwrap(), index.uncached(&config).run(&request).unwrap());
+            let all = SearchRequest { all: true, size: 100, ..SearchRequest::new("lamp") };
             let mut whole = config.clone();
             (whole.query.max_results, whole.query.candidates) = (100, 100);
-            let all = world.uncached(&whole).run(&all).unwrap();
+            let all = index.uncached(&whole).run(&all).unwrap();
             prop_assert!(!given.hits.is_empty());
             for hit in &given.hits {
                 prop_assert!(all.hits.iter().any(|other| other.url == hit.url), "{} is gone", hit.url);
@@ -213,67 +225,69 @@ proptest! {
     }
 }
 
-fn small_world() -> World {
-    World::new((0..8).map(|nth| (nth, page(nth, &"lamp ".repeat(nth + 1)))))
+fn small_index() -> TestIndex {
+    TestIndex::new((0..8).map(|nth| (nth, page(nth, &"lamp ".repeat(nth + 1)))))
 }
 
 #[test]
 fn the_second_time_nothing_is_searched_and_pages_are_turned() {
-    let mut world = small_world();
-    let search = world.search(&config());
-    let ask = |page: usize, text: &str| search.run(&Request { page, size: 3, ..Request::new(text) }).unwrap();
+    let mut index = small_index();
+    let search = index.search(&config());
+    let ask = |page: usize, text: &str| {
+        search.run(&SearchRequest { page, size: 3, ..SearchRequest::new(text) }).unwrap()
+    };
     let first = ask(1, "lamp");
     assert_eq!(first.cache, CacheUse::Miss);
     let again = ask(1, " lamp  ");
     assert_eq!((again.cache, again.query.as_str()), (CacheUse::Hit, " lamp  "));
-    assert_eq!(plain(Answer { query: "lamp".into(), ..again }), plain(first.clone()));
+    assert_eq!(plain(SearchResponse { query: "lamp".into(), ..again }), plain(first.clone()));
     assert_eq!(ask(2, "lamp").cache, CacheUse::Partly, "from the list");
     assert_eq!(ask(2, "lamp").cache, CacheUse::Hit);
-    world.put(20, page(20, "lamp"));
+    index.put(20, page(20, "lamp"));
     let changed = ask(1, "lamp");
     assert_eq!((changed.cache, changed.total), (CacheUse::Partly, first.total + 1));
     assert_ne!(changed.generation, first.generation);
-    world.build();
+    index.build();
     assert_eq!(ask(1, "lamp").cache, CacheUse::Miss, "another history");
 }
 
 #[test]
-fn who_wants_to_know_more_is_not_answered_from_memory() {
-    let world = small_world();
-    let search = world.search(&config());
+fn explanations_are_never_cached() {
+    let index = small_index();
+    let search = index.search(&config());
     for _ in 0..2 {
-        let explained = search.run(&Request { explain: true, ..Request::new("lamp") }).unwrap();
+        let explained = search.run(&SearchRequest { explain: true, ..SearchRequest::new("lamp") }).unwrap();
         assert!(explained.cache == CacheUse::Miss && explained.explanation.is_some());
     }
-    search.run(&Request::new("lamp")).unwrap();
-    let counted = search.run(&Request { facets: true, ..Request::new("lamp") }).unwrap();
+    search.run(&SearchRequest::new("lamp")).unwrap();
+    let counted = search.run(&SearchRequest { facets: true, ..SearchRequest::new("lamp") }).unwrap();
     assert!(counted.cache == CacheUse::Partly && !counted.facets.is_empty());
-    assert!(search.run(&Request::new("lamp")).unwrap().facets.is_empty());
+    assert!(search.run(&SearchRequest::new("lamp")).unwrap().facets.is_empty());
 }
 
 #[test]
-fn what_time_did_not_suffice_for_is_not_kept() {
-    let world = World::new((0..600).map(|nth| (nth, page(nth, "lamp rock"))));
+fn partial_responses_are_not_cached() {
+    let index = TestIndex::new((0..600).map(|nth| (nth, page(nth, "lamp rock"))));
     let mut config = config();
     config.query.time = Duration::ZERO;
-    let search = world.search(&config);
+    let search = index.search(&config);
     for _ in 0..2 {
-        let answer = search.run(&Request::new("lamp")).unwrap();
+        let answer = search.run(&SearchRequest::new("lamp")).unwrap();
         assert!(answer.partial && answer.cache == CacheUse::Miss);
     }
 }
 
 #[test]
 fn clicks_are_seen() {
-    let world = small_world();
-    let search = world.search(&config());
-    let first = |search: &Search, text: &str| search.run(&Request::new(text)).unwrap();
+    let index = small_index();
+    let search = index.search(&config());
+    let first = |search: &SearchService, text: &str| search.run(&SearchRequest::new(text)).unwrap();
     let before = first(&search, "lamp");
     assert_eq!(first(&search, "lamp").cache, CacheUse::Hit);
     let last = PageUrl::parse(&before.hits.last().unwrap().url).unwrap().id();
     (0..3).for_each(|_| search.click("lamp", last, 9));
     let after = first(&search, "lamp");
-    let score = |answer: &Answer| {
+    let score = |answer: &SearchResponse| {
         answer.hits.iter().find(|hit| PageUrl::parse(&hit.url).unwrap().id() == last).map(|hit| hit.score)
     };
     assert!(after.cache == CacheUse::Partly && score(&after) > score(&before));
@@ -288,51 +302,58 @@ fn clicks_are_seen() {
 }
 
 #[test]
-fn without_memory_nothing_is_known() {
-    let world = small_world();
-    let search = world.uncached(&config());
-    let first = search.run(&Request { size: 3, ..Request::new("lamp") }).unwrap();
+fn without_memory_nothing_is_cached() {
+    let index = small_index();
+    let search = index.uncached(&config());
+    let first = search.run(&SearchRequest { size: 3, ..SearchRequest::new("lamp") }).unwrap();
     for _ in 0..2 {
-        assert_eq!(search.run(&Request { size: 3, ..Request::new("lamp") }).unwrap().cache, CacheUse::Miss);
+        assert_eq!(
+            search.run(&SearchRequest { size: 3, ..SearchRequest::new("lamp") }).unwrap().cache,
+            CacheUse::Miss
+        );
     }
-    let next =
-        Request { page: 2, size: 3, generation: Some(first.generation.clone()), ..Request::new("lamp") };
-    assert_eq!(search.run(&next).unwrap().cache, CacheUse::Partly, "pages follow on each other all the same");
+    let next = SearchRequest {
+        page: 2,
+        size: 3,
+        generation: Some(first.generation.clone()),
+        ..SearchRequest::new("lamp")
+    };
+    assert_eq!(search.run(&next).unwrap().cache, CacheUse::Partly, "further pages are consistent anyway");
 }
 
 #[test]
-fn queries_can_be_asked_before_anybody_does() {
-    let world = small_world();
-    let search = world.search(&config());
+fn queries_can_be_warmed() {
+    let index = small_index();
+    let search = index.search(&config());
     assert_eq!(search.warm(["lamp", "page", "lamp"]).unwrap(), 2);
-    assert_eq!(search.run(&Request::new("page")).unwrap().cache, CacheUse::Hit);
+    assert_eq!(search.run(&SearchRequest::new("page")).unwrap().cache, CacheUse::Hit);
 }
 
 #[test]
 fn memory_is_bounded() {
-    let world = small_world();
+    let index = small_index();
     let mut config = config();
     config.cache.memory.0 = 200 << 10;
-    let search = world.search(&config);
+    let search = index.search(&config);
     for nth in 0..400 {
-        search.run(&Request::new(format!("lamp OR word{nth}"))).unwrap();
+        search.run(&SearchRequest::new(format!("lamp OR word{nth}"))).unwrap();
     }
-    let bytes = search.caches.answers.bytes();
+    let bytes = search.caches.responses.bytes();
     assert!(bytes > 0 && bytes <= 100 << 10, "{bytes}");
 }
 
-/// All pages change together, again and again: nobody ever sees some of before and some of after.
+/// All pages change together repeatedly: no response mixes two states.
 #[test]
 fn threads_see_one_state_while_the_index_changes() {
-    let mut world = World::new((0..6).map(|nth| (nth, page(nth, "lamp version0"))));
-    let search = world.search(&config());
+    let mut index = TestIndex::new((0..6).map(|nth| (nth, page(nth, "lamp version0"))));
+    let search = index.search(&config());
     let ends = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let asking = || {
             let mut uses = [0; 3];
             while !ends.load(Ordering::Relaxed) {
                 for text in ["lamp", "lamp version3", "page"] {
-                    let request = Request { size: 20, all: true, ..Request::new(text) };
+                    let request = SearchRequest { size: 20, all: true, ..SearchRequest::new(text) };
                     let answer = search.run(&request).unwrap();
                     let of_history = |url: &str| url.contains("copies.example");
                     let shown = answer.hits.iter().filter(|hit| !of_history(&hit.url));
@@ -346,8 +367,8 @@ fn threads_see_one_state_while_the_index_changes() {
         };
         let threads = [scope.spawn(asking), scope.spawn(asking)];
         for version in 1..25 {
-            let changed = |nth| Change::Put(Box::new(page(nth, &format!("lamp version{version}"))));
-            world.apply((0..6).map(changed).collect());
+            let changed = |nth| IndexChange::Put(Box::new(page(nth, &format!("lamp version{version}"))));
+            index.apply((0..6).map(changed).collect());
             std::thread::sleep(Duration::from_millis(10));
         }
         ends.store(true, Ordering::Relaxed);

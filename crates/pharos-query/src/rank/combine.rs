@@ -1,56 +1,56 @@
-//! Joining the parts of a score (综合统计优先序; 《搜索引擎——原理、技术与系统》 §10.3).
+//! Combination of the parts of a score (综合统计优先序; 《搜索引擎——原理、技术与系统》 §10.3).
 //!
-//! Every part lies between 0 and 1, and the weights (k) sum to 1: with the sum, no part gives more than its weight,
-//! whatever somebody does to it. That is why the sum is the usual one. With the product a part multiplies all others: it is
-//! there for comparison.
+//! Every part is between 0 and 1, and the weights (k) sum to 1. With the sum, the default, no part contributes more
+//! than its weight, whatever manipulation it is subject to. With the product, each part multiplies all others; it
+//! exists for comparison.
 
 use pharos_core::config::{Combine, PartWeights};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What a page has of each part, each between 0 and 1.
+/// The parts of the score of a page, each between 0 and 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Parts {
+pub(crate) struct ScoreParts {
     pub(crate) words: f64,
     pub(crate) near: f64,
     pub(crate) title: f64,
     pub(crate) links: f64,
     pub(crate) home: f64,
-    /// `None` where nobody has clicked anything for this query.
+    /// `None` if there are no clicks for this query.
     pub(crate) clicks: Option<f64>,
     pub(crate) fresh: f64,
-    /// What an operator adds.
+    /// Boost set by the operator.
     pub(crate) boost: f64,
 }
 
-/// A part of a score, for explaining it.
+/// The contribution of one part to a score.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Contribution {
-    /// Which part.
+    /// Name of the part.
     pub part: &'static str,
-    /// What the page has of it, between 0 and 1.
+    /// Value of the part for the page, between 0 and 1.
     pub value: f64,
-    /// How much the part counts (k).
+    /// Weight of the part (k).
     pub weight: f64,
-    /// What it gives: the product of both.
+    /// Contribution: the product of value and weight.
     pub gives: f64,
 }
 
-impl Parts {
-    /// In the order of [`PartWeights::NAMES`].
+impl ScoreParts {
+    /// Returns the values in the order of [`PartWeights::NAMES`].
     fn values(&self) -> [f64; 7] {
         let Self { words, near, title, links, home, clicks, fresh, .. } = *self;
         [words, near, title, links, home, clicks.unwrap_or_default(), fresh]
     }
 
-    /// The score.
+    /// Returns the score.
     pub(crate) fn score(&self, weights: &PartWeights, combine: Combine) -> f64 {
         let sum = |of: &[f64], by: &[f64]| of.iter().zip(by).map(|(value, k)| value * k).sum::<f64>();
         let (values, k) = (self.values(), weights.values());
         match combine {
             Combine::Sum => sum(&values, &k) + self.boost,
             Combine::Product => {
-                // Words, links and clicks multiply (WB·WL·WU). What else is known of the words belongs to them.
+                // Words, links and clicks are multiplied (WB·WL·WU). The other parts belong to the words.
                 let of_words = |all: [f64; 7]| [all[0], all[1], all[2], all[4], all[6]];
                 let all: f64 = of_words(k).iter().sum();
                 let words = sum(&of_words(values), &of_words(k)) / all.max(f64::EPSILON);
@@ -60,7 +60,7 @@ impl Parts {
         }
     }
 
-    /// Every part by itself.
+    /// Returns the contribution of each part.
     pub(crate) fn contributions(&self, weights: &PartWeights) -> Vec<Contribution> {
         let parts = PartWeights::NAMES.into_iter().zip(self.values()).zip(weights.values());
         let mut all: Vec<Contribution> = parts
@@ -80,14 +80,20 @@ mod tests {
 
     use super::*;
 
-    /// A page that is clicked more than any other, and has next to nothing else, beside one that answers the query.
+    /// The most clicked page, with little else, against a page that answers the query.
     #[test]
     fn the_sum_bounds_what_clicks_gain_and_the_product_does_not() {
         let weights = RankConfig::default().ordinary;
-        let clicked = Parts { words: 0.2, links: 0.1, clicks: Some(1.0), ..Parts::default() };
-        let before = Parts { clicks: Some(0.0), ..clicked };
-        let good =
-            Parts { words: 0.7, near: 0.5, title: 0.5, links: 0.2, clicks: Some(0.02), ..Parts::default() };
+        let clicked = ScoreParts { words: 0.2, links: 0.1, clicks: Some(1.0), ..ScoreParts::default() };
+        let before = ScoreParts { clicks: Some(0.0), ..clicked };
+        let good = ScoreParts {
+            words: 0.7,
+            near: 0.5,
+            title: 0.5,
+            links: 0.2,
+            clicks: Some(0.02),
+            ..ScoreParts::default()
+        };
         let gain = clicked.score(&weights, Combine::Sum) - before.score(&weights, Combine::Sum);
         assert!(gain <= weights.clicks + 1e-12, "{gain}");
         assert!(good.score(&weights, Combine::Sum) > clicked.score(&weights, Combine::Sum));
@@ -97,7 +103,7 @@ mod tests {
     #[test]
     fn contributions_sum_to_the_score() {
         let weights = RankConfig::default().site;
-        let parts = Parts { words: 0.3, near: 1.0, home: 0.5, boost: 0.2, ..Parts::default() };
+        let parts = ScoreParts { words: 0.3, near: 1.0, home: 0.5, boost: 0.2, ..ScoreParts::default() };
         let sum: f64 = parts.contributions(&weights).iter().map(|part| part.gives).sum();
         assert!((sum - parts.score(&weights, Combine::Sum)).abs() < 1e-12);
         assert!(parts.contributions(&weights).iter().any(|part| part.part == "boost"));
@@ -107,8 +113,8 @@ mod tests {
     fn without_clicks_they_weigh_nothing() {
         let weights = RankConfig::default().ordinary;
         let (a, b) = (
-            Parts { words: 0.3, links: 0.5, ..Parts::default() },
-            Parts { words: 0.2, links: 0.5, ..Parts::default() },
+            ScoreParts { words: 0.3, links: 0.5, ..ScoreParts::default() },
+            ScoreParts { words: 0.2, links: 0.5, ..ScoreParts::default() },
         );
         for combine in [Combine::Sum, Combine::Product] {
             assert!(a.score(&weights, combine) > b.score(&weights, combine));

@@ -1,7 +1,7 @@
-//! Hot clicks (热点击缓存; 《搜索引擎——原理、技术与系统》 §9.4): how often each page was clicked, whatever was asked.
+//! Hot clicks (热点击缓存; 《搜索引擎——原理、技术与系统》 §9.4): click counts by page, independent of the query.
 //!
-//! Few pages have most of the clicks, and which ones depends little on the query, so that the address alone is the key.
-//! Everything is in memory; a page that is clicked often weighs more, as in Direct Hit.
+//! Few pages get most clicks, largely independent of the query, so the page alone is the key. Everything is in
+//! memory. Frequently clicked pages weigh more, as in Direct Hit.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
@@ -13,31 +13,31 @@ use pharos_core::PageId;
 
 use super::user_weight::ClickRules;
 
-/// Pages whose clicks are kept.
+/// Maximum number of pages with click counts.
 const MAX_PAGES: usize = 200_000;
 
-/// Clicks of a page: history and today.
+/// The clicks of a page: before today, and today.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Clicked {
+pub(super) struct PageClicks {
     pub(super) before: f64,
     pub(super) today: f64,
 }
 
-impl Clicked {
+impl PageClicks {
     pub(super) fn total(&self, rules: &ClickRules) -> f64 {
         self.today + rules.decay.clamp(0.0, 1.0) * self.before
     }
 
-    /// A day is over: WUA = WUD₀ + k·WUA₁.
+    /// Ends a day: WUA = WUD₀ + k·WUA₁.
     pub(super) fn end_day(&mut self, rules: &ClickRules) {
         *self = Self { before: self.total(rules), today: 0.0 };
     }
 }
 
-/// Clicks by page.
+/// Click counts by page.
 #[derive(Debug, Default)]
 pub(super) struct HotClicks {
-    pages: RwLock<HashMap<PageId, Clicked, FixedState>>,
+    pages: RwLock<HashMap<PageId, PageClicks, FixedState>>,
     times: AtomicU64,
 }
 
@@ -54,12 +54,12 @@ impl HotClicks {
         pages.values_mut().for_each(|clicked| clicked.end_day(rules));
     }
 
-    /// Clicks so far.
+    /// Returns the total number of clicks.
     pub(super) fn times(&self) -> u64 {
         self.times.load(Ordering::Relaxed)
     }
 
-    /// What was clicked of these pages.
+    /// Returns the click totals of these pages.
     pub(super) fn totals(
         &self,
         of: impl Iterator<Item = PageId>,
@@ -70,8 +70,8 @@ impl HotClicks {
     }
 }
 
-/// Where there are more than so many, the coldest tenth is forgotten at once, so that it need not be looked for at every
-/// click.
+/// Removes the tenth with the fewest clicks once there are more than `most` entries, so that eviction is not needed
+/// at every click.
 pub(super) fn drop_coldest<K: Eq + Hash, V, S: BuildHasher>(
     all: &mut HashMap<K, V, S>,
     most: usize,
@@ -83,7 +83,7 @@ pub(super) fn drop_coldest<K: Eq + Hash, V, S: BuildHasher>(
     let mut heats: Vec<f64> = all.values().map(&heat).collect();
     let (_, limit, _) = heats.select_nth_unstable_by(most / 10, f64::total_cmp);
     let limit = *limit;
-    // Of those that are equally cold, only as many as must.
+    // Among equal entries, only as many as necessary are removed.
     let mut left = all.len() - (most - most / 10);
     all.retain(|_, value| {
         let goes = left > 0 && heat(value) <= limit;

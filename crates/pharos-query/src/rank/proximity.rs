@@ -1,54 +1,56 @@
-//! How near each other the words of a query stand (邻近度): the first level of ranking.
+//! Proximity of the query words on a page (邻近度).
 //!
-//! Words that follow on each other in the query are looked at in pairs, as in the sequential dependence model (Metzler &
-//! Croft 2005). A pair counts 1 where a page has it as the query does, and less the more stands between.
+//! Words that are adjacent in the query are compared in pairs, as in the sequential dependence model (Metzler & Croft
+//! 2005). A pair scores 1 if it occurs as in the query, and less with growing distance.
 
-/// A word of the query on a page: where the query has it, what it weighs, where the page has it.
-pub(crate) struct Placed<'a> {
+/// A query word on a page: its position in the query, its weight, and its positions on the page.
+pub(crate) struct PlacedWord<'a> {
     pub(crate) position: usize,
     pub(crate) weight: f64,
-    /// Ascending.
-    pub(crate) places: &'a [u32],
+    /// In ascending order.
+    pub(crate) positions: &'a [u32],
 }
 
-/// How near the words stand, between 0 and 1. A single word has no neighbours: it counts what `alone` says.
-pub(crate) fn nearness(words: &[Placed<'_>], alone: f64) -> f64 {
+/// Returns the proximity of the words, between 0 and 1. A single word has no neighbours and scores `alone`.
+pub(crate) fn nearness(words: &[PlacedWord<'_>], alone: f64) -> f64 {
     let (mut near, mut all) = (0.0, 0.0);
     for pair in words.windows(2) {
         let [a, b] = pair else { continue };
         let weight = a.weight.min(b.weight);
         all += weight;
         let distance = b.position.saturating_sub(a.position).max(1) as u32;
-        if let Some(gap) = smallest_gap(a.places, b.places, distance) {
+        if let Some(gap) = smallest_gap(a.positions, b.positions, distance) {
             near += weight / (1.0 + f64::from(gap));
         }
     }
     if all > 0.0 { near / all } else { alone }
 }
 
-/// How far the nearest occurrences of two words are from standing as in the query; in the other order is one worse.
+/// Returns the smallest deviation of two words from their distance in the query. Reversed order counts as one more.
 fn smallest_gap(a: &[u32], b: &[u32], distance: u32) -> Option<u32> {
-    let mut least: Option<u32> = None;
+    let mut smallest: Option<u32> = None;
     let (mut i, mut j) = (0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
         let gap = if y > x { (y - x).abs_diff(distance) } else { x - y + 1 };
-        least = Some(least.map_or(gap, |least| least.min(gap)));
+        smallest = Some(smallest.map_or(gap, |smallest| smallest.min(gap)));
         if gap == 0 {
             break;
         }
-        // The next pair that may be nearer: the second word is to stand `distance` behind the first.
+        // Advance to the next pair that may be closer: the second word should follow `distance` after the first.
         if y > x && y - x >= distance { i += 1 } else { j += 1 }
     }
-    least
+    smallest
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn near(places: &[&[u32]]) -> f64 {
-        let words: Vec<Placed<'_>> =
-            (0..).zip(places).map(|(position, places)| Placed { position, weight: 1.0, places }).collect();
+    fn near(positions: &[&[u32]]) -> f64 {
+        let words: Vec<PlacedWord<'_>> = (0..)
+            .zip(positions)
+            .map(|(position, positions)| PlacedWord { position, weight: 1.0, positions })
+            .collect();
         nearness(&words, 0.5)
     }
 

@@ -1,13 +1,13 @@
-//! The weight WU that users give a page by clicking it (用户评价权值; 《搜索引擎——原理、技术与系统》 §10.3).
+//! The user weight WU of a page, derived from clicks (用户评价权值; 《搜索引擎——原理、技术与系统》 §10.3).
 //!
-//! A click counts more, the fewer people look where the page stood; what was clicked long ago counts less from day to day;
-//! a page that is new to a query begins with a part of what the best one has. Only pages of one query are compared, and no
-//! click at all weighs nothing. Where nobody has clicked for a query, what was clicked for any counts ([`hot_clicks`]).
+//! A click counts more on later result pages, which fewer users see. Clicks decay daily. A page that is new to a
+//! query starts with a share of the best page. Only pages of one query are compared, and without clicks there is no
+//! weight. A query without clicks uses the clicks for any query ([`hot_clicks`]).
 //!
 //! [`hot_clicks`]: super::hot_clicks
 //!
-//! Clicks are counted in memory, by any number of threads, while others ask. Queries, and pages of one, are bounded: the
-//! coldest are forgotten.
+//! Clicks are counted in memory by concurrent threads. The numbers of queries and of pages per query are bounded;
+//! entries with the fewest clicks are evicted.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,47 +15,47 @@ use std::sync::{PoisonError, RwLock};
 
 use pharos_core::PageId;
 
-use super::hot_clicks::{Clicked, HotClicks, drop_coldest};
+use super::hot_clicks::{HotClicks, PageClicks, drop_coldest};
 
-/// What a click on the nth page of results counts (table 10-3): the first is looked at so much more often.
+/// Weight of a click on the nth result page (table 10-3): the inverse of the relative number of views.
 const COMPENSATION: [f64; 10] = [1.00, 3.88, 6.39, 9.46, 12.78, 16.31, 19.71, 23.65, 27.82, 40.00];
 
-/// Queries whose clicks are kept.
+/// Maximum number of queries with click counts.
 const MAX_QUERIES: usize = 100_000;
 
-/// Pages of one query whose clicks are kept.
+/// Maximum number of pages with click counts for each query.
 const MAX_PAGES: usize = 1_000;
 
-/// What users clicked, query by query: history and today (WUA₁ and WUD₀).
+/// Click counts by query: before today, and today (WUA₁ and WUD₀).
 #[derive(Debug)]
 pub struct Clicks {
-    /// Tells these clicks from others that took their place.
-    number: u64,
-    queries: RwLock<HashMap<String, OfQuery>>,
+    /// Distinguishes this instance from one that replaces it.
+    instance: u64,
+    queries: RwLock<HashMap<String, QueryClicks>>,
     hot: HotClicks,
     days: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct OfQuery {
-    pages: HashMap<PageId, Clicked>,
+struct QueryClicks {
+    pages: HashMap<PageId, PageClicks>,
     times: u64,
 }
 
-/// How clicks are weighed.
+/// The parameters of click weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClickRules {
-    /// What yesterday's clicks count today (k): 0 forgets, 1 never does.
+    /// Daily decay factor (k): 0 forgets immediately, 1 never.
     pub decay: f64,
-    /// What a page without clicks begins with (l), as a part of the best.
+    /// Initial weight of a page without clicks (l), as a share of the best.
     pub start: f64,
 }
 
-/// Tells clicks of one moment from those of another, as far as they may change the answer to one query much: it is
-/// another one when clicks have grown by a tenth, when a day is over, or when other clicks took their place.
+/// A version of the click counts for one query. It changes when clicks have grown by a tenth, when a day ends, or
+/// when the counts are replaced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClickStamp {
-    number: u64,
+    instance: u64,
     days: u64,
     is_own: bool,
     steps: u64,
@@ -65,7 +65,7 @@ impl Default for Clicks {
     fn default() -> Self {
         static CREATED: AtomicU64 = AtomicU64::new(1);
         Self {
-            number: CREATED.fetch_add(1, Ordering::Relaxed),
+            instance: CREATED.fetch_add(1, Ordering::Relaxed),
             queries: RwLock::default(),
             hot: HotClicks::default(),
             days: AtomicU64::new(0),
@@ -74,33 +74,36 @@ impl Default for Clicks {
 }
 
 impl Clicks {
-    /// Somebody asked this and chose a page from the nth page of results, counted from 1.
+    /// Records a click on a page from the nth result page of a query, counted from 1.
     pub fn click(&self, query: &str, page: PageId, nth: usize) {
         let compensation = COMPENSATION[nth.clamp(1, COMPENSATION.len()) - 1];
         let query = pharos_text::normalise(query);
         let mut queries = self.queries.write().unwrap_or_else(PoisonError::into_inner);
-        let of_query = queries.entry(query).or_default();
-        of_query.times += 1;
-        of_query.pages.entry(page).or_default().today += compensation;
-        drop_coldest(&mut of_query.pages, MAX_PAGES, |clicked| clicked.today + clicked.before);
-        drop_coldest(&mut queries, MAX_QUERIES, |of_query| {
-            of_query.pages.values().map(|clicked| clicked.today + clicked.before).sum()
+        let query_clicks = queries.entry(query).or_default();
+        query_clicks.times += 1;
+        query_clicks.pages.entry(page).or_default().today += compensation;
+        drop_coldest(&mut query_clicks.pages, MAX_PAGES, |clicked| clicked.today + clicked.before);
+        drop_coldest(&mut queries, MAX_QUERIES, |query_clicks| {
+            query_clicks.pages.values().map(|clicked| clicked.today + clicked.before).sum()
         });
         drop(queries);
         self.hot.click(page, compensation);
     }
 
-    /// A day is over: WUA = WUD₀ + k·WUA₁.
+    /// Ends a day: WUA = WUD₀ + k·WUA₁.
     pub fn end_day(&self, rules: &ClickRules) {
         let mut queries = self.queries.write().unwrap_or_else(PoisonError::into_inner);
-        queries.values_mut().flat_map(|of_query| of_query.pages.values_mut()).for_each(|c| c.end_day(rules));
+        queries
+            .values_mut()
+            .flat_map(|query_clicks| query_clicks.pages.values_mut())
+            .for_each(|c| c.end_day(rules));
         drop(queries);
         self.hot.end_day(rules);
         self.days.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What pages weigh for one query; `None` where nobody has clicked any of them.
-    pub(crate) fn of(
+    /// Returns the click weights of pages for one query, or `None` if none of them has clicks.
+    pub(crate) fn weights_for(
         &self,
         query: &str,
         rules: ClickRules,
@@ -110,8 +113,8 @@ impl Clicks {
             return None;
         }
         let queries = self.queries.read().unwrap_or_else(PoisonError::into_inner);
-        let own = queries.get(&pharos_text::normalise(query)).map(|of_query| {
-            let clicked = of_query.pages.iter();
+        let own = queries.get(&pharos_text::normalise(query)).map(|query_clicks| {
+            let clicked = query_clicks.pages.iter();
             clicked.map(|(page, clicked)| (*page, clicked.total(&rules))).collect::<HashMap<PageId, f64>>()
         });
         drop(queries);
@@ -122,25 +125,25 @@ impl Clicks {
         own.and_then(weights).or_else(|| weights(self.hot.totals(pages, &rules)))
     }
 
-    /// See [`ClickStamp`].
+    /// Returns the current [`ClickStamp`].
     pub(crate) fn stamp(&self, query: &str) -> ClickStamp {
-        let (number, days) = (self.number, self.days.load(Ordering::Relaxed));
+        let (instance, days) = (self.instance, self.days.load(Ordering::Relaxed));
         let all = self.hot.times();
         if all == 0 {
-            return ClickStamp { number, days, ..ClickStamp::default() };
+            return ClickStamp { instance, days, ..ClickStamp::default() };
         }
         let queries = self.queries.read().unwrap_or_else(PoisonError::into_inner);
-        let own = queries.get(&pharos_text::normalise(query)).map(|of_query| of_query.times);
-        ClickStamp { number, days, is_own: own.is_some(), steps: steps(own.unwrap_or(all)) }
+        let own = queries.get(&pharos_text::normalise(query)).map(|query_clicks| query_clicks.times);
+        ClickStamp { instance, days, is_own: own.is_some(), steps: growth_step(own.unwrap_or(all)) }
     }
 }
 
-/// Each of the first ten clicks is a step, and then each growth by a tenth.
-fn steps(times: u64) -> u64 {
+/// Each of the first ten clicks is a step, then each growth by a tenth.
+fn growth_step(times: u64) -> u64 {
     if times <= 10 { times } else { 10 + ((times as f64 / 10.0).ln() / 1.1f64.ln()) as u64 }
 }
 
-/// What pages weigh for one query.
+/// The click weights of pages for one query.
 pub(crate) struct ClickWeights {
     totals: HashMap<PageId, f64>,
     most: f64,
@@ -148,7 +151,7 @@ pub(crate) struct ClickWeights {
 }
 
 impl ClickWeights {
-    /// WU = (WUA + WUC) / WUmax, where WUC = l·WUAmax for a page without clicks.
+    /// Returns WU = (WUA + WUC) / WUmax, where WUC = l·WUAmax for a page without clicks.
     pub(crate) fn weight(&self, page: PageId) -> f64 {
         self.totals.get(&page).map_or(self.start, |total| total / self.most)
     }
@@ -167,7 +170,7 @@ mod tests {
     }
 
     fn weights(clicks: &Clicks, query: &str, pages: &[usize]) -> Option<ClickWeights> {
-        clicks.of(query, RULES, pages.iter().map(|n| page(*n)))
+        clicks.weights_for(query, RULES, pages.iter().map(|n| page(*n)))
     }
 
     #[test]
@@ -179,7 +182,7 @@ mod tests {
         let found = weights(&clicks, "北京大学", &[]).unwrap();
         assert_eq!((found.weight(page(3)), found.weight(page(1))), (1.0, 0.1));
         assert_eq!(found.weight(page(2)), 3.88 / 40.0);
-        assert_eq!(found.weight(page(9)), 0.1, "a new page begins with a part of the best");
+        assert_eq!(found.weight(page(9)), 0.1, "a new page starts with a share of the best");
         assert!(weights(&clicks, "清华大学", &[]).is_none());
     }
 
@@ -192,7 +195,7 @@ mod tests {
         let found = weights(&clicks, "light", &[1, 2, 7]).unwrap();
         assert_eq!([1, 2, 7].map(|n| found.weight(page(n))), [1.0, 0.2, 0.1]);
         let found = weights(&clicks, "light", &[2, 7]).unwrap();
-        assert_eq!(found.weight(page(2)), 1.0, "measured by the best of those that answer");
+        assert_eq!(found.weight(page(2)), 1.0, "relative to the best of the matching pages");
         assert!(weights(&clicks, "light", &[7, 8]).is_none());
     }
 
@@ -203,7 +206,7 @@ mod tests {
         clicks.end_day(&RULES);
         clicks.end_day(&RULES);
         clicks.click("olympics", page(2), 1);
-        // Day 2 had half of day 1, today has half of that.
+        // Day 2 has half of day 1, today has half of that.
         let found = weights(&clicks, "OLYMPICS", &[]).unwrap();
         assert_eq!((found.weight(page(2)), found.weight(page(1))), (1.0, 0.25));
     }
@@ -225,7 +228,7 @@ mod tests {
             clicks.click("a", page(1), 1);
             clicks.end_day(&rules);
             clicks.click("a", page(2), 1);
-            let found = clicks.of("a", rules, [page(1), page(2)].into_iter()).unwrap();
+            let found = clicks.weights_for("a", rules, [page(1), page(2)].into_iter()).unwrap();
             assert_eq!((found.weight(page(1)), found.weight(page(2))), (yesterday, 1.0));
         }
     }

@@ -1,0 +1,64 @@
+//! The fields of a page that a result list shows, except its text, stored in a column apart from the texts.
+
+use pharos_core::{LibraryPosition, Timestamp};
+use serde::{Deserialize, Serialize};
+use tantivy::columnar::Column;
+use tantivy::schema::{FAST, Field, SchemaBuilder, TantivyDocument};
+use tantivy::{DocId, SegmentReader};
+
+use crate::document::packed_column;
+
+const COLUMN: &str = "card";
+
+/// The fields of a page that a result list shows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ResultFields {
+    pub url: String,
+    pub title: String,
+    pub lang: String,
+    /// File type.
+    pub format: String,
+    /// Subject category.
+    pub category: String,
+    /// Date of publication if known.
+    pub date: Option<String>,
+    /// Maximum number of characters in a snippet; `None` means no limit.
+    pub max_snippet: Option<u32>,
+    pub fetched: Timestamp,
+    /// Position of the stored response in the library.
+    pub position: LibraryPosition,
+    /// Set if the cached page may be shown.
+    pub archive: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ResultFieldsField(Field);
+
+impl ResultFieldsField {
+    pub(crate) fn add_to(builder: &mut SchemaBuilder) -> Self {
+        Self(builder.add_u64_field(COLUMN, FAST))
+    }
+
+    pub(crate) fn write(&self, fields: &ResultFields, out: &mut TantivyDocument) {
+        match postcard::to_stdvec(fields) {
+            Ok(bytes) => packed_column::write(self.0, &bytes, out),
+            Err(error) => {
+                tracing::warn!(url = fields.url, %error, "the result fields of a page could not be encoded")
+            }
+        }
+    }
+}
+
+/// The result fields column of a segment.
+pub(crate) struct ResultFieldsColumn(Option<Column<u64>>);
+
+impl ResultFieldsColumn {
+    pub(crate) fn open(segment: &SegmentReader) -> tantivy::Result<Self> {
+        Ok(Self(segment.fast_fields().column_opt(COLUMN)?))
+    }
+
+    /// Returns the fields of a document, or `None` for a tombstone.
+    pub(crate) fn read(&self, doc: DocId) -> Option<ResultFields> {
+        postcard::from_bytes(&packed_column::read(self.0.as_ref()?, doc)?).ok()
+    }
+}

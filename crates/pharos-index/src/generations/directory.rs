@@ -1,0 +1,412 @@
+//! The index directory: the file `CURRENT`, which lists the chain, and the folders of the generations.
+//!
+//! Only the owner of the data directory changes the chain. A builder in another process leaves a [`BuilderRequest`]
+//! in the index directory; the owner serves and removes it.
+//!
+//! ```text
+//! index/CURRENT         the chain                index/WISH       request to the owner
+//! index/history-7/      built in one go          index/BUILD      lock of the builder
+//! index/latest-12/ …    follow the library       index/building/  history under construction
+//! ```
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use pharos_core::LibraryPosition;
+use pharos_text::dictionary::Dictionary;
+use pharos_text::vocabulary::Watched;
+use serde::{Deserialize, Serialize};
+
+use crate::generations::builder_request::BuilderRequest;
+use crate::generations::chain::{FORMAT, GenerationChain, HistoryGeneration};
+use crate::generations::manifest;
+use crate::{IndexError, LinkMaxima};
+
+/// The index directory.
+#[derive(Clone, Debug)]
+pub struct Generations {
+    dir: PathBuf,
+}
+
+impl Generations {
+    /// Refers to the index directory `dir`, which need not exist yet.
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// Returns the folder of a history generation.
+    pub fn history_dir(&self, number: u64) -> PathBuf {
+        self.dir.join(format!("history-{number}"))
+    }
+
+    /// Returns the folder of a latest generation.
+    pub fn latest_dir(&self, number: u64) -> PathBuf {
+        self.dir.join(format!("latest-{number}"))
+    }
+
+    /// Returns the folder of the history generation under construction.
+    pub(crate) fn building_dir(&self) -> PathBuf {
+        self.dir.join("building")
+    }
+
+    /// Returns the path of the vocabulary of the installation: `models/words.tsv` in the data directory.
+    pub fn words_file(&self) -> PathBuf {
+        self.dir.parent().unwrap_or(Path::new("")).join("models").join("words.tsv")
+    }
+
+    /// Returns the path of the directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Reads the chain. Without `CURRENT`, the chain is one empty latest generation.
+    pub fn current(&self) -> Result<GenerationChain, IndexError> {
+        let path = self.dir.join("CURRENT");
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(GenerationChain::default()),
+            Err(e) => return Err(IndexError::io("read", &path)(e)),
+        };
+        #[derive(Deserialize)]
+        struct FormatVersion {
+            format: u32,
+        }
+        let damaged =
+            |e: serde_json::Error| IndexError::Damaged { path: path.clone(), detail: e.to_string() };
+        let FormatVersion { format: found } = serde_json::from_slice(&text).map_err(damaged)?;
+        if found > FORMAT {
+            return Err(IndexError::NewerFormat { path, found, known: FORMAT });
+        }
+        if found < FORMAT {
+            return Err(IndexError::OlderFormat { path });
+        }
+        serde_json::from_slice(&text).map_err(damaged)
+    }
+
+    /// Seals the open latest generation at `at` and opens the next one.
+    pub fn seal(&self, at: LibraryPosition) -> Result<GenerationChain, IndexError> {
+        self.update_chain(|current| Ok(current.sealed(at)))
+    }
+
+    /// Installs a finished history generation.
+    ///
+    /// The current history is kept for a rollback, together with the generations it replaces. Generations kept so far
+    /// are removed.
+    pub fn install(&self, history: HistoryGeneration) -> Result<GenerationChain, IndexError> {
+        let path = self.history_dir(history.number);
+        if !manifest::exists(&path) {
+            let missing =
+                io::Error::new(io::ErrorKind::NotFound, "the generation is not finished or was removed");
+            return Err(IndexError::io("install", &path)(missing));
+        }
+        let installed = self.update_chain(|current| {
+            Ok(if current.history == Some(history) { current.clone() } else { current.installed(history) })
+        })?;
+        self.remove_unreferenced(&installed);
+        Ok(installed)
+    }
+
+    /// Restores the history before the last build and removes the current one.
+    pub fn roll_back(&self) -> Result<GenerationChain, IndexError> {
+        let back = self.update_chain(|current| {
+            if let Some((from, to)) = current.gap() {
+                return Err(IndexError::Gap { from, to });
+            }
+            current.rolled_back().ok_or_else(|| IndexError::NoPrevious { path: self.dir.clone() })
+        })?;
+        self.remove_unreferenced(&back);
+        Ok(back)
+    }
+
+    /// Extends the oldest latest generation to the end of the previous history. Its records are applied, or about to
+    /// be replayed.
+    pub(crate) fn close_gap(&self, from: LibraryPosition) -> Result<GenerationChain, IndexError> {
+        self.update_chain(|current| Ok(current.widened(from)))
+    }
+
+    /// Moves the start of the empty open generation to the end of history.
+    pub(crate) fn catch_up(&self) -> Result<GenerationChain, IndexError> {
+        self.update_chain(|current| Ok(current.caught_up()))
+    }
+
+    /// Starts a new chain of an optional history and one empty latest generation, and removes all other generations.
+    ///
+    /// The caller must own the data directory and hold the builder's lock. `CURRENT` need not be readable.
+    pub fn start_over(&self, history: Option<HistoryGeneration>) -> Result<GenerationChain, IndexError> {
+        let (last, histories) = (self.highest_number("latest")?, self.highest_number("history")?);
+        let previous = self.current().unwrap_or_default();
+        let latest = last.max(previous.open().number) + 1;
+        let current = GenerationChain::new(history, latest, histories.max(previous.highest_history_number()));
+        self.write_chain(&current)?;
+        self.remove_unnamed(&current)?;
+        self.discard_build()?;
+        Ok(current)
+    }
+
+    /// Removes all generations that `current` does not list. The caller must hold the builder's lock.
+    pub fn remove_unnamed(&self, current: &GenerationChain) -> Result<(), IndexError> {
+        for path in self.unreferenced(current)? {
+            fs::remove_dir_all(&path).map_err(IndexError::io("remove", &path))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the folders of generations that `current` does not list.
+    pub(crate) fn unreferenced(&self, current: &GenerationChain) -> Result<Vec<PathBuf>, IndexError> {
+        let directories = self.list_directories()?.into_iter();
+        Ok(directories
+            .filter(|(kind, number, _)| !is_referenced(current, kind, *number))
+            .map(|(.., path)| path)
+            .collect())
+    }
+
+    /// Returns all folders that are named like a generation, with kind and number.
+    pub(crate) fn list_directories(&self) -> Result<Vec<(String, u64, PathBuf)>, IndexError> {
+        let entries = match fs::read_dir(&self.dir) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(IndexError::io("read", &self.dir)(e)),
+        };
+        let mut directories = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(IndexError::io("read", &self.dir))?.path();
+            let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+            let Some((kind @ ("history" | "latest"), number)) = name.split_once('-') else { continue };
+            if let Ok(number) = number.parse() {
+                directories.push((kind.to_string(), number, path.clone()));
+            }
+        }
+        directories.sort();
+        Ok(directories)
+    }
+
+    /// Returns the highest number among the folders of this kind.
+    fn highest_number(&self, kind: &str) -> Result<u64, IndexError> {
+        Ok(self
+            .list_directories()?
+            .into_iter()
+            .filter(|directory| directory.0 == kind)
+            .map(|(_, n, _)| n)
+            .max()
+            .unwrap_or(0))
+    }
+
+    /// Returns `true` if a build is running.
+    pub fn is_building(&self) -> bool {
+        let Ok(file) = File::open(self.dir.join("BUILD")) else { return false };
+        matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock))
+    }
+
+    /// Returns the maxima of the current history.
+    pub(crate) fn maxima(&self) -> Result<LinkMaxima, IndexError> {
+        match self.current()?.history {
+            Some(history) => LinkMaxima::read(&self.history_dir(history.number)),
+            None => Ok(LinkMaxima::default()),
+        }
+    }
+
+    /// Returns the number for the next history generation. Numbers are never reused, even if the folder no longer
+    /// exists.
+    pub fn next_history(&self) -> Result<u64, IndexError> {
+        Ok(self.current()?.highest_history_number().max(self.highest_number("history")?) + 1)
+    }
+
+    /// Leaves a request for the owner.
+    pub fn wish(&self, wish: BuilderRequest) -> Result<(), IndexError> {
+        self.write_atomically("WISH", &wish)
+    }
+
+    /// Returns the pending request, if any.
+    pub fn waiting(&self) -> Option<BuilderRequest> {
+        serde_json::from_slice(&fs::read(self.dir.join("WISH")).ok()?).ok()
+    }
+
+    /// Removes the pending request, because it was served or its sender has given up.
+    pub fn wish_done(&self) {
+        let _ = fs::remove_file(self.dir.join("WISH"));
+    }
+
+    /// Removes this request if it is still pending. A newer request stays: its sender may have replaced that of a
+    /// killed builder.
+    pub(crate) fn complete_request(&self, wish: BuilderRequest) {
+        if self.waiting() == Some(wish) {
+            self.wish_done();
+        }
+    }
+
+    /// Takes the builder's lock. The kernel releases it when the process ends.
+    pub fn lock_builder(&self) -> Result<File, IndexError> {
+        fs::create_dir_all(&self.dir).map_err(IndexError::io("create", &self.dir))?;
+        let path = self.dir.join("BUILD");
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(IndexError::io("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(fs::TryLockError::WouldBlock) => Err(IndexError::BuildRunning { path: self.dir.clone() }),
+            Err(fs::TryLockError::Error(e)) => Err(IndexError::io("lock", &path)(e)),
+        }
+    }
+
+    fn update_chain(
+        &self,
+        update: impl FnOnce(&GenerationChain) -> Result<GenerationChain, IndexError>,
+    ) -> Result<GenerationChain, IndexError> {
+        let current = self.current()?;
+        let next = update(&current)?;
+        if next != current {
+            self.write_chain(&next)?;
+        }
+        Ok(next)
+    }
+
+    fn write_chain(&self, current: &GenerationChain) -> Result<(), IndexError> {
+        self.write_atomically("CURRENT", current)
+    }
+
+    fn write_atomically(&self, name: &str, value: &impl Serialize) -> Result<(), IndexError> {
+        fs::create_dir_all(&self.dir).map_err(IndexError::io("create", &self.dir))?;
+        let path = self.dir.join(name);
+        let new = self.dir.join(format!("{name}.new"));
+        let text = serde_json::to_vec(value)
+            .map_err(|e| IndexError::Damaged { path: path.clone(), detail: e.to_string() })?;
+        File::create(&new)
+            .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()))
+            .and_then(|()| fs::rename(&new, &path))
+            .and_then(|()| File::open(&self.dir)?.sync_all())
+            .map_err(IndexError::io("write", &path))
+    }
+
+    /// Removes generations that `current` does not list, except a finished history that waits for installation.
+    /// Processes that have removed generations open can still read them.
+    fn remove_unreferenced(&self, current: &GenerationChain) {
+        let Ok(unreferenced) = self.list_directories() else { return };
+        for (kind, number, path) in unreferenced {
+            let is_pending = kind == "history" && number > current.highest_history_number();
+            if !is_pending && !is_referenced(current, &kind, number) {
+                let _ = fs::remove_dir_all(path);
+            }
+        }
+    }
+}
+
+fn is_referenced(current: &GenerationChain, kind: &str, number: u64) -> bool {
+    match kind {
+        "history" => current.named_histories().any(|history| history.number == number),
+        _ => current.named_latest().any(|latest| latest.number == number),
+    }
+}
+
+/// Opens the vocabulary file of the installation and watches it for changes.
+pub(crate) fn watch_vocabulary(generations: &Generations) -> Watched {
+    Watched::open(generations.words_file(), Dictionary::base(), pharos_text::normalise)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(offset: u64) -> LibraryPosition {
+        LibraryPosition { file: 1, offset }
+    }
+
+    /// Creates a folder that looks like a finished generation.
+    fn finish(generations: &Generations, to: u64) -> HistoryGeneration {
+        let number = generations.next_history().unwrap();
+        fs::create_dir(generations.history_dir(number)).unwrap();
+        manifest::write(&generations.history_dir(number), 0).unwrap();
+        HistoryGeneration { number, to: at(to) }
+    }
+
+    fn folders(generations: &Generations) -> Vec<String> {
+        let directories = generations.list_directories().unwrap();
+        directories.into_iter().map(|(kind, number, _)| format!("{kind}-{number}")).collect()
+    }
+
+    #[test]
+    fn a_build_seals_and_switches_while_pages_keep_arriving() {
+        let dir = tempfile::tempdir().unwrap();
+        let generations = Generations::at(dir.path());
+        assert_eq!(generations.current().unwrap(), GenerationChain::default());
+        let sealed = generations.seal(at(100)).unwrap();
+        assert_eq!(sealed.latest.len(), 2);
+        for name in ["latest-1", "latest-2", "history-1"] {
+            fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        let unfinished = generations.install(HistoryGeneration { number: 1, to: at(100) }).unwrap_err();
+        assert!(unfinished.to_string().contains("not finished"), "{unfinished}");
+        let history = finish(&generations, 100);
+        let switched = generations.install(history).unwrap();
+        assert_eq!((history.number, switched.history), (2, Some(history)));
+        assert_eq!(generations.current().unwrap(), switched);
+        assert_eq!(folders(&generations), ["history-2", "latest-2"]);
+        assert_eq!(generations.next_history().unwrap(), 3);
+        assert_eq!(generations.install(history).unwrap(), switched, "it is already installed");
+    }
+
+    #[test]
+    fn the_one_before_is_kept_until_the_next_and_can_be_put_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let generations = Generations::at(dir.path());
+        for (round, to) in [100, 200, 300].into_iter().enumerate() {
+            fs::create_dir(generations.latest_dir(round as u64 + 1)).unwrap();
+            generations.seal(at(to)).unwrap();
+            generations.install(finish(&generations, to)).unwrap();
+        }
+        fs::create_dir(generations.latest_dir(4)).unwrap();
+        assert_eq!(folders(&generations), ["history-2", "history-3", "latest-3", "latest-4"]);
+        let waiting = finish(&generations, 400);
+        let back = generations.roll_back().unwrap();
+        assert_eq!(back.history.map(|h| h.number), Some(2));
+        assert_eq!(folders(&generations), ["history-2", "history-4", "latest-3", "latest-4"]);
+        let error = generations.roll_back().unwrap_err().to_string();
+        assert!(error.contains("pharos index build"), "{error}");
+        fs::remove_dir_all(generations.history_dir(waiting.number)).unwrap();
+        assert_eq!(generations.next_history().unwrap(), 4, "3 was in use");
+    }
+
+    #[test]
+    fn builder_requests_wait_for_the_owner() {
+        let dir = tempfile::tempdir().unwrap();
+        let generations = Generations::at(dir.path());
+        assert_eq!(generations.waiting(), None);
+        for wish in [BuilderRequest::Seal(3), BuilderRequest::Rollback(2)] {
+            generations.wish(wish).unwrap();
+            assert_eq!(generations.waiting(), Some(wish));
+        }
+        generations.complete_request(BuilderRequest::Seal(3));
+        assert_eq!(
+            generations.waiting(),
+            Some(BuilderRequest::Rollback(2)),
+            "another request has replaced it"
+        );
+        generations.complete_request(BuilderRequest::Rollback(2));
+        assert_eq!(generations.waiting(), None);
+    }
+
+    #[test]
+    fn there_is_one_builder() {
+        let dir = tempfile::tempdir().unwrap();
+        let generations = Generations::at(dir.path());
+        let first = generations.lock_builder().unwrap();
+        assert!(matches!(generations.lock_builder(), Err(IndexError::BuildRunning { .. })));
+        drop(first);
+        generations.lock_builder().unwrap();
+    }
+
+    #[test]
+    fn damage_and_other_formats_are_reported() {
+        let dir = tempfile::tempdir().unwrap();
+        let generations = Generations::at(dir.path());
+        fs::write(dir.path().join("CURRENT"), "garbage").unwrap();
+        assert!(generations.current().unwrap_err().to_string().contains("pharos index build"));
+        fs::write(dir.path().join("CURRENT"), "{\"format\":99,\"planets\":9}").unwrap();
+        assert!(matches!(generations.current(), Err(IndexError::NewerFormat { found: 99, .. })));
+        fs::write(dir.path().join("CURRENT"), "{\"format\":1}").unwrap();
+        assert!(generations.current().unwrap_err().to_string().contains("pharos rebuild index"));
+    }
+}

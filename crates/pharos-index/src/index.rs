@@ -1,0 +1,46 @@
+//! The [`Index`] trait: the contract that every index backend fulfils, embedded or distributed.
+
+use std::sync::Arc;
+
+use pharos_core::LibraryPosition;
+use pharos_text::vocabulary::Vocabulary;
+
+use crate::document::IndexChange;
+use crate::error::IndexError;
+use crate::view::IndexView;
+
+/// A searchable index of page documents.
+/// * A commit makes all applied changes visible and durable together, with the library position they came from.
+///   Changes that were applied but not committed are lost with the process and replayed from the library.
+/// * Applying the same page twice stores it once.
+/// * Views are isolated: later commits and switches of generation do not affect them.
+pub trait Index: Send + Sync {
+    /// Returns the library position up to which all changes have been applied and committed.
+    fn absorbed(&self) -> Result<LibraryPosition, IndexError>;
+
+    /// Applies changes in order. They become visible with the next `commit`.
+    fn apply(&self, changes: Vec<IndexChange>) -> Result<(), IndexError>;
+
+    /// Makes all applied changes visible and durable, and records `absorbed` as the library position they came from.
+    fn commit(&self, absorbed: LibraryPosition) -> Result<(), IndexError>;
+
+    /// Seals the open latest generation and opens the next one, so that a history can be built up to this point.
+    ///
+    /// All applied changes must be committed. Returns the library position of the seal.
+    fn seal(&self) -> Result<LibraryPosition, IndexError>;
+
+    /// Returns the current vocabulary of the installation. A generation is segmented with the vocabulary it was
+    /// created with.
+    fn vocabulary(&self) -> Arc<Vocabulary>;
+
+    /// Returns a view of the current state.
+    fn snapshot(&self) -> Result<Arc<dyn IndexView>, IndexError>;
+
+    /// Returns the most recently opened view without waiting for changes to be read.
+    ///
+    /// After [`EmbeddedIndex::serve`](crate::EmbeddedIndex::serve) the view is at most half a second old. The default
+    /// implementation returns a current view.
+    fn cached_view(&self) -> Result<Arc<dyn IndexView>, IndexError> {
+        self.snapshot()
+    }
+}

@@ -1,0 +1,261 @@
+//! Building of a history generation beside the one in use.
+//!
+//! The generation grows in the folder `building` and gets its number when it is finished and verified. The builder
+//! saves checkpoints, and a plan in the folder describes the build, so that a killed build can be resumed.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pharos_core::{LibraryPosition, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::generations::Generations;
+use crate::generations::chain::HistoryGeneration;
+use crate::generations::generation::Generation;
+use crate::generations::{manifest, verify};
+use crate::write::generation_writer::GenerationWriter;
+use crate::{IndexDocument, IndexError, LinkMaxima};
+
+/// File with the build plan.
+const PLAN_FILE: &str = "PLAN";
+
+/// The parameters of a build. A build with different parameters does not resume it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildPlan {
+    /// End of the library range.
+    pub to: LibraryPosition,
+    /// Versions and settings that determine the documents.
+    pub rules: String,
+    pub begun: Timestamp,
+    /// Build time of the link relations that are included, once they are known.
+    pub relations: Option<i64>,
+}
+
+impl Generations {
+    /// Returns the plan of the unfinished build, if any.
+    pub fn plan(&self) -> Option<BuildPlan> {
+        serde_json::from_slice(&fs::read(self.building_dir().join(PLAN_FILE)).ok()?).ok()
+    }
+
+    /// Writes the build plan. The caller must hold the builder's lock.
+    pub fn set_plan(&self, plan: &BuildPlan) -> Result<(), IndexError> {
+        let folder = self.building_dir();
+        let (path, new) = (folder.join(PLAN_FILE), folder.join("PLAN.new"));
+        let failed = |e| IndexError::io("write", &path)(e);
+        fs::create_dir_all(&folder).map_err(failed)?;
+        let text = serde_json::to_vec(plan).map_err(|e| failed(e.into()))?;
+        fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).map_err(failed)
+    }
+
+    /// Removes an unfinished build. The caller must hold the builder's lock.
+    pub fn discard_build(&self) -> Result<(), IndexError> {
+        remove_folder(&self.building_dir())
+    }
+
+    /// Returns the library position and the number of pages of the last checkpoint of the unfinished build.
+    pub fn saved(&self) -> Option<(LibraryPosition, u64)> {
+        BuildCheckpoint::read(&Generation::open(&self.building_dir()).ok()??)
+            .map(|saved| (saved.at, saved.pages))
+    }
+}
+
+/// A checkpoint: the pages up to a library position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct BuildCheckpoint {
+    at: LibraryPosition,
+    pages: u64,
+}
+
+impl BuildCheckpoint {
+    fn read(generation: &Generation) -> Option<Self> {
+        let payload = generation.commit_payload().ok()??;
+        let (at, pages) = payload.split_once(' ')?;
+        Some(Self { at: LibraryPosition::from_u64(at.parse().ok()?), pages: pages.parse().ok()? })
+    }
+
+    fn to_payload(self) -> String {
+        format!("{} {}", self.at.to_u64(), self.pages)
+    }
+}
+
+/// A history generation under construction. It is not visible until it is installed.
+pub struct HistoryBuilder {
+    generations: Generations,
+    writer: GenerationWriter,
+    maxima: LinkMaxima,
+    body_limit: usize,
+    pages: u64,
+    reached: Option<LibraryPosition>,
+}
+
+impl HistoryBuilder {
+    /// Starts a new build and removes an unfinished one. The caller must hold the builder's lock.
+    pub fn begin(
+        generations: &Generations,
+        threads: usize,
+        memory: usize,
+        body_limit: usize,
+    ) -> Result<Self, IndexError> {
+        generations.discard_build()?;
+        Self::go_on(generations, threads, memory, body_limit)
+    }
+
+    /// Resumes the unfinished build from its last checkpoint. The caller must hold the builder's lock and have
+    /// compared the plan.
+    pub fn go_on(
+        generations: &Generations,
+        threads: usize,
+        memory: usize,
+        body_limit: usize,
+    ) -> Result<Self, IndexError> {
+        let path = generations.building_dir();
+        let generation = Generation::open_or_create_ordered(
+            &path,
+            &crate::generations::watch_vocabulary(generations).current(),
+        )?;
+        let found = generation.searcher().num_docs();
+        let saved = BuildCheckpoint::read(&generation);
+        let pages = saved.map_or(0, |saved| saved.pages);
+        if pages != found {
+            let detail = format!("{found} pages instead of {pages}");
+            return Err(IndexError::DamagedGeneration { path, detail });
+        }
+        let writer = generation.writer(threads.max(1), memory)?.without_merges();
+        let reached = saved.map(|saved| saved.at);
+        let maxima = LinkMaxima::read(&path)?;
+        Ok(Self { generations: generations.clone(), writer, maxima, body_limit, pages, reached })
+    }
+
+    /// Sets the maxima that normalise link figures. Must be called before the first page is added.
+    pub fn measured_by(mut self, maxima: LinkMaxima) -> Result<Self, IndexError> {
+        maxima.write(&self.generations.building_dir())?;
+        self.maxima = maxima;
+        Ok(self)
+    }
+
+    /// Returns the library position of the checkpoint that the build was resumed from. Pages up to it must not be
+    /// added again.
+    pub fn reached(&self) -> Option<LibraryPosition> {
+        self.reached
+    }
+
+    /// Adds a page with its copies. Each address must be added only once.
+    pub fn add(&mut self, document: &IndexDocument) -> Result<(), IndexError> {
+        self.pages += 1;
+        self.writer.add(document, &self.maxima, self.body_limit)
+    }
+
+    /// Returns the number of pages added, without copies.
+    pub fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    /// Saves a checkpoint: all pages up to `at` have been added. A killed build resumes from here.
+    pub fn save(&mut self, at: LibraryPosition) -> Result<(), IndexError> {
+        self.writer.commit_with_payload(&BuildCheckpoint { at, pages: self.pages }.to_payload())
+    }
+
+    /// Commits, verifies and numbers the generation, which covers the library up to `to`. A generation that fails
+    /// verification is discarded.
+    pub fn finish(mut self, to: LibraryPosition) -> Result<HistoryGeneration, IndexError> {
+        self.writer.commit(to)?;
+        self.writer.merge_all()?;
+        self.writer.finish()?;
+        let path = self.generations.building_dir();
+        if let Err(detail) = verify(&path, self.pages) {
+            self.generations.discard_build()?;
+            return Err(IndexError::BadBuild { detail });
+        }
+        match fs::remove_file(path.join(PLAN_FILE)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(IndexError::io("remove", &path)(e)),
+            _ => {}
+        }
+        manifest::write(&path, self.pages)?;
+        let number = self.generations.next_history()?;
+        let named = self.generations.history_dir(number);
+        fs::rename(&path, &named)
+            .and_then(|()| File::open(self.generations.dir())?.sync_all())
+            .map_err(IndexError::io("name", &named))?;
+        Ok(HistoryGeneration { number, to })
+    }
+}
+
+/// Verifies all files and the number of pages.
+fn verify(path: &Path, pages: u64) -> Result<(), String> {
+    if let Some((file, problem)) = verify::damaged_files(path).into_iter().next() {
+        return Err(format!("{}: {problem}", file.display()));
+    }
+    let generation = Generation::open(path).map_err(|e| e.to_string())?;
+    match generation.map(|generation| generation.searcher().num_docs()) {
+        Some(found) if found == pages => Ok(()),
+        found => Err(format!("{} pages instead of {pages}", found.unwrap_or(0))),
+    }
+}
+
+fn remove_folder(path: &PathBuf) -> Result<(), IndexError> {
+    match fs::remove_dir_all(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(IndexError::io("remove", path)(e)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pharos_core::PageUrl;
+
+    fn at(offset: u64) -> LibraryPosition {
+        LibraryPosition { file: 1, offset }
+    }
+
+    fn page(n: u64) -> IndexDocument {
+        IndexDocument::new(PageUrl::parse(&format!("http://example.org/{n}")).unwrap())
+    }
+
+    fn resume(generations: &Generations) -> HistoryBuilder {
+        HistoryBuilder::go_on(generations, 1, 16 << 20, 1 << 20).unwrap()
+    }
+
+    #[test]
+    fn a_killed_build_resumes_from_its_last_checkpoint() {
+        let dir = tempfile::tempdir().unwrap();
+        let generations = Generations::at(dir.path());
+        let plan = BuildPlan { to: at(99), rules: "r".into(), begun: Timestamp::EPOCH, relations: None };
+        assert_eq!(generations.plan(), None);
+        generations.set_plan(&plan).unwrap();
+        let mut builder = resume(&generations);
+        assert_eq!((builder.reached(), generations.saved()), (None, None));
+        builder.add(&page(1)).unwrap();
+        builder.add(&page(2)).unwrap();
+        builder.save(at(2)).unwrap();
+        builder.add(&page(3)).unwrap();
+        drop(builder);
+
+        assert_eq!((generations.plan(), generations.saved()), (Some(plan), Some((at(2), 2))));
+        let mut builder = resume(&generations);
+        assert_eq!((builder.reached(), builder.pages()), (Some(at(2)), 2));
+        builder.add(&page(3)).unwrap();
+        let history = builder.finish(at(99)).unwrap();
+        assert_eq!((history.number, generations.plan()), (1, None));
+        let generation = Generation::open(&generations.history_dir(1)).unwrap().unwrap();
+        assert_eq!(
+            (generation.searcher().num_docs(), generation.applied_position().unwrap()),
+            (3, Some(at(99)))
+        );
+        assert!(!generations.building_dir().exists());
+        assert_eq!(manifest::read(&generations.history_dir(1)).unwrap().pages, 3);
+    }
+
+    #[test]
+    fn a_build_that_lost_a_page_is_discarded() {
+        let dir = tempfile::tempdir().unwrap();
+        let generations = Generations::at(dir.path());
+        let mut builder = HistoryBuilder::begin(&generations, 1, 16 << 20, 1 << 20).unwrap();
+        builder.add(&page(1)).unwrap();
+        builder.pages += 1;
+        let error = builder.finish(at(1)).unwrap_err().to_string();
+        assert!(error.contains("1 pages instead of 2") && error.contains("discarded"), "{error}");
+        assert!(generations.list_directories().unwrap().is_empty() && !generations.building_dir().exists());
+    }
+}

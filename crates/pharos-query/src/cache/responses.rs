@@ -1,0 +1,142 @@
+//! The cache of complete responses.
+
+use std::sync::Arc;
+
+use moka::sync::Cache;
+
+use super::{ResponseState, record_size};
+use crate::language::filters::Filters;
+use crate::response::{FacetValue, SearchHit, SearchResponse};
+use crate::search::SearchRequest;
+
+/// The part of a request that determines its response.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ResponseKey {
+    /// With normalised whitespace. Any other normalisation could change the meaning of the query.
+    text: String,
+    page: usize,
+    size: usize,
+    all: bool,
+    newest_first: bool,
+    any_word: bool,
+    facets: bool,
+}
+
+impl ResponseKey {
+    /// Returns `None` for requests that must not be cached: explanations describe the actual processing.
+    pub(crate) fn new(request: &SearchRequest, text: &str, page: usize, size: usize) -> Option<Self> {
+        let &SearchRequest { all, newest_first, any_word, explain, facets, .. } = request;
+        let text = || cache_text(text, &request.filters);
+        (!explain).then(|| Self { text: text(), page, size, all, newest_first, any_word, facets })
+    }
+}
+
+/// Returns the query text with its filters.
+pub(crate) fn cache_text(text: &str, filters: &Filters) -> String {
+    let mut key = collapse_whitespace(text);
+    if !filters.is_empty() {
+        key.push_str(&filters.to_string());
+    }
+    key
+}
+
+/// Collapses whitespace to single spaces and trims it.
+pub(crate) fn collapse_whitespace(text: &str) -> String {
+    let mut collapsed = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !collapsed.is_empty() {
+            collapsed.push(' ');
+        }
+        collapsed.push_str(word);
+    }
+    collapsed
+}
+
+struct CachedResponse {
+    state: ResponseState,
+    answer: SearchResponse,
+}
+
+/// A cache of responses.
+pub(crate) struct ResponseCache(Option<Cache<ResponseKey, Arc<CachedResponse>>>);
+
+impl ResponseCache {
+    pub(crate) fn new(bytes: usize) -> Self {
+        let weigh = |key: &ResponseKey, cached: &Arc<CachedResponse>| {
+            let bytes = size_of::<ResponseKey>() + key.text.len() + estimate_bytes(&cached.answer) + 200;
+            u32::try_from(bytes).unwrap_or(u32::MAX)
+        };
+        let cache = || Cache::builder().max_capacity(bytes as u64).weigher(weigh).build();
+        Self((bytes > 0).then(cache))
+    }
+
+    /// Returns the cached response for this state.
+    pub(crate) fn get(&self, key: &ResponseKey, state: &ResponseState) -> Option<SearchResponse> {
+        let known = self.0.as_ref()?.get(key).filter(|cached| cached.state == *state);
+        known.map(|cached| cached.answer.clone())
+    }
+
+    /// Returns the cached response for this state without counting a miss, for callers that use [`Self::get`] next:
+    /// one request must not count twice.
+    pub(crate) fn get_without_counting(
+        &self,
+        key: &ResponseKey,
+        state: &ResponseState,
+    ) -> Option<SearchResponse> {
+        let is_cached = self.0.as_ref().is_some_and(|cache| cache.contains_key(key));
+        is_cached.then(|| self.get(key, state))?
+    }
+
+    pub(crate) fn insert(&self, key: ResponseKey, state: ResponseState, answer: &SearchResponse) {
+        let Some(cache) = &self.0 else { return };
+        cache.insert(key, Arc::new(CachedResponse { state, answer: answer.clone() }));
+        record_size("answers", cache.weighted_size(), cache.entry_count());
+    }
+
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.as_ref().map_or(0, |cache| {
+            cache.run_pending_tasks();
+            cache.weighted_size()
+        })
+    }
+
+    pub(crate) fn clear(&self) {
+        if let Some(cache) = &self.0 {
+            cache.invalidate_all();
+        }
+    }
+}
+
+/// Estimates the memory of a response.
+fn estimate_bytes(answer: &SearchResponse) -> usize {
+    let of_hit = |hit: &SearchHit| {
+        let texts = [&hit.url, &hit.title, &hit.title_html, &hit.snippet, &hit.snippet_html];
+        let labels = [&hit.site, &hit.lang, &hit.category, &hit.format];
+        let options = [&hit.date, &hit.cached_url];
+        size_of::<SearchHit>()
+            + texts.into_iter().chain(labels).map(String::len).sum::<usize>()
+            + options.into_iter().flatten().map(String::len).sum::<usize>()
+    };
+    let of_value = |value: &FacetValue| size_of::<FacetValue>() + value.value.len();
+    let texts = [&answer.query, &answer.understood, &answer.generation];
+    size_of::<SearchResponse>()
+        + texts.into_iter().chain(&answer.suggestions).map(String::len).sum::<usize>()
+        + answer.hits.iter().map(of_hit).sum::<usize>()
+        + answer.facets.values().flatten().map(of_value).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spaces_mean_nothing_and_all_else_does() {
+        let key = |text: &str, page| ResponseKey::new(&SearchRequest::new(text), text, page, 10);
+        assert_eq!(key(" a\u{3000} b\t", 1), key("a b", 1));
+        assert_ne!(key("a b", 1), key("A b", 1));
+        assert_ne!(key("a b", 1), key("a b", 2));
+        let explained = SearchRequest { explain: true, ..SearchRequest::new("a") };
+        assert_eq!(ResponseKey::new(&explained, "a", 1, 10), None);
+    }
+}

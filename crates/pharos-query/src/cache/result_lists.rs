@@ -1,0 +1,87 @@
+//! The cache of recent result lists: paging needs no search, and further pages are consistent with the first one
+//! while the index changes.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use moka::policy::EvictionPolicy;
+use moka::sync::Cache;
+use pharos_core::PageId;
+use pharos_index::Query;
+
+use super::history_results::QUERY_BYTES_PER_TEXT_BYTE;
+use super::{ResponseState, record_size};
+use crate::language::intent::QueryKind;
+use crate::response::FacetValue;
+
+/// Minimum memory for lists, even if nothing else is cached; enough for some hundred lists.
+pub(crate) const MIN_BYTES: usize = 2 << 20;
+
+/// The arranged results of a query.
+#[derive(Clone)]
+pub(crate) struct ResultList {
+    pub(crate) results: Vec<ListedResult>,
+    pub(crate) total: u64,
+    pub(crate) total_is_exact: bool,
+    pub(crate) is_partial: bool,
+    pub(crate) is_relaxed: bool,
+    pub(crate) kind: QueryKind,
+    /// The query that was sent to the index.
+    pub(crate) index_query: Option<Query>,
+    pub(crate) state: ResponseState,
+    /// Facet counts, computed on first request.
+    pub(crate) facets: OnceLock<FacetCounts>,
+}
+
+/// Counts by property.
+pub(crate) type FacetCounts = BTreeMap<String, Vec<FacetValue>>;
+
+/// A result of a list.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ListedResult {
+    pub(crate) page: PageId,
+    pub(crate) score: f32,
+    pub(crate) duplicates: u64,
+    pub(crate) indented: bool,
+    pub(crate) more_from_site: u64,
+}
+
+/// The key of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ListKey {
+    pub(crate) generation: String,
+    pub(crate) text: String,
+    pub(crate) size: usize,
+    pub(crate) all: bool,
+    pub(crate) newest_first: bool,
+    pub(crate) any_word: bool,
+}
+
+/// A cache of result lists, evicted by LRU.
+pub(crate) struct ResultListCache(Cache<ListKey, Arc<ResultList>>);
+
+impl ResultListCache {
+    pub(crate) fn new(bytes: usize) -> Self {
+        let weigh = |key: &ListKey, list: &Arc<ResultList>| {
+            let bytes =
+                size_of::<ListKey>() + key.generation.len() + key.text.len() + size_of::<ResultList>();
+            let bytes = bytes
+                + list.results.len() * size_of::<ListedResult>()
+                + QUERY_BYTES_PER_TEXT_BYTE * key.text.len()
+                + 200;
+            u32::try_from(bytes).unwrap_or(u32::MAX)
+        };
+        let cache = Cache::builder().max_capacity(bytes as u64).weigher(weigh);
+        Self(cache.eviction_policy(EvictionPolicy::lru()).build())
+    }
+
+    /// Returns the cached list.
+    pub(crate) fn get(&self, key: &ListKey) -> Option<Arc<ResultList>> {
+        self.0.get(key)
+    }
+
+    pub(crate) fn insert(&self, key: ListKey, list: Arc<ResultList>) {
+        self.0.insert(key, list);
+        record_size("lists", self.0.weighted_size(), self.0.entry_count());
+    }
+}

@@ -1,0 +1,239 @@
+//! Resistance to spam: the gain of spam techniques for an irrelevant page among relevant ones.
+//!
+//! With the sum no part contributes more than its weight, so the gain of each technique is bounded regardless of the
+//! effort (《搜索引擎——原理、技术与系统》 §10.3). The product is measured for comparison.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pharos_core::config::Combine;
+use pharos_core::{Config, LibraryPosition, PageId, PageUrl};
+use pharos_index::{
+    EmbeddedIndex, HistoryBuilder, Index as _, IndexChange, IndexDocument, LinkFigures, LinkMaxima,
+};
+use serde::Serialize;
+
+use crate::{Clicks, QueryError, SearchRequest, SearchService};
+
+/// Number of relevant pages, of varying quality.
+const HONEST_PAGES: usize = 100;
+
+const WRITER_MEMORY: usize = 16 << 20;
+const BODY_LIMIT: usize = 1 << 20;
+const AT: LibraryPosition = LibraryPosition { file: 1, offset: 1 };
+const QUERY: &str = "computer";
+
+/// A spam technique.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpamTechnique {
+    /// Repeats the word in invisible text.
+    StuffedText,
+    /// Repeats the word in the title.
+    StuffedTitle,
+    /// Links from the spammer's own pages.
+    LinkFarm,
+    /// Paid clicks.
+    BoughtClicks,
+    /// All techniques together.
+    All,
+}
+
+impl SpamTechnique {
+    /// All techniques.
+    pub const ALL: [SpamTechnique; 5] = [
+        SpamTechnique::StuffedText,
+        SpamTechnique::StuffedTitle,
+        SpamTechnique::LinkFarm,
+        SpamTechnique::BoughtClicks,
+        SpamTechnique::All,
+    ];
+
+    /// Returns the display name.
+    pub fn name(self) -> &'static str {
+        match self {
+            SpamTechnique::StuffedText => "stuffed text",
+            SpamTechnique::StuffedTitle => "stuffed title",
+            SpamTechnique::LinkFarm => "link farm",
+            SpamTechnique::BoughtClicks => "bought clicks",
+            SpamTechnique::All => "everything",
+        }
+    }
+
+    fn includes(self, other: SpamTechnique) -> bool {
+        self == other || self == SpamTechnique::All
+    }
+}
+
+/// The gain of a technique.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SpamGain {
+    pub trick: SpamTechnique,
+    /// Number of repetitions, pages or clicks.
+    pub effort: usize,
+    /// Increase of the score, with the sum.
+    pub sum: f64,
+    /// Maximum increase: the weights of the affected parts.
+    pub bound: f64,
+    /// Rank among the relevant pages, with the sum.
+    pub rank_by_sum: usize,
+    /// Rank among the relevant pages, with the product.
+    pub rank_by_product: usize,
+}
+
+/// Measures every technique with increasing effort, in an empty directory.
+pub fn gains(dir: &Path, config: &Config) -> Result<Vec<SpamGain>, QueryError> {
+    let k = &config.rank.ordinary;
+    let mut gains = Vec::new();
+    let honest = measure_placement(dir, config, SpamTechnique::All, 0)?;
+    for trick in SpamTechnique::ALL {
+        let words = k.words + k.near + k.title;
+        let bound = match trick {
+            SpamTechnique::StuffedText => k.words + k.near,
+            SpamTechnique::StuffedTitle => words,
+            SpamTechnique::LinkFarm => k.links,
+            SpamTechnique::BoughtClicks => k.clicks,
+            SpamTechnique::All => words + k.links + k.clicks,
+        };
+        for effort in [10, 100, 1_000, 10_000] {
+            let [by_sum, by_product] = measure_placement(dir, config, trick, effort)?;
+            gains.push(SpamGain {
+                trick,
+                effort,
+                sum: by_sum.1 - honest[0].1,
+                bound,
+                rank_by_sum: by_sum.0,
+                rank_by_product: by_product.0,
+            });
+        }
+    }
+    Ok(gains)
+}
+
+/// Returns rank and score of the spam page, with the sum and with the product.
+fn measure_placement(
+    dir: &Path,
+    config: &Config,
+    trick: SpamTechnique,
+    effort: usize,
+) -> Result<[(usize, f64); 2], QueryError> {
+    let dir = dir.join(format!("{}-{effort}", trick.name().replace(' ', "-")));
+    let documents = test_documents(trick, effort);
+    let index = EmbeddedIndex::open_writer(&dir, WRITER_MEMORY, BODY_LIMIT)?;
+    let mut maxima = LinkMaxima::default();
+    documents.iter().for_each(|document| maxima.include(&document.web));
+    let builder = index.generations().lock_builder()?;
+    let mut history =
+        HistoryBuilder::begin(index.generations(), 1, WRITER_MEMORY, BODY_LIMIT)?.measured_by(maxima)?;
+    for document in &documents {
+        history.add(document)?;
+    }
+    index.generations().install(history.finish(AT)?)?;
+    drop(builder);
+    index.apply(vec![IndexChange::Gone(url("never.example", 0).id())])?;
+    index.commit(AT)?;
+    let index = Arc::new(index);
+    let mut config = config.clone();
+    let mut places = [(0, 0.0); 2];
+    for (place, combine) in places.iter_mut().zip([Combine::Sum, Combine::Product]) {
+        config.rank.combine = combine;
+        let search = SearchService::new(Arc::clone(&index) as Arc<dyn pharos_index::Index>, &config);
+        search.set_clicks(clicks(trick, effort));
+        let request = SearchRequest { size: HONEST_PAGES + 1, all: true, ..SearchRequest::new(QUERY) };
+        let answer = search.run(&request)?;
+        let found = answer.hits.iter().position(|hit| hit.site == SPAM_SITE).unwrap_or(answer.hits.len());
+        *place = (found + 1, answer.hits.get(found).map_or(0.0, |hit| f64::from(hit.score)));
+    }
+    Ok(places)
+}
+
+/// Site of the spam page.
+const SPAM_SITE: &str = "hotel.example";
+
+fn url(site: &str, page: usize) -> PageUrl {
+    // The names are valid by construction.
+    PageUrl::parse(&format!("http://{site}/{page}")).unwrap_or_else(|_| unreachable!("{site}"))
+}
+
+fn honest_page(nth: usize) -> PageId {
+    url(&format!("s{nth}.example"), nth).id()
+}
+
+fn test_documents(trick: SpamTechnique, effort: usize) -> Vec<IndexDocument> {
+    let filler = "The harbour was quiet and the ships lay at anchor until the morning came. ";
+    let mut documents: Vec<IndexDocument> = (0..HONEST_PAGES)
+        .map(|nth| {
+            let sentences = 1 + nth % 7;
+            let body =
+                format!("{}{filler}", "A computer reads and writes what it is told. ".repeat(sentences));
+            let title =
+                if nth % 3 == 0 { format!("The computer, part {nth}") } else { format!("Notes, part {nth}") };
+            let page_rank = 1.0 + (nth % 10) as f32;
+            let web = LinkFigures {
+                page_rank,
+                site_rank: page_rank,
+                link_hits: nth as u32,
+                ..LinkFigures::default()
+            };
+            IndexDocument {
+                title,
+                body: body + &filler.repeat(nth % 5),
+                web,
+                ..IndexDocument::new(url(&format!("s{nth}.example"), nth))
+            }
+        })
+        .collect();
+    let times = |of: SpamTechnique| if trick.includes(of) { effort } else { 0 };
+    let stuffing = format!("{QUERY} ").repeat(times(SpamTechnique::StuffedText));
+    let title =
+        format!("Rooms by the sea {}", format!("{QUERY} ").repeat(times(SpamTechnique::StuffedTitle)));
+    // PageRank of the target of a link farm of n pages: each passes on 0.85 of its own 0.15, and little more.
+    let page_rank = 0.5 + 0.25 * times(SpamTechnique::LinkFarm) as f32;
+    documents.push(IndexDocument {
+        title,
+        body: format!(
+            "Rooms with a view of the sea, breakfast, one computer in the hall. {}{stuffing}",
+            filler.repeat(3)
+        ),
+        web: LinkFigures { page_rank, site_rank: 0.5, in_degree: effort as u32, ..LinkFigures::default() },
+        ..IndexDocument::new(url(SPAM_SITE, 1))
+    });
+    documents
+}
+
+/// Relevant pages are clicked too, better ones more often.
+fn clicks(trick: SpamTechnique, effort: usize) -> Clicks {
+    let clicks = Clicks::default();
+    for nth in 0..20 {
+        (0..20 - nth).for_each(|_| clicks.click(QUERY, honest_page(nth), 1));
+    }
+    if trick.includes(SpamTechnique::BoughtClicks) {
+        (0..effort).for_each(|_| clicks.click(QUERY, url(SPAM_SITE, 1).id(), 10));
+    }
+    clicks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_technique_gains_more_than_its_bound() {
+        let dir = tempfile::tempdir().unwrap();
+        let gains = gains(dir.path(), &Config::default()).unwrap();
+        assert_eq!(gains.len(), 20);
+        for gain in &gains {
+            assert!(gain.sum <= gain.bound + 1e-6, "{gain:?}");
+        }
+        let of = |trick| gains.iter().filter(|gain| gain.trick == trick).collect::<Vec<_>>();
+        for trick in [SpamTechnique::StuffedText, SpamTechnique::LinkFarm, SpamTechnique::BoughtClicks] {
+            assert!(of(trick).iter().all(|gain| gain.rank_by_sum > 1), "{:?}", of(trick));
+        }
+        // The additional gain diminishes.
+        for trick in SpamTechnique::ALL {
+            let of = of(trick);
+            assert!(of[3].sum - of[2].sum < 0.05, "{of:?}");
+        }
+        assert!(of(SpamTechnique::BoughtClicks).iter().any(|gain| gain.rank_by_product < gain.rank_by_sum));
+    }
+}

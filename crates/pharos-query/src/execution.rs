@@ -1,0 +1,273 @@
+//! Execution of one query: retrieve, fold duplicates, arrange on pages, and fill one page of results.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use pharos_core::config::PartWeights;
+use pharos_core::{PageId, PageUrl, SiteId};
+use pharos_index::{Candidate, Facet, FacetCount, IndexError, PageLabel, Query, StoredPage};
+
+use crate::cache::responses::cache_text;
+use crate::cache::result_lists::{FacetCounts, ListKey, ListedResult, ResultList};
+use crate::cache::{CacheUse, QueryCaches, ResponseState, record_lookup};
+use crate::language::expression::Expression;
+use crate::language::filters::Age;
+use crate::rank::Ranker;
+use crate::rank::combine::ScoreParts;
+use crate::response::{FacetValue, HitExplanation, QueryExplanation, SearchHit, SearchResponse};
+use crate::retrieval::arrange::arrange;
+use crate::retrieval::fold::{DuplicateFolder, FoldedResult};
+use crate::retrieval::retriever::{COUNT_LIMIT, RankedResults, ResultOptions, RetrievalQuery, Retriever};
+use crate::search::SearchRequest;
+use crate::snippet::highlight::{Marker, mark_html};
+use crate::snippet::make_snippet;
+use crate::stage_timer::StageTimer;
+
+/// Maximum number of values returned for each facet.
+const FACET_VALUES: usize = 10;
+
+/// The execution of one query on one view of the index.
+pub(crate) struct QueryExecution<'a> {
+    pub(crate) request: &'a SearchRequest,
+    pub(crate) expression: &'a Expression,
+    pub(crate) retriever: Retriever<'a>,
+    pub(crate) caches: &'a QueryCaches,
+    pub(crate) state: &'a ResponseState,
+    /// Results per page.
+    pub(crate) size: usize,
+}
+
+impl QueryExecution<'_> {
+    pub(crate) fn fill(&self, response: &mut SearchResponse) -> Result<(), IndexError> {
+        let (list, found) = match self.cached_list(&response.query, response.page) {
+            Some(list) => {
+                response.cache = CacheUse::Partly;
+                (list, None)
+            }
+            None => {
+                let (found, cache_use) = self.retrieve(&response.query)?;
+                response.cache = cache_use;
+                let stage = StageTimer::start();
+                let list = Arc::new(self.build_list(&found)?);
+                stage.stop("arrange");
+                self.caches
+                    .result_lists
+                    .insert(self.list_key(&response.generation, &response.query), Arc::clone(&list));
+                (list, Some(found))
+            }
+        };
+        response.generation.clone_from(&list.state.generation);
+        (response.total, response.total_is_exact) = (list.total, list.total_is_exact);
+        (response.partial, response.relaxed, response.kind) = (list.is_partial, list.is_relaxed, list.kind);
+        response.last_page = Some(list.results.len().div_ceil(self.size));
+        let first = (response.page - 1).saturating_mul(self.size);
+        let shown = list.results.get(first..).unwrap_or_default();
+        let stage = StageTimer::start();
+        self.fill_hits(&shown[..shown.len().min(self.size)], response)?;
+        stage.stop("show");
+        if let Some(found) = found.as_ref().filter(|_| self.request.explain) {
+            self.explain(found, response)?;
+        }
+        if let Some(query) = list.index_query.as_ref().filter(|_| self.request.facets) {
+            if list.facets.get().is_none() {
+                let stage = StageTimer::start();
+                // A concurrent thread may have counted them already, with the same result.
+                let all = found.as_ref().and_then(|found| found.all.as_deref());
+                let _ = list.facets.set(self.count_facets(query, all)?);
+                stage.stop("count");
+            }
+            response.facets = list.facets.get().cloned().unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    fn list_key(&self, generation: &str, text: &str) -> ListKey {
+        let &SearchRequest { all, newest_first, any_word, .. } = self.request;
+        let (generation, text) = (generation.to_string(), cache_text(text, &self.request.filters));
+        ListKey { generation, text, size: self.size, all, newest_first, any_word }
+    }
+
+    /// Returns the cached list that a further result page belongs to, even if the index has changed since, or the
+    /// list of the current state.
+    fn cached_list(&self, text: &str, page: usize) -> Option<Arc<ResultList>> {
+        let lists = &self.caches.result_lists;
+        if self.request.explain {
+            return None;
+        }
+        let followed = self.request.generation.as_ref().filter(|_| page > 1);
+        if let Some(list) = followed.and_then(|generation| lists.get(&self.list_key(generation, text))) {
+            record_lookup("lists", true);
+            return Some(list);
+        }
+        let now =
+            lists.get(&self.list_key(&self.state.generation, text)).filter(|_| self.caches.is_enabled())?;
+        let is_current = now.state == *self.state && !now.is_partial;
+        is_current.then(|| {
+            record_lookup("lists", true);
+            now
+        })
+    }
+
+    /// Retrieves the results. If the results of history are cached, only the latest generations are searched.
+    fn retrieve(&self, text: &str) -> Result<(RankedResults, CacheUse), IndexError> {
+        let &SearchRequest { all, newest_first, any_word, explain, .. } = self.request;
+        let options = ResultOptions { all, newest_first, any_word };
+        let retrieval_query = RetrievalQuery { expression: self.expression, text, options };
+        if explain || !self.caches.is_enabled() {
+            let retriever = Retriever { state: None, ..self.retriever };
+            return Ok((retriever.retrieve(retrieval_query)?, CacheUse::Miss));
+        }
+        let key = (cache_text(text, &self.request.filters), options);
+        let history = self.retriever.view.history();
+        let known = history.and_then(|history| self.caches.history_results.get(&key, history));
+        if let Some(known) = known
+            && let Some(found) = self.retriever.retrieve_with_history(retrieval_query, &known)?
+        {
+            record_lookup("lists", true);
+            return Ok((found, CacheUse::Partly));
+        }
+        record_lookup("lists", false);
+        let mut found = self.retriever.retrieve(retrieval_query)?;
+        if let Some(list) = found.history.take() {
+            self.caches.history_results.insert(key, list);
+        }
+        Ok((found, CacheUse::Miss))
+    }
+
+    /// Folds duplicates and arranges the results on pages.
+    fn build_list(&self, found: &RankedResults) -> Result<ResultList, IndexError> {
+        let candidates: Vec<Candidate> = found.results.iter().map(|scored| scored.candidate).collect();
+        let results = if self.request.all {
+            candidates.into_iter().map(FoldedResult::single).collect()
+        } else {
+            let mut fold = DuplicateFolder::default();
+            fold.add(&candidates, self.retriever.view)?;
+            fold.finish()
+        };
+        let sites: Vec<SiteId> = results.iter().map(|folded| folded.shown_page.page.site()).collect();
+        let in_order = self.request.all || self.request.newest_first || self.expression.names_sites();
+        let per_site = if in_order { 0 } else { self.retriever.query.per_site };
+        let placed = arrange(&sites, self.size, per_site).into_iter().map(|place| {
+            let folded = &results[place.rank];
+            ListedResult {
+                page: folded.shown_page.page,
+                score: folded.score,
+                duplicates: folded.duplicates(),
+                indented: place.indented,
+                more_from_site: place.more,
+            }
+        });
+        Ok(ResultList {
+            results: placed.collect(),
+            total: found.total,
+            total_is_exact: found.total_is_exact,
+            is_partial: found.is_partial,
+            is_relaxed: found.is_relaxed,
+            kind: found.kind,
+            index_query: found.index_query.clone(),
+            state: self.state.clone(),
+            facets: OnceLock::new(),
+        })
+    }
+
+    /// Fills in the results of one page. Pages deleted meanwhile are left out.
+    fn fill_hits(&self, shown: &[ListedResult], response: &mut SearchResponse) -> Result<(), IndexError> {
+        let view = self.retriever.view;
+        let pages: Vec<PageId> = shown.iter().map(|listed| listed.page).collect();
+        let there = view.candidates(&pages)?.into_iter().zip(shown);
+        let there: Vec<(Candidate, &ListedResult)> =
+            there.filter_map(|(page, listed)| Some((page?, listed))).collect();
+        let candidates: Vec<Candidate> = there.iter().map(|(candidate, _)| *candidate).collect();
+        let words = Marker::new(self.expression.words().iter().map(String::as_str));
+        let stored = view.stored(&candidates)?;
+        response.hits =
+            there.iter().zip(stored).map(|((_, listed), page)| build_hit(page, listed, &words)).collect();
+        Ok(())
+    }
+
+    fn explain(&self, found: &RankedResults, response: &mut SearchResponse) -> Result<(), IndexError> {
+        let ranker = Ranker {
+            config: self.retriever.rank,
+            query_words: &found.query_words,
+            maxima: self.retriever.view.maxima(),
+            shape: &found.shape,
+            today: self.retriever.today,
+        };
+        let weights = ranker.weights(found.kind);
+        response.explanation = Some(QueryExplanation {
+            kind: found.kind,
+            asked: found.index_query.as_ref().map(|query| format!("{query:?}")).unwrap_or_default(),
+            model: self.retriever.rank.model,
+            combine: self.retriever.rank.combine,
+            weights: PartWeights::NAMES.into_iter().zip(weights.values()).collect(),
+            candidates: found.scored,
+        });
+        let parts: HashMap<PageId, ScoreParts> =
+            found.results.iter().map(|k| (k.candidate.page, k.parts)).collect();
+        let pages: Vec<PageId> = response
+            .hits
+            .iter()
+            .filter_map(|hit| PageUrl::parse(&hit.url).ok())
+            .map(|url| url.id())
+            .collect();
+        for (hit, page) in response.hits.iter_mut().zip(self.retriever.view.candidates(&pages)?) {
+            let Some((candidate, parts)) = page.and_then(|page| Some((page, parts.get(&page.page)?))) else {
+                continue;
+            };
+            let evidence = self.retriever.view.evidence(&[candidate], &found.query_words.terms)?;
+            let words = evidence.first().map(|evidence| ranker.explain_words(evidence)).unwrap_or_default();
+            hit.explanation = Some(HitExplanation { parts: parts.contributions(weights), words });
+        }
+        Ok(())
+    }
+
+    /// Counts results by site, language, file type, category and time. `known` are all matches, if they have been
+    /// retrieved already.
+    fn count_facets(&self, query: &Query, known: Option<&[Candidate]>) -> Result<FacetCounts, IndexError> {
+        let labels =
+            [("lang", PageLabel::Lang), ("type", PageLabel::Format), ("category", PageLabel::Category)];
+        let mut facets = vec![Facet::Host];
+        facets.extend(labels.iter().map(|(_, label)| Facet::Label(*label)));
+        facets.extend(Age::ALL.map(|age| Facet::Since(self.retriever.today - age.days())));
+        let Retriever { view, until, .. } = self.retriever;
+        let counted = match known {
+            Some(all) => view.facets_of(all, &facets, FACET_VALUES)?,
+            None => view.facets(query, &facets, FACET_VALUES, COUNT_LIMIT, until)?,
+        };
+        let value = |FacetCount { value, pages }: FacetCount| FacetValue { value, pages };
+        let mut counted = counted.into_iter();
+        let names = ["site"].into_iter().chain(labels.iter().map(|(name, _)| *name));
+        let named = names.zip(counted.by_ref());
+        let mut facets: FacetCounts =
+            named.map(|(name, values)| (name.into(), values.into_iter().map(value).collect())).collect();
+        let times = Age::ALL.into_iter().zip(counted).filter_map(|(age, values)| {
+            Some(FacetValue { value: age.name().to_string(), pages: values.first()?.pages })
+        });
+        facets.insert("time".into(), times.collect());
+        Ok(facets)
+    }
+}
+
+fn build_hit(stored: StoredPage, listed: &ListedResult, words: &Marker) -> SearchHit {
+    let StoredPage { page, card, text } = stored;
+    let title = if card.title.trim().is_empty() { card.url.clone() } else { card.title };
+    let snippet = make_snippet(&text, card.max_snippet, words);
+    SearchHit {
+        title_html: mark_html(&title, &words.occurrences(&title)),
+        title,
+        snippet: snippet.text,
+        snippet_html: snippet.html,
+        site: PageUrl::parse(&card.url).map(|u| u.site().to_string()).unwrap_or_default(),
+        date: card.date,
+        lang: card.lang,
+        category: card.category,
+        format: card.format,
+        score: listed.score,
+        duplicates: listed.duplicates,
+        more_from_site: listed.more_from_site,
+        indented: listed.indented,
+        cached_url: card.archive.then(|| format!("/snapshot/{page}")),
+        url: card.url,
+        explanation: None,
+    }
+}

@@ -1,0 +1,173 @@
+//! Detection of the kind of a query (查询意图), which selects the ranking weights.
+//!
+//! In-links distinguish home pages well and other pages poorly (《搜索引擎——原理、技术与系统》 §9.5), so only queries that name a
+//! site are ranked by home page features. A query names a site if a home page that contains its words has that name:
+//! in a part of its title, in anchor texts or in its host.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use pharos_core::PageUrl;
+use pharos_index::document::day;
+use pharos_text::normalise;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::language::expression::Expression;
+use crate::language::term::QueryTerm;
+
+/// A kind of query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = QueryKind)]
+pub enum QueryKind {
+    /// Asks for pages about a subject (信息类).
+    #[default]
+    Ordinary,
+    /// Names a site (导航类).
+    Site,
+    /// Asks for recent pages.
+    News,
+}
+
+/// Maximum number of words in the name of a site.
+const MAX_NAME_WORDS: usize = 5;
+
+static NEWS_WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let lines = include_str!("news_words.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.flat_map(str::split_whitespace).collect()
+});
+
+/// Returns `true` if the query may name a site. Then home pages are retrieved as well.
+pub(crate) fn may_name_site(query: &Expression) -> bool {
+    let words = query.terms().len();
+    query.is_plain() && (1..=MAX_NAME_WORDS).contains(&words)
+}
+
+/// Returns `true` if the query equals a part of the title of a home page or its host.
+pub(crate) fn is_site_name(query: &str, title: &str, url: &str) -> bool {
+    let name = letters_only(query);
+    let separators = ['-', '–', '—', '|', '｜', '_', ':', '：', '·', '•', '»', '>', '/', ',', '，'];
+    let in_title =
+        || letters_only(title) == name || title.split(separators).any(|part| letters_only(part) == name);
+    let in_host = || {
+        let site = PageUrl::parse(url).map(|url| url.site().host().to_string()).unwrap_or_default();
+        let host = site.strip_prefix("www.").unwrap_or(&site);
+        letters_only(host) == name || host.split('.').next().is_some_and(|label| letters_only(label) == name)
+    };
+    !name.is_empty() && (in_title() || in_host())
+}
+
+fn letters_only(text: &str) -> String {
+    normalise(text).chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Returns `true` if the query asks for recent pages: it contains a news word or the current year.
+pub(crate) fn wants_news(query: &Expression, today: i64) -> bool {
+    let today = day::format(today);
+    let year = today.get(..4).unwrap_or_default();
+    let says_so = |term: &&QueryTerm| NEWS_WORDS.contains(term.word.as_str()) || term.word == year;
+    query.terms().iter().any(says_so)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use pharos_core::{Config, LibraryPosition, ManualClock, Timestamp};
+    use pharos_index::{Anchor, EmbeddedIndex, Index as _, IndexChange, IndexDocument, LinkFigures};
+    use pharos_text::Analyser;
+
+    use super::*;
+    use crate::{SearchRequest, SearchService};
+
+    fn search(pages: Vec<IndexDocument>) -> (tempfile::TempDir, SearchService) {
+        let dir = tempfile::tempdir().unwrap();
+        let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+        index.apply(pages.into_iter().map(|page| IndexChange::Put(Box::new(page))).collect()).unwrap();
+        index.commit(LibraryPosition { file: 1, offset: 1 }).unwrap();
+        (dir, SearchService::new(Arc::new(index), &Config::default()))
+    }
+
+    fn page(url: &str, title: &str, body: &str) -> IndexDocument {
+        IndexDocument {
+            title: title.into(),
+            body: body.into(),
+            ..IndexDocument::new(PageUrl::parse(url).unwrap())
+        }
+    }
+
+    #[test]
+    fn a_query_that_names_a_site_finds_its_home_page_first() {
+        let mut pages: Vec<IndexDocument> = (0..40)
+            .map(|nth| {
+                let url = format!("http://news{nth}.example/{nth}.html");
+                page(
+                    &url,
+                    "南京大学 南京大学新闻",
+                    "南京大学今天举行会议。南京大学校长、南京大学教授参加了南京大学的会议。",
+                )
+            })
+            .collect();
+        let home = page("http://www.nju.example/", "南京大学", "学校概况 院系设置 招生 就业");
+        let web = LinkFigures { link_hits: 90, in_degree: 900, ..LinkFigures::default() };
+        let anchors = vec![Anchor { text: "南京大学".into(), votes: 4 }];
+        pages.push(IndexDocument { web, anchors, ..home });
+        pages.push(page("http://other.example/", "门户", "南京大学 北京大学 清华大学"));
+        let (_dir, search) = search(pages);
+        let answer = search.run(&SearchRequest::new("南京大学")).unwrap();
+        assert_eq!((answer.kind, answer.hits[0].url.as_str()), (QueryKind::Site, "http://www.nju.example/"));
+        let ordinary = search.run(&SearchRequest::new("南京大学 会议")).unwrap();
+        assert_eq!(ordinary.kind, QueryKind::Ordinary);
+        assert!(ordinary.hits[0].url.contains("news"));
+    }
+
+    #[test]
+    fn a_site_is_named_by_its_address_too() {
+        let pages = vec![
+            page("http://www.port-aster.example/", "Welcome", "boats and ships"),
+            page("http://a.example/1", "On port aster", "port aster port aster port aster"),
+        ];
+        let (_dir, search) = search(pages);
+        let answer = search.run(&SearchRequest::new("port aster")).unwrap();
+        assert_eq!(
+            (answer.kind, answer.hits[0].url.as_str()),
+            (QueryKind::Site, "http://www.port-aster.example/")
+        );
+    }
+
+    #[test]
+    fn a_word_of_a_name_is_no_name() {
+        let home = "http://www.tea-kitchen.example/";
+        let title = "The Tea Kitchen 茶与厨房: tea and recipes";
+        assert!(is_site_name("tea and recipes", title, home) && is_site_name("Tea Kitchen", title, home));
+        assert!(is_site_name("tea-kitchen.example", title, home));
+        assert!(
+            !is_site_name("tea", title, home)
+                && !is_site_name("厨房", title, home)
+                && !is_site_name("", title, home)
+        );
+    }
+
+    #[test]
+    fn words_and_years_mark_news_queries() {
+        let today = day::parse("2026-11-17").unwrap();
+        let wants = |text: &str| wants_news(&crate::language::parse::parse(text, Analyser::shared()), today);
+        assert!(wants("灯塔 最新 消息") && wants("lighthouse news") && wants("elections 2026"));
+        assert!(!wants("灯塔 历史") && !wants("elections 1996"));
+    }
+
+    #[test]
+    fn fresh_pages_come_first_for_news_queries() {
+        let dated = |nth: usize, date: &str| IndexDocument {
+            date: Some(date.into()),
+            ..page(&format!("http://s{nth}.example/{nth}"), "Harbour news", "news of the harbour")
+        };
+        let (_dir, search) =
+            search(vec![dated(1, "2001-01-01"), dated(2, "2026-11-16"), dated(3, "2011-11-01")]);
+        let noon = Timestamp::parse("2026-11-17T12:00:00Z").unwrap();
+        let search = search.with_clock(Arc::new(ManualClock::starting_at(noon)));
+        let answer = search.run(&SearchRequest::new("harbour news")).unwrap();
+        assert_eq!((answer.kind, answer.hits[0].url.as_str()), (QueryKind::News, "http://s2.example/2"));
+    }
+}

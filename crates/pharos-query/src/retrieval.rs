@@ -1,0 +1,10 @@
+//! Retrieval: candidates from the index or the cache, scoring, folding of duplicates, arrangement on pages.
+
+pub(crate) mod arrange;
+pub(crate) mod candidate_source;
+pub(crate) mod fold;
+pub(crate) mod retriever;
+pub(crate) mod similar_pages;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! Both retrieval stages on small indexes.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use pharos_core::{Config, LibraryPosition, PageUrl};
+use pharos_index::{
+    EmbeddedIndex, HistoryBuilder, Index as _, IndexChange, IndexDocument, LinkFigures, LinkMaxima,
+};
+
+use crate::{SearchRequest, SearchService};
+
+const AT: LibraryPosition = LibraryPosition { file: 1, offset: 1 };
+
+fn page(nth: usize, body: &str) -> IndexDocument {
+    IndexDocument {
+        body: body.into(),
+        ..IndexDocument::new(PageUrl::parse(&format!("http://s{nth}.example/{nth}")).unwrap())
+    }
+}
+
+fn search(dir: &tempfile::TempDir, pages: &[IndexDocument], config: &Config) -> SearchService {
+    let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+    let _builder = index.generations().lock_builder().unwrap();
+    let mut maxima = LinkMaxima::default();
+    pages.iter().for_each(|page| maxima.include(&page.web));
+    let history = HistoryBuilder::begin(index.generations(), 1, 16 << 20, 1 << 20).unwrap();
+    let mut history = history.measured_by(maxima).unwrap();
+    pages.iter().for_each(|page| history.add(page).unwrap());
+    index.generations().install(history.finish(AT).unwrap()).unwrap();
+    index.commit(AT).unwrap();
+    SearchService::new(Arc::new(index), config)
+}
+
+fn paths(search: &SearchService, request: &SearchRequest) -> Vec<String> {
+    let hits = search.run(request).unwrap().hits.into_iter();
+    hits.map(|hit| hit.url.rsplit('/').next().unwrap().to_string()).collect()
+}
+
+/// Page 1 contains the words twice and once, page 2 once each, page 3 only the first word, three times.
+#[test]
+fn both_words_are_asked_for_and_more_is_better() {
+    let pages = [
+        page(1, "搜索引擎与搜索引擎的系统构成"),
+        page(2, "搜索引擎以及它们的系统构成吧"),
+        page(3, "搜索引擎，搜索引擎，搜索引擎"),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let search = search(&dir, &pages, &Config::default());
+    assert_eq!(paths(&search, &SearchRequest::new("搜索引擎 系统构成")), ["1", "2"]);
+    let answer = search.run(&SearchRequest::new("搜索引擎 灯塔")).unwrap();
+    assert!(answer.relaxed && answer.total == 3, "no page has both, so those with one are shown");
+    let strict = search.run(&SearchRequest::new("搜索引擎 -系统构成")).unwrap();
+    assert_eq!((strict.relaxed, strict.total), (false, 1));
+}
+
+/// The first candidates by static rank are scored, and the best of them by text score are kept.
+#[test]
+fn many_match_some_are_looked_at_and_few_are_kept() {
+    let pages: Vec<IndexDocument> = (0..2_000)
+        .map(|nth| {
+            let web = LinkFigures { page_rank: nth as f32, ..LinkFigures::default() };
+            IndexDocument { web, ..page(nth, if nth % 100 == 0 { "lamp lamp" } else { "lamp rock" }) }
+        })
+        .collect();
+    let dir = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    (config.query.candidates, config.query.rank_weight) = (500, 1_000.0);
+    let search = search(&dir, &pages, &config);
+    let answer =
+        search.run(&SearchRequest { explain: true, size: 300, ..SearchRequest::new("lamp") }).unwrap();
+    assert_eq!((answer.total, answer.hits.len()), (2_000, 256));
+    assert_eq!(answer.explanation.unwrap().candidates, 500);
+    let ranks: Vec<usize> =
+        answer.hits.iter().map(|hit| hit.url.rsplit('/').next().unwrap().parse().unwrap()).collect();
+    assert!(ranks.iter().all(|rank| *rank >= 1_500), "the first 500 by rank");
+    assert!(ranks[..5].iter().all(|rank| rank % 100 == 0), "and of these the best by their match: {ranks:?}");
+}
+
+#[test]
+fn there_are_26_pages_at_most() {
+    let pages: Vec<IndexDocument> = (0..400).map(|nth| page(nth, "lamp")).collect();
+    let dir = tempfile::tempdir().unwrap();
+    let search = search(&dir, &pages, &Config::default());
+    let answer = search.run(&SearchRequest::new("lamp")).unwrap();
+    assert_eq!((answer.total, answer.last_page), (400, Some(26)));
+    assert_eq!(search.run(&SearchRequest { page: 26, ..SearchRequest::new("lamp") }).unwrap().hits.len(), 6);
+    assert_eq!(search.run(&SearchRequest { page: 27, ..SearchRequest::new("lamp") }).unwrap().hits.len(), 0);
+    assert_eq!(
+        search.run(&SearchRequest { page: 1_000_000_000, ..SearchRequest::new("lamp") }).unwrap().hits.len(),
+        0
+    );
+}
+
+#[test]
+fn time_that_is_up_gives_what_there_is() {
+    let pages: Vec<IndexDocument> = (0..3_000).map(|nth| page(nth, "lamp rock")).collect();
+    let dir = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.query.time = std::time::Duration::ZERO;
+    let search = search(&dir, &pages, &config);
+    for text in ["lamp", "lamp OR rock", "\"lamp rock\"", "site:example", "intitle:lamp OR lamp"] {
+        let answer = search.run(&SearchRequest::new(text)).unwrap();
+        assert!(answer.partial && !answer.total_is_exact && !answer.hits.is_empty(), "{text}: {answer:?}");
+    }
+}
+
+#[test]
+fn further_pages_follow_on_the_first_though_the_index_changes() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+    let put = |index: &EmbeddedIndex, pages: std::ops::Range<usize>, times: usize| {
+        let changes =
+            pages.map(|nth| IndexChange::Put(Box::new(page(nth, &"lamp ".repeat(times))))).collect();
+        index.apply(changes).unwrap();
+        index.commit(AT).unwrap();
+    };
+    put(&index, 0..30, 2);
+    let index = Arc::new(index);
+    let search = SearchService::new(Arc::clone(&index) as Arc<dyn pharos_index::Index>, &Config::default());
+    let first = search.run(&SearchRequest::new("lamp")).unwrap();
+    put(&index, 100..140, 9);
+    index.apply(vec![IndexChange::Gone(page(3, "").url.id())]).unwrap();
+    index.commit(AT).unwrap();
+    let mut seen: Vec<String> = first.hits.iter().map(|hit| hit.url.clone()).collect();
+    for number in 2..=3 {
+        let generation = Some(first.generation.clone());
+        let request = SearchRequest { page: number, generation, facets: true, ..SearchRequest::new("lamp") };
+        let next = search.run(&request).unwrap();
+        assert!(!next.facets["site"].is_empty(), "facets are returned on every page");
+        assert_eq!((next.generation.as_str(), next.total), (first.generation.as_str(), 30));
+        seen.extend(next.hits.into_iter().map(|hit| hit.url));
+    }
+    let different: HashSet<&String> = seen.iter().collect();
+    assert_eq!(different.len(), seen.len(), "no duplicates");
+    assert!(
+        seen.len() >= 29 && seen.iter().all(|url| !url.starts_with("http://s1") || url.len() < 22),
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn the_newest_come_first_where_asked_for() {
+    let dated = |nth: usize, date: &str| IndexDocument { date: Some(date.into()), ..page(nth, "lamp") };
+    let pages =
+        [page(1, "lamp lamp lamp"), dated(2, "2020-01-01"), dated(3, "2026-01-01"), dated(4, "2024-05-05")];
+    let dir = tempfile::tempdir().unwrap();
+    let search = search(&dir, &pages, &Config::default());
+    let newest = SearchRequest { newest_first: true, ..SearchRequest::new("lamp") };
+    assert_eq!(paths(&search, &newest), ["3", "4", "2", "1"]);
+    assert_eq!(paths(&search, &SearchRequest::new("lamp after:2024 before:2025")), ["4"]);
+}
+
+#[test]
+fn what_an_operator_raises_and_blocks_is_seen() {
+    let pages: Vec<IndexDocument> = (0..5).map(|nth| page(nth, &"lamp ".repeat(nth + 1))).collect();
+    let dir = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.rank.boost = vec!["s0.example 0.5".into()];
+    config.rank.block = vec!["s4.example".into()];
+    let search = search(&dir, &pages, &config);
+    let answer = search.run(&SearchRequest { explain: true, ..SearchRequest::new("lamp") }).unwrap();
+    assert_eq!((answer.total, answer.hits[0].site.as_str()), (4, "s0.example"));
+    let parts = &answer.hits[0].explanation.as_ref().unwrap().parts;
+    assert!(parts.iter().any(|part| part.part == "boost" && part.gives == 0.5), "{parts:?}");
+    let sum: f64 = parts.iter().map(|part| part.gives).sum();
+    assert!((sum - f64::from(answer.hits[0].score)).abs() < 1e-5, "the contributions sum to the score");
+}
+
+#[test]
+fn every_model_ranks() {
+    let pages =
+        [page(1, "lamp"), page(2, "lamp and much else that is said of other things"), page(3, "rock")];
+    for model in ["bm25", "basic-weight", "binary", "tf", "tfidf"] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.set("rank.model", model, "").unwrap();
+        for combine in ["sum", "product"] {
+            config.set("rank.combine", combine, "").unwrap();
+            let dir = dir.path().join(combine);
+            std::fs::create_dir(&dir).unwrap();
+            let dir = tempfile::tempdir_in(dir).unwrap();
+            let search = search(&dir, &pages, &config);
+            let found = paths(&search, &SearchRequest::new("lamp"));
+            assert_eq!(found.len(), 2, "{model} {combine}");
+            assert!(combine == "product" || found == ["1", "2"], "{model} {combine}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn pages_like_another_are_found() {
+    let pages = [
+        page(1, "The keeper lit the lamp of the lighthouse on the rock."),
+        page(2, "A lighthouse keeper and his lamp, on another rock."),
+        page(3, "Bread is made of flour, water and salt."),
+        page(4, "Flour and water make bread; salt makes it good."),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let search = search(&dir, &pages, &Config::default());
+    assert_eq!(paths(&search, &SearchRequest::new("related:http://s1.example/1")), ["2"]);
+    assert_eq!(paths(&search, &SearchRequest::new("related:s3.example/3")), ["4"]);
+    assert_eq!(search.run(&SearchRequest::new("related:s9.example/9")).unwrap().total, 0);
+}
