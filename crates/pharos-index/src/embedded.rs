@@ -234,9 +234,9 @@ impl EmbeddedIndex {
     /// The owner calls this periodically, with all changes committed. A request that fails is removed as well, so
     /// that it is not retried indefinitely; its sender detects the failure.
     pub fn fulfil_wish(&self) -> Result<Option<BuilderRequest>, IndexError> {
-        let Some(wish) = self.generations.waiting() else { return Ok(None) };
+        let Some(request) = self.generations.waiting() else { return Ok(None) };
         let current = self.generations.current()?;
-        let fulfilled = match wish {
+        let result = match request {
             BuilderRequest::Seal(number) if current.open().number == number => self.seal().map(|_| ()),
             BuilderRequest::Seal(_) => Ok(()),
             BuilderRequest::Install(history) => self.generations.install(history).map(|_| ()),
@@ -245,14 +245,14 @@ impl EmbeddedIndex {
             }
             BuilderRequest::Rollback(_) => Ok(()),
         };
-        self.generations.complete_request(wish);
-        fulfilled?;
+        self.generations.complete_request(request);
+        result?;
         if let Ok(mut writing) = self.writer_state() {
             writing.maxima = self.generations.maxima()?;
         }
         // The next query opens a new view.
         self.reader_state().view = None;
-        Ok(Some(wish))
+        Ok(Some(request))
     }
 
     /// Prepares a rollback to the previous history for an owner that has not started to apply records.

@@ -174,14 +174,14 @@ impl QueryExecution<'_> {
     fn fill_hits(&self, shown: &[ListedResult], response: &mut SearchResponse) -> Result<(), IndexError> {
         let view = self.retriever.view;
         let pages: Vec<PageId> = shown.iter().map(|listed| listed.page).collect();
-        let there = view.candidates(&pages)?.into_iter().zip(shown);
-        let there: Vec<(Candidate, &ListedResult)> =
-            there.filter_map(|(page, listed)| Some((page?, listed))).collect();
-        let candidates: Vec<Candidate> = there.iter().map(|(candidate, _)| *candidate).collect();
+        let existing = view.candidates(&pages)?.into_iter().zip(shown);
+        let existing: Vec<(Candidate, &ListedResult)> =
+            existing.filter_map(|(page, listed)| Some((page?, listed))).collect();
+        let candidates: Vec<Candidate> = existing.iter().map(|(candidate, _)| *candidate).collect();
         let words = Marker::new(self.expression.words().iter().map(String::as_str));
         let stored = view.stored(&candidates)?;
         response.hits =
-            there.iter().zip(stored).map(|((_, listed), page)| build_hit(page, listed, &words)).collect();
+            existing.iter().zip(stored).map(|((_, listed), page)| build_hit(page, listed, &words)).collect();
         Ok(())
     }
 
@@ -249,25 +249,25 @@ impl QueryExecution<'_> {
 }
 
 fn build_hit(stored: StoredPage, listed: &ListedResult, words: &Marker) -> SearchHit {
-    let StoredPage { page, card, text } = stored;
-    let title = if card.title.trim().is_empty() { card.url.clone() } else { card.title };
-    let snippet = make_snippet(&text, card.max_snippet, words);
+    let StoredPage { page, card: fields, text } = stored;
+    let title = if fields.title.trim().is_empty() { fields.url.clone() } else { fields.title };
+    let snippet = make_snippet(&text, fields.max_snippet, words);
     SearchHit {
         title_html: mark_html(&title, &words.occurrences(&title)),
         title,
         snippet: snippet.text,
         snippet_html: snippet.html,
-        site: PageUrl::parse(&card.url).map(|u| u.site().to_string()).unwrap_or_default(),
-        date: card.date,
-        lang: card.lang,
-        category: card.category,
-        format: card.format,
+        site: PageUrl::parse(&fields.url).map(|u| u.site().to_string()).unwrap_or_default(),
+        date: fields.date,
+        lang: fields.lang,
+        category: fields.category,
+        format: fields.format,
         score: listed.score,
         duplicates: listed.duplicates,
         more_from_site: listed.more_from_site,
         indented: listed.indented,
-        cached_url: card.archive.then(|| format!("/snapshot/{page}")),
-        url: card.url,
+        cached_url: fields.archive.then(|| format!("/snapshot/{page}")),
+        url: fields.url,
         explanation: None,
     }
 }

@@ -20,7 +20,7 @@
 pub(crate) mod basic_weight;
 pub(crate) mod bm25;
 pub(crate) mod boost;
-pub(crate) mod combine;
+pub mod combine;
 mod hot_clicks;
 pub(crate) mod proximity;
 pub(crate) mod query_words;
@@ -194,12 +194,12 @@ impl Ranker<'_> {
 
     /// Returns the share of the query that occurs in a zone.
     fn query_share(&self, found: &[WordOccurrences<'_>], zone: Zone) -> f64 {
-        let (mut all, mut there) = (0.0, 0.0);
+        let (mut total_weight, mut found_weight) = (0.0, 0.0);
         for (word, found) in self.query_words.words.iter().zip(found) {
-            all += word.weight;
-            there += if found.times[zone as usize] > 0.0 { word.weight } else { 0.0 };
+            total_weight += word.weight;
+            found_weight += if found.times[zone as usize] > 0.0 { word.weight } else { 0.0 };
         }
-        if all > 0.0 { there / all } else { 0.0 }
+        if total_weight > 0.0 { found_weight / total_weight } else { 0.0 }
     }
 
     fn title_part(&self, page: &Evidence, found: &[WordOccurrences<'_>]) -> f64 {

@@ -609,10 +609,10 @@ mod tests {
         ]);
         let with = |filters: Filters| {
             let request = SearchRequest { filters, facets: true, ..SearchRequest::new("lighthouse") };
-            let (asked, again) = (search.run(&request).unwrap(), search.known(&request).unwrap().unwrap());
+            let (first, again) = (search.run(&request).unwrap(), search.known(&request).unwrap().unwrap());
             assert_eq!(again.cache, CacheUse::Hit);
-            assert_eq!((&asked.hits, &asked.facets), (&again.hits, &again.facets));
-            asked
+            assert_eq!((&first.hits, &first.facets), (&again.hits, &again.facets));
+            first
         };
         let site = |site: &str| Filters { site: Some(site.into()), ..Filters::default() };
         assert_eq!(with(Filters::default()).total, 2);

@@ -76,7 +76,7 @@ pub(crate) struct SchemaFields {
     pub day: Field,
     /// Static rank, scaled to [`u16::MAX`].
     pub rank: Field,
-    pub card: ResultFieldsField,
+    pub result_fields: ResultFieldsField,
     /// URL, fetch time and library position of copies, in their order.
     pub copy_url: Field,
     pub copy_fetched: Field,
@@ -124,7 +124,7 @@ pub(crate) fn schema() -> (Schema, SchemaFields) {
         category: builder.add_text_field(CATEGORY, STRING | FAST),
         day: builder.add_i64_field(DAY, FAST),
         rank: builder.add_u64_field(RANK, FAST),
-        card: ResultFieldsField::add_to(&mut builder),
+        result_fields: ResultFieldsField::add_to(&mut builder),
         copy_url: builder.add_text_field("copy_url", STORED),
         copy_fetched: builder.add_i64_field("copy_fetched", STORED),
         copy_position: builder.add_u64_field("copy_position", STORED),
@@ -196,7 +196,7 @@ impl SchemaFields {
         if let Some(day) = document.date.as_deref().and_then(day::parse) {
             out.add_i64(self.day, day);
         }
-        self.card.write(
+        self.result_fields.write(
             &ResultFields {
                 url: document.url.as_str().into(),
                 title: title.into(),
@@ -272,14 +272,14 @@ impl SchemaFields {
     }
 
     /// Replaces address, fetch time and position by those of a copy, counted from 1.
-    pub(crate) fn move_to_copy(&self, card: &mut ResultFields, copy: u32, document: &TantivyDocument) {
+    pub(crate) fn move_to_copy(&self, fields: &mut ResultFields, copy: u32, document: &TantivyDocument) {
         let Some(copy) = (copy as usize).checked_sub(1) else { return };
         let of = |field| document.get_all(field).nth(copy);
-        card.url = of(self.copy_url).and_then(|v| v.as_str()).unwrap_or_default().to_string();
-        card.fetched =
+        fields.url = of(self.copy_url).and_then(|v| v.as_str()).unwrap_or_default().to_string();
+        fields.fetched =
             Timestamp::from_millis(of(self.copy_fetched).and_then(|v| v.as_i64()).unwrap_or_default());
         let position = of(self.copy_position).and_then(|v| v.as_u64());
-        card.position = LibraryPosition::from_u64(position.unwrap_or_default());
+        fields.position = LibraryPosition::from_u64(position.unwrap_or_default());
     }
 }
 

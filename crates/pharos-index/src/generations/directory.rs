@@ -213,8 +213,8 @@ impl Generations {
     }
 
     /// Leaves a request for the owner.
-    pub fn wish(&self, wish: BuilderRequest) -> Result<(), IndexError> {
-        self.write_atomically("WISH", &wish)
+    pub fn wish(&self, request: BuilderRequest) -> Result<(), IndexError> {
+        self.write_atomically("WISH", &request)
     }
 
     /// Returns the pending request, if any.
@@ -229,8 +229,8 @@ impl Generations {
 
     /// Removes this request if it is still pending. A newer request stays: its sender may have replaced that of a
     /// killed builder.
-    pub(crate) fn complete_request(&self, wish: BuilderRequest) {
-        if self.waiting() == Some(wish) {
+    pub(crate) fn complete_request(&self, request: BuilderRequest) {
+        if self.waiting() == Some(request) {
             self.wish_done();
         }
     }
@@ -374,9 +374,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let generations = Generations::at(dir.path());
         assert_eq!(generations.waiting(), None);
-        for wish in [BuilderRequest::Seal(3), BuilderRequest::Rollback(2)] {
-            generations.wish(wish).unwrap();
-            assert_eq!(generations.waiting(), Some(wish));
+        for request in [BuilderRequest::Seal(3), BuilderRequest::Rollback(2)] {
+            generations.wish(request).unwrap();
+            assert_eq!(generations.waiting(), Some(request));
         }
         generations.complete_request(BuilderRequest::Seal(3));
         assert_eq!(

@@ -69,7 +69,7 @@ impl Generation {
     }
 
     /// Verifies and opens a finished history generation.
-    pub(crate) fn open_history(path: &Path, proof: VerificationLevel) -> Result<Self, IndexError> {
+    pub(crate) fn open_history(path: &Path, level: VerificationLevel) -> Result<Self, IndexError> {
         let damaged = |detail: String| IndexError::DamagedGeneration { path: path.to_path_buf(), detail };
         if !path.is_dir() {
             return Err(damaged("folder not found".into()));
@@ -77,7 +77,7 @@ impl Generation {
         if !manifest::exists(path) {
             return Err(IndexError::OlderFormat { path: path.to_path_buf() });
         }
-        if let Some((file, problem)) = manifest::find_damage(path, proof).into_iter().next() {
+        if let Some((file, problem)) = manifest::find_damage(path, level).into_iter().next() {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             return Err(damaged(format!("{name}: {problem}")));
         }

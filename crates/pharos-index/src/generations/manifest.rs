@@ -97,7 +97,7 @@ pub(crate) fn read(folder: &Path) -> Result<Manifest, String> {
 }
 
 /// Returns the damaged files of a finished generation, each with a description.
-pub(crate) fn find_damage(folder: &Path, proof: VerificationLevel) -> Vec<(PathBuf, String)> {
+pub(crate) fn find_damage(folder: &Path, level: VerificationLevel) -> Vec<(PathBuf, String)> {
     let manifest = match read(folder) {
         Ok(manifest) => manifest,
         Err(problem) => return vec![(folder.join(FILE), problem)],
@@ -107,7 +107,7 @@ pub(crate) fn find_damage(folder: &Path, proof: VerificationLevel) -> Vec<(PathB
     for file in &manifest.files {
         let path = folder.join(&file.name);
         let is_read =
-            proof == VerificationLevel::Full || total <= QUICK_CHECK_LIMIT || file.size <= SMALL_FILE;
+            level == VerificationLevel::Full || total <= QUICK_CHECK_LIMIT || file.size <= SMALL_FILE;
         let size = fs::metadata(&path).map(|meta| meta.len());
         let found = size.and_then(|size| match is_read && size == file.size {
             true => checksum(&path),

@@ -245,19 +245,19 @@ impl IndexView for ChainView {
     }
 
     fn cards(&self, candidates: &[Candidate]) -> Result<Vec<ResultFields>, IndexError> {
-        let cards = candidates.iter().map(|candidate| self.result_fields(candidate.location));
-        let at_its_address = |(candidate, card): (&Candidate, Result<Option<ResultFields>, IndexError>)| {
-            let mut card = card?.ok_or(IndexError::ForeignCandidate)?;
+        let fields = candidates.iter().map(|candidate| self.result_fields(candidate.location));
+        let at_its_address = |(candidate, fields): (&Candidate, Result<Option<ResultFields>, IndexError>)| {
+            let mut fields = fields?.ok_or(IndexError::ForeignCandidate)?;
             if candidate.location.address > 0 {
                 self.fields.move_to_copy(
-                    &mut card,
+                    &mut fields,
                     candidate.location.address,
                     &self.document(candidate.location)?,
                 );
             }
-            Ok(card)
+            Ok(fields)
         };
-        candidates.iter().zip(cards).map(at_its_address).collect()
+        candidates.iter().zip(fields).map(at_its_address).collect()
     }
 
     fn texts(&self, candidates: &[Candidate]) -> Result<Vec<StoredText>, IndexError> {

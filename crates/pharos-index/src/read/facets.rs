@@ -126,7 +126,7 @@ fn visit_matches<'c>(
     let RetrievalRequest { query, every_address, until, scope, .. } = *request;
     let whole = QueryPlan::matching(query, &chain.fields);
     let sites = query.site_filter();
-    let wanted = if every_address { usize::MAX } else { 1 };
+    let max_addresses = if every_address { usize::MAX } else { 1 };
     let (mut found, mut scanned, mut unscanned) = (0u64, 0u64, 0u64);
     let mut stopped = false;
     for (_, view) in chain.in_scope(scope) {
@@ -140,7 +140,7 @@ fn visit_matches<'c>(
                 }
                 visitor.begin_segment(&view.path, view.columns(segment)?);
                 let shown = view.visible_addresses(segment, &sites)?;
-                let only_first = wanted == 1 && shown.is_unrestricted();
+                let only_first = max_addresses == 1 && shown.is_unrestricted();
                 let mut matching = weight.scorer(reader, 1.0)?;
                 let mut doc = matching.doc();
                 let mut time = Deadline::at(until);
@@ -150,8 +150,11 @@ fn visit_matches<'c>(
                         break;
                     }
                     if reader.alive_bitset().is_none_or(|alive| alive.is_alive(doc)) {
-                        let addresses =
-                            if only_first { 1 } else { shown.addresses(doc).take(wanted).count() as u64 };
+                        let addresses = if only_first {
+                            1
+                        } else {
+                            shown.addresses(doc).take(max_addresses).count() as u64
+                        };
                         found += addresses;
                         if addresses > 0 && !visitor.visit(doc, addresses) {
                             stopped = true;

@@ -210,10 +210,10 @@ fn phrase(field: Field, terms: &[(usize, String)]) -> BoxedQuery {
 
 /// Scored like any phrase, restricted to the zone.
 fn in_zone(zone: Zone, terms: &[(usize, String)], fields: &SchemaFields) -> BoxedQuery {
-    let there = ZoneQuery { field: fields.text, zone, terms: terms.to_vec() };
+    let zone_query = ZoneQuery { field: fields.text, zone, terms: terms.to_vec() };
     Box::new(BooleanQuery::new(vec![
         (Occur::Must, phrase(fields.text, terms)),
-        (Occur::Must, Box::new(there)),
+        (Occur::Must, Box::new(zone_query)),
     ]))
 }
 

@@ -178,7 +178,7 @@ fn plan_weights(
         filters: plan
             .filters
             .iter()
-            .map(|(wanted, query)| Ok((*wanted, query.weight(unscored)?)))
+            .map(|(required, query)| Ok((*required, query.weight(unscored)?)))
             .collect::<tantivy::Result<_>>()?,
         max_extra: plan.max_extra(statistics)?,
     })
@@ -186,15 +186,15 @@ fn plan_weights(
 
 /// Returns `true` if a filter is so selective that it is faster to start with it.
 fn is_selective(plan: &QueryPlan, weights: &PlanWeights, reader: &SegmentReader) -> tantivy::Result<bool> {
-    if !plan.filters.iter().any(|(wanted, _)| *wanted) {
+    if !plan.filters.iter().any(|(required, _)| *required) {
         return Ok(false);
     }
     let mut rarest = reader.max_doc();
     for term in &plan.all_of {
         rarest = rarest.min(reader.inverted_index(term.field())?.doc_freq(term)?);
     }
-    for (wanted, filter) in &weights.filters {
-        if *wanted && filter.scorer(reader, 1.0)?.size_hint() < rarest / SELECTIVE {
+    for (required, filter) in &weights.filters {
+        if *required && filter.scorer(reader, 1.0)?.size_hint() < rarest / SELECTIVE {
             return Ok(true);
         }
     }
@@ -225,10 +225,10 @@ impl SegmentScan<'_> {
         let mut filters = weights
             .filters
             .iter()
-            .map(|(wanted, weight)| Ok((*wanted, weight.scorer(reader, 1.0)?)))
+            .map(|(required, weight)| Ok((*required, weight.scorer(reader, 1.0)?)))
             .collect::<tantivy::Result<Vec<_>>>()?;
         let alive = reader.alive_bitset();
-        let wanted = if request.every_address { usize::MAX } else { 1 };
+        let max_addresses = if request.every_address { usize::MAX } else { 1 };
         // Minimum base score with which the total score can reach the threshold.
         let base_threshold = |threshold: Score, rank: Score| {
             let least = threshold - rank - weights.max_extra;
@@ -241,7 +241,9 @@ impl SegmentScan<'_> {
             }
             let is_alive = alive.is_none_or(|alive| alive.is_alive(doc));
             if is_alive
-                && filters.iter_mut().all(|(wanted, filter)| scorer_contains(&mut **filter, doc) == *wanted)
+                && filters
+                    .iter_mut()
+                    .all(|(required, filter)| scorer_contains(&mut **filter, doc) == *required)
             {
                 let score = if request.newest_first {
                     days.and_then(|days| days.first(doc)).map_or(Score::MIN, |day| day as Score)
@@ -253,7 +255,7 @@ impl SegmentScan<'_> {
                     score + more + ranks.score_of(doc)
                 };
                 if score >= top.threshold() {
-                    for (address, page) in shown.addresses(doc).take(wanted) {
+                    for (address, page) in shown.addresses(doc).take(max_addresses) {
                         let location = DocLocation { generation, segment, doc, address };
                         top.offer(Candidate { page, score, copies: 0, location });
                     }

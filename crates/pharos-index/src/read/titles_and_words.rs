@@ -35,8 +35,8 @@ pub(crate) fn for_each_title(
                 if reader.is_deleted(doc) || shown.addresses(doc).next().is_none() {
                     continue;
                 }
-                if let Some(card) = columns.result_fields(doc) {
-                    each(PageTitle { title: &card.title, static_rank: columns.static_rank(doc) });
+                if let Some(fields) = columns.result_fields(doc) {
+                    each(PageTitle { title: &fields.title, static_rank: columns.static_rank(doc) });
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Cost models of the literature: the size of an index, and the number of queries that a disk can serve.
 //!
-//! 《走进搜索引擎》 ch. 6 estimates the size of all posting lists from Zipf's law alone. 《搜索引擎——原理、技术与系统》 ch. 8 models an
+//! 《走进搜索引擎》 ch. 4 estimates the size of all posting lists from Zipf's law alone. 《搜索引擎——原理、技术与系统》 ch. 8 models an
 //! inverted file (倒排文件) of M terms with lists of mean length α, and the bytes read for k simultaneous queries.
 //! Symbols are those of the sources. Formulas whose print is not clearly legible are marked *reconstructed*. `pharos
 //! index stats` prints all of them beside the measured values.

@@ -254,7 +254,7 @@ impl ChainView {
         let (address, page) = shown.addresses(doc).next().ok_or(IndexError::ForeignCandidate)?;
         let location = DocLocation { generation: generation as u32, segment: segment as u32, doc, address };
         let candidate = Candidate { page, score: 0.0, copies: 0, location };
-        let url = self.cards(&[candidate])?.pop().map(|card| card.url).unwrap_or_default();
+        let url = self.cards(&[candidate])?.pop().map(|fields| fields.url).unwrap_or_default();
         let positions = count_positions(view, reader, term, listed, doc)?;
         Ok(TermOnPage { url, occurrences, positions })
     }

@@ -185,13 +185,13 @@ fn a_term_report() {
     );
     assert_eq!((found.df, found.tf), (0.5, 2.0 / 11.0));
     assert!((found.idf.unwrap() - 2f64.log10()).abs() < 1e-5 && (found.itf.unwrap() - 0.740_36).abs() < 1e-5);
-    let there = |generation: &str, documents, occurrences| crate::TermInGeneration {
+    let in_generation = |generation: &str, documents, occurrences| TermInGeneration {
         generation: generation.into(),
         documents,
         occurrences,
     };
-    assert_eq!(found.generations, [there("latest-1", 1, 2)]);
-    let on_page = |name: &str, times: u32| crate::TermOnPage {
+    assert_eq!(found.generations, [in_generation("latest-1", 1, 2)]);
+    let on_page = |name: &str, times: u32| TermOnPage {
         url: page(name).to_string(),
         occurrences: times,
         positions: times.into(),
@@ -200,7 +200,7 @@ fn a_term_report() {
 
     let report = index.explain("pi", Some(TEXT), 10).unwrap();
     let found = &report.terms[0].fields[0];
-    assert_eq!(found.generations, [there("latest-1", 0, 0), there("latest-2", 1, 2)]);
+    assert_eq!(found.generations, [in_generation("latest-1", 0, 0), in_generation("latest-2", 1, 2)]);
     assert_eq!(found.pages, [on_page("b", 2)]);
 
     // Occurs in stale documents only.
@@ -248,11 +248,11 @@ fn an_empty_index_has_figures_and_a_large_one_can_be_stopped() {
     let words: String = (0..6_000).map(|n| format!("w{n} ")).collect();
     let page = IndexDocument { body: words, ..IndexDocument::new(page("a")) };
     commit(&index, 1, vec![IndexChange::Put(Box::new(page))]);
-    let mut told = None;
+    let mut reported = None;
     let stopped = index.statistics(&StatisticsOptions::default(), |at| {
-        told = Some((at.field.to_string(), at.done >= 4_096 && at.done <= at.all));
+        reported = Some((at.field.to_string(), at.done >= 4_096 && at.done <= at.all));
         false
     });
     assert!(matches!(stopped, Err(IndexError::Stopped)), "{stopped:?}");
-    assert_eq!(told, Some(("text".into(), true)));
+    assert_eq!(reported, Some(("text".into(), true)));
 }

@@ -86,9 +86,9 @@ impl SuggestionSources {
                 config.phrases,
             ))
         };
-        let mut asked = Writer::default();
+        let mut past_queries = Writer::default();
         for (query, times) in queries {
-            asked.add(&query, times as f32);
+            past_queries.add(&query, times as f32);
         }
         let speller = Speller::from_indexes([&history.words, &latest.words]);
         let sources = Self {
@@ -97,7 +97,7 @@ impl SuggestionSources {
             history_state,
             latest,
             latest_state: view.generation().to_string(),
-            queries: Arc::new(asked.finish(config.phrases)),
+            queries: Arc::new(past_queries.finish(config.phrases)),
             block: config.block.iter().map(|word| normalise(word)).filter(|word| !word.is_empty()).collect(),
         };
         sources.indexes().iter().for_each(|index| index.prepare());
@@ -135,9 +135,9 @@ impl SuggestionSources {
             (&self.latest.words, SuggestionOrigin::Word, WORD_WEIGHT),
         ];
         // Additional ones replace blocked suggestions and duplicates between indexes.
-        let wanted = 2 * count + self.block.len().min(count);
+        let limit = 2 * count + self.block.len().min(count);
         for (index, source, factor) in indexes {
-            for found in index.complete(typed, wanted) {
+            for found in index.complete(typed, limit) {
                 let key = normalise(found.text);
                 let score = factor * found.score;
                 if self.block.iter().any(|word| key.contains(word.as_str()))

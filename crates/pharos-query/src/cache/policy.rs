@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     /// Returns the hits (+) and misses (-) of a cache with two entries.
-    fn hits(kind: PolicyKind, asked: &str) -> String {
+    fn hits(kind: PolicyKind, keys: &str) -> String {
         let mut cache = kind.cache::<char, char>(2);
         let hit = |key: char| match cache.get(&key) {
             Some(value) => {
@@ -224,7 +224,7 @@ mod tests {
                 '-'
             }
         };
-        asked.chars().map(hit).collect()
+        keys.chars().map(hit).collect()
     }
 
     #[test]
@@ -247,10 +247,10 @@ mod tests {
     proptest! {
         /// Compares with a linear list.
         #[test]
-        fn lru_is_lru(asked in proptest::collection::vec(0u8..30, 0..500), size in 1usize..12) {
+        fn lru_is_lru(keys in proptest::collection::vec(0u8..30, 0..500), size in 1usize..12) {
             let mut cache = PolicyKind::Lru.cache::<u8, u8>(size);
             let mut list: Vec<u8> = Vec::new();
-            for key in asked {
+            for key in keys {
                 let place = list.iter().position(|known| *known == key);
                 prop_assert_eq!(cache.get(&key).is_some(), place.is_some());
                 match place {

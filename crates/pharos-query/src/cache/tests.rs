@@ -111,7 +111,7 @@ enum TestStep {
     Remove(usize),
     Build,
     Click(usize, usize),
-    Ask(SearchRequest),
+    Search(SearchRequest),
 }
 
 const WORDS: [&str; 6] = ["lamp", "rock", "sea", "灯塔", "keeper", "boats"];
@@ -131,7 +131,7 @@ fn step() -> impl Strategy<Value = TestStep> {
     ];
     let ask = (text, 0usize..3, 0u8..12).prop_map(|(text, page, flags)| {
         let (all, newest_first, any_word) = (flags == 1, flags == 2, flags == 3);
-        TestStep::Ask(SearchRequest {
+        TestStep::Search(SearchRequest {
             page,
             size: 3,
             all,
@@ -170,7 +170,7 @@ proptest! {
         }
         let mut index = TestIndex::new(first.iter().enumerate().map(|(nth, words)| (nth, page(nth, &text(words)))));
         let cached = index.search(&config);
-        let mut asked: Vec<SearchRequest> = Vec::new();
+        let mut requests: Vec<SearchRequest> = Vec::new();
         let (mut clicks, mut uses) = (Vec::new(), Vec::new());
         for step in steps {
             match step {
@@ -181,16 +181,16 @@ proptest! {
                     cached.click(WORDS[word], url(nth).id(), 1);
                     clicks.push((nth, word));
                 }
-                TestStep::Ask(request) => asked.push(request),
+                TestStep::Search(request) => requests.push(request),
             }
             let uncached = index.uncached(&config);
             clicks.iter().for_each(|(nth, word)| uncached.click(WORDS[*word], url(*nth).id(), 1));
-            for request in asked.iter().rev().take(6) {
-                let wanted = plain(uncached.run(request).unwrap());
+            for request in requests.iter().rev().take(6) {
+                let expected = plain(uncached.run(request).unwrap());
                 for _ in 0..2 {
                     let given = cached.run(request).unwrap();
                     uses.push(given.cache);
-                    prop_assert_eq!(&plain(given), &wanted);
+                    prop_assert_eq!(&plain(given), &expected);
                 }
             }
         }
@@ -209,7 +209,7 @@ proptest! {
         prop_assert_eq!(cached.run(&request).unwrap().cache, CacheUse::Miss);
         for (nth, stays) in changed {
             if stays { index.put(nth, page(nth, &times(nth + 1))) } else { index.remove(nth) }
-            let (given, wanted) = (cached.run(&request).unwrap(), index.uncached(&config).run(&request).unwrap());
+            let (given, expected) = (cached.run(&request).unwrap(), index.uncached(&config).run(&request).unwrap());
             let all = SearchRequest { all: true, size: 100, ..SearchRequest::new("lamp") };
             let mut whole = config.clone();
             (whole.query.max_results, whole.query.candidates) = (100, 100);
@@ -217,7 +217,7 @@ proptest! {
             prop_assert!(!given.hits.is_empty());
             for hit in &given.hits {
                 prop_assert!(all.hits.iter().any(|other| other.url == hit.url), "{} is gone", hit.url);
-                if let Some(other) = wanted.hits.iter().find(|other| other.url == hit.url) {
+                if let Some(other) = expected.hits.iter().find(|other| other.url == hit.url) {
                     prop_assert_eq!(other.score, hit.score);
                 }
             }

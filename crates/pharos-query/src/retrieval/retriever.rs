@@ -372,11 +372,11 @@ impl Retriever<'_> {
         }
         let home_pages: Vec<Candidate> =
             candidates.iter().filter(|c| home_pages.contains(&c.page)).copied().collect();
-        let cards = self.view.cards(&home_pages)?;
+        let fields = self.view.cards(&home_pages)?;
         let evidence = self.view.evidence(&home_pages, &ranker.query_words.terms)?;
-        let all = home_pages.iter().zip(cards).zip(evidence);
-        let named = all.filter(|((_, card), evidence)| {
-            intent::is_site_name(text, &card.title, &card.url) || ranker.is_named_by_anchors(evidence)
+        let all = home_pages.iter().zip(fields).zip(evidence);
+        let named = all.filter(|((_, fields), evidence)| {
+            intent::is_site_name(text, &fields.title, &fields.url) || ranker.is_named_by_anchors(evidence)
         });
         Ok(named.map(|((home, _), _)| home.page).collect())
     }
@@ -415,14 +415,14 @@ impl<'a> CosineScorer<'a> {
 
     fn score_pages(&mut self, pages: &[Candidate]) -> Result<Vec<f64>, IndexError> {
         let view = self.retriever.view;
-        let (cards, texts) = (view.cards(pages)?, view.texts(pages)?);
-        let cosine_of = |(card, text): (pharos_index::ResultFields, pharos_index::document::StoredText)| {
-            let tokens = self.retriever.analyser.tokens(&format!("{}\n{}", card.title, text.body));
+        let (fields, texts) = (view.cards(pages)?, view.texts(pages)?);
+        let cosine_of = |(fields, text): (pharos_index::ResultFields, pharos_index::document::StoredText)| {
+            let tokens = self.retriever.analyser.tokens(&format!("{}\n{}", fields.title, text.body));
             let words: Vec<String> = tokens.into_iter().map(|token| token.text).collect();
             let page = self.vector(&words)?;
             Ok(cosine(&self.query, &page))
         };
-        cards.into_iter().zip(texts).map(cosine_of).collect()
+        fields.into_iter().zip(texts).map(cosine_of).collect()
     }
 
     fn vector(&mut self, words: &[String]) -> Result<TermVector, IndexError> {

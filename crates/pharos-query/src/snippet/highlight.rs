@@ -108,13 +108,13 @@ fn sentence_end(text: &str) -> usize {
 fn common_prefix(word: &str) -> Vec<char> {
     let length = word.chars().count();
     let is_word = word.chars().all(is_han);
-    let kept = match length {
+    let prefix_length = match length {
         _ if is_word => length,
         0..=2 => 1,
         3..=4 => 2,
         _ => 3,
     };
-    word.chars().take(kept).take_while(|c| c.is_alphanumeric()).collect()
+    word.chars().take(prefix_length).take_while(|c| c.is_alphanumeric()).collect()
 }
 
 /// Punctuation between letters is skipped: wi-fi starts like wifi.

@@ -318,8 +318,8 @@ mod tests {
                 begin.next().is_some_and(|first| firsts.contains(&first)) || begin.next() == Some(letters[0])
             };
             let all = (0..words.len()).filter(|number| may_be_meant(speller.word(*number)));
-            let looked_at = speller.candidate_ranges(&letters).into_iter().flatten();
-            assert_eq!(looked_at.collect::<Vec<_>>(), all.collect::<Vec<_>>(), "{typed}");
+            let examined = speller.candidate_ranges(&letters).into_iter().flatten();
+            assert_eq!(examined.collect::<Vec<_>>(), all.collect::<Vec<_>>(), "{typed}");
         }
     }
 
