@@ -31,7 +31,7 @@ pub struct GenerationFlaw {
 pub enum GenerationProblem {
     /// Fails verification.
     Damaged(String),
-    /// Has fields of an older version.
+    /// Written with the fields of an older version.
     Older,
     /// Listed, or required to exist, but not found.
     Missing,

@@ -6,8 +6,8 @@
 //!
 //! If all matching pages of history are kept, the results equal those of a full search. Otherwise the selection
 //! depends on the statistics and clicks at that time. Such a list is used only while no statistic of the query
-//! (pages, mean length, document frequencies) has changed by more than [`MAX_DRIFT`], clicks are about the same, the
-//! day is the same, and enough pages remain for a full result list. The total is then an estimate, reduced by the
+//! (pages, mean length, document frequencies) has changed by more than [`MAX_DRIFT`]. Clicks must be about the same,
+//! the day equal, and enough pages left for a full result list. The total is then an estimate, reduced by the
 //! pages known to be hidden.
 
 use std::cmp::Ordering;
