@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes variants.tsv and base.tsv from their sources.
+"""Generates variants.tsv and base.tsv from their sources.
 
 usage: make_base.py OPENCC_DICTIONARIES JIEBA_DICT
 
 OPENCC_DICTIONARIES is the folder with TSCharacters.txt, TWVariants.txt and HKVariants.txt of OpenCC (Apache-2.0),
-JIEBA_DICT the file dict.txt of jieba (MIT); names.txt, beside this script, adds words of our own.
+JIEBA_DICT the file dict.txt of jieba (MIT). names.txt in the same folder adds words.
 
-Codes of words must survive: when base.tsv is there already, its lines stay where they are, words that are gone
-keep their line with frequency 0, and new words are added at the end.
+Word codes are stable: if base.tsv exists, its lines keep their positions, removed words keep their line with
+frequency 0, and new words are appended.
 """
 import collections
 import pathlib
@@ -35,8 +35,9 @@ def main(opencc, jieba):
         for c in word:
             usage[c] += int(frequency)
 
-    # A traditional character with several simplified ones goes to the most usual of them, even where it may also
-    # stay (乾, 於, 著): both forms of a word then always meet. What is nearly as usual by itself stays (沈, 像).
+    # A traditional character with several simplified counterparts maps to the most frequent one, even where it may
+    # also be kept (乾, 於, 著), so that both forms of a word are equal. A character that is nearly as frequent by
+    # itself is kept (沈, 像).
     fold = {}
     for source, targets in pairs(opencc / "TSCharacters.txt"):
         best = max(targets, key=lambda c: usage[c])
@@ -56,7 +57,7 @@ def main(opencc, jieba):
             c = fold[c]
         return c
 
-    # Compatibility ideographs are the business of NFKC.
+    # Compatibility ideographs are handled by NFKC.
     table = sorted((c, folded(c)) for c in fold if folded(c) != c and unicodedata.normalize("NFKC", c) == c)
     with open(HERE / "variants.tsv", "w", encoding="utf-8") as out:
         out.write("# Forms of Han characters and the one form that stands for them when texts are compared.\n")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes hmm.tsv from jieba's hidden Markov model.
+"""Generates hmm.tsv from jieba's hidden Markov model.
 
 usage: make_hmm.py HMM_MODEL
 
-HMM_MODEL is the file hmm.model of jieba-rs (MIT). Characters that the analyser folds to others (variants.tsv) are
-left out: no text that is cut contains them.
+HMM_MODEL is the file hmm.model of jieba-rs (MIT). Characters that the analyser maps to others (variants.tsv) are
+omitted: normalised text does not contain them.
 """
 import pathlib
 import sys

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes pinyin-characters.txt and pinyin-phrases.txt, beside itself, from the tables of pypinyin.
+"""Generates pinyin-characters.txt and pinyin-phrases.txt from the tables of pypinyin.
 
     make_pinyin.py .../pypinyin/pinyin_dict.json .../pypinyin/phrases_dict.json
 
-Tones are dropped and ü is written v, as it is typed. Of the phrases, those are kept
-* whose reading is not the usual one of each of their characters, with the reading;
-* of two or three characters that could be read in more than one way, or that end with what begins such a phrase;
-* that contain a phrase of the first kind and are not read so there.
-The others would change nothing.
+Tones are dropped and ü is written v, as it is typed. A phrase is kept if
+* its reading differs from the most common readings of its characters (stored with the reading);
+* it has two or three characters and is ambiguous, or ends with the beginning of such a phrase;
+* it contains a phrase of the first type and is read differently there.
+All other phrases would not change any result.
 """
 
 import json
@@ -23,10 +23,10 @@ SOURCE = """\
 """
 SHORT = 3
 
-# Where the source begins with a reading that is no longer the usual one of the character by itself.
+# Characters for which the source lists an outdated reading first.
 USUAL = {"佛": "fo", "勒": "le", "嚼": "jiao", "幢": "zhuang", "泊": "bo", "谁": "shei", "靓": "liang"}
 
-# What the source lacks or reads otherwise: what people search for.
+# Phrases that users search for and that the source lacks or reads differently.
 ADDED = """
 厦大 xia da|厦航 xia hang|单县 shan xian|洪洞 hong tong|涡阳 guo yang|浚县 xun xian|朝阳 chao yang|朝阳区 chao yang qu
 重置 chong zhi|重装 chong zhuang|重写 chong xie|重构 chong gou|重试 chong shi|重载 chong zai|重制 chong zhi
@@ -78,7 +78,7 @@ def read_phrases(path, characters):
 
 
 def choose(phrases, characters):
-    """The phrases kept; those read as usual have no readings."""
+    """Returns the phrases to keep; phrases with the most common readings have none."""
     unusual = {p: r for p, r in phrases.items() if r != [characters[c][0] for c in p]}
     beginnings = {p[:n] for p in unusual for n in range(1, len(p))}
 

@@ -1,16 +1,16 @@
-//! Keywords (关键词): the words and short phrases that tell what a text is about.
+//! Keyword extraction (关键词): the words and short phrases that describe a text.
 //!
-//! Two ways to weigh a word: how often and how early it stands here and how rare it is elsewhere
-//! ([`Method::TfIdf`]), or how well it is connected to the other words of the same text
-//! ([`Method::TextRank`], which needs no corpus). Heavy words that often stand side by side are joined into
-//! phrases, as TextRank does. The words come as the caller's analyser cut them; memory is bounded by
-//! [`MAX_WORDS`], and the same words give the same keywords in the same order.
+//! Two weighting methods: frequency and early position in the text combined with rarity elsewhere
+//! ([`KeywordMethod::TfIdf`]), or connectedness to the other words of the same text
+//! ([`KeywordMethod::TextRank`], which needs no corpus). Heavy words that are often adjacent are joined into
+//! phrases, as in TextRank. The caller segments the text. Memory is bounded by [`MAX_WORDS`]. The result is
+//! deterministic.
 //!
 //! ```
-//! use pharos_text::keywords::{Method, Options, keywords};
+//! use pharos_text::keywords::{KeywordOptions, keywords};
 //!
 //! let words = ["搜索", "引擎", "的", "索引", "，", "搜索", "引擎", "的", "排序"];
-//! let found = keywords(&words, |_| 1.0, |word| word.chars().count() > 1, &Options::default());
+//! let found = keywords(&words, |_| 1.0, |word| word.chars().count() > 1, &KeywordOptions::default());
 //! assert_eq!(found[0].text, "搜索引擎");
 //! ```
 
@@ -19,74 +19,74 @@ mod text_rank;
 
 use std::collections::{HashMap, HashSet};
 
+use crate::analyser::stop_words::is_stop_word;
 use crate::dictionary::Dictionary;
-use crate::stop_words::is_stop_word;
 use crate::{Analyser, is_han};
 
-/// Words of a text that are looked at: what a text is about stands at its beginning.
+/// Maximum number of words that are examined. The subject of a text appears at its beginning.
 pub const MAX_WORDS: usize = 50_000;
 
-/// How words are weighed.
+/// Weighting method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// tf·idf (Salton & Buckley 1988) with the place of the first occurrence (KEA, Witten and others 1999)
-    /// and the length of the word: tf · idf · (2 − first / n) · log2(1 + length), tf the share of the n words
-    /// of the text, length in letters, a Han character counting as two.
+pub enum KeywordMethod {
+    /// tf·idf (Salton & Buckley 1988) with the position of the first occurrence (KEA, Witten et al. 1999) and
+    /// the length of the word: tf · idf · (2 − first / n) · log2(1 + length). tf is the share of the n words
+    /// of the text; length is counted in letters, a Han character as two.
     TfIdf,
-    /// TextRank (Mihalcea & Tarau 2004) over the graph of candidates that stand at most `window` words apart.
+    /// TextRank (Mihalcea & Tarau 2004) over the graph of candidates that co-occur within `window` words.
     TextRank {
         /// N of the paper, 2 to 10.
         window: usize,
     },
 }
 
-/// What is wanted.
+/// Options of [`keywords`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
-    /// How words are weighed.
-    pub method: Method,
-    /// So many keywords at most.
+pub struct KeywordOptions {
+    pub method: KeywordMethod,
+    /// Maximum number of keywords.
     pub count: usize,
-    /// Are words that stand side by side joined?
+    /// Joins adjacent words into phrases.
     pub phrases: bool,
 }
 
-impl Default for Options {
+impl Default for KeywordOptions {
     fn default() -> Self {
-        Options { method: Method::TfIdf, count: 10, phrases: true }
+        KeywordOptions { method: KeywordMethod::TfIdf, count: 10, phrases: true }
     }
 }
 
-/// A word or phrase and how heavy it is.
+/// A word or phrase with its weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keyword {
-    /// The word; words of a phrase are joined as they are written, with spaces between those of an alphabet.
+    /// The words of a phrase are joined as written, with spaces between words of an alphabet.
     pub text: String,
-    /// Above 0; the heaviest of a text has 1.
+    /// Above 0; the heaviest keyword of a text has 1.
     pub weight: f32,
 }
 
 /// A word that may become a keyword.
-struct Candidate<'t> {
+struct KeywordCandidate<'t> {
     text: &'t str,
-    /// Where it stands first.
+    /// Index of the first occurrence.
     first: usize,
     count: usize,
     weight: f32,
 }
 
-/// A keyword that may still be outweighed.
-struct Found<'t> {
+/// A weighted word or phrase before the final selection.
+struct WeightedPhrase<'t> {
     words: Vec<&'t str>,
     first: usize,
     weight: f32,
 }
 
-/// In the list of places: no candidate stands here.
+/// Marks a position without a candidate.
 const NONE: u32 = u32::MAX;
 
-/// The keywords of a text, cut by the analyser, with the base dictionary's frequencies for want of a corpus.
-pub fn keywords_of(text: &str, options: &Options) -> Vec<Keyword> {
+/// Returns the keywords of a text. The shared analyser segments the text, and the frequencies of the base
+/// dictionary replace corpus statistics.
+pub fn extract_keywords(text: &str, options: &KeywordOptions) -> Vec<Keyword> {
     let tokens = Analyser::shared().tokens(text);
     let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
     let base = Dictionary::base();
@@ -100,23 +100,23 @@ pub fn keywords_of(text: &str, options: &Options) -> Vec<Keyword> {
     keywords(&words, idf, is_candidate, options)
 }
 
-/// The heaviest of `words`, heaviest first; among equals those that stand earlier.
+/// Returns the heaviest of `words`, heaviest first; among equals, earlier ones first.
 ///
-/// `words` is the text in its order, with what keeps words apart (punctuation) between them. `idf` is the
-/// inverse document frequency of a word, asked for by [`Method::TfIdf`] only; `is_candidate` leaves out stop
-/// words, punctuation and whatever else is never a keyword. Both are asked once for each distinct word.
+/// `words` is the text in order, including the punctuation that separates words. `idf` returns the inverse
+/// document frequency of a word and is called by [`KeywordMethod::TfIdf`] only. `is_candidate` excludes stop
+/// words, punctuation and other words that are never keywords. Both are called once per distinct word.
 pub fn keywords(
     words: &[&str],
     idf: impl Fn(&str) -> f32,
     is_candidate: impl Fn(&str) -> bool,
-    options: &Options,
+    options: &KeywordOptions,
 ) -> Vec<Keyword> {
     let words = &words[..words.len().min(MAX_WORDS)];
-    let (mut candidates, places) = collect(words, is_candidate);
+    let (mut candidates, positions) = collect_candidates(words, is_candidate);
     match options.method {
-        Method::TfIdf => weigh_by_tf_idf(&mut candidates, words.len(), idf),
-        Method::TextRank { window } => {
-            let weights = text_rank::rank(&places, candidates.len(), window);
+        KeywordMethod::TfIdf => weigh_by_tf_idf(&mut candidates, words.len(), idf),
+        KeywordMethod::TextRank { window } => {
+            let weights = text_rank::rank(&positions, candidates.len(), window);
             candidates.iter_mut().zip(weights).for_each(|(candidate, weight)| candidate.weight = weight);
         }
     }
@@ -124,12 +124,12 @@ pub fn keywords(
     let mut alone: Vec<usize> = candidates.iter().map(|c| c.count).collect();
     let mut found = Vec::new();
     if options.phrases {
-        let places = only_heavy(&candidates, places, options.count);
-        found = phrases::join(&candidates, places, &mut alone);
+        let positions = keep_heavy(&candidates, positions, options.count);
+        found = phrases::find_phrases(&candidates, positions, &mut alone);
     }
-    // A word that stands in phrases as often as not is told by them.
+    // A word that occurs in phrases at least half of the time is represented by them.
     let singles = candidates.iter().zip(alone).filter(|(c, alone)| 2 * alone > c.count).map(|(c, _)| c);
-    found.extend(singles.map(|c| Found { words: vec![c.text], first: c.first, weight: c.weight }));
+    found.extend(singles.map(|c| WeightedPhrase { words: vec![c.text], first: c.first, weight: c.weight }));
     found.retain(|f| f.weight > 0.0);
     found.sort_by(|a, b| {
         b.weight.total_cmp(&a.weight).then(a.first.cmp(&b.first)).then(b.words.len().cmp(&a.words.len()))
@@ -141,8 +141,8 @@ pub fn keywords(
         if keywords.len() >= options.count {
             break;
         }
-        let text = written(&f.words);
-        // A word in one place may be cut into a phrase in another.
+        let text = join_words(&f.words);
+        // A word in one position may be segmented as a phrase in another.
         if known.insert(text.clone()) {
             keywords.push(Keyword { text, weight: f.weight / heaviest });
         }
@@ -150,30 +150,33 @@ pub fn keywords(
     keywords
 }
 
-/// The candidates in the order in which they come, and which of them stands at each place.
-fn collect<'t>(words: &[&'t str], is_candidate: impl Fn(&str) -> bool) -> (Vec<Candidate<'t>>, Vec<u32>) {
-    let mut candidates: Vec<Candidate<'t>> = Vec::new();
+/// Returns the candidates in order of occurrence, and the candidate at each position.
+fn collect_candidates<'t>(
+    words: &[&'t str],
+    is_candidate: impl Fn(&str) -> bool,
+) -> (Vec<KeywordCandidate<'t>>, Vec<u32>) {
+    let mut candidates: Vec<KeywordCandidate<'t>> = Vec::new();
     let mut numbers: HashMap<&str, u32> = HashMap::new();
-    let mut places = Vec::with_capacity(words.len());
+    let mut positions = Vec::with_capacity(words.len());
     for (place, &word) in words.iter().enumerate() {
         let number = *numbers.entry(word).or_insert_with(|| {
             if word.is_empty() || !is_candidate(word) {
                 return NONE;
             }
-            candidates.push(Candidate { text: word, first: place, count: 0, weight: 0.0 });
+            candidates.push(KeywordCandidate { text: word, first: place, count: 0, weight: 0.0 });
             // Fewer than MAX_WORDS.
             candidates.len() as u32 - 1
         });
-        places.push(number);
+        positions.push(number);
         if let Some(candidate) = candidates.get_mut(number as usize) {
             candidate.count += 1;
         }
     }
-    (candidates, places)
+    (candidates, positions)
 }
 
-fn weigh_by_tf_idf(candidates: &mut [Candidate<'_>], words: usize, idf: impl Fn(&str) -> f32) {
-    /// No collection makes a word rarer; keeps products finite.
+fn weigh_by_tf_idf(candidates: &mut [KeywordCandidate<'_>], words: usize, idf: impl Fn(&str) -> f32) {
+    /// Upper bound that keeps products finite.
     const MAX_IDF: f32 = 1e6;
     for candidate in candidates {
         let tf = candidate.count as f32 / words as f32;
@@ -184,24 +187,24 @@ fn weigh_by_tf_idf(candidates: &mut [Candidate<'_>], words: usize, idf: impl Fn(
     }
 }
 
-/// The places of the words that may be part of phrases: the heaviest third, as in the paper on TextRank, and
-/// in short texts three times as many as keywords are wanted.
-fn only_heavy(candidates: &[Candidate<'_>], mut places: Vec<u32>, wanted: usize) -> Vec<u32> {
+/// Returns the positions of the words that may be part of phrases: the heaviest third, as in the TextRank
+/// paper, and in short texts at least three times the number of keywords.
+fn keep_heavy(candidates: &[KeywordCandidate<'_>], mut positions: Vec<u32>, wanted: usize) -> Vec<u32> {
     let kept = (candidates.len() / 3).max(wanted.saturating_mul(3));
     let mut by_weight: Vec<usize> = (0..candidates.len()).collect();
     by_weight.sort_by(|&a, &b| candidates[b].weight.total_cmp(&candidates[a].weight));
     let mut is_heavy = vec![false; candidates.len()];
     by_weight.iter().take(kept).for_each(|&number| is_heavy[number] = true);
-    for place in &mut places {
+    for place in &mut positions {
         if !is_heavy.get(*place as usize).is_some_and(|heavy| *heavy) {
             *place = NONE;
         }
     }
-    places
+    positions
 }
 
-/// Words as they are written side by side.
-fn written(words: &[&str]) -> String {
+/// Joins words as they are written.
+fn join_words(words: &[&str]) -> String {
     let mut text = String::new();
     for word in words {
         let is_joined = text.ends_with(is_han) || word.starts_with(is_han);
@@ -213,13 +216,18 @@ fn written(words: &[&str]) -> String {
     text
 }
 
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use self::{KeywordMethod as Method, KeywordOptions as Options, extract_keywords as keywords_of};
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
-    const RANKED: Options = Options { method: Method::TextRank { window: 3 }, count: 5, phrases: false };
+    const RANKED: KeywordOptions =
+        KeywordOptions { method: KeywordMethod::TextRank { window: 3 }, count: 5, phrases: false };
 
     fn texts(found: &[Keyword]) -> Vec<&str> {
         found.iter().map(|keyword| keyword.text.as_str()).collect()
@@ -231,13 +239,13 @@ mod tests {
 
     #[test]
     fn frequent_rare_early_and_long_words_are_heavy() {
-        let options = Options { phrases: false, ..Options::default() };
+        let options = KeywordOptions { phrases: false, ..KeywordOptions::default() };
         let words = ["灯塔", "，", "海面", "，", "灯塔", "，", "我们", "，", "我们"];
         let idf = |word: &str| if word == "我们" { 0.5 } else { 5.0 };
         let found = keywords(&words, idf, is_word, &options);
         assert_eq!(texts(&found), ["灯塔", "海面", "我们"]);
         assert_eq!(found[0].weight, 1.0);
-        // Equal but for one thing each.
+        // Equal except for one property each.
         assert_eq!(texts(&keywords(&["aaa", "bbb"], |_| 1.0, is_word, &options)), ["aaa", "bbb"]);
         assert_eq!(
             texts(&keywords(&["aa", ".", "bbbbbbbbb"], |_| 1.0, is_word, &options)),
@@ -248,7 +256,7 @@ mod tests {
 
     #[test]
     fn well_connected_words_are_heavy() {
-        // A star: each other word stands beside "hub" only.
+        // A star: every other word is adjacent to "hub" only.
         let words = ["one", "hub", ".", ".", "hub", "two", ".", ".", "three", "hub", ".", ".", "hub", "four"];
         let found = keywords(&words, |_| 0.0, is_word, &RANKED);
         assert_eq!(texts(&found), ["hub", "one", "two", "three", "four"]);
@@ -258,14 +266,19 @@ mod tests {
     }
 
     #[test]
-    fn words_that_stand_together_are_joined() {
+    fn adjacent_words_are_joined() {
         let words: Vec<&str> =
             "machine learning . we like machine learning and machine tools . 机器 学习 ， 机器 学习 的 机器 学习 方法"
                 .split(' ')
                 .collect();
         let is_candidate = |word: &str| is_word(word) && !["we", "and", "like"].contains(&word);
-        for method in [Method::TfIdf, Method::TextRank { window: 2 }] {
-            let found = keywords(&words, |_| 1.0, is_candidate, &Options { method, ..Options::default() });
+        for method in [KeywordMethod::TfIdf, KeywordMethod::TextRank { window: 2 }] {
+            let found = keywords(
+                &words,
+                |_| 1.0,
+                is_candidate,
+                &KeywordOptions { method, ..KeywordOptions::default() },
+            );
             let found = texts(&found);
             assert!(found.contains(&"机器学习") && found.contains(&"machine learning"), "{found:?}");
             assert!(!found.contains(&"machine") && !found.contains(&"学习"), "{found:?}");
@@ -279,8 +292,13 @@ mod tests {
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         let same = vec!["same"; 1 << 20];
         for words in [&many, &same] {
-            for method in [Method::TfIdf, Method::TextRank { window: usize::MAX }] {
-                let found = keywords(words, |_| 1.0, |_| true, &Options { method, ..Options::default() });
+            for method in [KeywordMethod::TfIdf, KeywordMethod::TextRank { window: usize::MAX }] {
+                let found = keywords(
+                    words,
+                    |_| 1.0,
+                    |_| true,
+                    &KeywordOptions { method, ..KeywordOptions::default() },
+                );
                 assert!(!found.is_empty() && found.len() <= 10);
             }
         }
@@ -293,8 +311,8 @@ mod tests {
             idf in any::<f32>(), count in 0usize..8, window in 0usize..12, ranked: bool, phrases: bool
         ) {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let method = if ranked { Method::TextRank { window } } else { Method::TfIdf };
-            let options = Options { method, count, phrases };
+            let method = if ranked { KeywordMethod::TextRank { window } } else { KeywordMethod::TfIdf };
+            let options = KeywordOptions { method, count, phrases };
             let found = keywords(&words, |_| idf, |word| word != "a", &options);
             prop_assert!(found.len() <= count);
             prop_assert!(found.iter().all(|k| k.weight > 0.0 && k.weight <= 1.0 && !k.text.is_empty()));

@@ -1,8 +1,8 @@
-//! Pinyin (拼音): how Chinese text is read and typed, tones dropped and ü written v.
+//! Pinyin (拼音): the readings of Chinese text, without tones and with ü written as v.
 //!
-//! A character may have several readings (多音字); a known phrase settles which: 重 alone is zhong, in 重庆 it is
-//! chong. Texts are read with the longest phrase first. What has no reading (letters, digits, signs) stays as
-//! it is.
+//! A character may have several readings (多音字); a known phrase determines which one applies: 重 alone is
+//! zhong, in 重庆 it is chong. Texts are read with the longest matching phrase first. Text without a reading
+//! (letters, digits, punctuation) is left unchanged.
 //!
 //! ```
 //! use pharos_text::pinyin;
@@ -13,53 +13,53 @@
 //! assert_eq!(pinyin::split("beijing"), Some(vec!["bei", "jing"]));
 //! ```
 
-mod cut;
 mod fuzzy;
+mod split;
 mod table;
 
 use std::str::SplitAsciiWhitespace;
 
-use table::Table;
+use table::PinyinTable;
 
-pub use cut::{Typed, split, split_typed, splits};
-pub use fuzzy::{Fuzzy, fuzzy_key};
+pub use fuzzy::{FuzzySounds, fuzzy_key};
+pub use split::{TypedPinyin, split, split_typed, splits};
 
-/// Spellings of one text at most, whatever the limit asked for.
+/// Maximum number of spellings of one text, whatever limit the caller requests.
 pub const MAX_SPELLINGS: usize = 256;
 
-/// Longer texts, in bytes, are given only their best spelling: no person types the others, and each would cost
-/// as much memory as the text.
+/// Maximum length in bytes of a text with several spellings. Longer texts get only their best spelling: users
+/// do not type the others, and each would use as much memory as the text.
 const MAX_SPELLED_BYTES: usize = 256;
 
-/// A character with its reading, or a stretch of text that has none.
+/// A character with its reading, or a span of text without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Syllable<'t> {
-    /// The text it stands for.
     pub text: &'t str,
-    /// How the character is read here.
+    /// Reading of the character in this context.
     pub reading: Option<&'static str>,
-    /// Is the reading that of a known phrase?
+    /// `true` if a known phrase determines the reading.
     pub is_settled: bool,
 }
 
-/// All readings of a character, the most usual first; none for what is not read in Chinese.
+/// Returns all readings of a character, the most common first; empty for characters without a Chinese
+/// reading.
 pub fn readings(c: char) -> impl Iterator<Item = &'static str> {
-    Table::shared().readings(c).split_ascii_whitespace()
+    PinyinTable::shared().readings(c).split_ascii_whitespace()
 }
 
-/// How `text` is read: each character with its best reading, stretches without readings as they stand;
-/// joined, the pieces are the text.
+/// Returns the readings of `text`: each character with its best reading, and spans without readings as
+/// written. The concatenated spans are the text.
 pub fn pinyin(text: &str) -> Syllables<'_> {
     Syllables { rest: text, phrase_bytes: 0, phrase_readings: "".split_ascii_whitespace() }
 }
 
-/// The iterator of [`pinyin`].
+/// The iterator returned by [`pinyin`].
 #[derive(Clone, Debug)]
 pub struct Syllables<'t> {
     rest: &'t str,
-    /// So much of the rest belongs to the phrase being read.
+    /// Number of remaining bytes that belong to the current phrase.
     phrase_bytes: usize,
-    /// Its readings still to come; none where all are the usual ones.
+    /// Remaining readings of the phrase; empty if each character has its most common reading.
     phrase_readings: SplitAsciiWhitespace<'static>,
 }
 
@@ -67,7 +67,7 @@ impl<'t> Iterator for Syllables<'t> {
     type Item = Syllable<'t>;
 
     fn next(&mut self) -> Option<Syllable<'t>> {
-        let table = Table::shared();
+        let table = PinyinTable::shared();
         let first = self.rest.chars().next()?;
         let Some(usual) = readings(first).next() else {
             let end = self.rest.find(|c| !table.readings(c).is_empty()).unwrap_or(self.rest.len());
@@ -94,23 +94,23 @@ impl<'t> Syllables<'t> {
     }
 }
 
-/// The full pinyin of `text` in one word: beijing for 北京. What is not Chinese stays.
+/// Returns the full pinyin of `text` as one word: beijing for 北京. Non-Chinese text is unchanged.
 pub fn spell(text: &str) -> String {
     pinyin(text).map(|syllable| syllable.reading.unwrap_or(syllable.text)).collect()
 }
 
-/// The first letter of each syllable (首字母): bj for 北京, zg for 中国. What is not Chinese stays.
+/// Returns the first letter of each syllable (首字母): bj for 北京, zg for 中国. Non-Chinese text is unchanged.
 pub fn initials(text: &str) -> String {
     pinyin(text).map(|syllable| syllable.reading.map_or(syllable.text, first_letter)).collect()
 }
 
-/// The ways to spell `text` if its reader does not know which reading is meant: every combination of the
-/// readings that no phrase settles, the best first, at most `limit` ([`MAX_SPELLINGS`] in any case).
+/// Returns the possible spellings of `text`: every combination of the readings that no phrase determines,
+/// best first, at most `limit` and never more than [`MAX_SPELLINGS`].
 pub fn all_spellings(text: &str, limit: usize) -> Vec<String> {
     combinations(text, limit, |reading| reading)
 }
 
-/// [`initials`] for every combination of readings, as [`all_spellings`].
+/// Returns the [`initials`] for every combination of readings, like [`all_spellings`].
 pub fn all_initials(text: &str, limit: usize) -> Vec<String> {
     combinations(text, limit, first_letter)
 }
@@ -119,8 +119,9 @@ fn first_letter(reading: &str) -> &str {
     reading.get(..1).unwrap_or(reading)
 }
 
-/// Combinations of what `form` makes of readings. A combination costs the ranks of its readings together;
-/// since costs only add up, the cheapest beginnings are all that is needed to find the cheapest combinations.
+/// Returns combinations of readings, each transformed by `form`. The cost of a combination is the sum of the
+/// ranks of its readings. Since costs only add up, the cheapest prefixes suffice to find the cheapest
+/// combinations.
 fn combinations(text: &str, limit: usize, form: fn(&str) -> &str) -> Vec<String> {
     let limit = limit.min(MAX_SPELLINGS);
     let is_long = text.len() > MAX_SPELLED_BYTES;
@@ -151,7 +152,7 @@ fn combinations(text: &str, limit: usize, form: fn(&str) -> &str) -> Vec<String>
     }
     let mut spellings: Vec<String> = Vec::with_capacity(found.len());
     for (_, spelling) in found {
-        // Two cuts of the same letters, such as xian and xi an.
+        // Two splits of the same letters, such as xian and xi an.
         if !spellings.contains(&spelling) {
             spellings.push(spelling);
         }
@@ -159,14 +160,14 @@ fn combinations(text: &str, limit: usize, form: fn(&str) -> &str) -> Vec<String>
     spellings
 }
 
-/// A key that texts have in common if they sound alike but for tones (同音): syllables, and the words between
-/// them, with one space between. 周结伦 and 周杰伦 have the key "zhou jie lun", and so has that text itself.
+/// Returns a key that is equal for texts that differ only in tone (同音): the syllables, and the words between
+/// them, separated by spaces. 周结伦 and 周杰伦 have the key "zhou jie lun", and so does that text itself.
 pub fn homophone_key(text: &str) -> String {
-    fuzzy_homophone_key(text, Fuzzy::NONE)
+    fuzzy_homophone_key(text, FuzzySounds::NONE)
 }
 
-/// [`homophone_key`] where also the sounds that `fuzzy` names count as one.
-pub fn fuzzy_homophone_key(text: &str, fuzzy: Fuzzy) -> String {
+/// Returns the [`homophone_key`] with the sounds that `fuzzy` names merged.
+pub fn fuzzy_homophone_key(text: &str, fuzzy: FuzzySounds) -> String {
     let mut key = String::new();
     let mut push = |word: &str, is_pinyin: bool| {
         if !key.is_empty() {
@@ -181,15 +182,19 @@ pub fn fuzzy_homophone_key(text: &str, fuzzy: Fuzzy) -> String {
     for syllable in pinyin(text) {
         match syllable.reading {
             Some(reading) => push(reading, true),
-            // Pinyin that was typed sounds like what it stands for; other words only like themselves.
+            // Typed pinyin matches the characters it denotes; other words match only themselves.
             None => {
                 let words = syllable.text.split_whitespace();
-                words.for_each(|word| push(word, Table::shared().is_syllable(word)));
+                words.for_each(|word| push(word, PinyinTable::shared().is_syllable(word)));
             }
         }
     }
     key
 }
+
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use self::FuzzySounds as Fuzzy;
 
 #[cfg(test)]
 mod tests {
@@ -242,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_chinese_stays() {
+    fn non_chinese_text_is_unchanged() {
         assert_eq!(spell("用Rust写搜索引擎, 2026年"), "yongRustxiesousuoyinqing, 2026nian");
         assert_eq!(initials("4K电视"), "4Kds");
         assert_eq!(initials("中国上海重庆"), "zgshcq");
@@ -273,8 +278,11 @@ mod tests {
         }
         assert_ne!(homophone_key("西安"), homophone_key("先"));
         assert_ne!(homophone_key("福建"), homophone_key("湖建"));
-        assert_eq!(fuzzy_homophone_key("福建人", Fuzzy::ALL), fuzzy_homophone_key("胡建仍", Fuzzy::ALL));
-        assert_eq!(fuzzy_homophone_key("nginx 设置", Fuzzy::ALL), "nginx se zi");
+        assert_eq!(
+            fuzzy_homophone_key("福建人", FuzzySounds::ALL),
+            fuzzy_homophone_key("胡建仍", FuzzySounds::ALL)
+        );
+        assert_eq!(fuzzy_homophone_key("nginx 设置", FuzzySounds::ALL), "nginx se zi");
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Sentences and paragraphs: the pieces that abstracts are made of.
+//! Splits text into sentences and paragraphs, the units from which abstracts are built.
 //!
-//! Chinese and English alike. A sentence ends after 。！？；…, after `!` and `?`, and after a full stop that is
-//! not part of a number, a name, an address or an abbreviation; quotation marks and brackets that close there
-//! belong to it. A line end always ends it: texts of pages have one block a line. The pieces are byte ranges
-//! of the text on character borders, in order and apart from each other; only white space lies between them.
-//! Time is linear in the length of the text.
+//! Works for Chinese and English. A sentence ends after 。！？；…, after `!` and `?`, and after a full stop that
+//! is not part of a number, a name, an address or an abbreviation. Quotation marks and brackets that close
+//! there belong to the sentence. A line end always ends a sentence, because page text has one block per line.
+//! The results are byte ranges on character boundaries, ordered and disjoint, with only white space between
+//! them. Time is linear in the length of the text.
 //!
 //! ```
 //! use pharos_text::sentences::sentences;
@@ -18,18 +18,20 @@ mod full_stop;
 
 use std::ops::Range;
 
-/// The sentences of `text`.
+/// Returns the sentences of `text`.
 pub fn sentences(text: &str) -> Sentences<'_> {
     Sentences { text, at: 0, in_quotes: false }
 }
 
-/// [`sentences`], those of more than `max_chars` characters cut where a reader would draw breath: after the
-/// last comma of the second half of what fits, else at its last space, else where it is full.
+/// Returns the [`sentences`] of `text`, with sentences of more than `max_chars` characters split.
+///
+/// A long sentence is split after the last comma in the second half of the first `max_chars` characters, else
+/// at the last space there, else at the limit.
 pub fn sentences_within(text: &str, max_chars: usize) -> impl Iterator<Item = Range<usize>> {
-    sentences(text).flat_map(move |range| breaths(text, range, max_chars.max(1)))
+    sentences(text).flat_map(move |range| split_long(text, range, max_chars.max(1)))
 }
 
-/// The paragraphs of `text`: its lines, but those of white space only.
+/// Returns the paragraphs of `text`: its lines, except lines of white space only.
 pub fn paragraphs(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut line_start = 0;
     text.split_inclusive(is_line_end).filter_map(move |line| {
@@ -40,12 +42,12 @@ pub fn paragraphs(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The iterator of [`sentences`].
+/// The iterator returned by [`sentences`].
 #[derive(Clone, Debug)]
 pub struct Sentences<'t> {
     text: &'t str,
     at: usize,
-    /// Straight quotation marks do not say whether they open or close; they take turns until the line ends.
+    /// Straight quotation marks alternate between opening and closing until the line ends.
     in_quotes: bool,
 }
 
@@ -87,21 +89,21 @@ impl Iterator for Sentences<'_> {
 }
 
 impl Sentences<'_> {
-    /// Where the sentence that began at `start` ends, if it does so with the marks at `from..to`.
+    /// Returns the end of the sentence that began at `start`, if the marks at `from..to` end it.
     fn end_after(&mut self, start: usize, from: usize, to: usize) -> Option<usize> {
         if from == start {
-            // Marks with nothing before them belong to what follows.
+            // Leading marks belong to the following text.
             return None;
         }
         let (end, in_quotes) = self.absorb(to, is_closing);
         if char_at(self.text, end).is_some_and(is_continuation) {
             return None;
         }
-        let ends = match Marks::of(&self.text[from..to]) {
-            Marks::Ideographic => true,
-            Marks::Ellipsis | Marks::Western => !self.goes_on(from, end),
-            Marks::FullStop => {
-                !self.goes_on(from, end)
+        let ends = match EndMarks::classify(&self.text[from..to]) {
+            EndMarks::Ideographic => true,
+            EndMarks::Ellipsis | EndMarks::Western => !self.continues(from, end),
+            EndMarks::FullStop => {
+                !self.continues(from, end)
                     && full_stop::ends_sentence(&self.text[start..from], self.following(end))
             }
         };
@@ -114,8 +116,8 @@ impl Sentences<'_> {
         Some(end)
     }
 
-    /// The end of what begins at `at` and is `wanted` or a straight quotation mark that closes, and whether
-    /// quotation marks are open there.
+    /// Returns the end of the run at `at` of characters that are `wanted` or closing straight quotation
+    /// marks, and whether a quotation is open there.
     fn absorb(&self, mut at: usize, wanted: impl Fn(char) -> bool) -> (usize, bool) {
         let mut in_quotes = self.in_quotes;
         while let Some(c) = char_at(self.text, at) {
@@ -133,12 +135,12 @@ impl Sentences<'_> {
         (at, in_quotes)
     }
 
-    /// Does the text after `!`, `?`, `.` or `…` show that the sentence is not over? `from` is where the mark
-    /// stands, `end` where it and what closes with it end.
-    fn goes_on(&self, from: usize, end: usize) -> bool {
+    /// Returns `true` if the text after `!`, `?`, `.` or `…` shows that the sentence continues. `from` is the
+    /// position of the mark; `end` is the position after the mark and the closing characters that follow it.
+    fn continues(&self, from: usize, end: usize) -> bool {
         let before = self.text[..from].chars().next_back();
         match char_at(self.text, end) {
-            // Inside of addresses, numbers and names: example.org/?q=1, 3.14, Node.js.
+            // Inside addresses, numbers and names: example.org/?q=1, 3.14, Node.js.
             Some(next) if next.is_ascii_alphanumeric() => {
                 before.is_some_and(|c| c.is_ascii()) || !next.is_ascii_uppercase()
             }
@@ -147,53 +149,53 @@ impl Sentences<'_> {
         }
     }
 
-    /// The rest of the line after `at`, without white space and what opens before it.
+    /// Returns the rest of the line after `at`, without leading white space and opening marks.
     fn following(&self, at: usize) -> &str {
         let skip = |c: char| c.is_whitespace() && !is_line_end(c) || is_opening(c);
         self.text[at..].trim_start_matches(skip)
     }
 }
 
-/// What kind of end marks may be.
-enum Marks {
-    /// Never anything but an end.
+/// Types of sentence-ending marks.
+enum EndMarks {
+    /// Always ends a sentence.
     Ideographic,
     Ellipsis,
-    /// `!` and `?`, which stand in addresses and names too.
+    /// `!` and `?`, which also occur in addresses and names.
     Western,
-    /// One point.
+    /// A single point.
     FullStop,
 }
 
-impl Marks {
-    fn of(marks: &str) -> Marks {
+impl EndMarks {
+    fn classify(marks: &str) -> EndMarks {
         let is_point = |c| matches!(c, '.' | '．');
         if marks.contains(|c| !is_point(c) && !matches!(c, '!' | '?' | '…' | '⋯')) {
-            Marks::Ideographic
+            EndMarks::Ideographic
         } else if marks.contains(['!', '?']) {
-            Marks::Western
+            EndMarks::Western
         } else if marks.chars().nth(1).is_none() && marks.starts_with(is_point) {
-            Marks::FullStop
+            EndMarks::FullStop
         } else {
-            Marks::Ellipsis
+            EndMarks::Ellipsis
         }
     }
 }
 
-/// The parts of a sentence that have `max_chars` characters or fewer.
-fn breaths(text: &str, sentence: Range<usize>, max_chars: usize) -> impl Iterator<Item = Range<usize>> {
+/// Splits a sentence into parts of at most `max_chars` characters.
+fn split_long(text: &str, sentence: Range<usize>, max_chars: usize) -> impl Iterator<Item = Range<usize>> {
     let mut at = sentence.start;
     std::iter::from_fn(move || {
         let rest = text[at..sentence.end].trim_start();
         let start = sentence.end - rest.len();
-        let end = start + end_of_breath(rest, max_chars);
+        let end = start + end_of_part(rest, max_chars);
         at = end;
         let len = text[start..end].trim_end().len();
         (len > 0).then_some(start..start + len)
     })
 }
 
-fn end_of_breath(text: &str, max_chars: usize) -> usize {
+fn end_of_part(text: &str, max_chars: usize) -> usize {
     let (mut comma, mut space) = (None, None);
     let mut chars = text.char_indices().enumerate().peekable();
     while let Some((count, (at, c))) = chars.next() {
@@ -201,7 +203,7 @@ fn end_of_breath(text: &str, max_chars: usize) -> usize {
             return comma.or(space).unwrap_or(at);
         }
         let next = chars.peek().map(|&(_, (_, next))| next);
-        // A border in the first half would leave a piece too short to say anything.
+        // A boundary in the first half would leave a part that is too short to be useful.
         if count < max_chars / 2 {
             continue;
         }
@@ -218,7 +220,7 @@ fn char_at(text: &str, at: usize) -> Option<char> {
     text.get(at..)?.chars().next()
 }
 
-/// The end of the characters at `at` that are `wanted`.
+/// Returns the end of the run of `wanted` characters at `at`.
 fn end_of(text: &str, at: usize, wanted: fn(char) -> bool) -> usize {
     text.len() - text[at..].trim_start_matches(wanted).len()
 }
@@ -227,7 +229,7 @@ fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{B}' | '\u{C}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// A mark that may end a sentence.
+/// Returns `true` if `c` may end a sentence.
 fn is_mark(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | '…' | '⋯' | '．' | '。' | '！' | '？' | '；' | '｡' | '‼' | '⁇' | '⁈' | '⁉')
         // Arabic, Urdu, Devanagari, Armenian, Ethiopic.
@@ -276,7 +278,7 @@ fn is_opening(c: char) -> bool {
     )
 }
 
-/// After these the same sentence goes on, whatever stood before.
+/// Returns `true` if a sentence continues after `c`, whatever precedes it.
 fn is_continuation(c: char) -> bool {
     matches!(c, ';' | '—' | '–') || is_comma(c)
 }
@@ -291,34 +293,40 @@ mod tests {
 
     use super::*;
 
-    fn cut(text: &str) -> Vec<&str> {
+    fn split(text: &str) -> Vec<&str> {
         sentences(text).map(|range| &text[range]).collect()
     }
 
     #[test]
     fn chinese_sentences() {
         assert_eq!(
-            cut("灯塔亮了。船来了！真的吗？是；不是……也许"),
+            split("灯塔亮了。船来了！真的吗？是；不是……也许"),
             ["灯塔亮了。", "船来了！", "真的吗？", "是；", "不是……", "也许"]
         );
-        assert_eq!(cut("他说：“走吧。”然后走了。"), ["他说：“走吧。”", "然后走了。"]);
-        assert_eq!(cut("他问“好吗？”，没有人答。（全文完。）"), ["他问“好吗？”，没有人答。", "（全文完。）"]);
-        assert_eq!(cut("什么？！不会吧。。。真的"), ["什么？！", "不会吧。。。", "真的"]);
-        assert_eq!(cut("今天好.明天不好.版本3.14发布"), ["今天好.", "明天不好.", "版本3.14发布"]);
-        assert_eq!(cut("他说:\"好.\"然后走了."), ["他说:\"好.\"", "然后走了."]);
-        assert_eq!(cut("1.简介 2.方法"), ["1.简介 2.方法"]);
+        assert_eq!(split("他说：“走吧。”然后走了。"), ["他说：“走吧。”", "然后走了。"]);
+        assert_eq!(
+            split("他问“好吗？”，没有人答。（全文完。）"),
+            ["他问“好吗？”，没有人答。", "（全文完。）"]
+        );
+        assert_eq!(split("什么？！不会吧。。。真的"), ["什么？！", "不会吧。。。", "真的"]);
+        assert_eq!(split("今天好.明天不好.版本3.14发布"), ["今天好.", "明天不好.", "版本3.14发布"]);
+        assert_eq!(split("他说:\"好.\"然后走了."), ["他说:\"好.\"", "然后走了."]);
+        assert_eq!(split("1.简介 2.方法"), ["1.简介 2.方法"]);
     }
 
     #[test]
     fn english_sentences() {
-        assert_eq!(cut("It works. It does! Does it? Yes"), ["It works.", "It does!", "Does it?", "Yes"]);
-        assert_eq!(cut("\"Go,\" he said. \"Now.\" She went."), ["\"Go,\" he said.", "\"Now.\"", "She went."]);
-        assert_eq!(cut("(See below.) Then go on."), ["(See below.)", "Then go on."]);
-        assert_eq!(cut("Wait... what? Well... No?! Fine."), ["Wait... what?", "Well...", "No?!", "Fine."]);
-        assert_eq!(cut("“What?” he asked. Yahoo! is old."), ["“What?” he asked.", "Yahoo! is old."]);
-        assert_eq!(cut("First line\nsecond line. \r\n\r\n third"), ["First line", "second line.", "third"]);
+        assert_eq!(split("It works. It does! Does it? Yes"), ["It works.", "It does!", "Does it?", "Yes"]);
         assert_eq!(
-            cut("See www.example.org/a?b=c or Node.js 1.2.3. Done."),
+            split("\"Go,\" he said. \"Now.\" She went."),
+            ["\"Go,\" he said.", "\"Now.\"", "She went."]
+        );
+        assert_eq!(split("(See below.) Then go on."), ["(See below.)", "Then go on."]);
+        assert_eq!(split("Wait... what? Well... No?! Fine."), ["Wait... what?", "Well...", "No?!", "Fine."]);
+        assert_eq!(split("“What?” he asked. Yahoo! is old."), ["“What?” he asked.", "Yahoo! is old."]);
+        assert_eq!(split("First line\nsecond line. \r\n\r\n third"), ["First line", "second line.", "third"]);
+        assert_eq!(
+            split("See www.example.org/a?b=c or Node.js 1.2.3. Done."),
             ["See www.example.org/a?b=c or Node.js 1.2.3.", "Done."]
         );
     }
@@ -326,24 +334,24 @@ mod tests {
     #[test]
     fn marks_alone() {
         for nothing in ["", " \n\u{3000}\t"] {
-            assert!(cut(nothing).is_empty());
+            assert!(split(nothing).is_empty());
         }
-        assert_eq!(cut("……然后呢。"), ["……然后呢。"]);
-        assert_eq!(cut("???"), ["???"]);
-        assert_eq!(cut(".NET rules. \" . "), [".NET rules.", "\" ."]);
+        assert_eq!(split("……然后呢。"), ["……然后呢。"]);
+        assert_eq!(split("???"), ["???"]);
+        assert_eq!(split(".NET rules. \" . "), [".NET rules.", "\" ."]);
     }
 
     #[test]
-    fn long_sentences_are_cut_where_one_breathes() {
-        let cut = |text, max| sentences_within(text, max).map(|range| &text[range]).collect::<Vec<&str>>();
+    fn long_sentences_are_split_at_commas_and_spaces() {
+        let split = |text, max| sentences_within(text, max).map(|range| &text[range]).collect::<Vec<&str>>();
         assert_eq!(
-            cut("春天来了，花开了，鸟儿在枝头歌唱。好。", 10),
+            split("春天来了，花开了，鸟儿在枝头歌唱。好。", 10),
             ["春天来了，花开了，", "鸟儿在枝头歌唱。", "好。"]
         );
-        assert_eq!(cut("the quick brown fox jumps", 12), ["the quick", "brown fox", "jumps"]);
-        assert_eq!(cut("一二三四五六七", 3), ["一二三", "四五六", "七"]);
-        assert_eq!(cut("价格是1,000,000元", 8), ["价格是1,000", ",000元"]);
-        assert_eq!(cut("ab", 0), ["a", "b"]);
+        assert_eq!(split("the quick brown fox jumps", 12), ["the quick", "brown fox", "jumps"]);
+        assert_eq!(split("一二三四五六七", 3), ["一二三", "四五六", "七"]);
+        assert_eq!(split("价格是1,000,000元", 8), ["价格是1,000", ",000元"]);
+        assert_eq!(split("ab", 0), ["a", "b"]);
     }
 
     #[test]
@@ -354,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn megabytes_are_cut() {
+    fn megabytes_are_split() {
         for unit in
             [".", "。", "a.", ". ", "\"", "(.", "… ", "U.S. ", "?)", "'.", "\n", "。”", "字", ".\u{3000}“"]
         {

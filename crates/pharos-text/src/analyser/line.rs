@@ -1,94 +1,95 @@
-//! A normalised line, cut into terms.
+//! Produces the terms of one normalised line.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::mixed::mixed_words;
-use super::{View, runs};
+use super::{TokenView, runs};
+use crate::analyser::stem::StemCache;
+use crate::analyser::tokenise::{SIGNS, for_each_word};
 use crate::dictionary::Lexicon;
 use crate::segment::hybrid::{Extension, Scoreboard};
-use crate::segment::{Hmm, Segmenter as _, UnigramHmm, Work};
-use crate::stem::Stems;
-use crate::tokenise::{SIGNS, for_each_word};
+use crate::segment::{Hmm, Segmenter as _, SegmenterBuffers, UnigramHmm};
 
-/// What is kept from one line to the next.
+/// Buffers that are reused from line to line.
 #[derive(Default)]
-pub(super) struct Buffers {
-    work: Work,
+pub(super) struct LineBuffers {
+    work: SegmenterBuffers,
     ends: Vec<usize>,
     board: Scoreboard,
-    stems: Stems,
+    stems: StemCache,
 }
 
-/// Takes terms as they are found: the term, its place, its position.
+/// Receives each term with its span and position.
 pub(super) trait Emit: FnMut(&str, Range<usize>, usize) {}
 
 impl<F: FnMut(&str, Range<usize>, usize)> Emit for F {}
 
-/// A line and the words it is cut with.
-pub(super) struct Line<'a> {
+/// A normalised line with the dictionaries that are used to segment it.
+pub(super) struct LineAnalyser<'a> {
     pub(super) text: &'a str,
     pub(super) lexicon: Lexicon<'a>,
     pub(super) extension: &'a Extension,
 }
 
-/// A term that lies over others: a word of two scripts, a name.
-struct Over<'a> {
+/// A term that overlays other terms: a mixed-script word or a name.
+struct OverlayTerm<'a> {
     span: Range<usize>,
     term: Cow<'a, str>,
 }
 
-impl Line<'_> {
-    /// Gives all terms of a view, and the position of what follows the line.
-    pub(super) fn terms(
+impl LineAnalyser<'_> {
+    /// Emits all terms of a view and returns the position after the line.
+    pub(super) fn emit_terms(
         &self,
-        view: View,
+        view: TokenView,
         position: usize,
-        buffers: &mut Buffers,
+        buffers: &mut LineBuffers,
         emit: &mut impl Emit,
     ) -> usize {
         match view {
-            View::Finest => self.stretch(0..self.text.len(), view, &[], position, buffers, emit),
-            View::Everything => {
-                let mut over: Vec<Over<'_>> = Vec::new();
+            TokenView::Smallest => self.emit_range(0..self.text.len(), view, &[], position, buffers, emit),
+            TokenView::Index => {
+                let mut over: Vec<OverlayTerm<'_>> = Vec::new();
                 let mixed = mixed_words(self.text, &self.lexicon).into_iter();
-                over.extend(mixed.map(|span| Over { term: self.text[span.clone()].into(), span }));
+                over.extend(mixed.map(|span| OverlayTerm { term: self.text[span.clone()].into(), span }));
                 for name in self.extension.occurrences(self.text, &mut buffers.board) {
-                    over.push(Over { term: name.term(self.text).into(), span: name.start..name.end });
+                    over.push(OverlayTerm { term: name.term(self.text).into(), span: name.start..name.end });
                 }
                 over.sort_by_key(|over| over.span.start);
-                self.stretch(0..self.text.len(), view, &over, position, buffers, emit)
+                self.emit_range(0..self.text.len(), view, &over, position, buffers, emit)
             }
-            View::BestCut if self.extension.is_empty() => self.best_cut(position, buffers, emit),
-            View::BestCut => self.names(position, buffers, emit),
+            TokenView::Best if self.extension.is_empty() => self.emit_best(position, buffers, emit),
+            TokenView::Best => self.emit_with_names(position, buffers, emit),
         }
     }
 
-    /// The best cut: words of two scripts, and what stands between them.
-    fn best_cut(&self, mut position: usize, buffers: &mut Buffers, emit: &mut impl Emit) -> usize {
+    /// Emits the best segmentation: mixed-script words and the text between them.
+    fn emit_best(&self, mut position: usize, buffers: &mut LineBuffers, emit: &mut impl Emit) -> usize {
         let mut mixed = mixed_words(self.text, &self.lexicon);
-        // Of words that overlap, the first and longest stays.
+        // Of overlapping words the first and longest is kept.
         mixed.sort_unstable_by_key(|word| (word.start, usize::MAX - word.end));
         let mut at = 0;
         for word in mixed {
             if word.start < at {
                 continue;
             }
-            position = self.stretch(at..word.start, View::BestCut, &[], position, buffers, emit);
+            position = self.emit_range(at..word.start, TokenView::Best, &[], position, buffers, emit);
             emit(&self.text[word.clone()], word.clone(), position);
-            position = self.stretch(word.clone(), View::Finest, &[], position, buffers, &mut |_, _, _| {});
+            position =
+                self.emit_range(word.clone(), TokenView::Smallest, &[], position, buffers, &mut |_, _, _| {});
             at = word.end;
         }
-        self.stretch(at..self.text.len(), View::BestCut, &[], position, buffers, emit)
+        self.emit_range(at..self.text.len(), TokenView::Best, &[], position, buffers, emit)
     }
 
-    /// The best cut with names in place of the words they cover.
-    fn names(&self, position: usize, buffers: &mut Buffers, emit: &mut impl Emit) -> usize {
+    /// Emits the best segmentation, with names in place of the words they cover.
+    fn emit_with_names(&self, position: usize, buffers: &mut LineBuffers, emit: &mut impl Emit) -> usize {
         let mut words: Vec<(String, Range<usize>, usize)> = Vec::new();
-        let after = self.best_cut(position, buffers, &mut |term: &str, span: Range<usize>, position| {
+        let after = self.emit_best(position, buffers, &mut |term: &str, span: Range<usize>, position| {
             words.push((term.to_string(), span, position));
         });
-        // What stands between words is a piece of its own.
+        // Text between two words is a separate piece.
         let mut ends: Vec<usize> = words.iter().flat_map(|(_, span, _)| [span.start, span.end]).collect();
         ends.dedup();
         ends.retain(|end| *end > 0);
@@ -105,14 +106,14 @@ impl Line<'_> {
         after
     }
 
-    /// Cuts a part of the line. What lies over it is given where it begins.
-    fn stretch(
+    /// Emits the terms of a part of the line. An overlay term is emitted where it begins.
+    fn emit_range(
         &self,
         stretch: Range<usize>,
-        view: View,
-        over: &[Over<'_>],
+        view: TokenView,
+        over: &[OverlayTerm<'_>],
         mut position: usize,
-        buffers: &mut Buffers,
+        buffers: &mut LineBuffers,
         emit: &mut impl Emit,
     ) -> usize {
         let mut over = over.iter().peekable();
@@ -126,26 +127,26 @@ impl Line<'_> {
                 emit(term, span, position);
             };
             position = match (is_han, view) {
-                (true, View::BestCut) => self.best_words(run, position, buffers, &mut emit),
-                (true, View::Everything) => self.every_word(run, position, &mut emit),
-                (true, View::Finest) => characters(run, position, &mut emit),
-                (false, _) => other_words(run, view, position, &mut buffers.stems, &mut emit),
+                (true, TokenView::Best) => self.emit_best_words(run, position, buffers, &mut emit),
+                (true, TokenView::Index) => self.emit_every_word(run, position, &mut emit),
+                (true, TokenView::Smallest) => emit_characters(run, position, &mut emit),
+                (false, _) => emit_other_words(run, view, position, &mut buffers.stems, &mut emit),
             };
             at += run.len();
         }
         position
     }
 
-    fn best_words(
+    fn emit_best_words(
         &self,
         run: &str,
         mut position: usize,
-        buffers: &mut Buffers,
+        buffers: &mut LineBuffers,
         emit: &mut impl Emit,
     ) -> usize {
-        let Buffers { work, ends, .. } = buffers;
+        let LineBuffers { work, ends, .. } = buffers;
         ends.clear();
-        UnigramHmm::new(self.lexicon, Hmm::shipped()).cut(run, work, ends);
+        UnigramHmm::new(self.lexicon, Hmm::shipped()).segment(run, work, ends);
         let mut start = 0;
         for end in ends.iter().copied() {
             emit(&run[start..end], start..end, position);
@@ -155,7 +156,7 @@ impl Line<'_> {
         position
     }
 
-    fn every_word(&self, run: &str, mut position: usize, emit: &mut impl Emit) -> usize {
+    fn emit_every_word(&self, run: &str, mut position: usize, emit: &mut impl Emit) -> usize {
         for (start, c) in run.char_indices() {
             let end = start + c.len_utf8();
             emit(&run[start..end], start..end, position);
@@ -168,7 +169,7 @@ impl Line<'_> {
     }
 }
 
-fn characters(run: &str, mut position: usize, emit: &mut impl Emit) -> usize {
+fn emit_characters(run: &str, mut position: usize, emit: &mut impl Emit) -> usize {
     for (start, c) in run.char_indices() {
         let end = start + c.len_utf8();
         emit(&run[start..end], start..end, position);
@@ -177,19 +178,25 @@ fn characters(run: &str, mut position: usize, emit: &mut impl Emit) -> usize {
     position
 }
 
-fn other_words(run: &str, view: View, mut position: usize, stems: &mut Stems, emit: &mut impl Emit) -> usize {
+fn emit_other_words(
+    run: &str,
+    view: TokenView,
+    mut position: usize,
+    stems: &mut StemCache,
+    emit: &mut impl Emit,
+) -> usize {
     for_each_word(run, |word| {
         let whole = word.whole(run).map(|term| (term, word.span.clone()));
         let parts = word.parts.iter().map(|part| (&run[part.clone()], part.clone())).zip(position..);
         match (view, whole) {
-            (View::BestCut, Some((term, span))) => emit(term, span, position),
-            // A sign belongs to its name wherever names are asked for by their smallest parts.
-            (View::Finest, Some((term, span))) if word.is_signed() => emit(term, span, position),
-            (View::BestCut | View::Finest, _) => {
+            (TokenView::Best, Some((term, span))) => emit(term, span, position),
+            // A signed name (C++) is not reduced to its part in the smallest view.
+            (TokenView::Smallest, Some((term, span))) if word.is_signed() => emit(term, span, position),
+            (TokenView::Best | TokenView::Smallest, _) => {
                 parts.for_each(|((term, span), place)| emit(term, span, place));
             }
-            (View::Everything, whole) => {
-                // What a sign makes of a word comes with its part; a dot before all comes first, as it stands.
+            (TokenView::Index, whole) => {
+                // The signed form is emitted with its part. A leading dot (.NET) comes first, as in the text.
                 let mut whole = whole.filter(|_| !word.is_signed());
                 for ((term, span), place) in parts {
                     if let Some(dotted) = dotted(run, &span) {
@@ -198,7 +205,7 @@ fn other_words(run: &str, view: View, mut position: usize, stems: &mut Stems, em
                     if let Some((term, span)) = whole.take() {
                         emit(term, span, place);
                     }
-                    every_form(run, term, span, place, stems, emit);
+                    emit_every_form(run, term, span, place, stems, emit);
                 }
             }
         }
@@ -207,21 +214,21 @@ fn other_words(run: &str, view: View, mut position: usize, stems: &mut Stems, em
     position
 }
 
-/// A part of a name with the dot before it: .NET also in ASP.NET.
+/// Returns the range of a part of a name including the dot before it: .NET, also in ASP.NET.
 fn dotted(run: &str, part: &Range<usize>) -> Option<Range<usize>> {
     let is_dotted =
         run[..part.start].ends_with('.') && run[part.clone()].bytes().all(|b| b.is_ascii_alphabetic());
     is_dotted.then(|| part.start - 1..part.end)
 }
 
-/// A part of a name as an index stores it: with every sign behind it, whatever stands around (for C++ in Objective-C++),
-/// and with its stem.
-fn every_form(
+/// Emits all indexed forms of a part of a name: the part, the part with each sign that follows it in any
+/// context (C++ in Objective-C++), and the stem.
+fn emit_every_form(
     run: &str,
     term: &str,
     span: Range<usize>,
     position: usize,
-    stems: &mut Stems,
+    stems: &mut StemCache,
     emit: &mut impl Emit,
 ) {
     emit(term, span.clone(), position);

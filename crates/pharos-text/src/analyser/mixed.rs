@@ -1,14 +1,14 @@
-//! Words in which scripts meet: 4S店, 卡拉OK, 维生素C.
+//! Mixed-script words: 4S店, 卡拉OK, 维生素C.
 
 use std::ops::Range;
 
 use super::{is_han, runs};
 use crate::dictionary::Lexicon;
 
-/// How far before the meeting of scripts a word may begin, in characters.
+/// Maximum number of characters before the script boundary.
 const MAX_CHARACTERS: usize = 8;
 
-/// Words of the dictionaries in which Han characters and others meet, in their order.
+/// Returns the dictionary words that contain a boundary between Han and other characters, sorted by position.
 pub(super) fn mixed_words(text: &str, lexicon: &Lexicon<'_>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut before: Option<&str> = None;
@@ -34,7 +34,7 @@ pub(super) fn mixed_words(text: &str, lexicon: &Lexicon<'_>) -> Vec<Range<usize>
     found
 }
 
-/// Letters and digits are not cut where they go on.
+/// Returns `false` if the position is inside a run of letters and digits.
 fn begins_word(text: &str, at: usize) -> bool {
     let letter = |c: char| c.is_alphanumeric() && !is_han(c);
     !(text[..at].ends_with(letter) && text[at..].starts_with(letter))

@@ -1,34 +1,34 @@
-//! A double-array trie (双数组) over characters: Aoe 1989, with the symbols of a text looked up once.
+//! A double-array trie (双数组) over characters (Aoe 1989). The symbols of a text are looked up once.
 //!
-//! A state is a place in one array of units. From a state with the offset `base`, the symbol `s` leads to the unit
-//! `base + s`, which belongs to it if that unit's `check` names the state. A word that ends in a state hangs from
-//! it by the symbol 0, which no character has; a state where nothing goes on holds the word itself.
+//! A state is an index into an array of units. From a state with offset `base`, the symbol `s` leads to the
+//! unit `base + s`; the transition exists if the `check` of that unit names the state. A word that ends in an
+//! inner state is stored in the child with symbol 0, which no character has. A leaf stores the word itself.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What a character is called inside a trie. Usual characters have small numbers.
+/// The number of a character inside a trie. Frequent characters have small numbers.
 pub(crate) type Symbol = u16;
 
-/// The symbol of the end of a word, and of characters that no word contains.
+/// The symbol of the end of a word, and of characters that occur in no word.
 pub(crate) const NONE: Symbol = 0;
 
-/// `base` with this bit holds a word in place of an offset: nothing goes on from there.
+/// Flag of `base`: the state is a leaf and holds a word instead of an offset.
 const LEAF: u32 = 1 << 31;
-/// `base` with this bit has a word by the symbol [`NONE`].
+/// Flag of `base`: the state has a word in its child with symbol [`NONE`].
 const WORD: u32 = 1 << 30;
 const OFFSET: u32 = WORD - 1;
 
-/// So many gaps are tried before the search moves on: room against time.
+/// Number of gaps tried before the search start is advanced. Trades space for time.
 const MAX_TRIES: usize = 256;
 
-/// Two numbers a unit: `base`, `check`. `check` is the state it belongs to, plus one.
+/// Two numbers per unit: `base` and `check`. `check` is the parent state plus one.
 pub(crate) type Units = [u32];
 
-/// Where the walk begins.
+/// The initial state.
 pub(crate) const ROOT: u32 = 0;
 
-/// Follows one symbol.
+/// Returns the state reached by one symbol.
 #[inline]
 pub(crate) fn step(units: &Units, state: u32, symbol: Symbol) -> Option<u32> {
     let base = *units.get(2 * state as usize)?;
@@ -40,18 +40,18 @@ pub(crate) fn step(units: &Units, state: u32, symbol: Symbol) -> Option<u32> {
     (check == state + 1).then_some(next)
 }
 
-/// Follows all symbols from the root.
+/// Returns the state reached from the root by all symbols.
 pub(crate) fn find(units: &Units, symbols: &[Symbol]) -> Option<u32> {
     symbols.iter().try_fold(ROOT, |state, symbol| step(units, state, *symbol))
 }
 
-/// Does a word end in a state?
+/// Returns `true` if a word ends in `state`.
 #[inline]
 pub(crate) fn is_word(units: &Units, state: u32) -> bool {
     units.get(2 * state as usize).is_some_and(|base| base & (LEAF | WORD) != 0)
 }
 
-/// The word that ends in a state.
+/// Returns the word that ends in `state`.
 #[inline]
 pub(crate) fn word(units: &Units, state: u32) -> Option<u32> {
     let base = *units.get(2 * state as usize)?;
@@ -64,7 +64,8 @@ pub(crate) fn word(units: &Units, state: u32) -> Option<u32> {
     }
 }
 
-/// The symbols that lead from the root to a state, the last one first; none for what is no state.
+/// Returns the symbols on the path from the root to `state`, last one first, or `None` if `state` is not a
+/// state.
 pub(crate) fn symbols_to(units: &Units, mut state: u32) -> Option<Vec<Symbol>> {
     let mut symbols = Vec::new();
     while state != ROOT {
@@ -80,9 +81,9 @@ pub(crate) fn symbols_to(units: &Units, mut state: u32) -> Option<Vec<Symbol>> {
     Some(symbols)
 }
 
-/// Builds the units for words that are sorted by their symbols and different, each with its number.
+/// Builds the units for distinct words with their numbers, sorted by symbols.
 pub(crate) fn build(words: &[(Vec<Symbol>, u32)]) -> Vec<u32> {
-    let mut builder = Builder::default();
+    let mut builder = DoubleArrayBuilder::default();
     builder.grow(1);
     builder.take(ROOT as usize);
     builder.fill(words);
@@ -92,18 +93,18 @@ pub(crate) fn build(words: &[(Vec<Symbol>, u32)]) -> Vec<u32> {
 }
 
 #[derive(Default)]
-struct Builder {
+struct DoubleArrayBuilder {
     units: Vec<u32>,
-    /// A free unit names itself, a used one a later unit on the way to the next free one.
+    /// Union-find style list of free units: a free unit points to itself, a used one to a later unit.
     next: Vec<u32>,
-    /// Where the look for a place begins, and for how many children.
+    /// Start of the search for free units, and the number of children it applies to.
     from: usize,
     fan_out: usize,
 }
 
-/// A state whose children have no place yet. Those with most children come first, then the older.
+/// A state whose children are not placed yet. States with most children come first, then older ones.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Waiting<'w> {
+struct PendingState<'w> {
     fan_out: usize,
     age: Reverse<usize>,
     state: u32,
@@ -111,19 +112,26 @@ struct Waiting<'w> {
     words: &'w [(Vec<Symbol>, u32)],
 }
 
-impl Builder {
-    /// States with many children find their place while there is room, and the many with a single one fill the
-    /// gaps: hardly a unit stays empty. A list and no recursion: a word may be long.
+impl DoubleArrayBuilder {
+    /// Places all states. States with many children are placed while the array is sparse, and the many states
+    /// with a single child fill the gaps, so that few units stay empty. Iterative instead of recursive
+    /// because a word may be long.
     fn fill(&mut self, words: &[(Vec<Symbol>, u32)]) {
-        let mut waiting = BinaryHeap::new();
+        let mut pending = BinaryHeap::new();
         let mut children = Vec::new();
-        let mut born = 0;
+        let mut next_age = 0;
         find_children(words, 0, &mut children);
         if !children.is_empty() {
-            waiting.push(Waiting { fan_out: children.len(), age: Reverse(0), state: ROOT, depth: 0, words });
+            pending.push(PendingState {
+                fan_out: children.len(),
+                age: Reverse(0),
+                state: ROOT,
+                depth: 0,
+                words,
+            });
         }
         let mut grandchildren = Vec::new();
-        while let Some(Waiting { state, depth, words, .. }) = waiting.pop() {
+        while let Some(PendingState { state, depth, words, .. }) = pending.pop() {
             find_children(words, depth, &mut children);
             let base = self.place(&children);
             self.units[2 * state as usize] = base as u32;
@@ -143,10 +151,10 @@ impl Builder {
                     self.units[2 * child] = LEAF | number;
                     continue;
                 }
-                born += 1;
-                waiting.push(Waiting {
+                next_age += 1;
+                pending.push(PendingState {
                     fan_out: grandchildren.len(),
-                    age: Reverse(born),
+                    age: Reverse(next_age),
                     state: child as u32,
                     depth: depth + 1,
                     words: below,
@@ -155,7 +163,7 @@ impl Builder {
         }
     }
 
-    /// The first offset where all children find a free unit.
+    /// Returns the first offset at which all children find a free unit.
     fn place(&mut self, children: &[(Symbol, usize)]) -> usize {
         let (Some((first, _)), Some((last, _))) = (children.first(), children.last()) else { return 1 };
         let (first, last) = (usize::from(*first), usize::from(*last));
@@ -175,7 +183,7 @@ impl Builder {
             tried += 1;
             at = self.free_from(at + 1);
         }
-        // Where many gaps fitted nothing, as many children again begin to look further on.
+        // After many failed gaps, the next states with as many children start searching further on.
         if tried > MAX_TRIES && self.from >= first {
             self.from = at;
         }
@@ -191,12 +199,12 @@ impl Builder {
         self.next[at] = at as u32 + 1;
     }
 
-    /// The first free unit from here on.
+    /// Returns the first free unit at or after `from`.
     fn free_from(&mut self, from: usize) -> usize {
         self.grow(from + 1);
         let mut at = from;
         while !self.is_free(at) {
-            // Ways get shorter as they are gone.
+            // Path compression.
             self.next[at] = self.next[self.next[at] as usize];
             at = self.next[at] as usize;
         }
@@ -213,7 +221,7 @@ impl Builder {
     }
 }
 
-/// The different symbols at one depth, each with the first word that has it.
+/// Collects the distinct symbols at one depth, each with the index of the first word that has it.
 fn find_children(words: &[(Vec<Symbol>, u32)], depth: usize, children: &mut Vec<(Symbol, usize)>) {
     children.clear();
     for (at, (symbols, _)) in words.iter().enumerate() {
@@ -238,7 +246,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_put_in_is_found_and_nothing_else(
+        fn exactly_the_inserted_words_are_found(
             words in prop::collection::btree_map(prop::collection::vec(1u16..40, 1..7), 0u32..1000, 0..200),
             others in prop::collection::vec(prop::collection::vec(0u16..60, 0..8), 0..50),
         ) {

@@ -1,4 +1,4 @@
-//! The compiled form of a dictionary: numbers in the order of the machine, read where they lie.
+//! The compiled dictionary image: numbers in native byte order, used in place.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -7,25 +7,26 @@ use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
 use super::double_array::{self, Symbol};
-use super::weight::cutting_cost;
-use super::{Dictionary, Entry, cost};
+use super::word_cost::segmentation_cost;
+use super::{Dictionary, DictionaryEntry, cost};
 
 const MAGIC: [u8; 8] = *b"PHAROSD2";
-/// Magic, five counts, the sum of frequencies, the longest word, two halves of the set of joined characters.
+/// Header: magic, five counts, the sum of frequencies, the longest word, two halves of the set of joined
+/// characters.
 const HEADER: usize = 8 + 8 * NUMBERS;
 const NUMBERS: usize = 9;
-/// Characters of the basic plane.
+/// Number of code points in the basic plane.
 const BASIC: usize = 0x1_0000;
-/// Codes must stay below the marks of the double array.
+/// Codes must not collide with the flags of the double array.
 pub(crate) const MAX_WORDS: usize = 1 << 30;
 
-/// Why bytes are no dictionary.
+/// Error: the bytes are not a valid dictionary image.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("not a compiled dictionary of this version: {0}")]
-pub struct ImageError(&'static str);
+#[error("invalid dictionary image or unsupported version: {0}")]
+pub struct DictionaryImageError(&'static str);
 
 /// Compiles a list of words.
-pub(crate) fn compile(entries: &[Entry<'_>]) -> Dictionary {
+pub(crate) fn compile(entries: &[DictionaryEntry<'_>]) -> Dictionary {
     let entries = &entries[..entries.len().min(MAX_WORDS)];
     let living = || entries.iter().filter(|e| e.frequency > 0 && !e.word.is_empty());
     let (basic, supplementary) = name_characters(living());
@@ -36,7 +37,7 @@ pub(crate) fn compile(entries: &[Entry<'_>]) -> Dictionary {
         units: Cow::Borrowed(&[]),
         frequencies: entries.iter().map(|e| e.frequency).collect(),
         tags: entries.iter().map(|e| tag_number(e.tag)).collect(),
-        costs: entries.iter().map(|e| cutting_cost(e, total)).collect(),
+        costs: entries.iter().map(|e| segmentation_cost(e, total)).collect(),
         unit_costs: Cow::Borrowed(&[]),
         unknown: cost(1, total).into(),
         joined_ascii: living().map(|e| joined_ascii(e.word)).fold(0, |all, one| all | one),
@@ -64,8 +65,8 @@ pub(crate) fn compile(entries: &[Entry<'_>]) -> Dictionary {
     dictionary
 }
 
-/// The more words a character begins or continues, the smaller its number: the units lie closer.
-fn name_characters<'a>(entries: impl Iterator<Item = &'a Entry<'a>>) -> (Vec<u16>, Vec<u32>) {
+/// Assigns symbols to characters. Characters of many words get small numbers, which packs the units densely.
+fn name_characters<'a>(entries: impl Iterator<Item = &'a DictionaryEntry<'a>>) -> (Vec<u16>, Vec<u32>) {
     let mut uses: HashMap<char, usize> = HashMap::new();
     for entry in entries {
         for c in entry.word.chars() {
@@ -82,7 +83,7 @@ fn name_characters<'a>(entries: impl Iterator<Item = &'a Entry<'a>>) -> (Vec<u16
     }
     by_use.sort_unstable();
     supplementary.sort_unstable();
-    // All names are needed for the basic plane at most; what is left goes to the others.
+    // The basic plane uses as many symbols as it needs; the rest is left for supplementary characters.
     supplementary.truncate(usize::from(Symbol::MAX) - by_use.len().min(usize::from(Symbol::MAX)));
     let mut basic = vec![double_array::NONE; if by_use.is_empty() { 0 } else { BASIC }];
     for (name, (_, c)) in by_use.into_iter().enumerate() {
@@ -102,7 +103,7 @@ fn tag_number(tag: &str) -> u16 {
 }
 
 impl Dictionary {
-    /// The compiled form.
+    /// Returns the compiled image.
     pub fn to_image(&self) -> Vec<u8> {
         let counts = [
             self.basic.len(),
@@ -128,37 +129,41 @@ impl Dictionary {
         out
     }
 
-    /// A dictionary that reads its compiled form where it lies. Whatever the numbers say, no walk leaves them.
-    pub fn from_image(image: &'static [u8]) -> Result<Self, ImageError> {
-        let header = image.get(..HEADER).ok_or(ImageError("too short"))?;
+    /// Opens a compiled image in place. Lookups are bounds-checked, so that invalid numbers cannot cause
+    /// out-of-range access.
+    ///
+    /// # Errors
+    /// Fails if the magic number, alignment or length is wrong.
+    pub fn from_image(image: &'static [u8]) -> Result<Self, DictionaryImageError> {
+        let header = image.get(..HEADER).ok_or(DictionaryImageError("too short"))?;
         if header[..8] != MAGIC {
-            return Err(ImageError("other magic number"));
+            return Err(DictionaryImageError("wrong magic number"));
         }
         let mut counts = [0usize; NUMBERS];
         for (count, bytes) in counts.iter_mut().zip(header[8..].chunks_exact(8)) {
-            let number = u64::from_ne_bytes(bytes.try_into().map_err(|_| ImageError("too short"))?);
-            *count = usize::try_from(number).map_err(|_| ImageError("too long"))?;
+            let number = u64::from_ne_bytes(bytes.try_into().map_err(|_| DictionaryImageError("too short"))?);
+            *count = usize::try_from(number).map_err(|_| DictionaryImageError("too long"))?;
         }
         let [basic, supplementary, units, frequencies, tags, total, longest, joined_low, joined_high] =
             counts;
         let mut rest = &image[HEADER..];
-        let mut words = |count: usize| -> Result<&'static [u32], ImageError> {
+        let mut words = |count: usize| -> Result<&'static [u32], DictionaryImageError> {
             let part = count.checked_mul(4).and_then(|len| rest.split_at_checked(len));
-            let (part, after) = part.ok_or(ImageError("too short"))?;
+            let (part, after) = part.ok_or(DictionaryImageError("too short"))?;
             rest = after;
-            bytemuck::try_cast_slice(part).map_err(|_| ImageError("not aligned"))
+            bytemuck::try_cast_slice(part).map_err(|_| DictionaryImageError("not aligned"))
         };
         let (units, frequencies, supplementary) = (words(units)?, words(frequencies)?, words(supplementary)?);
-        let mut halves = |count: usize| -> Result<&'static [u16], ImageError> {
+        let mut halves = |count: usize| -> Result<&'static [u16], DictionaryImageError> {
             let part = count.checked_mul(2).and_then(|len| rest.split_at_checked(len));
-            let (part, after) = part.ok_or(ImageError("too short"))?;
+            let (part, after) = part.ok_or(DictionaryImageError("too short"))?;
             rest = after;
-            bytemuck::try_cast_slice(part).map_err(|_| ImageError("not aligned"))
+            bytemuck::try_cast_slice(part).map_err(|_| DictionaryImageError("not aligned"))
         };
         let (basic, tags) = (halves(basic)?, halves(tags)?);
         let (costs, unit_costs) = (halves(frequencies.len())?, halves(units.len() / 2)?);
         if !rest.is_empty() || supplementary.len() > usize::from(Symbol::MAX) {
-            return Err(ImageError("other length than announced"));
+            return Err(DictionaryImageError("wrong length"));
         }
         Ok(Self {
             basic: basic.into(),
@@ -183,14 +188,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_compiled_form_says_the_same() {
+    fn an_image_round_trips() {
         let entries = [
-            Entry { word: "灯塔", frequency: 7, tag: "n" },
-            Entry { word: "灯", frequency: 3, tag: "nr" },
-            Entry { word: "𠮷", frequency: 1, tag: "" },
+            DictionaryEntry { word: "灯塔", frequency: 7, tag: "n" },
+            DictionaryEntry { word: "灯", frequency: 3, tag: "nr" },
+            DictionaryEntry { word: "𠮷", frequency: 1, tag: "" },
         ];
         let image = Dictionary::new(&entries).to_image();
-        // Leaked: images live as long as the program.
+        // Leaked: images live as long as the process.
         let copy: &'static mut [u64] = vec![0u64; image.len().div_ceil(8)].leak();
         let bytes: &'static mut [u8] = bytemuck::cast_slice_mut(copy);
         bytes[..image.len()].copy_from_slice(&image);
@@ -200,7 +205,7 @@ mod tests {
             let found = again.code(entry.word).unwrap();
             assert_eq!((found.0 as usize, again.frequency(found)), (code, entry.frequency));
             assert_eq!(again.tag(found), entry.tag);
-            assert_eq!(again.cost(found), u32::from(cutting_cost(entry, 11)));
+            assert_eq!(again.cost(found), u32::from(segmentation_cost(entry, 11)));
         }
         assert_eq!((again.total(), again.longest()), (11, 2));
         for len in 0..image.len().min(4096) {
@@ -211,7 +216,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_list_is_found_again(words in prop::collection::vec("[一-十a-c𠀀-𠀂]{0,4}", 0..30), text in "[一-十a-d𠀀-𠀂 ]{0,12}") {
-            let entries: Vec<_> = words.iter().map(|word| Entry { word, frequency: 1, tag: "" }).collect();
+            let entries: Vec<_> = words.iter().map(|word| DictionaryEntry { word, frequency: 1, tag: "" }).collect();
             let dictionary = Dictionary::new(&entries);
             for word in words.iter().filter(|w| !w.is_empty()) {
                 let first = words.iter().position(|w| w == word).unwrap();

@@ -1,44 +1,42 @@
-//! The words a text is cut with: those that come with the program, and the user's own beside them.
+//! The dictionaries used for segmentation: the base dictionary and the words of the installation.
 
 use super::{Dictionary, Symbol, WordCode};
 
-/// The base dictionary and, where there are any, the words of this installation. Both are walked as if they were
-/// one; without own words the second walk costs nothing.
+/// The base dictionary and, optionally, the words of this installation, searched as one. Without custom words
+/// the second lookup costs nothing.
 #[derive(Clone, Copy)]
 pub struct Lexicon<'a> {
-    /// The words that come with the program.
     pub base: &'a Dictionary,
-    /// The user's own, which need no frequency to hold together.
+    /// Words of the installation, which are kept together whatever their frequency.
     pub own: Option<&'a Dictionary>,
 }
 
-/// Where a word stands, and its code there.
+/// A word with the dictionary that contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Found {
-    /// A word of the base dictionary.
+pub enum LexiconWord {
     Base(WordCode),
-    /// One of the user's own words.
+    /// A word of the installation.
     Own(WordCode),
 }
 
 impl<'a> Lexicon<'a> {
-    /// A lexicon of one dictionary.
-    pub fn of(base: &'a Dictionary) -> Self {
+    /// Creates a lexicon of one dictionary.
+    pub fn new(base: &'a Dictionary) -> Self {
         Self { base, own: None }
     }
 
-    /// The same with words of the user's own.
+    /// Returns the lexicon with the words of an installation added.
     pub fn with_own(self, own: &'a Dictionary) -> Self {
         Self { own: Some(own).filter(|own| !own.is_empty()), ..self }
     }
 
-    /// Where a word stands: the base dictionary comes first.
-    pub fn find(&self, word: &str) -> Option<Found> {
-        let own = || self.own.and_then(|own| own.code(word)).map(Found::Own);
-        self.base.code(word).map(Found::Base).or_else(own)
+    /// Looks a word up, in the base dictionary first.
+    pub fn find(&self, word: &str) -> Option<LexiconWord> {
+        let own = || self.own.and_then(|own| own.code(word)).map(LexiconWord::Own);
+        self.base.code(word).map(LexiconWord::Base).or_else(own)
     }
 
-    /// Where all words end that a text begins with, in bytes; those of the base dictionary first.
+    /// Returns the ends in bytes of all words that `text` begins with, those of the base dictionary first.
     pub(crate) fn ends_at<'t>(self, text: &'t str) -> impl Iterator<Item = usize>
     where
         'a: 't,
@@ -47,33 +45,34 @@ impl<'a> Lexicon<'a> {
         self.base.words_at(text).chain(own).map(|(end, _)| end)
     }
 
-    /// How often the word was seen.
-    pub fn frequency(&self, found: Found) -> u32 {
+    /// Returns the frequency of a word.
+    pub fn frequency(&self, found: LexiconWord) -> u32 {
         match found {
-            Found::Base(code) => self.base.frequency(code),
-            Found::Own(code) => self.own.map_or(0, |own| own.frequency(code)),
+            LexiconWord::Base(code) => self.base.frequency(code),
+            LexiconWord::Own(code) => self.own.map_or(0, |own| own.frequency(code)),
         }
     }
 
-    /// Its part of speech.
-    pub fn tag(&self, found: Found) -> String {
+    /// Returns the part of speech of a word.
+    pub fn tag(&self, found: LexiconWord) -> String {
         match found {
-            Found::Base(code) => self.base.tag(code),
-            Found::Own(code) => self.own.map(|own| own.tag(code)).unwrap_or_default(),
+            LexiconWord::Base(code) => self.base.tag(code),
+            LexiconWord::Own(code) => self.own.map(|own| own.tag(code)).unwrap_or_default(),
         }
     }
 
-    /// Characters of the longest word.
+    /// Returns the length of the longest word in characters.
     pub fn longest(&self) -> usize {
         self.base.longest().max(self.own.map_or(0, Dictionary::longest))
     }
 
-    /// All words that a text begins with, given as the symbols of both dictionaries: `f(characters, found)`.
+    /// Calls `f(characters, word)` for each word that a text begins with. The text is given as symbols of
+    /// both dictionaries.
     #[inline]
-    pub(crate) fn walk(&self, base: &[Symbol], own: &[Symbol], mut f: impl FnMut(usize, Found)) {
-        self.base.walk(base, |characters, code| f(characters, Found::Base(code)));
+    pub(crate) fn walk(&self, base: &[Symbol], own: &[Symbol], mut f: impl FnMut(usize, LexiconWord)) {
+        self.base.walk(base, |characters, code| f(characters, LexiconWord::Base(code)));
         if let Some(dictionary) = self.own {
-            dictionary.walk(own, |characters, code| f(characters, Found::Own(code)));
+            dictionary.walk(own, |characters, code| f(characters, LexiconWord::Own(code)));
         }
     }
 }

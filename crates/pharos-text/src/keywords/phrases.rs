@@ -1,26 +1,28 @@
-//! Keywords that stand side by side, joined into phrases.
+//! Joins adjacent keywords into phrases.
 
 use std::collections::HashMap;
 
-use super::{Candidate, Found, NONE};
+use super::{KeywordCandidate, NONE, WeightedPhrase};
 
-/// Words of a phrase at most.
+/// Maximum number of words in a phrase.
 const MAX_WORDS: usize = 4;
 
-/// The phrases of the candidates that stand at `places`. Longer ones are taken first, and what they take is
-/// no part of shorter ones. A phrase is as heavy as its words are on average. From `alone`, the occurrences
-/// of each candidate, those inside of phrases are taken away.
-pub(super) fn join<'t>(
-    candidates: &[Candidate<'t>],
-    mut places: Vec<u32>,
+/// Returns the phrases of the candidates at `positions`.
+///
+/// Longer phrases are formed first, and their words are not available to shorter ones. The weight of a phrase
+/// is the mean weight of its words. Occurrences inside phrases are subtracted from `alone`, the occurrences
+/// of each candidate.
+pub(super) fn find_phrases<'t>(
+    candidates: &[KeywordCandidate<'t>],
+    mut positions: Vec<u32>,
     alone: &mut [usize],
-) -> Vec<Found<'t>> {
+) -> Vec<WeightedPhrase<'t>> {
     let mut found = Vec::new();
     for len in (2..=MAX_WORDS).rev() {
         let mut taken: Vec<usize> = Vec::new();
-        for at in together(candidates, &places, len) {
-            let members = places[at[0]..at[0] + len].iter().map(|&number| &candidates[number as usize]);
-            found.push(Found {
+        for at in phrase_positions(candidates, &positions, len) {
+            let members = positions[at[0]..at[0] + len].iter().map(|&number| &candidates[number as usize]);
+            found.push(WeightedPhrase {
                 words: members.clone().map(|c| c.text).collect(),
                 first: at[0],
                 weight: members.map(|c| c.weight).sum::<f32>() / len as f32,
@@ -28,19 +30,19 @@ pub(super) fn join<'t>(
             taken.extend(at);
         }
         for place in taken.into_iter().flat_map(|at| at..at + len) {
-            alone[places[place] as usize] -= 1;
-            places[place] = NONE;
+            alone[positions[place] as usize] -= 1;
+            positions[place] = NONE;
         }
     }
     found
 }
 
-/// Where each phrase of `len` words stands, in the order of the text and without overlaps. Its words stand
-/// together often: at least as many times as they are, since long ones are repeated by quotation, and in half
-/// of the occurrences of the rarest of them.
-fn together(candidates: &[Candidate<'_>], places: &[u32], len: usize) -> Vec<Vec<usize>> {
+/// Returns the positions of each phrase of `len` words, in text order and without overlaps. The words of a
+/// phrase must co-occur often: at least `len` times, since long ones are repeated by quotation, and in half
+/// of the occurrences of the rarest word.
+fn phrase_positions(candidates: &[KeywordCandidate<'_>], positions: &[u32], len: usize) -> Vec<Vec<usize>> {
     let mut counts: HashMap<&[u32], usize> = HashMap::new();
-    for words in places.windows(len).filter(|words| is_possible(words)) {
+    for words in positions.windows(len).filter(|words| is_phrase_candidate(words)) {
         *counts.entry(words).or_default() += 1;
     }
     let is_often = |words: &[u32], count: usize| {
@@ -50,7 +52,7 @@ fn together(candidates: &[Candidate<'_>], places: &[u32], len: usize) -> Vec<Vec
     let mut numbers: HashMap<&[u32], usize> = HashMap::new();
     let mut phrases: Vec<Vec<usize>> = Vec::new();
     let mut end = 0;
-    for (at, words) in places.windows(len).enumerate() {
+    for (at, words) in positions.windows(len).enumerate() {
         let count = counts.get(words).copied();
         if at < end || !count.is_some_and(|count| is_often(words, count)) {
             continue;
@@ -62,11 +64,11 @@ fn together(candidates: &[Candidate<'_>], places: &[u32], len: usize) -> Vec<Vec
         });
         phrases[number].push(at);
     }
-    // Overlaps may have left less than was counted.
-    phrases.retain(|at| is_often(&places[at[0]..at[0] + len], at.len()));
+    // Overlaps may have reduced the counts.
+    phrases.retain(|at| is_often(&positions[at[0]..at[0] + len], at.len()));
     phrases
 }
 
-fn is_possible(words: &[u32]) -> bool {
+fn is_phrase_candidate(words: &[u32]) -> bool {
     !words.contains(&NONE) && words.windows(2).all(|pair| pair[0] != pair[1])
 }

@@ -1,21 +1,21 @@
-//! TextRank (Mihalcea & Tarau 2004): a word is important if important words stand near it.
+//! TextRank (Mihalcea & Tarau 2004): a word is important if important words occur near it.
 
 use super::NONE;
 
-/// d of the paper: how much of a vertex's score comes from its neighbours.
+/// d of the paper: the share of a vertex's score that comes from its neighbours.
 const DAMPING: f32 = 0.85;
 
-/// Scores that change less are final.
+/// Convergence threshold.
 const THRESHOLD: f32 = 1e-4;
 
-/// The paper sees convergence after 20 to 30.
+/// Maximum number of iterations. The paper reports convergence after 20 to 30.
 const MAX_ITERATIONS: usize = 50;
 
-/// The score of each candidate. `places` says which candidate stands where; two are neighbours if they stand
-/// together in a window of that many words, as strongly as they do so often: WS(Vi) = (1 − d) + d · Σj wji /
-/// Σk wjk · WS(Vj).
-pub(super) fn rank(places: &[u32], candidates: usize, window: usize) -> Vec<f32> {
-    let edges = edges(places, window.clamp(2, 10));
+/// Returns the score of each candidate. `positions` holds the candidate at each position. Two candidates are
+/// neighbours if they occur within a window of `window` words; the edge weight is the number of such
+/// co-occurrences: WS(Vi) = (1 − d) + d · Σj wji / Σk wjk · WS(Vj).
+pub(super) fn rank(positions: &[u32], candidates: usize, window: usize) -> Vec<f32> {
+    let edges = edges(positions, window.clamp(2, 10));
     let mut strength = vec![0.0_f32; candidates];
     for &(from, _, weight) in &edges {
         strength[from as usize] += weight;
@@ -36,11 +36,11 @@ pub(super) fn rank(places: &[u32], candidates: usize, window: usize) -> Vec<f32>
     scores
 }
 
-/// (from, to, how often), both directions, in order.
-fn edges(places: &[u32], window: usize) -> Vec<(u32, u32, f32)> {
+/// Returns the edges (from, to, count) in both directions, sorted.
+fn edges(positions: &[u32], window: usize) -> Vec<(u32, u32, f32)> {
     let mut pairs: Vec<(u32, u32)> = Vec::new();
-    for (at, &one) in places.iter().enumerate().filter(|(_, one)| **one != NONE) {
-        let near = places[at + 1..].iter().take(window - 1);
+    for (at, &one) in positions.iter().enumerate().filter(|(_, one)| **one != NONE) {
+        let near = positions[at + 1..].iter().take(window - 1);
         for &other in near.filter(|other| **other != NONE && **other != one) {
             pairs.push((one, other));
             pairs.push((other, one));

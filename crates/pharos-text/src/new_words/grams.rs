@@ -1,57 +1,57 @@
-//! Sequences of words that stand side by side, counted with what stands before and after them.
+//! Counts sequences of adjacent words together with their left and right neighbours.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::Forgotten;
-use super::prune::forget_rare;
+use super::PrunedCounts;
+use super::prune::prune_rare;
 use crate::segment::hybrid::MAX_WORDS;
 
-/// The numbers of words, zero where it is over.
+/// Word numbers, padded with zeros.
 pub(super) type Gram = [u32; MAX_WORDS];
 
 /// The edge of a run: no word has this number.
 const EDGE: u32 = 0;
-/// Different neighbours that are told apart on each side.
+/// Maximum number of neighbours that are distinguished on each side.
 const MAX_NEIGHBOURS: usize = 24;
 
 /// Counts of words and of their sequences.
 pub(super) struct Grams {
     longest: usize,
-    room: usize,
+    capacity: usize,
     numbers: HashMap<Box<str>, u32, RandomState>,
-    /// By number: the word and how often it was seen. The first has no word.
+    /// Word and number of occurrences, by word number. The first has no word.
     words: Vec<(Box<str>, u32)>,
     /// Words up to this number are in no sequence.
     last_function_word: u32,
-    counts: HashMap<Gram, Count, RandomState>,
+    counts: HashMap<Gram, GramCount, RandomState>,
     total: u64,
     pages: u32,
-    forgotten: Option<Forgotten>,
+    forgotten: Option<PrunedCounts>,
 }
 
-/// What is known of a sequence.
-pub(super) struct Count {
+/// Statistics of a sequence.
+pub(super) struct GramCount {
     pub(super) frequency: u32,
     pub(super) pages: u32,
     last_page: u32,
-    /// Around its first occurrence; most sequences have no other.
+    /// Neighbours of the first occurrence; most sequences have no other.
     first_neighbours: (u32, u32),
-    borders: Option<Box<(Border, Border)>>,
+    borders: Option<Box<(BorderNeighbours, BorderNeighbours)>>,
 }
 
-/// What stands on one side of a sequence.
+/// Neighbours on one side of a sequence.
 #[derive(Default)]
-struct Border {
-    /// The edge of a run never repeats itself: it says that the sequence can stand alone.
+struct BorderNeighbours {
+    /// Each edge of a run counts as a distinct neighbour: it shows that the sequence can occur alone.
     edges: u32,
     neighbours: Vec<(u32, u32)>,
     others: u32,
 }
 
-impl Border {
-    fn see(&mut self, neighbour: u32) {
+impl BorderNeighbours {
+    fn add_neighbour(&mut self, neighbour: u32) {
         if neighbour == EDGE {
             self.edges = self.edges.saturating_add(1);
         } else if let Some((_, seen)) = self.neighbours.iter_mut().find(|(number, _)| *number == neighbour) {
@@ -63,7 +63,8 @@ impl Border {
         }
     }
 
-    /// In nats. Neighbours that were not told apart count as one: rather too little than too much.
+    /// Returns the entropy in nats. Neighbours beyond the limit count as one, which underestimates rather
+    /// than overestimates.
     fn entropy(&self) -> f64 {
         let seen =
             self.neighbours.iter().map(|(_, seen)| *seen).chain([self.others]).filter(|seen| *seen > 0);
@@ -76,30 +77,30 @@ impl Border {
     }
 }
 
-impl Count {
-    /// Entropy on the left and on the right.
+impl GramCount {
+    /// Returns the entropy on the left and on the right.
     pub(super) fn entropies(&self) -> (f64, f64) {
         self.borders.as_ref().map_or((0.0, 0.0), |borders| (borders.0.entropy(), borders.1.entropy()))
     }
 
-    fn see(&mut self, neighbours: (u32, u32)) {
+    fn add_neighbour(&mut self, neighbours: (u32, u32)) {
         let borders = self.borders.get_or_insert_with(|| {
-            let mut borders = Box::<(Border, Border)>::default();
-            borders.0.see(self.first_neighbours.0);
-            borders.1.see(self.first_neighbours.1);
+            let mut borders = Box::<(BorderNeighbours, BorderNeighbours)>::default();
+            borders.0.add_neighbour(self.first_neighbours.0);
+            borders.1.add_neighbour(self.first_neighbours.1);
             borders
         });
-        borders.0.see(neighbours.0);
-        borders.1.see(neighbours.1);
+        borders.0.add_neighbour(neighbours.0);
+        borders.1.add_neighbour(neighbours.1);
     }
 }
 
 impl Grams {
-    /// Sequences of up to `longest` words, `room` different ones at most.
-    pub(super) fn new(longest: usize, room: usize, function_words: &[String]) -> Self {
+    /// Creates a counter for sequences of up to `longest` words, with at most `capacity` distinct sequences.
+    pub(super) fn new(longest: usize, capacity: usize, function_words: &[String]) -> Self {
         let mut grams = Self {
             longest,
-            room: room.max(2),
+            capacity: capacity.max(2),
             numbers: HashMap::default(),
             words: vec![("".into(), 0)],
             last_function_word: 0,
@@ -115,7 +116,8 @@ impl Grams {
         grams
     }
 
-    /// The number of a word. There are as many as words of the base dictionary and characters.
+    /// Returns the number of a word. The number of words is bounded by the base dictionary and the
+    /// characters.
     pub(super) fn number(&mut self, word: &str) -> u32 {
         if let Some(number) = self.numbers.get(word) {
             return *number;
@@ -131,7 +133,7 @@ impl Grams {
     }
 
     /// Counts all sequences of a run of words.
-    pub(super) fn take(&mut self, run: &[u32], weight: u32) {
+    pub(super) fn add_run(&mut self, run: &[u32], weight: u32) {
         for start in 0..run.len() {
             let seen = &mut self.words[run[start] as usize].1;
             *seen = seen.saturating_add(weight);
@@ -147,9 +149,9 @@ impl Grams {
                     self.count(gram, (before, run.get(start + nth + 1).copied().unwrap_or(EDGE)), weight);
                 }
             }
-            if self.counts.len() > self.room {
-                let frequency = forget_rare(&mut self.counts, self.room, |count| count.frequency);
-                Forgotten::add(&mut self.forgotten, frequency);
+            if self.counts.len() > self.capacity {
+                let frequency = prune_rare(&mut self.counts, self.capacity, |count| count.frequency);
+                PrunedCounts::add(&mut self.forgotten, frequency);
             }
         }
     }
@@ -162,9 +164,9 @@ impl Grams {
                 count.frequency = count.frequency.saturating_add(weight);
                 count.pages += u32::from(count.last_page != page);
                 count.last_page = page;
-                count.see(neighbours);
+                count.add_neighbour(neighbours);
             })
-            .or_insert(Count {
+            .or_insert(GramCount {
                 frequency: weight,
                 pages: 1,
                 last_page: page,
@@ -173,11 +175,11 @@ impl Grams {
             });
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Gram, &Count)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Gram, &GramCount)> {
         self.counts.iter()
     }
 
-    /// How often a sequence, or a single word, was seen; of what was forgotten, since then.
+    /// Returns the frequency of a sequence or a single word, since the last pruning if it was pruned.
     pub(super) fn frequency(&self, numbers: &[u32]) -> u32 {
         if let [number] = numbers {
             return self.words.get(*number as usize).map_or(0, |word| word.1);
@@ -189,7 +191,7 @@ impl Grams {
         self.counts.get(&gram).map_or(0, |count| count.frequency)
     }
 
-    /// The word with this number.
+    /// Returns the word with this number.
     pub(super) fn word(&self, number: u32) -> &str {
         self.words.get(number as usize).map_or("", |word| &word.0)
     }
@@ -202,7 +204,7 @@ impl Grams {
         self.pages
     }
 
-    pub(super) fn forgotten(&self) -> Option<Forgotten> {
+    pub(super) fn forgotten(&self) -> Option<PrunedCounts> {
         self.forgotten
     }
 }
@@ -213,28 +215,28 @@ mod tests {
 
     #[test]
     fn entropy_is_that_of_the_neighbours() {
-        let mut border = Border::default();
+        let mut border = BorderNeighbours::default();
         assert_eq!(border.entropy(), 0.0);
-        border.see(5);
-        border.see(5);
+        border.add_neighbour(5);
+        border.add_neighbour(5);
         assert_eq!(border.entropy(), 0.0);
-        border.see(6);
-        border.see(6);
+        border.add_neighbour(6);
+        border.add_neighbour(6);
         assert!((border.entropy() - 2f64.ln()).abs() < 1e-12);
-        // Edges are all different: four of them weigh as four neighbours.
-        let mut alone = Border::default();
-        (0..4).for_each(|_| alone.see(EDGE));
+        // Edges are all distinct: four of them weigh as four neighbours.
+        let mut alone = BorderNeighbours::default();
+        (0..4).for_each(|_| alone.add_neighbour(EDGE));
         assert!((alone.entropy() - 4f64.ln()).abs() < 1e-12);
     }
 
     #[test]
-    fn memory_is_bounded_and_what_is_frequent_stays() {
+    fn memory_is_bounded_and_frequent_sequences_stay() {
         let mut grams = Grams::new(2, 100, &[]);
         let frequent = [grams.number("常"), grams.number("见")];
         for n in 0..2000u32 {
             let rare = [grams.number(&n.to_string()), grams.number(&(n * 7).to_string())];
-            grams.take(&rare, 1);
-            grams.take(&frequent, 1);
+            grams.add_run(&rare, 1);
+            grams.add_run(&frequent, 1);
         }
         assert!(grams.counts.len() <= 100);
         assert!(grams.frequency(&frequent) > 1900);

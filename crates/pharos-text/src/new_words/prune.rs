@@ -1,18 +1,18 @@
-//! Counting with bounded memory: when there is no more room, the rare half goes.
+//! Counting with bounded memory: when the limit is reached, the rare half is pruned.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 
-/// Forgets the rarest until half of `room` is free, and says up to which frequency they went.
+/// Removes the rarest entries until half of `capacity` is free, and returns the highest frequency removed.
 ///
-/// Lossy counting (Manku & Motwani 2002) with a bound on memory in place of one on the error.
-pub(super) fn forget_rare<K: Eq + Hash, V, S: BuildHasher>(
+/// Lossy counting (Manku & Motwani 2002) with a bound on memory instead of one on the error.
+pub(super) fn prune_rare<K: Eq + Hash, V, S: BuildHasher>(
     counts: &mut HashMap<K, V, S>,
-    room: usize,
+    capacity: usize,
     frequency: impl Fn(&V) -> u32,
 ) -> u32 {
     let mut frequencies: Vec<u32> = counts.values().map(&frequency).collect();
-    let keep = room / 2;
+    let keep = capacity / 2;
     if keep >= frequencies.len() {
         return 0;
     }
@@ -30,11 +30,11 @@ mod tests {
     #[test]
     fn the_rare_half_goes() {
         let mut counts: HashMap<u32, u32> = (1..=10).map(|n| (n, n)).collect();
-        assert_eq!(forget_rare(&mut counts, 8, |n| *n), 6);
+        assert_eq!(prune_rare(&mut counts, 8, |n| *n), 6);
         assert_eq!(counts.len(), 4);
-        assert_eq!(forget_rare(&mut counts, 8, |n| *n), 0);
+        assert_eq!(prune_rare(&mut counts, 8, |n| *n), 0);
         let mut equal: HashMap<u32, u32> = (1..=10).map(|n| (n, 1)).collect();
-        assert_eq!(forget_rare(&mut equal, 8, |n| *n), 1);
+        assert_eq!(prune_rare(&mut equal, 8, |n| *n), 1);
         assert!(equal.is_empty());
     }
 }

@@ -4,25 +4,26 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::prune::forget_rare;
-use super::{FUNCTION_WORDS, Forgotten};
+use super::prune::prune_rare;
+use super::{FUNCTION_WORDS, PrunedCounts};
 use crate::dictionary::Dictionary;
 use crate::is_han;
 use crate::segment::hybrid::{self, MAX_WORDS, MIN_WORDS};
-use crate::vocabulary::{Kind, MAX_NAME_BYTES};
+use crate::vocabulary::{MAX_NAME_BYTES, WordKind};
 
-/// What makes a word of a query.
+/// Criteria for words from queries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryRules {
-    /// What holds one of these is no word, and a name only if it lasts.
+    /// A string that contains one of these is not a word, and is a name only if it is persistent.
     pub function_words: Vec<String>,
-    /// Longer strings are sentences.
+    /// Maximum length in characters. Longer strings are sentences.
     pub max_chars: usize,
-    /// What was asked for less often is an accident, or a slip of the pen (搜虎 for 搜狐).
+    /// Minimum frequency. Rarer strings are accidental or misspelled (搜虎 for 搜狐).
     pub min_frequency: u32,
-    /// What was asked for on so many different days is lastingly frequent, and a name whatever it is made of.
+    /// Number of distinct days after which a string counts as persistent, and as a name whatever its parts
+    /// are.
     pub lasting_days: u32,
-    /// How many different strings are kept; beyond that the rare ones are forgotten.
+    /// Maximum number of distinct strings. Beyond it, rare ones are pruned.
     pub max_strings: usize,
 }
 
@@ -33,117 +34,117 @@ impl Default for QueryRules {
     }
 }
 
-/// A word that people ask for.
+/// A word that users search for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryWord {
-    /// In normalised form.
+    /// Normalised form.
     pub word: String,
-    /// What it would be good for.
-    pub kind: Kind,
-    /// How often it was asked for.
+    /// Suggested kind.
+    pub kind: WordKind,
+    /// Number of queries.
     pub frequency: u32,
-    /// On how many different days, counted up to [`QueryRules::lasting_days`].
+    /// Number of distinct days, counted up to [`QueryRules::lasting_days`].
     pub days: u32,
-    /// Was it on as many?
+    /// `true` if the word was queried on [`QueryRules::lasting_days`] days.
     pub lasting: bool,
 }
 
-/// What came out of a query log, and how many different strings went at each step.
+/// New words of a query log, and the number of distinct strings dropped at each step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct QueryFindings {
-    /// The most frequent first.
+pub struct QueryWordReport {
+    /// Sorted by descending frequency.
     pub words: Vec<QueryWord>,
-    /// Strings that were too long; counted each time, for they are not remembered.
+    /// Occurrences of strings that were too long. Counted each time, because such strings are not stored.
     pub too_long: u64,
-    /// Strings that were asked for too seldom.
+    /// Number of strings that were too rare.
     pub rare: usize,
-    /// Words that are known.
+    /// Number of known words.
     pub known: usize,
-    /// Strings that are neither a new word nor a name.
+    /// Number of strings that are neither a new word nor a name.
     pub refused: usize,
-    /// If memory ran short.
-    pub forgotten: Option<Forgotten>,
+    /// Set if strings were pruned for lack of memory.
+    pub forgotten: Option<PrunedCounts>,
 }
 
-struct Asked {
+struct StringCount {
     frequency: u32,
     days: Vec<u32>,
 }
 
-/// New words of a query log: of each query, its day (any numbering) and how often it was asked that day.
+/// Finds new words in a query log. Each item is a query, its day (any numbering) and its count on that day.
 ///
-/// 《搜索引擎—原理、技术与系统》 §10.2, in its order: operators and English go (also out of mixed queries), then what is
-/// too long, rare, or known. What is composed of known words is refused for the base dictionary and proposed as a
-/// name, and so is what was asked for day after day (§8.3).
+/// Follows 《搜索引擎——原理、技术与系统》§10.2 in order: operators and English are removed (also from mixed queries), then
+/// strings that are too long, rare, or known. A string composed of known words is rejected for the base
+/// dictionary and proposed as a name, and so is a string that was queried day after day (§8.3).
 pub fn from_queries<Q: AsRef<str>>(
     queries: impl IntoIterator<Item = (Q, u32, u32)>,
     base: &Dictionary,
     is_known: &dyn Fn(&str) -> bool,
     normalise: &dyn Fn(&str) -> String,
     rules: &QueryRules,
-) -> QueryFindings {
-    let mut findings = QueryFindings::default();
-    let mut asked: HashMap<Box<str>, Asked, RandomState> = HashMap::default();
-    let room = rules.max_strings.max(2);
+) -> QueryWordReport {
+    let mut report = QueryWordReport::default();
+    let mut counts: HashMap<Box<str>, StringCount, RandomState> = HashMap::default();
+    let capacity = rules.max_strings.max(2);
     for (query, day, count) in queries {
         let query = normalise(query.as_ref());
-        // Operators, English, digits and signs are all that stands between Han characters.
+        // Operators, English, digits and punctuation separate the runs of Han characters.
         for part in query.split(|c| !is_han(c)).filter(|part| !part.is_empty()) {
             if part.chars().nth(rules.max_chars).is_some() || part.len() > MAX_NAME_BYTES {
-                findings.too_long += 1;
+                report.too_long += 1;
                 continue;
             }
-            if !asked.contains_key(part) {
-                asked.insert(part.into(), Asked { frequency: 0, days: Vec::new() });
+            if !counts.contains_key(part) {
+                counts.insert(part.into(), StringCount { frequency: 0, days: Vec::new() });
             }
-            if let Some(asked) = asked.get_mut(part) {
-                asked.frequency = asked.frequency.saturating_add(count);
-                if asked.days.len() < rules.lasting_days as usize && !asked.days.contains(&day) {
-                    asked.days.push(day);
+            if let Some(counts) = counts.get_mut(part) {
+                counts.frequency = counts.frequency.saturating_add(count);
+                if counts.days.len() < rules.lasting_days as usize && !counts.days.contains(&day) {
+                    counts.days.push(day);
                 }
             }
         }
-        if asked.len() > room {
-            let frequency = forget_rare(&mut asked, room, |asked| asked.frequency);
-            Forgotten::add(&mut findings.forgotten, frequency);
+        if counts.len() > capacity {
+            let frequency = prune_rare(&mut counts, capacity, |counts| counts.frequency);
+            PrunedCounts::add(&mut report.forgotten, frequency);
         }
     }
-    for (word, asked) in asked {
-        if asked.frequency < rules.min_frequency {
-            findings.rare += 1;
+    for (word, counts) in counts {
+        if counts.frequency < rules.min_frequency {
+            report.rare += 1;
         } else if base.contains(&word) || is_known(&word) {
-            findings.known += 1;
+            report.known += 1;
         } else {
-            let lasting = asked.days.len() >= rules.lasting_days as usize;
-            match kind(&word, lasting, base, rules) {
-                None => findings.refused += 1,
-                Some(kind) => findings.words.push(QueryWord {
+            let lasting = counts.days.len() >= rules.lasting_days as usize;
+            match word_kind(&word, lasting, base, rules) {
+                None => report.refused += 1,
+                Some(kind) => report.words.push(QueryWord {
                     word: word.into(),
                     kind,
-                    frequency: asked.frequency,
-                    days: asked.days.len() as u32,
+                    frequency: counts.frequency,
+                    days: counts.days.len() as u32,
                     lasting,
                 }),
             }
         }
     }
-    findings.words.sort_unstable_by(|a, b| b.frequency.cmp(&a.frequency).then_with(|| a.word.cmp(&b.word)));
-    findings
+    report.words.sort_unstable_by(|a, b| b.frequency.cmp(&a.frequency).then_with(|| a.word.cmp(&b.word)));
+    report
 }
 
-/// What a string that is asked for is good for, if for anything.
-fn kind(word: &str, lasting: bool, base: &Dictionary, rules: &QueryRules) -> Option<Kind> {
-    let ends = hybrid::pieces(base, word);
+/// Returns the kind of a string, or `None` if it is neither a word nor a name.
+fn word_kind(word: &str, lasting: bool, base: &Dictionary, rules: &QueryRules) -> Option<WordKind> {
+    let ends = hybrid::base_word_ends(base, word);
     let mut start = 0;
     let holds_function_word = ends.iter().any(|end| {
         let piece = &word[std::mem::replace(&mut start, *end)..*end];
         rules.function_words.iter().any(|function_word| function_word == piece)
     });
     let is_name = (MIN_WORDS..=MAX_WORDS).contains(&ends.len());
-    match Kind::fitting(word, base) {
-        Kind::Base if !holds_function_word && word.chars().nth(1).is_some() => Some(Kind::Base),
-        Kind::Extension if is_name && (lasting || !holds_function_word) => Some(Kind::Extension),
-        Kind::Base if is_name && lasting => Some(Kind::Extension),
+    match WordKind::suggest(word, base) {
+        WordKind::Base if !holds_function_word && word.chars().nth(1).is_some() => Some(WordKind::Base),
+        WordKind::Extension if is_name && (lasting || !holds_function_word) => Some(WordKind::Extension),
+        WordKind::Base if is_name && lasting => Some(WordKind::Extension),
         _ => None,
     }
 }
@@ -153,25 +154,25 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::dictionary::Entry;
+    use crate::dictionary::DictionaryEntry;
 
     fn base() -> Dictionary {
         let words = ["计算机", "网络", "爱心", "社", "搜狐", "前半生", "我", "的", "搜", "虎", "北京"];
-        Dictionary::new(&words.map(|word| Entry { word, frequency: 5, tag: "" }))
+        Dictionary::new(&words.map(|word| DictionaryEntry { word, frequency: 5, tag: "" }))
     }
 
-    fn find(queries: &[(&str, u32, u32)]) -> QueryFindings {
+    fn find(queries: &[(&str, u32, u32)]) -> QueryWordReport {
         from_queries(queries.iter().copied(), &base(), &|_| false, &str::to_lowercase, &QueryRules::default())
     }
 
-    fn kinds(findings: &QueryFindings) -> Vec<(&str, Kind)> {
-        findings.words.iter().map(|found| (found.word.as_str(), found.kind)).collect()
+    fn kinds(report: &QueryWordReport) -> Vec<(&str, WordKind)> {
+        report.words.iter().map(|found| (found.word.as_str(), found.kind)).collect()
     }
 
     #[test]
     fn slips_are_rare_and_composed_words_are_names() {
         let found = find(&[("搜虎", 1, 3), ("搜狐", 1, 90), ("计算机网络", 1, 50), ("爱心社", 1, 40)]);
-        assert_eq!(kinds(&found), [("计算机网络", Kind::Extension), ("爱心社", Kind::Base)]);
+        assert_eq!(kinds(&found), [("计算机网络", WordKind::Extension), ("爱心社", WordKind::Base)]);
         assert_eq!((found.rare, found.known, found.refused), (1, 1, 0));
     }
 
@@ -182,15 +183,15 @@ mod tests {
             ("+爱心社 -\"download计算机网络free\"", 2, 6),
             (&"长".repeat(13), 1, 99),
         ]);
-        assert_eq!(kinds(&found), [("爱心社", Kind::Base)]);
+        assert_eq!(kinds(&found), [("爱心社", WordKind::Base)]);
         assert_eq!((found.words[0].frequency, found.words[0].days, found.too_long), (12, 2, 1));
     }
 
     #[test]
-    fn what_is_asked_for_day_after_day_is_a_name() {
+    fn strings_queried_day_after_day_are_names() {
         let days: Vec<_> = (0..7).map(|day| ("我的前半生", day, 2)).collect();
         let found = find(&days);
-        assert_eq!(kinds(&found), [("我的前半生", Kind::Extension)]);
+        assert_eq!(kinds(&found), [("我的前半生", WordKind::Extension)]);
         assert!(found.words[0].lasting);
         assert_eq!(find(&[("我的前半生", 3, 1000)]).refused, 1);
     }
@@ -212,7 +213,7 @@ mod tests {
         });
         let rules = QueryRules { max_strings: 100, ..QueryRules::default() };
         let found = from_queries(queries, &base(), &|_| false, &str::to_string, &rules);
-        assert_eq!(kinds(&found), [("爱心社", Kind::Base)]);
+        assert_eq!(kinds(&found), [("爱心社", WordKind::Base)]);
         assert!(found.forgotten.is_some());
     }
 }

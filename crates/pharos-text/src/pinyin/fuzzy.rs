@@ -1,48 +1,48 @@
-//! Sounds that speakers of many regions do not tell apart (模糊音).
+//! Sounds that speakers of many regions do not distinguish (模糊音).
 
 use std::ops::BitOr;
 
-/// Which sounds count as one: any of the pairs below, joined with `|`.
+/// A set of pairs of sounds that are treated as equal, combined with `|`.
 ///
 /// ```
-/// use pharos_text::pinyin::{Fuzzy, fuzzy_key};
+/// use pharos_text::pinyin::{FuzzySounds, fuzzy_key};
 ///
-/// let southern = Fuzzy::S_SH | Fuzzy::AN_ANG;
+/// let southern = FuzzySounds::S_SH | FuzzySounds::AN_ANG;
 /// assert_eq!(fuzzy_key("shang", southern), fuzzy_key("san", southern));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fuzzy(u16);
+pub struct FuzzySounds(u16);
 
-impl Fuzzy {
-    /// Every sound is its own.
-    pub const NONE: Fuzzy = Fuzzy(0);
+impl FuzzySounds {
+    /// No pair.
+    pub const NONE: FuzzySounds = FuzzySounds(0);
     /// z and zh.
-    pub const Z_ZH: Fuzzy = Fuzzy(1);
+    pub const Z_ZH: FuzzySounds = FuzzySounds(1);
     /// c and ch.
-    pub const C_CH: Fuzzy = Fuzzy(1 << 1);
+    pub const C_CH: FuzzySounds = FuzzySounds(1 << 1);
     /// s and sh.
-    pub const S_SH: Fuzzy = Fuzzy(1 << 2);
-    /// n and l at the beginning.
-    pub const N_L: Fuzzy = Fuzzy(1 << 3);
+    pub const S_SH: FuzzySounds = FuzzySounds(1 << 2);
+    /// Initial n and l.
+    pub const N_L: FuzzySounds = FuzzySounds(1 << 3);
     /// f and h.
-    pub const F_H: Fuzzy = Fuzzy(1 << 4);
+    pub const F_H: FuzzySounds = FuzzySounds(1 << 4);
     /// r and l.
-    pub const R_L: Fuzzy = Fuzzy(1 << 5);
+    pub const R_L: FuzzySounds = FuzzySounds(1 << 5);
     /// an and ang, yan and yang, wan and wang.
-    pub const AN_ANG: Fuzzy = Fuzzy(1 << 6);
+    pub const AN_ANG: FuzzySounds = FuzzySounds(1 << 6);
     /// en and eng.
-    pub const EN_ENG: Fuzzy = Fuzzy(1 << 7);
+    pub const EN_ENG: FuzzySounds = FuzzySounds(1 << 7);
     /// in and ing.
-    pub const IN_ING: Fuzzy = Fuzzy(1 << 8);
+    pub const IN_ING: FuzzySounds = FuzzySounds(1 << 8);
     /// ian and iang.
-    pub const IAN_IANG: Fuzzy = Fuzzy(1 << 9);
+    pub const IAN_IANG: FuzzySounds = FuzzySounds(1 << 9);
     /// uan and uang.
-    pub const UAN_UANG: Fuzzy = Fuzzy(1 << 10);
-    /// All of them.
-    pub const ALL: Fuzzy = Fuzzy((1 << 11) - 1);
+    pub const UAN_UANG: FuzzySounds = FuzzySounds(1 << 10);
+    /// All pairs.
+    pub const ALL: FuzzySounds = FuzzySounds((1 << 11) - 1);
 
-    /// Are all pairs of `pairs` among these?
-    pub fn contains(self, pairs: Fuzzy) -> bool {
+    /// Returns `true` if all of `pairs` are in the set.
+    pub fn contains(self, pairs: FuzzySounds) -> bool {
         self.0 & pairs.0 == pairs.0
     }
 
@@ -70,22 +70,22 @@ impl Fuzzy {
     }
 }
 
-impl BitOr for Fuzzy {
-    type Output = Fuzzy;
+impl BitOr for FuzzySounds {
+    type Output = FuzzySounds;
 
-    fn bitor(self, other: Fuzzy) -> Fuzzy {
-        Fuzzy(self.0 | other.0)
+    fn bitor(self, other: FuzzySounds) -> FuzzySounds {
+        FuzzySounds(self.0 | other.0)
     }
 }
 
-/// What `syllable` and all that `fuzzy` counts as the same sound have in common, as letters.
-pub fn fuzzy_key(syllable: &str, fuzzy: Fuzzy) -> String {
+/// Returns a key that is equal for all syllables that `fuzzy` treats as the same sound.
+pub fn fuzzy_key(syllable: &str, fuzzy: FuzzySounds) -> String {
     let mut key = String::with_capacity(syllable.len());
     push_fuzzy(&mut key, syllable, fuzzy);
     key
 }
 
-pub(super) fn push_fuzzy(key: &mut String, syllable: &str, fuzzy: Fuzzy) {
+pub(super) fn push_fuzzy(key: &mut String, syllable: &str, fuzzy: FuzzySounds) {
     let initial_len = match syllable.as_bytes() {
         [b'z' | b'c' | b's', b'h', ..] => 2,
         [b'a' | b'e' | b'i' | b'o' | b'u' | b'v', ..] | [] => 0,
@@ -93,10 +93,10 @@ pub(super) fn push_fuzzy(key: &mut String, syllable: &str, fuzzy: Fuzzy) {
         _ => 0,
     };
     let (initial, sound) = syllable.split_at(initial_len);
-    // The nasal alone, 嗯, is no beginning of anything.
+    // The nasal alone, 嗯, is not an initial.
     key.push_str(if sound.is_empty() { initial } else { fuzzy.fold_initial(initial) });
     key.push_str(match (initial, sound) {
-        // Other ways of typing lve and nv; after other letters ue is not üe to a typist.
+        // Alternative spellings of lve and nv; after other letters users do not type ue for üe.
         ("l" | "n", "ue" | "üe") => "ve",
         ("l" | "n", "ü") => "v",
         _ => fuzzy.fold_final(sound),
@@ -108,29 +108,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_pair_is_one_key_and_only_where_it_is_asked_for() {
+    fn each_pair_is_merged_only_if_selected() {
         for (pair, one, other) in [
-            (Fuzzy::Z_ZH, "zai", "zhai"),
-            (Fuzzy::C_CH, "cu", "chu"),
-            (Fuzzy::S_SH, "si", "shi"),
-            (Fuzzy::N_L, "nan", "lan"),
-            (Fuzzy::F_H, "fu", "hu"),
-            (Fuzzy::R_L, "rong", "long"),
-            (Fuzzy::AN_ANG, "wan", "wang"),
-            (Fuzzy::EN_ENG, "fen", "feng"),
-            (Fuzzy::IN_ING, "lin", "ling"),
-            (Fuzzy::IAN_IANG, "xian", "xiang"),
-            (Fuzzy::UAN_UANG, "chuan", "chuang"),
+            (FuzzySounds::Z_ZH, "zai", "zhai"),
+            (FuzzySounds::C_CH, "cu", "chu"),
+            (FuzzySounds::S_SH, "si", "shi"),
+            (FuzzySounds::N_L, "nan", "lan"),
+            (FuzzySounds::F_H, "fu", "hu"),
+            (FuzzySounds::R_L, "rong", "long"),
+            (FuzzySounds::AN_ANG, "wan", "wang"),
+            (FuzzySounds::EN_ENG, "fen", "feng"),
+            (FuzzySounds::IN_ING, "lin", "ling"),
+            (FuzzySounds::IAN_IANG, "xian", "xiang"),
+            (FuzzySounds::UAN_UANG, "chuan", "chuang"),
         ] {
             assert_eq!(fuzzy_key(one, pair), fuzzy_key(other, pair));
-            assert_ne!(fuzzy_key(one, Fuzzy::NONE), fuzzy_key(other, Fuzzy::NONE));
-            assert_eq!(fuzzy_key(one, Fuzzy::ALL), fuzzy_key(other, Fuzzy::ALL));
+            assert_ne!(fuzzy_key(one, FuzzySounds::NONE), fuzzy_key(other, FuzzySounds::NONE));
+            assert_eq!(fuzzy_key(one, FuzzySounds::ALL), fuzzy_key(other, FuzzySounds::ALL));
         }
-        assert_eq!(fuzzy_key("zhuang", Fuzzy::ALL), "zuan");
-        assert_eq!(fuzzy_key("ang", Fuzzy::ALL), "an");
-        assert_eq!(fuzzy_key("n", Fuzzy::ALL), "n");
-        assert_eq!(fuzzy_key("lue", Fuzzy::NONE), "lve");
-        assert_eq!(fuzzy_key("nü", Fuzzy::NONE), "nv");
-        assert_eq!(fuzzy_key("xue", Fuzzy::NONE), "xue");
+        assert_eq!(fuzzy_key("zhuang", FuzzySounds::ALL), "zuan");
+        assert_eq!(fuzzy_key("ang", FuzzySounds::ALL), "an");
+        assert_eq!(fuzzy_key("n", FuzzySounds::ALL), "n");
+        assert_eq!(fuzzy_key("lue", FuzzySounds::NONE), "lve");
+        assert_eq!(fuzzy_key("nü", FuzzySounds::NONE), "nv");
+        assert_eq!(fuzzy_key("xue", FuzzySounds::NONE), "xue");
     }
 }

@@ -1,62 +1,61 @@
-//! The tables of readings: which character, which phrase is read how.
+//! Tables of readings of characters and phrases.
 //!
-//! The files under `data/` are kept in memory as they stand; what is built at the first look is an index of
-//! numbers into them.
+//! The files of `data/` are used in place. At first use an index of offsets into them is built.
 
 use std::sync::LazyLock;
 
 static CHARACTERS: &str = include_str!("../../data/pinyin-characters.txt");
 static PHRASES: &str = include_str!("../../data/pinyin-phrases.txt");
 
-/// Characters are found by page and place in the page; most pages of Unicode have no Han characters.
+/// Number of characters per page. Most pages of Unicode have no Han characters.
 const PAGE: usize = 256;
 const PAGES: usize = (char::MAX as usize + 1) / PAGE;
 
-/// Letters of the longest syllables: zhuang.
+/// Length of the longest syllables: zhuang.
 pub(super) const MAX_SYLLABLE: usize = 6;
 
-/// Bits that tell 26 letters and their absence apart.
+/// Bits per letter: 26 letters and the absence of one.
 const LETTER_BITS: usize = 5;
 
-pub(super) struct Table {
-    /// Numbers of the pages in `entries`; page 0 is empty.
+pub(super) struct PinyinTable {
+    /// Page numbers in `entries`; page 0 is empty.
     pages: Vec<u16>,
-    entries: Vec<Entry>,
-    /// Readings with spaces between, the most usual first; each stands for the characters read alike. The
-    /// first is that of characters without any.
+    entries: Vec<CharacterEntry>,
+    /// Readings separated by spaces, the most common first; shared by all characters with the same readings.
+    /// The first is empty, for characters without readings.
     readings: Vec<&'static str>,
-    /// Where the lines of `PHRASES` begin that are phrases, in the order of code points.
+    /// Offsets of the phrases in `PHRASES`, sorted by code points.
     phrases: Vec<u32>,
-    /// Every syllable of any character as [`code`], in order.
+    /// Syllables of all characters, encoded by [`code`] and sorted.
     syllables: Vec<u32>,
 }
 
-/// What is known of a character.
+/// Readings and phrases of a character.
 #[derive(Clone, Copy, Default)]
-struct Entry {
+struct CharacterEntry {
     readings: u16,
     first_phrase: u16,
     phrases: u16,
 }
 
-/// A phrase that settles how its characters are read.
+/// A phrase that determines the readings of its characters.
 #[derive(Clone, Copy)]
-pub(super) struct Phrase {
+pub(super) struct ReadingPhrase {
     pub(super) text: &'static str,
-    /// With spaces between; empty if each character is read as usual.
+    /// Separated by spaces; empty if each character has its most common reading.
     pub(super) readings: &'static str,
 }
 
-impl Table {
-    pub(super) fn shared() -> &'static Table {
-        static SHARED: LazyLock<Table> = LazyLock::new(Table::load);
+impl PinyinTable {
+    pub(super) fn shared() -> &'static PinyinTable {
+        static SHARED: LazyLock<PinyinTable> = LazyLock::new(PinyinTable::load);
         &SHARED
     }
 
-    fn load() -> Table {
-        let mut table = Table {
+    fn load() -> PinyinTable {
+        let mut table = PinyinTable {
             pages: vec![0; PAGES],
-            entries: vec![Entry::default(); PAGE],
+            entries: vec![CharacterEntry::default(); PAGE],
             readings: vec![""],
             phrases: Vec::new(),
             syllables: Vec::new(),
@@ -89,37 +88,37 @@ impl Table {
         table
     }
 
-    fn entry_mut(&mut self, c: char) -> &mut Entry {
+    fn entry_mut(&mut self, c: char) -> &mut CharacterEntry {
         let page = &mut self.pages[c as usize / PAGE];
         if *page == 0 {
-            // At most as many pages as Unicode has, which are fewer than 2^16.
+            // Unicode has fewer than 2^16 pages.
             *page = (self.entries.len() / PAGE) as u16;
-            self.entries.resize(self.entries.len() + PAGE, Entry::default());
+            self.entries.resize(self.entries.len() + PAGE, CharacterEntry::default());
         }
         &mut self.entries[usize::from(*page) * PAGE + c as usize % PAGE]
     }
 
-    fn entry(&self, c: char) -> Entry {
+    fn entry(&self, c: char) -> CharacterEntry {
         self.entries[usize::from(self.pages[c as usize / PAGE]) * PAGE + c as usize % PAGE]
     }
 
-    /// The readings of `c` with spaces between, the most usual first; empty if there is none.
+    /// Returns the readings of `c` separated by spaces, the most common first; empty if there are none.
     pub(super) fn readings(&self, c: char) -> &'static str {
         self.readings[usize::from(self.entry(c).readings)]
     }
 
-    /// The longest phrase that `text` begins with.
-    pub(super) fn longest_phrase(&self, text: &str) -> Option<Phrase> {
+    /// Returns the longest phrase that `text` begins with.
+    pub(super) fn longest_phrase(&self, text: &str) -> Option<ReadingPhrase> {
         let mut chars = text.chars();
         let entry = self.entry(chars.next()?);
         let first = usize::from(entry.first_phrase);
-        // Those that have the first `len` bytes in common with the text.
+        // Phrases that share the first `len` bytes with the text.
         let mut alike = &self.phrases[first..first + usize::from(entry.phrases)];
         let mut longest = None;
         while let Some(&start) = alike.first() {
             let len = text.len() - chars.as_str().len();
-            // What stands after those bytes: one more character, or the space or line feed that ends the
-            // phrase and comes before all characters.
+            // The next character of the phrase, or the space or line feed that ends it and sorts before all
+            // characters.
             let following = |start: &u32| PHRASES[*start as usize + len..].chars().next();
             if following(&start).is_none_or(|c| c.is_ascii()) {
                 longest = Some(start);
@@ -138,24 +137,24 @@ impl Table {
         code(letters).is_some_and(|code| self.syllables.binary_search(&code).is_ok())
     }
 
-    /// Does a syllable begin with `letters`?
+    /// Returns `true` if some syllable begins with `letters`.
     pub(super) fn begins_syllable(&self, letters: &str) -> bool {
         code(letters).is_some_and(|code| {
             let at = self.syllables.partition_point(|syllable| *syllable < code);
-            let room = LETTER_BITS * (MAX_SYLLABLE - letters.len());
-            self.syllables.get(at).is_some_and(|syllable| syllable >> room == code >> room)
+            let unused_bits = LETTER_BITS * (MAX_SYLLABLE - letters.len());
+            self.syllables.get(at).is_some_and(|syllable| syllable >> unused_bits == code >> unused_bits)
         })
     }
 }
 
-fn phrase_at(start: u32) -> Phrase {
+fn phrase_at(start: u32) -> ReadingPhrase {
     let line = PHRASES[start as usize..].lines().next().unwrap_or("");
     let (text, readings) = line.split_once(' ').unwrap_or((line, ""));
-    Phrase { text, readings }
+    ReadingPhrase { text, readings }
 }
 
-/// Letters as a number that is in order as they are, the first in the highest bits; `None` if they are too
-/// many for a syllable or not all from a to z.
+/// Encodes letters as a number with the same order, the first letter in the highest bits. Returns `None` if
+/// they are too long for a syllable or not all from a to z.
 fn code(letters: &str) -> Option<u32> {
     if letters.len() > MAX_SYLLABLE || !letters.bytes().all(|b| b.is_ascii_lowercase()) {
         return None;
@@ -170,11 +169,11 @@ mod tests {
 
     #[test]
     fn the_files_are_as_the_index_needs_them() {
-        let table = Table::shared();
+        let table = PinyinTable::shared();
         let lines = |file: &'static str| file.lines().filter(|line| !line.starts_with('#'));
         assert_eq!(table.phrases.len(), lines(PHRASES).count());
         assert_eq!(table.readings.len(), lines(CHARACTERS).count() + 1);
-        let phrases: Vec<Phrase> = table.phrases.iter().map(|start| phrase_at(*start)).collect();
+        let phrases: Vec<ReadingPhrase> = table.phrases.iter().map(|start| phrase_at(*start)).collect();
         assert!(phrases.windows(2).all(|pair| pair[0].text < pair[1].text));
         for phrase in phrases {
             let readings: Vec<&str> = phrase.readings.split_ascii_whitespace().collect();
@@ -192,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_longest_phrase_wins() {
-        let longest = |text| Table::shared().longest_phrase(text).map(|phrase| phrase.text);
+        let longest = |text| PinyinTable::shared().longest_phrase(text).map(|phrase| phrase.text);
         assert_eq!(longest("音乐"), Some("音乐"));
         assert_eq!(longest("音乐喷泉旁"), Some("音乐喷泉"));
         assert_eq!(longest("音乐喷"), Some("音乐"));
@@ -203,7 +202,7 @@ mod tests {
 
     #[test]
     fn syllables_and_their_beginnings() {
-        let table = Table::shared();
+        let table = PinyinTable::shared();
         assert!(table.is_syllable("zhuang") && table.is_syllable("a") && !table.is_syllable("zhuangs"));
         assert!(["", "z", "zhua", "zhuang", "lv"].iter().all(|letters| table.begins_syllable(letters)));
         assert!(["v", "zz", "zhuangs", "ü"].iter().all(|letters| !table.begins_syllable(letters)));

@@ -1,77 +1,77 @@
-//! The bigram model: how often words stand alone and in pairs, trained from a text that was cut by hand, and the
-//! probabilities that a [`Smoothing`] makes of the counts.
+//! The bigram model: counts of words and word pairs, trained from segmented text, and the probabilities that
+//! a [`Smoothing`] derives from them.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::bigram_file;
 use super::numerals;
 use super::smoothing::{GoodTuring, KatzDiscounts, Smoothing, counts_of_counts};
-use crate::dictionary::{Dictionary, Entry, NAT, WordCode};
+use crate::dictionary::{Dictionary, DictionaryEntry, NAT, WordCode};
 
-/// Longer words are not learnt.
+/// Maximum length of a word; longer words are ignored.
 pub(crate) const MAX_WORD_BYTES: usize = 255;
-/// What a model may hold; what comes later in a greater corpus is not learnt.
+/// Maximum size of a model; further words of a larger corpus are ignored.
 pub(crate) const MAX_WORDS: usize = 1 << 22;
 pub(crate) const MAX_PAIRS: usize = 1 << 26;
 
-/// A word of a model: its place in the list, which begins with those that stand for many.
+/// A word of a model: its index in the list, which begins with the word classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Word(pub(crate) u32);
+pub(crate) struct ModelWord(pub(crate) u32);
 
-impl Word {
-    /// Beginning, end, white space, marks.
-    pub(crate) const BORDER: Word = Word(0);
-    pub(crate) const NUMBER: Word = Word(1);
-    pub(crate) const LETTERS: Word = Word(2);
+impl ModelWord {
+    /// Beginning, end, white space, punctuation.
+    pub(crate) const BORDER: ModelWord = ModelWord(0);
+    pub(crate) const NUMBER: ModelWord = ModelWord(1);
+    pub(crate) const LETTERS: ModelWord = ModelWord(2);
     /// A word that the model has not seen.
-    pub(crate) const UNSEEN: Word = Word(u32::MAX);
+    pub(crate) const UNSEEN: ModelWord = ModelWord(u32::MAX);
 
-    /// What stands first in the list of words. No text contains them.
+    /// Placeholders of the classes in the list of words. No text contains them.
     const CLASSES: [&'static str; 3] = ["\u{1}", "\u{2}", "\u{3}"];
 }
 
-impl From<WordCode> for Word {
+impl From<WordCode> for ModelWord {
     fn from(code: WordCode) -> Self {
-        Word(code.0)
+        ModelWord(code.0)
     }
 }
 
-/// What was counted. The same corpus gives the same counts, in the same order.
+/// Counts of words and pairs. Equal corpora give equal counts in the same order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct BigramCounts {
     /// The classes, then the words, sorted.
     pub(crate) words: Vec<(String, u32)>,
     /// First word, second word, count; sorted.
-    pub(crate) pairs: Vec<(Word, Word, u32)>,
+    pub(crate) pairs: Vec<(ModelWord, ModelWord, u32)>,
 }
 
 /// Words and pairs of words with their probabilities.
 pub struct BigramModel {
-    counts: Counts,
+    counts: BigramCounts,
     dictionary: Dictionary,
     smoothing: Smoothing,
-    /// By word: the cost of the word alone.
+    /// Cost of each word alone.
     alone: Vec<i64>,
-    /// The cost that is added to a base word's own where the model has not seen it.
+    /// Added to the base dictionary cost of a word that the model has not seen.
     unseen: i64,
-    /// By first word: where its pairs begin.
+    /// Index of the first pair of each first word.
     starts: Vec<u32>,
-    /// By pair: its second word, apart from the counts so that the search finds more of them at once.
-    seconds: Vec<Word>,
-    /// By pair: the cost of the second word after the first.
+    /// Second word of each pair, stored separately from the counts to make the search cache-friendly.
+    seconds: Vec<ModelWord>,
+    /// Cost of the second word after the first, for each pair.
     pairs: Vec<i64>,
-    /// By first word: the cost of a pair that was not seen; with Katz, what is added to that of the second alone.
+    /// Cost of an unseen pair, by first word; with Katz, added to the cost of the second word alone.
     unseen_pair: Vec<i64>,
 }
 
 impl BigramModel {
-    /// Counts words and pairs in lines of words, which are normalised.
+    /// Counts words and pairs in normalised lines of words.
     pub fn train<'w, L: IntoIterator<Item = &'w str>>(lines: impl IntoIterator<Item = L>) -> Self {
         let mut names: HashMap<&'w str, u32> = HashMap::new();
-        let mut seen: Vec<(&str, u32)> = Word::CLASSES.iter().map(|class| (*class, 0)).collect();
+        let mut seen: Vec<(&str, u32)> = ModelWord::CLASSES.iter().map(|class| (*class, 0)).collect();
         let mut pairs: HashMap<(u32, u32), u32> = HashMap::new();
         for line in lines {
-            let mut before = Word::BORDER.0;
+            let mut before = ModelWord::BORDER.0;
             seen[0].1 = seen[0].1.saturating_add(1);
             for word in line.into_iter().filter(|w| !w.is_empty() && w.len() <= MAX_WORD_BYTES) {
                 let name = match class(word) {
@@ -84,8 +84,8 @@ impl BigramModel {
                     }
                     None => continue,
                 };
-                // Borders that follow each other are one.
-                if name == Word::BORDER.0 && before == name {
+                // Consecutive borders count as one.
+                if name == ModelWord::BORDER.0 && before == name {
                     continue;
                 }
                 seen[name as usize].1 = seen[name as usize].1.saturating_add(1);
@@ -99,45 +99,48 @@ impl BigramModel {
         Self::from_counts(sorted(&seen, &pairs), Smoothing::default())
     }
 
-    /// The same counts with other probabilities.
+    /// Returns a model of the same counts with other smoothing.
     pub fn with_smoothing(self, smoothing: Smoothing) -> Self {
         Self::from_counts(self.counts, smoothing)
     }
 
-    /// How the probabilities were made.
+    /// Returns the smoothing method.
     pub fn smoothing(&self) -> Smoothing {
         self.smoothing
     }
 
-    /// Different words that were seen, and different pairs.
+    /// Returns the number of distinct words and of distinct pairs.
     pub fn len(&self) -> (usize, usize) {
-        (self.counts.words.len() - Word::CLASSES.len(), self.counts.pairs.len())
+        (self.counts.words.len() - ModelWord::CLASSES.len(), self.counts.pairs.len())
     }
 
-    /// Was nothing learnt?
+    /// Returns `true` if the model has no pairs.
     pub fn is_empty(&self) -> bool {
         self.counts.pairs.is_empty()
     }
 
-    /// The model as one file: the same model always gives the same bytes.
+    /// Serialises the model. Equal models give equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         bigram_file::write(&self.counts)
     }
 
-    /// Reads what [`to_bytes`](Self::to_bytes) wrote; anything else is refused.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, bigram_file::ModelError> {
+    /// Parses the format of [`to_bytes`](Self::to_bytes).
+    ///
+    /// # Errors
+    /// Fails if the bytes are not a valid model.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, bigram_file::BigramModelError> {
         Ok(Self::from_counts(bigram_file::read(bytes)?, Smoothing::default()))
     }
 
-    fn from_counts(counts: Counts, smoothing: Smoothing) -> Self {
+    fn from_counts(counts: BigramCounts, smoothing: Smoothing) -> Self {
         let entries: Vec<_> = counts
             .words
             .iter()
             .enumerate()
-            // Classes have codes, but no text is one of them.
-            .map(|(code, (word, count))| Entry {
+            // Classes have codes, but no text matches them.
+            .map(|(code, (word, count))| DictionaryEntry {
                 word,
-                frequency: if code < Word::CLASSES.len() { 0 } else { (*count).max(1) },
+                frequency: if code < ModelWord::CLASSES.len() { 0 } else { (*count).max(1) },
                 tag: "",
             })
             .collect();
@@ -174,7 +177,7 @@ impl BigramModel {
             _ => fitted.adjusted(count.max(1)) / total,
         };
         self.alone = self.counts.words.iter().map(|(_, count)| in_parts(probability(*count))).collect();
-        // Base words that were not seen share what is left by their own frequency.
+        // Unseen base words share the remaining probability in proportion to their frequency.
         self.unseen = in_parts(match self.smoothing {
             Smoothing::AddOne => vocabulary / (total + vocabulary),
             _ => fitted.unseen(),
@@ -195,7 +198,7 @@ impl BigramModel {
                 Smoothing::Katz => katz.apply(count) / total,
             };
             let seen: f64 = pairs.iter().map(|(.., n)| probability(*n)).sum();
-            // Something is always left: nothing is impossible.
+            // Some probability is always left for unseen pairs.
             let left = (1.0 - seen).max(0.5 / (total + 1.0));
             self.unseen_pair.push(in_parts(match self.smoothing {
                 Smoothing::AddOne => 1.0 / (total + vocabulary),
@@ -209,12 +212,12 @@ impl BigramModel {
         }
     }
 
-    /// How many words there may be: those that were seen, and as many again.
+    /// Returns the assumed vocabulary size: twice the number of seen words.
     fn vocabulary(&self) -> f64 {
         2.0 * self.counts.words.len() as f64
     }
 
-    fn probability(&self, word: Word) -> f64 {
+    fn probability(&self, word: ModelWord) -> f64 {
         (-(self.alone(word) as f64) / NAT).exp()
     }
 
@@ -222,25 +225,25 @@ impl BigramModel {
         &self.dictionary
     }
 
-    /// The cost of a word that was seen.
-    pub(crate) fn alone(&self, word: Word) -> i64 {
+    /// Returns the cost of a seen word.
+    pub(crate) fn alone(&self, word: ModelWord) -> i64 {
         self.alone.get(word.0 as usize).copied().unwrap_or(self.unseen)
     }
 
-    /// The cost of a word that was not, from its cost in the base dictionary.
+    /// Returns the cost of an unseen word, from its cost in the base dictionary.
     pub(crate) fn alone_unseen(&self, base_cost: u32) -> i64 {
         self.unseen + i64::from(base_cost)
     }
 
-    /// The cost of a word after another; `alone` is what it costs on its own.
+    /// Returns the cost of a word after another; `alone` is its cost alone.
     #[inline]
-    pub(crate) fn after(&self, first: Word, second: Word, alone: i64) -> i64 {
+    pub(crate) fn after(&self, first: ModelWord, second: ModelWord, alone: i64) -> i64 {
         let first = first.0 as usize;
         let (Some(from), Some(to)) = (self.starts.get(first), self.starts.get(first.saturating_add(1)))
         else {
             return alone;
         };
-        if second == Word::UNSEEN {
+        if second == ModelWord::UNSEEN {
             return self.unseen_pair[first] + alone;
         }
         match self.seconds[*from as usize..*to as usize].binary_search(&second) {
@@ -251,8 +254,8 @@ impl BigramModel {
     }
 }
 
-fn sorted(seen: &[(&str, u32)], pairs: &HashMap<(u32, u32), u32>) -> Counts {
-    let classes = Word::CLASSES.len();
+fn sorted(seen: &[(&str, u32)], pairs: &HashMap<(u32, u32), u32>) -> BigramCounts {
+    let classes = ModelWord::CLASSES.len();
     let mut order: Vec<usize> = (classes..seen.len()).collect();
     order.sort_unstable_by_key(|nth| seen[*nth].0);
     let mut place: BTreeMap<u32, u32> = (0..classes as u32).map(|nth| (nth, nth)).collect();
@@ -261,24 +264,24 @@ fn sorted(seen: &[(&str, u32)], pairs: &HashMap<(u32, u32), u32>) -> Counts {
         place.insert(nth as u32, words.len() as u32);
         words.push((seen[nth].0.to_string(), seen[nth].1));
     }
-    let named = |name: &u32| Word(place.get(name).copied().unwrap_or_default());
+    let named = |name: &u32| ModelWord(place.get(name).copied().unwrap_or_default());
     let mut pairs: Vec<_> =
         pairs.iter().map(|((first, second), n)| (named(first), named(second), *n)).collect();
     pairs.sort_unstable();
-    Counts { words, pairs }
+    BigramCounts { words, pairs }
 }
 
-/// What words stand for that no dictionary lists.
-fn class(word: &str) -> Option<Word> {
+/// Returns the class of words that no dictionary lists.
+fn class(word: &str) -> Option<ModelWord> {
     let first = word.chars().next()?;
     if first.is_ascii_digit() {
-        Some(Word::NUMBER)
-    } else if word.chars().all(super::han::is_han_or_zero) {
-        numerals::is_number(word).then_some(Word::NUMBER)
+        Some(ModelWord::NUMBER)
+    } else if word.chars().all(super::han_run::is_han_or_zero) {
+        numerals::is_number(word).then_some(ModelWord::NUMBER)
     } else if first.is_alphanumeric() {
-        Some(Word::LETTERS)
+        Some(ModelWord::LETTERS)
     } else {
-        Some(Word::BORDER)
+        Some(ModelWord::BORDER)
     }
 }
 
@@ -301,7 +304,7 @@ mod tests {
     fn pairs_that_were_seen_are_cheaper() {
         for smoothing in Smoothing::ALL {
             let model = model().with_smoothing(smoothing);
-            let word = |w: &str| Word::from(model.dictionary().code(w).unwrap());
+            let word = |w: &str| ModelWord::from(model.dictionary().code(w).unwrap());
             let cost =
                 |first: &str, second: &str| model.after(word(first), word(second), model.alone(word(second)));
             assert!(cost("从", "小学") < cost("从", "毕业"), "{smoothing}");

@@ -1,16 +1,18 @@
-//! A hidden Markov model for words that no dictionary has: each character begins a word, stands in the middle, ends
-//! one or is one (B, M, E, S), and Viterbi's algorithm finds the most probable states. As in jieba, it looks at
-//! stretches of single characters that the dictionary left, but not at characters that are usual words.
+//! A hidden Markov model for unknown words.
+//!
+//! Each character begins a word, is in the middle, ends one or is a word (B, M, E, S); the Viterbi algorithm
+//! finds the most probable states. As in jieba, the model is applied to sequences of single characters that
+//! the dictionary leaves over, except for characters that are common words.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use thiserror::Error;
 
-use super::han::Han;
-use super::runs::{self, CutHan, Kind};
+use super::han_run::HanRun;
+use super::runs::{self, RunKind, SegmentHan};
 use super::statistical::Unigram;
-use super::{Buffers, Segmenter, Work};
+use super::{HanBuffers, Segmenter, SegmenterBuffers};
 use crate::dictionary::{Lexicon, NAT};
 
 const STATES: usize = 4;
@@ -18,34 +20,34 @@ const BEGIN: usize = 0;
 const MIDDLE: usize = 1;
 const END: usize = 2;
 const SINGLE: usize = 3;
-/// A word begins or goes on: what may stand before B, M, E, S.
+/// States that may precede B, M, E, S.
 const BEFORE: [[usize; 2]; STATES] = [[END, SINGLE], [BEGIN, MIDDLE], [BEGIN, MIDDLE], [END, SINGLE]];
 
-/// Costs are thousandths of a natural logarithm.
+/// Costs in thousandths of a natural logarithm.
 type Cost = u16;
-/// The cost of what was never seen: more than any other.
-const NEVER: Cost = 30_000;
-/// The characters that have a place.
+/// Cost of an unseen event, higher than any other.
+const UNSEEN: Cost = 30_000;
+/// The range of characters with emission costs.
 const FIRST: u32 = 0x4E00;
-const PLACES: usize = 0x9FFF - FIRST as usize + 1;
+const CHARACTERS: usize = 0x9FFF - FIRST as usize + 1;
 
-/// Costs of states, of what follows them, and of characters in them.
+/// Costs of initial states, transitions, and characters in each state.
 pub struct Hmm {
     start: [Cost; STATES],
     transitions: [[Cost; STATES]; STATES],
     characters: Vec<[Cost; STATES]>,
 }
 
-/// A line that is no line of a model.
+/// Error: an invalid line of a model file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("hidden markov model: line {0}: expected a name and four costs")]
+#[error("invalid hidden Markov model: line {0}: expected a name and four costs")]
 pub struct HmmError(usize);
 
 impl Hmm {
-    /// The model that comes with the program (jieba's).
+    /// Returns the built-in model (jieba's).
     pub fn shipped() -> &'static Hmm {
         static SHARED: LazyLock<Hmm> = LazyLock::new(|| {
-            // Our own file: if this fails, so does a test.
+            // The file is part of this crate: if parsing fails, a test fails.
             Hmm::parse(include_str!("../../data/hmm.tsv")).unwrap_or_else(|_| Hmm::empty())
         });
         &SHARED
@@ -53,25 +55,25 @@ impl Hmm {
 
     fn empty() -> Self {
         Self {
-            start: [NEVER; STATES],
-            transitions: [[NEVER; STATES]; STATES],
-            characters: vec![[NEVER; STATES]; PLACES],
+            start: [UNSEEN; STATES],
+            transitions: [[UNSEEN; STATES]; STATES],
+            characters: vec![[UNSEEN; STATES]; CHARACTERS],
         }
     }
 
-    /// Reads a model: `start`, the states, then characters, each with four costs.
+    /// Parses a model: `start`, the states, then characters, each with four costs.
     pub fn parse(text: &str) -> Result<Self, HmmError> {
         let mut model = Self::empty();
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
             let mut columns = line.split('\t');
             let name = columns.next().unwrap_or_default();
-            let mut costs = [NEVER; STATES];
+            let mut costs = [UNSEEN; STATES];
             for cost in &mut costs {
                 *cost = match columns.next() {
-                    Some("-") => NEVER,
+                    Some("-") => UNSEEN,
                     column => column.and_then(|c| c.parse().ok()).ok_or(HmmError(number + 1))?,
                 };
-                *cost = (*cost).min(NEVER);
+                *cost = (*cost).min(UNSEEN);
             }
             match (name, state(name)) {
                 ("start", _) => model.start = costs,
@@ -87,14 +89,14 @@ impl Hmm {
         Ok(model)
     }
 
-    /// The model as [`parse`](Self::parse) reads it.
+    /// Serialises the model in the format of [`parse`](Self::parse).
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         let mut row = |name: &str, costs: &[Cost; STATES]| {
             out.push_str(name);
             for cost in costs {
                 // Writing to a string cannot fail.
-                let _ = if *cost >= NEVER { write!(out, "\t-") } else { write!(out, "\t{cost}") };
+                let _ = if *cost >= UNSEEN { write!(out, "\t-") } else { write!(out, "\t{cost}") };
             }
             out.push('\n');
         };
@@ -103,18 +105,18 @@ impl Hmm {
             row(name, costs);
         }
         for (c, costs) in (FIRST..).filter_map(char::from_u32).zip(&self.characters) {
-            if *costs != [NEVER; STATES] {
+            if *costs != [UNSEEN; STATES] {
                 row(c.encode_utf8(&mut [0; 4]), costs);
             }
         }
         out
     }
 
-    /// Learns a model from lines of words, which are normalised.
+    /// Trains a model from normalised lines of words.
     pub fn train<'w, L: IntoIterator<Item = &'w str>>(lines: impl IntoIterator<Item = L>) -> Self {
         let mut start = [0u64; STATES];
         let mut transitions = [[0u64; STATES]; STATES];
-        let mut characters = vec![[0u64; STATES]; PLACES];
+        let mut characters = vec![[0u64; STATES]; CHARACTERS];
         let mut states = [0u64; STATES];
         for line in lines {
             let mut before: Option<usize> = None;
@@ -156,14 +158,14 @@ impl Hmm {
     }
 
     fn emission(&self, c: char) -> &[Cost; STATES] {
-        place(c).and_then(|place| self.characters.get(place)).unwrap_or(&[NEVER; STATES])
+        place(c).and_then(|place| self.characters.get(place)).unwrap_or(&[UNSEEN; STATES])
     }
 
-    /// Viterbi: `word(end)` for every word of a stretch, in bytes of it, from the first to the last.
-    pub(crate) fn cut(&self, stretch: &str, steps: &mut Vec<[u8; STATES]>, mut word: impl FnMut(usize)) {
+    /// Runs the Viterbi algorithm and calls `word(end)` for every word of `text`, in bytes, first to last.
+    pub(crate) fn segment(&self, text: &str, steps: &mut Vec<[u8; STATES]>, mut word: impl FnMut(usize)) {
         steps.clear();
         let mut costs = [0u64; STATES];
-        for (nth, c) in stretch.chars().enumerate() {
+        for (nth, c) in text.chars().enumerate() {
             let emission = self.emission(c);
             let mut step = [0; STATES];
             let mut next = [0; STATES];
@@ -181,14 +183,14 @@ impl Hmm {
             costs = next;
             steps.push(step);
         }
-        // Backwards, each step is given the state it was in; a word must not stay open at the end.
+        // Backtracks, replacing each step by its state. A word must not be open at the end.
         let mut now = if costs[END] < costs[SINGLE] { END } else { SINGLE };
         for step in steps.iter_mut().rev() {
             let before = usize::from(step[now]);
             step[0] = now as u8;
             now = before;
         }
-        for ((at, c), step) in stretch.char_indices().zip(steps) {
+        for ((at, c), step) in text.char_indices().zip(steps) {
             if matches!(usize::from(step[0]), END | SINGLE) {
                 word(at + c.len_utf8());
             }
@@ -201,50 +203,57 @@ fn state(name: &str) -> Option<usize> {
 }
 
 fn place(c: char) -> Option<usize> {
-    (c as u32).checked_sub(FIRST).map(|place| place as usize).filter(|place| *place < PLACES)
+    (c as u32).checked_sub(FIRST).map(|place| place as usize).filter(|place| *place < CHARACTERS)
 }
 
 fn cost(count: u64, total: u64) -> Cost {
     if count == 0 {
-        return NEVER;
+        return UNSEEN;
     }
     let cost = (total as f64 / count as f64).ln() * 1000.0;
-    cost.round().clamp(0.0, f64::from(NEVER)) as Cost
+    cost.round().clamp(0.0, f64::from(UNSEEN)) as Cost
 }
 
-/// Characters that are cheaper than this are usual words (的, 是, 在, 人): the model, which would often join them to their
-/// neighbours, is not asked about them. Measured: without this limit it does more harm than good.
-const USUAL: u32 = (8.0 * NAT) as u32;
+/// Characters cheaper than this are common words (的, 是, 在, 人). The model would often join them to their
+/// neighbours, so it is not applied to them. Measured: without this limit it does more harm than good.
+const COMMON_WORD_COST: u32 = (8.0 * NAT) as u32;
 
-/// Unigrams, and the hidden Markov model where they leave single characters.
+/// Unigram segmentation, with the hidden Markov model applied to remaining single characters.
 pub struct UnigramHmm<'a> {
     unigram: Unigram<'a>,
     hmm: &'a Hmm,
 }
 
 impl<'a> UnigramHmm<'a> {
-    /// With the words of a lexicon and a model.
+    /// Creates a segmenter with the words of a lexicon and a model.
     pub fn new(lexicon: Lexicon<'a>, hmm: &'a Hmm) -> Self {
         Self { unigram: Unigram::new(lexicon), hmm }
     }
 
-    /// Is it a character that seldom is a word of its own?
-    fn is_rare(&self, han: &Han, at: usize) -> bool {
+    /// Returns `true` if the character is rarely a word of its own.
+    fn is_rare(&self, han: &HanRun, at: usize) -> bool {
         let lexicon = self.unigram.lexicon();
         let mut single = u32::MAX;
         han.costs_at(lexicon, at, |len, cost| single = if len == 1 { cost } else { single });
-        single > USUAL
+        single > COMMON_WORD_COST
     }
 }
 
-impl CutHan for UnigramHmm<'_> {
+impl SegmentHan for UnigramHmm<'_> {
     fn lexicon(&self) -> &Lexicon<'_> {
         self.unigram.lexicon()
     }
 
-    fn cut_han(&self, text: &str, _: Option<Kind>, han: &Han, buffers: &mut Buffers, ends: &mut Vec<usize>) {
+    fn segment_han(
+        &self,
+        text: &str,
+        _: Option<RunKind>,
+        han: &HanRun,
+        buffers: &mut HanBuffers,
+        ends: &mut Vec<usize>,
+    ) {
         self.unigram.best_path(han, buffers);
-        let Buffers { best, steps, .. } = buffers;
+        let HanBuffers { best, steps, .. } = buffers;
         let mut at = 0;
         while at < han.len() {
             let first = best[at].first.max(1) as usize;
@@ -256,15 +265,15 @@ impl CutHan for UnigramHmm<'_> {
                 continue;
             }
             let start = han.end(at);
-            self.hmm.cut(&text[start..han.end(at + singles)], steps, |end| ends.push(start + end));
+            self.hmm.segment(&text[start..han.end(at + singles)], steps, |end| ends.push(start + end));
             at += singles;
         }
     }
 }
 
 impl Segmenter for UnigramHmm<'_> {
-    fn cut(&self, text: &str, work: &mut Work, ends: &mut Vec<usize>) {
-        runs::cut(text, self, work, ends);
+    fn segment(&self, text: &str, buffers: &mut SegmenterBuffers, ends: &mut Vec<usize>) {
+        runs::segment_runs(text, self, buffers, ends);
     }
 }
 
@@ -274,9 +283,9 @@ mod tests {
 
     #[test]
     fn unknown_words_are_put_together() {
-        let cut = UnigramHmm::new(Lexicon::default(), Hmm::shipped());
-        // jieba's own example: 杭研 is in no dictionary.
-        assert_eq!(cut.words("他来到了网易杭研大厦"), ["他", "来到", "了", "网易", "杭研", "大厦"]);
+        let segmenter = UnigramHmm::new(Lexicon::default(), Hmm::shipped());
+        // Example of jieba: 杭研 is in no dictionary.
+        assert_eq!(segmenter.words("他来到了网易杭研大厦"), ["他", "来到", "了", "网易", "杭研", "大厦"]);
     }
 
     #[test]
@@ -286,9 +295,9 @@ mod tests {
         let again = Hmm::parse(&trained.to_text()).unwrap();
         assert_eq!(again.to_text(), trained.to_text());
         let mut words = Vec::new();
-        again.cut("照灯塔", &mut Vec::new(), |end| words.push(end));
+        again.segment("照灯塔", &mut Vec::new(), |end| words.push(end));
         assert_eq!(words, [3, 9]);
         assert_eq!(Hmm::parse("start\t1\t2\t3\t4\n灯\t1\t2").err(), Some(HmmError(2)));
-        again.cut("", &mut Vec::new(), |_| unreachable!());
+        again.segment("", &mut Vec::new(), |_| unreachable!());
     }
 }

@@ -1,26 +1,26 @@
-//! Maximum matching (最大匹配): the longest word of the dictionary wins, from the left (正向减字最大匹配), from the
-//! right, or both with backtracking (回溯) where the two differ.
+//! Maximum matching (最大匹配): the longest dictionary word wins, from the left (正向减字最大匹配), from the right, or in
+//! both directions with backtracking (回溯) where they differ. 《搜索引擎——原理、技术与系统》ch. 4 and 《走进搜索引擎》ch. 3.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::han::Han;
-use super::runs::{self, CutHan, Kind};
-use super::{Buffers, Segmenter, Work};
+use super::han_run::HanRun;
+use super::runs::{self, RunKind, SegmentHan};
+use super::{HanBuffers, Segmenter, SegmenterBuffers};
 use crate::dictionary::Lexicon;
 
-/// Where the longest word is looked for first.
+/// Direction of matching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the beginning (ASM(+,−,+)).
     Forward,
-    /// From the end (ASM(−,−,+)), which errs less in Chinese: the head of a phrase stands last.
+    /// From the end (ASM(−,−,+)), which makes fewer errors in Chinese: the head of a phrase comes last.
     Reverse,
-    /// Both; where they differ, the better of the two.
+    /// Both; where they differ, the better result.
     Both,
 }
 
-/// Cuts by the longest word.
+/// Segments by the longest matching word.
 pub struct MaximumMatching<'a> {
     lexicon: Lexicon<'a>,
     direction: Direction,
@@ -28,24 +28,25 @@ pub struct MaximumMatching<'a> {
 }
 
 impl<'a> MaximumMatching<'a> {
-    /// With words of any length.
+    /// Creates a segmenter for words of any length.
     pub fn new(lexicon: Lexicon<'a>, direction: Direction) -> Self {
         Self { max_len: lexicon.longest(), lexicon, direction }
     }
 
-    /// MaxLen: longer words are not looked for. In characters, so that the 8 bytes of a two-byte encoding are 4.
+    /// Sets MaxLen, the maximum word length in characters. The 8 bytes of a two-byte encoding are 4
+    /// characters.
     pub fn with_max_len(self, characters: usize) -> Self {
         Self { max_len: characters.max(1), ..self }
     }
 
-    /// MaxLen in characters.
+    /// Returns MaxLen in characters.
     pub fn max_len(&self) -> usize {
         self.max_len
     }
 
-    /// Takes away the last character until a word is left: here the walk remembers the longest word it met.
+    /// Removes the last character until a word is left. Implemented as a walk that records the longest word.
     #[inline]
-    fn forward(&self, han: &Han, mut word: impl FnMut(usize)) {
+    fn forward(&self, han: &HanRun, mut word: impl FnMut(usize)) {
         let mut at = 0;
         while at < han.len() {
             let mut longest = 1;
@@ -55,9 +56,9 @@ impl<'a> MaximumMatching<'a> {
         }
     }
 
-    /// Ends of words from the last to the first. All words are found from the left, and of those with the same end
-    /// the one that begins first is the longest.
-    fn reverse(&self, han: &Han, longest: &mut Vec<u32>, word: impl FnMut(usize)) {
+    /// Calls `word` with the ends of words from last to first. All words are found from the left; of those
+    /// with the same end, the one that begins first is the longest.
+    fn reverse(&self, han: &HanRun, longest: &mut Vec<u32>, word: impl FnMut(usize)) {
         longest.clear();
         longest.resize(han.len() + 1, 1);
         for at in 0..han.len() {
@@ -66,9 +67,9 @@ impl<'a> MaximumMatching<'a> {
         from_the_end(longest, word);
     }
 
-    /// Both cuts, as ends in characters, from one look at all words.
-    pub(crate) fn both(&self, han: &Han, buffers: &mut Buffers) {
-        let Buffers { forward, reverse, lens: longest, .. } = buffers;
+    /// Computes both segmentations, as ends in characters, in one pass over all words.
+    pub(crate) fn both(&self, han: &HanRun, buffers: &mut HanBuffers) {
+        let HanBuffers { forward, reverse, lens: longest, .. } = buffers;
         longest.clear();
         longest.resize(han.len() + 1, 1);
         forward.clear();
@@ -89,9 +90,9 @@ impl<'a> MaximumMatching<'a> {
         reverse.reverse();
     }
 
-    fn reconcile(&self, han: &Han, buffers: &mut Buffers, ends: &mut Vec<usize>) {
+    fn reconcile(&self, han: &HanRun, buffers: &mut HanBuffers, ends: &mut Vec<usize>) {
         self.both(han, buffers);
-        let Buffers { forward, reverse, chosen, .. } = buffers;
+        let HanBuffers { forward, reverse, chosen, .. } = buffers;
         for (from, ours, theirs) in differences(forward, reverse) {
             let (forward, reverse) = (&forward[ours], &reverse[theirs]);
             chosen.clear();
@@ -106,9 +107,9 @@ impl<'a> MaximumMatching<'a> {
         }
     }
 
-    /// Backtracking: the forward cut left a character that is no word, and the word before it gives its last
-    /// character away so that the two make one. 学历/史/知识 → 学/历史/知识.
-    fn backtrack(&self, han: &Han, from: usize, forward: &[usize], chosen: &mut Vec<usize>) -> bool {
+    /// Applies backtracking. If forward matching leaves a character that is not a word, the previous word gives its
+    /// last character away so that the two form a word. 学历/史/知识 → 学/历史/知识.
+    fn backtrack(&self, han: &HanRun, from: usize, forward: &[usize], chosen: &mut Vec<usize>) -> bool {
         let mut moved = false;
         let mut start = from;
         for end in forward {
@@ -137,7 +138,7 @@ fn remember(longest: &mut [u32], end: usize, len: usize) {
     }
 }
 
-/// Goes back from the end by the longest word that ends there.
+/// Walks back from the end by the longest word that ends at each position.
 fn from_the_end(longest: &[u32], mut word: impl FnMut(usize)) {
     let mut end = longest.len().saturating_sub(1);
     while end > 0 {
@@ -146,7 +147,7 @@ fn from_the_end(longest: &[u32], mut word: impl FnMut(usize)) {
     }
 }
 
-/// Fewer words are better, then fewer single characters.
+/// Returns the ranking key of a segmentation: fewer words are better, then fewer single characters.
 fn judge(from: usize, ends: &[usize]) -> (usize, usize) {
     let mut start = from;
     let mut singles = 0;
@@ -157,7 +158,7 @@ fn judge(from: usize, ends: &[usize]) -> (usize, usize) {
     (ends.len(), singles)
 }
 
-/// Pairs of stretches between the borders that both cuts have: where each begins, and the places of its ends.
+/// Returns the spans between common boundaries of both segmentations: start, and index ranges of the ends.
 pub(crate) fn differences<'c>(
     forward: &'c [usize],
     reverse: &'c [usize],
@@ -177,12 +178,19 @@ pub(crate) fn differences<'c>(
     })
 }
 
-impl CutHan for MaximumMatching<'_> {
+impl SegmentHan for MaximumMatching<'_> {
     fn lexicon(&self) -> &Lexicon<'_> {
         &self.lexicon
     }
 
-    fn cut_han(&self, _: &str, _: Option<Kind>, han: &Han, buffers: &mut Buffers, ends: &mut Vec<usize>) {
+    fn segment_han(
+        &self,
+        _: &str,
+        _: Option<RunKind>,
+        han: &HanRun,
+        buffers: &mut HanBuffers,
+        ends: &mut Vec<usize>,
+    ) {
         match self.direction {
             Direction::Forward => self.forward(han, |end| ends.push(han.end(end))),
             Direction::Reverse => {
@@ -196,22 +204,23 @@ impl CutHan for MaximumMatching<'_> {
 }
 
 impl Segmenter for MaximumMatching<'_> {
-    fn cut(&self, text: &str, work: &mut Work, ends: &mut Vec<usize>) {
-        runs::cut(text, self, work, ends);
+    fn segment(&self, text: &str, buffers: &mut SegmenterBuffers, ends: &mut Vec<usize>) {
+        runs::segment_runs(text, self, buffers, ends);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dictionary::{Dictionary, Entry};
+    use crate::dictionary::{Dictionary, DictionaryEntry};
 
     fn base(direction: Direction) -> MaximumMatching<'static> {
         MaximumMatching::new(Lexicon::default(), direction)
     }
 
     fn dictionary(words: &[&str]) -> Dictionary {
-        let entries: Vec<_> = words.iter().map(|word| Entry { word, frequency: 1, tag: "" }).collect();
+        let entries: Vec<_> =
+            words.iter().map(|word| DictionaryEntry { word, frequency: 1, tag: "" }).collect();
         Dictionary::new(&entries)
     }
 
@@ -225,8 +234,8 @@ mod tests {
         }
         // The book's dictionary has no word for 分布式系统.
         let small = dictionary(&["网络", "与", "分布式", "系统", "实验室"]);
-        let cut = MaximumMatching::new(Lexicon::of(&small), Direction::Forward);
-        assert_eq!(cut.words("网络与分布式系统实验室"), ["网络", "与", "分布式", "系统", "实验室"]);
+        let segmenter = MaximumMatching::new(Lexicon::new(&small), Direction::Forward);
+        assert_eq!(segmenter.words("网络与分布式系统实验室"), ["网络", "与", "分布式", "系统", "实验室"]);
     }
 
     #[test]
@@ -235,32 +244,32 @@ mod tests {
         assert_eq!(base(Direction::Forward).words("学历史知识"), ["学历", "史", "知识"]);
         assert_eq!(base(Direction::Reverse).words("学历史知识"), ["学", "历史", "知识"]);
         let small = dictionary(&["学历", "史学", "历史", "学好"]);
-        let reverse = MaximumMatching::new(Lexicon::of(&small), Direction::Reverse);
+        let reverse = MaximumMatching::new(Lexicon::new(&small), Direction::Reverse);
         assert_eq!(reverse.words("学历史学好"), ["学", "历史", "学好"]);
-        // With 历史学 in the dictionary, as in ours, even the reverse direction finds it.
+        // With 历史学 in the dictionary, as in the base dictionary, even the reverse direction finds it.
         assert_eq!(base(Direction::Reverse).words("学历史学好").concat(), "学历史学好");
     }
 
     #[test]
     fn a_left_over_character_makes_the_word_before_it_give_way() {
         let small = dictionary(&["学历", "历史", "知识", "学"]);
-        let both = MaximumMatching::new(Lexicon::of(&small), Direction::Both);
+        let both = MaximumMatching::new(Lexicon::new(&small), Direction::Both);
         assert_eq!(both.words("学历史知识"), ["学", "历史", "知识"]);
         assert_eq!(base(Direction::Both).words("学历史知识"), ["学", "历史", "知识"]);
-        // Fewer words decide the rest, then fewer single characters.
+        // Ties are broken by fewer words, then by fewer single characters.
         let small = dictionary(&["甲乙", "乙丙丁", "丙", "丁"]);
-        let both = MaximumMatching::new(Lexicon::of(&small), Direction::Both);
+        let both = MaximumMatching::new(Lexicon::new(&small), Direction::Both);
         assert_eq!(both.words("甲乙丙丁"), ["甲", "乙丙丁"]);
     }
 
     #[test]
     fn the_maximum_length_counts_characters() {
-        // 8 bytes in the book's encoding; in ours the same four characters take 12.
+        // 8 bytes in the book's encoding; the same four characters take 12 bytes in UTF-8.
         let in_gbk = 8 / 2;
-        let cut = base(Direction::Forward).with_max_len(in_gbk);
-        assert_eq!(cut.max_len(), 4);
-        assert_eq!(cut.words("搜索引擎技术"), ["搜索引擎", "技术"]);
-        assert_eq!(cut.with_max_len(3).words("搜索引擎技术"), ["搜索", "引擎", "技术"]);
+        let segmenter = base(Direction::Forward).with_max_len(in_gbk);
+        assert_eq!(segmenter.max_len(), 4);
+        assert_eq!(segmenter.words("搜索引擎技术"), ["搜索引擎", "技术"]);
+        assert_eq!(segmenter.with_max_len(3).words("搜索引擎技术"), ["搜索", "引擎", "技术"]);
         assert!(base(Direction::Forward).max_len() > 4);
     }
 }

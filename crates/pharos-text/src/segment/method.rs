@@ -1,4 +1,4 @@
-//! The methods by their names.
+//! The dictionary methods by name.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -9,16 +9,16 @@ use thiserror::Error;
 
 use super::Segmenter;
 use super::bigram_model::BigramModel;
-use super::fewest::FewestWords;
+use super::fewest_words::FewestWords;
 use super::hmm::{Hmm, UnigramHmm};
 use super::maximum_matching::{Direction, MaximumMatching};
 use super::statistical::{Bigram, Unigram};
 use crate::dictionary::Lexicon;
 
-/// A way of cutting Han characters with a dictionary.
+/// A dictionary-based segmentation method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Method {
+pub enum SegmentationMethod {
     /// Forward maximum matching.
     Forward,
     /// Reverse maximum matching.
@@ -30,69 +30,69 @@ pub enum Method {
     /// The most probable words.
     #[default]
     Unigram,
-    /// The same, with a hidden Markov model for unknown words.
+    /// The most probable words, with a hidden Markov model for unknown words.
     Hmm,
     /// The most probable pairs of words, by a trained model.
     Bigram,
 }
 
-/// No method has this name.
+/// Error: no method has this name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("unknown method `{0}`: one of forward, reverse, bidirectional, fewest, unigram, hmm, bigram")]
+#[error("unknown method `{0}`: expected forward, reverse, bidirectional, fewest, unigram, hmm or bigram")]
 pub struct UnknownMethod(String);
 
-/// The method needs what only training gives.
+/// Error: the method requires a trained model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the method `{0}` needs a trained model")]
-pub struct NeedsModel(Method);
+#[error("the method `{0}` requires a trained model")]
+pub struct ModelRequired(SegmentationMethod);
 
-impl Method {
-    /// All of them.
-    pub const ALL: [Method; 7] = [
-        Method::Forward,
-        Method::Reverse,
-        Method::Bidirectional,
-        Method::Fewest,
-        Method::Unigram,
-        Method::Hmm,
-        Method::Bigram,
+impl SegmentationMethod {
+    /// All methods.
+    pub const ALL: [SegmentationMethod; 7] = [
+        SegmentationMethod::Forward,
+        SegmentationMethod::Reverse,
+        SegmentationMethod::Bidirectional,
+        SegmentationMethod::Fewest,
+        SegmentationMethod::Unigram,
+        SegmentationMethod::Hmm,
+        SegmentationMethod::Bigram,
     ];
 
-    /// As it is written in commands.
+    /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Method::Forward => "forward",
-            Method::Reverse => "reverse",
-            Method::Bidirectional => "bidirectional",
-            Method::Fewest => "fewest",
-            Method::Unigram => "unigram",
-            Method::Hmm => "hmm",
-            Method::Bigram => "bigram",
+            SegmentationMethod::Forward => "forward",
+            SegmentationMethod::Reverse => "reverse",
+            SegmentationMethod::Bidirectional => "bidirectional",
+            SegmentationMethod::Fewest => "fewest",
+            SegmentationMethod::Unigram => "unigram",
+            SegmentationMethod::Hmm => "hmm",
+            SegmentationMethod::Bigram => "bigram",
         }
     }
 
-    /// Does it work with what comes with the program?
+    /// Returns `true` if the method requires a trained model.
     pub fn needs_model(self) -> bool {
-        self == Method::Bigram
+        self == SegmentationMethod::Bigram
     }
 
     pub(crate) fn direction(self) -> Option<Direction> {
         match self {
-            Method::Forward => Some(Direction::Forward),
-            Method::Reverse => Some(Direction::Reverse),
-            Method::Bidirectional => Some(Direction::Both),
+            SegmentationMethod::Forward => Some(Direction::Forward),
+            SegmentationMethod::Reverse => Some(Direction::Reverse),
+            SegmentationMethod::Bidirectional => Some(Direction::Both),
             _ => None,
         }
     }
 }
 
-impl Display for Method {
+impl Display for SegmentationMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Method {
+impl FromStr for SegmentationMethod {
     type Err = UnknownMethod;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
@@ -100,20 +100,20 @@ impl FromStr for Method {
     }
 }
 
-/// What a method works with.
+/// Dictionaries and models of a method.
 #[derive(Clone, Copy, Default)]
-pub struct Resources<'a> {
-    /// The words; without any, those that come with the program.
+pub struct SegmenterResources<'a> {
+    /// Defaults to the base dictionary.
     pub lexicon: Option<Lexicon<'a>>,
-    /// MaxLen of maximum matching in characters; without it, the longest word.
+    /// MaxLen of maximum matching in characters. Defaults to the longest word.
     pub max_len: Option<usize>,
-    /// The model of the method `hmm`; without it, the one that comes with the program.
+    /// Model of the method `hmm`. Defaults to the built-in model.
     pub hmm: Option<&'a Hmm>,
-    /// The model of the method `bigram`.
+    /// Model of the method `bigram`.
     pub bigrams: Option<&'a BigramModel>,
 }
 
-impl<'a> Resources<'a> {
+impl<'a> SegmenterResources<'a> {
     pub(crate) fn lexicon(&self) -> Lexicon<'a> {
         self.lexicon.unwrap_or_default()
     }
@@ -127,27 +127,32 @@ impl<'a> Resources<'a> {
     }
 }
 
-/// The segmenter of a method.
+/// Creates the segmenter of a method.
+///
+/// # Errors
+/// Fails if the method requires a trained model and none is given.
 pub fn segmenter<'a>(
-    method: Method,
-    resources: &Resources<'a>,
-) -> Result<Box<dyn Segmenter + 'a>, NeedsModel> {
+    method: SegmentationMethod,
+    resources: &SegmenterResources<'a>,
+) -> Result<Box<dyn Segmenter + 'a>, ModelRequired> {
     let lexicon = resources.lexicon();
     Ok(match method {
-        Method::Forward => Box::new(resources.maximum_matching(Direction::Forward)),
-        Method::Reverse => Box::new(resources.maximum_matching(Direction::Reverse)),
-        Method::Bidirectional => Box::new(resources.maximum_matching(Direction::Both)),
-        Method::Fewest => Box::new(FewestWords::new(lexicon)),
-        Method::Unigram => Box::new(Unigram::new(lexicon)),
-        Method::Hmm => {
+        SegmentationMethod::Forward => Box::new(resources.maximum_matching(Direction::Forward)),
+        SegmentationMethod::Reverse => Box::new(resources.maximum_matching(Direction::Reverse)),
+        SegmentationMethod::Bidirectional => Box::new(resources.maximum_matching(Direction::Both)),
+        SegmentationMethod::Fewest => Box::new(FewestWords::new(lexicon)),
+        SegmentationMethod::Unigram => Box::new(Unigram::new(lexicon)),
+        SegmentationMethod::Hmm => {
             let shipped: &'a Hmm = Hmm::shipped();
             Box::new(UnigramHmm::new(lexicon, resources.hmm.unwrap_or(shipped)))
         }
-        Method::Bigram => Box::new(Bigram::new(lexicon, resources.bigrams.ok_or(NeedsModel(method))?)),
+        SegmentationMethod::Bigram => {
+            Box::new(Bigram::new(lexicon, resources.bigrams.ok_or(ModelRequired(method))?))
+        }
     })
 }
 
-/// The segmenter of the default method with the words that come with the program, one for the whole process.
+/// Returns the process-wide segmenter of the default method with the base dictionary.
 pub fn default_segmenter() -> &'static dyn Segmenter {
     static SHARED: LazyLock<Unigram<'static>> = LazyLock::new(|| Unigram::new(Lexicon::default()));
     &*SHARED
@@ -157,9 +162,9 @@ pub fn default_segmenter() -> &'static dyn Segmenter {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::Work;
+    use super::super::SegmenterBuffers;
     use super::*;
-    use crate::dictionary::{Dictionary, Entry};
+    use crate::dictionary::{Dictionary, DictionaryEntry};
 
     fn trained() -> &'static BigramModel {
         static MODEL: LazyLock<BigramModel> = LazyLock::new(|| {
@@ -180,28 +185,31 @@ mod tests {
         &MODEL
     }
 
-    fn every_method<'a>(lexicon: Lexicon<'a>) -> Vec<(Method, Box<dyn Segmenter + 'a>)> {
-        let resources =
-            Resources { lexicon: Some(lexicon), bigrams: Some(trained()), ..Resources::default() };
-        Method::ALL.into_iter().map(|m| (m, segmenter(m, &resources).unwrap())).collect()
+    fn every_method<'a>(lexicon: Lexicon<'a>) -> Vec<(SegmentationMethod, Box<dyn Segmenter + 'a>)> {
+        let resources = SegmenterResources {
+            lexicon: Some(lexicon),
+            bigrams: Some(trained()),
+            ..SegmenterResources::default()
+        };
+        SegmentationMethod::ALL.into_iter().map(|m| (m, segmenter(m, &resources).unwrap())).collect()
     }
 
-    fn words(method: Method, text: &str) -> String {
-        let resources = Resources { bigrams: Some(trained()), ..Resources::default() };
+    fn words(method: SegmentationMethod, text: &str) -> String {
+        let resources = SegmenterResources { bigrams: Some(trained()), ..SegmenterResources::default() };
         segmenter(method, &resources).unwrap().words(text).join("/")
     }
 
     #[test]
     fn methods_have_names() {
-        for method in Method::ALL {
+        for method in SegmentationMethod::ALL {
             assert_eq!(method.name().parse(), Ok(method));
         }
-        assert!("magic".parse::<Method>().unwrap_err().to_string().contains("bidirectional"));
-        assert!(segmenter(Method::Bigram, &Resources::default()).is_err());
+        assert!("magic".parse::<SegmentationMethod>().unwrap_err().to_string().contains("bidirectional"));
+        assert!(segmenter(SegmentationMethod::Bigram, &SegmenterResources::default()).is_err());
         assert_eq!(default_segmenter().words("我的笔记本"), ["我", "的", "笔记本"]);
     }
 
-    /// What each method gives for the books' examples: forward, reverse, both, fewest, unigram, bigram.
+    /// Results of each method for the examples of the books: forward, reverse, both, fewest, unigram, bigram.
     #[test]
     fn examples_of_the_books() {
         let table = [
@@ -243,75 +251,94 @@ mod tests {
             ),
         ];
         let methods = [
-            Method::Forward,
-            Method::Reverse,
-            Method::Bidirectional,
-            Method::Fewest,
-            Method::Unigram,
-            Method::Bigram,
+            SegmentationMethod::Forward,
+            SegmentationMethod::Reverse,
+            SegmentationMethod::Bidirectional,
+            SegmentationMethod::Fewest,
+            SegmentationMethod::Unigram,
+            SegmentationMethod::Bigram,
         ];
         for (text, expected) in table {
             assert_eq!(methods.map(|m| words(m, text)), expected, "{text}");
         }
     }
 
-    /// 交集型: a character may belong to the word before it or to the one after it.
+    /// Overlap ambiguity (交集型): a character may belong to the previous or the following word.
     #[test]
     fn overlap_ambiguity() {
-        assert_eq!(words(Method::Forward, "从小学毕业"), "从小/学/毕业");
-        for method in
-            [Method::Reverse, Method::Bidirectional, Method::Fewest, Method::Unigram, Method::Bigram]
-        {
+        assert_eq!(words(SegmentationMethod::Forward, "从小学毕业"), "从小/学/毕业");
+        for method in [
+            SegmentationMethod::Reverse,
+            SegmentationMethod::Bidirectional,
+            SegmentationMethod::Fewest,
+            SegmentationMethod::Unigram,
+            SegmentationMethod::Bigram,
+        ] {
             assert_eq!(words(method, "从小学毕业"), "从/小学/毕业");
         }
-        // The same three characters, cut otherwise: words on their own cannot tell, pairs can.
-        assert_eq!(words(Method::Forward, "从小学电脑"), "从小/学/电脑");
-        for method in [Method::Reverse, Method::Bidirectional, Method::Fewest, Method::Unigram] {
+        // The same three characters in another segmentation: unigrams cannot distinguish them, bigrams can.
+        assert_eq!(words(SegmentationMethod::Forward, "从小学电脑"), "从小/学/电脑");
+        for method in [
+            SegmentationMethod::Reverse,
+            SegmentationMethod::Bidirectional,
+            SegmentationMethod::Fewest,
+            SegmentationMethod::Unigram,
+        ] {
             assert_eq!(words(method, "从小学电脑"), "从/小学/电脑");
         }
-        assert_eq!(words(Method::Bigram, "从小学电脑"), "从小/学/电脑");
+        assert_eq!(words(SegmentationMethod::Bigram, "从小学电脑"), "从小/学/电脑");
     }
 
-    /// 组合型: two words together are a third one.
+    /// Combination ambiguity (组合型): two adjacent words form a third one.
     #[test]
     fn combination_ambiguity() {
-        for method in Method::ALL.into_iter().filter(|m| *m != Method::Hmm) {
+        for method in SegmentationMethod::ALL.into_iter().filter(|m| *m != SegmentationMethod::Hmm) {
             assert_eq!(words(method, "美军中将竟公然说"), "美军/中将/竟/公然/说");
         }
-        for method in
-            [Method::Forward, Method::Reverse, Method::Bidirectional, Method::Fewest, Method::Unigram]
-        {
+        for method in [
+            SegmentationMethod::Forward,
+            SegmentationMethod::Reverse,
+            SegmentationMethod::Bidirectional,
+            SegmentationMethod::Fewest,
+            SegmentationMethod::Unigram,
+        ] {
             assert_eq!(words(method, "新建地铁中将禁止商业摊点"), "新建/地铁/中将/禁止/商业/摊点");
         }
-        assert_eq!(words(Method::Bigram, "新建地铁中将禁止商业摊点"), "新建/地铁/中/将/禁止/商业/摊点");
+        assert_eq!(
+            words(SegmentationMethod::Bigram, "新建地铁中将禁止商业摊点"),
+            "新建/地铁/中/将/禁止/商业/摊点"
+        );
     }
 
-    /// 混合型: words overlap, and one of them may be two.
+    /// Mixed ambiguity (混合型): words overlap, and one of them may be two words.
     #[test]
     fn mixed_ambiguity() {
         let text = "人才能力";
         for (method, expected) in [
-            (Method::Forward, "人才/能力"),
-            (Method::Reverse, "人才/能力"),
-            (Method::Fewest, "人才/能力"),
-            (Method::Unigram, "人才/能力"),
+            (SegmentationMethod::Forward, "人才/能力"),
+            (SegmentationMethod::Reverse, "人才/能力"),
+            (SegmentationMethod::Fewest, "人才/能力"),
+            (SegmentationMethod::Unigram, "人才/能力"),
         ] {
             assert_eq!(words(method, text), expected, "{method}");
         }
-        // 这样的人 / 才能 against 人才 / 能, and 才能 is 才 and 能.
+        // 这样的人 / 才能 against 人才 / 能, and 才能 may be 才 and 能.
         let lines = ["这样 的 人 才 能 经受 考验", "他 的 才能", "人才 很 多", "人 才 能 成功"];
         let model = BigramModel::train(lines.iter().map(|line| line.split(' ')));
-        let resources = Resources { bigrams: Some(&model), ..Resources::default() };
-        let bigram = segmenter(Method::Bigram, &resources).unwrap();
+        let resources = SegmenterResources { bigrams: Some(&model), ..SegmenterResources::default() };
+        let bigram = segmenter(SegmentationMethod::Bigram, &resources).unwrap();
         assert_eq!(bigram.words("这样的人才能经受住考验").join("/"), "这样/的/人/才/能/经受/住/考验");
-        assert_eq!(words(Method::Unigram, "这样的人才能经受住考验"), "这样/的/人才/能/经受/住/考验");
+        assert_eq!(
+            words(SegmentationMethod::Unigram, "这样的人才能经受住考验"),
+            "这样/的/人才/能/经受/住/考验"
+        );
     }
 
     #[test]
     fn own_words_hold_together_in_every_method() {
         let entries = [
-            Entry { word: "灯塔的海", frequency: 1, tag: "nz" },
-            Entry { word: "爱心社", frequency: 1, tag: "" },
+            DictionaryEntry { word: "灯塔的海", frequency: 1, tag: "nz" },
+            DictionaryEntry { word: "爱心社", frequency: 1, tag: "" },
         ];
         let own = Dictionary::new(&entries);
         for (method, segmenter) in every_method(Lexicon::default().with_own(&own)) {
@@ -322,7 +349,11 @@ mod tests {
 
     #[test]
     fn words_of_several_scripts_hold_together() {
-        let own = ["c++", "5g手机", "哆啦a梦", "卡拉ok"].map(|word| Entry { word, frequency: 1, tag: "" });
+        let own = ["c++", "5g手机", "哆啦a梦", "卡拉ok"].map(|word| DictionaryEntry {
+            word,
+            frequency: 1,
+            tag: "",
+        });
         let own = Dictionary::new(&own);
         for (method, segmenter) in every_method(Lexicon::default().with_own(&own)) {
             let words = segmenter.words("看哆啦a梦,买t恤和5g手机,唱卡拉ok,c++okay").join("/");
@@ -331,10 +362,10 @@ mod tests {
     }
 
     #[test]
-    fn megabytes_without_a_space_are_cut() {
+    fn megabytes_without_a_space_are_segmented() {
         let unit = "中华人民共和国一二三𠮷○了的学历史知识";
         let long = unit.repeat((2 << 20) / unit.len());
-        let (mut work, mut ends) = (Work::default(), Vec::new());
+        let (mut work, mut ends) = (SegmenterBuffers::default(), Vec::new());
         for (method, segmenter) in every_method(Lexicon::default()) {
             for text in [
                 &long,
@@ -345,17 +376,17 @@ mod tests {
                 &"a1é、".repeat(1 << 16),
             ] {
                 ends.clear();
-                segmenter.cut(text, &mut work, &mut ends);
+                segmenter.segment(text, &mut work, &mut ends);
                 assert_eq!(ends.last(), Some(&text.len()), "{method}");
             }
         }
     }
 
     fn check(text: &str, lexicon: Lexicon<'_>) -> Result<(), TestCaseError> {
-        let mut work = Work::default();
+        let mut work = SegmenterBuffers::default();
         for (method, segmenter) in every_method(lexicon) {
             let mut ends = vec![1];
-            segmenter.cut(text, &mut work, &mut ends);
+            segmenter.segment(text, &mut work, &mut ends);
             prop_assert_eq!(ends.remove(0), 1);
             prop_assert!(ends.is_sorted_by(|a, b| a < b), "{} {:?}", method, ends);
             prop_assert!(ends.first().is_none_or(|end| *end > 0));
@@ -373,7 +404,7 @@ mod tests {
 
         #[test]
         fn own_words_change_nothing_in_the_contract(own in prop::collection::vec("[中国人民𠮷一二]{1,5}", 0..5), text in "[中国人民共和大学𠮷一二年。a]{0,30}") {
-            let entries: Vec<_> = own.iter().map(|word| Entry { word, frequency: 1, tag: "" }).collect();
+            let entries: Vec<_> = own.iter().map(|word| DictionaryEntry { word, frequency: 1, tag: "" }).collect();
             let own = Dictionary::new(&entries);
             check(&text, Lexicon::default().with_own(&own))?;
         }

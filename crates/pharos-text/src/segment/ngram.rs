@@ -1,6 +1,7 @@
-//! N-grams of characters (2-gram 切分): every n neighbouring characters, overlapping. No words, but nothing is missed.
+//! Character n-grams (2-gram 切分): all overlapping sequences of n adjacent characters. They are not words, but
+//! no match is missed.
 
-/// All runs of `n` neighbouring characters; a text shorter than that is one piece, and an empty one none.
+/// Returns all sequences of `n` adjacent characters. A shorter text is one piece; an empty text has none.
 pub fn ngrams(text: &str, n: usize) -> impl Iterator<Item = &str> {
     let n = n.max(1);
     let mut ends = text.char_indices().map(|(at, c)| at + c.len_utf8());

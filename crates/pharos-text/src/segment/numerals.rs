@@ -1,8 +1,8 @@
-//! Numbers in Chinese numerals are one word each: 三百二十一, 百分之五, 第三十二, 一九九八年, 十二月.
+//! Recognises numbers in Chinese numerals, which are one word each: 三百二十一, 百分之五, 第三十二, 一九九八年, 十二月.
 //!
-//! Only numbers of two numerals and more are told: a single one is a word of the dictionary, or a part of one.
+//! Only numbers of at least two numerals are recognised: a single one is a dictionary word or a part of one.
 
-/// Numerals among the Han characters from U+4E00 on, a bit each.
+/// Bit set of the numerals among the Han characters from U+4E00 on.
 static NUMERALS: [u64; BITS] = numerals();
 const BITS: usize = (0x9FFF - 0x4E00) / 64 + 1;
 const FIRST: u32 = 0x4E00;
@@ -22,7 +22,7 @@ const fn numerals() -> [u64; BITS] {
     bits
 }
 
-/// Can a number be written with this character?
+/// Returns `true` if numbers are written with this character.
 #[inline]
 pub(crate) fn is_numeral(c: char) -> bool {
     match (c as u32).checked_sub(FIRST) {
@@ -51,8 +51,7 @@ fn is_unit(c: char) -> bool {
     matches!(c, '十' | '百' | '千' | '万' | '亿')
 }
 
-/// For each character of a run of Han characters, how many characters the number has that begins there. `characters`
-/// is memory to work in.
+/// Sets, for each character of a run, the length of the number that begins there. `characters` is a buffer.
 pub(crate) fn find(run: &str, characters: &mut Vec<char>, numbers: &mut Vec<u32>) {
     characters.clear();
     characters.extend(run.chars());
@@ -68,14 +67,14 @@ pub(crate) fn find(run: &str, characters: &mut Vec<char>, numbers: &mut Vec<u32>
     }
 }
 
-/// Is all of a word one number?
+/// Returns `true` if the whole word is one number.
 pub(crate) fn is_number(word: &str) -> bool {
     let mut numbers = Vec::new();
     find(word, &mut Vec::new(), &mut numbers);
     !numbers.is_empty() && numbers[0] as usize == numbers.len()
 }
 
-/// The length of the number that `rest` begins with, 0 if it is none. Time is that of the length, or nothing.
+/// Returns the length of the number that `rest` begins with, or 0. Time is linear in that length.
 fn number(rest: &[char], before: Option<&char>) -> usize {
     let ordinal = usize::from(rest.first() == Some(&'第'));
     let end = ordinal + numeral_run(&rest[ordinal..]);
@@ -94,7 +93,8 @@ fn numeral_run(rest: &[char]) -> usize {
     }
 }
 
-/// Numerals, a point between digits, 分之 between numerals, 几 and 数 beside the units they count.
+/// Returns the length of the next element: a numeral, a point between digits, 分之 between numerals, 几 and 数
+/// beside the units they count.
 fn numeral_step(rest: &[char], at: usize) -> usize {
     let character = |nth: usize| rest.get(nth).copied().unwrap_or_default();
     let before = at.checked_sub(1).map(character).unwrap_or_default();
@@ -107,7 +107,8 @@ fn numeral_step(rest: &[char], at: usize) -> usize {
     }
 }
 
-/// How many characters of a date follow the numerals: 年 after digits, 月 and 日 where the calendar has them.
+/// Returns the number of date characters after the numerals: 年 after digits, 月 and 日 in the range of the
+/// calendar.
 fn date_unit(written: &[char], after: &[char], before: Option<&char>) -> usize {
     let Some(unit) = after.first() else { return 0 };
     let next = after.get(1).copied().unwrap_or_default();
@@ -121,7 +122,7 @@ fn date_unit(written: &[char], after: &[char], before: Option<&char>) -> usize {
     }
 }
 
-/// The value of numerals below a hundred.
+/// Returns the value of numerals below a hundred.
 fn small(written: &[char]) -> Option<u32> {
     match written {
         [one] if *one == '十' => Some(10),

@@ -1,5 +1,5 @@
-//! Smoothing: what was never seen is not impossible. Good-Turing in the simple form of Gale and Sampson (1995), Katz
-//! back-off (1987), and adding one to every count as the baseline that both must beat.
+//! Smoothing of counts, so that unseen events are not impossible: simple Good-Turing (Gale & Sampson 1995),
+//! Katz back-off (Katz 1987), and add-one (Laplace) as the baseline.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -7,28 +7,29 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// How the probability of pairs of words is estimated.
+/// Method of estimating the probability of word pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Smoothing {
-    /// One more than was seen (Laplace).
+    /// Adds one to every count (Laplace).
     AddOne,
-    /// Adjusted counts; all unseen pairs of a word share alike what the seen ones give up.
+    /// Adjusted counts; all unseen pairs of a word share the remaining probability equally.
     GoodTuring,
-    /// Small counts are discounted; unseen pairs share the rest by the probability of the second word.
+    /// Discounts small counts; unseen pairs share the rest in proportion to the probability of the second
+    /// word.
     #[default]
     Katz,
 }
 
-/// No smoothing has this name.
+/// Error: no smoothing method has this name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("unknown smoothing `{0}`: one of add-one, good-turing, katz")]
+#[error("unknown smoothing `{0}`: expected add-one, good-turing or katz")]
 pub struct UnknownSmoothing(String);
 
 impl Smoothing {
-    /// All of them.
+    /// All methods.
     pub const ALL: [Smoothing; 3] = [Smoothing::AddOne, Smoothing::GoodTuring, Smoothing::Katz];
 
-    /// As it is written in commands.
+    /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Smoothing::AddOne => "add-one",
@@ -52,10 +53,10 @@ impl FromStr for Smoothing {
     }
 }
 
-/// How many things were seen how often: count → number of things.
+/// Frequencies of frequencies: count → number of events with that count.
 pub type CountsOfCounts = BTreeMap<u32, u32>;
 
-/// Counts of counts of some counts; what was not seen is left out.
+/// Returns the frequencies of frequencies; zero counts are ignored.
 pub fn counts_of_counts(counts: impl IntoIterator<Item = u32>) -> CountsOfCounts {
     let mut table = CountsOfCounts::new();
     for count in counts.into_iter().filter(|count| *count > 0) {
@@ -64,11 +65,11 @@ pub fn counts_of_counts(counts: impl IntoIterator<Item = u32>) -> CountsOfCounts
     table
 }
 
-/// At most this much goes to what was never seen, even if everything was seen just once.
+/// Maximum probability of all unseen events, even if every event was seen just once.
 const MAX_UNSEEN: f64 = 0.5;
 
-/// Simple Good-Turing (Gale & Sampson 1995): r* = (r+1)·n_{r+1}/n_r for small r, and with n_r from a line through
-/// its logarithms for greater r, where the n_r are too few to be trusted.
+/// Simple Good-Turing (Gale & Sampson 1995): r* = (r+1)·n_{r+1}/n_r for small r. For larger r, where the n_r
+/// are too small to be reliable, n_r is taken from a line fitted to their logarithms.
 #[derive(Clone, Debug)]
 pub struct GoodTuring {
     unseen: f64,
@@ -76,12 +77,12 @@ pub struct GoodTuring {
 }
 
 impl GoodTuring {
-    /// Fits the estimate to counts of counts.
+    /// Fits the estimate to frequencies of frequencies.
     pub fn fit(table: &CountsOfCounts) -> Self {
         let total: f64 = table.iter().map(|(r, n)| f64::from(*r) * f64::from(*n)).sum();
         let once = f64::from(table.get(&1).copied().unwrap_or_default());
         let unseen = if total > 0.0 { (once / total).min(MAX_UNSEEN) } else { MAX_UNSEEN };
-        let line = Line::through(&averaged(table));
+        let line = LogLine::through(&averaged(table));
         let mut trust_line = false;
         let mut adjusted = BTreeMap::new();
         for (r, n) in table {
@@ -93,11 +94,11 @@ impl GoodTuring {
             let spread = next.map_or(0.0, |next| {
                 1.96 * ((count + 1.0).powi(2) * next / things.powi(2) * (1.0 + next / things)).sqrt()
             });
-            // Once the line is as good, it stays so.
+            // Once the line is as good, it is used for all larger counts.
             trust_line |= next.is_none() || (turing - smooth).abs() <= spread;
             adjusted.insert(*r, if trust_line { smooth } else { turing });
         }
-        // The seen things share what the unseen leave.
+        // The seen events share the probability that the unseen ones leave.
         let sum: f64 =
             adjusted.iter().map(|(r, a)| a * f64::from(table.get(r).copied().unwrap_or_default())).sum();
         let scale = if sum > 0.0 { (1.0 - unseen) * total / sum } else { 1.0 };
@@ -105,18 +106,18 @@ impl GoodTuring {
         Self { unseen, adjusted }
     }
 
-    /// The probability of everything that was never seen, together.
+    /// Returns the total probability of all unseen events.
     pub fn unseen(&self) -> f64 {
         self.unseen
     }
 
-    /// r*: what a count is worth.
+    /// Returns r*, the adjusted count.
     pub fn adjusted(&self, count: u32) -> f64 {
         self.adjusted.get(&count).copied().unwrap_or(f64::from(count))
     }
 }
 
-/// Z_r: each n_r spread over the gap to its neighbours, as logarithms.
+/// Returns Z_r: each n_r averaged over the gap to its neighbours, as logarithms.
 fn averaged(table: &CountsOfCounts) -> Vec<(f64, f64)> {
     let rows: Vec<(f64, f64)> = table.iter().map(|(r, n)| (f64::from(*r), f64::from(*n))).collect();
     let gap = |nth: usize| {
@@ -129,13 +130,13 @@ fn averaged(table: &CountsOfCounts) -> Vec<(f64, f64)> {
 }
 
 /// log n_r = a + b·log r.
-struct Line {
+struct LogLine {
     slope: f64,
     height: f64,
 }
 
-impl Line {
-    /// Least squares. `None` where there is no line that falls as fast as Good-Turing needs.
+impl LogLine {
+    /// Fits by least squares. Returns `None` if the line does not fall as fast as Good-Turing requires.
     fn through(points: &[(f64, f64)]) -> Option<Self> {
         let many = points.len() as f64;
         let mean = |f: fn(&(f64, f64)) -> f64| points.iter().map(f).sum::<f64>() / many;
@@ -146,7 +147,7 @@ impl Line {
             squares += (point.0 - x).powi(2);
         }
         let slope = together / squares;
-        (slope < -1.0).then_some(Line { slope, height: y - slope * x })
+        (slope < -1.0).then_some(LogLine { slope, height: y - slope * x })
     }
 
     fn at(&self, r: f64) -> f64 {
@@ -154,15 +155,15 @@ impl Line {
     }
 }
 
-/// Katz: counts up to this are discounted.
+/// Largest count that Katz back-off discounts.
 const KATZ_LIMIT: u32 = 5;
 
-/// What of each count remains after Katz's discount: d_r, for r = 1 … 5; greater counts are trusted.
+/// Discount factors of Katz back-off: d_r for r = 1 … 5. Larger counts are not discounted.
 #[derive(Clone, Debug)]
 pub struct KatzDiscounts([f64; KATZ_LIMIT as usize]);
 
 impl KatzDiscounts {
-    /// d_r = (r*/r − A) / (1 − A), A = (k+1)·n_{k+1}/n_1, kept between bounds where the counts are too few.
+    /// Computes d_r = (r*/r − A) / (1 − A), A = (k+1)·n_{k+1}/n_1, bounded where the counts are too small.
     pub fn fit(table: &CountsOfCounts) -> Self {
         let n = |r: u32| f64::from(table.get(&r).copied().unwrap_or_default());
         let share = f64::from(KATZ_LIMIT + 1) * n(KATZ_LIMIT + 1) / n(1).max(1.0);
@@ -175,7 +176,7 @@ impl KatzDiscounts {
         Self(discounts)
     }
 
-    /// The discounted count.
+    /// Returns the discounted count.
     pub fn apply(&self, count: u32) -> f64 {
         let discount = (count as usize).checked_sub(1).and_then(|nth| self.0.get(nth));
         f64::from(count) * discount.copied().unwrap_or(1.0)

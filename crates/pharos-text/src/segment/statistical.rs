@@ -1,44 +1,45 @@
-//! Statistical segmentation: the most probable path through the word graph, P(S) = ∏ P(wᵢ) with words on their own
-//! (unigram), or ∏ P(wᵢ | wᵢ₋₁) with each after the one before it (bigram, which has to be trained).
+//! Statistical segmentation: the most probable path through the word graph, P(S) = ∏ P(wᵢ) with independent
+//! words (unigram), or ∏ P(wᵢ | wᵢ₋₁) with each word conditioned on the previous one (bigram, which requires
+//! a trained model).
 
-use super::bigram_model::{BigramModel, Word};
-use super::han::{Edge, Han, NUMBER_COST};
-use super::runs::{self, CutHan, Kind};
-use super::{Buffers, Segmenter, Work};
-use crate::dictionary::{Found, Lexicon, cost};
+use super::bigram_model::{BigramModel, ModelWord};
+use super::han_run::{Edge, HanRun, NUMBER_COST};
+use super::runs::{self, RunKind, SegmentHan};
+use super::{HanBuffers, Segmenter, SegmenterBuffers};
+use crate::dictionary::{Lexicon, LexiconWord, cost};
 
-/// Cuts into the words whose frequencies make the text most probable.
+/// Segments into the words whose frequencies make the text most probable.
 pub struct Unigram<'a> {
     lexicon: Lexicon<'a>,
 }
 
-/// The best path from a character to the end of the run. Runs are short enough for the sum.
+/// The best path from a character to the end of the run. Runs are short enough for the sum to fit.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Best {
+pub(crate) struct BestPath {
     cost: u32,
-    /// Characters of its first word.
+    /// Length of the first word in characters.
     pub(crate) first: u32,
 }
 
 impl<'a> Unigram<'a> {
-    /// With the words of a lexicon.
+    /// Creates a segmenter with the words of a lexicon.
     pub fn new(lexicon: Lexicon<'a>) -> Self {
         Self { lexicon }
     }
 
-    /// Dynamic programming from the end to the beginning.
-    pub(crate) fn best_path(&self, han: &Han, buffers: &mut Buffers) {
-        let Buffers { best, inside, .. } = buffers;
+    /// Computes the best paths by dynamic programming from the end to the beginning.
+    pub(crate) fn best_path(&self, han: &HanRun, buffers: &mut HanBuffers) {
+        let HanBuffers { best, inside, .. } = buffers;
         let lexicon = &self.lexicon;
         let unknown = lexicon.base.unknown_cost();
         best.clear();
-        best.resize(han.len() + 1, Best::default());
+        best.resize(han.len() + 1, BestPath::default());
         for at in (0..han.len()).rev() {
-            let mut here = Best { cost: best[at + 1].cost + unknown, first: 1 };
+            let mut here = BestPath { cost: best[at + 1].cost + unknown, first: 1 };
             let mut relax = |len: usize, cost: u32| {
                 let cost = best[at + len].cost.saturating_add(cost);
                 if cost < here.cost {
-                    here = Best { cost, first: len as u32 };
+                    here = BestPath { cost, first: len as u32 };
                 }
             };
             han.costs_at(lexicon, at, &mut relax);
@@ -50,12 +51,19 @@ impl<'a> Unigram<'a> {
     }
 }
 
-impl CutHan for Unigram<'_> {
+impl SegmentHan for Unigram<'_> {
     fn lexicon(&self) -> &Lexicon<'_> {
         &self.lexicon
     }
 
-    fn cut_han(&self, _: &str, _: Option<Kind>, han: &Han, buffers: &mut Buffers, ends: &mut Vec<usize>) {
+    fn segment_han(
+        &self,
+        _: &str,
+        _: Option<RunKind>,
+        han: &HanRun,
+        buffers: &mut HanBuffers,
+        ends: &mut Vec<usize>,
+    ) {
         self.best_path(han, buffers);
         let mut at = 0;
         while at < han.len() {
@@ -66,40 +74,42 @@ impl CutHan for Unigram<'_> {
 }
 
 impl Segmenter for Unigram<'_> {
-    fn cut(&self, text: &str, work: &mut Work, ends: &mut Vec<usize>) {
-        runs::cut(text, self, work, ends);
+    fn segment(&self, text: &str, buffers: &mut SegmenterBuffers, ends: &mut Vec<usize>) {
+        runs::segment_runs(text, self, buffers, ends);
     }
 }
 
-/// What an edge costs; words of the user's own take more to say: [`own_words`].
+/// Returns the cost of an edge. Custom words have no fixed cost: see [`own_words`].
 #[inline]
 pub(crate) fn edge_cost(lexicon: &Lexicon<'_>, edge: Edge) -> Option<u32> {
     match edge {
-        Edge::Word(Found::Base(code)) => Some(lexicon.base.cost(code)),
-        Edge::Word(Found::Own(_)) => None,
+        Edge::Word(LexiconWord::Base(code)) => Some(lexicon.base.cost(code)),
+        Edge::Word(LexiconWord::Own(_)) => None,
         Edge::Number => Some(NUMBER_COST),
     }
 }
 
-/// The user's own words at a character with their costs: `f(characters, cost)`. However seldom such a word is said to
-/// be, it is a little cheaper than the best cut of it into other words (jieba's `suggest_freq`), the longer the more.
+/// Calls `f(characters, cost)` for each custom word at a character.
+///
+/// Whatever its frequency, a custom word is slightly cheaper than its best segmentation into other words
+/// (jieba's `suggest_freq`); the margin grows with its length.
 pub(crate) fn own_words(
     lexicon: &Lexicon<'_>,
-    han: &Han,
+    han: &HanRun,
     at: usize,
     inside: &mut Vec<u64>,
     mut f: impl FnMut(usize, u32),
 ) {
     let mut longest = 0;
     han.words_at(lexicon, at, |len, edge| {
-        if let Edge::Word(Found::Own(_)) = edge {
+        if let Edge::Word(LexiconWord::Own(_)) = edge {
             longest = longest.max(len);
         }
     });
     if longest == 0 {
         return;
     }
-    let base_only = Lexicon::of(lexicon.base);
+    let base_only = Lexicon::new(lexicon.base);
     let unknown = u64::from(lexicon.base.unknown_cost());
     inside.clear();
     inside.resize(longest + 1, u64::MAX);
@@ -114,7 +124,7 @@ pub(crate) fn own_words(
         });
     }
     han.words_at(lexicon, at, |len, edge| {
-        if let Edge::Word(found @ Found::Own(_)) = edge {
+        if let Edge::Word(found @ LexiconWord::Own(_)) = edge {
             let by_frequency = u64::from(cost(lexicon.frequency(found), lexicon.base.total()));
             let needed = inside[len].saturating_sub(len as u64);
             f(len, u32::try_from(needed.min(by_frequency)).unwrap_or(u32::MAX));
@@ -122,24 +132,24 @@ pub(crate) fn own_words(
     });
 }
 
-/// Cuts into the words that follow each other most probably.
+/// Segments into the most probable sequence of word pairs.
 pub struct Bigram<'a> {
     lexicon: Lexicon<'a>,
     model: &'a BigramModel,
 }
 
-/// An edge of the word graph with the best way to get there.
+/// An edge of the word graph with the best path to it.
 #[derive(Clone, Copy)]
-pub(crate) struct Reached {
+pub(crate) struct BigramEdge {
     start: u32,
     len: u32,
-    word: Word,
-    /// Of the word alone.
+    word: ModelWord,
+    /// Cost of the word alone.
     alone: i64,
-    /// Of the best path up to the end of this word.
+    /// Cost of the best path up to the end of this word.
     cost: i64,
     before: u32,
-    /// The next of the edges with the same end.
+    /// Next edge with the same end.
     same_end: u32,
 }
 
@@ -147,19 +157,20 @@ pub(crate) struct Reached {
 const NONE: u32 = u32::MAX;
 
 impl<'a> Bigram<'a> {
-    /// With a trained model; words of the lexicon that it has not seen are rare words.
+    /// Creates a segmenter with a trained model. Words of the lexicon that the model has not seen are treated
+    /// as rare.
     pub fn new(lexicon: Lexicon<'a>, model: &'a BigramModel) -> Self {
         Self { lexicon, model }
     }
 
-    /// All edges that begin at a character, each once.
-    fn edges_at(&self, han: &Han, at: usize, buffers: &mut Buffers) {
-        let Buffers { symbols, reached, inside, .. } = buffers;
+    /// Adds all edges that begin at a character, each once.
+    fn edges_at(&self, han: &HanRun, at: usize, buffers: &mut HanBuffers) {
+        let HanBuffers { symbols, reached, inside, .. } = buffers;
         let first = reached.len();
-        let mut add = |len: usize, word: Word, alone: i64| {
+        let mut add = |len: usize, word: ModelWord, alone: i64| {
             if reached[first..].iter().all(|edge| edge.len as usize != len) {
                 let (start, len) = (at as u32, len as u32);
-                reached.push(Reached {
+                reached.push(BigramEdge {
                     start,
                     len,
                     word,
@@ -172,31 +183,31 @@ impl<'a> Bigram<'a> {
         };
         let model = self.model;
         if self.lexicon.own.is_some() {
-            // Half of what it needs with words on their own: pairs may be much cheaper than that.
+            // Half of the cost needed with independent words: pairs may be much cheaper.
             own_words(&self.lexicon, han, at, inside, |len, cost| {
-                add(len, Word::UNSEEN, i64::from(cost / 2))
+                add(len, ModelWord::UNSEEN, i64::from(cost / 2))
             });
         }
         model.dictionary().walk(&symbols[at..], |len, code| {
-            let word = Word::from(code);
+            let word = ModelWord::from(code);
             add(len, word, model.alone(word));
         });
         let lexicon = &self.lexicon;
         han.words_at(lexicon, at, |len, edge| match edge {
-            Edge::Number => add(len, Word::NUMBER, model.alone(Word::NUMBER)),
-            Edge::Word(Found::Base(code)) => {
-                add(len, Word::UNSEEN, model.alone_unseen(lexicon.base.cost(code)))
+            Edge::Number => add(len, ModelWord::NUMBER, model.alone(ModelWord::NUMBER)),
+            Edge::Word(LexiconWord::Base(code)) => {
+                add(len, ModelWord::UNSEEN, model.alone_unseen(lexicon.base.cost(code)))
             }
-            Edge::Word(Found::Own(_)) => {}
+            Edge::Word(LexiconWord::Own(_)) => {}
         });
-        add(1, Word::UNSEEN, model.alone_unseen(lexicon.base.unknown_cost()));
+        add(1, ModelWord::UNSEEN, model.alone_unseen(lexicon.base.unknown_cost()));
     }
 
-    fn reach(&self, before: Option<Kind>, han: &Han, buffers: &mut Buffers) {
+    fn reach(&self, before: Option<RunKind>, han: &HanRun, buffers: &mut HanBuffers) {
         let first_word = match before {
-            Some(Kind::Number) => Word::NUMBER,
-            Some(Kind::Letters) => Word::LETTERS,
-            _ => Word::BORDER,
+            Some(RunKind::Number) => ModelWord::NUMBER,
+            Some(RunKind::Letters) => ModelWord::LETTERS,
+            _ => ModelWord::BORDER,
         };
         buffers.reached.clear();
         buffers.lens.clear();
@@ -220,23 +231,23 @@ impl<'a> Bigram<'a> {
                 }
                 let end = at + edge.len as usize;
                 let same_end = std::mem::replace(&mut buffers.lens[end], nth as u32);
-                buffers.reached[nth] = Reached { cost, before: through, same_end, ..edge };
+                buffers.reached[nth] = BigramEdge { cost, before: through, same_end, ..edge };
             }
         }
     }
 }
 
-impl CutHan for Bigram<'_> {
+impl SegmentHan for Bigram<'_> {
     fn lexicon(&self) -> &Lexicon<'_> {
         &self.lexicon
     }
 
-    fn cut_han(
+    fn segment_han(
         &self,
         text: &str,
-        before: Option<Kind>,
-        han: &Han,
-        buffers: &mut Buffers,
+        before: Option<RunKind>,
+        han: &HanRun,
+        buffers: &mut HanBuffers,
         ends: &mut Vec<usize>,
     ) {
         buffers.symbols.clear();
@@ -261,7 +272,7 @@ impl CutHan for Bigram<'_> {
 }
 
 impl Segmenter for Bigram<'_> {
-    fn cut(&self, text: &str, work: &mut Work, ends: &mut Vec<usize>) {
-        runs::cut(text, self, work, ends);
+    fn segment(&self, text: &str, buffers: &mut SegmenterBuffers, ends: &mut Vec<usize>) {
+        runs::segment_runs(text, self, buffers, ends);
     }
 }

@@ -1,28 +1,28 @@
-//! Models that were trained, whatever they are.
+//! Loads a trained segmentation model of any type.
 
 use thiserror::Error;
 
 use super::tagger::{self, Tagger};
 use super::{BigramModel, Hmm};
 
-/// What a file of a model holds.
-pub enum Trained {
-    /// For the character tagger.
+/// The content of a model file.
+pub enum TrainedModel {
+    /// Character tagger.
     Tagger(Tagger),
-    /// For bigrams.
+    /// Bigram model.
     Bigrams(BigramModel),
-    /// For the hidden Markov model.
+    /// Hidden Markov model.
     Hmm(Hmm),
 }
 
-/// The bytes are no model of ours; the reason is that of the tagger, the usual one.
+/// Error: the bytes are not a known model. The reason is that of the tagger, the most common type.
 #[derive(Debug, Error)]
-#[error("no model: {0}")]
-pub struct NoModel(#[from] tagger::ModelError);
+#[error("invalid model: {0}")]
+pub struct InvalidModel(#[from] tagger::TaggerModelError);
 
-impl Trained {
-    /// Reads a model; each form says itself what it is.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, NoModel> {
+impl TrainedModel {
+    /// Parses a model. The type is detected from the content.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidModel> {
         if let Ok(text) = std::str::from_utf8(bytes)
             && let Ok(hmm) = Hmm::parse(text)
         {

@@ -1,9 +1,9 @@
-//! The word graph (词图): characters are nodes, and words of the dictionary and single characters are edges. A cut is
-//! a path. Methods walk it without building it; this is for looking at it.
+//! The word graph (词图): character positions are nodes, dictionary words and single characters are edges. A
+//! segmentation is a path. The methods traverse the graph without building it; this type serves inspection.
 
-use super::han::{Edge, Han};
+use super::han_run::{Edge, HanRun};
 use super::statistical::{edge_cost, own_words};
-use crate::dictionary::{Found, Lexicon};
+use crate::dictionary::{Lexicon, LexiconWord};
 
 /// All words of a run of Han characters.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,22 +15,22 @@ pub struct WordGraph {
 /// A word in a graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphEdge {
-    /// The character it begins with.
+    /// Index of its first character.
     pub from: usize,
-    /// The character after it.
+    /// Index of the character after it.
     pub to: usize,
-    /// Where it begins and ends in the text.
+    /// Start and end in the text.
     pub bytes: (usize, usize),
-    /// Where the word stands; `None` for a number, or a character that no dictionary has.
-    pub found: Option<Found>,
-    /// −ln P of the word on its own.
+    /// The dictionary word; `None` for a number or an unknown character.
+    pub found: Option<LexiconWord>,
+    /// −ln P of the word alone.
     pub cost: f64,
 }
 
 impl WordGraph {
-    /// The graph of the run of Han characters that `text` has at a byte; empty if there is none.
+    /// Builds the graph of the run of Han characters at a byte of `text`; empty if there is none.
     pub fn at(text: &str, start: usize, lexicon: &Lexicon<'_>) -> Self {
-        let mut han = Han::default();
+        let mut han = HanRun::default();
         han.read(text, start, lexicon);
         let mut graph = Self { characters: han.len(), edges: Vec::new() };
         let mut inside = Vec::new();
@@ -38,7 +38,7 @@ impl WordGraph {
             let first = graph.edges.len();
             let mut own = Vec::new();
             own_words(lexicon, &han, from, &mut inside, |len, cost| own.push((len, cost)));
-            let mut add = |len: usize, found: Option<Found>, cost: u32| {
+            let mut add = |len: usize, found: Option<LexiconWord>, cost: u32| {
                 let to = from + len;
                 if graph.edges[first..].iter().all(|edge| edge.to != to) {
                     let bytes = (han.end(from), han.end(to));
@@ -58,12 +58,12 @@ impl WordGraph {
         graph
     }
 
-    /// The edges, by their beginning and then by their end.
+    /// Returns the edges, sorted by start and end.
     pub fn edges(&self) -> &[GraphEdge] {
         &self.edges
     }
 
-    /// How many ways there are to cut the run: 2ⁿ⁻¹ if every string is a word.
+    /// Returns the number of possible segmentations: 2ⁿ⁻¹ if every substring is a word.
     pub fn paths(&self) -> u64 {
         let mut ways = vec![0u64; self.characters + 1];
         ways[0] = 1;
@@ -73,7 +73,7 @@ impl WordGraph {
         if self.characters == 0 { 0 } else { ways[self.characters] }
     }
 
-    /// The first of these ways, as ends of words in bytes, at most `limit`.
+    /// Returns the first `limit` segmentations, as ends of words in bytes.
     pub fn first_paths(&self, limit: usize) -> Vec<Vec<usize>> {
         let mut found = Vec::new();
         let mut open = vec![(0, Vec::new())];
@@ -100,20 +100,21 @@ impl WordGraph {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dictionary::{Dictionary, Entry};
+    use crate::dictionary::{Dictionary, DictionaryEntry};
 
     fn paths(text: &str, words: &[&str]) -> Vec<String> {
-        let entries: Vec<_> = words.iter().map(|word| Entry { word, frequency: 1, tag: "" }).collect();
+        let entries: Vec<_> =
+            words.iter().map(|word| DictionaryEntry { word, frequency: 1, tag: "" }).collect();
         let dictionary = Dictionary::new(&entries);
-        let graph = WordGraph::at(text, 0, &Lexicon::of(&dictionary));
+        let graph = WordGraph::at(text, 0, &Lexicon::new(&dictionary));
         let paths = graph.first_paths(1000);
         assert_eq!(paths.len() as u64, graph.paths());
-        let cut = |ends: Vec<usize>| {
+        let join = |ends: Vec<usize>| {
             let starts = std::iter::once(0).chain(ends.clone());
             let words: Vec<&str> = starts.zip(&ends).map(|(start, end)| &text[start..*end]).collect();
             words.join("/")
         };
-        paths.into_iter().map(cut).collect()
+        paths.into_iter().map(join).collect()
     }
 
     #[test]
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn n_characters_have_two_to_the_n_minus_one_cuts() {
+    fn n_characters_have_two_to_the_n_minus_one_segmentations() {
         let text = "早起先刷牙";
         let ends: Vec<usize> = (0..=5).map(|n| 3 * n).collect();
         let every: Vec<&str> = (0..5)

@@ -1,36 +1,37 @@
-//! Is a point the end of a sentence, or part of an abbreviation, an initial or a number?
+//! Decides whether a full stop ends a sentence or belongs to an abbreviation, an initial or a number.
 //!
-//! A small relative of Punkt (Kiss & Strunk 2006): abbreviations are listed instead of learnt, and a word
-//! that mostly begins sentences decides where an abbreviation may stand at the end of one.
+//! A simplified form of Punkt (Kiss & Strunk 2006). Abbreviations are listed instead of learnt. An
+//! abbreviation ends a sentence only if a word follows that mostly begins sentences.
 
 use crate::is_han;
 
-/// Longer words are not abbreviations.
+/// Maximum length of an abbreviation.
 const MAX_WORD: usize = 12;
 
-/// Longer numbers, such as years, do not count the items of a list.
+/// Maximum number of digits in the number of a list item. Longer numbers, such as years, are not item
+/// numbers.
 const MAX_ITEM_DIGITS: usize = 3;
 
-/// A name or an explanation always follows.
+/// Abbreviations that are always followed by a name or an explanation.
 const NEVER_LAST: &[&str] = &[
     "mr", "mrs", "ms", "mx", "dr", "prof", "st", "mt", "lt", "sgt", "capt", "col", "gen", "gov", "sen",
     "rep", "rev", "hon", "pres", "messrs", "mme", "mlle", "vs", "cf", "e.g", "i.e", "viz",
 ];
 
-/// Seldom at the end of a sentence.
+/// Abbreviations that rarely end a sentence.
 const SELDOM_LAST: &[&str] = &[
     "sr", "jr", "inc", "ltd", "co", "corp", "bros", "dept", "univ", "assn", "est", "approx", "ca", "al",
     "eds", "trans", "ave", "blvd", "resp", "incl", "ariz", "calif", "colo", "conn", "fla", "mich", "minn",
     "okla", "tenn", "wis",
 ];
 
-/// Abbreviations only before a number.
+/// Words that are abbreviations only before a number.
 const BEFORE_NUMBERS: &[&str] = &[
     "no", "nos", "p", "pp", "fig", "figs", "vol", "vols", "ch", "chap", "sec", "art", "eq", "para", "ver",
     "tel", "ext", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
 ];
 
-/// Words that, with a capital letter, mostly begin a sentence.
+/// Words that, capitalised, mostly begin a sentence.
 const STARTERS: &[&str] = &[
     "the", "this", "that", "these", "those", "it", "its", "he", "she", "they", "we", "you", "his", "her",
     "their", "our", "my", "in", "on", "at", "by", "for", "from", "with", "as", "if", "when", "while",
@@ -38,8 +39,8 @@ const STARTERS: &[&str] = &[
     "why", "how", "although",
 ];
 
-/// Does a point end the sentence that has `before` before it and, on the same line, `following` after it
-/// (which does not begin with a lower-case letter)?
+/// Returns `true` if a full stop between `before` and `following` ends the sentence. Both are on the same
+/// line; `following` does not begin with a lower-case letter.
 pub(super) fn ends_sentence(before: &str, following: &str) -> bool {
     let word = last_word(before);
     let Some(next) = following.chars().next() else { return true };
@@ -47,8 +48,7 @@ pub(super) fn ends_sentence(before: &str, following: &str) -> bool {
         return true;
     }
     if word.bytes().all(|b| b.is_ascii_digit()) {
-        // The number of an item in a list belongs to the item, in Chinese also where items follow each other
-        // on a line.
+        // The number of a list item belongs to the item, in Chinese also where several items are on one line.
         let before_number = &before[..before.len() - word.len()];
         let is_item =
             before_number.is_empty() || is_han(next) && before_number.ends_with(char::is_whitespace);
@@ -59,20 +59,21 @@ pub(super) fn ends_sentence(before: &str, following: &str) -> bool {
         return false;
     }
     if is_one_of(SELDOM_LAST) || are_initials(word) {
-        // In Chinese text a full stop of this form is rare, an initial or a company's name is not.
+        // In Chinese text an ASCII full stop is rare, but initials and company names are not.
         return !is_han(next) && is_starter(following);
     }
     true
 }
 
-/// The letters, digits and points at the end; nothing if they are too many for an abbreviation.
+/// Returns the letters, digits and points at the end, or an empty string if they are too long for an
+/// abbreviation.
 fn last_word(before: &str) -> &str {
     let is_part = |b: &u8| b.is_ascii_alphanumeric() || *b == b'.';
     let len = before.bytes().rev().take(MAX_WORD + 1).take_while(is_part).count();
     if len > MAX_WORD { "" } else { &before[before.len() - len..] }
 }
 
-/// J, U.S, Ph.D: points between letters that are one or two.
+/// Returns `true` for J, U.S, Ph.D: one or two letters between points.
 fn are_initials(word: &str) -> bool {
     let has_point = word.contains('.');
     word.split('.').all(|part| {

@@ -1,29 +1,31 @@
-//! The file of words, changed by a command while people edit it and engines read it.
+//! Changes the vocabulary file while operators edit it and engines read it.
 //!
-//! Only lines are added and taken out: comments, order and lines that could not be understood stay as somebody
-//! wrote them.
+//! Only whole lines are added and removed. Comments, order and invalid lines are preserved.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::file::{HEAD, write_line};
-use super::{Kind, MAX_FILE_BYTES, Problem, Vocabulary, WordError};
+use super::file::{HEADER, write_line};
+use super::{MAX_FILE_BYTES, Vocabulary, VocabularyProblem, WordError, WordKind};
 use crate::dictionary::Dictionary;
 
-/// The file in the hands of one who changes it. Who comes second waits.
-pub struct Editor {
+/// Exclusive access to the vocabulary file. A second editor waits.
+pub struct VocabularyEditor {
     path: PathBuf,
     normalise: fn(&str) -> String,
     text: String,
     words: Vocabulary,
-    problems: Vec<Problem>,
-    /// Held until the file is saved or let go.
+    problems: Vec<VocabularyProblem>,
+    /// Held until the editor is saved or dropped.
     _lock: File,
 }
 
-impl Editor {
-    /// Takes the file, which need not be there yet.
+impl VocabularyEditor {
+    /// Opens and locks the file, which need not exist yet.
+    ///
+    /// # Errors
+    /// Fails on I/O errors and if the file is not UTF-8.
     pub fn open(
         path: impl Into<PathBuf>,
         base: &'static Dictionary,
@@ -35,33 +37,33 @@ impl Editor {
         }
         let lock = File::create(path.with_extension("lock"))?;
         lock.lock()?;
-        let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "not in UTF-8: convert it first");
+        let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8: convert the file first");
         let mut text = String::from_utf8(read_bytes(&path)?.unwrap_or_default()).map_err(not_text)?;
         if text.is_empty() {
-            text.push_str(HEAD);
+            text.push_str(HEADER);
         }
         let (words, problems) = Vocabulary::parse(&text, base, &normalise);
         Ok(Self { path, normalise, text, words, problems, _lock: lock })
     }
 
-    /// The words as they are now.
+    /// Returns the current words.
     pub fn words(&self) -> &Vocabulary {
         &self.words
     }
 
-    /// The lines that could not be taken.
-    pub fn problems(&self) -> &[Problem] {
+    /// Returns the invalid lines.
+    pub fn problems(&self) -> &[VocabularyProblem] {
         &self.problems
     }
 
-    /// Adds a word as [`Vocabulary::add`] does.
+    /// Adds a word like [`Vocabulary::add`].
     pub fn add(
         &mut self,
         word: &str,
-        kind: Option<Kind>,
+        kind: Option<WordKind>,
         frequency: Option<u32>,
         source: &str,
-    ) -> Result<Kind, WordError> {
+    ) -> Result<WordKind, WordError> {
         let word = (self.normalise)(word);
         let kind = self.words.add(&word, kind, frequency, source)?;
         if !self.text.ends_with('\n') {
@@ -73,7 +75,7 @@ impl Editor {
         Ok(kind)
     }
 
-    /// Takes a word out; tells whether it was there.
+    /// Removes a word. Returns `false` if it was not in the file.
     pub fn remove(&mut self, word: &str) -> bool {
         let word = (self.normalise)(word);
         if self.words.remove(&word).is_none() {
@@ -87,12 +89,12 @@ impl Editor {
         true
     }
 
-    /// Puts the file in place whole, so that nobody ever reads half of it.
+    /// Replaces the file atomically, so that no reader sees a partial file.
     pub fn save(self) -> io::Result<()> {
         if self.text.len() > MAX_FILE_BYTES {
             return Err(io::Error::new(
                 io::ErrorKind::FileTooLarge,
-                format!("longer than {MAX_FILE_BYTES} bytes"),
+                format!("vocabulary file larger than {MAX_FILE_BYTES} bytes"),
             ));
         }
         let new = self.path.with_extension("new");
@@ -103,7 +105,8 @@ impl Editor {
     }
 }
 
-/// What a file of words holds, or a byte more than it may; nothing where there is none.
+/// Returns the content of a vocabulary file, truncated one byte after the size limit, or `None` if it does
+/// not exist.
 pub(super) fn read_bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -118,23 +121,23 @@ pub(super) fn read_bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
 mod tests {
     use super::*;
 
-    fn open(path: &Path) -> io::Result<Editor> {
-        Editor::open(path, Dictionary::base(), crate::normalise)
+    fn open(path: &Path) -> io::Result<VocabularyEditor> {
+        VocabularyEditor::open(path, Dictionary::base(), crate::normalise)
     }
 
     #[test]
-    fn what_others_wrote_stays() {
+    fn comments_and_invalid_lines_are_preserved() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("models/words.tsv");
         let mut editor = open(&path).unwrap();
-        assert_eq!(editor.add("愛心社", None, None, "club").unwrap(), Kind::Base);
+        assert_eq!(editor.add("愛心社", None, None, "club").unwrap(), WordKind::Base);
         editor.save().unwrap();
         let by_hand = "# ours\n爱心社\tbase\n坏\tnoun\n  微澜阁";
         fs::write(&path, by_hand).unwrap();
 
         let mut editor = open(&path).unwrap();
         assert_eq!((editor.words().len(), editor.problems().len()), (2, 1));
-        assert_eq!(editor.add("爱心社", None, None, ""), Err(WordError::Twice));
+        assert_eq!(editor.add("爱心社", None, None, ""), Err(WordError::Duplicate));
         editor.add("灯塔图书馆", None, None, "").unwrap();
         assert!(editor.remove("愛心社") && !editor.remove("没有"));
         editor.save().unwrap();
@@ -146,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_second_loses_nothing() {
+    fn concurrent_editors_lose_no_words() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("words.tsv");
         std::thread::scope(|threads| {
@@ -154,7 +157,7 @@ mod tests {
                 let path = &path;
                 threads.spawn(move || {
                     let mut editor = open(path).unwrap();
-                    editor.add(name, Some(Kind::Base), None, "").unwrap();
+                    editor.add(name, Some(WordKind::Base), None, "").unwrap();
                     editor.save().unwrap();
                 });
             }

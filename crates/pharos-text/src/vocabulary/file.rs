@@ -1,77 +1,77 @@
-//! The words of an installation as a text file.
+//! The vocabulary as a text file.
 //!
-//! A line is `word`, or `word`, kind, frequency and source with tabs between them, as many as are known. Lines that
-//! begin with `#` are comments.
+//! A line is `word`, or `word`, kind, frequency and source separated by tabs; trailing columns may be
+//! omitted. Lines that begin with `#` are comments.
 
 use std::fmt::{self, Write};
 
-use super::{MAX_WORD_BYTES, MAX_WORDS, Vocabulary, Word, WordError};
+use super::{MAX_WORD_BYTES, MAX_WORDS, Vocabulary, VocabularyWord, WordError};
 use crate::dictionary::Dictionary;
 
-/// Bytes of a file at most.
+/// Maximum size of the file in bytes.
 pub const MAX_FILE_BYTES: usize = 64 << 20;
-/// Bad lines that are told one by one; the others are counted.
+/// Maximum number of invalid lines that are reported individually. The others are counted.
 pub const MAX_PROBLEMS: usize = 1000;
 
-pub(super) const HEAD: &str = "# The words of this installation: word, kind (base or extension), frequency, source; tabs between\n\
+pub(super) const HEADER: &str = "# The words of this installation: word, kind (base or extension), frequency, source; tabs between\n\
      # them; the word alone is enough. Lines with this sign are comments.\n";
 
-/// A line that could not be taken.
+/// An invalid line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct VocabularyProblem {
     /// Counted from 1.
     pub line: usize,
-    /// What is wrong with it.
-    pub what: String,
+    /// Description of the error.
+    pub message: String,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for VocabularyProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.what)
+        write!(f, "line {}: {}", self.line, self.message)
     }
 }
 
 impl Vocabulary {
-    /// Reads a file. Bad lines are told and skipped; `normalise` brings words into the form that texts are
-    /// compared in.
+    /// Parses a vocabulary file. Invalid lines are reported and skipped. `normalise` converts words to the
+    /// form in which texts are compared.
     pub fn parse(
         text: &str,
         base: &'static Dictionary,
         normalise: &dyn Fn(&str) -> String,
-    ) -> (Self, Vec<Problem>) {
+    ) -> (Self, Vec<VocabularyProblem>) {
         let mut words = Self::new(base);
         let mut problems = Vec::new();
-        let mut untold = 0;
+        let mut unreported = 0;
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         let mut read = 0;
         for (nth, line) in text.split_inclusive('\n').enumerate() {
             read += line.len();
             let result = if read > MAX_FILE_BYTES {
-                Err(format!("the file is larger than {MAX_FILE_BYTES} bytes; the rest was not read"))
+                Err(format!("the file is larger than {MAX_FILE_BYTES} bytes; the rest was ignored"))
             } else {
-                words.take_line(line, normalise)
+                words.parse_line(line, normalise)
             };
-            let Err(what) = result else { continue };
+            let Err(message) = result else { continue };
             if problems.len() < MAX_PROBLEMS {
-                problems.push(Problem { line: nth + 1, what });
+                problems.push(VocabularyProblem { line: nth + 1, message });
             } else {
-                untold += 1;
+                unreported += 1;
             }
             if read > MAX_FILE_BYTES || words.len() == MAX_WORDS {
                 break;
             }
         }
-        if untold > 0 {
+        if unreported > 0 {
             let line = problems.last().map_or(0, |last| last.line);
-            problems.push(Problem {
+            problems.push(VocabularyProblem {
                 line,
-                what: format!("{untold} more lines after this one could not be taken"),
+                message: format!("{unreported} more invalid lines after this one"),
             });
         }
         (words, problems)
     }
 
-    fn take_line(&mut self, line: &str, normalise: &dyn Fn(&str) -> String) -> Result<(), String> {
+    fn parse_line(&mut self, line: &str, normalise: &dyn Fn(&str) -> String) -> Result<(), String> {
         let line = line.trim_end_matches(['\n', '\r']);
         if line.trim().is_empty() || line.starts_with('#') {
             return Ok(());
@@ -82,13 +82,13 @@ impl Vocabulary {
         if columns.next().is_some() {
             return Err("more than four columns".to_string());
         }
-        self.take_word(written, kind, frequency, source, normalise).map_err(|error| {
+        self.parse_word(written, kind, frequency, source, normalise).map_err(|error| {
             let shown = &written[..written.floor_char_boundary(MAX_WORD_BYTES)];
             format!("`{}`: {error}", shown.escape_debug())
         })
     }
 
-    fn take_word(
+    fn parse_word(
         &mut self,
         written: &str,
         kind: &str,
@@ -96,23 +96,23 @@ impl Vocabulary {
         source: &str,
         normalise: &dyn Fn(&str) -> String,
     ) -> Result<(), WordError> {
-        // Looked at before it is normalised too: that may drop what should be told, and takes time.
-        super::check(&written[..written.floor_char_boundary(MAX_WORD_BYTES)])?;
+        // Checked before normalisation too: it may drop characters that must be reported, and it takes time.
+        super::check_word(&written[..written.floor_char_boundary(MAX_WORD_BYTES)])?;
         if written.len() > 4 * MAX_WORD_BYTES {
             return Err(WordError::TooLong(MAX_WORD_BYTES));
         }
         let kind = if kind.is_empty() { None } else { Some(kind.parse()?) };
         let frequency = match frequency {
             "" => None,
-            digits => Some(digits.parse().map_err(|_| WordError::Frequency)?),
+            digits => Some(digits.parse().map_err(|_| WordError::InvalidFrequency)?),
         };
         self.add(&normalise(written), kind, frequency, source)?;
         Ok(())
     }
 
-    /// The file, one word a line in the order of their characters: the same words give the same file.
+    /// Returns the file content, one word per line in code point order. Equal vocabularies give equal files.
     pub fn to_text(&self) -> String {
-        let mut text = HEAD.to_string();
+        let mut text = HEADER.to_string();
         for (word, known) in self.iter() {
             write_line(&mut text, word, known);
         }
@@ -120,10 +120,10 @@ impl Vocabulary {
     }
 }
 
-pub(super) fn write_line(text: &mut String, word: &str, known: &Word) {
-    // A word may begin with the sign of comments, which stands for one only at the beginning of a line.
+pub(super) fn write_line(text: &mut String, word: &str, known: &VocabularyWord) {
+    // A word may begin with `#`, which marks a comment only at the beginning of a line.
     let indent = if word.starts_with('#') { " " } else { "" };
-    // Writing into a string cannot fail.
+    // Writing to a string cannot fail.
     let _ = write!(text, "{indent}{word}\t{}\t{}", known.kind, known.frequency);
     if !known.source.is_empty() {
         let _ = write!(text, "\t{}", known.source);
@@ -136,9 +136,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::vocabulary::Kind;
+    use crate::vocabulary::WordKind;
 
-    fn parse(text: &str) -> (Vocabulary, Vec<Problem>) {
+    fn parse(text: &str) -> (Vocabulary, Vec<VocabularyProblem>) {
         Vocabulary::parse(text, Dictionary::base(), &|word| word.to_lowercase())
     }
 
@@ -152,22 +152,22 @@ mod tests {
             ["x光社", "灯塔搜索引擎", "爱心社"]
         );
         let known = words.get("x光社").unwrap();
-        assert_eq!((known.kind, known.frequency, &*known.source), (Kind::Base, 12, "school paper"));
+        assert_eq!((known.kind, known.frequency, &*known.source), (WordKind::Base, 12, "school paper"));
         assert_eq!(
             words.get("灯塔搜索引擎").map(|known| (known.kind, known.frequency)),
-            Some((Kind::Extension, 3))
+            Some((WordKind::Extension, 3))
         );
     }
 
     #[test]
-    fn bad_lines_are_told_with_their_numbers_and_skipped() {
+    fn bad_lines_are_reported_with_their_numbers_and_skipped() {
         let (words, problems) = parse(
             "中国\n爱心社\nx\tnoun\n爱心社\nx\tbase\tmany\nx\tbase\t0\nx\tbase\t1\ts\tt\n爱 心\n\u{7}\n\u{FFFD}\n搜虎\n",
         );
         assert_eq!(words.len(), 2);
         assert_eq!(problems.iter().map(|p| p.line).collect::<Vec<_>>(), [1, 3, 4, 5, 6, 7, 8, 9, 10]);
         assert_eq!(problems[0].to_string(), "line 1: `中国`: already a word of the base dictionary");
-        assert_eq!(problems[5].what, "more than four columns");
+        assert_eq!(problems[5].message, "more than four columns");
 
         let (words, problems) = parse(&"中国\n".repeat(2 * MAX_PROBLEMS));
         assert_eq!((words.len(), problems.len()), (0, MAX_PROBLEMS + 1));
@@ -175,7 +175,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_and_what_was_read_is_kept(text in "([爱心社#A\\-\u{7}\u{3000} ]{0,6}(\t(base|extension|x|)(\t[0-9x]{0,3}(\t[a-z\u{85} ]{0,4})?)?)?\r?\n){0,9}|(?s).{0,80}") {
+        fn any_text_is_parsed_and_valid_lines_round_trip(text in "([爱心社#A\\-\u{7}\u{3000} ]{0,6}(\t(base|extension|x|)(\t[0-9x]{0,3}(\t[a-z\u{85} ]{0,4})?)?)?\r?\n){0,9}|(?s).{0,80}") {
             let (words, _) = parse(&text);
             let written = words.to_text();
             let (again, problems) = parse(&written);

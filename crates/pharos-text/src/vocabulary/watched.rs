@@ -1,4 +1,4 @@
-//! The file of words, read again when someone has changed it.
+//! A vocabulary file that is reloaded when it changes.
 
 use std::fs;
 use std::io;
@@ -11,94 +11,99 @@ use thiserror::Error;
 use tracing::{info, warn};
 
 use super::editor::read_bytes;
-use super::{Problem, Vocabulary};
+use super::{Vocabulary, VocabularyProblem};
 use crate::dictionary::Dictionary;
 
-/// How often the file is looked at, at most.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Minimum interval between two checks of the file.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Why the words in use are not those of the file.
+/// Reason why the vocabulary in use differs from the file.
 #[derive(Debug, Error)]
-pub enum LoadError {
-    /// It cannot be read.
-    #[error("the file of words cannot be read: {0}")]
+pub enum VocabularyLoadError {
+    #[error("cannot read the vocabulary file: {0}")]
     Unreadable(#[from] io::Error),
-    /// It has lines, and none of them could be taken: most likely another file, or another encoding.
-    #[error("no line of the file of words could be taken; {}", .0.first().map(ToString::to_string).unwrap_or_default())]
-    WhollyBad(Vec<Problem>),
+    /// The file has lines, but none is valid: most likely the wrong file or another encoding.
+    #[error("no valid line in the vocabulary file; {}", .0.first().map(ToString::to_string).unwrap_or_default())]
+    NoValidLine(Vec<VocabularyProblem>),
 }
 
-/// A file of words and what it says now. A file that is not there says nothing.
-pub struct Watched {
+/// A vocabulary file with its current content. A missing file is an empty vocabulary.
+pub struct WatchedVocabulary {
     path: PathBuf,
     base: &'static Dictionary,
     normalise: fn(&str) -> String,
-    now: RwLock<Arc<Vocabulary>>,
-    look: Mutex<Look>,
+    current: RwLock<Arc<Vocabulary>>,
+    last_check: Mutex<LastCheck>,
 }
 
-/// What the last look at the file showed.
-struct Look {
+/// Result of the last check of the file.
+struct LastCheck {
     at: Instant,
-    /// When the file was changed, its length, and which file it is: clocks are coarse.
+    /// Modification time, length and inode: the resolution of the clock alone is too coarse.
     stamp: Option<(SystemTime, u64, u64)>,
-    problems: Vec<Problem>,
-    /// Told once and not every second.
+    problems: Vec<VocabularyProblem>,
+    /// Prevents logging the same failure at every check.
     failed: bool,
 }
 
-impl Watched {
-    /// Reads the file. What is wrong with it is logged and can be asked for; the words are none then.
+impl WatchedVocabulary {
+    /// Opens the file. Errors are logged and available from [`problems`](Self::problems); the vocabulary is
+    /// empty then.
     pub fn open(path: impl Into<PathBuf>, base: &'static Dictionary, normalise: fn(&str) -> String) -> Self {
         let watched = Self {
             path: path.into(),
             base,
             normalise,
-            now: RwLock::new(Arc::new(Vocabulary::new(base))),
-            look: Mutex::new(Look { at: Instant::now(), stamp: None, problems: Vec::new(), failed: false }),
+            current: RwLock::new(Arc::new(Vocabulary::new(base))),
+            last_check: Mutex::new(LastCheck {
+                at: Instant::now(),
+                stamp: None,
+                problems: Vec::new(),
+                failed: false,
+            }),
         };
-        // Logged; and the next look tries again.
+        // The error is logged, and the next check tries again.
         let _ = watched.reload_if_changed();
         watched
     }
 
-    /// The words as the file says now; as it said a second ago, if it was looked at then.
+    /// Returns the current vocabulary. The file is checked at most once per second.
     pub fn current(&self) -> Arc<Vocabulary> {
-        // Who finds another at it goes on with the old words: reading many takes its time.
-        if let Ok(mut look) = self.look.try_lock()
-            && look.at.elapsed() >= LOOK_EVERY
+        // If another thread is reloading, the old vocabulary is used: loading a large file takes time.
+        if let Ok(mut last_check) = self.last_check.try_lock()
+            && last_check.at.elapsed() >= CHECK_INTERVAL
         {
-            let _ = self.look_again(&mut look);
+            let _ = self.check_file(&mut last_check);
         }
-        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Looks at the file now. If it was changed and can be read, its words are in use from here on and `true` is
-    /// returned; otherwise those from before stay.
-    pub fn reload_if_changed(&self) -> Result<bool, LoadError> {
-        self.look_again(&mut self.look.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Checks the file now. Returns `true` if it has changed and was reloaded. On failure the previous
+    /// vocabulary stays in use.
+    pub fn reload_if_changed(&self) -> Result<bool, VocabularyLoadError> {
+        self.check_file(&mut self.last_check.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The lines that could not be taken when the file was last read.
-    pub fn problems(&self) -> Vec<Problem> {
-        self.look.lock().unwrap_or_else(PoisonError::into_inner).problems.clone()
+    /// Returns the lines that were rejected when the file was last read.
+    pub fn problems(&self) -> Vec<VocabularyProblem> {
+        self.last_check.lock().unwrap_or_else(PoisonError::into_inner).problems.clone()
     }
 
-    fn look_again(&self, look: &mut Look) -> Result<bool, LoadError> {
-        look.at = Instant::now();
-        let result = self.read_if_changed(look);
+    fn check_file(&self, last_check: &mut LastCheck) -> Result<bool, VocabularyLoadError> {
+        last_check.at = Instant::now();
+        let result = self.read_if_changed(last_check);
         if let Err(error) = &result
-            && !look.failed
+            && !last_check.failed
         {
-            warn!(path = %self.path.display(), %error, "the words in use stay as they were");
+            warn!(path = %self.path.display(), %error, "cannot reload the vocabulary; keeping the previous one");
         }
-        look.failed = result.is_err();
+        last_check.failed = result.is_err();
         result
     }
 
-    fn read_if_changed(&self, look: &mut Look) -> Result<bool, LoadError> {
+    fn read_if_changed(&self, last_check: &mut LastCheck) -> Result<bool, VocabularyLoadError> {
         let metadata = match fs::metadata(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound && look.stamp.is_none() => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && last_check.stamp.is_none() => {
                 return Ok(false);
             }
             other => other?,
@@ -106,27 +111,27 @@ impl Watched {
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file").into());
         }
-        // Taken before reading: what is written meanwhile shows at the next look.
+        // Taken before reading: changes made meanwhile are detected by the next check.
         let stamp = (metadata.modified()?, metadata.len(), metadata.ino());
-        if look.stamp == Some(stamp) {
+        if last_check.stamp == Some(stamp) {
             return Ok(false);
         }
         let bytes = read_bytes(&self.path)?.unwrap_or_default();
-        // A bad file is told once and not at every look.
-        look.stamp = Some(stamp);
+        // An invalid file is reported once, not at every check.
+        last_check.stamp = Some(stamp);
         let (words, problems) =
             Vocabulary::parse(&String::from_utf8_lossy(&bytes), self.base, &self.normalise);
-        look.problems.clone_from(&problems);
+        last_check.problems.clone_from(&problems);
         if words.is_empty() && !problems.is_empty() {
-            return Err(LoadError::WhollyBad(problems));
+            return Err(VocabularyLoadError::NoValidLine(problems));
         }
         if let Some(first) = problems.first() {
-            warn!(path = %self.path.display(), lines = problems.len(), %first, "lines of the file of words skipped");
+            warn!(path = %self.path.display(), lines = problems.len(), %first, "skipped invalid lines of the vocabulary file");
         }
-        // Compiled here, so that no page or query waits for it.
+        // Compiled here so that no page or query waits for it.
         let (own, extension) = (words.own().len(), words.extension().len());
-        info!(path = %self.path.display(), own, extension, version = words.version(), "words of this installation");
-        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(words);
+        info!(path = %self.path.display(), own, extension, version = words.version(), "loaded the vocabulary of this installation");
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(words);
         Ok(true)
     }
 }
@@ -139,7 +144,7 @@ mod tests {
     fn a_changed_file_is_read_and_a_bad_one_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("words.tsv");
-        let watched = Watched::open(&path, Dictionary::base(), str::to_lowercase);
+        let watched = WatchedVocabulary::open(&path, Dictionary::base(), str::to_lowercase);
         assert!(watched.current().is_empty());
         assert!(matches!(watched.reload_if_changed(), Ok(false)));
 
@@ -149,13 +154,13 @@ mod tests {
         assert_eq!(watched.problems()[0].line, 2);
         assert!(matches!(watched.reload_if_changed(), Ok(false)));
 
-        // Saved in another encoding.
+        // Another encoding.
         fs::write(&path, b"\xb0\xae\xd0\xc4\xc9\xe7\n").unwrap();
-        assert!(matches!(watched.reload_if_changed(), Err(LoadError::WhollyBad(_))));
+        assert!(matches!(watched.reload_if_changed(), Err(VocabularyLoadError::NoValidLine(_))));
         assert!(watched.current().contains("爱心社"));
 
         fs::remove_file(&path).unwrap();
-        assert!(matches!(watched.reload_if_changed(), Err(LoadError::Unreadable(_))));
+        assert!(matches!(watched.reload_if_changed(), Err(VocabularyLoadError::Unreadable(_))));
         assert!(watched.current().contains("爱心社"));
 
         fs::write(&path, "# nothing any more\n").unwrap();

@@ -1,4 +1,4 @@
-//! The lattice of a text: at each place all base words that begin there, and what stands for unknown ones.
+//! The lattice of a text: all base words that begin at each position, and codes for unknown ones.
 
 use std::collections::HashMap;
 
@@ -6,27 +6,28 @@ use super::trie::{MAX_CODES, Sequence};
 use crate::dictionary::Dictionary;
 use crate::is_han;
 
-/// Longer pieces are in no name.
+/// Maximum length of a piece of a name.
 pub(crate) const MAX_PIECE_BYTES: usize = crate::MAX_TERM_BYTES;
 
-/// Codes of single characters that the base dictionary does not know: this bit and the character.
+/// Flag of the codes of single characters that are not in the base dictionary; the rest is the character.
 const CHARACTER: u32 = 1 << 31;
-/// Codes of words of letters and digits that it does not know: this bit and their number.
+/// Flag of the codes of words of letters and digits that are not in the base dictionary; the rest is their
+/// number.
 const LETTERS: u32 = 1 << 30;
 
-/// Letters and digits make words that are never cut; Han characters can be cut anywhere.
+/// Returns `true` for letters and digits, whose words are never split. Han text can be split anywhere.
 #[inline]
 pub(super) fn is_letter(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphanumeric() } else { !is_han(c) && c.is_alphanumeric() }
 }
 
-/// Can a piece begin or end here?
+/// Returns `true` if a piece can begin or end here.
 fn is_border(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back().is_some_and(is_letter);
     !(before && text[at..].chars().next().is_some_and(is_letter))
 }
 
-/// The end of the smallest piece that begins here: a character, or a word of letters and digits.
+/// Returns the end of the smallest piece that begins here: a character, or a word of letters and digits.
 fn smallest_end(text: &str, at: usize) -> usize {
     let mut chars = text[at..].char_indices();
     match chars.next() {
@@ -41,7 +42,8 @@ fn smallest_end(text: &str, at: usize) -> usize {
     }
 }
 
-/// All base words that begin at `at`, a border: `f(end, code)`; none for a smallest piece that is no base word.
+/// Calls `f(end, code)` for each base word that begins at the boundary `at`. The code is `None` for a
+/// smallest piece that is not a base word.
 fn for_each_piece(base: &Dictionary, text: &str, at: usize, mut f: impl FnMut(usize, Option<u32>)) {
     let smallest = smallest_end(text, at);
     let mut knows_smallest = false;
@@ -60,17 +62,17 @@ fn for_each_piece(base: &Dictionary, text: &str, at: usize, mut f: impl FnMut(us
     }
 }
 
-/// How a name is stored: its fewest base words, of equally many the most frequent; the ends of all pieces, or
-/// nothing where it is longer than any name. A name that is a long base word itself (国家图书馆) is stored by the words
+/// Splits a name into the fewest base words; ties are broken by frequency. Returns the ends of all pieces, or
+/// nothing if the name is too long. A name that is itself a long base word (国家图书馆) is split into the words
 /// inside it.
 ///
-/// What is best up to a place does not depend on what follows: the pieces of a name that begins like another are
-/// the same as far as a piece ends there in both.
-pub(crate) fn pieces(base: &Dictionary, name: &str) -> Vec<usize> {
+/// The best split up to a position does not depend on the rest. Names with a common prefix therefore have the
+/// same pieces as far as a piece ends there in both.
+pub(crate) fn base_word_ends(base: &Dictionary, name: &str) -> Vec<usize> {
     if name.is_empty() || name.len() > MAX_PIECE_BYTES {
         return Vec::new();
     }
-    // Words, cost and the place before, for each place that can be reached.
+    // Number of words, cost and previous position, for each reachable position.
     let mut best: Vec<Option<(usize, f64, usize)>> = vec![None; name.len() + 1];
     best[0] = Some((0, 0.0, 0));
     for at in 0..name.len() {
@@ -98,18 +100,18 @@ pub(crate) fn pieces(base: &Dictionary, name: &str) -> Vec<usize> {
     ends
 }
 
-/// The base dictionary and codes for what it does not know.
-pub(super) struct Lattice {
+/// The base dictionary, and codes for unknown pieces.
+pub(super) struct NameLattice {
     base: &'static Dictionary,
     letters: HashMap<Box<str>, u32, foldhash::fast::RandomState>,
 }
 
-impl Lattice {
+impl NameLattice {
     pub(super) fn new(base: &'static Dictionary) -> Self {
         Self { base, letters: HashMap::default() }
     }
 
-    /// The codes of a name; new words of letters get one.
+    /// Returns the codes of a name; new words of letters get one.
     pub(super) fn codes(&mut self, name: &str, ends: &[usize]) -> Sequence {
         let mut codes = [0; MAX_CODES];
         let mut start = 0;
@@ -128,7 +130,7 @@ impl Lattice {
         codes
     }
 
-    /// The ends and codes of all pieces that begin at a border and could be in a name.
+    /// Appends the ends and codes of all pieces that begin at a boundary and may be part of a name.
     pub(super) fn edges(&self, text: &str, at: usize, edges: &mut Vec<(usize, u32)>) {
         for_each_piece(self.base, text, at, |end, code| {
             let piece = &text[at..end];
@@ -145,18 +147,18 @@ impl Lattice {
 mod tests {
     use super::*;
 
-    fn cut(name: &str) -> Vec<&str> {
+    fn split(name: &str) -> Vec<&str> {
         let mut start = 0;
-        let ends = pieces(Dictionary::base(), name);
+        let ends = base_word_ends(Dictionary::base(), name);
         ends.into_iter().map(|end| &name[std::mem::replace(&mut start, end)..end]).collect()
     }
 
     #[test]
-    fn names_are_cut_into_their_fewest_words() {
-        assert_eq!(cut("研究生命"), ["研究", "生命"]);
-        assert_eq!(cut("爱心社"), ["爱心", "社"]);
-        assert_eq!(cut("windows7旗舰版"), ["windows7", "旗舰版"]);
-        assert_eq!(cut("x**语言"), ["x", "*", "*", "语言"]);
-        assert!(cut(&"长".repeat(100)).is_empty());
+    fn names_are_split_into_their_fewest_words() {
+        assert_eq!(split("研究生命"), ["研究", "生命"]);
+        assert_eq!(split("爱心社"), ["爱心", "社"]);
+        assert_eq!(split("windows7旗舰版"), ["windows7", "旗舰版"]);
+        assert_eq!(split("x**语言"), ["x", "*", "*", "语言"]);
+        assert!(split(&"长".repeat(100)).is_empty());
     }
 }

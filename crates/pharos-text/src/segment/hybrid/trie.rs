@@ -1,29 +1,29 @@
-//! The tree of code sequences: figure 8-5 of 《搜索引擎—原理、技术与系统》.
+//! The trie of code sequences: figure 8-5 of 《搜索引擎——原理、技术与系统》.
 
-/// The longest sequence.
+/// Maximum length of a sequence.
 pub(super) const MAX_CODES: usize = 6;
 
-/// Where every sequence begins.
+/// The root node.
 pub(super) const ROOT: u32 = 0;
 
-/// A sequence, each code plus one, zero where it is over.
+/// A sequence of codes plus one, padded with zeros.
 pub(super) type Sequence = [u32; MAX_CODES];
 
-/// Nodes in the order of their levels: the children of a node lie side by side, ordered by code.
-pub(super) struct Trie {
+/// Nodes in level order: the children of a node are adjacent and sorted by code.
+pub(super) struct NameTrie {
     codes: Vec<u32>,
-    /// Of each node, and of one more behind the last.
+    /// One entry per node, and a sentinel.
     first_child: Vec<u32>,
     is_entry: Vec<bool>,
-    /// Of the root, by code as far as codes are those of base words: it has most children by far, and is asked most.
-    /// Zero, the root itself, stands for none.
+    /// Children of the root by base word code: the root has most children by far and is accessed most. Zero,
+    /// the root itself, means none.
     first_words: Vec<u32>,
 }
 
-impl Trie {
-    /// The codes of base words are those below `base_words`.
+impl NameTrie {
+    /// Builds the trie. Codes below `base_words` are those of base words.
     pub(super) fn new(mut sequences: Vec<Sequence>, base_words: usize) -> Self {
-        // Radix sort: stably by the last element, then by the one before it, up to the first.
+        // Radix sort: stable sorts from the last element to the first.
         for element in (0..MAX_CODES).rev() {
             sequences.sort_by_key(|sequence| sequence[element]);
         }
@@ -62,7 +62,7 @@ impl Trie {
         self.is_entry.iter().filter(|is_entry| **is_entry).count()
     }
 
-    /// The node that a code leads to.
+    /// Returns the child for a code.
     #[inline]
     pub(super) fn child(&self, node: u32, code: u32) -> Option<u32> {
         if node == ROOT
@@ -75,15 +75,15 @@ impl Trie {
         Some((from + nth) as u32)
     }
 
-    /// Does a sequence end here?
+    /// Returns `true` if a sequence ends here.
     #[inline]
     pub(super) fn is_entry(&self, node: u32) -> bool {
         self.is_entry[node as usize]
     }
 
-    /// Does a sequence go on from here?
+    /// Returns `true` if a sequence continues from here.
     #[inline]
-    pub(super) fn goes_on(&self, node: u32) -> bool {
+    pub(super) fn has_children(&self, node: u32) -> bool {
         let (from, to) = self.children(node);
         from < to
     }
@@ -100,22 +100,25 @@ mod tests {
 
     #[test]
     fn equal_beginnings_are_one_path_and_siblings_are_ordered() {
-        // 8-5: (1 2), (1 2 3), (1 4), (5 1), given in any order and twice.
+        // Figure 8-5: (1 2), (1 2 3), (1 4), (5 1), given in any order and twice.
         let sequences = [[5, 1, 0], [1, 4, 0], [1, 2, 3], [1, 2, 0], [1, 4, 0]];
         let padded = sequences.map(|s| [s[0] + 1, s[1] + 1, if s[2] == 0 { 0 } else { s[2] + 1 }, 0, 0, 0]);
-        // Whether the root is asked by a table or by search.
+        // The root is accessed by table or by search.
         for base_words in [0, 3, 9] {
-            check(&Trie::new(padded.to_vec(), base_words));
+            check(&NameTrie::new(padded.to_vec(), base_words));
         }
     }
 
-    fn check(trie: &Trie) {
+    fn check(trie: &NameTrie) {
         assert_eq!(trie.codes, [0, 2, 6, 3, 5, 2, 4]);
         assert_eq!(trie.entries(), 4);
         let walk = |codes: &[u32]| codes.iter().try_fold(ROOT, |node, code| trie.child(node, *code));
-        assert!(walk(&[1, 2]).is_some_and(|node| trie.is_entry(node) && trie.goes_on(node)));
-        assert!(walk(&[1, 2, 3]).is_some_and(|node| trie.is_entry(node) && !trie.goes_on(node)));
+        assert!(walk(&[1, 2]).is_some_and(|node| trie.is_entry(node) && trie.has_children(node)));
+        assert!(walk(&[1, 2, 3]).is_some_and(|node| trie.is_entry(node) && !trie.has_children(node)));
         assert!(walk(&[1]).is_some_and(|node| !trie.is_entry(node)));
-        assert_eq!((walk(&[2]), walk(&[5, 2]), Trie::new(Vec::new(), 9).child(ROOT, 0)), (None, None, None));
+        assert_eq!(
+            (walk(&[2]), walk(&[5, 2]), NameTrie::new(Vec::new(), 9).child(ROOT, 0)),
+            (None, None, None)
+        );
     }
 }

@@ -1,66 +1,67 @@
-//! Atoms: what the tagger tags. A Han character or a sign is one atom, a run of letters and digits is one too.
+//! Atoms, the units that are tagged. A Han character or a sign is one atom, and so is a run of letters and
+//! digits.
 
 use unicode_normalization::char::is_combining_mark;
 
 use crate::is_han;
 
-/// Number of a symbol: what the model knows of an atom.
+/// The number of a symbol, the model's representation of an atom.
 pub(super) type Symbol = u16;
 
-/// Beyond the ends of a stretch of text.
+/// Beyond the ends of the text.
 pub(super) const BORDER: Symbol = 0;
-/// A Han character that the alphabet does not hold.
+/// A Han character that is not in the alphabet.
 pub(super) const UNKNOWN_HAN: Symbol = 1;
-/// Any other such character: a sign.
+/// Any other character that is not in the alphabet: a sign.
 pub(super) const UNKNOWN: Symbol = 2;
-/// Runs are known by their shape only: see [`Run::symbol`].
+/// Runs are represented by their shape only: see [`LetterRun::symbol`].
 const FIRST_RUN: Symbol = 3;
 const LETTER_RUNS: Symbol = FIRST_RUN + 8;
-/// The characters of the alphabet, most frequent first, have the numbers from here on.
+/// Symbols from here on are the characters of the alphabet, most frequent first.
 pub(super) const FIRST_CHARACTER: Symbol = FIRST_RUN + 11;
-/// Fourteen bits for a symbol: four of them fit into a key.
+/// Fourteen bits per symbol: four of them fit into a key.
 pub(super) const SYMBOL_BITS: u32 = 14;
 pub(super) const MAX_SYMBOLS: usize = 1 << SYMBOL_BITS;
 
-/// Borders before and after the symbols of a stretch: the widest window then never leaves it.
+/// Number of borders before and after the symbols: the widest window never leaves the text.
 pub(super) const PADDING: usize = 3;
 
-// Entries of the table of characters that are no symbols.
+// Entries of the character table that are not symbols.
 const SPACE: u16 = u16::MAX;
 const DIGIT: u16 = u16::MAX - 1;
 const LETTER: u16 = u16::MAX - 2;
 const MARK: u16 = u16::MAX - 3;
 
-/// The classes of characters fill three bits.
+/// Bits of a character class.
 pub(super) const CLASS_BITS: u32 = 3;
 
-/// The characters a model knows by name.
+/// The characters of a model.
 pub(super) struct Alphabet {
-    /// For every character of the basic plane its symbol, or what else it is.
+    /// Symbol or type of every character of the basic plane.
     table: Vec<u16>,
-    /// For every symbol its class.
+    /// Class of every symbol.
     pub(super) classes: Vec<u8>,
 }
 
-/// A stretch of text without white space, as atoms.
+/// A text without white space, as atoms.
 #[derive(Default)]
 pub(super) struct Atoms {
     /// With [`PADDING`] borders on both sides.
     pub(super) symbols: Vec<Symbol>,
-    /// Where each atom ends, in bytes of the whole text.
+    /// End of each atom in bytes of the whole text.
     pub(super) ends: Vec<usize>,
 }
 
 impl Atoms {
-    /// The symbols without the borders.
+    /// Returns the symbols without the borders.
     pub(super) fn inner(&self) -> &[Symbol] {
         self.symbols.get(PADDING..self.symbols.len().saturating_sub(PADDING)).unwrap_or_default()
     }
 }
 
 impl Alphabet {
-    /// An alphabet of `characters` (of the basic plane, neither white space nor part of runs; others are not
-    /// taken), numbered in this order.
+    /// Creates an alphabet of `characters`, numbered in this order. They must be in the basic plane and be
+    /// neither white space nor part of runs; others are ignored.
     pub(super) fn new(characters: &[char]) -> Self {
         let mut table: Vec<u16> =
             (0..=u32::from(u16::MAX)).map(|code| char::from_u32(code).map_or(UNKNOWN, kind)).collect();
@@ -77,12 +78,12 @@ impl Alphabet {
         Alphabet { table, classes }
     }
 
-    /// How many symbols there are.
+    /// Returns the number of symbols.
     pub(super) fn len(&self) -> usize {
         self.classes.len()
     }
 
-    /// Reads `text` from the byte `start` up to the next white space, and says where it stopped.
+    /// Reads `text` from the byte `start` up to the next white space, and returns its position.
     pub(super) fn read(&self, text: &str, start: usize, atoms: &mut Atoms) -> usize {
         let Atoms { symbols, ends } = atoms;
         symbols.clear();
@@ -98,7 +99,7 @@ impl Alphabet {
                 ends.push(start + offset + c.len_utf8());
                 next = chars.next();
             } else if entry == DIGIT || entry == LETTER {
-                let mut run = Run::default();
+                let mut run = LetterRun::default();
                 while let Some((_, c)) = next.filter(|&(_, c)| self.entry(c) >= MARK && self.entry(c) < SPACE)
                 {
                     run.add(c);
@@ -107,7 +108,7 @@ impl Alphabet {
                 symbols.push(run.symbol());
                 ends.push(next.map_or(text.len(), |(offset, _)| start + offset));
             } else if entry == MARK {
-                // A mark belongs to what it stands on.
+                // A combining mark belongs to the preceding atom.
                 let end = start + offset + c.len_utf8();
                 match ends.last_mut() {
                     Some(last) => *last = end,
@@ -134,12 +135,12 @@ impl Alphabet {
     }
 }
 
-/// May the alphabet hold `c`?
+/// Returns `true` if `c` may be in an alphabet.
 pub(super) fn is_nameable(c: char) -> bool {
     (c as usize) <= usize::from(u16::MAX) && kind(c) <= UNKNOWN
 }
 
-/// What `c` is without any alphabet.
+/// Returns the type of `c` without any alphabet.
 fn kind(c: char) -> u16 {
     if is_han(c) || c == '〇' {
         UNKNOWN_HAN
@@ -156,7 +157,7 @@ fn kind(c: char) -> u16 {
     }
 }
 
-/// The class of a character that is one atom.
+/// Returns the class of a character that is one atom.
 fn class(c: char) -> u8 {
     match c {
         '一' | '二' | '三' | '四' | '五' | '六' | '七' | '八' | '九' | '零' | '〇' | '○' => 3,
@@ -168,16 +169,16 @@ fn class(c: char) -> u8 {
     }
 }
 
-/// A run of letters and digits, while it is read.
+/// A run of letters and digits while it is read.
 #[derive(Default)]
-struct Run {
+struct LetterRun {
     chars: usize,
     digits: usize,
-    /// Of the first two digits.
+    /// Value of the first two digits.
     value: u32,
 }
 
-impl Run {
+impl LetterRun {
     fn add(&mut self, c: char) {
         self.chars += 1;
         if let Some(digit) = c.to_digit(10) {
@@ -188,7 +189,7 @@ impl Run {
         }
     }
 
-    /// Which numbers stand before 年, 月 and 日 in dates is what the shapes tell apart.
+    /// Returns the symbol of the shape. The shapes distinguish the numbers that precede 年, 月 and 日 in dates.
     fn symbol(&self) -> Symbol {
         let shape = if self.digits < self.chars {
             match (self.digits, self.chars) {
@@ -220,14 +221,14 @@ mod tests {
         let mut atoms = Atoms::default();
         let stop = Alphabet::new(&['年', '的']).read(text, 0, &mut atoms);
         let starts = std::iter::once(0).chain(atoms.ends.iter().copied());
-        let pieces = starts.zip(&atoms.ends).map(|(start, &end)| &text[start..end]).collect();
-        (atoms.inner().to_vec(), pieces, stop)
+        let spans = starts.zip(&atoms.ends).map(|(start, &end)| &text[start..end]).collect();
+        (atoms.inner().to_vec(), spans, stop)
     }
 
     #[test]
     fn runs_are_one_atom_and_everything_else_is_one_each() {
-        let (symbols, pieces, stop) = atoms("1998年的mp3、x\u{301}y龘 后");
-        assert_eq!(pieces, ["1998", "年", "的", "mp3", "、", "x\u{301}y", "龘"]);
+        let (symbols, spans, stop) = atoms("1998年的mp3、x\u{301}y龘 后");
+        assert_eq!(spans, ["1998", "年", "的", "mp3", "、", "x\u{301}y", "龘"]);
         let year = FIRST_RUN + 5;
         assert_eq!(symbols[..4], [year, FIRST_CHARACTER, FIRST_CHARACTER + 1, FIRST_RUN + 10]);
         assert_eq!(symbols[4..], [UNKNOWN, FIRST_RUN + 9, UNKNOWN_HAN]);
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alphabet_takes_only_what_it_may_hold() {
+    fn an_alphabet_ignores_invalid_characters() {
         let alphabet = Alphabet::new(&['a', ' ', '\u{20000}', '的']);
         assert_eq!(alphabet.entry('a'), LETTER);
         assert_eq!(alphabet.entry(' '), SPACE);

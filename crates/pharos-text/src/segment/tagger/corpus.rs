@@ -1,60 +1,60 @@
-//! Segmented text to learn from.
+//! Segmented text for training.
 
-use crate::normalise::Normalised;
+use crate::analyser::normalise::NormalisedText;
 
-/// Sentences cut into words by people, normalised as every text that will be cut.
+/// Manually segmented sentences, normalised like all texts.
 #[derive(Default)]
 pub struct Corpus {
     text: String,
-    /// Where words end in `text`.
+    /// Ends of the words in `text`.
     word_ends: Vec<usize>,
-    /// How many words there are up to the end of each sentence.
+    /// Number of words up to the end of each sentence.
     sentence_ends: Vec<usize>,
     lines: usize,
-    form: Option<Form>,
+    form: Option<CorpusFormat>,
 }
 
-/// How a corpus writes its words; its first line that has any tells.
+/// The format of a corpus, determined by its first non-empty line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum CorpusFormat {
     /// Separated by white space.
     Plain,
-    /// As in the corpus of People's Daily: every word with a tag, `新/a  世纪/n`.
+    /// As in the People's Daily corpus: every word with a tag, `新/a  世纪/n`.
     Tagged,
 }
 
-/// A line of a corpus that cannot be understood.
+/// Error: an invalid line of a corpus.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("line {line}: {word:?} has no tag, unlike the words before it")]
 pub struct CorpusError {
-    /// Number of the line, from one.
+    /// Line number, counted from 1.
     pub line: usize,
-    /// The word, cut off where it is long.
+    /// The word, truncated if it is long.
     pub word: String,
 }
 
-/// What an error shows of a word.
+/// Maximum number of characters of a word in an error.
 const SHOWN_CHARS: usize = 40;
 
 impl Corpus {
-    /// Adds one line: words separated by white space, all of them tagged (`word/tag`, compounds in brackets,
-    /// `[中央/n 电视台/n]nt`) or none.
+    /// Adds one line of words separated by white space, either all tagged (`word/tag`, compounds in brackets,
+    /// `[中央/n 电视台/n]nt`) or all untagged.
     ///
-    /// A line that is refused leaves no trace but its number.
+    /// A rejected line changes only the line number.
     pub fn add_line(&mut self, line: &str) -> Result<(), CorpusError> {
         self.lines += 1;
         let mut words = Vec::new();
         for (place, word) in line.trim_start_matches('\u{FEFF}').split_whitespace().enumerate() {
             let form = *self.form.get_or_insert(if without_tag(word).is_some() {
-                Form::Tagged
+                CorpusFormat::Tagged
             } else {
-                Form::Plain
+                CorpusFormat::Plain
             });
             match (form, without_tag(word)) {
-                (Form::Plain, _) => words.push(word),
-                (Form::Tagged, Some(word)) if place == 0 && is_article_number(word) => {}
-                (Form::Tagged, Some(word)) => words.push(word),
-                (Form::Tagged, None) => {
+                (CorpusFormat::Plain, _) => words.push(word),
+                (CorpusFormat::Tagged, Some(word)) if place == 0 && is_article_number(word) => {}
+                (CorpusFormat::Tagged, Some(word)) => words.push(word),
+                (CorpusFormat::Tagged, None) => {
                     return Err(CorpusError {
                         line: self.lines,
                         word: word.chars().take(SHOWN_CHARS).collect(),
@@ -70,7 +70,7 @@ impl Corpus {
     pub fn add_sentence<'a>(&mut self, words: impl IntoIterator<Item = &'a str>) {
         for word in words {
             let before = self.text.len();
-            self.text.extend(Normalised::of(word).text().chars().filter(|c| !c.is_whitespace()));
+            self.text.extend(NormalisedText::new(word).text().chars().filter(|c| !c.is_whitespace()));
             if self.text.len() > before {
                 self.word_ends.push(self.text.len());
             }
@@ -80,17 +80,17 @@ impl Corpus {
         }
     }
 
-    /// How many words it has.
+    /// Returns the number of words.
     pub fn len(&self) -> usize {
         self.word_ends.len()
     }
 
-    /// Is there nothing to learn from?
+    /// Returns `true` if the corpus has no words.
     pub fn is_empty(&self) -> bool {
         self.word_ends.is_empty()
     }
 
-    /// The sentences, each as its words in normal form.
+    /// Returns the sentences, each as its normalised words.
     pub fn sentences(&self) -> impl Iterator<Item = impl Iterator<Item = &str>> {
         (0..self.sentence_ends.len()).map(|sentence| {
             let first = if sentence == 0 { 0 } else { self.sentence_ends[sentence - 1] };
@@ -101,13 +101,13 @@ impl Corpus {
         })
     }
 
-    /// All text, without borders.
+    /// Returns the concatenated text.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// The word of `word/tag`, `[word/tag` or `word/tag]tag`.
+/// Returns the word of `word/tag`, `[word/tag` or `word/tag]tag`.
 fn without_tag(word: &str) -> Option<&str> {
     let (mut text, mut tag) = word.rsplit_once('/')?;
     if let Some((inner, outer)) = tag.split_once(']') {
@@ -123,7 +123,7 @@ fn without_tag(word: &str) -> Option<&str> {
     (is_tag && !text.is_empty()).then_some(text)
 }
 
-/// `19980101-01-001-002`: what the lines of People's Daily begin with in some editions.
+/// Returns `true` for `19980101-01-001-002`, the line prefix of some editions of the People's Daily.
 fn is_article_number(word: &str) -> bool {
     word.len() == 19 && word.split('-').map(str::len).eq([8, 2, 3, 3])
 }

@@ -1,25 +1,25 @@
-//! The best sequence of tags (Viterbi 1967).
+//! Finds the best sequence of tags (Viterbi 1967).
 
 use super::features::{BEGIN, END, MIDDLE, SINGLE, TAGS};
 use super::lanes::Lanes;
-use super::model::Row;
+use super::model::TagWeights;
 
-/// The best paths to the last atom, one for each of its tags.
+/// The best paths to the last atom, one per tag.
 ///
-/// Every tag has two possible predecessors only, so that a step back is one bit: whether it is the second.
+/// Every tag has only two possible predecessors, so that a backward step is one bit.
 pub(super) struct Decoder<'t> {
-    /// For each tag the transitions from its two predecessors.
+    /// Transitions from the two predecessors of each tag.
     transitions: [(i64, i64); TAGS],
     scores: [i64; TAGS],
     steps: &'t mut Vec<u8>,
 }
 
 impl<'t> Decoder<'t> {
-    /// A decoder that will write into `tags`, whatever they were.
-    pub(super) fn new(transitions: &[Row; TAGS], tags: &'t mut Vec<u8>) -> Self {
+    /// Creates a decoder that writes into `tags`; previous content is discarded.
+    pub(super) fn new(transitions: &[TagWeights; TAGS], tags: &'t mut Vec<u8>) -> Self {
         let transition = |from: usize, to: usize| i64::from(transitions[from][to]);
         tags.clear();
-        // Before the first atom a word has just ended. Sums of scores fit 64 bits however long the text is.
+        // A word has ended before the first atom. Sums of scores fit into 64 bits for any text.
         let mut scores = [i64::MIN / 4; TAGS];
         scores[END] = 0;
         Decoder {
@@ -34,7 +34,7 @@ impl<'t> Decoder<'t> {
         }
     }
 
-    /// One more atom, with the scores of its tags.
+    /// Adds an atom with the scores of its tags.
     #[inline]
     pub(super) fn push(&mut self, atom: Lanes) {
         let [begin, middle, end, single] = self.scores;
@@ -54,7 +54,7 @@ impl<'t> Decoder<'t> {
         self.steps.push(step);
     }
 
-    /// Walks back, and turns steps into tags.
+    /// Backtracks and replaces steps by tags.
     pub(super) fn finish(self) {
         let mut tag = if self.scores[SINGLE] > self.scores[END] { SINGLE } else { END };
         for step in self.steps.iter_mut().rev() {
@@ -67,7 +67,7 @@ impl<'t> Decoder<'t> {
 
 /// Appends to `ends` the ends of the atoms that end a word.
 pub(super) fn push_ends(tags: &[u8], atom_ends: &[usize], ends: &mut Vec<usize>) {
-    // Where words end is hard to foresee: written always and counted sometimes costs less than a wrong guess.
+    // Branch-free: word ends are hard to predict, and an unconditional write is cheaper than a misprediction.
     let mut length = ends.len();
     ends.resize(length + tags.len() + 1, 0);
     for (&tag, &end) in tags.iter().zip(atom_ends) {
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn no_sequence_is_impossible_and_the_best_one_wins() {
-        let best = |rows: &[Row]| {
+        let best = |rows: &[TagWeights]| {
             let mut tags = Vec::new();
             let mut decoder = Decoder::new(&[[0; TAGS]; TAGS], &mut tags);
             rows.iter().for_each(|&row| decoder.push(Lanes::of_row(row)));

@@ -1,17 +1,16 @@
-//! What the tagger looks at: the same for training, with floating-point weights, and for tagging, with small
-//! whole ones.
+//! Features of the tagger, shared by training (floating-point weights) and tagging (small integer weights).
 //!
-//! | feature | reaches |
+//! | feature | applies to |
 //! |---|---|
-//! | a symbol | the atom before, itself, the atom after |
-//! | two symbols side by side | both |
+//! | a symbol | the previous atom, itself, the next atom |
+//! | two adjacent symbols | both |
 //! | three symbols | all three |
 //! | classes of three characters (number, letter, sign …) | the middle one |
 //! | equal neighbours (看看, 高高兴兴) | the atom among them |
 //! | words of the word list that touch an atom | that atom |
 //!
-//! Every row of weights that reaches several atoms holds them one after the other, four tags each, so that a row
-//! found once is added once, in one stretch.
+//! A row of weights for several atoms stores them consecutively, four tags each, so that a row is looked up
+//! once and added once.
 
 use super::atoms::{CLASS_BITS, Symbol};
 
@@ -22,7 +21,7 @@ pub(super) const MIDDLE: usize = 1;
 pub(super) const END: usize = 2;
 pub(super) const SINGLE: usize = 3;
 
-/// The pairs of tags that may follow each other.
+/// The permitted transitions.
 pub(super) const TRANSITIONS: [(usize, usize); 8] = [
     (BEGIN, MIDDLE),
     (BEGIN, END),
@@ -41,20 +40,20 @@ pub(super) const BIGRAM: usize = 2 * TAGS;
 /// Weights of three symbols: three atoms.
 pub(super) const TRIGRAM: usize = 3 * TAGS;
 
-/// How many patterns of classes, of repetitions and of words there are.
+/// Numbers of patterns of classes, repetitions and words.
 pub(super) const CLASS_PATTERNS: usize = 1 << (3 * CLASS_BITS);
 pub(super) const REPETITION_PATTERNS: usize = 1 << 5;
 pub(super) const WORD_PATTERNS: usize = 1 << 9;
 
-// Flags of an n-gram: what the word list says of it.
-/// Is a word.
+// Flags of an n-gram, from the word list.
+/// The n-gram is a word.
 pub(super) const WORD: u8 = 1;
-/// Begins a word of four symbols.
+/// The n-gram begins a word of four symbols.
 pub(super) const HEAD: u8 = 2;
-/// Ends a word of four symbols.
+/// The n-gram ends a word of four symbols.
 pub(super) const TAIL: u8 = 4;
 
-/// Which neighbours of the middle one are equal.
+/// Returns the pattern of equal neighbours of the middle symbol.
 #[inline]
 pub(super) fn repetition_pattern(around: [Symbol; 5]) -> usize {
     let [before_last, last, this, next, after_next] = around;
@@ -65,29 +64,29 @@ pub(super) fn repetition_pattern(around: [Symbol; 5]) -> usize {
         | usize::from(this == after_next) << 4
 }
 
-/// The words of the word list that end at each of the last atoms, and the classes of these, while one walks.
+/// Words of the word list that end at the most recent atoms, and the classes of these atoms.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Trail {
+pub(super) struct FeatureHistory {
     words: usize,
     classes: usize,
 }
 
-impl Trail {
-    /// One atom on: words of two, three and four symbols that end there, and its class.
+impl FeatureHistory {
+    /// Advances by one atom: flags for words of two, three and four symbols that end there, and its class.
     #[inline]
     pub(super) fn push(&mut self, two: bool, three: bool, four: bool, class: u8) {
         self.words = self.words << 3 | usize::from(two) | usize::from(three) << 1 | usize::from(four) << 2;
         self.classes = self.classes << CLASS_BITS | usize::from(class);
     }
 
-    /// Which words touch the atom three steps ago: those that end there or one step later, those of three or
-    /// four symbols that end two steps later, those of four that end now.
+    /// Returns the pattern of words that touch the atom three steps ago: words that end there or one step
+    /// later, words of three or four symbols that end two steps later, and words of four that end now.
     #[inline]
     pub(super) fn word_pattern(self) -> usize {
         (self.words >> 6 & 63) << 3 | (self.words >> 4 & 3) << 1 | (self.words >> 2 & 1)
     }
 
-    /// The classes of the atom three steps ago and its neighbours.
+    /// Returns the classes of the atom three steps ago and its neighbours.
     #[inline]
     pub(super) fn class_pattern(self) -> usize {
         self.classes >> (2 * CLASS_BITS) & (CLASS_PATTERNS - 1)

@@ -1,26 +1,25 @@
-//! The scores of four tags in one machine word, added together at once.
+//! The scores of four tags packed into one machine word and added in parallel.
 
 use std::ops::Add;
 
 use super::features::TAGS;
-use super::model::{MAX_WEIGHT, Row};
+use super::model::{MAX_WEIGHT, TagWeights};
 
-/// Four lanes of 16 bits, one for each tag.
+/// Four lanes of 16 bits, one per tag.
 ///
-/// Weights are shifted so that none is negative; sums then never run from one lane into the next, as long as
-/// there are not too many ([`MAX_WEIGHT`]). The shift is the same for all tags of an atom and so changes nothing
-/// about which of them wins.
+/// Weights are shifted to be non-negative. Sums then never carry into the next lane, as long as there are not
+/// too many ([`MAX_WEIGHT`]). The shift is the same for all tags of an atom and does not change their order.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Lanes(u64);
 
 impl Lanes {
-    /// The weights of one row.
-    pub(super) fn of_row(row: Row) -> Self {
+    /// Packs the weights of one row.
+    pub(super) fn of_row(row: TagWeights) -> Self {
         let lane = |tag: usize| u64::from(row[tag].saturating_add(MAX_WEIGHT).max(0) as u16);
         Lanes((0..TAGS).fold(0, |all, tag| all | lane(tag) << (16 * tag)))
     }
 
-    /// Four small weights as [`shifted`] makes them.
+    /// Packs four small weights encoded by [`shifted`].
     #[inline]
     pub(super) fn of_bytes(bytes: [u8; TAGS]) -> Self {
         let word = u64::from(u32::from_le_bytes(bytes));
@@ -28,7 +27,7 @@ impl Lanes {
         Lanes((pairs | pairs << 8) & 0x00FF_00FF_00FF_00FF)
     }
 
-    /// The score of a tag.
+    /// Returns the score of a tag.
     #[inline]
     pub(super) fn get(self, tag: usize) -> i64 {
         (self.0 >> (16 * tag) & 0xFFFF) as i64
@@ -44,7 +43,7 @@ impl Add for Lanes {
     }
 }
 
-/// A small weight as a byte that is not negative.
+/// Encodes a small weight as a non-negative byte.
 pub(super) fn shifted(weight: i8) -> u8 {
     (weight as u8) ^ 0x80
 }

@@ -1,57 +1,52 @@
-//! What training yields and a model file holds.
+//! The model of the tagger.
 
 use super::features::{BIGRAM, CLASS_PATTERNS, REPETITION_PATTERNS, TAGS, TRIGRAM, UNIGRAM, WORD_PATTERNS};
 
-/// The weights of the four tags for one atom.
-pub(super) type Row = [i16; TAGS];
+/// Weights of the four tags for one atom.
+pub(super) type TagWeights = [i16; TAGS];
 
-/// A weight of one, as the whole number that stands for it.
+/// Scale of the integer weights.
 pub(super) const SCALE: f32 = 32.0;
-/// Weights outside of n-grams are bounded so that no sum leaves 16 bits.
+/// Bound of the weights outside of n-grams, so that no sum exceeds 16 bits.
 pub(super) const MAX_WEIGHT: i16 = 4_000;
 
-/// A trained model: the weights of the tagger's features, as small whole numbers.
+/// A trained model: the weights of the tagger's features as small integers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Model {
+pub struct TaggerModel {
     /// The alphabet, most frequent first.
     pub(super) characters: Vec<char>,
-    /// One row for every symbol.
+    /// One row per symbol.
     pub(super) unigrams: Vec<[i16; UNIGRAM]>,
-    pub(super) bigrams: Vec<Gram<BIGRAM>>,
-    pub(super) trigrams: Vec<Gram<TRIGRAM>>,
-    pub(super) long_words: Vec<Gram<0>>,
-    pub(super) classes: Box<[Row; CLASS_PATTERNS]>,
-    pub(super) repetitions: Box<[Row; REPETITION_PATTERNS]>,
-    pub(super) words: Box<[Row; WORD_PATTERNS]>,
-    pub(super) transitions: [Row; TAGS],
+    pub(super) bigrams: Vec<WeightedNgram<BIGRAM>>,
+    pub(super) trigrams: Vec<WeightedNgram<TRIGRAM>>,
+    pub(super) long_words: Vec<WeightedNgram<0>>,
+    pub(super) classes: Box<[TagWeights; CLASS_PATTERNS]>,
+    pub(super) repetitions: Box<[TagWeights; REPETITION_PATTERNS]>,
+    pub(super) words: Box<[TagWeights; WORD_PATTERNS]>,
+    pub(super) transitions: [TagWeights; TAGS],
 }
 
-/// An n-gram of symbols; lists of them are sorted by key, and no key stands twice.
+/// An n-gram of symbols. Lists are sorted by key, without duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Gram<const WEIGHTS: usize> {
+pub(super) struct WeightedNgram<const WEIGHTS: usize> {
     pub(super) key: u64,
     pub(super) flags: u8,
     pub(super) weights: [i8; WEIGHTS],
 }
 
-/// Why a model cannot be used.
+/// Reason why a model cannot be used.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum ModelError {
-    /// Something else, or nothing.
+pub enum TaggerModelError {
     #[error("not a segmentation model")]
     NotAModel,
     /// Written by another version of the program.
-    #[error("segmentation model of format {found}, this program reads format {expected}: train it anew")]
-    Version {
-        /// The file's format.
-        found: u32,
-        /// The format that is understood.
-        expected: u32,
-    },
-    /// The checksum does not match.
-    #[error("segmentation model is damaged: its checksum does not match")]
+    #[error(
+        "segmentation model has format {found}, but this program reads format {expected}: train it again"
+    )]
+    Version { found: u32, expected: u32 },
+    #[error("segmentation model is damaged: wrong checksum")]
     Checksum,
-    /// The checksum matches and the content makes no sense.
+    /// The checksum matches, but the content is invalid.
     #[error("segmentation model is corrupt: {0}")]
     Corrupt(&'static str),
 }

@@ -1,20 +1,20 @@
-//! A hash table from n-grams of symbols to their weights, made once and read often.
+//! A read-only hash table from n-grams of symbols to their weights.
 
 use std::hint::select_unpredictable;
 
 use super::atoms::{SYMBOL_BITS, Symbol};
 use super::lanes::shifted;
 
-/// An entry's flags fill the lowest bits of its mark.
+/// The lowest bits of a mark hold the flags of the entry.
 const FLAGS: u32 = 0b111;
-/// Entries of a group that are looked at together.
+/// Number of entries of a group that are compared at once.
 const BYTES: usize = 8;
-/// Entries of a group on average: few groups then have more than eight.
+/// Mean number of entries per group: few groups then have more than eight.
 const AVERAGE: usize = 4;
-/// Far beyond what happens by chance; a file made to collide is refused.
+/// Maximum size of a group, far beyond chance; a file made to collide is rejected.
 const MAX_GROUP: u32 = 64;
 
-/// The symbols of an n-gram (at most four) as one number.
+/// Packs the symbols of an n-gram (at most four) into one number.
 #[inline]
 pub(super) fn key(symbols: &[Symbol]) -> u64 {
     symbols.iter().fold(0, |key, &symbol| key << SYMBOL_BITS | u64::from(symbol))
@@ -22,58 +22,59 @@ pub(super) fn key(symbols: &[Symbol]) -> u64 {
 
 /// The n-grams of one length, with the weights of all tags side by side.
 ///
-/// Keys fall into small groups. A group knows where its entries begin and one byte of the hash of each: one
-/// comparison of eight bytes finds the entry, or that there is none, without a branch that nobody can foresee
-/// (the idea of Abseil's Swiss tables). Entries stand without gaps, because most of the time goes into waiting for
-/// memory. They do not keep their keys but a part of the hash: one look-up in many millions takes a stranger's
-/// weights, which moves a border at worst.
-pub(super) struct Table<const WEIGHTS: usize> {
-    /// And one more, which begins where the last one ends.
-    groups: Vec<Group>,
-    /// And one more, for what is not found.
-    entries: Vec<Entry<WEIGHTS>>,
+/// Keys are distributed over small groups. A group stores the index of its first entry and one byte of the
+/// hash of each: one comparison of eight bytes finds the entry, or that there is none, without an
+/// unpredictable branch (the idea of Abseil's Swiss tables). Entries are stored without gaps, because memory
+/// latency dominates. They store a part of the hash instead of their keys: one lookup in many millions
+/// returns the weights of another key, which moves a boundary at worst.
+pub(super) struct NgramTable<const WEIGHTS: usize> {
+    /// With a sentinel that begins where the last group ends.
+    groups: Vec<TableGroup>,
+    /// With a sentinel for missing keys.
+    entries: Vec<NgramEntry<WEIGHTS>>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Group {
-    /// Number of its first entry.
+struct TableGroup {
+    /// Index of the first entry.
     first: u32,
-    /// Of its first entries; zero where there is none.
+    /// Hash bytes of the first entries; zero where there is none.
     bytes: [u8; BYTES],
 }
 
-/// What is known of an n-gram.
+/// The entry of an n-gram.
 #[derive(Clone, Copy)]
-pub(super) struct Entry<const WEIGHTS: usize> {
+pub(super) struct NgramEntry<const WEIGHTS: usize> {
     /// 29 bits of the hash, three flags.
     mark: u32,
-    /// As [`shifted`] makes them.
+    /// Encoded by [`shifted`].
     pub(super) weights: [u8; WEIGHTS],
 }
 
-impl<const WEIGHTS: usize> Entry<WEIGHTS> {
-    /// Are any of these flags set?
+impl<const WEIGHTS: usize> NgramEntry<WEIGHTS> {
+    /// Returns `true` if any of these flags is set.
     #[inline]
     pub(super) fn has(&self, flags: u8) -> bool {
         self.mark & u32::from(flags) != 0
     }
 }
 
-/// Where a key belongs.
-struct Place {
+/// The location of a key.
+struct TableSlot {
     group: usize,
     byte: u8,
     mark: u32,
 }
 
-impl<const WEIGHTS: usize> Table<WEIGHTS> {
-    /// A table of `grams` (key, flags, weights), whose keys differ; `None` if they collide beyond reason.
+impl<const WEIGHTS: usize> NgramTable<WEIGHTS> {
+    /// Builds a table of `grams` (key, flags, weights) with distinct keys. Returns `None` if too many
+    /// collide.
     pub(super) fn new(
         grams: impl ExactSizeIterator<Item = (u64, u8, [i8; WEIGHTS])> + Clone,
     ) -> Option<Self> {
         let group_count = grams.len() / AVERAGE + 1;
-        // Weights of nothing are alike for all tags, and no flag is set.
-        let nothing = Entry { mark: 0, weights: [shifted(0); WEIGHTS] };
+        // The weights of a missing key are equal for all tags, and no flag is set.
+        let nothing = NgramEntry { mark: 0, weights: [shifted(0); WEIGHTS] };
         let mut entries = vec![nothing; grams.len() + 1];
         let mut sizes = vec![0_u32; group_count];
         for (key, ..) in grams.clone() {
@@ -82,12 +83,12 @@ impl<const WEIGHTS: usize> Table<WEIGHTS> {
         if sizes.iter().any(|&size| size > MAX_GROUP) {
             return None;
         }
-        let mut groups = vec![Group::default(); group_count + 1];
+        let mut groups = vec![TableGroup::default(); group_count + 1];
         for (group, size) in sizes.iter().enumerate() {
             groups[group + 1].first = groups[group].first + size;
         }
         for (key, flags, weights) in grams {
-            let Place { group, byte, mark } = place(key, group_count);
+            let TableSlot { group, byte, mark } = place(key, group_count);
             sizes[group] -= 1;
             let within = sizes[group] as usize;
             let group = &mut groups[group];
@@ -95,25 +96,25 @@ impl<const WEIGHTS: usize> Table<WEIGHTS> {
                 *own = byte;
             }
             entries[group.first as usize + within] =
-                Entry { mark: mark | u32::from(flags) & FLAGS, weights: weights.map(shifted) };
+                NgramEntry { mark: mark | u32::from(flags) & FLAGS, weights: weights.map(shifted) };
         }
-        Some(Table { groups, entries })
+        Some(NgramTable { groups, entries })
     }
 
-    /// The entry of `key`, or one without weights and flags.
+    /// Returns the entry of `key`, or one without weights and flags.
     #[inline]
-    pub(super) fn get(&self, key: u64) -> &Entry<WEIGHTS> {
+    pub(super) fn get(&self, key: u64) -> &NgramEntry<WEIGHTS> {
         self.entry(self.confirm(self.candidate(key), key))
     }
 
-    /// The number of the entry that `key` probably has.
+    /// Returns the index of the entry that `key` probably has.
     ///
-    /// The three steps of a look-up can be taken for many keys each: memory then answers many questions at once.
+    /// The three steps of a lookup can be executed for many keys each, which overlaps the memory latencies.
     #[inline]
     pub(super) fn candidate(&self, key: u64) -> u32 {
         const LOW: u64 = 0x0101_0101_0101_0101;
-        let Place { group, byte, mark } = place(key, self.groups.len() - 1);
-        let Group { first, bytes } = self.groups[group];
+        let TableSlot { group, byte, mark } = place(key, self.groups.len() - 1);
+        let TableGroup { first, bytes } = self.groups[group];
         // The lowest zero byte of the difference is marked exactly (Mycroft's test); others may follow.
         let difference = u64::from_le_bytes(bytes) ^ (LOW * u64::from(byte));
         let matches = difference.wrapping_sub(LOW) & !difference & LOW << 7;
@@ -124,21 +125,21 @@ impl<const WEIGHTS: usize> Table<WEIGHTS> {
         select_unpredictable(matches == 0, self.nothing(), found)
     }
 
-    /// The number of the entry of `key`, whose candidate is known.
+    /// Returns the index of the entry of `key`, given its candidate.
     #[inline]
     pub(super) fn confirm(&self, candidate: u32, key: u64) -> u32 {
-        let Place { group, mark, .. } = place(key, self.groups.len() - 1);
+        let TableSlot { group, mark, .. } = place(key, self.groups.len() - 1);
         let differs = (self.entry(candidate).mark ^ mark) & !FLAGS != 0;
         if differs & (candidate != self.nothing()) { self.search(group, mark) } else { candidate }
     }
 
-    /// An entry by its number.
+    /// Returns an entry by index.
     #[inline]
-    pub(super) fn entry(&self, number: u32) -> &Entry<WEIGHTS> {
+    pub(super) fn entry(&self, number: u32) -> &NgramEntry<WEIGHTS> {
         &self.entries[number as usize]
     }
 
-    /// Looks at every entry of a group.
+    /// Compares every entry of a group.
     #[cold]
     fn search(&self, group: usize, mark: u32) -> u32 {
         let range = self.groups[group].first..self.groups[group + 1].first;
@@ -153,10 +154,11 @@ impl<const WEIGHTS: usize> Table<WEIGHTS> {
 }
 
 #[inline]
-fn place(key: u64, group_count: usize) -> Place {
-    // Fibonacci hashing (Knuth, volume 3, 6.4): the upper half chooses the group, bits below it tell members apart.
+fn place(key: u64, group_count: usize) -> TableSlot {
+    // Fibonacci hashing (Knuth, volume 3, 6.4): the upper half selects the group, lower bits distinguish its
+    // entries.
     let hash = (key ^ key >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    Place {
+    TableSlot {
         group: (((hash >> 32) * group_count as u64) >> 32) as usize,
         byte: ((hash >> 24) as u8).max(1),
         mark: (hash >> 8) as u32 & !FLAGS,
@@ -168,20 +170,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_put_in_is_found_and_nothing_else() {
+    fn exactly_the_inserted_keys_are_found() {
         let keys: Vec<u64> = (1..5_000).map(|n| n * n * 31).collect();
-        let table = Table::<2>::new(keys.iter().map(|&k| (k, (k % 8) as u8, [k as i8, 1]))).unwrap();
+        let table = NgramTable::<2>::new(keys.iter().map(|&k| (k, (k % 8) as u8, [k as i8, 1]))).unwrap();
         for &k in &keys {
             let entry = table.get(k);
             assert_eq!((entry.mark & FLAGS, entry.weights), ((k % 8) as u32, [shifted(k as i8), shifted(1)]));
         }
         let strangers = (1..5_000).filter(|n| table.get(n * n * 31 + 7).weights != [shifted(0); 2]);
         assert!(strangers.count() < 3);
-        assert!(!Table::<0>::new([].into_iter()).unwrap().get(5).has(7));
+        assert!(!NgramTable::<0>::new([].into_iter()).unwrap().get(5).has(7));
     }
 
     #[test]
     fn keys_that_all_collide_are_refused() {
-        assert!(Table::<1>::new((0..5_000).map(|_| (1, 0, [1]))).is_none());
+        assert!(NgramTable::<1>::new((0..5_000).map(|_| (1, 0, [1]))).is_none());
     }
 }

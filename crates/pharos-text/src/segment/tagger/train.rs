@@ -1,4 +1,4 @@
-//! Training: how the weights are found.
+//! Training of the tagger.
 
 mod gradient;
 mod parameters;
@@ -9,29 +9,29 @@ use rand::seq::SliceRandom;
 
 use super::atoms::{Alphabet, Atoms, FIRST_CHARACTER, MAX_SYMBOLS, is_nameable};
 use super::corpus::Corpus;
-use super::model::Model;
+use super::model::TaggerModel;
 use super::table::key;
-use crate::normalise::Normalised;
+use crate::analyser::normalise::NormalisedText;
 use gradient::Gradient;
-use parameters::{Example, Parameters};
+use parameters::{Parameters, TrainingExample};
 
-/// How to train.
+/// Training parameters.
 ///
-/// The likelihood of the corpus is raised sentence by sentence with AdaGrad (Duchi, Hazan and Singer 2011); the
-/// rate falls to nothing, which stands in for a penalty on large weights and for averaging.
+/// The likelihood of the corpus is maximised sentence by sentence with AdaGrad (Duchi, Hazan & Singer 2011).
+/// The learning rate decays to zero, which replaces a penalty on large weights and averaging.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Training {
-    /// How often every sentence is seen.
+    /// Number of passes over the corpus.
     pub epochs: usize,
-    /// The first step's length.
+    /// Initial learning rate.
     pub rate: f32,
-    /// Rarer characters are learnt as one: the unknown character.
+    /// Rarer characters are merged into the unknown character.
     pub min_character: usize,
-    /// Rarer sequences of three are not learnt.
+    /// Rarer trigrams are ignored.
     pub min_trigram: usize,
-    /// Smaller weights are taken for nothing: a smaller model.
+    /// Smaller weights are dropped, which makes the model smaller.
     pub min_weight: f32,
-    /// Of the order of sentences; the same seed gives the same model.
+    /// Seed for the order of sentences; equal seeds give equal models.
     pub seed: u64,
 }
 
@@ -41,45 +41,44 @@ impl Default for Training {
     }
 }
 
-/// How far training is.
+/// Progress of training.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// Epochs done.
+pub struct TrainingProgress {
+    /// Epochs completed.
     pub epoch: usize,
-    /// Epochs in all.
+    /// Total number of epochs.
     pub epochs: usize,
-    /// Negative logarithm of the likelihood per character, in the epoch just done.
+    /// Negative log-likelihood per character in the last epoch.
     pub loss: f64,
 }
 
-/// Why there is no model.
+/// Reason why training produced no model.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum TrainError {
-    /// Nothing to learn from.
     #[error("the corpus has no words")]
     Empty,
-    /// The caller asked to stop.
+    /// The caller requested a stop.
     #[error("training was interrupted")]
     Interrupted,
 }
 
 impl Training {
-    /// Learns from `corpus`, with `words` as hints (none is allowed). After every epoch `progress` says whether
-    /// to go on.
+    /// Trains on `corpus`, with the optional word list `words` as features. After every epoch `progress`
+    /// returns whether to continue.
     ///
-    /// `words` should be a general word list and not the words of the corpus: hints that are always right are
-    /// trusted too much.
+    /// `words` should be a general word list and not the words of the corpus: features that are always right
+    /// get too much weight.
     pub fn run<'w>(
         &self,
         corpus: &Corpus,
         words: impl IntoIterator<Item = &'w str>,
-        mut progress: impl FnMut(&Progress) -> bool,
-    ) -> Result<Model, TrainError> {
+        mut progress: impl FnMut(&TrainingProgress) -> bool,
+    ) -> Result<TaggerModel, TrainError> {
         if corpus.is_empty() {
             return Err(TrainError::Empty);
         }
         let words: Vec<String> =
-            words.into_iter().map(|word| Normalised::of(word).text().to_string()).collect();
+            words.into_iter().map(|word| NormalisedText::new(word).text().to_string()).collect();
         let learnt = frequent_characters(corpus.text(), self.min_character);
         let characters = with_characters_of(&learnt, &words);
         let words = WordList::new(&Alphabet::new(&characters), &words);
@@ -102,7 +101,7 @@ impl Training {
                 parameters.descend(example, &gradient, self.rate * (1.0 - step / steps));
                 step += 1.0;
             }
-            let done = Progress { epoch, epochs: self.epochs, loss: loss / atoms as f64 };
+            let done = TrainingProgress { epoch, epochs: self.epochs, loss: loss / atoms as f64 };
             if !progress(&done) {
                 return Err(TrainError::Interrupted);
             }
@@ -111,7 +110,7 @@ impl Training {
     }
 }
 
-/// The characters that stand at least `min` times in `text`, most frequent first.
+/// Returns the characters that occur at least `min` times in `text`, most frequent first.
 fn frequent_characters(text: &str, min: usize) -> Vec<char> {
     let mut counts = vec![0_usize; usize::from(u16::MAX) + 1];
     for c in text.chars().filter(|&c| is_nameable(c)) {
@@ -128,7 +127,7 @@ fn frequent_characters(text: &str, min: usize) -> Vec<char> {
     frequent.into_iter().map(|(_, c)| c).collect()
 }
 
-/// `learnt` and after it the other characters of `words`, as far as there is room.
+/// Returns `learnt`, followed by the other characters of `words` up to the limit.
 fn with_characters_of(learnt: &[char], words: &[String]) -> Vec<char> {
     let mut others: Vec<char> =
         words.iter().flat_map(|word| word.chars()).filter(|&c| is_nameable(c)).collect();
@@ -169,19 +168,19 @@ impl WordList {
         WordList { by_length }
     }
 
-    /// Are these two, three or four symbols a word?
+    /// Returns `true` if these two, three or four symbols are a word.
     fn contains(&self, symbols: &[u16]) -> bool {
         self.by_length[symbols.len() - 2].binary_search(&key(symbols)).is_ok()
     }
 }
 
-/// The sentences of `corpus` as symbols and tags; the rows are filled in later.
-fn examples(corpus: &Corpus, alphabet: &Alphabet) -> Vec<Example> {
+/// Converts the sentences of `corpus` to symbols and tags; the rows are set later.
+fn examples(corpus: &Corpus, alphabet: &Alphabet) -> Vec<TrainingExample> {
     let mut atoms = Atoms::default();
     corpus
         .sentences()
         .map(|words| {
-            let mut example = Example::default();
+            let mut example = TrainingExample::default();
             for word in words {
                 alphabet.read(word, 0, &mut atoms);
                 example.push_word(atoms.inner());

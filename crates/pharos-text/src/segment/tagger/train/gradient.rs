@@ -1,30 +1,30 @@
-//! The slope of the likelihood of one sentence (forward-backward algorithm, Rabiner 1989).
+//! The gradient of the likelihood of one sentence (forward-backward algorithm, Rabiner 1989).
 
-use super::parameters::{Example, Parameters};
+use super::parameters::{Parameters, TrainingExample};
 use crate::segment::tagger::atoms::PADDING;
 use crate::segment::tagger::features::{BEGIN, END, MIDDLE, SINGLE, TAGS, TRANSITIONS};
 
-/// Where the first atom's scores stand.
+/// Offset of the first atom's scores.
 const FIRST: usize = (PADDING - 1) * TAGS;
-/// Keeps divisions sane where a probability vanishes.
+/// Avoids division by zero where a probability vanishes.
 const TINY: f32 = 1e-30;
 
-/// The gradient of the negative logarithm of a sentence's likelihood; its memory is kept between sentences.
+/// The gradient of the negative log-likelihood of a sentence. Its buffers are reused.
 #[derive(Default)]
 pub(super) struct Gradient {
-    /// By the scores, in the places of these.
+    /// With respect to the scores, in the same layout.
     pub(super) scores: Vec<f32>,
-    /// By the transitions.
+    /// With respect to the transitions.
     pub(super) transitions: [[f32; TAGS]; TAGS],
     given: Vec<f32>,
-    /// `exp` of an atom's scores, the largest of them taken as one.
+    /// `exp` of an atom's scores, scaled so that the largest is one.
     likely: Vec<[f32; TAGS]>,
     forward: Vec<[f32; TAGS]>,
 }
 
 impl Gradient {
-    /// Computes it, and returns the negative logarithm of the likelihood.
-    pub(super) fn compute(&mut self, parameters: &Parameters, example: &Example) -> f64 {
+    /// Computes the gradient and returns the negative log-likelihood.
+    pub(super) fn compute(&mut self, parameters: &Parameters, example: &TrainingExample) -> f64 {
         parameters.score(example, &mut self.given);
         self.scores.clear();
         self.scores.resize(example.score_count(), 0.0);
@@ -36,7 +36,7 @@ impl Gradient {
         let mut loss = self.walk_forward(&factors, example.tags.len());
         self.walk_backward(&factors, &example.tags);
 
-        // What the corpus says, against what the model expects.
+        // Observed counts minus expected counts.
         let mut last = END;
         for (&tag, (given, slopes)) in example.tags.iter().zip(
             self.given[FIRST..]
@@ -54,12 +54,13 @@ impl Gradient {
         loss
     }
 
-    /// The probabilities of each atom's tags given all before, and the logarithm of the sum over all paths.
+    /// Computes the probabilities of each atom's tags given the preceding atoms. Returns the logarithm of the
+    /// sum over all paths.
     fn walk_forward(&mut self, factors: &[[f32; TAGS]; TAGS], count: usize) -> f64 {
         self.likely.clear();
         self.forward.clear();
         let mut logarithm = 0.0;
-        // Before the first atom a word has just ended.
+        // A word has ended before the first atom.
         let mut before = [0.0; TAGS];
         before[END] = 1.0;
         for (place, given) in self.given[FIRST..].as_chunks::<TAGS>().0.iter().take(count).enumerate() {
@@ -86,7 +87,7 @@ impl Gradient {
         logarithm
     }
 
-    /// The expected counts of tags and transitions.
+    /// Computes the expected counts of tags and transitions.
     fn walk_backward(&mut self, factors: &[[f32; TAGS]; TAGS], tags: &[u8]) {
         let mut after = [0.0; TAGS];
         after[END] = 1.0;

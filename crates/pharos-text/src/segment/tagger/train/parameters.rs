@@ -1,4 +1,4 @@
-//! The weights while they are learnt, and where each sentence finds its own.
+//! The weights during training, and their layout.
 
 use super::WordList;
 use super::gradient::Gradient;
@@ -6,34 +6,34 @@ use crate::segment::tagger::atoms::{
     Alphabet, BORDER, FIRST_CHARACTER, PADDING, SYMBOL_BITS, Symbol, UNKNOWN, UNKNOWN_HAN,
 };
 use crate::segment::tagger::features::{
-    BEGIN, BIGRAM, CLASS_PATTERNS, END, HEAD, MIDDLE, REPETITION_PATTERNS, SINGLE, TAGS, TAIL, TRIGRAM,
-    Trail, UNIGRAM, WORD, WORD_PATTERNS, repetition_pattern,
+    BEGIN, BIGRAM, CLASS_PATTERNS, END, FeatureHistory, HEAD, MIDDLE, REPETITION_PATTERNS, SINGLE, TAGS,
+    TAIL, TRIGRAM, UNIGRAM, WORD, WORD_PATTERNS, repetition_pattern,
 };
-use crate::segment::tagger::model::{Gram, MAX_WEIGHT, Model, Row, SCALE};
+use crate::segment::tagger::model::{MAX_WEIGHT, SCALE, TagWeights, TaggerModel, WeightedNgram};
 use crate::segment::tagger::table::key;
 
 /// No row.
 const NONE: u32 = u32::MAX;
 
-/// A sentence to learn from.
+/// A training sentence.
 #[derive(Default)]
-pub(super) struct Example {
+pub(super) struct TrainingExample {
     /// With borders, as in tagging.
     symbols: Vec<Symbol>,
     pub(super) tags: Vec<u8>,
-    /// One for each window of four symbols.
-    rows: Vec<Rows>,
+    /// One per window of four symbols.
+    rows: Vec<WindowRows>,
 }
 
-/// Which rows a window of four symbols needs: by number in their table.
-struct Rows {
+/// Row numbers that a window of four symbols uses, by table.
+struct WindowRows {
     bigram: u32,
     trigram: u32,
-    /// Of the atom two before, once there is one.
+    /// Patterns of the atom two before, once there is one.
     patterns: Option<[u16; 3]>,
 }
 
-impl Example {
+impl TrainingExample {
     pub(super) fn push_word(&mut self, symbols: &[Symbol]) {
         if self.symbols.is_empty() {
             self.symbols.extend([BORDER; PADDING]);
@@ -55,7 +55,7 @@ impl Example {
         self.symbols.extend([BORDER; PADDING]);
     }
 
-    /// Numbers in the arrays of scores: four for each symbol and a margin.
+    /// Returns the size of the score arrays: four per symbol and a margin.
     pub(super) fn score_count(&self) -> usize {
         (self.symbols.len() + 1) * TAGS
     }
@@ -68,11 +68,11 @@ pub(super) struct Parameters {
     squares: Vec<f32>,
     bigram_keys: Vec<u64>,
     trigram_keys: Vec<u64>,
-    starts: Starts,
+    starts: TableOffsets,
 }
 
-/// Where each table begins.
-struct Starts {
+/// Offset of each table.
+struct TableOffsets {
     bigrams: usize,
     trigrams: usize,
     classes: usize,
@@ -82,9 +82,9 @@ struct Starts {
 }
 
 impl Parameters {
-    /// Room for everything that stands in `examples`, which learn where their rows are.
+    /// Allocates weights for everything that occurs in `examples`, and sets their row numbers.
     pub(super) fn new(
-        examples: &mut [Example],
+        examples: &mut [TrainingExample],
         alphabet: &Alphabet,
         words: &WordList,
         min_trigram: usize,
@@ -106,7 +106,7 @@ impl Parameters {
             squares: vec![0.0; count],
             bigram_keys,
             trigram_keys,
-            starts: Starts { bigrams, trigrams, classes, repetitions, words, transitions },
+            starts: TableOffsets { bigrams, trigrams, classes, repetitions, words, transitions },
         }
     }
 
@@ -114,8 +114,8 @@ impl Parameters {
         self.values[self.starts.transitions + from * TAGS + to]
     }
 
-    /// Adds up the scores of all tags of all atoms, in the places where tagging has them.
-    pub(super) fn score(&self, example: &Example, scores: &mut Vec<f32>) {
+    /// Adds up the scores of all tags of all atoms, in the layout of tagging.
+    pub(super) fn score(&self, example: &TrainingExample, scores: &mut Vec<f32>) {
         scores.clear();
         scores.resize(example.score_count(), 0.0);
         self.starts.for_each_row(example, |row, width, at| {
@@ -125,8 +125,8 @@ impl Parameters {
         });
     }
 
-    /// One step of AdaGrad against `gradient`.
-    pub(super) fn descend(&mut self, example: &Example, gradient: &Gradient, rate: f32) {
+    /// Performs one AdaGrad step against `gradient`.
+    pub(super) fn descend(&mut self, example: &TrainingExample, gradient: &Gradient, rate: f32) {
         let Parameters { values, squares, starts, .. } = self;
         let mut step = |first: usize, slopes: &[f32]| {
             let range = first..first + slopes.len();
@@ -141,8 +141,8 @@ impl Parameters {
         step(starts.transitions, gradient.transitions.as_flattened());
     }
 
-    /// The model: whole numbers, nothing that is nearly zero, and what `words` says.
-    pub(super) fn quantised(&self, characters: Vec<char>, words: &WordList, min_weight: f32) -> Model {
+    /// Quantises the weights: integers, near-zero weights dropped, flags set from `words`.
+    pub(super) fn quantised(&self, characters: Vec<char>, words: &WordList, min_weight: f32) -> TaggerModel {
         let mut unigrams: Vec<[i16; UNIGRAM]> = self.values[..self.starts.bigrams]
             .as_chunks::<UNIGRAM>()
             .0
@@ -151,7 +151,7 @@ impl Parameters {
             .collect();
         // Rare signs are too few to learn from: each is a word.
         unigrams[usize::from(UNKNOWN)][TAGS + SINGLE] = MAX_WEIGHT;
-        // Characters that only the word list has are like those that nobody has.
+        // Characters that only the word list contains are treated like unknown ones.
         let unseen = unigrams[usize::from(UNKNOWN_HAN)];
         unigrams.resize(usize::from(FIRST_CHARACTER) + characters.len(), unseen);
 
@@ -162,12 +162,12 @@ impl Parameters {
         let three_flags = three.iter().map(|&key| (key, WORD)).collect();
         let bigrams = self.values[self.starts.bigrams..self.starts.trigrams].as_chunks::<BIGRAM>().0;
         let trigrams = self.values[self.starts.trigrams..self.starts.classes].as_chunks::<TRIGRAM>().0;
-        Model {
+        TaggerModel {
             characters,
             unigrams,
             bigrams: grams(&self.bigram_keys, bigrams, two_flags, min_weight),
             trigrams: grams(&self.trigram_keys, trigrams, three_flags, min_weight),
-            long_words: four.iter().map(|&key| Gram { key, flags: WORD, weights: [] }).collect(),
+            long_words: four.iter().map(|&key| WeightedNgram { key, flags: WORD, weights: [] }).collect(),
             classes: Box::new(self.table(self.starts.classes)),
             repetitions: Box::new(self.table(self.starts.repetitions)),
             words: Box::new(self.table(self.starts.words)),
@@ -175,14 +175,15 @@ impl Parameters {
         }
     }
 
-    fn table<const ROWS: usize>(&self, start: usize) -> [Row; ROWS] {
+    fn table<const ROWS: usize>(&self, start: usize) -> [TagWeights; ROWS] {
         std::array::from_fn(|row| std::array::from_fn(|tag| wide(self.values[start + row * TAGS + tag])))
     }
 }
 
-impl Starts {
-    /// Every row that `example` needs: where it begins, how wide it is, and to which of the scores it is added.
-    fn for_each_row(&self, example: &Example, mut f: impl FnMut(usize, usize, usize)) {
+impl TableOffsets {
+    /// Calls `f` for every row that `example` uses: its offset, its width, and the offset of the scores it is
+    /// added to.
+    fn for_each_row(&self, example: &TrainingExample, mut f: impl FnMut(usize, usize, usize)) {
         for (step, (window, rows)) in example.symbols.windows(4).zip(&example.rows).enumerate() {
             let at = step * TAGS;
             f(usize::from(window[2]) * UNIGRAM, UNIGRAM, at);
@@ -202,18 +203,18 @@ impl Starts {
     }
 }
 
-/// The rows of one sentence, found as tagging will find them.
+/// Returns the rows of one sentence, looked up as in tagging.
 fn rows(
     symbols: &[Symbol],
     alphabet: &Alphabet,
     words: &WordList,
     bigram_keys: &[u64],
     trigram_keys: &[u64],
-) -> Vec<Rows> {
+) -> Vec<WindowRows> {
     let find = |keys: &[u64], symbols: &[Symbol]| {
         keys.binary_search(&key(symbols)).map_or(NONE, |row| u32::try_from(row).unwrap_or(NONE))
     };
-    let mut trail = Trail::default();
+    let mut trail = FeatureHistory::default();
     let mut around = [BORDER; 5];
     let windows = symbols.windows(4).enumerate().map(|(step, window)| {
         trail.push(
@@ -224,7 +225,7 @@ fn rows(
         );
         around = [around[1], around[2], around[3], around[4], window[2]];
         let patterns = [trail.class_pattern(), repetition_pattern(around), trail.word_pattern()];
-        Rows {
+        WindowRows {
             bigram: find(bigram_keys, &window[2..]),
             trigram: find(trigram_keys, &window[1..]),
             patterns: (step >= PADDING).then_some(patterns.map(|pattern| pattern as u16)),
@@ -233,9 +234,9 @@ fn rows(
     windows.collect()
 }
 
-/// The sequences of `length` symbols that stand at least `min` times in `examples`, sorted.
-fn frequent_keys(examples: &[Example], length: usize, min: usize) -> Vec<u64> {
-    // Sorted rather than counted in a map: no order that changes from run to run.
+/// Returns the sequences of `length` symbols that occur at least `min` times in `examples`, sorted.
+fn frequent_keys(examples: &[TrainingExample], length: usize, min: usize) -> Vec<u64> {
+    // Sorted instead of counted in a map, for a deterministic order.
     let mut keys: Vec<u64> = examples
         .iter()
         .flat_map(|example| example.symbols.windows(length).map(key))
@@ -245,26 +246,28 @@ fn frequent_keys(examples: &[Example], length: usize, min: usize) -> Vec<u64> {
     keys.chunk_by(|a, b| a == b).filter(|same| same.len() >= min).map(|same| same[0]).collect()
 }
 
-/// The n-grams that have a weight worth keeping or a flag, sorted by key.
+/// Returns the n-grams that have a relevant weight or a flag, sorted by key.
 fn grams<const WEIGHTS: usize>(
     keys: &[u64],
     rows: &[[f32; WEIGHTS]],
     mut flags: Vec<(u64, u8)>,
     min_weight: f32,
-) -> Vec<Gram<WEIGHTS>> {
+) -> Vec<WeightedNgram<WEIGHTS>> {
     flags.sort_unstable();
     let small = |value: f32| {
         if value.abs() < min_weight { 0 } else { (value * SCALE).round().clamp(-127.0, 127.0) as i8 }
     };
-    let weighted = keys.iter().zip(rows).map(|(&key, row)| Gram { key, flags: 0, weights: row.map(small) });
-    let mut grams: Vec<Gram<WEIGHTS>> = weighted.filter(|gram| gram.weights != [0; WEIGHTS]).collect();
+    let weighted =
+        keys.iter().zip(rows).map(|(&key, row)| WeightedNgram { key, flags: 0, weights: row.map(small) });
+    let mut grams: Vec<WeightedNgram<WEIGHTS>> =
+        weighted.filter(|gram| gram.weights != [0; WEIGHTS]).collect();
     let mut unweighted = Vec::new();
     for same in flags.chunk_by(|a, b| a.0 == b.0) {
         let key = same[0].0;
         let all_flags = same.iter().fold(0, |all, &(_, flag)| all | flag);
         match grams.binary_search_by_key(&key, |gram| gram.key) {
             Ok(at) => grams[at].flags = all_flags,
-            Err(_) => unweighted.push(Gram { key, flags: all_flags, weights: [0; WEIGHTS] }),
+            Err(_) => unweighted.push(WeightedNgram { key, flags: all_flags, weights: [0; WEIGHTS] }),
         }
     }
     grams.extend(unweighted);

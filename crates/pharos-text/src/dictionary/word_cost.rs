@@ -1,22 +1,25 @@
-//! What a word weighs against others when a text is cut.
+//! Costs of words in a segmentation path.
 
-use super::Entry;
+use super::DictionaryEntry;
 
-/// Costs are counted in this many parts of a natural logarithm.
+/// Cost units per nat (natural logarithm).
 pub(crate) const NAT: f64 = 2048.0;
 
-/// The negative logarithm of a word's probability: costs of a path add up to that of the whole path.
+/// Returns the negative logarithm of a word's probability. The costs of a path add up to that of the whole
+/// path.
 pub(crate) fn cost(frequency: u32, total: u64) -> u16 {
     in_parts(nats(frequency, total))
 }
 
-/// The same with what the frequencies do not say. They were counted in texts that had been cut into the longest words
-/// of the list, so that every compound took its parts' share: words of two characters get a bonus, compounds pay, and
-/// a number with its measure word (三年, 两次), which standards cut in two, pays more. The sizes were measured on the
-/// People's Daily of January 1998.
-pub(crate) fn cutting_cost(entry: &Entry<'_>, total: u64) -> u16 {
+/// Returns the cost of a word with a correction for biased frequencies.
+///
+/// The frequencies were counted in texts segmented into the longest words of the list, so that every compound
+/// took the share of its parts. Therefore words of two characters get a bonus and compounds pay a penalty. A
+/// numeral with its measure word (三年, 两次), which segmentation standards split, pays more. The values were
+/// measured on the People's Daily of January 1998.
+pub(crate) fn segmentation_cost(entry: &DictionaryEntry<'_>, total: u64) -> u16 {
     let correction = match entry.word.chars().count() {
-        2 if is_counted(entry) => 6.0,
+        2 if is_numeral_with_measure(entry) => 6.0,
         0 | 1 => -0.5,
         2 => -1.5,
         3 => 0.0,
@@ -25,8 +28,8 @@ pub(crate) fn cutting_cost(entry: &Entry<'_>, total: u64) -> u16 {
     in_parts(nats(entry.frequency, total) + correction)
 }
 
-/// A numeral and a measure word. 一个 is a word by itself.
-fn is_counted(entry: &Entry<'_>) -> bool {
+/// Returns `true` for a numeral followed by a measure word. 一个 is a single word.
+fn is_numeral_with_measure(entry: &DictionaryEntry<'_>) -> bool {
     let mut characters = entry.word.chars();
     let (Some(first), Some(second)) = (characters.next(), characters.next()) else { return false };
     entry.tag == "m" && entry.word != "一个" && NUMERALS.contains(first) && MEASURES.contains(second)
@@ -49,7 +52,7 @@ mod tests {
 
     #[test]
     fn compounds_and_counted_things_weigh_more() {
-        let weight = |word, tag| cutting_cost(&Entry { word, frequency: 10, tag }, 1000);
+        let weight = |word, tag| segmentation_cost(&DictionaryEntry { word, frequency: 10, tag }, 1000);
         assert!(
             weight("改革", "v") < weight("体育场", "n") && weight("体育场", "n") < weight("改革开放", "v")
         );

@@ -1,9 +1,9 @@
-//! A discriminative character tagger (字标注): every atom of a text gets the tag of its place in a word.
+//! A discriminative character tagger (字标注): every atom of a text gets the tag of its position in a word.
 //!
-//! A linear-chain conditional random field (Lafferty, McCallum and Pereira 2001) over the tags *begin*, *middle*,
-//! *end* and *single* (Xue 2003), with the impossible transitions forbidden. It learns from a segmented corpus
-//! and, where one is given, from a word list, whose words it takes as hints and not as orders: what it has seen
-//! around them decides.
+//! A linear-chain conditional random field (Lafferty, McCallum & Pereira 2001) over the tags *begin*,
+//! *middle*, *end* and *single* (Xue 2003), with impossible transitions forbidden. It is trained on a
+//! segmented corpus and, optionally, a word list. Words of the list are features, not constraints: the
+//! context decides.
 //!
 //! ```
 //! use pharos_text::segment::Segmenter;
@@ -31,63 +31,63 @@ mod table;
 mod train;
 
 pub use corpus::{Corpus, CorpusError};
-pub use model::{Model, ModelError};
-pub use train::{Progress, TrainError, Training};
+pub use model::{TaggerModel, TaggerModelError};
+pub use train::{TrainError, Training, TrainingProgress};
 
 use atoms::{Alphabet, Atoms, BORDER, PADDING, Symbol};
 use decode::Decoder;
 use features::{
-    BIGRAM, CLASS_PATTERNS, HEAD, REPETITION_PATTERNS, TAGS, TAIL, TRIGRAM, Trail, WORD, WORD_PATTERNS,
-    repetition_pattern,
+    BIGRAM, CLASS_PATTERNS, FeatureHistory, HEAD, REPETITION_PATTERNS, TAGS, TAIL, TRIGRAM, WORD,
+    WORD_PATTERNS, repetition_pattern,
 };
 use lanes::Lanes;
-use model::Row;
-use table::{Table, key};
+use model::TagWeights;
+use table::{NgramTable, key};
 
-use super::{Segmenter, Work};
+use super::{Segmenter, SegmenterBuffers};
 
-/// A model made ready for tagging. To be shared between threads.
+/// A model prepared for tagging. Can be shared between threads.
 pub struct Tagger {
     alphabet: Alphabet,
-    /// For every symbol its weights for the atom before, itself and the atom after.
+    /// Weights of every symbol for the previous atom, its own and the next.
     unigrams: Vec<[Lanes; 3]>,
-    bigrams: Table<BIGRAM>,
-    trigrams: Table<TRIGRAM>,
-    /// The words of four symbols.
-    long_words: Table<0>,
+    bigrams: NgramTable<BIGRAM>,
+    trigrams: NgramTable<TRIGRAM>,
+    /// Words of four symbols.
+    long_words: NgramTable<0>,
     classes: Box<[Lanes; CLASS_PATTERNS]>,
     repetitions: Box<[Lanes; REPETITION_PATTERNS]>,
     words: Box<[Lanes; WORD_PATTERNS]>,
-    transitions: [Row; TAGS],
+    transitions: [TagWeights; TAGS],
 }
 
-/// The tagger's memory from one text to the next.
+/// Working memory of the tagger, reused from text to text.
 #[derive(Default)]
-pub(crate) struct TaggerWork {
+pub(crate) struct TaggerBuffers {
     atoms: Atoms,
-    found: Vec<Found>,
+    found: Vec<WindowEntries>,
     tags: Vec<u8>,
 }
 
-/// The entries of the n-grams that end a window.
-struct Found {
+/// Table entries of the n-grams that end a window.
+struct WindowEntries {
     bigram: u32,
     trigram: u32,
 }
 
-/// Symbols that are looked at together: two before, this one and the next.
+/// Number of symbols in a window: two before, the current one and the next.
 const WINDOW: usize = 4;
-/// Windows that are looked up before they are used: few enough for their weights to stay near.
+/// Number of windows looked up at once: few enough for their weights to stay in the cache.
 const BLOCK: usize = 128;
 
 impl Tagger {
-    /// A tagger from the bytes of a model file.
-    pub fn load(bytes: &[u8]) -> Result<Self, ModelError> {
-        Tagger::new(&Model::from_bytes(bytes)?)
+    /// Loads a tagger from the bytes of a model file.
+    pub fn load(bytes: &[u8]) -> Result<Self, TaggerModelError> {
+        Tagger::new(&TaggerModel::from_bytes(bytes)?)
     }
 
-    /// A tagger that works by `model`.
-    pub fn new(model: &Model) -> Result<Self, ModelError> {
+    /// Creates a tagger from `model`.
+    pub fn new(model: &TaggerModel) -> Result<Self, TaggerModelError> {
         Ok(Tagger {
             alphabet: Alphabet::new(&model.characters),
             unigrams: model.unigrams.iter().map(unigram_lanes).collect(),
@@ -102,16 +102,16 @@ impl Tagger {
     }
 
     /// Finds the best tag of every atom.
-    fn tag(&self, symbols: &[Symbol], found: &mut Vec<Found>, tags: &mut Vec<u8>) {
+    fn tag(&self, symbols: &[Symbol], found: &mut Vec<WindowEntries>, tags: &mut Vec<u8>) {
         let mut decoder = Decoder::new(&self.transitions, tags);
-        let mut trail = Trail::default();
+        let mut trail = FeatureHistory::default();
         let mut around = [BORDER; 5];
-        // Do the last two bigrams begin words of four symbols?
+        // Whether the last two bigrams begin words of four symbols.
         let mut heads = [false; 2];
-        // What atoms have collected so far: the one two before `this`, the one before, and `this`.
+        // Accumulated scores of the atom two before `this`, the one before, and `this`.
         let [mut before_last_sum, mut last_sum, mut this_sum] = [Lanes::default(); 3];
-        // Rows reach back to `last` only, so that each step completes the atom before it; the first steps belong to
-        // the borders.
+        // Rows reach back to `last` only, so that each step completes the previous atom. The first steps
+        // belong to the borders.
         let mut borders = PADDING;
         for begin in (0..symbols.len()).step_by(BLOCK) {
             let block = &symbols[begin..symbols.len().min(begin + BLOCK + WINDOW - 1)];
@@ -150,10 +150,10 @@ impl Tagger {
         decoder.finish();
     }
 
-    /// Looks up the n-grams of every window, step by step for all: what takes long is waiting for memory.
-    fn find(&self, symbols: &[Symbol], found: &mut Vec<Found>) {
+    /// Looks up the n-grams of all windows step by step, which overlaps the memory latencies.
+    fn find(&self, symbols: &[Symbol], found: &mut Vec<WindowEntries>) {
         found.clear();
-        found.extend(symbols.array_windows::<WINDOW>().map(|&[_, last, this, next]| Found {
+        found.extend(symbols.array_windows::<WINDOW>().map(|&[_, last, this, next]| WindowEntries {
             bigram: self.bigrams.candidate(key(&[this, next])),
             trigram: self.trigrams.candidate(key(&[last, this, next])),
         }));
@@ -164,7 +164,7 @@ impl Tagger {
     }
 }
 
-/// The weights of an n-gram for one of the atoms it reaches.
+/// Returns the weights of an n-gram for one of the atoms it covers.
 #[inline]
 fn atom_weights<const WEIGHTS: usize>(weights: &[u8; WEIGHTS]) -> impl Fn(usize) -> Lanes {
     let atoms = weights.as_chunks::<TAGS>().0;
@@ -176,14 +176,16 @@ fn unigram_lanes(row: &[i16; features::UNIGRAM]) -> [Lanes; 3] {
     std::array::from_fn(|atom| Lanes::of_row(atoms[atom]))
 }
 
-fn table<const WEIGHTS: usize>(grams: &[model::Gram<WEIGHTS>]) -> Result<Table<WEIGHTS>, ModelError> {
-    Table::new(grams.iter().map(|gram| (gram.key, gram.flags, gram.weights)))
-        .ok_or(ModelError::Corrupt("too many sequences collide"))
+fn table<const WEIGHTS: usize>(
+    grams: &[model::WeightedNgram<WEIGHTS>],
+) -> Result<NgramTable<WEIGHTS>, TaggerModelError> {
+    NgramTable::new(grams.iter().map(|gram| (gram.key, gram.flags, gram.weights)))
+        .ok_or(TaggerModelError::Corrupt("too many sequences collide"))
 }
 
 impl Segmenter for Tagger {
-    fn cut(&self, text: &str, work: &mut Work, ends: &mut Vec<usize>) {
-        let TaggerWork { atoms, found, tags } = &mut work.tagger;
+    fn segment(&self, text: &str, buffers: &mut SegmenterBuffers, ends: &mut Vec<usize>) {
+        let TaggerBuffers { atoms, found, tags } = &mut buffers.tagger;
         let mut start = 0;
         while start < text.len() {
             let stop = self.alphabet.read(text, start, atoms);
@@ -232,7 +234,7 @@ mod tests {
     });
 
     #[test]
-    fn what_was_learnt_is_cut_the_same_way() {
+    fn training_text_is_segmented_as_in_the_corpus() {
         for sentence in SENTENCES {
             let words: Vec<&str> = sentence.split(' ').collect();
             assert_eq!(TAGGER.words(&words.concat()), words);
@@ -252,16 +254,16 @@ mod tests {
     fn runs_of_letters_and_digits_stay_whole() {
         for text in ["ibm360的x86", "他2026a年", "naïve的cafe\u{301}"] {
             let words = TAGGER.words(text);
-            let cut_inside = words.windows(2).any(|pair| {
+            let splits_inside = words.windows(2).any(|pair| {
                 let ends = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && !crate::is_han(c));
                 ends(pair[0].chars().next_back()) && ends(pair[1].chars().next())
             });
-            assert!(!cut_inside, "{words:?}");
+            assert!(!splits_inside, "{words:?}");
         }
     }
 
     #[test]
-    fn a_sign_that_nobody_taught_stands_alone() {
+    fn an_unseen_sign_is_a_word_of_its_own() {
         assert_eq!(TAGGER.words("研究😀生命的★起源"), ["研究", "😀", "生命", "的", "★", "起源"]);
     }
 
@@ -278,11 +280,11 @@ mod tests {
     }
 
     #[test]
-    fn a_megabyte_without_a_space_is_cut() {
+    fn a_megabyte_without_a_space_is_segmented() {
         let text = "研究生命的起源1998年北京大学生".repeat(1 << 15);
         assert!(text.len() > 1 << 20);
         assert_eq!(TAGGER.words(&text).concat(), text);
-        // Longer than what is looked up at once, and cut the same everywhere.
+        // Longer than a block, and segmented the same everywhere.
         let sentence = ["他", "研究", "生命", "的", "起源", "。"];
         assert_eq!(TAGGER.words(&sentence.concat().repeat(BLOCK)), sentence.repeat(BLOCK));
         assert_eq!(TAGGER.words(&"\u{301}".repeat(1 << 19)).len(), 1);
@@ -291,10 +293,10 @@ mod tests {
     proptest! {
         #[test]
         fn the_contract_holds_for_any_text(text in "\\PC{0,60}|[研究生命的起源1998年a .\u{301}\u{3000}😀\u{20000}]{0,60}") {
-            let mut work = Work::default();
+            let mut work = SegmenterBuffers::default();
             let mut ends = vec![usize::MAX];
-            TAGGER.cut("前 一 句", &mut work, &mut Vec::new());
-            TAGGER.cut(&text, &mut work, &mut ends);
+            TAGGER.segment("前 一 句", &mut work, &mut Vec::new());
+            TAGGER.segment(&text, &mut work, &mut ends);
             prop_assert_eq!(ends[0], usize::MAX);
             prop_assert_eq!(ends.len() == 1, text.is_empty());
             let mut last = 0;

@@ -1,112 +1,113 @@
-//! Typed pinyin cut into syllables.
+//! Splits typed pinyin into syllables.
 //!
-//! Letters can often be cut in more than one way: xian is xian (先) and xi an (西安). Ways are ordered as a
-//! reader would try them: fewest syllables first; then those in which no syllable but the first begins with a
-//! vowel, since the orthography (汉语拼音正词法) asks for an apostrophe there; then longer syllables first.
+//! Letters can often be split in several ways: xian is xian (先) or xi an (西安). The order is: fewest syllables
+//! first; then splits in which no syllable but the first begins with a vowel, since the orthography (汉语拼音正词法)
+//! requires an apostrophe there; then longer syllables first.
 
-use super::table::{MAX_SYLLABLE, Table};
+use super::table::{MAX_SYLLABLE, PinyinTable};
 
-/// Ways kept in all, over all places of the letters.
-const MAX_WAYS: usize = 1 << 16;
+/// Maximum number of paths over all positions of the letters.
+const MAX_PATHS: usize = 1 << 16;
 
-/// Syllables of no character of GB 2312 but at most one interjection: they would make odd cuts of common
-/// words.
-const RARE: [&str; 13] =
+/// Syllables that no character of GB 2312 has, except for at most one interjection. They would produce odd
+/// splits of common words.
+const RARE_SYLLABLES: [&str; 13] =
     ["biang", "bong", "cei", "den", "din", "eng", "fiao", "len", "nia", "nun", "rua", "tei", "wong"];
 
-/// How lve, nv and nve are typed too.
-const VARIANTS: [&str; 6] = ["lue", "lü", "lüe", "nue", "nü", "nüe"];
+/// Alternative spellings of lve, nv and nve.
+const ALTERNATIVE_SPELLINGS: [&str; 6] = ["lue", "lü", "lüe", "nue", "nü", "nüe"];
 
-/// Letters that are still being typed.
+/// Pinyin whose last syllable may be incomplete.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Typed<'t> {
-    /// The syllables that are complete.
+pub struct TypedPinyin<'t> {
+    /// Complete syllables.
     pub syllables: Vec<&'t str>,
-    /// The beginning of one more, or nothing.
+    /// Beginning of one more syllable; may be empty.
     pub rest: &'t str,
 }
 
-/// The syllables of `letters` (lower case; apostrophes and spaces are borders), cut in the likeliest way;
-/// `None` if they are not pinyin.
+/// Returns the most likely split of `letters` (lower case; apostrophes and spaces are boundaries), or `None`
+/// if they are not pinyin.
 pub fn split(letters: &str) -> Option<Vec<&str>> {
     splits(letters, 1).pop()
 }
 
-/// At most `limit` ways to cut `letters` into syllables, the likeliest first; fewer of very long letters.
+/// Returns at most `limit` splits of `letters` into syllables, the most likely first; fewer for very long
+/// input.
 pub fn splits(letters: &str, limit: usize) -> Vec<Vec<&str>> {
     if limit == 0 {
         return Vec::new();
     }
-    let lattice = Lattice::of(letters, limit);
-    let ways = lattice.ways_to(letters.len()).len();
-    (0..ways).map(|rank| lattice.syllables(letters.len(), rank)).filter(|cut| !cut.is_empty()).collect()
+    let lattice = SyllableLattice::new(letters, limit);
+    let paths = lattice.paths_to(letters.len()).len();
+    (0..paths).map(|rank| lattice.syllables(letters.len(), rank)).filter(|split| !split.is_empty()).collect()
 }
 
-/// [`split`] of letters whose last syllable may be incomplete: beij is bei and j.
-pub fn split_typed(letters: &str) -> Option<Typed<'_>> {
-    let lattice = Lattice::of(letters, 1);
+/// Returns the [`split`] of letters whose last syllable may be incomplete: beij is bei and j.
+pub fn split_typed(letters: &str) -> Option<TypedPinyin<'_>> {
+    let lattice = SyllableLattice::new(letters, 1);
     let earliest = letters.floor_char_boundary(letters.len().saturating_sub(MAX_SYLLABLE));
     (earliest..=letters.len())
         .rev()
         .filter(|&at| letters.is_char_boundary(at))
         .filter_map(|at| {
-            let (way, rest) = (lattice.ways_to(at).first()?, &letters[at..]);
-            let is_beginning = rest.is_empty() || Table::shared().begins_syllable(rest);
-            is_beginning.then_some((way.syllables + u32::from(!rest.is_empty()), at))
+            let (path, rest) = (lattice.paths_to(at).first()?, &letters[at..]);
+            let is_beginning = rest.is_empty() || PinyinTable::shared().begins_syllable(rest);
+            is_beginning.then_some((path.syllables + u32::from(!rest.is_empty()), at))
         })
-        // Of equals the first, which has the shorter rest.
+        // The first of equals has the shorter rest.
         .min_by_key(|&(pieces, at)| (at != letters.len(), pieces))
-        .map(|(_, at)| Typed { syllables: lattice.syllables(at, 0), rest: &letters[at..] })
+        .map(|(_, at)| TypedPinyin { syllables: lattice.syllables(at, 0), rest: &letters[at..] })
         .filter(|typed| !(typed.syllables.is_empty() && typed.rest.is_empty()))
 }
 
-/// The best ways to cut every beginning of the letters, found from left to right: of what follows a place,
-/// only the best ways to reach the place matter.
-struct Lattice<'t> {
+/// The best splits of every prefix, found by dynamic programming from left to right: only the best paths to a
+/// position matter for the letters after it.
+struct SyllableLattice<'t> {
     letters: &'t str,
-    ways: Vec<Way>,
-    /// Where the ways of each place begin in `ways`.
+    paths: Vec<SplitPath>,
+    /// Index in `paths` of the first path of each position.
     starts: Vec<usize>,
 }
 
-/// One way to reach a place.
+/// One path to a position.
 #[derive(Clone, Copy)]
-struct Way {
-    /// Syllables so far, rare ones twice.
+struct SplitPath {
+    /// Number of syllables; rare ones count twice.
     syllables: u32,
-    /// Syllables so far that begin with a vowel and have no border before them.
+    /// Number of syllables that begin with a vowel without a boundary before them.
     vowels: u32,
-    /// Bytes of the last piece.
+    /// Length of the last piece in bytes.
     len: u8,
-    /// Which of the ways to the beginning of the last piece.
+    /// Rank of the path to the beginning of the last piece.
     rank: u16,
 }
 
-impl<'t> Lattice<'t> {
-    fn of(letters: &'t str, limit: usize) -> Self {
-        let limit = limit.clamp(1, (MAX_WAYS / (letters.len() + 1)).max(1));
-        let mut lattice = Lattice { letters, ways: Vec::new(), starts: vec![0] };
-        lattice.ways.push(Way { syllables: 0, vowels: 0, len: 0, rank: 0 });
-        let mut ways: Vec<Way> = Vec::new();
+impl<'t> SyllableLattice<'t> {
+    fn new(letters: &'t str, limit: usize) -> Self {
+        let limit = limit.clamp(1, (MAX_PATHS / (letters.len() + 1)).max(1));
+        let mut lattice = SyllableLattice { letters, paths: Vec::new(), starts: vec![0] };
+        lattice.paths.push(SplitPath { syllables: 0, vowels: 0, len: 0, rank: 0 });
+        let mut paths: Vec<SplitPath> = Vec::new();
         for end in 1..=letters.len() {
-            lattice.starts.push(lattice.ways.len());
+            lattice.starts.push(lattice.paths.len());
             if !letters.is_char_boundary(end) {
                 continue;
             }
-            ways.clear();
+            paths.clear();
             for start in end.saturating_sub(MAX_SYLLABLE)..end {
-                lattice.extend(&mut ways, start, end);
+                lattice.extend(&mut paths, start, end);
             }
-            // Longer pieces came first and stay first among equals.
-            ways.sort_by_key(|way| (way.syllables, way.vowels));
-            lattice.ways.extend(ways.iter().take(limit));
+            // Longer pieces come first and stay first among equals.
+            paths.sort_by_key(|path| (path.syllables, path.vowels));
+            lattice.paths.extend(paths.iter().take(limit));
         }
         lattice
     }
 
-    /// Adds the ways to `end` whose last piece begins at `start`.
-    fn extend(&self, ways: &mut Vec<Way>, start: usize, end: usize) {
-        let before = self.ways_to(start);
+    /// Adds the paths to `end` whose last piece begins at `start`.
+    fn extend(&self, paths: &mut Vec<SplitPath>, start: usize, end: usize) {
+        let before = self.paths_to(start);
         if before.is_empty() {
             return;
         }
@@ -116,33 +117,33 @@ impl<'t> Lattice<'t> {
         } else if is_typed_syllable(piece) {
             let has_border = self.letters[..start].chars().next_back().is_none_or(is_border_char);
             let is_bare_vowel = !has_border && piece.starts_with(['a', 'e', 'o']);
-            (1 + u32::from(RARE.contains(&piece)), u32::from(is_bare_vowel))
+            (1 + u32::from(RARE_SYLLABLES.contains(&piece)), u32::from(is_bare_vowel))
         } else {
             return;
         };
-        ways.extend(before.iter().enumerate().map(|(rank, way)| Way {
-            syllables: way.syllables + syllables,
-            vowels: way.vowels + vowels,
-            // Both fit: pieces have six bytes at most, ways of a place are fewer than MAX_WAYS.
+        paths.extend(before.iter().enumerate().map(|(rank, path)| SplitPath {
+            syllables: path.syllables + syllables,
+            vowels: path.vowels + vowels,
+            // Both fit: a piece has at most six bytes, and a position has fewer than MAX_PATHS paths.
             len: (end - start) as u8,
             rank: rank as u16,
         }));
     }
 
-    fn ways_to(&self, place: usize) -> &[Way] {
-        let end = self.starts.get(place + 1).copied().unwrap_or(self.ways.len());
-        self.starts.get(place).and_then(|&start| self.ways.get(start..end)).unwrap_or_default()
+    fn paths_to(&self, place: usize) -> &[SplitPath] {
+        let end = self.starts.get(place + 1).copied().unwrap_or(self.paths.len());
+        self.starts.get(place).and_then(|&start| self.paths.get(start..end)).unwrap_or_default()
     }
 
     fn syllables(&self, mut place: usize, mut rank: usize) -> Vec<&'t str> {
         let mut syllables = Vec::new();
-        while let Some(way) = self.ways_to(place).get(rank).filter(|way| way.len > 0) {
-            let start = place - usize::from(way.len);
+        while let Some(path) = self.paths_to(place).get(rank).filter(|path| path.len > 0) {
+            let start = place - usize::from(path.len);
             let piece = &self.letters[start..place];
             if !is_border(piece) {
                 syllables.push(piece);
             }
-            (place, rank) = (start, usize::from(way.rank));
+            (place, rank) = (start, usize::from(path.rank));
         }
         syllables.reverse();
         syllables
@@ -159,9 +160,9 @@ fn is_border(piece: &str) -> bool {
 }
 
 fn is_typed_syllable(piece: &str) -> bool {
-    // Interjections without a vowel (n, ng, hm) would let almost any letters pass.
+    // Interjections without a vowel (n, ng, hm) would accept almost any letters.
     let has_vowel = piece.contains(['a', 'e', 'i', 'o', 'u', 'v']);
-    has_vowel && Table::shared().is_syllable(piece) || VARIANTS.contains(&piece)
+    has_vowel && PinyinTable::shared().is_syllable(piece) || ALTERNATIVE_SPELLINGS.contains(&piece)
 }
 
 #[cfg(test)]
@@ -171,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_are_cut_as_a_reader_would() {
+    fn the_most_likely_split_comes_first() {
         assert_eq!(split("beijing").unwrap(), ["bei", "jing"]);
         assert_eq!(split("zhonghuarenmingongheguo").unwrap().join(" "), "zhong hua ren min gong he guo");
         assert_eq!(split("henan").unwrap(), ["he", "nan"]);
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_megabyte_is_cut() {
+    fn a_megabyte_is_split() {
         let letters = "xian".repeat(1 << 18);
         assert_eq!(split(&letters).unwrap().len(), 1 << 18);
         assert_eq!(splits(&letters, 1000).len(), 1);
@@ -221,15 +222,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cuts_are_the_letters(
+        fn splits_concatenated_are_the_letters(
             letters in "(?s).{0,20}|[a-z']{0,20}|(bei|xi|an|xian|zh|nü|lue|'){0,8}", limit in 0usize..20
         ) {
             let wanted = letters.replace(is_border_char, "");
-            let cuts = splits(&letters, limit);
-            prop_assert!(cuts.len() <= limit);
-            for cut in &cuts {
-                prop_assert_eq!(&cut.concat(), &wanted);
-                prop_assert!(cut.iter().all(|syllable| is_typed_syllable(syllable)));
+            let found = splits(&letters, limit);
+            prop_assert!(found.len() <= limit);
+            for split in &found {
+                prop_assert_eq!(&split.concat(), &wanted);
+                prop_assert!(split.iter().all(|syllable| is_typed_syllable(syllable)));
             }
             prop_assert_eq!(split(&letters), splits(&letters, 1).pop());
             if let Some(typed) = split_typed(&letters) {

@@ -1,13 +1,13 @@
-//! Forms of Han characters (简繁异体): traditional and simplified texts are compared in one form.
+//! Variant forms of Han characters (简繁异体): traditional and simplified texts are compared in one form.
 //!
-//! The table takes every form to one that stands for all, character by character, so that nothing moves. Where a
-//! traditional character answers to several simplified ones, it goes to the most usual: 乾 to 干, 著 to 着. A page is
-//! shown as it was written; only terms are folded, those of pages and those of queries alike.
+//! The table maps every variant to one representative, character by character, so that offsets are preserved.
+//! A traditional character with several simplified counterparts maps to the most common one: 乾 to 干, 著 to 着.
+//! Pages are displayed as written; only terms are folded, in pages and queries alike.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The blocks that nearly all forms stand in.
+/// Code point range that holds nearly all variants.
 const FIRST: u32 = 0x3400;
 const LAST: u32 = 0x9FFF;
 
@@ -18,7 +18,7 @@ struct Table {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table { near: (FIRST..=LAST).filter_map(char::from_u32).collect(), far: HashMap::new() };
-    for line in include_str!("../data/variants.tsv").lines().filter(|line| !line.starts_with('#')) {
+    for line in include_str!("../../data/variants.tsv").lines().filter(|line| !line.starts_with('#')) {
         let mut chars = line.chars();
         let (Some(form), Some('\t'), Some(folded)) = (chars.next(), chars.next(), chars.next()) else {
             continue;
@@ -31,7 +31,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-/// The form that stands for a character.
+/// Returns the representative of a character, or the character itself.
 #[inline]
 pub fn fold(c: char) -> char {
     match TABLE.near.get((c as u32).wrapping_sub(FIRST) as usize) {

@@ -1,117 +1,126 @@
-//! The analyser: text to terms.
+//! The analyser: converts text to terms, in the same way for pages and for queries.
 
 mod line;
 mod mixed;
+pub(crate) mod normalise;
+pub mod stem;
+pub mod stop_words;
+pub(crate) mod tokenise;
+pub mod variants;
 
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-use self::line::{Buffers, Line};
+use self::line::{LineAnalyser, LineBuffers};
+use crate::analyser::normalise::{NormalisedText, normalise};
 use crate::dictionary::{Dictionary, Lexicon};
-use crate::normalise::{Normalised, normalise};
-use crate::segment::{Hmm, Segmenter, UnigramHmm, Work};
-use crate::vocabulary::{Kind, Vocabulary};
+use crate::segment::{Hmm, Segmenter, SegmenterBuffers, UnigramHmm};
+use crate::vocabulary::{Vocabulary, WordKind};
 
-/// Longer terms are cut off here: no person types them, and an index refuses terms without bound.
+/// Maximum length of a term in bytes. Longer words are truncated: users do not type them, and an index
+/// rejects terms of unbounded length.
 pub const MAX_TERM_BYTES: usize = 64;
 
-/// A term and where it stands.
+/// A term with its span in the original text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// The normalised term.
+    /// Normalised term.
     pub text: String,
-    /// First byte in the original text.
     pub start: usize,
-    /// First byte after it in the original text.
+    /// Byte after the last one, in the original text.
     pub end: usize,
-    /// Place in the order of words; each Han character counts as one.
+    /// Word position. Each Han character counts as one position.
     pub position: usize,
 }
 
-/// Cuts texts into terms: with the words that come with the program ([`Analyser::shared`]), or with those of an
-/// installation besides ([`Analyser::with`]).
+/// Splits text into terms.
+///
+/// Uses the base dictionary alone ([`Analyser::shared`]), or the base dictionary and the words of an
+/// installation ([`Analyser::with`]).
 pub struct Analyser {
     vocabulary: Arc<Vocabulary>,
 }
 
-/// Which words of a text are wanted.
+/// Selects the terms that are produced from a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum View {
-    /// The most probable cut.
-    BestCut,
-    /// Everything a query could ask for.
-    Everything,
-    /// The smallest words: characters and parts.
-    Finest,
+pub(crate) enum TokenView {
+    /// The most probable segmentation.
+    Best,
+    /// Every term that a query could contain.
+    Index,
+    /// The smallest units: characters and parts of words.
+    Smallest,
 }
 
 impl Analyser {
-    /// The analyser with the words that come with the program, one for the whole process.
+    /// Returns the process-wide analyser that uses the base dictionary alone.
     pub fn shared() -> &'static Analyser {
         static SHARED: LazyLock<Analyser> =
             LazyLock::new(|| Analyser::with(Arc::new(Vocabulary::new(Dictionary::base()))));
         &SHARED
     }
 
-    /// An analyser that knows these words besides.
+    /// Creates an analyser that uses `vocabulary` in addition to the base dictionary.
     pub fn with(vocabulary: Arc<Vocabulary>) -> Self {
         Self { vocabulary }
     }
 
-    /// An analyser that knows these words besides, whatever they are: for finding the words of a query on a page.
+    /// Creates an analyser that recognises `words` in addition to the base dictionary. Used to locate the
+    /// words of a query on a page.
     pub fn knowing<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
         let mut vocabulary = Vocabulary::new(Dictionary::base());
         for word in words {
-            // What cannot be taken is known already, or is no word.
-            let _ = vocabulary.add(&normalise(word), Some(Kind::Base), None, "");
+            // A rejected word is already in the dictionary or is not a valid word.
+            let _ = vocabulary.add(&normalise(word), Some(WordKind::Base), None, "");
         }
         Self::with(Arc::new(vocabulary))
     }
 
-    /// The words it knows besides those that come with the program.
+    /// Returns the words that are used in addition to the base dictionary.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
         &self.vocabulary
     }
 
-    /// The words of `text`, one token each: what a query is made of.
+    /// Returns the words of `text`, one token each. Queries are built from these tokens.
     pub fn tokens(&self, text: &str) -> Vec<Token> {
-        self.collect(text, View::BestCut)
+        self.collect(text, TokenView::Best)
     }
 
-    /// [`tokens`](Self::tokens) without keeping them: `f(term, start, end, position)`.
+    /// Calls `f(term, start, end, position)` for each of [`tokens`](Self::tokens) without allocating them.
     pub fn for_each_token(&self, text: &str, f: impl FnMut(&str, usize, usize, usize)) {
-        self.analyse(text, View::BestCut, f);
+        self.analyse(text, TokenView::Best, f);
     }
 
-    /// Everything that a query for a part of `text` could ask for: what an index stores.
+    /// Returns every term that a query for a part of `text` could contain. The index stores these tokens.
     pub fn index_tokens(&self, text: &str) -> Vec<Token> {
-        self.collect(text, View::Everything)
+        self.collect(text, TokenView::Index)
     }
 
-    /// [`index_tokens`](Self::index_tokens) without keeping them: `f(term, start, end, position)`.
+    /// Calls `f(term, start, end, position)` for each of [`index_tokens`](Self::index_tokens) without
+    /// allocating them.
     pub fn for_each_index_token(&self, text: &str, f: impl FnMut(&str, usize, usize, usize)) {
-        self.analyse(text, View::Everything, f);
+        self.analyse(text, TokenView::Index, f);
     }
 
-    /// The smallest terms of `text`: Han characters and the parts of names. Each of them is in every index,
-    /// whatever words it knows.
+    /// Returns the smallest terms of `text`: Han characters and the parts of names. Every index contains
+    /// them, whichever dictionary it was built with.
     pub fn smallest_tokens(&self, text: &str) -> Vec<Token> {
-        self.collect(text, View::Finest)
+        self.collect(text, TokenView::Smallest)
     }
 
-    /// The words of a line as they stand, punctuation included, white space left out.
+    /// Returns the words of a line as written. Punctuation is included, white space is omitted.
     pub fn segment<'a>(&self, line: &'a str) -> Vec<&'a str> {
         let method = UnigramHmm::new(self.lexicon(), Hmm::shipped());
         segment_with(&method, line)
     }
 
-    /// The words it cuts with.
+    /// Returns the dictionaries that are used for segmentation.
     pub fn lexicon(&self) -> Lexicon<'_> {
         Lexicon::default().with_own(self.vocabulary.own())
     }
 
-    fn collect(&self, text: &str, view: View) -> Vec<Token> {
+    fn collect(&self, text: &str, view: TokenView) -> Vec<Token> {
         let mut tokens = Vec::new();
         self.analyse(text, view, |term, start, end, position| {
             tokens.push(Token { text: term.to_string(), start, end, position });
@@ -119,51 +128,51 @@ impl Analyser {
         tokens
     }
 
-    fn analyse(&self, text: &str, view: View, mut f: impl FnMut(&str, usize, usize, usize)) {
-        // Taken and given back, not borrowed: `f` may want to analyse something itself.
-        let mut work = WORK.take();
+    fn analyse(&self, text: &str, view: TokenView, mut f: impl FnMut(&str, usize, usize, usize)) {
+        // Taken and put back instead of borrowed: `f` may call the analyser itself.
+        let mut buffers = BUFFERS.take();
         let mut position = 0;
         let mut line_start = 0;
-        // No word crosses a line feed, and lines keep the buffers small.
+        // No word crosses a line feed, and processing by line keeps the buffers small.
         for line in text.split_inclusive('\n') {
-            let normalised = Normalised::of(line);
+            let normalised = NormalisedText::new(line);
             let mut emit = |term: &str, span: Range<usize>, position: usize| {
                 let (start, end) = normalised.original_span(span.start, span.end);
                 let term = &term[..term.floor_char_boundary(MAX_TERM_BYTES)];
                 f(term, line_start + start, line_start + end, position);
             };
-            let cut = Line {
+            let analyser = LineAnalyser {
                 text: normalised.text(),
                 lexicon: self.lexicon(),
                 extension: self.vocabulary.extension(),
             };
-            position = cut.terms(view, position, &mut work, &mut emit);
+            position = analyser.emit_terms(view, position, &mut buffers, &mut emit);
             line_start += line.len();
         }
-        WORK.set(work);
+        BUFFERS.set(buffers);
     }
 }
 
 thread_local! {
-    static WORK: Cell<Buffers> = Cell::default();
+    static BUFFERS: Cell<LineBuffers> = Cell::default();
 }
 
-/// The words of a line as they stand, cut by any method; white space is left out.
+/// Segments a line with any segmenter and returns its words as written. White space is omitted.
 ///
-/// The method sees the line normalised; its borders are taken back to where they stood.
+/// The segmenter receives the normalised line. Word boundaries are mapped back to the original text.
 pub fn segment_with<'a>(method: &dyn Segmenter, line: &'a str) -> Vec<&'a str> {
-    let normalised = Normalised::of(line);
+    let normalised = NormalisedText::new(line);
     let mut ends = Vec::new();
-    method.cut(normalised.text(), &mut Work::default(), &mut ends);
+    method.segment(normalised.text(), &mut SegmenterBuffers::default(), &mut ends);
     let mut borders = vec![0];
     let mut start = 0;
     for end in ends {
-        // What normalisation made of one character (㍿ of 株式会社, say) is not cut.
+        // The expansion of a single character (株式会社 from ㍿) is not split.
         let (_, original_end) = normalised.original_span(start, end);
         borders.extend(borders.last().is_some_and(|last| original_end > *last).then_some(original_end));
         start = end;
     }
-    // Characters that no reader sees belong to what stands before them.
+    // Invisible characters belong to the preceding word.
     match borders.as_mut_slice() {
         [_] => borders.push(line.len()),
         [.., last] => *last = line.len(),
@@ -173,7 +182,7 @@ pub fn segment_with<'a>(method: &dyn Segmenter, line: &'a str) -> Vec<&'a str> {
     words.filter(|word| !word.trim().is_empty()).collect()
 }
 
-/// Cuts a text where Han characters begin and end.
+/// Splits a text into runs of Han characters and runs of other characters.
 fn runs(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -185,7 +194,7 @@ fn runs(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// Han characters: the unified ideographs and their extensions.
+/// Returns `true` if `c` is a Han character: a unified ideograph or one of the extensions.
 pub fn is_han(c: char) -> bool {
     matches!(c,
         '\u{4E00}'..='\u{9FFF}'
@@ -208,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_and_english_are_cut_into_words() {
+    fn chinese_and_english_are_segmented() {
         assert_eq!(terms("我来到北京清华大学"), ["我", "来到", "北京", "清华大学"]);
         assert_eq!(terms("The quick Fox's node.js 3.14"), ["the", "quick", "fox", "s", "nodejs", "3.14"]);
         assert_eq!(terms("搜索引擎Pharos，2026年"), ["搜索引擎", "pharos", "2026", "年"]);
@@ -230,22 +239,23 @@ mod tests {
         assert_eq!(positions, [0, 2, 3, 7]);
     }
 
-    /// The index finds `query` in `page` as a phrase: words by their terms, what no dictionary has by its characters.
+    /// Returns `true` if the index finds `query` in `page` as a phrase: dictionary words by their terms,
+    /// other words by their characters.
     fn found(query: &str, page: &str) -> bool {
         let analyser = Analyser::shared();
         let page = analyser.index_tokens(page);
-        let mut asked: Vec<(usize, String)> = Vec::new();
+        let mut query_terms: Vec<(usize, String)> = Vec::new();
         for token in analyser.tokens(query) {
             let parts = analyser.smallest_tokens(&query[token.start..token.end]);
             if parts.len() == 1 || Dictionary::base().contains(&token.text) {
-                asked.push((token.position, token.text));
+                query_terms.push((token.position, token.text));
             } else {
-                asked.extend(parts.into_iter().map(|part| (token.position + part.position, part.text)));
+                query_terms.extend(parts.into_iter().map(|part| (token.position + part.position, part.text)));
             }
         }
-        let Some((first, opening)) = asked.first() else { return true };
+        let Some((first, opening)) = query_terms.first() else { return true };
         page.iter().filter(|t| t.text == *opening).any(|begin| {
-            asked.iter().all(|(position, term)| {
+            query_terms.iter().all(|(position, term)| {
                 let wanted = begin.position + (position - first);
                 page.iter().any(|t| t.text == *term && t.position == wanted)
             })
@@ -264,12 +274,13 @@ mod tests {
     }
 
     #[test]
-    fn a_name_lies_over_its_words() {
+    fn extension_names_overlay_their_words() {
         let mut words = Vocabulary::new(Dictionary::base());
-        words.add("国家图书馆", Some(Kind::Extension), None, "").unwrap();
+        words.add("国家图书馆", Some(WordKind::Extension), None, "").unwrap();
         let analyser = Analyser::with(Arc::new(words));
-        let cut: Vec<String> = analyser.tokens("在国家图书馆看书").into_iter().map(|t| t.text).collect();
-        assert_eq!(cut, ["在", "/2国家图书馆", "看书"]);
+        let segmented: Vec<String> =
+            analyser.tokens("在国家图书馆看书").into_iter().map(|t| t.text).collect();
+        assert_eq!(segmented, ["在", "/2国家图书馆", "看书"]);
         let stored = analyser.index_tokens("在国家图书馆看书");
         for (term, position) in [("/2国家图书馆", 1), ("国家", 1), ("图书馆", 3), ("馆", 5)] {
             assert!(stored.iter().any(|t| t.text == term && t.position == position), "{term}");
@@ -277,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn overlong_words_are_cut_off_alike() {
+    fn overlong_words_are_truncated() {
         let long = "a".repeat(1000);
         let tokens = Analyser::shared().tokens(&long);
         assert_eq!((tokens[0].text.len(), tokens[0].end), (MAX_TERM_BYTES, 1000));
@@ -285,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn segment_keeps_words_and_punctuation_as_they_stand() {
+    fn segment_returns_words_and_punctuation_as_written() {
         assert_eq!(
             Analyser::shared().segment("他说：“Hello World”，走了。"),
             ["他", "说", "：", "“", "Hello", "World", "”", "，", "走", "了", "。"]

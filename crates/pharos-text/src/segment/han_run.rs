@@ -1,43 +1,41 @@
-//! A run of Han characters, decoded once: what dictionary methods work on.
+//! A run of Han characters, decoded once for the dictionary methods.
 
 use super::numerals;
-use crate::dictionary::{Found, Lexicon, NAT, Symbol};
+use crate::dictionary::{Lexicon, LexiconWord, NAT, Symbol};
 
-/// A longer run is cut here, so that the memory of a method has a bound. No sentence is as long.
+/// Maximum length of a run, which bounds the memory of the methods. No sentence is as long.
 const MAX_CHARACTERS: usize = 1 << 15;
 
-/// So many Han characters at most stand before the letters of a word.
+/// Maximum number of Han characters before the letters of a word.
 const MIXED_HEAD: usize = 8;
 
-/// A number in Chinese numerals is about as probable as a word of this cost; what matters is that it is cheaper than
-/// its numerals one by one.
+/// Cost of a number in Chinese numerals. It must be lower than the cost of the single numerals.
 pub(crate) const NUMBER_COST: u32 = (7.0 * NAT) as u32;
 
 /// A run of Han characters as symbols of the dictionaries, with the numbers written in it.
 #[derive(Default)]
-pub(crate) struct Han {
+pub(crate) struct HanRun {
     base: Vec<Symbol>,
     own: Vec<Symbol>,
-    /// Where each character ends in the text.
+    /// End of each character in the text.
     ends: Vec<usize>,
     start: usize,
-    /// How many characters the number has that begins here; empty where no number is.
+    /// Length in characters of the number that begins at each character; empty if there are no numbers.
     numbers: Vec<u32>,
     characters: Vec<char>,
 }
 
-/// A word that a run has at some place.
+/// A word at some position of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edge {
-    /// A word of a dictionary.
-    Word(Found),
+    Word(LexiconWord),
     /// A number in Chinese numerals.
     Number,
 }
 
-impl Han {
-    /// Reads the run that begins at `start` and gives its end. Letters and digits belong to it where a word of the
-    /// dictionaries goes on in them: 卡拉ok.
+impl HanRun {
+    /// Reads the run that begins at `start` and returns its end. Letters and digits are included if a
+    /// dictionary word continues in them: 卡拉ok.
     pub(crate) fn read(&mut self, text: &str, start: usize, lexicon: &Lexicon<'_>) -> usize {
         self.base.clear();
         self.own.clear();
@@ -81,25 +79,25 @@ impl Han {
         end
     }
 
-    /// The end of the longest word that begins among the last characters of the run and goes on in letters or digits
-    /// behind it.
+    /// Returns the end of the longest word that begins among the last characters of the run and continues in
+    /// letters or digits after it.
     fn mixed_word(&self, text: &str, end: usize, lexicon: &Lexicon<'_>) -> Option<usize> {
         let next = *text.as_bytes().get(end)?;
-        let goes_on =
-            lexicon.base.goes_on_with(next) || lexicon.own.is_some_and(|own| own.goes_on_with(next));
-        if !goes_on || self.base.len() >= MAX_CHARACTERS {
+        let continues = lexicon.base.continues_with_ascii(next)
+            || lexicon.own.is_some_and(|own| own.continues_with_ascii(next));
+        if !continues || self.base.len() >= MAX_CHARACTERS {
             return None;
         }
         let last = self.base.len().saturating_sub(MIXED_HEAD)..self.base.len();
         last.filter_map(|nth| longest_word(text, self.end(nth), lexicon)).filter(|longer| *longer > end).max()
     }
 
-    /// How many characters the run has.
+    /// Returns the number of characters of the run.
     pub(crate) fn len(&self) -> usize {
         self.base.len()
     }
 
-    /// Where the first `characters` of the run end in the text.
+    /// Returns the end of the first `characters` of the run in the text.
     #[inline]
     pub(crate) fn end(&self, characters: usize) -> usize {
         match characters {
@@ -108,7 +106,8 @@ impl Han {
         }
     }
 
-    /// All words that begin at a character: `f(characters, edge)`. A character that is no word is not told.
+    /// Calls `f(characters, edge)` for each word that begins at a character. Unknown characters are not
+    /// reported.
     #[inline]
     pub(crate) fn words_at(&self, lexicon: &Lexicon<'_>, at: usize, mut f: impl FnMut(usize, Edge)) {
         let own = self.own.get(at..).unwrap_or_default();
@@ -120,7 +119,8 @@ impl Han {
         }
     }
 
-    /// How long the words are that begin at a character, up to `max_len` characters; numbers may be longer.
+    /// Calls `f` with the length of each word that begins at a character, up to `max_len` characters; numbers
+    /// may be longer.
     #[inline]
     pub(crate) fn lengths_at(
         &self,
@@ -141,7 +141,7 @@ impl Han {
         }
     }
 
-    /// The costs of the base words and numbers that begin at a character: `f(characters, cost)`.
+    /// Calls `f(characters, cost)` for each base word and number that begins at a character.
     #[inline]
     pub(crate) fn costs_at(&self, lexicon: &Lexicon<'_>, at: usize, mut f: impl FnMut(usize, u32)) {
         lexicon.base.walk_costs(self.base.get(at..).unwrap_or_default(), &mut f);
@@ -152,7 +152,7 @@ impl Han {
         }
     }
 
-    /// Is there a word of exactly these characters?
+    /// Returns `true` if a word of exactly `len` characters begins at `at`.
     pub(crate) fn is_word(&self, lexicon: &Lexicon<'_>, at: usize, len: usize) -> bool {
         let mut found = false;
         self.lengths_at(lexicon, at, len, |characters| found |= characters == len);
@@ -160,14 +160,14 @@ impl Han {
     }
 }
 
-/// The end of the longest word at a byte that does not end amid letters and digits.
+/// Returns the end of the longest word at a byte that does not end inside letters and digits.
 pub(crate) fn longest_word(text: &str, at: usize, lexicon: &Lexicon<'_>) -> Option<usize> {
     let ends = lexicon.ends_at(&text[at..]).map(|len| at + len);
     let is_letter = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_alphanumeric);
     ends.filter(|end| !(is_letter(end - 1) && is_letter(*end))).max()
 }
 
-/// Han characters, and the circle that stands for a zero in dates.
+/// Returns `true` for Han characters and for the circle that denotes zero in dates.
 #[inline]
 pub(crate) fn is_han_or_zero(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}') || (c >= '\u{25CB}' && is_rare_han(c))

@@ -1,23 +1,23 @@
-//! The dictionary that comes with the program.
+//! The base dictionary that is linked into the binary.
 //!
-//! It is compiled when this crate is built (`build.rs`, from `data/base.tsv`), lies in the program in the form it is
-//! used in, and is shared by all threads: nothing is loaded, the system maps what is touched.
+//! `build.rs` compiles it from `data/base.tsv`. The image is used in place and shared by all threads. Nothing
+//! is loaded at start; the operating system maps the pages that are accessed.
 
 use std::sync::LazyLock;
 
 use crate::dictionary::{Dictionary, Lexicon};
 
-/// Aligned so that it can be read as numbers where it lies.
+/// Aligns the image so that it can be read in place as numbers.
 #[repr(C, align(8))]
 struct Aligned<T: ?Sized>(T);
 
 static IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/base.dictionary")));
 
 impl Dictionary {
-    /// The dictionary that comes with the program.
+    /// Returns the dictionary that is linked into the binary.
     pub fn base() -> &'static Dictionary {
         static SHARED: LazyLock<Dictionary> = LazyLock::new(|| {
-            // Written by our own build: if this fails, so does every test.
+            // The image is written by this crate's build script: if decoding fails, every test fails.
             Dictionary::from_image(&IMAGE.0).unwrap_or_else(|_| Dictionary::new(&[]))
         });
         &SHARED
@@ -25,9 +25,9 @@ impl Dictionary {
 }
 
 impl Default for Lexicon<'_> {
-    /// The words that come with the program, and no others.
+    /// Returns a lexicon with the base dictionary alone.
     fn default() -> Self {
-        Lexicon::of(Dictionary::base())
+        Lexicon::new(Dictionary::base())
     }
 }
 
@@ -40,7 +40,7 @@ mod tests {
     fn the_base_dictionary_is_there_with_its_codes() {
         let base = Dictionary::base();
         assert!(base.len() > 300_000);
-        // Codes are promises: these stay whatever becomes of the list.
+        // Word codes are stable across versions of the list.
         assert_eq!(base.code("了"), Some(WordCode(0)));
         assert_eq!(base.code("是"), Some(WordCode(1)));
         let engine = base.code("搜索引擎").unwrap();

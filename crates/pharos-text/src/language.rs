@@ -1,20 +1,21 @@
-//! The language of a text.
+//! Language detection.
 
 use whatlang::{Detector, Lang};
 
 use crate::analyser::is_han;
 
-/// More text than this tells nothing new.
+/// Maximum length of the sample. Longer samples do not improve the result.
 const SAMPLE_CHARS: usize = 2_000;
 
-/// With fewer letters of an alphabet, trigrams are guesswork and only a reliable verdict counts.
+/// Minimum number of letters for trigram statistics. With fewer letters only a reliable result is accepted.
 const ENOUGH_LETTERS: usize = 40;
 
-/// The language of `text` as an ISO 639-1 code, or empty where it cannot be told.
+/// Returns the language of `text` as an ISO 639-1 code, or an empty string if it cannot be determined.
 ///
-/// Scripts decide first, since Chinese, Japanese and Korean pages are full of English names and numbers: where
-/// East Asian characters are a third of all letters (each says as much as several of an alphabet), kana mean
-/// Japanese, Hangul Korean, and Han alone Chinese. Trigram statistics decide the rest.
+/// Scripts are examined first, since Chinese, Japanese and Korean pages contain many English names and
+/// numbers. If East Asian characters are at least a third of all letters (each carries as much information as
+/// several letters of an alphabet), kana indicate Japanese, Hangul Korean, and Han alone Chinese. Trigram
+/// statistics decide the rest.
 pub fn detect(text: &str) -> &'static str {
     let sample = match text.char_indices().nth(SAMPLE_CHARS) {
         Some((end, _)) => &text[..end],

@@ -1,44 +1,47 @@
-//! Normalisation that remembers where everything came from.
+//! Unicode normalisation that records the original position of every character.
 
 use std::iter;
 
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-use crate::variants::fold;
+use crate::analyser::variants::fold;
 
-/// UAX #15's Stream-Safe format allows 30 combining marks after a letter; what piles up more is cut there.
+/// Maximum length of a cluster. The Stream-Safe format of UAX #15 allows 30 combining marks after a letter;
+/// longer clusters are split there.
 const MAX_CLUSTER_CHARS: usize = 31;
 
-/// A text in NFKC and lower case, without invisible characters, Han characters in the form that stands for all
-/// ([`variants`](crate::variants)), and the way back to the original.
+/// A text in NFKC and lower case, without invisible characters, with Han characters mapped to their
+/// representatives ([`variants`](crate::analyser::variants)), and the mapping back to the original text.
 ///
 /// NFKC folds full-width letters and digits (ＡＢＣ → abc), half-width katakana, ligatures and compatibility
-/// ideographs. Case is folded character by character, so that no spelling depends on what follows.
+/// ideographs. Case is folded character by character, so that the result does not depend on the following
+/// characters.
 #[derive(Default)]
-pub(crate) struct Normalised {
+pub(crate) struct NormalisedText {
     text: String,
-    pieces: Vec<Piece>,
+    spans: Vec<MappedSpan>,
     original_len: usize,
 }
 
-/// A text in the form in which words are compared: NFKC, lower case, one form of each Han character, nothing invisible.
+/// Normalises a text for comparison: NFKC, lower case, one form of each Han character, no invisible
+/// characters.
 pub fn normalise(text: &str) -> String {
-    Normalised::of(text).text
+    NormalisedText::new(text).text
 }
 
-/// A stretch of the text, up to where the next one begins.
+/// A span of the text, up to the beginning of the next span.
 #[derive(Clone, Copy)]
-struct Piece {
+struct MappedSpan {
     normalised: usize,
     original: usize,
-    /// Byte for byte as long as the original, character by character; otherwise indivisible.
+    /// Character by character as long as the original in bytes. Otherwise the span is indivisible.
     linear: bool,
 }
 
-impl Normalised {
-    pub(crate) fn of(original: &str) -> Self {
-        let mut normalised = Normalised { original_len: original.len(), ..Self::default() };
+impl NormalisedText {
+    pub(crate) fn new(original: &str) -> Self {
+        let mut normalised = NormalisedText { original_len: original.len(), ..Self::default() };
         normalised.text.reserve(original.len());
         let mut rest = original.char_indices().peekable();
         while let Some((start, first)) = rest.next() {
@@ -62,33 +65,33 @@ impl Normalised {
         &self.text
     }
 
-    /// Where the bytes `start..end` (not empty) of the normalised text stood.
+    /// Returns the original span of the non-empty byte range `start..end` of the normalised text.
     pub(crate) fn original_span(&self, start: usize, end: usize) -> (usize, usize) {
-        // Pieces that left nothing begin where their successor begins; the last of them is the one meant.
-        let index_of = |at: usize| self.pieces.partition_point(|p| p.normalised <= at).saturating_sub(1);
-        let (Some(first), last_index) = (self.pieces.get(index_of(start)), index_of(end.saturating_sub(1)))
+        // An empty span begins where its successor begins; the last of them is the right one.
+        let index_of = |at: usize| self.spans.partition_point(|p| p.normalised <= at).saturating_sub(1);
+        let (Some(first), last_index) = (self.spans.get(index_of(start)), index_of(end.saturating_sub(1)))
         else {
             return (0, self.original_len);
         };
         let original_start =
             if first.linear { first.original + (start - first.normalised) } else { first.original };
-        let original_end = match self.pieces.get(last_index) {
+        let original_end = match self.spans.get(last_index) {
             Some(last) if last.linear => last.original + (end - last.normalised),
-            _ => self.pieces.get(last_index + 1).map_or(self.original_len, |next| next.original),
+            _ => self.spans.get(last_index + 1).map_or(self.original_len, |next| next.original),
         };
         (original_start, original_end)
     }
 
     fn push_char(&mut self, original: usize, c: char) {
         if c.is_ascii() {
-            self.begin_piece(original, true);
+            self.begin_span(original, true);
             self.text.push(c.to_ascii_lowercase());
         } else if is_common_ideograph(c) {
             let folded = fold(c);
-            self.begin_piece(original, folded.len_utf8() == c.len_utf8());
+            self.begin_span(original, folded.len_utf8() == c.len_utf8());
             self.text.push(folded);
         } else if is_ignorable(c) {
-            self.begin_piece(original, false);
+            self.begin_span(original, false);
         } else {
             self.push_cluster(original, c.encode_utf8(&mut [0; 4]));
         }
@@ -96,11 +99,11 @@ impl Normalised {
 
     fn push_cluster(&mut self, original: usize, cluster: &str) {
         let begin = self.text.len();
-        self.begin_piece(original, false);
+        self.begin_span(original, false);
         let visible = cluster.chars().filter(|c| !is_ignorable(*c));
         for c in visible.nfkc() {
             match c {
-                // Case folding: what is written in capitals has only one form of these.
+                // Case folding: capitals do not distinguish these forms.
                 'ς' => self.text.push('σ'),
                 'ß' | 'ẞ' => self.text.push_str("ss"),
                 c => self.text.extend(c.to_lowercase().map(fold)),
@@ -109,47 +112,48 @@ impl Normalised {
         let written = &self.text[begin..];
         let one_for_one = written.len() == cluster.len() && written.chars().nth(1).is_none();
         if one_for_one && cluster.chars().nth(1).is_none() {
-            self.pieces.pop();
-            // The piece must begin before the character, which has been written already.
+            self.spans.pop();
+            // The span must begin before the character, which has been written already.
             if !self.continues_linearly(begin, original) {
-                self.pieces.push(Piece { normalised: begin, original, linear: true });
+                self.spans.push(MappedSpan { normalised: begin, original, linear: true });
             }
         }
     }
 
-    fn begin_piece(&mut self, original: usize, linear: bool) {
+    fn begin_span(&mut self, original: usize, linear: bool) {
         let normalised = self.text.len();
         if !(linear && self.continues_linearly(normalised, original)) {
-            self.pieces.push(Piece { normalised, original, linear });
+            self.spans.push(MappedSpan { normalised, original, linear });
         }
     }
 
-    /// Does what follows stand at the same distance as the last piece, which can be divided anywhere?
+    /// Returns `true` if the next character has the same distance from the original as the last span, and
+    /// that span is divisible.
     fn continues_linearly(&self, normalised: usize, original: usize) -> bool {
-        self.pieces
+        self.spans
             .last()
             .is_some_and(|last| last.linear && normalised - last.normalised == original - last.original)
     }
 }
 
-/// Can `c` melt into the character before it? Then both are normalised together.
+/// Returns `true` if `c` can combine with the preceding character. Both are then normalised together.
 fn joins_previous(c: char) -> bool {
     if c.is_ascii() || is_common_ideograph(c) {
         return false;
     }
     canonical_combining_class(c) != 0
         || is_nfkc_quick(iter::once(c)) == IsNormalized::Maybe
-        // Half-width voicing marks: starters themselves, but what they decompose to is not.
+        // Half-width voicing marks: starters themselves, but their decompositions are not.
         || matches!(c, '\u{FF9E}' | '\u{FF9F}')
 }
 
-/// The main block of Han characters, which NFKC leaves alone.
+/// Returns `true` for the main block of Han characters, which NFKC leaves unchanged.
 fn is_common_ideograph(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}')
 }
 
-/// Characters that no reader sees and no query contains (Default_Ignorable_Code_Point): soft hyphen, zero-width spaces and
-/// joiners, marks of direction, variation selectors, tags. Left in, they would split or disguise words.
+/// Returns `true` for invisible characters (Default_Ignorable_Code_Point): soft hyphen, zero-width spaces and
+/// joiners, directional marks, variation selectors, tags. They would split or disguise words.
 fn is_ignorable(c: char) -> bool {
     matches!(
         c,
@@ -178,7 +182,7 @@ mod tests {
     use super::*;
 
     fn span_of<'a>(original: &'a str, part: &str) -> &'a str {
-        let normalised = Normalised::of(original);
+        let normalised = NormalisedText::new(original);
         let start = normalised.text().find(part).unwrap();
         let (from, to) = normalised.original_span(start, start + part.len());
         &original[from..to]
@@ -186,7 +190,7 @@ mod tests {
 
     #[test]
     fn widths_ligatures_case_and_marks_are_folded() {
-        let folded = |text: &str| Normalised::of(text).text().to_string();
+        let folded = |text: &str| NormalisedText::new(text).text().to_string();
         assert_eq!(folded("ＡＢＣ１２３"), "abc123");
         assert_eq!(folded("ﬁne ㎏ Straße ΣΑΣ φάρος"), "fine kg strasse σασ φάροσ");
         assert_eq!(folded("cafe\u{301}"), "café");
@@ -198,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_finds_its_way_back() {
+    fn every_part_maps_back_to_its_original_span() {
         assert_eq!(span_of("x ＡＢＣ y", "bc"), "ＢＣ");
         assert_eq!(span_of("un cafe\u{301} noir", "café"), "cafe\u{301}");
         assert_eq!(span_of("un cafe\u{301} noir", "noir"), "noir");
@@ -213,6 +217,6 @@ mod tests {
 
     #[test]
     fn plain_text_needs_one_piece() {
-        assert_eq!(Normalised::of("Plain English, 和中文, Überall").pieces.len(), 1);
+        assert_eq!(NormalisedText::new("Plain English, 和中文, Überall").spans.len(), 1);
     }
 }

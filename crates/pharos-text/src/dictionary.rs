@@ -1,89 +1,90 @@
-//! The dictionary (词典): words, how often they are used, and their codes.
+//! The dictionary (词典): words with their frequencies, parts of speech and codes.
 //!
-//! A word's code is the bridge between texts and everything that counts: it is the same in every version of the
-//! base dictionary.
+//! A word code links texts to statistics. It is the same in every version of the base dictionary.
 
 mod double_array;
 mod image;
 mod lexicon;
-mod weight;
+mod word_cost;
 
 use std::borrow::Cow;
 
 pub(crate) use double_array::{NONE, Symbol};
-pub use image::ImageError;
-pub use lexicon::{Found, Lexicon};
-pub(crate) use weight::{NAT, cost};
+pub use image::DictionaryImageError;
+pub use lexicon::{Lexicon, LexiconWord};
+pub(crate) use word_cost::{NAT, cost};
 
-/// The number of a word, the same for ever.
+/// The number of a word; stable across versions of the base dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WordCode(pub u32);
 
-/// Words with their codes, frequencies and parts of speech, found by walking along a text.
+/// Words with their codes, frequencies and parts of speech, looked up along a text in a double-array trie.
 pub struct Dictionary {
-    /// What the characters of the basic plane are called; the others follow, sorted.
+    /// Symbols of the characters of the basic plane. Supplementary characters are listed separately, sorted.
     basic: Cow<'static, [u16]>,
     supplementary: Cow<'static, [u32]>,
     units: Cow<'static, [u32]>,
     frequencies: Cow<'static, [u32]>,
-    /// Part-of-speech tags, two letters each at most, zero-padded.
+    /// Part-of-speech tags of at most two letters, zero-padded.
     tags: Cow<'static, [u16]>,
-    /// What a word costs in a path of words, in parts of [`NAT`].
+    /// Cost of each word in a segmentation path, in units of 1/[`NAT`].
     costs: Cow<'static, [u16]>,
-    /// The same by unit of the double array, 0 where no word ends: one look in place of three.
+    /// Costs by unit of the double array, 0 where no word ends: one lookup instead of three.
     unit_costs: Cow<'static, [u16]>,
-    /// What a character costs that is no word.
+    /// Cost of a character that is not a word.
     unknown: u32,
-    /// The ASCII characters that stand behind others in a word (卡拉ok), a bit each.
+    /// Bit set of the ASCII characters that follow a non-ASCII character in some word (卡拉ok).
     joined_ascii: u128,
     total: u64,
     longest: usize,
 }
 
-/// A word of a dictionary to be.
+/// A word to be added to a dictionary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry<'a> {
-    /// In normalised form.
+pub struct DictionaryEntry<'a> {
+    /// Normalised form.
     pub word: &'a str,
-    /// How often it was seen.
+    /// Number of occurrences in the source corpus.
     pub frequency: u32,
     /// Part of speech, as in the People's Daily corpus: `n`, `v`, `nr` …
     pub tag: &'a str,
 }
 
 impl Dictionary {
-    /// A dictionary of these words; their codes are their places in the list. Of equal words the first counts, and
-    /// frequency 0 marks a word that is gone: it keeps its code and is not found.
-    pub fn new(entries: &[Entry<'_>]) -> Self {
+    /// Compiles a dictionary. The code of a word is its index in the list.
+    ///
+    /// Of equal words the first is used. Frequency 0 marks a deleted word, which keeps its code and is not
+    /// found.
+    pub fn new(entries: &[DictionaryEntry<'_>]) -> Self {
         image::compile(entries)
     }
 
-    /// How many codes there are.
+    /// Returns the number of codes, deleted words included.
     pub fn len(&self) -> usize {
         self.frequencies.len()
     }
 
-    /// Has it no words at all?
+    /// Returns `true` if the dictionary has no codes.
     pub fn is_empty(&self) -> bool {
         self.frequencies.is_empty()
     }
 
-    /// The sum of all frequencies.
+    /// Returns the sum of all frequencies.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Does some word go on with this ASCII character after one that is not?
-    pub(crate) fn goes_on_with(&self, ascii: u8) -> bool {
+    /// Returns `true` if some word has this ASCII character after a non-ASCII one.
+    pub(crate) fn continues_with_ascii(&self, ascii: u8) -> bool {
         ascii.is_ascii() && self.joined_ascii >> ascii & 1 != 0
     }
 
-    /// Characters of the longest word.
+    /// Returns the length of the longest word in characters.
     pub fn longest(&self) -> usize {
         self.longest
     }
 
-    /// The code of a word.
+    /// Returns the code of a word.
     pub fn code(&self, word: &str) -> Option<WordCode> {
         let mut state = double_array::ROOT;
         for c in word.chars() {
@@ -92,34 +93,34 @@ impl Dictionary {
         double_array::word(&self.units, state).map(WordCode)
     }
 
-    /// Is this a word?
+    /// Returns `true` if `word` is in the dictionary.
     pub fn contains(&self, word: &str) -> bool {
         self.code(word).is_some()
     }
 
-    /// How often the word was seen.
+    /// Returns the frequency of a word.
     pub fn frequency(&self, code: WordCode) -> u32 {
         self.frequencies.get(code.0 as usize).copied().unwrap_or_default()
     }
 
-    /// What a word costs in a path of words, in parts of [`NAT`].
+    /// Returns the cost of a word in a segmentation path, in units of 1/[`NAT`].
     #[inline]
     pub(crate) fn cost(&self, code: WordCode) -> u32 {
         self.costs.get(code.0 as usize).copied().unwrap_or(u16::MAX).into()
     }
 
-    /// What a character costs that is no word: as much as a word seen once.
+    /// Returns the cost of a character that is not a word, equal to that of a word seen once.
     pub(crate) fn unknown_cost(&self) -> u32 {
         self.unknown
     }
 
-    /// Its part of speech.
+    /// Returns the part of speech of a word.
     pub fn tag(&self, code: WordCode) -> String {
         let [first, second] = self.tags.get(code.0 as usize).copied().unwrap_or_default().to_le_bytes();
         [first, second].iter().filter(|b| **b != 0).map(|b| char::from(*b)).collect()
     }
 
-    /// All words that `text` begins with, the shortest first: their ends in bytes and their codes.
+    /// Returns all words that `text` begins with, shortest first: their ends in bytes and their codes.
     pub fn words_at<'d>(&'d self, text: &'d str) -> impl Iterator<Item = (usize, WordCode)> + 'd {
         let mut state = Some(double_array::ROOT);
         text.char_indices()
@@ -130,7 +131,7 @@ impl Dictionary {
             .filter_map(|(end, word)| Some((end, WordCode(word?))))
     }
 
-    /// All words with their codes, in no order worth naming.
+    /// Returns all words with their codes, in unspecified order.
     pub fn words(&self) -> Vec<(String, WordCode)> {
         let mut names = vec!['\0'; usize::from(Symbol::MAX) + 1];
         for c in
@@ -151,7 +152,7 @@ impl Dictionary {
         words
     }
 
-    /// What a character is called in [`walk`](Self::walk).
+    /// Returns the symbol of a character for [`walk`](Self::walk).
     #[inline]
     pub(crate) fn symbol(&self, c: char) -> Symbol {
         if let Some(symbol) = self.basic.get(c as usize) {
@@ -163,13 +164,13 @@ impl Dictionary {
         }
     }
 
-    /// Characters beyond the basic plane are named last, in their order.
+    /// Returns the symbol of a supplementary character. These have the highest symbols, in code point order.
     fn supplementary_symbol(&self, nth: usize) -> Symbol {
         let names = usize::from(Symbol::MAX);
         (names - self.supplementary.len() + nth + 1) as Symbol
     }
 
-    /// [`walk`](Self::walk) that tells lengths alone.
+    /// Calls `f(characters)` for each word that the symbols begin with; see [`walk`](Self::walk).
     #[inline]
     pub(crate) fn walk_lengths(&self, symbols: &[Symbol], mut f: impl FnMut(usize)) {
         let mut state = double_array::ROOT;
@@ -184,7 +185,7 @@ impl Dictionary {
         }
     }
 
-    /// [`walk`](Self::walk) that tells costs in place of codes.
+    /// Calls `f(characters, cost)` for each word that the symbols begin with; see [`walk`](Self::walk).
     #[inline]
     pub(crate) fn walk_costs(&self, symbols: &[Symbol], mut f: impl FnMut(usize, u32)) {
         let mut state = double_array::ROOT;
@@ -201,7 +202,8 @@ impl Dictionary {
         }
     }
 
-    /// [`words_at`](Self::words_at) for a text that was turned into symbols: `f(characters, code)`.
+    /// Calls `f(characters, code)` for each word that the symbols begin with. Equivalent to
+    /// [`words_at`](Self::words_at) for a text that was converted to symbols.
     #[inline]
     pub(crate) fn walk(&self, symbols: &[Symbol], mut f: impl FnMut(usize, WordCode)) {
         let mut state = double_array::ROOT;
@@ -221,12 +223,15 @@ impl Dictionary {
 mod tests {
     use super::*;
 
-    fn entries<'a>(words: &[(&'a str, u32)]) -> Vec<Entry<'a>> {
-        words.iter().map(|(word, frequency)| Entry { word, frequency: *frequency, tag: "n" }).collect()
+    fn entries<'a>(words: &[(&'a str, u32)]) -> Vec<DictionaryEntry<'a>> {
+        words
+            .iter()
+            .map(|(word, frequency)| DictionaryEntry { word, frequency: *frequency, tag: "n" })
+            .collect()
     }
 
-    /// What a dictionary in a hash table would cost: chains of that mean length are followed for every word, while
-    /// the double array follows none.
+    /// Mean chain length of a dictionary in a hash table. Every lookup follows such a chain; the double array
+    /// needs none.
     #[test]
     fn chains_of_a_hash_table_have_the_expected_length() {
         let (terms, slots) = (593_286u32, 1_000_000);

@@ -1,17 +1,17 @@
-//! Stop words (停用词): words that say nothing about a page.
+//! Stop words (停用词): words that carry no information about a page.
 //!
-//! They are indexed like all others, with their positions, so that a phrase may contain them. A query leaves them out
-//! where it has another word; alone or in quotes they count.
+//! They are indexed like all other words, with their positions, so that a phrase may contain them. A query
+//! drops them if it has another word. A query of stop words alone, or a quoted phrase, keeps them.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 static STOP_WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
-    let lines = include_str!("../data/stop_words.txt").lines().filter(|line| !line.starts_with('#'));
+    let lines = include_str!("../../data/stop_words.txt").lines().filter(|line| !line.starts_with('#'));
     lines.flat_map(str::split_whitespace).collect()
 });
 
-/// Is this term a stop word?
+/// Returns `true` if `term` is a stop word.
 pub fn is_stop_word(term: &str) -> bool {
     STOP_WORDS.contains(term)
 }

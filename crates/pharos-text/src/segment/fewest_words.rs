@@ -1,41 +1,48 @@
-//! Fewest words (最少切分): the path through the word graph with the fewest edges.
+//! Fewest-words segmentation (最少切分): the path through the word graph with the fewest edges.
 
-use super::han::Han;
-use super::runs::{self, CutHan, Kind};
+use super::han_run::HanRun;
+use super::runs::{self, RunKind, SegmentHan};
 use super::statistical::own_words;
-use super::{Buffers, Segmenter, Work};
+use super::{HanBuffers, Segmenter, SegmenterBuffers};
 use crate::dictionary::Lexicon;
 
-/// Cuts into as few words as possible. Of several such cuts the one with the fewest single characters counts, and
-/// of those the most probable.
+/// Segments into as few words as possible. Ties are broken by the fewest single characters, then by
+/// probability.
 pub struct FewestWords<'a> {
     lexicon: Lexicon<'a>,
 }
 
-/// What a path costs from a character to the end: compared in this order.
+/// Cost of a path from a character to the end; fields are compared in order.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Path {
     words: usize,
     singles: usize,
     cost: u64,
-    /// Characters of its first word.
+    /// Length of the first word in characters.
     first: usize,
 }
 
 impl<'a> FewestWords<'a> {
-    /// With the words of a lexicon.
+    /// Creates a segmenter with the words of a lexicon.
     pub fn new(lexicon: Lexicon<'a>) -> Self {
         Self { lexicon }
     }
 }
 
-impl CutHan for FewestWords<'_> {
+impl SegmentHan for FewestWords<'_> {
     fn lexicon(&self) -> &Lexicon<'_> {
         &self.lexicon
     }
 
-    fn cut_han(&self, _: &str, _: Option<Kind>, han: &Han, buffers: &mut Buffers, ends: &mut Vec<usize>) {
-        let Buffers { paths, inside, .. } = buffers;
+    fn segment_han(
+        &self,
+        _: &str,
+        _: Option<RunKind>,
+        han: &HanRun,
+        buffers: &mut HanBuffers,
+        ends: &mut Vec<usize>,
+    ) {
+        let HanBuffers { paths, inside, .. } = buffers;
         let lexicon = &self.lexicon;
         let unknown = lexicon.base.unknown_cost();
         paths.clear();
@@ -64,8 +71,8 @@ impl CutHan for FewestWords<'_> {
 }
 
 impl Segmenter for FewestWords<'_> {
-    fn cut(&self, text: &str, work: &mut Work, ends: &mut Vec<usize>) {
-        runs::cut(text, self, work, ends);
+    fn segment(&self, text: &str, buffers: &mut SegmenterBuffers, ends: &mut Vec<usize>) {
+        runs::segment_runs(text, self, buffers, ends);
     }
 }
 
@@ -75,8 +82,8 @@ mod tests {
 
     #[test]
     fn few_words_win() {
-        let cut = FewestWords::new(Lexicon::default());
-        let words = |text| cut.words(text).join("/");
+        let segmenter = FewestWords::new(Lexicon::default());
+        let words = |text| segmenter.words(text).join("/");
         assert_eq!(words("学历史知识"), "学/历史/知识");
         assert_eq!(words("学历史学好"), "学历/史学/好");
         assert_eq!(words("从小学毕业"), "从/小学/毕业");

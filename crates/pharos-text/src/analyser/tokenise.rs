@@ -1,10 +1,10 @@
-//! Words of scripts with spaces, numbers, and names in which punctuation counts.
+//! Tokenises text without Han characters: words, numbers, and names that contain punctuation.
 //!
-//! Words are those of UAX #29, cut at the punctuation it lets stand inside them: `node.js` and `snake_case` have two
-//! *parts* each, so that either is found. Parts that are joined make a *whole* besides: names (Node.js, AT&T,
-//! state-of-the-art), e-mail and web addresses, dates, times, numbers; each has one plain form (nodejs, 3000). And some *signs* belong to a
-//! name and are no joints: the end of C++, C# and Google+, the beginning of .NET and .htaccess. The parts of kana and Hangul
-//! are their characters.
+//! Words are those of UAX #29, split further at inner punctuation: `node.js` and `snake_case` have two
+//! *parts* each, so that either is found. Joined parts also form a *whole*: names (Node.js, AT&T,
+//! state-of-the-art), e-mail and web addresses, dates, times, numbers. Each whole has one plain form (nodejs,
+//! 3000). Some *signs* belong to a name and do not join: the end of C++, C# and Google+, the beginning of
+//! .NET and .htaccess. The parts of kana and Hangul words are their characters.
 
 use std::ops::{ControlFlow, Range};
 
@@ -13,56 +13,57 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::MAX_TERM_BYTES;
 
-/// What stands in a text without Han characters.
+/// A word of a text without Han characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Word {
-    /// Its place in the text, signs included.
+pub(crate) struct CompoundWord {
+    /// Span in the text, signs included.
     pub span: Range<usize>,
-    /// Its parts: at least one. Places in the text.
+    /// Spans of the parts; at least one.
     pub parts: Vec<Range<usize>>,
-    /// What the whole is called where that is not what stands there: 3000 for 3,000, wifi for wi-fi.
-    pub called: Option<String>,
+    /// Canonical form of the whole if it differs from the text: 3000 for 3,000, wifi for wi-fi.
+    pub plain_form: Option<String>,
 }
 
-impl Word {
-    /// Does a sign belong to it, so that its only part says less than the whole?
+impl CompoundWord {
+    /// Returns `true` if a sign belongs to the word, so that its only part is shorter than the whole.
     pub(crate) fn is_signed(&self) -> bool {
         matches!(self.parts.as_slice(), [part] if *part != self.span)
     }
 
-    /// The term of the whole, if it is more than its only part and not too long for a term.
+    /// Returns the term of the whole, if it differs from its only part and is not too long for a term.
     pub(crate) fn whole<'a>(&'a self, text: &'a str) -> Option<&'a str> {
-        let whole = self.called.as_deref().unwrap_or(&text[self.span.clone()]);
+        let whole = self.plain_form.as_deref().unwrap_or(&text[self.span.clone()]);
         let more = self.parts.len() > 1 || self.is_signed();
         (more && whole.len() <= MAX_TERM_BYTES).then_some(whole)
     }
 }
 
-/// Calls `f` with each word of a text that is normalised and has no Han characters.
-pub(crate) fn for_each_word(text: &str, mut f: impl FnMut(&Word)) {
+/// Calls `f` with each word of a normalised text without Han characters.
+pub(crate) fn for_each_word(text: &str, mut f: impl FnMut(&CompoundWord)) {
     let _ = try_each_word(text, |word| {
         f(word);
         ControlFlow::Continue(())
     });
 }
 
-fn try_each_word(text: &str, mut f: impl FnMut(&Word) -> ControlFlow<()>) -> ControlFlow<()> {
-    // One word after the other in the same place: most have one part, and nothing is allocated for them.
-    let mut word = Word { span: 0..0, parts: Vec::new(), called: None };
-    try_each_part(text, |part, goes_on| {
-        let is_same_word = (goes_on && word.parts.len() < MAX_CHARACTERS) || joins(text, &word, &part);
+fn try_each_word(text: &str, mut f: impl FnMut(&CompoundWord) -> ControlFlow<()>) -> ControlFlow<()> {
+    // One buffer for all words: most have one part, and nothing is allocated for them.
+    let mut word = CompoundWord { span: 0..0, parts: Vec::new(), plain_form: None };
+    try_each_part(text, |part, continues| {
+        let is_same_word =
+            (continues && word.parts.len() < MAX_CHARACTERS) || continues_word(text, &word, &part);
         if !is_same_word {
-            finish(text, &mut word, &mut f)?;
+            emit_word(text, &mut word, &mut f)?;
             word.span.start = part.start;
         }
         word.span.end = part.end;
         word.parts.push(part);
         ControlFlow::Continue(())
     })?;
-    finish(text, &mut word, &mut f)
+    emit_word(text, &mut word, &mut f)
 }
 
-/// The end of the word that a short text begins with, signs included.
+/// Returns the end of the word that a short text begins with, signs included.
 pub(crate) fn first_word(text: &str) -> Option<usize> {
     let mut first = None;
     let _ = try_each_word(text, |word| {
@@ -72,13 +73,13 @@ pub(crate) fn first_word(text: &str) -> Option<usize> {
     first
 }
 
-/// Takes a part and whether it goes on with the one before it without any joint.
-trait TakePart: FnMut(Range<usize>, bool) -> ControlFlow<()> {}
+/// Receives a part, and whether it continues the previous part without punctuation between them.
+trait PartSink: FnMut(Range<usize>, bool) -> ControlFlow<()> {}
 
-impl<F: FnMut(Range<usize>, bool) -> ControlFlow<()>> TakePart for F {}
+impl<F: FnMut(Range<usize>, bool) -> ControlFlow<()>> PartSink for F {}
 
-/// The smallest words and their places.
-fn try_each_part(text: &str, mut f: impl TakePart) -> ControlFlow<()> {
+/// Calls `f` with the span of each part.
+fn try_each_part(text: &str, mut f: impl PartSink) -> ControlFlow<()> {
     let bytes = text.as_bytes();
     let end_of = |from: usize, inside: fn(&u8) -> bool| {
         bytes[from..].iter().position(|b| !inside(b)).map_or(bytes.len(), |len| from + len)
@@ -93,12 +94,12 @@ fn try_each_part(text: &str, mut f: impl TakePart) -> ControlFlow<()> {
             }
             continue;
         }
-        // What letters beyond ASCII are part of, UAX #29 decides.
+        // UAX #29 segments runs that contain letters beyond ASCII.
         at = end_of(at, |b| !b.is_ascii() || b.is_ascii_alphanumeric());
         for (offset, word) in text[start..at].unicode_word_indices() {
             let mut from = start + offset;
-            for part in word.split_inclusive(is_joint) {
-                let len = part.trim_end_matches(is_joint).len();
+            for part in word.split_inclusive(is_inner_punctuation) {
+                let len = part.trim_end_matches(is_inner_punctuation).len();
                 try_each_piece(&part[..len], from, &mut f)?;
                 from += part.len();
             }
@@ -107,9 +108,10 @@ fn try_each_part(text: &str, mut f: impl TakePart) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Kana and Hangul run on like Han characters, and any place in them may be a border to somebody: each is a part.
-fn try_each_piece(part: &str, at: usize, f: &mut impl TakePart) -> ControlFlow<()> {
-    let mut goes_on = false;
+/// Splits a part further. Kana and Hangul are written without spaces like Han characters, and a query may
+/// begin or end anywhere: each character is a part.
+fn try_each_piece(part: &str, at: usize, f: &mut impl PartSink) -> ControlFlow<()> {
+    let mut continues = false;
     let mut rest = part;
     while let Some(first) = rest.chars().next() {
         let len = match first {
@@ -119,8 +121,8 @@ fn try_each_piece(part: &str, at: usize, f: &mut impl TakePart) -> ControlFlow<(
         let (piece, after) = rest.split_at(len);
         if piece.contains(char::is_alphanumeric) {
             let start = at + part.len() - rest.len();
-            f(start..start + len, goes_on)?;
-            goes_on = true;
+            f(start..start + len, continues)?;
+            continues = true;
         }
         rest = after;
     }
@@ -131,18 +133,18 @@ fn is_kana_or_hangul(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}' | '\u{AC00}'..='\u{D7A3}')
 }
 
-/// What UAX #29 lets stand inside a word without being a part of it: 1،2 and l’homme are two words each.
-fn is_joint(c: char) -> bool {
+/// Returns `true` for punctuation that UAX #29 allows inside a word: 1،2 and l’homme are two words each.
+fn is_inner_punctuation(c: char) -> bool {
     !c.is_alphanumeric() && !is_combining_mark(c)
 }
 
-/// More parts than these are a list, not a name.
+/// Maximum number of parts of a whole. Longer sequences are lists, not names.
 const MAX_PARTS: usize = 16;
-/// Kana or Hangul beyond this are no word.
+/// Maximum number of kana or Hangul characters in a word.
 const MAX_CHARACTERS: usize = 32;
 
-/// Does the part go on with the word?
-fn joins(text: &str, word: &Word, next: &Range<usize>) -> bool {
+/// Returns `true` if the part `next` continues the word.
+fn continues_word(text: &str, word: &CompoundWord, next: &Range<usize>) -> bool {
     let Some(last) = word.parts.last().filter(|_| word.parts.len() < MAX_PARTS) else { return false };
     let gap = &text[word.span.end..next.start];
     let digits = |range: &Range<usize>| text[range.clone()].bytes().all(|b| b.is_ascii_digit());
@@ -151,7 +153,7 @@ fn joins(text: &str, word: &Word, next: &Range<usize>) -> bool {
         "," => digits(last) && digits(next) && next.len() == 3 && last.len() <= 3,
         ":" | "/" if digits(last) && digits(next) => true,
         "://" => matches!(&text[last.clone()], "http" | "https" | "ftp"),
-        // Inside a web address everything without a space goes on.
+        // Inside a web address everything up to the next space continues it.
         _ => {
             is_address(text, word)
                 && gap.chars().all(|c| {
@@ -164,32 +166,37 @@ fn joins(text: &str, word: &Word, next: &Range<usize>) -> bool {
     }
 }
 
-fn is_address(text: &str, word: &Word) -> bool {
+fn is_address(text: &str, word: &CompoundWord) -> bool {
     let so_far = &text[word.span.clone()];
     so_far.contains("://") || so_far.starts_with("www.")
 }
 
-/// Adds the signs around a word, gives numbers and dates their plain form, hands it over and makes room.
-fn finish(text: &str, word: &mut Word, f: &mut impl FnMut(&Word) -> ControlFlow<()>) -> ControlFlow<()> {
+/// Adds the signs around the word, sets the plain form of numbers and dates, calls `f` and clears the buffer.
+fn emit_word(
+    text: &str,
+    word: &mut CompoundWord,
+    f: &mut impl FnMut(&CompoundWord) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     match word.parts.as_slice() {
         [] => return ControlFlow::Continue(()),
-        [part] => add_signs(text, part.clone(), &mut word.span),
+        [part] => extend_by_signs(text, part.clone(), &mut word.span),
         [year, month, day] => {
-            word.called = date(&text[year.clone()], &text[month.clone()], &text[day.clone()]);
+            word.plain_form = iso_date(&text[year.clone()], &text[month.clone()], &text[day.clone()]);
         }
         _ => {}
     }
-    if word.called.is_none() && word.parts.len() > 1 {
-        word.called = plain_form(text, word);
+    if word.plain_form.is_none() && word.parts.len() > 1 {
+        word.plain_form = remove_punctuation(text, word);
     }
     f(word)?;
     word.parts.clear();
-    word.called = None;
+    word.plain_form = None;
     ControlFlow::Continue(())
 }
 
-/// People write wi-fi and wifi, Node.js and nodejs, U.S. and US, 3,000 and 3000: one name for each.
-fn plain_form(text: &str, word: &Word) -> Option<String> {
+/// Returns the form without punctuation: users write wi-fi and wifi, Node.js and nodejs, U.S. and US, 3,000
+/// and 3000.
+fn remove_punctuation(text: &str, word: &CompoundWord) -> Option<String> {
     let whole = &text[word.span.clone()];
     if is_address(text, word) || whole.contains('@') {
         return None;
@@ -199,10 +206,10 @@ fn plain_form(text: &str, word: &Word) -> Option<String> {
     whole.contains(is_dropped).then(|| whole.replace(is_dropped, ""))
 }
 
-/// What may end a name. The longer come first.
+/// Signs that may end a name, longest first.
 pub(crate) const SIGNS: [&str; 3] = ["++", "+", "#"];
 
-fn add_signs(text: &str, part: Range<usize>, span: &mut Range<usize>) {
+fn extend_by_signs(text: &str, part: Range<usize>, span: &mut Range<usize>) {
     if !text[part.clone()].bytes().all(|b| b.is_ascii_alphabetic()) {
         return;
     }
@@ -210,8 +217,8 @@ fn add_signs(text: &str, part: Range<usize>, span: &mut Range<usize>) {
     let sign = SIGNS.into_iter().find(|sign| after.starts_with(sign));
     if let Some(sign) = sign {
         // C++11 is about C++; a+1 is about a.
-        let goes_on = |c: char| c.is_alphabetic() || (sign == "+" && c.is_alphanumeric()) || c == '+';
-        if !after[sign.len()..].starts_with(goes_on) {
+        let continues = |c: char| c.is_alphabetic() || (sign == "+" && c.is_alphanumeric()) || c == '+';
+        if !after[sign.len()..].starts_with(continues) {
             span.end += sign.len();
         }
     } else if before.ends_with('.')
@@ -221,8 +228,8 @@ fn add_signs(text: &str, part: Range<usize>, span: &mut Range<usize>) {
     }
 }
 
-/// 2026/1/5, 2026.01.05 and 2026-1-5 are one day.
-fn date(year: &str, month: &str, day: &str) -> Option<String> {
+/// Returns a date in ISO form: 2026/1/5, 2026.01.05 and 2026-1-5 are the same day.
+fn iso_date(year: &str, month: &str, day: &str) -> Option<String> {
     let number = |text: &str, from: u32, to: u32| text.parse().ok().filter(|n| (from..=to).contains(n));
     let (year, month, day) = (number(year, 1000, 9999)?, number(month, 1, 12)?, number(day, 1, 31)?);
     Some(format!("{year}-{month:02}-{day:02}"))
@@ -234,7 +241,7 @@ mod tests {
 
     use super::*;
 
-    /// Words as wholes, with their parts where these are others.
+    /// Formats each word as its whole, followed by its parts if they differ.
     fn words(text: &str) -> Vec<String> {
         let mut found = Vec::new();
         for_each_word(text, |word| {
@@ -281,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn other_scripts_are_cut_by_unicode() {
+    fn other_scripts_are_segmented_by_uax_29() {
         assert_eq!(words("маяк на острове"), ["маяк", "на", "острове"]);
         assert_eq!(words("카페, γάτα 😀"), ["카페(카 페)", "γάτα"]);
         assert_eq!(words("2호선のゲーム"), ["2호선(2 호 선)", "の", "ゲーム(ゲ ー ム)"]);
@@ -290,7 +297,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_cut_in_order(text in "\\PC{0,80}|[a-cé.,:/@#+&_' 0-9]{0,60}") {
+        fn any_text_is_tokenised_in_order(text in "\\PC{0,80}|[a-cé.,:/@#+&_' 0-9]{0,60}") {
             let mut last = 0;
             for_each_word(&text, |word| {
                 assert!(word.span.start >= last || word.is_signed());
