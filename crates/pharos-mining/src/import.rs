@@ -1,8 +1,13 @@
-//! Logs of others, and of other times, in the forms of the literature and of public collections.
+//! Imports logs of other engines and of earlier times, in the formats of the literature and of public
+//! collections.
 //!
-//! Whatever named a person becomes the name of a visit by the keyed hash ([`VisitKey`]), and digit strings are deleted
-//! like anywhere else. Rows that lack something are dropped and counted (preprocessing, 预处理). Texts are UTF-8 or
-//! GB18030, told by the beginning of the input.
+//! User identifiers are replaced by visit identifiers ([`VisitKey`]), and digit strings are deleted as
+//! everywhere. Incomplete rows are dropped and counted (preprocessing, 预处理). The encoding, UTF-8 or GB18030,
+//! is detected from the beginning of the input.
+
+pub mod click_log;
+pub mod query_log;
+mod timestamps;
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -11,78 +16,77 @@ use encoding_rs::GB18030;
 use jiff::civil::Date;
 use pharos_core::Timestamp;
 
-use crate::moments::{Zone, parse_ctime};
-use crate::reader::{Flaw, Lines};
-use crate::record::AnyRecord;
+use self::timestamps::parse_ctime;
+pub use self::timestamps::{UtcOffset, parse_date};
+use crate::log::reader::{LineError, LogLines};
+use crate::log::records::AnyRecord;
 use crate::visits::VisitKey;
-use crate::{click_log, query_log};
 
-/// So much of the input tells its encoding.
+/// Size of the sample for encoding detection.
 const SAMPLE: u64 = 256 << 10;
 
-/// The form of a log.
+/// The format of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// Queries in five lines: time, address, cache state, words, page number.
+pub enum ImportFormat {
+    /// Queries in five lines: time, address, cache state, query, page number.
     Query5,
-    /// Clicks in five lines: time, address, words, URL, rank.
+    /// Clicks in five lines: time, address, query, URL, rank.
     Click5,
     /// Queries in one line: `Wed-Apr-14-16:09:06-2004 北大网络实验室`.
     Line,
-    /// Queries in columns: user, date, time, words.
+    /// Queries in columns: user, date, time, query.
     Columns,
-    /// Sogou's public query log: time, user, words, rank and order, URL.
+    /// Sogou's public query log: time, user, query, rank and order, URL.
     Sogou,
 }
 
-/// How to read it.
+/// Options of an import.
 #[derive(Clone)]
 pub struct ImportOptions {
-    /// Its form.
-    pub form: Form,
-    /// The zone of its times.
-    pub zone: Zone,
-    /// The day, where the log has only times.
+    pub form: ImportFormat,
+    /// UTC offset of the times in the log.
+    pub zone: UtcOffset,
+    /// The day, if the log contains only times.
     pub date: Option<Date>,
-    /// Names visits.
+    /// Key for the visit identifiers.
     pub key: VisitKey,
 }
 
-/// What became of a log.
+/// Result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Imported {
-    /// Queries that were taken.
+pub struct ImportReport {
+    /// Number of queries imported.
     pub queries: u64,
-    /// Clicks that were taken.
+    /// Number of clicks imported.
     pub clicks: u64,
-    /// What was dropped, by reason.
+    /// Number of dropped rows by reason.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
-impl Imported {
+impl ImportReport {
     pub(crate) fn drop_one(&mut self, reason: &'static str) {
         *self.dropped.entry(reason).or_default() += 1;
     }
 }
 
-/// Reads a log and hands over its records. Stops where `take` does not.
+/// Reads a log and passes its records to `take`. Stops at the first error of `take`.
 pub fn import(
     mut input: impl Read + Send + 'static,
     options: &ImportOptions,
     take: &mut dyn FnMut(AnyRecord) -> io::Result<()>,
-) -> io::Result<Imported> {
+) -> io::Result<ImportReport> {
     let mut sample = Vec::new();
     (&mut input).take(SAMPLE).read_to_end(&mut sample)?;
-    let text = Text { is_utf8: is_utf8(&sample) };
-    let lines = Lines::over(io::BufReader::new(io::Cursor::new(sample).chain(input)));
-    let mut source = Source { lines, text, dropped: Imported::default() };
-    let mut counted = Counted { take, imported: Imported::default() };
+    let decoder = TextDecoder { is_utf8: is_utf8(&sample) };
+    let lines = LogLines::over(io::BufReader::new(io::Cursor::new(sample).chain(input)));
+    let mut source = LogSource { lines, decoder, dropped: ImportReport::default() };
+    let mut counted = RecordCounter { take, imported: ImportReport::default() };
     match options.form {
-        Form::Query5 => query_log::read_five_lines(&mut source, options, &mut counted)?,
-        Form::Line => query_log::read_lines(&mut source, options, &mut counted)?,
-        Form::Columns => query_log::read_columns(&mut source, options, &mut counted)?,
-        Form::Click5 => click_log::read_five_lines(&mut source, options, &mut counted)?,
-        Form::Sogou => click_log::read_sogou(&mut source, options, &mut counted)?,
+        ImportFormat::Query5 => query_log::read_five_lines(&mut source, options, &mut counted)?,
+        ImportFormat::Line => query_log::read_lines(&mut source, options, &mut counted)?,
+        ImportFormat::Columns => query_log::read_columns(&mut source, options, &mut counted)?,
+        ImportFormat::Click5 => click_log::read_five_lines(&mut source, options, &mut counted)?,
+        ImportFormat::Sogou => click_log::read_sogou(&mut source, options, &mut counted)?,
     }
     let mut imported = counted.imported;
     for (reason, rows) in source.dropped.dropped {
@@ -91,7 +95,7 @@ pub fn import(
     Ok(imported)
 }
 
-/// Is this the beginning of a text in UTF-8? A character may be cut at the end.
+/// Returns `true` if the sample is UTF-8. The last character may be incomplete.
 fn is_utf8(sample: &[u8]) -> bool {
     match std::str::from_utf8(sample) {
         Ok(_) => true,
@@ -100,12 +104,12 @@ fn is_utf8(sample: &[u8]) -> bool {
 }
 
 #[derive(Clone, Copy)]
-struct Text {
+struct TextDecoder {
     is_utf8: bool,
 }
 
-impl Text {
-    fn of(self, line: &[u8]) -> Option<String> {
+impl TextDecoder {
+    fn decode(self, line: &[u8]) -> Option<String> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if self.is_utf8
             && let Ok(text) = std::str::from_utf8(line)
@@ -118,23 +122,23 @@ impl Text {
 }
 
 /// The lines of a log as text.
-pub(crate) struct Source {
-    lines: Lines,
-    text: Text,
-    dropped: Imported,
+pub(crate) struct LogSource {
+    lines: LogLines,
+    decoder: TextDecoder,
+    dropped: ImportReport,
 }
 
-impl Source {
-    /// The next line that is not empty and can be read.
+impl LogSource {
+    /// Returns the next non-empty readable line.
     pub(crate) fn next(&mut self) -> io::Result<Option<String>> {
         loop {
             let Some((_, line)) = self.lines.next_line() else { return Ok(None) };
             let line = match line {
-                Ok(line) => self.text.of(line),
-                // The last line of a text need not have an end.
-                Err(Flaw::Unfinished) => self.text.of(self.lines.rest()),
-                Err(Flaw::Unreadable(why)) => return Err(io::Error::other(why)),
-                Err(Flaw::TooLong | Flaw::Invalid(_)) => None,
+                Ok(line) => self.decoder.decode(line),
+                // The last line need not have a line feed.
+                Err(LineError::Unfinished) => self.decoder.decode(self.lines.rest()),
+                Err(LineError::Unreadable(why)) => return Err(io::Error::other(why)),
+                Err(LineError::TooLong | LineError::Invalid(_)) => None,
             };
             match line {
                 Some(line) if line.trim().is_empty() => {}
@@ -145,14 +149,14 @@ impl Source {
     }
 }
 
-/// Hands records over and counts them.
-pub(crate) struct Counted<'t> {
+/// Passes records on and counts them.
+pub(crate) struct RecordCounter<'t> {
     take: &'t mut dyn FnMut(AnyRecord) -> io::Result<()>,
-    pub(crate) imported: Imported,
+    pub(crate) imported: ImportReport,
 }
 
-impl Counted<'_> {
-    pub(crate) fn give(&mut self, record: AnyRecord) -> io::Result<()> {
+impl RecordCounter<'_> {
+    pub(crate) fn emit(&mut self, record: AnyRecord) -> io::Result<()> {
         match record {
             AnyRecord::Query(_) => self.imported.queries += 1,
             AnyRecord::Click(_) => self.imported.clicks += 1,
@@ -162,12 +166,13 @@ impl Counted<'_> {
     }
 }
 
-/// Gathers records of five lines that begin with a time. A record that lacks a line is dropped where the next begins;
-/// `read` makes a record of the time and the other lines, or says why it does not.
+/// Reads records of five lines that begin with a time. A record that lacks a line is dropped when the next
+/// one begins. `read` builds a record from the time and the other lines, or returns the reason for dropping
+/// it.
 pub(crate) fn five_lines(
-    source: &mut Source,
-    zone: Zone,
-    out: &mut Counted<'_>,
+    source: &mut LogSource,
+    zone: UtcOffset,
+    out: &mut RecordCounter<'_>,
     read: impl Fn(Timestamp, [&str; 4]) -> Result<AnyRecord, &'static str>,
 ) -> io::Result<()> {
     let mut begun: Option<(Timestamp, Vec<String>)> = None;
@@ -185,7 +190,7 @@ pub(crate) fn five_lines(
         lines.push(line.trim().to_string());
         if let [first, second, third, fourth] = &lines[..] {
             match read(*at, [first, second, third, fourth]) {
-                Ok(record) => out.give(record)?,
+                Ok(record) => out.emit(record)?,
                 Err(reason) => out.imported.drop_one(reason),
             }
             begun = None;
@@ -202,16 +207,16 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::any;
 
-    pub(crate) fn options(form: Form) -> ImportOptions {
+    pub(crate) fn options(form: ImportFormat) -> ImportOptions {
         let key = VisitKey::new(pharos_core::Timestamp::EPOCH, b"secret");
-        ImportOptions { form, zone: Zone::UTC, date: None, key }
+        ImportOptions { form, zone: UtcOffset::UTC, date: None, key }
     }
 
-    pub(crate) fn import_all(form: Form, bytes: &[u8]) -> (Vec<AnyRecord>, Imported) {
+    pub(crate) fn import_all(form: ImportFormat, bytes: &[u8]) -> (Vec<AnyRecord>, ImportReport) {
         import_with(&options(form), bytes)
     }
 
-    pub(crate) fn import_with(options: &ImportOptions, bytes: &[u8]) -> (Vec<AnyRecord>, Imported) {
+    pub(crate) fn import_with(options: &ImportOptions, bytes: &[u8]) -> (Vec<AnyRecord>, ImportReport) {
         let mut records = Vec::new();
         let input = io::Cursor::new(bytes.to_vec());
         let imported = import(input, options, &mut |record| {
@@ -226,7 +231,7 @@ pub(crate) mod tests {
         let text = "Wed-Apr-14-16:09:06-2004 北大网络实验室\n";
         let (gbk, _, _) = GB18030.encode(text);
         for bytes in [text.as_bytes(), &gbk] {
-            let (records, _) = import_all(Form::Line, bytes);
+            let (records, _) = import_all(ImportFormat::Line, bytes);
             assert!(
                 matches!(&records[..], [AnyRecord::Query(q)] if q.query == "北大网络实验室"),
                 "{records:?}"
@@ -237,7 +242,8 @@ pub(crate) mod tests {
     #[test]
     fn a_disk_that_is_full_ends_the_import() {
         let input = io::Cursor::new(b"Wed-Apr-14-16:09:06-2004 a\n".to_vec());
-        let failed = import(input, &options(Form::Line), &mut |_| Err(io::ErrorKind::StorageFull.into()));
+        let failed =
+            import(input, &options(ImportFormat::Line), &mut |_| Err(io::ErrorKind::StorageFull.into()));
         assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::StorageFull);
     }
 
@@ -246,7 +252,7 @@ pub(crate) mod tests {
         fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), cut in 0_usize..200) {
             let book = "Fri Mar 21 00:00:02 2003\n218.24.100.77\nDatabase\n老歌\n3\n".as_bytes();
             let torn = [&book[..cut.min(book.len())], &bytes[..], book].concat();
-            for form in [Form::Query5, Form::Click5, Form::Line, Form::Columns, Form::Sogou] {
+            for form in [ImportFormat::Query5, ImportFormat::Click5, ImportFormat::Line, ImportFormat::Columns, ImportFormat::Sogou] {
                 import_all(form, &bytes);
                 import_all(form, &torn);
             }

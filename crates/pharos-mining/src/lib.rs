@@ -1,102 +1,86 @@
-//! Logs, and what is learnt from them.
+//! Query, impression, click, system and access logs, and the statistics derived from them.
 //!
-//! **In:** what those who answer queries hand over: queries, what was shown for them, what was clicked, how the system
-//! fares; and logs of other engines. **Out:** files of JSON lines, a file for each kind and day; and a [`Memory`] of the
-//! last days: hot queries and rising ones, related queries, phrases for suggestions, clicks for ranking.
+//! ```text
+//! LogWriter::query ─▶ scrub ─▶ queue ─▶ writer thread ─▶ logs/queries-2026-01-31.jsonl ─▶ .jsonl.zst ─▶ removed
+//!                              full: dropped, counted        │                            (retention)
+//! import ──▶ LogAppender ────────────────────────────────────┤
+//!                                                            ▼
+//!                            Follower ──▶ LogStatistics: TopK, QueryFrequency, RelatedQueries
+//! ```
 //!
 //! ```
 //! use std::sync::Arc;
 //! use pharos_core::{Clock, Config, SystemClock};
-//! use pharos_mining::{Log, Memory, QueryRecord, Visits, Window, new_id};
+//! use pharos_mining::{LogStatistics, LogWriter, QueryRecord, TimeWindow, VisitHasher, new_id};
 //! use pharos_store::DataDir;
 //!
 //! # let dir = tempfile::tempdir().unwrap();
 //! let (data, config, clock) = (DataDir::at(dir.path()), Config::default(), Arc::new(SystemClock));
-//! let log = Log::open(&data, &config.log, clock.clone());
-//! let visits = Visits::open(&data, &config.log, clock.clone());
+//! let log = LogWriter::open(&data, &config.log, clock.clone());
+//! let visits = VisitHasher::open(&data, &config.log, clock.clone());
 //! for address in ["192.0.2.1", "192.0.2.2", "192.0.2.3"] {
-//!     log.query(QueryRecord {
-//!         id: new_id(),
-//!         at: clock.now(),
-//!         visit: visits.name(address, "Firefox"),
-//!         query: "灯塔 13800138000".into(),
-//!         page: 1,
-//!         ..QueryRecord::default()
-//!     });
+//!     let (id, at, visit) = (new_id(), clock.now(), visits.name(address, "Firefox"));
+//!     let query = "灯塔 13800138000".into();
+//!     log.query(QueryRecord { id, at, visit, query, page: 1, ..QueryRecord::default() });
 //! }
 //! log.flush();
-//! let memory = Memory::open(&data, &config, clock.now()).unwrap();
-//! assert_eq!(memory.top(Window::Day, 10)[0].query, "灯塔");
+//! let statistics = LogStatistics::open(&data, &config, clock.now()).unwrap();
+//! assert_eq!(statistics.top(TimeWindow::Day, 10)[0].query, "灯塔");
 //! ```
-//!
-//! # The way of a record
-//! ```text
-//! Log::query ──▶ cleaned (privacy) ──▶ queue ──▶ one thread ──▶ logs/queries-2026-01-31.jsonl ──▶ .jsonl.zst ──▶ removed
-//!                                      full: lost, counted          │      (append)                  (keep)
-//! imports ─────▶ LogAppender ───────────────────────────────────────┤
-//!                                                                   ▼
-//!                                   Follower ──▶ Memory: TopK, Frequency, Related          read, scan ──▶ pharos log
-//! ```
-//!
-//! The logs are the only way from what happens to what is learnt: [`Memory`] follows the files, also for what its own
-//! process wrote. So processes on one data directory agree, and a restart changes nothing.
-//!
-//! # Whose data this is
-//! Addresses are never written. A visit is named by a [keyed hash](Visits) whose key is thrown away every day; long digit
-//! strings are [deleted](privacy::scrub) from whatever people typed; logs are removed after `log.keep_for`; nobody is shown
-//! a query that fewer than `hot.min_visits` visits asked. What remains can still tell about people, as words can: treat
-//! logs as you would letters.
 //!
 //! # Invariants
-//! * Handing over a record takes microseconds, never waits for a disk and never fails. What is lost is counted.
-//! * Every line of a log is one record, whoever else writes, except at most one where a writer was killed, or the disk
-//!   was full, while others wrote to the same file. A kill loses the last second at most.
-//! * A record is in the file of its own day, however the clock jumps. What is packed is never changed.
-//! * Whatever bytes are in a log, reading goes on with the next line. Reading takes no lock.
-//! * All that is remembered is bounded, and what had to be forgotten is counted.
+//! * Statistics are computed from the log files alone: all processes agree, and a restart changes nothing.
+//! * Addresses are never written; visits are [keyed hashes](visits), long digit strings are [deleted](log::privacy).
+//!   Queries from fewer than `hot.min_visits` visits are never shown. Logs are removed after `log.keep_for`.
+//! * Logging a record takes microseconds, never waits for a disk and never fails. Lost records are counted.
+//! * Every line is one record, except at most one per killed writer or full disk. A kill loses at most one second.
+//! * A record is in the file of its own day. Compressed files are never modified. Invalid lines are skipped.
+//! * Memory is bounded, and dropped entries are counted.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
-mod access;
-mod append;
-pub mod click_log;
-mod device;
-pub mod files;
-mod follower;
-pub mod frequency;
+pub mod clicks;
 pub mod import;
-pub mod impressions;
-mod keep;
-mod log_appender;
-mod memory;
-mod moments;
-pub mod privacy;
-pub mod query_log;
-pub mod reader;
-pub mod record;
-pub mod related;
-pub mod scan;
-mod slots;
+pub mod log;
+mod log_statistics;
+pub mod queries;
 pub mod system;
 #[cfg(test)]
 mod testing;
-pub mod top_k;
-mod visits;
-mod writer;
+pub mod visits;
 
-pub use access::AccessRecord;
-pub use append::AppendError;
-pub use device::device_of;
-pub use files::{Days, LogFile};
-pub use follower::Follower;
-pub use import::{Form, ImportOptions, Imported, import};
-pub use keep::{House, keep_house};
-pub use log_appender::LogAppender;
-pub use memory::{ClickedResult, Memory, News};
-pub use moments::{Zone, parse_date};
-pub use reader::{BrokenLine, Flaw, read};
-pub use record::{AnyRecord, ClickRecord, ImpressionRecord, Kind, QueryRecord, Record, new_id};
-pub use slots::Window;
-pub use system::{SystemRecord, SystemSlots};
-pub use visits::{VisitKey, Visits};
-pub use writer::Log;
+pub use import::{ImportFormat, ImportOptions, import};
+pub use log::files::{DayRange, LogFile};
+pub use log::reader::{InvalidLine, LineError, read};
+pub use log::records::{AnyRecord, ClickRecord, ImpressionRecord, LogKind, LogRecord, QueryRecord, new_id};
+pub use log::{LogAppender, LogWriter};
+pub use log_statistics::{ClickedResult, LogStatistics, NewRecords};
+pub use queries::TimeWindow;
+pub use visits::VisitHasher;
+
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use crate::clicks::patterns as impressions;
+#[doc(hidden)]
+pub use crate::import::{
+    ImportFormat as Form, ImportReport as Imported, UtcOffset as Zone, click_log, parse_date, query_log,
+};
+#[doc(hidden)]
+pub use crate::log::files::DayRange as Days;
+#[doc(hidden)]
+pub use crate::log::reader::{InvalidLine as BrokenLine, LineError as Flaw};
+#[doc(hidden)]
+pub use crate::log::records::{LogKind as Kind, LogRecord as Record};
+#[doc(hidden)]
+pub use crate::log::{
+    AccessRecord, AppendError, Follower, LogWriter as Log, RetentionReport as House,
+    apply_retention as keep_house, files, privacy, reader, records as record, scan,
+};
+#[doc(hidden)]
+pub use crate::log_statistics::{LogStatistics as Memory, NewRecords as News};
+#[doc(hidden)]
+pub use crate::queries::{TimeWindow as Window, frequency, related, top_k};
+#[doc(hidden)]
+pub use crate::system::{SystemLogger as SystemSlots, SystemRecord};
+#[doc(hidden)]
+pub use crate::visits::{VisitHasher as Visits, VisitKey, classify_device as device_of};

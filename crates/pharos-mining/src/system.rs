@@ -1,7 +1,8 @@
-//! The system log (系统日志): what was done in each time slot, how long queries took, how the machine fares.
+//! The system log (系统日志): counters of each time slot, query latency, state of the machine.
 //!
-//! Whoever counts hands in its counters as they stand; this takes the differences. Times of queries go into a histogram of
-//! fixed size: each bucket is a tenth wider than the one before, so that a percentile is right to five percent or so.
+//! The caller supplies running counters; the logger records the differences. Latencies go into a histogram of
+//! fixed size: each bucket is a tenth wider than the previous one, so that a percentile is accurate to about
+//! five percent.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,117 +14,106 @@ use pharos_core::Timestamp;
 use pharos_store::DataDir;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Kind, Record, moment};
-use crate::writer::Log;
+use crate::log::LogWriter;
+use crate::log::records::{LogKind, LogRecord, timestamp};
 
-/// The state of the system over a time slot. Counters are what was added within it.
+/// The state of the system over a time slot. Counters are the increments within it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SystemRecord {
-    /// Where the slot begins.
-    #[serde(with = "moment")]
+    #[serde(with = "timestamp")]
     pub from: Timestamp,
-    /// Where it ends.
-    #[serde(with = "moment")]
+    #[serde(with = "timestamp")]
     pub to: Timestamp,
-    /// What was done.
     #[serde(flatten)]
-    pub done: Readings,
-    /// Queries answered.
+    pub done: SystemCounters,
+    /// Number of queries answered.
     #[serde(default)]
     pub queries: u64,
-    /// How long they took.
     #[serde(default)]
-    pub latency: Latency,
-    /// Log records that were lost.
+    pub latency: QueryLatency,
+    /// Number of log records lost.
     #[serde(default)]
     pub log_lost: u64,
-    /// How the machine fares.
     #[serde(flatten)]
-    pub machine: Machine,
+    pub machine: MachineStatus,
 }
 
-/// What is counted elsewhere.
+/// Running counters of other components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Readings {
-    /// Pages fetched.
+pub struct SystemCounters {
     pub fetched: u64,
-    /// Pages parsed.
     pub parsed: u64,
-    /// Pages indexed.
     pub indexed: u64,
-    /// Requests that failed.
+    /// Number of failed requests.
     pub errors: u64,
-    /// Queries answered from the cache.
+    /// Number of queries answered from the cache.
     pub cache_hits: u64,
-    /// Queries that the cache did not know.
+    /// Number of queries not found in the cache.
     pub cache_misses: u64,
 }
 
-/// How long queries took, in milliseconds; nothing where there were none.
+/// Percentiles of query latency in milliseconds; `None` if there were no queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Latency {
-    /// Half of them took less.
+pub struct QueryLatency {
     pub p50: Option<f64>,
-    /// Nine of ten took less.
     pub p90: Option<f64>,
-    /// Ninety-nine of a hundred took less.
     pub p99: Option<f64>,
-    /// On average.
     pub mean: Option<f64>,
 }
 
-/// How the machine fares; nothing where it does not tell.
+/// The state of the machine; `None` where it is unavailable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Machine {
-    /// Memory in use by this process, in bytes.
+pub struct MachineStatus {
+    /// Resident memory of this process in bytes.
     pub memory: Option<u64>,
-    /// Processor time that this process used in the slot, in seconds.
+    /// Processor time used by this process in the slot, in seconds.
     pub processor_seconds: Option<f64>,
-    /// Processes that wanted a processor, averaged over the last minute.
+    /// Load average over the last minute.
     pub load: Option<f64>,
     /// Free bytes on the disk of the data directory.
     pub disk_free: Option<u64>,
 }
 
-impl Record for SystemRecord {
-    const KIND: Kind = Kind::System;
+impl LogRecord for SystemRecord {
+    const KIND: LogKind = LogKind::System;
     fn at(&self) -> Timestamp {
         self.to
     }
-    fn typed(&mut self) -> Vec<&mut String> {
+    fn user_texts(&mut self) -> Vec<&mut String> {
         Vec::new()
     }
 }
 
-/// Makes a record of each time slot.
-pub struct SystemSlots {
-    readings: Box<dyn Fn() -> Readings + Send + Sync>,
+/// Creates a record for each time slot.
+pub struct SystemLogger {
+    readings: Box<dyn Fn() -> SystemCounters + Send + Sync>,
     times: Histogram,
     slot: Duration,
     root: PathBuf,
-    begun: Mutex<Begun>,
+    begun: Mutex<SlotStart>,
 }
 
-/// Where everything stood when the slot began.
-struct Begun {
+/// The values at the beginning of the slot.
+struct SlotStart {
     at: Timestamp,
-    readings: Readings,
+    readings: SystemCounters,
     lost: u64,
     processor: Option<f64>,
 }
 
-impl SystemSlots {
-    /// Slots of this length, the first of which begins `now`. `readings` gives counters that only grow.
+impl SystemLogger {
+    /// Creates a logger with slots of this length, the first of which begins `now`. `readings` returns
+    /// monotonic counters.
     pub fn new(
         data: &DataDir,
         slot: Duration,
         now: Timestamp,
-        readings: impl Fn() -> Readings + Send + Sync + 'static,
+        readings: impl Fn() -> SystemCounters + Send + Sync + 'static,
     ) -> Self {
-        let begun = Begun { at: now, readings: readings(), lost: 0, processor: processor_seconds() };
+        let begun = SlotStart { at: now, readings: readings(), lost: 0, processor: processor_seconds() };
         Self {
             readings: Box::new(readings),
             times: Histogram::new(),
@@ -133,13 +123,13 @@ impl SystemSlots {
         }
     }
 
-    /// A query was answered in this time.
+    /// Records the latency of a query.
     pub fn observe_query(&self, took: Duration) {
         self.times.add(took);
     }
 
-    /// Writes the slot down if it is over. Slots end at whole multiples of their length, whenever they began.
-    pub fn tick(&self, now: Timestamp, log: &Log) {
+    /// Logs the slot if it is over. Slots end at whole multiples of their length, whenever they began.
+    pub fn tick(&self, now: Timestamp, log: &LogWriter) {
         let slot = i64::try_from(self.slot.as_millis()).unwrap_or(i64::MAX);
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         if begun.at.millis().div_euclid(slot) != now.millis().div_euclid(slot) {
@@ -152,7 +142,7 @@ impl SystemSlots {
         self.end(&mut self.begun.lock().unwrap_or_else(PoisonError::into_inner), now, lost)
     }
 
-    fn end(&self, begun: &mut Begun, now: Timestamp, lost: u64) -> SystemRecord {
+    fn end(&self, begun: &mut SlotStart, now: Timestamp, lost: u64) -> SystemRecord {
         let readings = (self.readings)();
         let processor = processor_seconds();
         let (queries, latency) = self.times.take();
@@ -163,21 +153,21 @@ impl SystemSlots {
             queries,
             latency,
             log_lost: added(lost, begun.lost),
-            machine: Machine {
+            machine: MachineStatus {
                 memory: resident_memory(),
                 processor_seconds: processor.zip(begun.processor).map(|(now, before)| round(now - before)),
                 load: load(),
                 disk_free: disk_free(&self.root),
             },
         };
-        *begun = Begun { at: now, readings, lost, processor };
+        *begun = SlotStart { at: now, readings, lost, processor };
         record
     }
 }
 
-impl Readings {
-    fn since(&self, before: &Readings) -> Readings {
-        Readings {
+impl SystemCounters {
+    fn since(&self, before: &SystemCounters) -> SystemCounters {
+        SystemCounters {
             fetched: added(self.fetched, before.fetched),
             parsed: added(self.parsed, before.parsed),
             indexed: added(self.indexed, before.indexed),
@@ -188,23 +178,23 @@ impl Readings {
     }
 }
 
-/// What a counter grew by. One that is smaller than before began anew.
+/// Returns the increment of a counter. A smaller value means that the counter was reset.
 fn added(now: u64, before: u64) -> u64 {
     now.checked_sub(before).unwrap_or(now)
 }
 
-/// To microseconds: nobody reads more.
+/// Rounds milliseconds to microseconds.
 fn round(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }
 
-/// The upper end of the first bucket, in microseconds.
+/// Upper bound of the first bucket in microseconds.
 const FIRST_MICROS: f64 = 50.0;
 const GROWTH: f64 = 1.1;
-/// The last one begins above two minutes.
+/// The last bucket begins above two minutes.
 const BUCKETS: usize = 156;
 
-/// Times in buckets that grow by a tenth.
+/// A histogram with buckets that grow by a tenth.
 struct Histogram {
     buckets: Vec<AtomicU64>,
     micros: AtomicU64,
@@ -222,13 +212,13 @@ impl Histogram {
         self.micros.fetch_add(micros as u64, Ordering::Relaxed);
     }
 
-    /// What was added since the last call.
-    fn take(&self) -> (u64, Latency) {
+    /// Returns and clears the values added since the last call.
+    fn take(&self) -> (u64, QueryLatency) {
         let counts: Vec<u64> = self.buckets.iter().map(|bucket| bucket.swap(0, Ordering::Relaxed)).collect();
         let micros = self.micros.swap(0, Ordering::Relaxed);
         let total: u64 = counts.iter().sum();
         if total == 0 {
-            return (0, Latency::default());
+            return (0, QueryLatency::default());
         }
         let below = |share: f64| {
             let mut left = (share * total as f64).ceil() as u64;
@@ -237,21 +227,22 @@ impl Histogram {
                 left = left.saturating_sub(*count);
                 found
             });
-            // The middle of the bucket, between its ends in ratio.
+            // The geometric middle of the bucket.
             let middle = bucket.unwrap_or(BUCKETS - 1) as f64 - 0.5;
             Some(round(FIRST_MICROS * GROWTH.powf(middle) / 1000.0))
         };
         let mean = Some(round(micros as f64 / 1000.0 / total as f64));
-        (total, Latency { p50: below(0.5), p90: below(0.9), p99: below(0.99), mean })
+        (total, QueryLatency { p50: below(0.5), p90: below(0.9), p99: below(0.99), mean })
     }
 }
 
-/// Linux counts the time of processes in hundredths of a second, on every machine.
+/// Linux counts process time in hundredths of a second on every machine.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 fn processor_seconds() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field is a name in brackets, which may have spaces; 12 and 13 behind it are user and system time.
+    // The second field is a name in brackets that may contain spaces; fields 12 and 13 after it are user and
+    // system time.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let ticks = fields.next()?.parse::<u64>().ok()?.checked_add(fields.next()?.parse().ok()?)?;
     Some(ticks as f64 / TICKS_PER_SECOND)
@@ -272,20 +263,25 @@ fn disk_free(root: &std::path::Path) -> Option<u64> {
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use self::{SystemCounters as Readings, SystemLogger as SystemSlots};
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::Arc;
 
     #[test]
-    fn a_slot_tells_differences_and_the_machine() {
+    fn a_slot_records_increments_and_the_machine() {
         let dir = tempfile::tempdir().unwrap();
         let fetched = Arc::new(AtomicU64::new(1000));
         let counter = fetched.clone();
-        let readings = move || Readings { fetched: counter.load(Ordering::Relaxed), ..Readings::default() };
+        let readings =
+            move || SystemCounters { fetched: counter.load(Ordering::Relaxed), ..SystemCounters::default() };
         let data = DataDir::at(dir.path());
         let slots =
-            SystemSlots::new(&data, Duration::from_secs(60), Timestamp::from_millis(90_000), readings);
+            SystemLogger::new(&data, Duration::from_secs(60), Timestamp::from_millis(90_000), readings);
         fetched.store(1007, Ordering::Relaxed);
         for millis in 1..=100 {
             slots.observe_query(Duration::from_millis(millis));
@@ -311,12 +307,12 @@ mod tests {
     fn slots_end_at_whole_multiples_and_no_time_is_too_long() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::at(dir.path());
-        let log = Log::open(&data, &Default::default(), Arc::new(pharos_core::SystemClock));
-        let slots = SystemSlots::new(
+        let log = LogWriter::open(&data, &Default::default(), Arc::new(pharos_core::SystemClock));
+        let slots = SystemLogger::new(
             &data,
             Duration::from_secs(60),
             Timestamp::from_millis(90_000),
-            Readings::default,
+            SystemCounters::default,
         );
         slots.observe_query(Duration::MAX);
         slots.observe_query(Duration::ZERO);
@@ -325,7 +321,10 @@ mod tests {
         }
         drop(log);
         let records: Vec<SystemRecord> =
-            crate::read(&data.logs(), &crate::Days::default()).unwrap().map(Result::unwrap).collect();
+            crate::log::reader::read(&data.logs(), &crate::log::files::DayRange::default())
+                .unwrap()
+                .map(Result::unwrap)
+                .collect();
         let ends: Vec<i64> = records.iter().map(|record| record.to.seconds()).collect();
         assert_eq!((ends, records[0].queries), (vec![120, 181, 60], 2));
     }

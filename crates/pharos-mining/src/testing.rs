@@ -1,4 +1,4 @@
-//! What tests of this room share.
+//! Helpers shared by the tests of this crate.
 
 use pharos_core::Timestamp;
 
@@ -8,11 +8,11 @@ pub(crate) fn at(text: &str) -> Timestamp {
     Timestamp::parse(text).unwrap()
 }
 
-/// A query at noon of a day.
-pub(crate) fn asked(query: &str, day: &str) -> QueryRecord {
-    asked_at(query, "v", at(&format!("{day}T12:00:00Z")))
+/// Returns a query at noon of a day.
+pub(crate) fn query_on(query: &str, day: &str) -> QueryRecord {
+    query_at(query, "v", at(&format!("{day}T12:00:00Z")))
 }
 
-pub(crate) fn asked_at(query: &str, visit: &str, at: Timestamp) -> QueryRecord {
+pub(crate) fn query_at(query: &str, visit: &str, at: Timestamp) -> QueryRecord {
     QueryRecord { at, query: query.into(), visit: visit.into(), page: 1, ..QueryRecord::default() }
 }

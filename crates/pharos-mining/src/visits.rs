@@ -1,10 +1,13 @@
-//! Who asked, without knowing who: visits are told apart by a keyed hash whose key is thrown away.
+//! Anonymous visit identifiers: a keyed hash whose key is deleted.
 //!
-//! A plain hash of an address is found again by hashing all addresses, and a fixed key ties everything that a person ever
-//! asked together. So the name of a visit is HMAC-SHA256 of address and user agent under a random key that lives for
-//! `log.key_lifetime` and is then replaced, in memory and on disk: from that moment nobody, we ourselves included, can
-//! tell which address a name stood for, or which of the next day's names is the same person. All processes on a data
-//! directory share the key, so that a visit has one name. No address is written anywhere.
+//! A plain hash of an address can be reversed by hashing all addresses, and a fixed key links all queries of
+//! a user. A visit identifier is therefore the HMAC-SHA256 of address and user agent under a random key. The
+//! key lives for `log.key_lifetime` and is then replaced, in memory and on disk. After that even the operator
+//! cannot determine the address of an identifier, or which identifier of the next day belongs to the same
+//! user. All processes on a data directory share the key, so that a visit has one identifier. No address is
+//! ever written.
+
+mod device;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -22,21 +25,23 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use rustix::fs::FlockOperation;
 use tracing::warn;
 
+pub use self::device::classify_device;
+
 const KEY_BYTES: usize = 32;
-/// Of the hash, so much is kept: enough to tell the visits of a day apart.
+/// Length of an identifier in bytes: enough to distinguish the visits of a day.
 const NAME_BYTES: usize = 8;
-/// A key from the future, beyond what clocks differ by, would live too long.
+/// Tolerated clock difference. A key from further in the future would live too long.
 const CLOCKS_DIFFER: Duration = Duration::from_secs(300);
 
-/// Gives visits their names.
-pub struct Visits {
+/// Creates visit identifiers.
+pub struct VisitHasher {
     path: PathBuf,
     lifetime: Duration,
     clock: Arc<dyn Clock>,
     key: RwLock<Option<VisitKey>>,
 }
 
-/// A key, for as long as someone holds it.
+/// A visit key. It stays usable for its holder after it has been replaced.
 #[derive(Clone)]
 pub struct VisitKey {
     made: Timestamp,
@@ -48,7 +53,7 @@ impl VisitKey {
         Self { made, key: hmac::Key::new(hmac::HMAC_SHA256, secret) }
     }
 
-    /// The name of whoever has this address, or account, and uses this program.
+    /// Returns the identifier for an address, or account, and a user agent.
     pub fn name(&self, address: &str, user_agent: &str) -> String {
         let mut context = hmac::Context::with_key(&self.key);
         context.update(address.as_bytes());
@@ -62,8 +67,8 @@ impl VisitKey {
     }
 }
 
-impl Visits {
-    /// For a data directory, which need not exist yet.
+impl VisitHasher {
+    /// Creates the hasher for a data directory, which need not exist yet.
     pub fn open(data: &DataDir, config: &LogConfig, clock: Arc<dyn Clock>) -> Self {
         Self {
             path: data.logs().join("visit-key"),
@@ -73,12 +78,13 @@ impl Visits {
         }
     }
 
-    /// The name of a visit. Empty where the machine gives no randomness: a guessable name would be worse than none.
+    /// Returns the identifier of a visit. Empty if the system provides no randomness: a guessable identifier
+    /// would be worse.
     pub fn name(&self, address: &str, user_agent: &str) -> String {
         self.key().map(|key| key.name(address, user_agent)).unwrap_or_default()
     }
 
-    /// The key of this moment.
+    /// Returns the current key.
     pub fn key(&self) -> Option<VisitKey> {
         let now = self.clock.now();
         let good = |key: &&VisitKey| key.is_good(now, self.lifetime);
@@ -88,18 +94,19 @@ impl Visits {
         let mut current = self.key.write().unwrap_or_else(PoisonError::into_inner);
         if !current.as_ref().is_some_and(|key| good(&key)) {
             *current = self.shared_key(now).unwrap_or_else(|error| {
-                warn!(%error, path = %self.path.display(), "the key of visits is this process's own");
+                warn!(%error, path = %self.path.display(), "cannot share the visit key; using a key of this process");
                 random_key().map(|secret| VisitKey::new(now, &secret))
             });
         }
         current.clone()
     }
 
-    /// The key that all processes have, made or replaced where it is missing or too old.
+    /// Returns the key shared by all processes; creates or replaces it if it is missing or expired.
     fn shared_key(&self, now: Timestamp) -> io::Result<Option<VisitKey>> {
         let dir = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(dir)?;
-        // One process at a time looks and replaces: the lock is on the folder, for want of a file that stays.
+        // One process at a time checks and replaces the key. The directory is locked because the file is
+        // replaced.
         let folder = File::open(dir)?;
         rustix::fs::flock(&folder, FlockOperation::LockExclusive)?;
         if let Some(key) = read_key(&self.path)?.filter(|key| key.is_good(now, self.lifetime)) {
@@ -117,7 +124,7 @@ fn random_key() -> Option<[u8; KEY_BYTES]> {
     Some(secret)
 }
 
-/// Nothing where there is no key, or none that can be read.
+/// Reads the key. Returns `None` if there is none, or it is invalid.
 fn read_key(path: &Path) -> io::Result<Option<VisitKey>> {
     let mut text = String::new();
     match File::open(path) {
@@ -137,7 +144,7 @@ fn read_key(path: &Path) -> io::Result<Option<VisitKey>> {
 
 fn write_key(path: &Path, made: Timestamp, secret: &[u8]) -> io::Result<()> {
     let temporary = path.with_extension("new");
-    // One that a crash left behind may have other permissions.
+    // A file left by a crash may have other permissions.
     match fs::remove_file(&temporary) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
         _ => {}
@@ -154,8 +161,8 @@ mod tests {
     use pharos_core::ManualClock;
     use std::os::unix::fs::PermissionsExt as _;
 
-    fn visits(dir: &Path, clock: &ManualClock) -> Visits {
-        Visits::open(&DataDir::at(dir), &LogConfig::default(), Arc::new(clock.clone()))
+    fn visits(dir: &Path, clock: &ManualClock) -> VisitHasher {
+        VisitHasher::open(&DataDir::at(dir), &LogConfig::default(), Arc::new(clock.clone()))
     }
 
     #[test]
@@ -194,7 +201,7 @@ mod tests {
         }
         write_key(&path, clock.now().plus(Duration::from_secs(3600)), &[1; KEY_BYTES]).unwrap();
         assert!(visits(dir.path(), &clock).key().unwrap().made <= clock.now());
-        // No folder, no shared key; names are given all the same.
+        // Without the directory there is no shared key, but identifiers are still created.
         let file = dir.path().join("file");
         fs::write(&file, "").unwrap();
         let lonely = visits(&file, &clock);

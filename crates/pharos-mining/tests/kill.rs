@@ -1,4 +1,4 @@
-//! A writer that is killed loses its last second at most and leaves logs that read clean.
+//! A writer that is killed loses at most its last second and leaves readable logs.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -11,18 +11,18 @@ use std::time::Duration;
 
 use pharos_core::config::LogConfig;
 use pharos_core::{Clock as _, SystemClock};
-use pharos_mining::{Days, Flaw, Log, QueryRecord, read};
+use pharos_mining::{DayRange, LineError, LogWriter, QueryRecord, read};
 use pharos_store::DataDir;
 
-/// Names the data directory to the child.
+/// Environment variable that passes the data directory to the child.
 const CHILD: &str = "PHAROS_MINING_KILL_TEST";
 const ROUNDS: usize = 3;
 
-/// Not a test of its own: what the child does until it is killed.
+/// Not a test of its own: runs in the child until it is killed.
 #[test]
 fn child() {
     let Ok(dir) = env::var(CHILD) else { return };
-    let log = Log::open(&DataDir::at(dir), &LogConfig::default(), Arc::new(SystemClock));
+    let log = LogWriter::open(&DataDir::at(dir), &LogConfig::default(), Arc::new(SystemClock));
     for n in 0_u64.. {
         let query = format!("{} {}", n % 100_000, "词".repeat(n as usize % 200));
         log.query(QueryRecord { at: SystemClock.now(), query, page: 1, ..QueryRecord::default() });
@@ -53,11 +53,11 @@ fn killed_writers_leave_clean_logs() {
     }
 }
 
-/// Every line is whole but the last, and every writer's lines come one after the other. Gives how many writers there
-/// were, and when the last line was written.
+/// Checks that every line but the last is complete and that each writer's lines are consecutive. Returns the
+/// number of writers and the time of the last line.
 fn check(dir: &Path) -> (usize, pharos_core::Timestamp) {
     let (mut writers, mut last, mut at) = (0, 0, pharos_core::Timestamp::EPOCH);
-    for record in read::<QueryRecord>(&dir.join("logs"), &Days::default()).unwrap() {
+    for record in read::<QueryRecord>(&dir.join("logs"), &DayRange::default()).unwrap() {
         match record {
             Ok(record) => {
                 let number: u64 = record.query.split(' ').next().unwrap().parse().unwrap();
@@ -68,7 +68,7 @@ fn check(dir: &Path) -> (usize, pharos_core::Timestamp) {
                 }
                 (last, at) = (number, record.at);
             }
-            Err(line) => assert_eq!(line.flaw, Flaw::Unfinished, "{line}"),
+            Err(line) => assert_eq!(line.flaw, LineError::Unfinished, "{line}"),
         }
     }
     (writers, at)

@@ -1,26 +1,29 @@
-//! What was clicked of what was shown: per impression the positions clicked, per query how often each pattern occurs.
+//! Click patterns: the clicked positions of each impression, and the frequency of each pattern per query.
 //!
-//! The clicks on the ten results of a page are one of 2¹⁰ patterns; users and pages repeat them.
+//! The clicks on the ten results of a page form one of 2¹⁰ patterns; users and pages repeat them (《走进搜索引擎》ch.
+//! 6).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::record::{ClickRecord, Clicked, ImpressionRecord, Shown};
+use crate::log::records::{ClickKind, ClickRecord, ImpressionKind, ImpressionRecord};
 
-/// The ranks that were clicked of one impression, in rising order.
-pub type Pattern = Vec<u32>;
+/// The clicked ranks of one impression, in ascending order.
+pub type ClickPattern = Vec<u32>;
 
-/// Counts, over all users, how often each pattern of clicks was left on the results of each query. Of an impression that
-/// nobody clicked it must be known that clicks would have been told ([`Shown::Seen`]), unless no browser of the log says so.
+/// Counts the click patterns of each query over all users.
+///
+/// An impression without clicks is counted only if its browser reports clicks ([`ImpressionKind::Seen`]),
+/// unless no impression of the log says so.
 pub fn click_patterns(
     impressions: &[ImpressionRecord],
     clicks: &[ClickRecord],
-) -> BTreeMap<String, BTreeMap<Pattern, u64>> {
-    let mut clicked: HashMap<&str, Pattern> = HashMap::new();
-    for click in clicks.iter().filter(|click| click.kind == Clicked::Result) {
+) -> BTreeMap<String, BTreeMap<ClickPattern, u64>> {
+    let mut clicked: HashMap<&str, ClickPattern> = HashMap::new();
+    for click in clicks.iter().filter(|click| click.kind == ClickKind::Result) {
         clicked.entry(&click.impression).or_default().extend(click.rank);
     }
-    let mut patterns: BTreeMap<String, BTreeMap<Pattern, u64>> = BTreeMap::new();
-    let seen = impressions.iter().filter(|impression| impression.kind == Shown::Seen);
+    let mut patterns: BTreeMap<String, BTreeMap<ClickPattern, u64>> = BTreeMap::new();
+    let seen = impressions.iter().filter(|impression| impression.kind == ImpressionKind::Seen);
     let seen: HashSet<&str> = seen.map(|impression| impression.id.as_str()).collect();
     for impression in impressions.iter().filter(|impression| !impression.results.is_empty()) {
         let clicked = clicked.get(impression.id.as_str());
@@ -39,7 +42,7 @@ pub fn click_patterns(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::ShownResult;
+    use crate::log::records::ShownResult;
 
     #[test]
     fn positions_one_and_five_of_cikm() {

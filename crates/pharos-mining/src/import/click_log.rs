@@ -1,11 +1,11 @@
-//! Click logs (点击日志): the five lines of the literature, and the rows of Sogou's public log.
+//! Click log formats (点击日志): the five-line format of 《搜索引擎——原理、技术与系统》ch. 9, and Sogou's public log.
 //!
 //! ```text
 //! Fri Mar 21 00:00:02 2003                                time
 //! 202.206.102.169                                         address
-//! 虫儿飞                                                   words
-//! http://sports.163.com/tm/000828/000828_64264.html       what was clicked
-//! 16                                                      its rank
+//! 虫儿飞                                                   query
+//! http://sports.163.com/tm/000828/000828_64264.html       clicked URL
+//! 16                                                      rank
 //!
 //! 00:00:00 ⇥ 2982199073774412 ⇥ [360安全卫士] ⇥ 8 3 ⇥ download.it.com.cn/softweb/
 //! 20111230000005 ⇥ 57375476989eea12 ⇥ 奇艺高清 ⇥ 1 ⇥ 1 ⇥ http://www.qiyi.com/
@@ -16,12 +16,12 @@ use std::io;
 
 use pharos_core::Timestamp;
 
-use crate::import::{Counted, ImportOptions, Source, five_lines};
-use crate::moments::{Zone, parse_date, parse_time, write_ctime};
-use crate::query_log::{UNKNOWN, one_line, visit};
-use crate::record::{AnyRecord, ClickRecord, Clicked, QueryRecord, new_id};
+use crate::import::query_log::{UNKNOWN, one_line, visit};
+use crate::import::timestamps::{UtcOffset, parse_date, parse_time, write_ctime};
+use crate::import::{ImportOptions, LogSource, RecordCounter, five_lines};
+use crate::log::records::{AnyRecord, ClickKind, ClickRecord, QueryRecord, new_id};
 
-/// Searches that further clicks may belong to.
+/// Maximum number of searches that later clicks may be attributed to.
 const MAX_SEARCHES: usize = 1 << 16;
 
 fn click(at: Timestamp, impression: String, visit: String, asked: &str, url: &str, rank: u32) -> ClickRecord {
@@ -29,7 +29,7 @@ fn click(at: Timestamp, impression: String, visit: String, asked: &str, url: &st
         at,
         impression,
         visit,
-        kind: Clicked::Result,
+        kind: ClickKind::Result,
         asked: asked.to_string(),
         rank: Some(rank),
         order: None,
@@ -40,9 +40,9 @@ fn click(at: Timestamp, impression: String, visit: String, asked: &str, url: &st
 }
 
 pub(crate) fn read_five_lines(
-    source: &mut Source,
+    source: &mut LogSource,
     options: &ImportOptions,
-    out: &mut Counted<'_>,
+    out: &mut RecordCounter<'_>,
 ) -> io::Result<()> {
     five_lines(source, options.zone, out, |at, [address, asked, url, rank]| {
         let rank = rank.parse().ok().filter(|rank| *rank > 0).ok_or("no rank")?;
@@ -50,18 +50,18 @@ pub(crate) fn read_five_lines(
     })
 }
 
-/// A click on a result in five lines; nothing for other clicks. The address is not known any more.
-pub fn write_five_lines(record: &ClickRecord, zone: Zone) -> Option<String> {
+/// Formats a click on a result in five lines; returns `None` for other clicks. The address is unknown.
+pub fn write_five_lines(record: &ClickRecord, zone: UtcOffset) -> Option<String> {
     let (url, rank) = (record.url.as_deref()?, record.rank?);
     let time = write_ctime(record.at, ' ', zone);
     Some(format!("{time}\n{UNKNOWN}\n{}\n{}\n{rank}\n", one_line(&record.asked), one_line(url)))
 }
 
-/// A row tells one click. The query itself is told once for all clicks of a user on its results.
+/// Reads Sogou rows. A row is one click; the query is emitted once for all clicks of a user on its results.
 pub(crate) fn read_sogou(
-    source: &mut Source,
+    source: &mut LogSource,
     options: &ImportOptions,
-    out: &mut Counted<'_>,
+    out: &mut RecordCounter<'_>,
 ) -> io::Result<()> {
     let mut searches: HashMap<(String, String), String> = HashMap::new();
     while let Some(line) = source.next()? {
@@ -85,14 +85,14 @@ pub(crate) fn read_sogou(
                 let (visit, query) = search.clone();
                 let query =
                     QueryRecord { id: id.clone(), at, visit, query, page: 1, ..QueryRecord::default() };
-                out.give(AnyRecord::Query(query))?;
+                out.emit(AnyRecord::Query(query))?;
                 searches.insert(search, id.clone());
                 id
             }
         };
         let url = if row.url.contains("://") { row.url.to_string() } else { format!("http://{}", row.url) };
         let click = ClickRecord { order: Some(row.order), ..click(at, id, visit, row.query, &url, row.rank) };
-        out.give(AnyRecord::Click(click))?;
+        out.emit(AnyRecord::Click(click))?;
     }
     Ok(())
 }
@@ -122,7 +122,7 @@ fn sogou_row(line: &str) -> Option<SogouRow<'_>> {
     whole.then_some(SogouRow { time, user, query, rank, order, url })
 }
 
-/// `20111230000005`, or `00:00:00` on a day that was told.
+/// Parses `20111230000005`, or `00:00:00` on the day given in the options.
 fn sogou_time(text: &str, options: &ImportOptions) -> Option<Timestamp> {
     let civil = match text.len() == 14 && text.bytes().all(|byte| byte.is_ascii_digit()) {
         true => {
@@ -131,13 +131,13 @@ fn sogou_time(text: &str, options: &ImportOptions) -> Option<Timestamp> {
         }
         false => options.date?.to_datetime(parse_time(text)?),
     };
-    options.zone.moment(civil)
+    options.zone.to_timestamp(civil)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::Form;
+    use crate::import::ImportFormat;
     use crate::import::tests::{import_all, import_with, options};
     use crate::testing::at;
 
@@ -145,7 +145,7 @@ mod tests {
     fn a_click_in_five_lines() {
         let text = "Fri Mar 21 00:00:02 2003\n202.206.102.169\n虫儿飞\n\
                     http://sports.163.com/tm/000828/000828_64264.html\n16\n";
-        let (records, imported) = import_all(Form::Click5, format!("{text}{text}").as_bytes());
+        let (records, imported) = import_all(ImportFormat::Click5, format!("{text}{text}").as_bytes());
         assert_eq!((records.len(), imported.clicks), (2, 2));
         let AnyRecord::Click(click) = &records[0] else { panic!("{records:?}") };
         assert_eq!(
@@ -153,7 +153,7 @@ mod tests {
             ("虫儿飞", Some(16), at("2003-03-21T00:00:02Z"))
         );
         assert_eq!(click.visit.len(), 16);
-        assert_eq!(write_five_lines(click, Zone::UTC).unwrap(), text.replace("202.206.102.169", "-"));
+        assert_eq!(write_five_lines(click, UtcOffset::UTC).unwrap(), text.replace("202.206.102.169", "-"));
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
                    00:00:09\t2982199073774412\t[360安全卫士]\t2 4\twww.360.cn/\n\
                    00:00:01\t07594220010824798\t[哄抢救灾物资]\t1\n";
         let (gb18030, _, _) = encoding_rs::GB18030.encode(old);
-        let options = ImportOptions { date: parse_date("2008-06-01"), ..options(Form::Sogou) };
+        let options = ImportOptions { date: parse_date("2008-06-01"), ..options(ImportFormat::Sogou) };
         let (records, imported) = import_with(&options, &gb18030);
         assert_eq!((imported.queries, imported.clicks, imported.dropped["a field is missing"]), (1, 2, 1));
         let [AnyRecord::Query(query), AnyRecord::Click(first), AnyRecord::Click(second)] = &records[..]
@@ -175,9 +175,9 @@ mod tests {
         assert_eq!([&first.impression, &second.impression], [&query.id, &query.id]);
 
         let new = "20111230000005\t57375476989eea12\t奇艺高清\t1\t1\thttp://www.qiyi.com/\n";
-        let (records, _) = import_all(Form::Sogou, new.as_bytes());
+        let (records, _) = import_all(ImportFormat::Sogou, new.as_bytes());
         assert!(matches!(&records[1], AnyRecord::Click(click) if click.at == at("2011-12-30T00:00:05Z")));
-        // A time without a day, and no day told.
-        assert_eq!(import_all(Form::Sogou, old.as_bytes()).1.dropped["no time"], 2);
+        // A time without a day, and no day in the options.
+        assert_eq!(import_all(ImportFormat::Sogou, old.as_bytes()).1.dropped["no time"], 2);
     }
 }

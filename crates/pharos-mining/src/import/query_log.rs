@@ -1,34 +1,35 @@
-//! Query logs of the literature (查询日志), read and written.
+//! Query log formats of the literature (查询日志), read and written. One line and five lines: 《搜索引擎——原理、技术与系统》ch.
+//! 5 and ch. 9; columns: 《走进搜索引擎》ch. 6.
 //!
 //! ```text
-//! Wed-Apr-14-16:09:06-2004 北大网络实验室          one line: time and words
+//! Wed-Apr-14-16:09:06-2004 北大网络实验室          one line: time and query
 //!
 //! Fri Mar 21 00:00:02 2003                        five lines: time,
 //! 218.24.100.77                                   address,
-//! Database                                        where the answer came from (Database: not from the cache),
-//! 老歌                                             words,
-//! 3                                               page of results, from 1
+//! Database                                        cache state (Database: not from the cache),
+//! 老歌                                             query,
+//! 3                                               number of the result page, from 1
 //!
-//! 4711  2003-03-21  00:00:02  老歌                  four columns: user, date, time, words
+//! 4711  2003-03-21  00:00:02  老歌                  four columns: user, date, time, query
 //! ```
 
 use std::io;
 
-use crate::import::{Counted, ImportOptions, Source, five_lines};
-use crate::moments::{Zone, parse_ctime, parse_date, parse_time, write_ctime};
-use crate::record::{AnyRecord, CacheState, QueryRecord, new_id};
+use crate::import::timestamps::{UtcOffset, parse_ctime, parse_date, parse_time, write_ctime};
+use crate::import::{ImportOptions, LogSource, RecordCounter, five_lines};
+use crate::log::records::{AnyRecord, CacheState, QueryRecord, new_id};
 
-/// The cache state of an answer that did not come from the cache.
+/// Cache state of an answer that did not come from the cache.
 const NOT_CACHED: &str = "Database";
-/// And of one that did.
+/// Cache state of an answer from the cache.
 const CACHED: &str = "Cache";
-/// Stands for an address that nobody kept, and for a cache state that nobody knows.
+/// Placeholder for an unknown address or cache state.
 pub(crate) const UNKNOWN: &str = "-";
 
 pub(crate) fn read_five_lines(
-    source: &mut Source,
+    source: &mut LogSource,
     options: &ImportOptions,
-    out: &mut Counted<'_>,
+    out: &mut RecordCounter<'_>,
 ) -> io::Result<()> {
     five_lines(source, options.zone, out, |at, [address, cache, query, page]| {
         let page = page.parse().ok().filter(|page| *page > 0).ok_or("no page number")?;
@@ -42,13 +43,13 @@ pub(crate) fn read_five_lines(
     })
 }
 
-/// The name of the visit of whoever had this address; none where there is no address.
+/// Returns the visit identifier for an address; empty if there is no address.
 pub(crate) fn visit(options: &ImportOptions, address: &str) -> String {
     if address == UNKNOWN { String::new() } else { options.key.name(address, "") }
 }
 
-/// A query in five lines. The address is not known any more.
-pub fn write_five_lines(record: &QueryRecord, zone: Zone) -> String {
+/// Formats a query in five lines. The address is unknown.
+pub fn write_five_lines(record: &QueryRecord, zone: UtcOffset) -> String {
     let time = write_ctime(record.at, ' ', zone);
     let cache = match record.cache {
         Some(CacheState::Miss) => NOT_CACHED,
@@ -59,37 +60,37 @@ pub fn write_five_lines(record: &QueryRecord, zone: Zone) -> String {
 }
 
 pub(crate) fn read_lines(
-    source: &mut Source,
+    source: &mut LogSource,
     options: &ImportOptions,
-    out: &mut Counted<'_>,
+    out: &mut RecordCounter<'_>,
 ) -> io::Result<()> {
     while let Some(line) = source.next()? {
         let (time, query) = line.trim().split_once(char::is_whitespace).unwrap_or((&line, ""));
         match (parse_ctime(time, '-', options.zone), query.trim()) {
             (None, _) => out.imported.drop_one("no time"),
             (_, "") => out.imported.drop_one("no words"),
-            (Some(at), query) => out.give(plain_query(at, String::new(), query))?,
+            (Some(at), query) => out.emit(plain_query(at, String::new(), query))?,
         }
     }
     Ok(())
 }
 
-/// A query in one line.
-pub fn write_line(record: &QueryRecord, zone: Zone) -> String {
+/// Formats a query in one line.
+pub fn write_line(record: &QueryRecord, zone: UtcOffset) -> String {
     format!("{} {}\n", write_ctime(record.at, '-', zone), one_line(&record.query))
 }
 
 pub(crate) fn read_columns(
-    source: &mut Source,
+    source: &mut LogSource,
     options: &ImportOptions,
-    out: &mut Counted<'_>,
+    out: &mut RecordCounter<'_>,
 ) -> io::Result<()> {
     while let Some(line) = source.next()? {
         match columns(&line) {
             Some([user, date, time, query]) => {
                 let civil = parse_date(date).zip(parse_time(time)).map(|(date, time)| date.to_datetime(time));
-                match civil.and_then(|civil| options.zone.moment(civil)) {
-                    Some(at) => out.give(plain_query(at, options.key.name(user, ""), query))?,
+                match civil.and_then(|civil| options.zone.to_timestamp(civil)) {
+                    Some(at) => out.emit(plain_query(at, options.key.name(user, ""), query))?,
                     None => out.imported.drop_one("no time"),
                 }
             }
@@ -99,7 +100,7 @@ pub(crate) fn read_columns(
     Ok(())
 }
 
-/// Columns stand apart by tabs, or by spaces where there are no tabs; words may have spaces between them.
+/// Splits a row into columns, by tabs or, if there are none, by spaces; the query may contain spaces.
 fn columns(line: &str) -> Option<[&str; 4]> {
     let fields: Vec<&str> = match line.contains('\t') {
         true => line.splitn(4, '\t').map(str::trim).collect(),
@@ -123,7 +124,7 @@ fn plain_query(at: pharos_core::Timestamp, visit: String, query: &str) -> AnyRec
     AnyRecord::Query(QueryRecord { id: new_id(), at, visit, query, page: 1, ..QueryRecord::default() })
 }
 
-/// Without what would begin a line of its own.
+/// Joins the lines of a text.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -131,11 +132,11 @@ pub(crate) fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::Form;
+    use crate::import::ImportFormat;
     use crate::import::tests::import_all;
     use crate::testing::at;
 
-    fn queries(form: Form, text: &str) -> (Vec<QueryRecord>, crate::import::Imported) {
+    fn queries(form: ImportFormat, text: &str) -> (Vec<QueryRecord>, crate::import::ImportReport) {
         let (records, imported) = import_all(form, text.as_bytes());
         let query = |record| match record {
             AnyRecord::Query(record) => record,
@@ -147,27 +148,28 @@ mod tests {
     #[test]
     fn a_query_in_one_line() {
         let line = "Wed-Apr-14-16:09:06-2004 北大网络实验室\n";
-        let (records, _) = queries(Form::Line, line);
+        let (records, _) = queries(ImportFormat::Line, line);
         assert_eq!(
             (records[0].query.as_str(), records[0].at),
             ("北大网络实验室", at("2004-04-14T16:09:06Z"))
         );
-        assert_eq!(write_line(&records[0], Zone::UTC), line);
-        let (records, imported) = queries(Form::Line, "no time here\nWed-Apr-14-16:09:06-2004  two words ");
+        assert_eq!(write_line(&records[0], UtcOffset::UTC), line);
+        let (records, imported) =
+            queries(ImportFormat::Line, "no time here\nWed-Apr-14-16:09:06-2004  two words ");
         assert_eq!((records[0].query.as_str(), imported.dropped["no time"]), ("two words", 1));
     }
 
     #[test]
     fn a_query_in_five_lines() {
         let text = "Fri Mar 21 00:00:02 2003\n218.24.100.77\nDatabase\n老歌\n3\n";
-        let (records, _) = queries(Form::Query5, text);
+        let (records, _) = queries(ImportFormat::Query5, text);
         let record = &records[0];
         assert_eq!((record.query.as_str(), record.page, record.cache), ("老歌", 3, Some(CacheState::Miss)));
         assert_eq!(record.at, at("2003-03-21T00:00:02Z"));
         assert_eq!(record.visit.len(), 16);
-        let written = write_five_lines(record, Zone::UTC);
+        let written = write_five_lines(record, UtcOffset::UTC);
         assert_eq!(written, text.replace("218.24.100.77", "-"));
-        let (again, _) = queries(Form::Query5, &written);
+        let (again, _) = queries(ImportFormat::Query5, &written);
         assert_eq!((again[0].visit.as_str(), again[0].query.as_str()), ("", "老歌"));
     }
 
@@ -178,7 +180,7 @@ mod tests {
             "rubbish\n{whole}Fri Mar 21 00:00:02 2003\n1.2.3.4\nCache\n\n{whole}{}\nFri Mar 21 00:00:02 2003\n",
             whole.replace("\n1\r", "\nx\r")
         );
-        let (records, imported) = queries(Form::Query5, &text);
+        let (records, imported) = queries(ImportFormat::Query5, &text);
         assert_eq!(records.len(), 2);
         assert!(records.iter().all(|r| r.cache == Some(CacheState::Hit) && r.visit == records[0].visit));
         assert_eq!(imported.dropped["a line is missing"], 2);
@@ -190,7 +192,7 @@ mod tests {
         let text = "u1\t2003-03-21\t00:00:02\t老歌 下载\n\t2003-03-21\t00:00:02\t老歌\nu1\t\t00:00:02\t老歌\n\
                     u1\t2003-03-21\t\t老歌\nu1\t2003-03-21\t00:00:02\t\nu1 2003-03-21\nu2  20030321  00:00:03  a b\n\
                     u1\tyesterday\t00:00:02\t老歌";
-        let (records, imported) = queries(Form::Columns, text);
+        let (records, imported) = queries(ImportFormat::Columns, text);
         let found: Vec<&str> = records.iter().map(|record| record.query.as_str()).collect();
         assert_eq!(found, ["老歌 下载", "a b"]);
         assert_ne!(records[0].visit, records[1].visit);

@@ -1,6 +1,6 @@
-//! The times of old logs: `Fri Mar 21 00:00:02 2003`, as C's `ctime` writes them, and `2003-03-21 00:00:02`.
+//! Timestamps of old logs: `Fri Mar 21 00:00:02 2003`, as written by C's `ctime`, and `2003-03-21 00:00:02`.
 //!
-//! They say nothing of their zone, which has to be told.
+//! They contain no time zone, which the caller must supply.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
@@ -10,15 +10,15 @@ const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// The zone in which a log tells the time.
+/// The UTC offset of the times in a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Zone(Offset);
+pub struct UtcOffset(Offset);
 
-impl Zone {
-    /// Greenwich.
-    pub const UTC: Zone = Zone(Offset::UTC);
+impl UtcOffset {
+    /// No offset.
+    pub const UTC: UtcOffset = UtcOffset(Offset::UTC);
 
-    /// `+08:00`, `-05:30`, `+8`.
+    /// Parses `+08:00`, `-05:30`, `+8`.
     pub fn parse(text: &str) -> Option<Self> {
         let (sign, rest) = match text.strip_prefix('-') {
             Some(rest) => (-1, rest),
@@ -30,10 +30,10 @@ impl Zone {
         if hours > 14 || minutes > 59 {
             return None;
         }
-        Offset::from_seconds(sign * (hours * 3600 + minutes * 60)).ok().map(Zone)
+        Offset::from_seconds(sign * (hours * 3600 + minutes * 60)).ok().map(UtcOffset)
     }
 
-    pub(crate) fn moment(self, civil: DateTime) -> Option<Timestamp> {
+    pub(crate) fn to_timestamp(self, civil: DateTime) -> Option<Timestamp> {
         let zoned = civil.to_zoned(TimeZone::fixed(self.0)).ok()?;
         Some(Timestamp::from_millis(zoned.timestamp().as_millisecond()))
     }
@@ -44,8 +44,8 @@ impl Zone {
     }
 }
 
-/// `Fri Mar 21 00:00:02 2003`, or with another separator.
-pub(crate) fn parse_ctime(text: &str, separator: char, zone: Zone) -> Option<Timestamp> {
+/// Parses `Fri Mar 21 00:00:02 2003`, optionally with another separator.
+pub(crate) fn parse_ctime(text: &str, separator: char, zone: UtcOffset) -> Option<Timestamp> {
     let mut parts = text.trim().split(separator).filter(|part| !part.is_empty());
     let weekday = parts.next()?;
     WEEKDAYS.contains(&weekday).then_some(())?;
@@ -58,11 +58,11 @@ pub(crate) fn parse_ctime(text: &str, separator: char, zone: Zone) -> Option<Tim
     if parts.next().is_some() {
         return None;
     }
-    zone.moment(Date::new(year, month, day).ok()?.to_datetime(time))
+    zone.to_timestamp(Date::new(year, month, day).ok()?.to_datetime(time))
 }
 
-/// The other way round.
-pub(crate) fn write_ctime(at: Timestamp, separator: char, zone: Zone) -> String {
+/// Formats a timestamp as [`parse_ctime`] reads it.
+pub(crate) fn write_ctime(at: Timestamp, separator: char, zone: UtcOffset) -> String {
     let civil = zone.civil(at);
     let weekday = WEEKDAYS[usize::try_from(civil.weekday().to_monday_zero_offset()).unwrap_or(0) % 7];
     let month = MONTHS[usize::try_from(civil.month() - 1).unwrap_or(0) % 12];
@@ -70,12 +70,12 @@ pub(crate) fn write_ctime(at: Timestamp, separator: char, zone: Zone) -> String 
     format!("{weekday}{separator}{month}{separator}{day:02}{separator}{time}{separator}{year}")
 }
 
-/// `00:00:02`, with or without a fraction.
+/// Parses `00:00:02`, with or without a fraction.
 pub(crate) fn parse_time(text: &str) -> Option<Time> {
     text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.')).then(|| text.parse().ok())?
 }
 
-/// `2003-03-21`, `2003/3/21` or `20030321`.
+/// Parses `2003-03-21`, `2003/3/21` or `20030321`.
 pub fn parse_date(text: &str) -> Option<Date> {
     let text = text.trim();
     if text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -94,16 +94,19 @@ mod tests {
 
     #[test]
     fn times_of_both_books_are_read_and_written() {
-        let beijing = Zone::parse("+08:00").unwrap();
+        let beijing = UtcOffset::parse("+08:00").unwrap();
         for (text, separator, zone, moment) in [
-            ("Fri Mar 21 00:00:02 2003", ' ', Zone::UTC, "2003-03-21T00:00:02Z"),
+            ("Fri Mar 21 00:00:02 2003", ' ', UtcOffset::UTC, "2003-03-21T00:00:02Z"),
             ("Wed-Apr-14-16:09:06-2004", '-', beijing, "2004-04-14T08:09:06Z"),
         ] {
             assert_eq!(parse_ctime(text, separator, zone), Some(at(moment)));
             assert_eq!(write_ctime(at(moment), separator, zone), text);
         }
         // C pads days with a space.
-        assert_eq!(parse_ctime("Sat Mar  1 00:00:02 2003", ' ', Zone::UTC), Some(at("2003-03-01T00:00:02Z")));
+        assert_eq!(
+            parse_ctime("Sat Mar  1 00:00:02 2003", ' ', UtcOffset::UTC),
+            Some(at("2003-03-01T00:00:02Z"))
+        );
         for wrong in [
             "",
             "Fri Mar 32 00:00:02 2003",
@@ -111,7 +114,7 @@ mod tests {
             "Fri Mar 21 00:00:02 2003 x",
             "北 Mar 21",
         ] {
-            assert_eq!(parse_ctime(wrong, ' ', Zone::UTC), None, "{wrong}");
+            assert_eq!(parse_ctime(wrong, ' ', UtcOffset::UTC), None, "{wrong}");
         }
     }
 
@@ -121,15 +124,15 @@ mod tests {
             assert_eq!(parse_date(text), Date::new(2003, 3, 21).ok());
         }
         assert_eq!([parse_date("21.3.2003"), parse_date("2003-3-2-1"), parse_date("二〇〇三")], [None; 3]);
-        assert_eq!(Zone::parse("-05:30").map(|zone| zone.0.seconds()), Some(-19_800));
-        assert_eq!([Zone::parse("8"), Zone::parse("+99"), Zone::parse("+-8")], [None; 3]);
+        assert_eq!(UtcOffset::parse("-05:30").map(|zone| zone.0.seconds()), Some(-19_800));
+        assert_eq!([UtcOffset::parse("8"), UtcOffset::parse("+99"), UtcOffset::parse("+-8")], [None; 3]);
     }
 
     proptest::proptest! {
         #[test]
         fn nothing_panics(text in "\\PC{0,40}", millis: i64) {
-            let _ = (parse_ctime(&text, ' ', Zone::UTC), parse_date(&text), parse_time(&text), Zone::parse(&text));
-            let _ = write_ctime(Timestamp::from_millis(millis), ' ', Zone::UTC);
+            let _ = (parse_ctime(&text, ' ', UtcOffset::UTC), parse_date(&text), parse_time(&text), UtcOffset::parse(&text));
+            let _ = write_ctime(Timestamp::from_millis(millis), ' ', UtcOffset::UTC);
         }
     }
 }

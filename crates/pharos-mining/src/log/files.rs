@@ -1,52 +1,50 @@
-//! The files of the logs: `queries-2026-01-31.jsonl`, and `.jsonl.zst` once its day has ended.
+//! The log files: `queries-2026-01-31.jsonl`, and `.jsonl.zst` once the day has ended.
 //!
-//! A record that comes for a day that is packed already goes into a second part, `queries-2026-01-31.2.jsonl`: what is
-//! packed is never touched again. Where a part is there packed and unpacked, packing ended just before the original was
-//! removed: the packed one is complete.
+//! A record for a day that is compressed already goes into a second part, `queries-2026-01-31.2.jsonl`:
+//! compressed files are never modified. If a part exists both compressed and uncompressed, compression ended
+//! just before the original was removed, and the compressed file is complete.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::record::Kind;
+use crate::log::records::LogKind;
 
-/// Ends a file of lines.
+/// Suffix of an uncompressed file.
 const PLAIN: &str = ".jsonl";
-/// Ends a packed one.
+/// Suffix of a compressed file.
 const PACKED: &str = ".jsonl.zst";
-/// Ends one that is being packed.
+/// Suffix of a file that is being compressed.
 pub(crate) const UNFINISHED: &str = ".jsonl.zst.new";
 
-/// A file of a log. The order is that of days, within a day that of [`Kind::ALL`].
+/// A log file. Files are ordered by day, and within a day as in [`LogKind::ALL`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LogFile {
-    /// The day, in UTC, `2026-01-31`.
+    /// The day in UTC, `2026-01-31`.
     pub day: String,
-    /// What it holds.
-    pub kind: Kind,
-    /// Which part of the day's log, from 1.
+    pub kind: LogKind,
+    /// Number of the part of the day's log, from 1.
     pub part: u32,
-    /// Is it compressed?
+    /// `true` if the file is compressed.
     pub packed: bool,
-    /// Where it is.
     pub path: PathBuf,
 }
 
 impl LogFile {
-    /// The file of a part of a day.
-    pub fn of(dir: &Path, kind: Kind, day: &str, part: u32, packed: bool) -> Self {
+    /// Returns the file of a part of a day.
+    pub fn of(dir: &Path, kind: LogKind, day: &str, part: u32, packed: bool) -> Self {
         let ending = if packed { PACKED } else { PLAIN };
         let part_name = if part > 1 { format!(".{part}") } else { String::new() };
         let path = dir.join(format!("{kind}-{day}{part_name}{ending}"));
         Self { day: day.to_string(), kind, part, packed, path }
     }
 
-    /// Its name without the folder.
+    /// Returns the file name without the directory.
     pub fn name(&self) -> String {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// The same part, packed.
+    /// Returns the file of the same part in compressed or uncompressed form.
     pub(crate) fn as_packed(&self, packed: bool) -> Self {
         let dir = self.path.parent().unwrap_or(Path::new("."));
         Self::of(dir, self.kind, &self.day, self.part, packed)
@@ -62,18 +60,18 @@ impl LogFile {
             Some((day, part)) => (day, part.parse().ok().filter(|part| *part > 1)?),
             None => (day, 1),
         };
-        let file = Self::of(dir, Kind::named(kind)?, day, part, packed);
+        let file = Self::of(dir, LogKind::named(kind)?, day, part, packed);
         (is_day(day) && file.name() == name).then_some(file)
     }
 }
 
-/// Is this a day, `2026-01-31`?
+/// Returns `true` if `text` is a day such as `2026-01-31`.
 pub fn is_day(text: &str) -> bool {
     text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
 }
 
-/// All files of the logs, each part once, in order. None where there is no folder.
-pub fn list(dir: &Path) -> io::Result<Vec<LogFile>> {
+/// Lists all log files in order, each part once. Returns an empty list if the directory does not exist.
+pub fn list_files(dir: &Path) -> io::Result<Vec<LogFile>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -84,37 +82,39 @@ pub fn list(dir: &Path) -> io::Result<Vec<LogFile>> {
         files.extend(entry?.file_name().to_str().and_then(|name| LogFile::named(dir, name)));
     }
     files.sort();
-    // Of a part that is there twice the packed one comes second.
+    // Of two files of a part the compressed one comes second.
     files.reverse();
     files.dedup_by(|a, b| (&a.day, a.kind, a.part) == (&b.day, b.kind, b.part));
     files.reverse();
     Ok(files)
 }
 
-/// The days that are wanted, both ends included.
+/// A range of days, both ends included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Days {
-    /// The first.
+pub struct DayRange {
     pub from: Option<String>,
-    /// The last.
     pub to: Option<String>,
 }
 
-impl Days {
-    /// Is this one of them?
+impl DayRange {
+    /// Returns `true` if `day` is in the range.
     pub fn contain(&self, day: &str) -> bool {
         self.from.as_deref().is_none_or(|from| from <= day) && self.to.as_deref().is_none_or(|to| day <= to)
     }
 }
+
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use self::list_files as list;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn each_part_is_listed_once_and_strangers_are_not() {
+    fn each_part_is_listed_once_and_other_files_are_ignored() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(list(&dir.path().join("none")).unwrap().is_empty());
+        assert!(list_files(&dir.path().join("none")).unwrap().is_empty());
         for name in [
             "clicks-2026-01-31.jsonl",
             "queries-2026-01-31.jsonl",
@@ -130,7 +130,7 @@ mod tests {
         ] {
             fs::write(dir.path().join(name), "").unwrap();
         }
-        let names: Vec<String> = list(dir.path()).unwrap().iter().map(LogFile::name).collect();
+        let names: Vec<String> = list_files(dir.path()).unwrap().iter().map(LogFile::name).collect();
         assert_eq!(
             names,
             [
@@ -144,9 +144,9 @@ mod tests {
 
     #[test]
     fn days_are_a_range_with_both_ends() {
-        let days = Days { from: Some("2026-01-30".into()), to: Some("2026-01-31".into()) };
+        let days = DayRange { from: Some("2026-01-30".into()), to: Some("2026-01-31".into()) };
         let inside = ["2026-01-29", "2026-01-30", "2026-01-31", "2026-02-01"].map(|day| days.contain(day));
         assert_eq!(inside, [false, true, true, false]);
-        assert!(Days::default().contain("1999-12-31"));
+        assert!(DayRange::default().contain("1999-12-31"));
     }
 }

@@ -1,4 +1,4 @@
-//! Following logs as they grow: each record once, over midnight, packing and removal.
+//! Follows logs as they grow: each record is returned once, across midnight, compression and removal.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,35 +7,35 @@ use std::path::PathBuf;
 
 use tracing::debug;
 
-use crate::files::{LogFile, list};
-use crate::reader::{Flaw, Lines};
-use crate::record::{AnyRecord, Kind};
+use crate::log::files::{LogFile, list_files};
+use crate::log::reader::{LineError, LogLines};
+use crate::log::records::{AnyRecord, LogKind};
 
-/// What a packed file is taken to hold, in bytes for each of its own.
+/// Assumed compression ratio.
 const PACKED_RATIO: u64 = 8;
 
-/// Remembers how far each file was read.
+/// Tracks the read position in each log file.
 pub struct Follower {
     dir: PathBuf,
-    kinds: Vec<Kind>,
+    kinds: Vec<LogKind>,
     first_day: String,
-    read: BTreeMap<(String, Kind, u32), Progress>,
+    read: BTreeMap<(String, LogKind, u32), FileProgress>,
     broken: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Progress {
-    /// Bytes of whole lines that were given, counted unpacked.
+struct FileProgress {
+    /// Bytes of complete lines returned, uncompressed.
     offset: u64,
-    /// Reading begins in the middle of a line, which is not given.
+    /// Reading starts inside a line, which is skipped.
     in_line: bool,
-    /// The size of the packed file that was read to its end.
+    /// Size of the compressed file that was read to its end.
     packed: Option<u64>,
 }
 
 impl Follower {
-    /// Follows these logs from `first_day` on. Of what is there already, the newest `limit` bytes are read.
-    pub fn new(dir: PathBuf, kinds: &[Kind], first_day: &str, limit: u64) -> io::Result<Self> {
+    /// Follows these logs from `first_day` on. Of the existing content, the newest `limit` bytes are read.
+    pub fn new(dir: PathBuf, kinds: &[LogKind], first_day: &str, limit: u64) -> io::Result<Self> {
         let mut follower = Self {
             dir,
             kinds: kinds.to_vec(),
@@ -43,16 +43,16 @@ impl Follower {
             read: BTreeMap::new(),
             broken: 0,
         };
-        follower.leave_out_all_but(limit)?;
+        follower.skip_all_but(limit)?;
         Ok(follower)
     }
 
     fn files(&self) -> io::Result<Vec<LogFile>> {
         let wanted = |file: &LogFile| self.kinds.contains(&file.kind) && file.day >= self.first_day;
-        Ok(list(&self.dir)?.into_iter().filter(wanted).collect())
+        Ok(list_files(&self.dir)?.into_iter().filter(wanted).collect())
     }
 
-    fn leave_out_all_but(&mut self, limit: u64) -> io::Result<()> {
+    fn skip_all_but(&mut self, limit: u64) -> io::Result<()> {
         let mut left = limit;
         for file in self.files()?.into_iter().rev() {
             // Removed meanwhile.
@@ -60,8 +60,8 @@ impl Follower {
             let held = size.saturating_mul(if file.packed { PACKED_RATIO } else { 1 });
             if held > left {
                 let progress = match file.packed {
-                    true => Progress { packed: Some(size), ..Progress::default() },
-                    false => Progress { offset: size - left, in_line: true, packed: None },
+                    true => FileProgress { packed: Some(size), ..FileProgress::default() },
+                    false => FileProgress { offset: size - left, in_line: true, packed: None },
                 };
                 self.read.insert((file.day, file.kind, file.part), progress);
             }
@@ -70,13 +70,13 @@ impl Follower {
         Ok(())
     }
 
-    /// Gives every record that is new since the last call, days in order. Says how many there were.
+    /// Passes every new record since the last call to `take`, days in order. Returns their number.
     pub fn poll(&mut self, take: &mut dyn FnMut(AnyRecord)) -> io::Result<u64> {
         let mut records = 0;
         for file in self.files()? {
             match self.poll_file(&file, take) {
                 Ok(more) => records += more,
-                Err(error) => debug!(%error, file = %file.path.display(), "cannot follow this log now"),
+                Err(error) => debug!(%error, file = %file.path.display(), "cannot read this log now"),
             }
         }
         Ok(records)
@@ -90,24 +90,24 @@ impl Follower {
                 return Ok(0);
             }
         } else if size < progress.offset {
-            // Someone made it anew.
-            *progress = Progress::default();
+            // The file was created again.
+            *progress = FileProgress::default();
         } else if size == progress.offset {
             return Ok(0);
         }
-        let mut lines = Lines::open_at(file, progress.offset)?;
+        let mut lines = LogLines::open_at(file, progress.offset)?;
         let mut records = 0;
         let mut whole = true;
         while let Some((_, line)) = lines.next_line() {
             let in_line = std::mem::take(&mut progress.in_line);
             match line.map(|line| AnyRecord::parse(file.kind, line)) {
-                Err(Flaw::Unfinished) => progress.in_line = in_line,
+                Err(LineError::Unfinished) => progress.in_line = in_line,
                 _ if in_line => {}
                 Ok(Ok(record)) => {
                     records += 1;
                     take(record);
                 }
-                Ok(Err(_)) | Err(Flaw::TooLong) => self.broken += 1,
+                Ok(Err(_)) | Err(LineError::TooLong) => self.broken += 1,
                 Err(_) => whole = false,
             }
         }
@@ -119,7 +119,7 @@ impl Follower {
         Ok(records)
     }
 
-    /// Days before this one are followed no longer.
+    /// Stops following days before this one.
     pub fn forget_before(&mut self, day: &str) {
         if self.first_day.as_str() < day {
             self.first_day = day.to_string();
@@ -127,7 +127,7 @@ impl Follower {
         }
     }
 
-    /// Lines that were no records.
+    /// Returns the number of invalid lines.
     pub fn broken(&self) -> u64 {
         self.broken
     }
@@ -136,16 +136,16 @@ impl Follower {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::append::{Appender, line};
-    use crate::keep::keep_house;
-    use crate::testing::{asked, at};
+    use crate::log::day_files::{DayFiles, format_line};
+    use crate::log::retention::apply_retention;
+    use crate::testing::{at, query_on};
     use std::path::Path;
     use std::sync::atomic::AtomicBool;
     use std::time::Duration;
 
     fn write(dir: &Path, day: &str, query: &str) {
-        let line = line(asked(query, day), 7).unwrap();
-        Appender::new(dir.to_path_buf()).write(Kind::Queries, day, &line).unwrap();
+        let line = format_line(query_on(query, day), 7).unwrap();
+        DayFiles::new(dir.to_path_buf()).write(LogKind::Queries, day, &line).unwrap();
     }
 
     fn poll(follower: &mut Follower) -> Vec<String> {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     fn follow(dir: &Path, limit: u64) -> Follower {
-        Follower::new(dir.to_path_buf(), &[Kind::Queries], "2026-01-30", limit).unwrap()
+        Follower::new(dir.to_path_buf(), &[LogKind::Queries], "2026-01-30", limit).unwrap()
     }
 
     #[test]
@@ -175,7 +175,8 @@ mod tests {
         write(&dir, "2026-02-01", "c");
         assert_eq!(poll(&mut follower), ["b", "c"]);
         write(&dir, "2026-01-31", "late");
-        let pack = |now| keep_house(&dir, at(now), Duration::ZERO, &AtomicBool::new(false)).unwrap().packed;
+        let pack =
+            |now| apply_retention(&dir, at(now), Duration::ZERO, &AtomicBool::new(false)).unwrap().packed;
         assert_eq!(pack("2026-02-01T12:00:00Z"), 2);
         assert_eq!(poll(&mut follower), ["late"]);
         write(&dir, "2026-01-31", "later");
@@ -190,11 +191,13 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_lines_wait_and_a_file_made_anew_is_read_anew() {
+    fn unfinished_lines_wait_and_a_recreated_file_is_read_again() {
         let dir = tempfile::tempdir().unwrap();
-        let path = LogFile::of(dir.path(), Kind::Queries, "2026-01-31", 1, false).path;
-        let (one, two) =
-            (line(asked("one", "2026-01-31"), 7).unwrap(), line(asked("two", "2026-01-31"), 7).unwrap());
+        let path = LogFile::of(dir.path(), LogKind::Queries, "2026-01-31", 1, false).path;
+        let (one, two) = (
+            format_line(query_on("one", "2026-01-31"), 7).unwrap(),
+            format_line(query_on("two", "2026-01-31"), 7).unwrap(),
+        );
         let mut follower = follow(dir.path(), u64::MAX);
         fs::write(&path, [&one[..], b"broken\n", &two[..9]].concat()).unwrap();
         assert_eq!((poll(&mut follower), follower.broken()), (vec!["one".to_string()], 1));
@@ -212,7 +215,7 @@ mod tests {
             write(dir.path(), "2026-01-30", &format!("old {n}"));
             write(dir.path(), "2026-01-31", &format!("new {n}"));
         }
-        let size = line(asked("new 0", "2026-01-31"), 7).unwrap().len() as u64;
+        let size = format_line(query_on("new 0", "2026-01-31"), 7).unwrap().len() as u64;
         assert_eq!(poll(&mut follow(dir.path(), 3 * size + 5)), ["new 7", "new 8", "new 9"]);
         let mut all_of_today = follow(dir.path(), 12 * size + 5);
         assert_eq!(poll(&mut all_of_today).len(), 12);

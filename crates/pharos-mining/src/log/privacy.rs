@@ -1,22 +1,23 @@
-//! What is taken out of a record before it is written (隐私).
+//! Removes personal data from records before they are written (隐私).
 //!
-//! "Cut the link between query and identity; delete digit strings": numbers of identity cards, telephones and bank cards
-//! are deleted from every text that a person typed. Addresses never come this far ([`Visits`](crate::Visits)); of the page
-//! that a visitor came from only the site is kept, of our own first page only the path.
+//! Unlink queries from identities and delete digit strings (《走进搜索引擎》ch. 6): numbers of identity cards,
+//! telephones and bank cards are deleted from every text that a user typed. Addresses never get this far
+//! ([`VisitHasher`](crate::visits::VisitHasher)). Of the referrer only the site is kept, of the entry page
+//! only the path.
 
 use std::borrow::Cow;
 
-use crate::record::Record;
+use crate::log::records::LogRecord;
 
-/// A number with separators must have so many digits more than one without.
+/// Number of additional digits that a number with separators must have.
 const SEPARATED_EXTRA: usize = 2;
-/// Digits of an identity card before its check character, which may be an X.
+/// Digits of an identity card number before its check character, which may be an X.
 const IDENTITY_DIGITS: usize = 17;
 const YEARS: std::ops::RangeInclusive<u32> = 1900..=2099;
 
-/// Deletes long digit strings: `min_digits` or more in a row, or two more than that when single spaces, dots or hyphens
-/// stand between them. Full-width digits, those of other scripts, circled ones and plain Han digits count like others.
-/// Dates such as 2026-01-31 and lists of years stay. 0 deletes nothing.
+/// Deletes long digit strings: `min_digits` or more in a row, or two more than that with single spaces, dots
+/// or hyphens between them. Full-width digits, digits of other scripts, circled digits and plain Han digits
+/// are included. Dates such as 2026-01-31 and lists of years are kept. 0 deletes nothing.
 pub fn scrub(text: &str, min_digits: usize) -> Cow<'_, str> {
     if min_digits == 0 || !text.chars().any(is_digit) {
         return Cow::Borrowed(text);
@@ -39,7 +40,7 @@ pub fn scrub(text: &str, min_digits: usize) -> Cow<'_, str> {
     Cow::Owned(kept.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Marks what of a digit string goes.
+/// Marks the parts of a digit string to delete.
 fn delete(chars: &[char], groups: &[(usize, usize)], min_digits: usize, keep: &mut [bool]) {
     let undated: Vec<&(usize, usize)> = groups
         .iter()
@@ -50,7 +51,7 @@ fn delete(chars: &[char], groups: &[(usize, usize)], min_digits: usize, keep: &m
     let digits: usize = undated.iter().map(|(start, end)| end - start).sum();
     let only_years = undated.iter().all(|group| is_year(chars, **group));
     if digits >= min_digits + SEPARATED_EXTRA && !only_years {
-        // Dates in it go, too: the day of birth stands inside the number of an identity card.
+        // Dates inside it are deleted too: an identity card number contains the date of birth.
         let (start, mut end) = (groups[0].0, groups[groups.len() - 1].1);
         end += usize::from(digits == IDENTITY_DIGITS && is_check_character(&chars[end..]));
         keep[start..end].fill(false);
@@ -61,7 +62,7 @@ fn delete(chars: &[char], groups: &[(usize, usize)], min_digits: usize, keep: &m
     }
 }
 
-/// The groups of digits from `start` on that single separators join.
+/// Returns the groups of digits from `start` on that are joined by single separators.
 fn digit_groups(chars: &[char], start: usize) -> Vec<(usize, usize)> {
     let mut groups = Vec::new();
     let mut at = start;
@@ -75,7 +76,7 @@ fn digit_groups(chars: &[char], start: usize) -> Vec<(usize, usize)> {
     }
 }
 
-/// Does group `n` belong to a date, three groups that stand alone between spaces?
+/// Returns `true` if group `n` belongs to a date, three groups between spaces.
 fn in_date(chars: &[char], groups: &[(usize, usize)], n: usize) -> bool {
     (n.saturating_sub(2)..=n).any(|first| {
         let Some(&[year, month, day]) = groups.get(first..first + 3) else { return false };
@@ -94,7 +95,7 @@ fn is_year(chars: &[char], group: (usize, usize)) -> bool {
     group.1 - group.0 == 4 && number(chars, group).is_some_and(|year| YEARS.contains(&year))
 }
 
-/// The value of a group of at most four ASCII digits.
+/// Returns the value of a group of at most four ASCII digits.
 fn number(chars: &[char], (start, end): (usize, usize)) -> Option<u32> {
     let digits = chars.get(start..end).filter(|digits| digits.len() <= 4)?;
     digits.iter().try_fold(0, |value, c| Some(10 * value + c.to_digit(10)?))
@@ -112,24 +113,24 @@ fn is_check_character(rest: &[char]) -> bool {
     matches!(rest, ['x' | 'X' | 'ｘ' | 'Ｘ', after @ ..] if !after.first().is_some_and(|c| c.is_ascii_alphanumeric()))
 }
 
-/// Cleans what people typed in a record. Every record goes through here before it is written.
-pub(crate) fn clean<R: Record>(record: &mut R, min_digits: usize) {
-    for text in record.typed() {
+/// Scrubs the user-typed texts of a record. Called for every record before it is written.
+pub(crate) fn scrub_record<R: LogRecord>(record: &mut R, min_digits: usize) {
+    for text in record.user_texts() {
         if let Cow::Owned(scrubbed) = scrub(text, min_digits) {
             *text = scrubbed;
         }
     }
-    record.keep_places_only();
+    record.truncate_addresses();
 }
 
-/// The site of an address: what is kept of the page that a visitor came from.
+/// Returns the site of a referrer.
 pub fn site_of(referrer: &str) -> &str {
     let rest = referrer.split_once("://").map_or(referrer, |(_, rest)| rest);
     let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     host.rsplit_once('@').map_or(host, |(_, host)| host)
 }
 
-/// The path of an address of ours, without what was asked there.
+/// Returns the path of an entry page, without the query string.
 pub(crate) fn path_of(entry: &str) -> &str {
     entry.split(['?', '#']).next().unwrap_or_default()
 }
@@ -137,7 +138,7 @@ pub(crate) fn path_of(entry: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::QueryRecord;
+    use crate::log::records::QueryRecord;
 
     #[test]
     fn digit_strings_of_queries_are_deleted() {
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn of_addresses_only_the_place_is_kept() {
+    fn addresses_are_reduced_to_site_and_path() {
         assert_eq!(site_of("https://me:secret@www.example.org:80/a?q=13800138000"), "www.example.org:80");
         assert_eq!(site_of("www.example.org"), "www.example.org");
         let mut record = QueryRecord {

@@ -1,7 +1,7 @@
-//! Reading logs: any number of days, packed or not, whatever has happened to them.
+//! Reads logs of any number of days, compressed or not, tolerating damage.
 //!
-//! A line that cannot be read is told with its file and number, and the next one is read. Nothing here takes a lock: a
-//! log can be read while others write, pack and remove it.
+//! An invalid line is reported with its file and number, and reading continues with the next line. No locks
+//! are taken: a log can be read while other processes write, compress and remove it.
 
 use std::fmt;
 use std::fs::File;
@@ -10,82 +10,81 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::vec;
 
-use crate::files::{Days, LogFile, list};
-use crate::record::Record;
+use crate::log::files::{DayRange, LogFile, list_files};
+use crate::log::records::LogRecord;
 
-/// Longer lines are no records.
+/// Maximum length of a line in bytes.
 pub const MAX_LINE: usize = 1 << 20;
 const BUFFER: usize = 64 << 10;
 
-/// Why a line is no record.
+/// Reason why a line is not a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Flaw {
+pub enum LineError {
     /// Longer than [`MAX_LINE`].
     TooLong,
-    /// No JSON, or not the fields of a record.
+    /// Not JSON, or not the fields of a record.
     Invalid(String),
-    /// The last line of a file, without its end: it is being written, or whoever wrote it was killed.
+    /// The last line of a file without a line feed: it is being written, or its writer was killed.
     Unfinished,
-    /// The file system or the compression says no; the rest of the file is not read.
+    /// The file system or the decompressor failed; the rest of the file is not read.
     Unreadable(String),
 }
 
-impl Flaw {
-    /// The parser's words, without the number of the line, of which it always saw only one.
+impl LineError {
+    /// Creates the variant from a parser error, without the line number, which is always 1.
     pub(crate) fn invalid(error: &serde_json::Error) -> Self {
-        Flaw::Invalid(error.to_string().replace(" at line 1 column ", " at column "))
+        LineError::Invalid(error.to_string().replace(" at line 1 column ", " at column "))
     }
 }
 
-impl fmt::Display for Flaw {
+impl fmt::Display for LineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Flaw::TooLong => write!(f, "longer than {MAX_LINE} bytes"),
-            Flaw::Invalid(why) => write!(f, "not a record: {why}"),
-            Flaw::Unfinished => write!(f, "unfinished"),
-            Flaw::Unreadable(why) => write!(f, "cannot be read any further: {why}"),
+            LineError::TooLong => write!(f, "longer than {MAX_LINE} bytes"),
+            LineError::Invalid(why) => write!(f, "invalid record: {why}"),
+            LineError::Unfinished => write!(f, "incomplete line"),
+            LineError::Unreadable(why) => write!(f, "cannot read the rest of the file: {why}"),
         }
     }
 }
 
-/// A line that is no record.
+/// An invalid line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BrokenLine {
-    /// The name of its file.
+pub struct InvalidLine {
+    /// File name.
     pub file: String,
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub line: u64,
-    /// What is wrong.
-    pub flaw: Flaw,
+    pub flaw: LineError,
 }
 
-impl fmt::Display for BrokenLine {
+impl fmt::Display for InvalidLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.file, self.line, self.flaw)
     }
 }
 
-/// The lines of a file, as bytes, one at a time.
-pub struct Lines {
+/// The lines of a file as bytes, read one at a time.
+pub struct LogLines {
     input: Box<dyn BufRead + Send>,
     line: Vec<u8>,
     number: u64,
-    /// Bytes of whole lines given so far, line feeds included.
+    /// Bytes of complete lines returned so far, line feeds included.
     consumed: u64,
     ended: bool,
 }
 
-impl Lines {
-    /// From the beginning of a file.
+impl LogLines {
+    /// Opens a file from its beginning.
     pub fn open(file: &LogFile) -> io::Result<Self> {
         Self::open_at(file, 0)
     }
 
-    /// From this byte on of what is in the file, unpacked.
+    /// Opens a file at an offset of its uncompressed content.
     pub(crate) fn open_at(file: &LogFile, offset: u64) -> io::Result<Self> {
         let input = match File::open(&file.path) {
             Ok(opened) => unpack(opened, file.packed, offset)?,
-            // It was packed a moment ago.
+            // The file has just been compressed.
             Err(e) if e.kind() == io::ErrorKind::NotFound && !file.packed => {
                 unpack(File::open(file.as_packed(true).path)?, true, offset)?
             }
@@ -94,13 +93,14 @@ impl Lines {
         Ok(Self { input, line: Vec::new(), number: 0, consumed: offset, ended: false })
     }
 
-    /// Over any bytes.
+    /// Reads lines from any source.
     pub fn over(input: impl BufRead + Send + 'static) -> Self {
         Self { input: Box::new(input), line: Vec::new(), number: 0, consumed: 0, ended: false }
     }
 
-    /// The next line that is not empty, without its end, and its number, from 1. Nothing at the end of the file.
-    pub fn next_line(&mut self) -> Option<(u64, Result<&[u8], Flaw>)> {
+    /// Returns the next non-empty line without its line feed, and its number, from 1. Returns `None` at the
+    /// end of the file.
+    pub fn next_line(&mut self) -> Option<(u64, Result<&[u8], LineError>)> {
         loop {
             if self.ended {
                 return None;
@@ -116,7 +116,7 @@ impl Lines {
                     self.consumed += bytes;
                     let blank = self.line.iter().all(u8::is_ascii_whitespace);
                     if bytes > MAX_LINE as u64 {
-                        return Some((self.number, Err(Flaw::TooLong)));
+                        return Some((self.number, Err(LineError::TooLong)));
                     } else if !blank {
                         return Some((self.number, Ok(&self.line)));
                     }
@@ -124,18 +124,18 @@ impl Lines {
                 Ok(Filled::Unfinished) => {
                     self.number += 1;
                     self.ended = true;
-                    return Some((self.number, Err(Flaw::Unfinished)));
+                    return Some((self.number, Err(LineError::Unfinished)));
                 }
                 Err(error) => {
                     self.number += 1;
                     self.ended = true;
-                    return Some((self.number, Err(Flaw::Unreadable(error.to_string()))));
+                    return Some((self.number, Err(LineError::Unreadable(error.to_string()))));
                 }
             }
         }
     }
 
-    /// What was begun but has no end, after the last line.
+    /// Returns the incomplete line at the end of the file.
     pub fn rest(&self) -> &[u8] {
         if self.ended { &self.line } else { &[] }
     }
@@ -144,7 +144,7 @@ impl Lines {
         self.consumed
     }
 
-    /// Reads a line, keeping no more of it than a record may have.
+    /// Reads a line, keeping at most the length of a record.
     fn fill(&mut self) -> io::Result<Filled> {
         let mut bytes = 0;
         loop {
@@ -158,8 +158,8 @@ impl Lines {
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let taken = end.unwrap_or(available.len());
-            let room = MAX_LINE.saturating_sub(self.line.len());
-            self.line.extend_from_slice(&available[..taken.min(room)]);
+            let free = MAX_LINE.saturating_sub(self.line.len());
+            self.line.extend_from_slice(&available[..taken.min(free)]);
             let used = taken + usize::from(end.is_some());
             self.input.consume(used);
             bytes += used as u64;
@@ -182,39 +182,39 @@ fn unpack(mut file: File, packed: bool, offset: u64) -> io::Result<Box<dyn BufRe
         return Ok(Box::new(BufReader::with_capacity(BUFFER, file)));
     }
     let mut input = BufReader::with_capacity(BUFFER, zstd::Decoder::new(file)?);
-    // What cannot be skipped cannot be read either: the first line will tell.
+    // If the offset cannot be skipped, the first read reports the error.
     let _ = io::copy(&mut (&mut input).take(offset), &mut io::sink());
     Ok(Box::new(input))
 }
 
-/// The records of a kind over some days, one after the other; what is broken in between is told.
-pub fn read<R: Record>(dir: &Path, days: &Days) -> io::Result<Records<R>> {
+/// Reads the records of a log over a range of days. Invalid lines are returned as errors.
+pub fn read<R: LogRecord>(dir: &Path, days: &DayRange) -> io::Result<RecordIter<R>> {
     let wanted = |file: &LogFile| file.kind == R::KIND && days.contain(&file.day);
-    let files: Vec<LogFile> = list(dir)?.into_iter().filter(wanted).collect();
-    Ok(Records { files: files.into_iter(), open: None, kind: PhantomData })
+    let files: Vec<LogFile> = list_files(dir)?.into_iter().filter(wanted).collect();
+    Ok(RecordIter { files: files.into_iter(), open: None, kind: PhantomData })
 }
 
-/// See [`read`].
-pub struct Records<R> {
+/// The iterator returned by [`read`].
+pub struct RecordIter<R> {
     files: vec::IntoIter<LogFile>,
-    open: Option<(String, Lines)>,
+    open: Option<(String, LogLines)>,
     kind: PhantomData<R>,
 }
 
-impl<R: Record> Iterator for Records<R> {
-    type Item = Result<R, BrokenLine>;
+impl<R: LogRecord> Iterator for RecordIter<R> {
+    type Item = Result<R, InvalidLine>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let Some((name, lines)) = &mut self.open else {
                 let file = self.files.next()?;
-                match Lines::open(&file) {
+                match LogLines::open(&file) {
                     Ok(lines) => self.open = Some((file.name(), lines)),
-                    // Removed for its age a moment ago.
+                    // The file has just been removed for its age.
                     Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                     Err(e) => {
-                        let flaw = Flaw::Unreadable(e.to_string());
-                        return Some(Err(BrokenLine { file: file.name(), line: 1, flaw }));
+                        let error = LineError::Unreadable(e.to_string());
+                        return Some(Err(InvalidLine { file: file.name(), line: 1, flaw: error }));
                     }
                 }
                 continue;
@@ -223,27 +223,32 @@ impl<R: Record> Iterator for Records<R> {
                 self.open = None;
                 continue;
             };
-            let record = text.and_then(|text| serde_json::from_slice(text).map_err(|e| Flaw::invalid(&e)));
-            let broken = |flaw| BrokenLine { file: name.clone(), line, flaw };
+            let record =
+                text.and_then(|text| serde_json::from_slice(text).map_err(|e| LineError::invalid(&e)));
+            let broken = |error| InvalidLine { file: name.clone(), line, flaw: error };
             return Some(record.map_err(broken));
         }
     }
 }
 
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use self::LogLines as Lines;
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::QueryRecord;
-    use crate::append::line;
-    use crate::record::Kind;
-    use crate::testing::asked;
+    use crate::log::day_files::format_line;
+    use crate::log::records::LogKind;
+    use crate::testing::query_on;
     use std::fs;
 
     const DAY: &str = "2026-01-31";
 
-    fn read_all(dir: &Path) -> (Vec<String>, Vec<BrokenLine>) {
+    fn read_all(dir: &Path) -> (Vec<String>, Vec<InvalidLine>) {
         let (mut queries, mut broken) = (Vec::new(), Vec::new());
-        for record in read::<QueryRecord>(dir, &Days::default()).unwrap() {
+        for record in read::<QueryRecord>(dir, &DayRange::default()).unwrap() {
             match record {
                 Ok(record) => queries.push(record.query),
                 Err(line) => broken.push(line),
@@ -253,9 +258,9 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_are_told_and_passed_over() {
+    fn broken_lines_are_reported_and_skipped() {
         let dir = tempfile::tempdir().unwrap();
-        let good = line(asked("茶", DAY), 7).unwrap();
+        let good = format_line(query_on("茶", DAY), 7).unwrap();
         let long = [&b"{\"query\":\""[..], &vec![b'a'; MAX_LINE], b"\"}\n"].concat();
         let parts: [&[u8]; 8] = [
             &good,
@@ -267,26 +272,27 @@ mod tests {
             &good,
             b"{\"at\":",
         ];
-        fs::write(LogFile::of(dir.path(), Kind::Queries, DAY, 1, false).path, parts.concat()).unwrap();
+        fs::write(LogFile::of(dir.path(), LogKind::Queries, DAY, 1, false).path, parts.concat()).unwrap();
         let (queries, broken) = read_all(dir.path());
         assert_eq!(queries, ["茶", "茶"]);
         assert_eq!(broken.iter().map(|b| b.line).collect::<Vec<_>>(), [2, 3, 5, 6, 8]);
-        assert_eq!((&broken[2].flaw, &broken[4].flaw), (&Flaw::TooLong, &Flaw::Unfinished));
-        let told = broken[3].to_string();
+        assert_eq!((&broken[2].flaw, &broken[4].flaw), (&LineError::TooLong, &LineError::Unfinished));
+        let message = broken[3].to_string();
         assert!(
-            told.starts_with("queries-2026-01-31.jsonl:6: not a record: `yesterday` is no moment"),
-            "{told}"
+            message.starts_with("queries-2026-01-31.jsonl:6: invalid record: invalid time `yesterday`"),
+            "{message}"
         );
     }
 
     #[test]
-    fn a_packed_file_cut_anywhere_gives_what_it_has_and_the_next_is_read() {
+    fn a_packed_file_truncated_anywhere_is_read_up_to_there_and_the_next_is_read() {
         let dir = tempfile::tempdir().unwrap();
-        let lines: Vec<u8> = (0..50).flat_map(|n| line(asked(&format!("q{n}"), DAY), 7).unwrap()).collect();
+        let lines: Vec<u8> =
+            (0..50).flat_map(|n| format_line(query_on(&format!("q{n}"), DAY), 7).unwrap()).collect();
         let packed = zstd::encode_all(&lines[..], 3).unwrap();
-        fs::write(LogFile::of(dir.path(), Kind::Queries, "2026-02-01", 1, false).path, &lines).unwrap();
+        fs::write(LogFile::of(dir.path(), LogKind::Queries, "2026-02-01", 1, false).path, &lines).unwrap();
         for cut in (0..packed.len()).step_by(7).chain([packed.len()]) {
-            fs::write(LogFile::of(dir.path(), Kind::Queries, DAY, 1, true).path, &packed[..cut]).unwrap();
+            fs::write(LogFile::of(dir.path(), LogKind::Queries, DAY, 1, true).path, &packed[..cut]).unwrap();
             let (queries, broken) = read_all(dir.path());
             assert!(queries.len() >= 50, "{cut}");
             assert!(cut == 0 || cut == packed.len() || !broken.is_empty(), "{cut}");
@@ -308,10 +314,10 @@ mod tests {
         #[test]
         fn no_bytes_stop_the_reader(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..400), packed: bool) {
             let dir = tempfile::tempdir().unwrap();
-            let good = line(asked("good", DAY), 7).unwrap();
+            let good = format_line(query_on("good", DAY), 7).unwrap();
             let bytes = [&bytes[..], b"\n", &good].concat();
             let bytes = if packed { zstd::encode_all(&bytes[..], 1).unwrap() } else { bytes };
-            fs::write(LogFile::of(dir.path(), Kind::Queries, DAY, 1, packed).path, &bytes).unwrap();
+            fs::write(LogFile::of(dir.path(), LogKind::Queries, DAY, 1, packed).path, &bytes).unwrap();
             let (queries, _) = read_all(dir.path());
             proptest::prop_assert_eq!(queries.last().map(String::as_str), Some("good"));
         }

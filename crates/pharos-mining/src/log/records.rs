@@ -1,8 +1,9 @@
-//! What is written down: one JSON object a line, a file for each kind and day.
+//! The log records: one JSON object per line, one file per log and day.
 //!
-//! The fields are those of the literature: who asked what, when, from where and how (query log, 查询日志), what was shown
-//! (impression, 展现), what was clicked, in which order and for how long (click log, 点击日志), and how the system fared
-//! (system log, 系统日志). Fields that nobody knows are left out when writing; unknown ones are skipped when reading.
+//! The fields follow the literature: the query log (查询日志) holds visit, query, time and origin; the impression
+//! log (展现) the results shown; the click log (点击日志) the clicks, their order and dwell time; the system log
+//! (系统日志) the state of the system (《走进搜索引擎》ch. 6). Unknown values are omitted when writing; unknown fields
+//! are ignored when reading.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,80 +13,78 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::access::AccessRecord;
-use crate::privacy::{path_of, site_of};
+use crate::log::AccessRecord;
+use crate::log::privacy::{path_of, site_of};
 use crate::system::SystemRecord;
 
-/// Which log a record belongs to.
+/// The log that a record belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// What was asked.
+pub enum LogKind {
     Queries,
-    /// What was shown.
+    /// Result pages and suggestions shown.
     Impressions,
-    /// What was clicked.
     Clicks,
-    /// How the system fared.
+    /// State of the system per time slot.
     System,
-    /// Requests, one by one.
+    /// HTTP requests.
     Access,
 }
 
-impl Kind {
-    /// All of them, in the order in which a day is told.
-    pub const ALL: [Kind; 5] = [Kind::Queries, Kind::Impressions, Kind::Clicks, Kind::System, Kind::Access];
+impl LogKind {
+    /// All logs, in the order in which the files of a day are listed.
+    pub const ALL: [LogKind; 5] =
+        [LogKind::Queries, LogKind::Impressions, LogKind::Clicks, LogKind::System, LogKind::Access];
 
-    /// The name of its files before the day.
+    /// Returns the file name prefix.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Queries => "queries",
-            Kind::Impressions => "impressions",
-            Kind::Clicks => "clicks",
-            Kind::System => "system",
-            Kind::Access => "access",
+            LogKind::Queries => "queries",
+            LogKind::Impressions => "impressions",
+            LogKind::Clicks => "clicks",
+            LogKind::System => "system",
+            LogKind::Access => "access",
         }
     }
 
-    /// By name.
+    /// Returns the log with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for LogKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// Something that is written down.
-pub trait Record: Serialize + DeserializeOwned {
-    /// Its log.
-    const KIND: Kind;
-    /// When it happened, which decides the file.
+/// A record of a log.
+pub trait LogRecord: Serialize + DeserializeOwned {
+    /// The log of the record type.
+    const KIND: LogKind;
+    /// Returns the time of the event, which determines the file.
     fn at(&self) -> Timestamp;
-    /// Every text that a person typed, and every text that may hold one.
-    fn typed(&mut self) -> Vec<&mut String>;
-    /// Cuts addresses that may hold what was asked elsewhere down to the place.
-    fn keep_places_only(&mut self) {}
+    /// Returns every text that a user typed, and every text that may contain such text.
+    fn user_texts(&mut self) -> Vec<&mut String>;
+    /// Truncates addresses that may contain a query typed elsewhere to their site or path.
+    fn truncate_addresses(&mut self) {}
 }
 
-/// How a query came about.
+/// The origin of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
-    /// Typed.
+pub enum QuerySource {
     #[default]
     Typed,
-    /// Picked from the suggestions.
+    /// Selected from the suggestions.
     Suggested,
     /// A related query was clicked.
     Related,
     /// The correction was clicked.
     Corrected,
-    /// Picked from the hot list.
+    /// Selected from the hot list.
     Hot,
-    /// A link from elsewhere.
+    /// A link from another site.
     Link,
 }
 
@@ -93,25 +92,23 @@ pub enum Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheState {
-    /// The cache of answers.
+    /// From the answer cache.
     Hit,
-    /// Some of its parts.
+    /// Parts of it from caches.
     Partly,
-    /// The index.
+    /// From the index.
     Miss,
 }
 
-/// The class of a terminal (桌面设备、手持设备).
+/// The class of a client device (桌面设备、手持设备).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Device {
-    /// A computer with a screen.
     Desktop,
     /// A telephone or tablet.
     Handheld,
-    /// No person: a program or a robot.
+    /// A program or robot.
     Program,
-    /// Nothing is known.
     #[default]
     #[serde(other)]
     Unknown,
@@ -120,228 +117,209 @@ pub enum Device {
 /// A query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QueryRecord {
-    /// Names it; what was shown for it has the same.
+    /// Identifier, shared with the impression of the query.
     #[serde(default)]
     pub id: String,
-    /// When it came.
-    #[serde(with = "moment")]
+    #[serde(with = "timestamp")]
     pub at: Timestamp,
-    /// Who asked: a keyed hash that means nothing once its key is gone ([`Visits`](crate::Visits)).
+    /// Visit identifier: a keyed hash that cannot be linked once its key is deleted
+    /// ([`VisitHasher`](crate::visits::VisitHasher)).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub visit: String,
     /// The site that the visit came from (来源站点).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub referrer: String,
-    /// The first page of ours that the visit saw.
+    /// The first page of this engine in the visit.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub entry: String,
-    /// With what.
     #[serde(default)]
     pub device: Device,
-    /// The words.
+    /// The query as typed.
     pub query: String,
-    /// Typed, or picked from something.
     #[serde(default)]
-    pub source: Source,
+    pub source: QuerySource,
     /// The search product, such as `web` or `api`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub product: String,
-    /// The page of results, from 1.
+    /// Number of the result page, from 1.
     #[serde(default)]
     pub page: u32,
-    /// What was chosen beside the words, such as `lang` and `site`.
+    /// Filters such as `lang` and `site`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub filters: BTreeMap<String, String>,
-    /// The order of results, where it is not the usual one.
+    /// The sort order, if it is not the default.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sort: String,
-    /// How much was found.
+    /// Number of matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
-    /// Where the answer came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheState>,
-    /// How long it took, in milliseconds.
+    /// Response time in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<f64>,
-    /// The generation of the index that answered.
+    /// The index generation that answered.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub generation: String,
 }
 
-/// What was shown.
+/// An impression: the results or suggestions shown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ImpressionRecord {
-    /// That of the query.
+    /// Identifier of the query.
     pub id: String,
-    /// When.
-    #[serde(with = "moment")]
+    #[serde(with = "timestamp")]
     pub at: Timestamp,
-    /// A page of results, or suggestions while typing.
     #[serde(default)]
-    pub kind: Shown,
-    /// The words.
+    pub kind: ImpressionKind,
+    /// The query as typed.
     #[serde(default)]
     pub query: String,
-    /// The results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<ShownResult>,
-    /// The related queries, in their order.
+    /// Related queries in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<String>,
-    /// The correction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrected: Option<String>,
-    /// The suggestions, in their order.
+    /// Suggestions in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,
 }
 
-/// What kind of thing was shown.
+/// The type of an impression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Shown {
-    /// A page of results.
+pub enum ImpressionKind {
+    /// A result page.
     #[default]
     Results,
-    /// Suggestions while typing.
+    /// Suggestions during typing.
     Suggestions,
-    /// A page of results was looked at by a browser that tells clicks. Clicks on a page of results of which this is not told
-    /// are not told either, however many there were.
+    /// A result page was viewed in a browser that reports clicks. Without this record, the clicks on a result
+    /// page are not reported either, whatever their number.
     Seen,
 }
 
-/// A result that was shown.
+/// A result in an impression.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShownResult {
-    /// Its place over all pages of results, from 1.
+    /// Rank over all result pages, from 1.
     pub rank: u32,
-    /// Its address.
     pub url: String,
 }
 
-/// A click, or the end of one.
+/// A click, or the end of a visit to a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClickRecord {
-    /// When.
-    #[serde(with = "moment")]
+    #[serde(with = "timestamp")]
     pub at: Timestamp,
-    /// Names the impression that was clicked on.
+    /// Identifier of the impression.
     #[serde(default)]
     pub impression: String,
-    /// Who clicked.
+    /// Visit identifier.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub visit: String,
-    /// On what.
-    pub kind: Clicked,
-    /// The query of the impression, where whoever writes knows it; otherwise the impression's name leads to it.
+    pub kind: ClickKind,
+    /// The query of the impression, if the writer knows it. Otherwise it is found by the identifier of the
+    /// impression.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub asked: String,
-    /// The place of what was clicked, from 1.
+    /// Rank of the clicked item, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
-    /// Which click on this impression it was, from 1.
+    /// Number of the click on this impression, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
-    /// The address that was clicked.
+    /// The clicked URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The query that was clicked.
+    /// The clicked query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// How long it was looked at (驻留时间), in milliseconds. Where that becomes known later, a second record of kind
-    /// `leave` with the same impression and rank tells it.
+    /// Dwell time (驻留时间) in milliseconds. If it becomes known later, it is logged in a second record of kind
+    /// `leave` with the same impression and rank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dwell_ms: Option<u64>,
 }
 
-/// What was clicked.
+/// The clicked element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Clicked {
-    /// A result.
+pub enum ClickKind {
     Result,
-    /// The snapshot of a result.
+    /// The cached page of a result.
     Snapshot,
-    /// A related query.
     Related,
-    /// The correction.
     Corrected,
-    /// A suggestion.
     Suggestion,
-    /// A filter.
     Filter,
-    /// An order of results.
+    /// A sort order.
     Sort,
     /// Another search product.
     Product,
-    /// Nothing more: the visitor left, or came back from a result.
+    /// No click: the user left, or returned from a result.
     Leave,
 }
 
-impl Record for QueryRecord {
-    const KIND: Kind = Kind::Queries;
+impl LogRecord for QueryRecord {
+    const KIND: LogKind = LogKind::Queries;
     fn at(&self) -> Timestamp {
         self.at
     }
-    fn typed(&mut self) -> Vec<&mut String> {
+    fn user_texts(&mut self) -> Vec<&mut String> {
         self.filters.values_mut().chain([&mut self.query]).collect()
     }
-    fn keep_places_only(&mut self) {
+    fn truncate_addresses(&mut self) {
         self.referrer = site_of(&self.referrer).to_string();
         self.entry = path_of(&self.entry).to_string();
     }
 }
 
-impl Record for ImpressionRecord {
-    const KIND: Kind = Kind::Impressions;
+impl LogRecord for ImpressionRecord {
+    const KIND: LogKind = LogKind::Impressions;
     fn at(&self) -> Timestamp {
         self.at
     }
-    fn typed(&mut self) -> Vec<&mut String> {
+    fn user_texts(&mut self) -> Vec<&mut String> {
         let lists = self.related.iter_mut().chain(&mut self.suggestions);
         lists.chain(&mut self.corrected).chain([&mut self.query]).collect()
     }
 }
 
-impl Record for ClickRecord {
-    const KIND: Kind = Kind::Clicks;
+impl LogRecord for ClickRecord {
+    const KIND: LogKind = LogKind::Clicks;
     fn at(&self) -> Timestamp {
         self.at
     }
-    fn typed(&mut self) -> Vec<&mut String> {
+    fn user_texts(&mut self) -> Vec<&mut String> {
         self.query.iter_mut().chain([&mut self.asked]).collect()
     }
 }
 
-/// A record of any kind.
+/// A record of any log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnyRecord {
-    /// What was asked.
     Query(QueryRecord),
-    /// What was shown.
     Impression(ImpressionRecord),
-    /// What was clicked.
     Click(ClickRecord),
-    /// How the system fared.
     System(SystemRecord),
-    /// A request.
     Access(AccessRecord),
 }
 
 impl AnyRecord {
-    /// From a line of a log of that kind.
-    pub fn parse(kind: Kind, line: &[u8]) -> Result<Self, serde_json::Error> {
+    /// Parses a line of the log `kind`.
+    pub fn parse(kind: LogKind, line: &[u8]) -> Result<Self, serde_json::Error> {
         Ok(match kind {
-            Kind::Queries => Self::Query(serde_json::from_slice(line)?),
-            Kind::Impressions => Self::Impression(serde_json::from_slice(line)?),
-            Kind::Clicks => Self::Click(serde_json::from_slice(line)?),
-            Kind::System => Self::System(serde_json::from_slice(line)?),
-            Kind::Access => Self::Access(serde_json::from_slice(line)?),
+            LogKind::Queries => Self::Query(serde_json::from_slice(line)?),
+            LogKind::Impressions => Self::Impression(serde_json::from_slice(line)?),
+            LogKind::Clicks => Self::Click(serde_json::from_slice(line)?),
+            LogKind::System => Self::System(serde_json::from_slice(line)?),
+            LogKind::Access => Self::Access(serde_json::from_slice(line)?),
         })
     }
 
-    /// When it happened.
+    /// Returns the time of the event.
     pub fn at(&self) -> Timestamp {
         match self {
             Self::Query(record) => record.at(),
@@ -352,7 +330,7 @@ impl AnyRecord {
         }
     }
 
-    /// The query that it is about, where it is about one.
+    /// Returns the query that the record refers to, if any.
     pub fn query(&self) -> Option<&str> {
         match self {
             Self::Query(record) => Some(&record.query),
@@ -363,18 +341,22 @@ impl AnyRecord {
     }
 }
 
-/// A new name for a query: 96 random bits, which tell nothing.
+/// Creates a query identifier: 96 random bits, which carry no information.
 pub fn new_id() -> String {
     let mut bits = [0; 12];
-    // Without randomness there is no name, and clicks are not traced to what they were on.
+    // Without randomness the identifier is empty, and clicks cannot be attributed to impressions.
     match SystemRandom::new().fill(&mut bits) {
         Ok(()) => data_encoding::HEXLOWER.encode(&bits),
         Err(_) => String::new(),
     }
 }
 
-/// Moments as people and other programs read them: `2026-01-31T12:00:00.123Z`.
-pub(crate) mod moment {
+// Temporary aliases of renamed items, removed once all crates use the new names.
+#[doc(hidden)]
+pub use self::{ClickKind as Clicked, ImpressionKind as Shown, LogKind as Kind, QuerySource as Source};
+
+/// Serialises timestamps as `2026-01-31T12:00:00.123Z`.
+pub(crate) mod timestamp {
     use super::*;
 
     pub(crate) fn serialize<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
@@ -388,7 +370,9 @@ pub(crate) mod moment {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
         let text = String::deserialize(deserializer)?;
         Timestamp::parse(&text).ok_or_else(|| {
-            serde::de::Error::custom(format!("`{text}` is no moment such as 2026-01-31T12:00:00.123Z"))
+            serde::de::Error::custom(format!(
+                "invalid time `{text}`: expected a form such as 2026-01-31T12:00:00.123Z"
+            ))
         })
     }
 }

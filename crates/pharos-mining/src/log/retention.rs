@@ -1,8 +1,9 @@
-//! Keeping house: days that ended are packed, old ones removed.
+//! Log retention: compresses the files of past days and removes old ones.
 //!
-//! A file is packed under another name, synced, renamed and only then removed, so that whatever happens in between one
-//! complete copy is there. One process at a time keeps house (`logs/LOCK`). Age counts from the day in the name or the
-//! last change, whichever is later: an old log that was imported today is kept as long as one that was written today.
+//! A file is compressed under another name, synced, renamed, and only then is the original removed, so that
+//! one complete copy always exists. One process at a time applies retention (`logs/LOCK`). The age counts
+//! from the day in the name or the last modification, whichever is later: an old log that was imported today
+//! is kept as long as one that was written today.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -16,61 +17,67 @@ use pharos_core::{Clock, Timestamp};
 use rustix::fs::FlockOperation;
 use tracing::{info, warn};
 
-use crate::append::{cut_unfinished, is_at};
-use crate::files::{LogFile, UNFINISHED, list};
+use crate::log::day_files::{is_at, truncate_incomplete};
+use crate::log::files::{LogFile, UNFINISHED, list_files};
 
-/// Who is late by less than this still finds the file of yesterday.
+/// Writers that are late by less than this still find yesterday's file.
 const GRACE: Duration = Duration::from_secs(10 * 60);
-/// How often days that ended are looked for.
-const EVERY: Duration = Duration::from_secs(600);
-/// A process that ends within this time leaves the house alone.
-const FIRST: Duration = Duration::from_secs(5);
-const LEVEL: i32 = 3;
+/// Interval between two runs.
+const RUN_INTERVAL: Duration = Duration::from_secs(600);
+/// Delay of the first run. A process that ends sooner does not run retention.
+const FIRST_RUN_DELAY: Duration = Duration::from_secs(5);
+const COMPRESSION_LEVEL: i32 = 3;
 const BLOCK: usize = 1 << 20;
 
-/// What was done.
+/// Result of applying retention.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct House {
-    /// Files that were packed.
+pub struct RetentionReport {
+    /// Number of files compressed.
     pub packed: u64,
-    /// Files that were removed because they were old.
+    /// Number of files removed for their age.
     pub removed: u64,
 }
 
-/// Packs and removes what is due at `now`, unless another process is about it. Ends early when `stop` becomes true.
-pub fn keep_house(dir: &Path, now: Timestamp, keep_for: Duration, stop: &AtomicBool) -> io::Result<House> {
-    let mut house = House::default();
+/// Compresses and removes the files that are due at `now`, unless another process does. Stops early when
+/// `stop` becomes true.
+pub fn apply_retention(
+    dir: &Path,
+    now: Timestamp,
+    keep_for: Duration,
+    stop: &AtomicBool,
+) -> io::Result<RetentionReport> {
+    let mut retention = RetentionReport::default();
     if !dir.is_dir() {
-        return Ok(house);
+        return Ok(retention);
     }
     let lock = OpenOptions::new().create(true).truncate(false).write(true).open(dir.join("LOCK"))?;
     if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return Ok(house);
+        return Ok(retention);
     }
-    drop_leftovers(dir)?;
+    remove_crash_remains(dir)?;
     let today = now.minus(GRACE).date();
-    for file in list(dir)? {
+    for file in list_files(dir)? {
         if stop.load(Ordering::Relaxed) {
             break;
         }
         if is_old(&file, now, keep_for)? {
-            house.removed += u64::from(remove(&file)?);
+            retention.removed += u64::from(remove(&file)?);
         } else if !file.packed && file.day < today {
-            house.packed += u64::from(pack(&file, stop)?);
+            retention.packed += u64::from(pack(&file, stop)?);
         }
     }
-    Ok(house)
+    Ok(retention)
 }
 
-/// What a crash left: unfinished packed files, and originals of finished ones.
-fn drop_leftovers(dir: &Path) -> io::Result<()> {
+/// Removes the remains of a crash: incomplete compressed files, and originals of complete ones.
+fn remove_crash_remains(dir: &Path) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
         if path.to_string_lossy().ends_with(UNFINISHED) {
             fs::remove_file(path)?;
         }
     }
-    for packed in list(dir)?.into_iter().filter(|file| file.packed) {
+    for packed in list_files(dir)?.into_iter().filter(|file| file.packed) {
         remove_if_there(&packed.as_packed(false).path)?;
     }
     Ok(())
@@ -94,7 +101,7 @@ fn remove(file: &LogFile) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Packs a file that nobody writes to. False where somebody does, or it was stopped.
+/// Compresses a file that no process writes to. Returns `false` if it is in use or `stop` was set.
 fn pack(file: &LogFile, stop: &AtomicBool) -> io::Result<bool> {
     let mut original = OpenOptions::new().read(true).write(true).open(&file.path)?;
     if rustix::fs::flock(&original, FlockOperation::NonBlockingLockExclusive).is_err()
@@ -103,7 +110,7 @@ fn pack(file: &LogFile, stop: &AtomicBool) -> io::Result<bool> {
         return Ok(false);
     }
     let changed = original.metadata()?.modified()?;
-    cut_unfinished(&original)?;
+    truncate_incomplete(&original)?;
     if original.metadata()?.len() == 0 {
         fs::remove_file(&file.path)?;
         return Ok(false);
@@ -130,7 +137,7 @@ fn unfinished_name(packed: &LogFile) -> PathBuf {
 }
 
 fn copy_packed(original: &mut File, to: &Path, changed: SystemTime, stop: &AtomicBool) -> io::Result<bool> {
-    let mut encoder = zstd::Encoder::new(File::create(to)?, LEVEL)?;
+    let mut encoder = zstd::Encoder::new(File::create(to)?, COMPRESSION_LEVEL)?;
     encoder.include_checksum(true)?;
     let mut block = vec![0; BLOCK];
     loop {
@@ -156,8 +163,8 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Has the house kept by a thread of its own: packing takes seconds, and lines wait for nobody.
-pub(crate) struct Keeper {
+/// Runs retention in a thread of its own: compression takes seconds, and log lines must not wait.
+pub(crate) struct RetentionThread {
     dir: PathBuf,
     keep_for: Duration,
     clock: Arc<dyn Clock>,
@@ -166,12 +173,19 @@ pub(crate) struct Keeper {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Keeper {
+impl RetentionThread {
     pub(crate) fn new(dir: PathBuf, keep_for: Duration, clock: Arc<dyn Clock>) -> Self {
-        Self { dir, keep_for, clock, due: Instant::now() + FIRST, stop: Arc::default(), thread: None }
+        Self {
+            dir,
+            keep_for,
+            clock,
+            due: Instant::now() + FIRST_RUN_DELAY,
+            stop: Arc::default(),
+            thread: None,
+        }
     }
 
-    /// How long until the house is due.
+    /// Returns the time until the next run.
     pub(crate) fn wait(&self) -> Duration {
         self.due.saturating_duration_since(Instant::now())
     }
@@ -181,25 +195,27 @@ impl Keeper {
     }
 
     pub(crate) fn start(&mut self) {
-        self.due = Instant::now() + EVERY;
+        self.due = Instant::now() + RUN_INTERVAL;
         if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
             return;
         }
         let (dir, now, keep_for, stop) =
             (self.dir.clone(), self.clock.now(), self.keep_for, self.stop.clone());
-        let work = move || match keep_house(&dir, now, keep_for, &stop) {
-            Ok(house) => info!(packed = house.packed, removed = house.removed, "kept the logs"),
-            Err(error) => warn!(%error, dir = %dir.display(), "cannot pack or remove old logs"),
+        let work = move || match apply_retention(&dir, now, keep_for, &stop) {
+            Ok(retention) => {
+                info!(packed = retention.packed, removed = retention.removed, "applied log retention")
+            }
+            Err(error) => warn!(%error, dir = %dir.display(), "cannot compress or remove old logs"),
         };
         self.thread = thread::Builder::new().name("log-keeper".into()).spawn(work).ok();
     }
 }
 
-impl Drop for Keeper {
+impl Drop for RetentionThread {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // A panic there was told by the hook.
+            // A panic has been reported by the hook.
             let _ = thread.join();
         }
     }
@@ -208,20 +224,20 @@ impl Drop for Keeper {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::append::{line, open};
-    use crate::files::Days;
-    use crate::reader::read;
-    use crate::testing::{asked, at};
-    use crate::{Kind, QueryRecord};
+    use crate::log::day_files::{format_line, open};
+    use crate::log::files::DayRange;
+    use crate::log::reader::read;
+    use crate::testing::{at, query_on};
+    use crate::{LogKind, QueryRecord};
 
     static NEVER: AtomicBool = AtomicBool::new(false);
     const QUARTER: Duration = Duration::from_secs(90 * 86_400);
 
-    /// A log of that day with this many lines, last changed as the day ended.
+    /// Creates a log of that day with this many lines, last modified at the end of the day.
     fn write(dir: &Path, day: &str, lines: usize) {
-        let mut file = open(dir, Kind::Queries, day).unwrap();
+        let mut file = open(dir, LogKind::Queries, day).unwrap();
         for n in 0..lines {
-            file.write_all(&line(asked(&format!("q{n}"), day), 7).unwrap()).unwrap();
+            file.write_all(&format_line(query_on(&format!("q{n}"), day), 7).unwrap()).unwrap();
         }
         let end = at(&format!("{day}T23:59:59Z"));
         file.set_modified(SystemTime::UNIX_EPOCH + end.since(Timestamp::EPOCH)).unwrap();
@@ -236,20 +252,23 @@ mod tests {
     }
 
     fn count(dir: &Path) -> usize {
-        read::<QueryRecord>(dir, &Days::default()).unwrap().map(Result::unwrap).collect::<Vec<_>>().len()
+        read::<QueryRecord>(dir, &DayRange::default()).unwrap().map(Result::unwrap).collect::<Vec<_>>().len()
     }
 
     #[test]
     fn days_that_ended_are_packed_and_old_ones_removed() {
         let dir = tempfile::tempdir().unwrap();
         let now = at("2026-01-31T12:00:00Z");
-        assert_eq!(keep_house(&dir.path().join("none"), now, QUARTER, &NEVER).unwrap(), House::default());
+        assert_eq!(
+            apply_retention(&dir.path().join("none"), now, QUARTER, &NEVER).unwrap(),
+            RetentionReport::default()
+        );
         for day in ["2025-10-01", "2026-01-29", "2026-01-30", "2026-01-31"] {
             write(dir.path(), day, 100);
         }
         fs::write(dir.path().join("crawl-2020-01-31.log"), "").unwrap();
-        let house = keep_house(dir.path(), now, QUARTER, &NEVER).unwrap();
-        assert_eq!((house.packed, house.removed), (2, 1));
+        let retention = apply_retention(dir.path(), now, QUARTER, &NEVER).unwrap();
+        assert_eq!((retention.packed, retention.removed), (2, 1));
         let expected = [
             "crawl-2020-01-31.log",
             "queries-2026-01-29.jsonl.zst",
@@ -257,10 +276,10 @@ mod tests {
             "queries-2026-01-31.jsonl",
         ];
         assert_eq!((names(dir.path()), count(dir.path())), (expected.map(String::from).to_vec(), 300));
-        assert_eq!(keep_house(dir.path(), now, QUARTER, &NEVER).unwrap(), House::default());
-        // The packed one is as old as its original was.
+        assert_eq!(apply_retention(dir.path(), now, QUARTER, &NEVER).unwrap(), RetentionReport::default());
+        // The compressed file has the age of its original.
         let later = at("2026-05-05T00:00:00Z");
-        assert_eq!(keep_house(dir.path(), later, QUARTER, &NEVER).unwrap().removed, 3);
+        assert_eq!(apply_retention(dir.path(), later, QUARTER, &NEVER).unwrap().removed, 3);
     }
 
     #[test]
@@ -270,44 +289,44 @@ mod tests {
         let now = Timestamp::EPOCH.plus(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap());
         let path = dir.path().join("queries-2004-04-14.jsonl");
         File::options().append(true).open(path).unwrap().set_modified(SystemTime::now()).unwrap();
-        assert_eq!(keep_house(dir.path(), now, QUARTER, &NEVER).unwrap().packed, 1);
+        assert_eq!(apply_retention(dir.path(), now, QUARTER, &NEVER).unwrap().packed, 1);
         assert_eq!(count(dir.path()), 1);
-        let zero = keep_house(dir.path(), now.plus(2 * QUARTER), Duration::ZERO, &NEVER).unwrap();
+        let zero = apply_retention(dir.path(), now.plus(2 * QUARTER), Duration::ZERO, &NEVER).unwrap();
         assert_eq!(zero.removed, 0);
     }
 
     #[test]
-    fn whatever_a_crash_left_is_put_right() {
+    fn remains_of_a_crash_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         let now = at("2026-01-31T12:00:00Z");
         write(dir.path(), "2026-01-30", 5);
         let plain = fs::read(dir.path().join("queries-2026-01-30.jsonl")).unwrap();
-        // Killed while packing.
+        // Killed during compression.
         fs::write(dir.path().join("queries-2026-01-30.jsonl.zst.new"), "half").unwrap();
         assert_eq!(count(dir.path()), 5);
-        keep_house(dir.path(), now, QUARTER, &NEVER).unwrap();
+        apply_retention(dir.path(), now, QUARTER, &NEVER).unwrap();
         assert_eq!((names(dir.path()), count(dir.path())), (vec!["queries-2026-01-30.jsonl.zst".into()], 5));
         // Killed between renaming and removing.
         fs::write(dir.path().join("queries-2026-01-30.jsonl"), plain).unwrap();
         assert_eq!(count(dir.path()), 5);
-        keep_house(dir.path(), now, QUARTER, &NEVER).unwrap();
+        apply_retention(dir.path(), now, QUARTER, &NEVER).unwrap();
         assert_eq!((names(dir.path()), count(dir.path())), (vec!["queries-2026-01-30.jsonl.zst".into()], 5));
     }
 
     #[test]
-    fn what_is_written_to_or_kept_by_another_is_left_alone() {
+    fn files_in_use_by_another_process_are_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         let now = at("2026-01-31T12:00:00Z");
         write(dir.path(), "2026-01-30", 5);
-        let writer = open(dir.path(), Kind::Queries, "2026-01-30").unwrap();
-        assert_eq!(keep_house(dir.path(), now, QUARTER, &NEVER).unwrap(), House::default());
+        let writer = open(dir.path(), LogKind::Queries, "2026-01-30").unwrap();
+        assert_eq!(apply_retention(dir.path(), now, QUARTER, &NEVER).unwrap(), RetentionReport::default());
         drop(writer);
         let lock = File::open(dir.path().join("LOCK")).unwrap();
         rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).unwrap();
-        assert_eq!(keep_house(dir.path(), now, QUARTER, &NEVER).unwrap(), House::default());
+        assert_eq!(apply_retention(dir.path(), now, QUARTER, &NEVER).unwrap(), RetentionReport::default());
         drop(lock);
         let stop = AtomicBool::new(true);
-        assert_eq!(keep_house(dir.path(), now, QUARTER, &stop).unwrap(), House::default());
-        assert_eq!(keep_house(dir.path(), now, QUARTER, &NEVER).unwrap().packed, 1);
+        assert_eq!(apply_retention(dir.path(), now, QUARTER, &stop).unwrap(), RetentionReport::default());
+        assert_eq!(apply_retention(dir.path(), now, QUARTER, &NEVER).unwrap().packed, 1);
     }
 }

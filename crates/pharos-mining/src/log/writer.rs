@@ -1,7 +1,8 @@
-//! The log as those who answer queries see it: records are handed over, and nobody waits.
+//! The asynchronous log writer: callers hand records over and never wait.
 //!
-//! A record is cleaned and put in line by who hands it over, which takes microseconds; one thread writes. What the thread
-//! does not get to, because the disk is slow or full, is lost and counted: an answer is worth more than its record.
+//! The caller scrubs and serialises the record, which takes microseconds; one thread writes. Records that the
+//! thread cannot write, because the disk is slow or full, are dropped and counted: an answer is worth more
+//! than its record.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -17,68 +18,69 @@ use pharos_core::config::LogConfig;
 use pharos_store::DataDir;
 use tracing::warn;
 
-use crate::access::AccessRecord;
-use crate::append::{self, Appender};
-use crate::keep::Keeper;
-use crate::record::{ClickRecord, ImpressionRecord, Kind, QueryRecord, Record};
+use crate::log::AccessRecord;
+use crate::log::day_files::{DayFiles, format_line};
+use crate::log::records::{ClickRecord, ImpressionRecord, LogKind, LogRecord, QueryRecord};
+use crate::log::retention::RetentionThread;
 use crate::system::SystemRecord;
 
-/// Lines wait for company so long before they are written.
-const GATHER: Duration = Duration::from_millis(50);
-/// And no longer than until there are so many bytes.
+/// Maximum time that lines are buffered before they are written.
+const MAX_BUFFER_TIME: Duration = Duration::from_millis(50);
+/// Maximum number of bytes that are buffered before they are written.
 const BATCH_BYTES: usize = 256 << 10;
-/// Lines that may wait, besides the bound on their bytes.
+/// Maximum number of queued lines, in addition to the limit on their bytes.
 const QUEUE_LINES: usize = 1 << 16;
-/// What a crash of the machine loses at most.
-const SYNC_EVERY: Duration = Duration::from_secs(1);
-/// Without anything to do the thread looks up this often.
+/// Maximum loss after a crash of the machine.
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
+/// Wake-up interval of an idle thread.
 const IDLE: Duration = Duration::from_secs(600);
-/// Failing writes are told this often.
-const TELL_EVERY: Duration = Duration::from_secs(60);
+/// Minimum interval between two warnings about failing writes.
+const WARN_INTERVAL: Duration = Duration::from_secs(60);
 
-/// A handle on the log; clones write to the same. What waits is written when the last one goes.
+/// A handle to the log writer; clones share the writer. Queued records are written when the last handle is
+/// dropped.
 #[derive(Clone)]
-pub struct Log {
-    shared: Arc<Shared>,
+pub struct LogWriter {
+    shared: Arc<SharedWriter>,
 }
 
-struct Shared {
-    lines: Option<SyncSender<Message>>,
-    waiting: Arc<AtomicUsize>,
-    lost: Arc<Lost>,
+struct SharedWriter {
+    lines: Option<SyncSender<WriterMessage>>,
+    queued_bytes: Arc<AtomicUsize>,
+    lost: Arc<LostRecords>,
     queue: usize,
     scrub_digits: usize,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
-enum Message {
-    Line(Kind, String, Vec<u8>),
+enum WriterMessage {
+    Line(LogKind, String, Vec<u8>),
     Flush(SyncSender<()>),
 }
 
-/// Counts what was lost.
+/// Counts lost records.
 #[derive(Default)]
-struct Lost(AtomicU64);
+struct LostRecords(AtomicU64);
 
-impl Lost {
+impl LostRecords {
     fn count(&self, records: u64, reason: &'static str) {
         self.0.fetch_add(records, Ordering::Relaxed);
         metrics::counter!("pharos_log_lost_total", "reason" => reason).increment(records);
     }
 }
 
-impl Log {
-    /// The log of a data directory. Nothing is opened before there is something to write.
+impl LogWriter {
+    /// Opens the log of a data directory. No file is opened before the first record.
     pub fn open(data: &DataDir, config: &LogConfig, clock: Arc<dyn Clock>) -> Self {
-        let house = Some(config.keep_for);
-        Self::with(Appender::new(data.logs()), data.logs(), config, house, clock)
+        let retention = Some(config.keep_for);
+        Self::with(DayFiles::new(data.logs()), data.logs(), config, retention, clock)
     }
 
-    /// A log that writes nothing.
+    /// Returns a writer that discards all records.
     pub fn disabled() -> Self {
-        let shared = Shared {
+        let shared = SharedWriter {
             lines: None,
-            waiting: Arc::default(),
+            queued_bytes: Arc::default(),
             lost: Arc::default(),
             queue: 0,
             scrub_digits: 0,
@@ -88,7 +90,7 @@ impl Log {
     }
 
     fn with(
-        files: Appender,
+        files: DayFiles,
         dir: PathBuf,
         config: &LogConfig,
         keep_for: Option<Duration>,
@@ -98,25 +100,25 @@ impl Log {
             return Self::disabled();
         }
         let (lines, received) = sync_channel(QUEUE_LINES);
-        let waiting = Arc::new(AtomicUsize::new(0));
-        let lost = Arc::new(Lost::default());
-        let writer = Writer {
+        let queued_bytes = Arc::new(AtomicUsize::new(0));
+        let lost = Arc::new(LostRecords::default());
+        let writer = WriterThread {
             files,
             received,
-            waiting: waiting.clone(),
+            queued_bytes: queued_bytes.clone(),
             lost: lost.clone(),
-            batch: Batch::default(),
+            batch: LineBatch::default(),
             synced: Instant::now(),
             unsynced: false,
-            told: None,
-            house: keep_for.map(|keep_for| Keeper::new(dir, keep_for, clock)),
+            warned: None,
+            retention: keep_for.map(|keep_for| RetentionThread::new(dir, keep_for, clock)),
         };
         let thread = thread::Builder::new().name("log".into()).spawn(move || writer.run());
-        let thread =
-            thread.inspect_err(|error| warn!(%error, "nothing is logged: there is no thread for it"));
-        let shared = Shared {
+        let thread = thread
+            .inspect_err(|error| warn!(%error, "logging is disabled: cannot start the log writer thread"));
+        let shared = SharedWriter {
             lines: Some(lines),
-            waiting,
+            queued_bytes,
             lost,
             queue: config.queue.bytes(),
             scrub_digits: config.scrub_digits,
@@ -125,64 +127,64 @@ impl Log {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Writes a query down.
+    /// Logs a query.
     pub fn query(&self, record: QueryRecord) {
-        self.put(record);
+        self.enqueue(record);
     }
 
-    /// Writes down what was shown.
+    /// Logs an impression.
     pub fn impression(&self, record: ImpressionRecord) {
-        self.put(record);
+        self.enqueue(record);
     }
 
-    /// Writes a request down.
+    /// Logs an HTTP request.
     pub fn access(&self, record: AccessRecord) {
-        self.put(record);
+        self.enqueue(record);
     }
 
-    /// Writes a click down.
+    /// Logs a click.
     pub fn click(&self, record: ClickRecord) {
-        self.put(record);
+        self.enqueue(record);
     }
 
-    /// Writes the state of the system down.
+    /// Logs the state of the system.
     pub fn system(&self, record: SystemRecord) {
-        self.put(record);
+        self.enqueue(record);
     }
 
-    /// Records that were lost so far.
+    /// Returns the number of records lost so far.
     pub fn lost(&self) -> u64 {
         self.shared.lost.0.load(Ordering::Relaxed)
     }
 
-    /// Waits until all that was handed over is written, or lost, and synced.
+    /// Blocks until all records handed over so far are written, or lost, and synced.
     pub fn flush(&self) {
         let (done, wait) = sync_channel(1);
         if let Some(lines) = &self.shared.lines
-            && lines.send(Message::Flush(done)).is_ok()
+            && lines.send(WriterMessage::Flush(done)).is_ok()
         {
             self.shared.wake();
-            // An error means that the thread is gone.
+            // An error means that the thread has ended.
             let _ = wait.recv();
         }
     }
 
-    fn put<R: Record>(&self, record: R) {
+    fn enqueue<R: LogRecord>(&self, record: R) {
         let shared = &*self.shared;
         let Some(lines) = &shared.lines else { return };
         let day = record.at().date();
-        let Ok(line) = append::line(record, shared.scrub_digits) else {
+        let Ok(line) = format_line(record, shared.scrub_digits) else {
             return shared.lost.count(1, "too_long");
         };
         let bytes = line.len();
-        if shared.waiting.fetch_add(bytes, Ordering::Relaxed) + bytes > shared.queue {
-            shared.waiting.fetch_sub(bytes, Ordering::Relaxed);
+        if shared.queued_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > shared.queue {
+            shared.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
             return shared.lost.count(1, "queue_full");
         }
-        match lines.try_send(Message::Line(R::KIND, day, line)) {
+        match lines.try_send(WriterMessage::Line(R::KIND, day, line)) {
             Ok(()) => {}
             Err(error) => {
-                shared.waiting.fetch_sub(bytes, Ordering::Relaxed);
+                shared.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
                 let full = matches!(error, TrySendError::Full(_));
                 shared.lost.count(1, if full { "queue_full" } else { "no_writer" });
             }
@@ -190,8 +192,8 @@ impl Log {
     }
 }
 
-impl Shared {
-    /// Makes the thread look at once, though it waits for more lines.
+impl SharedWriter {
+    /// Wakes the thread while it waits for more lines.
     fn wake(&self) {
         if let Some(writer) = &*self.writer.lock().unwrap_or_else(PoisonError::into_inner) {
             writer.thread().unpark();
@@ -199,28 +201,28 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedWriter {
     fn drop(&mut self) {
-        // Without senders the thread writes what it has and ends.
+        // Without senders the thread writes the remaining lines and ends.
         self.lines = None;
         self.wake();
         let thread = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Err(_)) = thread.map(JoinHandle::join) {
-            warn!("the thread that writes the logs failed");
+            warn!("the log writer thread panicked");
         }
     }
 }
 
 /// Lines that are written together, by log and day.
 #[derive(Default)]
-struct Batch {
-    lines: BTreeMap<(Kind, String), (Vec<u8>, u64)>,
+struct LineBatch {
+    lines: BTreeMap<(LogKind, String), (Vec<u8>, u64)>,
     bytes: usize,
     since: Option<Instant>,
 }
 
-impl Batch {
-    fn add(&mut self, kind: Kind, day: String, line: &[u8]) {
+impl LineBatch {
+    fn add(&mut self, kind: LogKind, day: String, line: &[u8]) {
         let (lines, count) = self.lines.entry((kind, day)).or_default();
         lines.extend_from_slice(line);
         *count += 1;
@@ -229,57 +231,57 @@ impl Batch {
     }
 }
 
-/// The thread that writes.
-struct Writer {
-    files: Appender,
-    received: Receiver<Message>,
-    waiting: Arc<AtomicUsize>,
-    lost: Arc<Lost>,
-    batch: Batch,
+/// The writer thread.
+struct WriterThread {
+    files: DayFiles,
+    received: Receiver<WriterMessage>,
+    queued_bytes: Arc<AtomicUsize>,
+    lost: Arc<LostRecords>,
+    batch: LineBatch,
     synced: Instant,
     unsynced: bool,
-    told: Option<Instant>,
-    house: Option<Keeper>,
+    warned: Option<Instant>,
+    retention: Option<RetentionThread>,
 }
 
-impl Writer {
+impl WriterThread {
     fn run(mut self) {
         loop {
             match self.next() {
-                Ok(Message::Line(kind, day, line)) => {
-                    self.waiting.fetch_sub(line.len(), Ordering::Relaxed);
+                Ok(WriterMessage::Line(kind, day, line)) => {
+                    self.queued_bytes.fetch_sub(line.len(), Ordering::Relaxed);
                     self.batch.add(kind, day, &line);
                 }
-                Ok(Message::Flush(done)) => {
+                Ok(WriterMessage::Flush(done)) => {
                     self.write();
                     self.sync();
-                    // Whoever asked may have gone.
+                    // The caller may have gone.
                     let _ = done.try_send(());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            let gathered = self.batch.since.is_some_and(|since| since.elapsed() >= GATHER);
+            let gathered = self.batch.since.is_some_and(|since| since.elapsed() >= MAX_BUFFER_TIME);
             if gathered || self.batch.bytes >= BATCH_BYTES {
                 self.write();
             }
-            if self.unsynced && self.synced.elapsed() >= SYNC_EVERY {
+            if self.unsynced && self.synced.elapsed() >= SYNC_INTERVAL {
                 self.sync();
             }
-            if let Some(house) = &mut self.house
-                && house.wait().is_zero()
+            if let Some(retention) = &mut self.retention
+                && retention.wait().is_zero()
             {
-                self.files.keep_open(&house.today());
-                house.start();
+                self.files.keep_open(&retention.today());
+                retention.start();
             }
         }
         self.write();
         self.sync();
     }
 
-    /// The next message. While lines gather nobody is to wake this thread for another one: at thousands in a second
-    /// that costs those who hand them over more than all the rest.
-    fn next(&self) -> Result<Message, RecvTimeoutError> {
+    /// Returns the next message. While lines are buffered, senders do not wake this thread: at thousands of
+    /// lines per second the wake-ups would cost the callers more than everything else.
+    fn next(&self) -> Result<WriterMessage, RecvTimeoutError> {
         match self.received.try_recv() {
             Ok(message) => Ok(message),
             Err(TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
@@ -291,19 +293,19 @@ impl Writer {
         }
     }
 
-    /// How long nothing needs doing.
+    /// Returns the time until the next action.
     fn wait(&self) -> Duration {
-        let gather = self.batch.since.map(|since| GATHER.saturating_sub(since.elapsed()));
-        let sync = self.unsynced.then(|| SYNC_EVERY.saturating_sub(self.synced.elapsed()));
-        let house = self.house.as_ref().map(|house| house.wait());
-        [gather, sync, house].into_iter().flatten().min().unwrap_or(IDLE)
+        let gather = self.batch.since.map(|since| MAX_BUFFER_TIME.saturating_sub(since.elapsed()));
+        let sync = self.unsynced.then(|| SYNC_INTERVAL.saturating_sub(self.synced.elapsed()));
+        let retention = self.retention.as_ref().map(|retention| retention.wait());
+        [gather, sync, retention].into_iter().flatten().min().unwrap_or(IDLE)
     }
 
     fn write(&mut self) {
         for ((kind, day), (lines, count)) in mem::take(&mut self.batch).lines {
             if let Err(failed) = self.files.write(kind, &day, &lines) {
                 self.lost.count(count.saturating_sub(failed.written), "disk");
-                self.tell(&failed);
+                self.warn_rarely(&failed);
             }
             self.unsynced = true;
         }
@@ -311,16 +313,16 @@ impl Writer {
 
     fn sync(&mut self) {
         if let Err(error) = self.files.sync() {
-            self.tell(&error);
+            self.warn_rarely(&error);
         }
         self.synced = Instant::now();
         self.unsynced = false;
     }
 
-    fn tell(&mut self, error: &(dyn std::error::Error + 'static)) {
-        if self.told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
-            self.told = Some(Instant::now());
-            warn!(error, lost = self.lost.0.load(Ordering::Relaxed), "log records are lost");
+    fn warn_rarely(&mut self, error: &(dyn std::error::Error + 'static)) {
+        if self.warned.is_none_or(|warned| warned.elapsed() >= WARN_INTERVAL) {
+            self.warned = Some(Instant::now());
+            warn!(error, lost = self.lost.0.load(Ordering::Relaxed), "cannot write log records");
         }
     }
 }
@@ -328,31 +330,31 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::{Days, list};
-    use crate::reader::read;
-    use crate::testing::asked;
+    use crate::log::files::{DayRange, list_files};
+    use crate::log::reader::read;
+    use crate::testing::query_on;
     use pharos_core::SystemClock;
     use pharos_core::config::Size;
     use std::fs::OpenOptions;
     use std::path::Path;
 
-    fn log(dir: &Path) -> Log {
-        Log::open(&DataDir::at(dir), &LogConfig::default(), Arc::new(SystemClock))
+    fn log(dir: &Path) -> LogWriter {
+        LogWriter::open(&DataDir::at(dir), &LogConfig::default(), Arc::new(SystemClock))
     }
 
     fn queries(dir: &Path) -> Vec<String> {
-        let records = read::<QueryRecord>(&dir.join("logs"), &Days::default()).unwrap();
+        let records = read::<QueryRecord>(&dir.join("logs"), &DayRange::default()).unwrap();
         records.map(|record| record.unwrap().query).collect()
     }
 
     #[test]
-    fn what_is_handed_over_is_written_when_the_last_handle_goes() {
+    fn records_are_written_when_the_last_handle_is_dropped() {
         let dir = tempfile::tempdir().unwrap();
         let first = log(dir.path());
         let second = first.clone();
-        first.query(asked("tea", "2026-01-31"));
+        first.query(query_on("tea", "2026-01-31"));
         drop(first);
-        second.query(asked("电话 13800138000", "2026-01-31"));
+        second.query(query_on("电话 13800138000", "2026-01-31"));
         drop(second);
         assert_eq!(queries(dir.path()), ["tea", "电话"]);
     }
@@ -362,7 +364,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let log = log(dir.path());
         let start = Instant::now();
-        log.query(asked("tea", "2026-01-31"));
+        log.query(query_on("tea", "2026-01-31"));
         while queries(dir.path()).is_empty() {
             assert!(start.elapsed() < Duration::from_secs(5), "nothing is written");
             thread::sleep(Duration::from_millis(5));
@@ -374,12 +376,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let log = log(dir.path());
         for day in ["2026-01-31", "2026-02-01", "2026-01-31", "1970-01-01", "2026-02-01"] {
-            log.query(asked("q", day));
+            log.query(query_on("q", day));
             log.flush();
         }
         assert_eq!(queries(dir.path()).len(), 5);
-        assert_eq!(list(&dir.path().join("logs")).unwrap().len(), 3);
-        let mut absurd = asked("q", "2026-01-31");
+        assert_eq!(list_files(&dir.path().join("logs")).unwrap().len(), 3);
+        let mut absurd = query_on("q", "2026-01-31");
         absurd.at = pharos_core::Timestamp::from_millis(i64::MIN);
         log.query(absurd);
         log.flush();
@@ -389,17 +391,17 @@ mod tests {
     #[test]
     fn many_processes_write_whole_lines() {
         let dir = tempfile::tempdir().unwrap();
-        let logs: Vec<Log> = (0..4).map(|_| log(dir.path())).collect();
+        let logs: Vec<LogWriter> = (0..4).map(|_| log(dir.path())).collect();
         thread::scope(|scope| {
             for log in &logs {
                 scope.spawn(move || {
                     for n in 0..500 {
-                        log.query(asked(&format!("{n} {}", "词".repeat(n % 300)), "2026-01-31"));
+                        log.query(query_on(&format!("{n} {}", "词".repeat(n % 300)), "2026-01-31"));
                     }
                 });
             }
         });
-        assert_eq!(logs.iter().map(Log::lost).sum::<u64>(), 0);
+        assert_eq!(logs.iter().map(LogWriter::lost).sum::<u64>(), 0);
         drop(logs);
         assert_eq!(queries(dir.path()).len(), 2000);
     }
@@ -407,12 +409,13 @@ mod tests {
     #[test]
     fn a_full_disk_costs_records_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
-        let full = Appender::with(dir.path().to_path_buf(), |_, _, _| {
+        let full = DayFiles::with(dir.path().to_path_buf(), |_, _, _| {
             Ok(Box::new(OpenOptions::new().write(true).open("/dev/full")?))
         });
-        let log = Log::with(full, dir.path().into(), &LogConfig::default(), None, Arc::new(SystemClock));
+        let log =
+            LogWriter::with(full, dir.path().into(), &LogConfig::default(), None, Arc::new(SystemClock));
         for _ in 0..10 {
-            log.query(asked("tea", "2026-01-31"));
+            log.query(query_on("tea", "2026-01-31"));
         }
         log.flush();
         assert_eq!(log.lost(), 10);
@@ -422,9 +425,9 @@ mod tests {
     fn a_queue_that_is_full_and_a_record_that_is_too_long_are_counted() {
         let dir = tempfile::tempdir().unwrap();
         let config = LogConfig { queue: Size(100), ..LogConfig::default() };
-        let log = Log::open(&DataDir::at(dir.path()), &config, Arc::new(SystemClock));
-        log.query(asked(&"long ".repeat(50), "2026-01-31"));
-        log.query(asked(&"x".repeat(2 << 20), "2026-01-31"));
+        let log = LogWriter::open(&DataDir::at(dir.path()), &config, Arc::new(SystemClock));
+        log.query(query_on(&"long ".repeat(50), "2026-01-31"));
+        log.query(query_on(&"x".repeat(2 << 20), "2026-01-31"));
         log.flush();
         assert_eq!(log.lost(), 2);
         assert!(!dir.path().join("logs").exists());
@@ -434,8 +437,8 @@ mod tests {
     fn a_log_that_is_switched_off_writes_and_loses_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let config = LogConfig { enabled: false, ..LogConfig::default() };
-        let log = Log::open(&DataDir::at(dir.path()), &config, Arc::new(SystemClock));
-        log.query(asked("tea", "2026-01-31"));
+        let log = LogWriter::open(&DataDir::at(dir.path()), &config, Arc::new(SystemClock));
+        log.query(query_on("tea", "2026-01-31"));
         log.flush();
         assert_eq!(log.lost(), 0);
         assert!(!dir.path().join("logs").exists());

@@ -1,19 +1,18 @@
-//! Related queries (相关搜索): what others ask who ask this.
-//!
-//! Three signs, one score:
+//! Related queries (相关搜索), by shared words, shared clicks and query sequences.
 //!
 //! ```text
 //! score(q, p) = 0.3 · words(q, p) + 0.4 · clicks(q, p) + next(q, p)
 //! ```
 //!
 //! * `words`: shared words over all words of both (Jaccard), without stop words.
-//! * `clicks`: the cosine of the two queries' click counts over results (Cao et al. 2008; Xue et al. 2004 count shared
-//!   results in the same way): who clicks the same means the same.
-//! * `next`: the share of those who ask q that go on to p in the same visit, n / (asked + 2): of Z50's askers one in ten
-//!   goes on to 火车Z50. The 2 keeps one person's way from being everybody's.
+//! * `clicks`: the cosine of the click counts over results (Cao et al. 2008; Xue et al. 2004 count shared
+//!   results in the same way). Queries with the same clicks have the same meaning.
+//! * `next`: the share of the queries q that are followed by p in the same visit, n / (count + 2). One in ten
+//!   users who search for Z50 goes on to 火车Z50 (《走进搜索引擎》ch. 5). The 2 prevents a single sequence from
+//!   dominating.
 //!
-//! What scores below 0.06 is not related. Candidates come from inverted indexes by word and by result, so that a query
-//! costs what it shares with others and not what there is.
+//! Queries that score below 0.06 are not related. Candidates come from inverted indexes by word and by
+//! result, so that the cost depends on the number of shared items and not on the number of queries.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher as _;
@@ -27,42 +26,43 @@ use pharos_text::stop_words::is_stop_word;
 const WORDS_WEIGHT: f64 = 0.3;
 const CLICKS_WEIGHT: f64 = 0.4;
 const NEXT_SMOOTHING: f64 = 2.0;
-const LEAST_SCORE: f64 = 0.06;
-/// Words of a query that are used.
+const MIN_SCORE: f64 = 0.06;
+/// Maximum number of words of a query that are used.
 const MAX_WORDS: usize = 16;
-/// Results and next queries that are remembered of a query, the most frequent.
+/// Maximum number of results and next queries stored per query; the most frequent are kept.
 const MAX_EDGES: usize = 64;
-/// Queries that are looked at for one word or result, those that came last.
+/// Maximum number of queries examined for one word or result, the latest first.
 const MAX_CANDIDATES: usize = 1000;
-/// Visits whose last query is remembered.
+/// Maximum number of visits whose last query is stored.
 const MAX_VISITS: usize = 1 << 16;
 
-/// Remembers queries, what they share and what follows them.
-pub struct Related {
+/// Stores queries, their words and clicks, and their successors.
+pub struct RelatedQueries {
     numbers: HashMap<Box<str>, u32>,
-    queries: Vec<Known>,
+    queries: Vec<StoredQuery>,
     by_word: HashMap<Box<str>, Vec<u32>>,
     by_result: HashMap<u64, Vec<u32>>,
-    /// What each visit asked last, and when.
+    /// Last query of each visit, and its time.
     visits: HashMap<u64, (u32, Timestamp)>,
     max_queries: usize,
     follow_within: Duration,
 }
 
-struct Known {
+struct StoredQuery {
     key: Box<str>,
     text: Box<str>,
-    asked: u32,
+    count: u32,
     last: Timestamp,
     words: Vec<Box<str>>,
-    /// Clicks by result.
+    /// Click counts by result.
     clicks: HashMap<u64, u32>,
-    /// How often each query came next.
+    /// Counts of the following queries.
     next: HashMap<u32, u32>,
 }
 
-impl Related {
-    /// Remembers `max_queries`; a query follows another when a visit asks it within that time.
+impl RelatedQueries {
+    /// Creates a store of at most `max_queries` queries. A query follows another if the same visit sends it
+    /// within `follow_within`.
     pub fn new(max_queries: usize, follow_within: Duration) -> Self {
         Self {
             numbers: HashMap::new(),
@@ -75,12 +75,12 @@ impl Related {
         }
     }
 
-    /// A visit asked this.
-    pub fn asked(&mut self, key: &str, text: &str, visit: &str, at: Timestamp) {
+    /// Adds a query of a visit.
+    pub fn add_query(&mut self, key: &str, text: &str, visit: &str, at: Timestamp) {
         let number = self.number(key, text);
-        let known = &mut self.queries[number as usize];
-        known.asked = known.asked.saturating_add(1);
-        known.last = known.last.max(at);
+        let query = &mut self.queries[number as usize];
+        query.count = query.count.saturating_add(1);
+        query.last = query.last.max(at);
         if visit.is_empty() {
             return;
         }
@@ -99,13 +99,13 @@ impl Related {
         }
     }
 
-    /// Someone who asked this clicked that result.
-    pub fn clicked(&mut self, key: &str, text: &str, url: &str, at: Timestamp) {
+    /// Adds a click on a result of a query.
+    pub fn add_click(&mut self, key: &str, text: &str, url: &str, at: Timestamp) {
         let number = self.number(key, text);
         let result = FixedState::default().hash_one(url);
-        let known = &mut self.queries[number as usize];
-        known.last = known.last.max(at);
-        if count(&mut known.clicks, result) {
+        let query = &mut self.queries[number as usize];
+        query.last = query.last.max(at);
+        if count(&mut query.clicks, result) {
             self.by_result.entry(result).or_default().push(number);
         }
     }
@@ -115,10 +115,10 @@ impl Related {
             return *number;
         }
         if self.queries.len() >= self.max_queries {
-            let mut heat: Vec<(u32, Timestamp)> = self.queries.iter().map(Known::heat).collect();
+            let mut heat: Vec<(u32, Timestamp)> = self.queries.iter().map(StoredQuery::heat).collect();
             let (_, limit, _) = heat.select_nth_unstable(self.max_queries / 4);
             let limit = *limit;
-            self.keep(|known| known.heat() > limit);
+            self.keep(|query| query.heat() > limit);
         }
         let number = self.queries.len() as u32;
         let words = words(text);
@@ -126,10 +126,10 @@ impl Related {
             self.by_word.entry(word.clone()).or_default().push(number);
         }
         self.numbers.insert(key.into(), number);
-        self.queries.push(Known {
+        self.queries.push(StoredQuery {
             key: key.into(),
             text: text.into(),
-            asked: 0,
+            count: 0,
             last: Timestamp::from_millis(i64::MIN),
             words,
             clicks: HashMap::new(),
@@ -138,17 +138,17 @@ impl Related {
         number
     }
 
-    /// Forgets queries that were last asked before this moment.
-    pub fn forget_before(&mut self, moment: Timestamp) {
-        if self.queries.iter().any(|known| known.last < moment) {
-            self.keep(|known| known.last >= moment);
+    /// Drops queries that were last seen before `limit`.
+    pub fn forget_before(&mut self, limit: Timestamp) {
+        if self.queries.iter().any(|query| query.last < limit) {
+            self.keep(|query| query.last >= limit);
         }
     }
 
-    /// Keeps some queries; the others take everything that leads to them along.
-    fn keep(&mut self, keep: impl Fn(&Known) -> bool) {
+    /// Keeps the selected queries and removes all references to the others.
+    fn keep(&mut self, keep: impl Fn(&StoredQuery) -> bool) {
         let mut numbers = vec![None; self.queries.len()];
-        let kept = self.queries.iter().enumerate().filter(|(_, known)| keep(known));
+        let kept = self.queries.iter().enumerate().filter(|(_, query)| keep(query));
         for (new, (old, _)) in (0_u32..).zip(kept) {
             numbers[old] = Some(new);
         }
@@ -158,9 +158,9 @@ impl Related {
             old += 1;
             renumber(old - 1).is_some()
         });
-        for known in &mut self.queries {
-            let next = std::mem::take(&mut known.next);
-            known.next = next.into_iter().filter_map(|(to, count)| Some((renumber(to)?, count))).collect();
+        for query in &mut self.queries {
+            let next = std::mem::take(&mut query.next);
+            query.next = next.into_iter().filter_map(|(to, count)| Some((renumber(to)?, count))).collect();
         }
         let renumbered = |list: &mut Vec<u32>| {
             *list = list.iter().filter_map(|number| renumber(*number)).collect();
@@ -169,10 +169,11 @@ impl Related {
         self.by_word.retain(|_, list| renumbered(list));
         self.by_result.retain(|_, list| renumbered(list));
         self.visits.retain(|_, (number, _)| renumber(*number).map(|new| *number = new).is_some());
-        self.numbers = (0..).zip(&self.queries).map(|(number, known)| (known.key.clone(), number)).collect();
+        self.numbers = (0..).zip(&self.queries).map(|(number, query)| (query.key.clone(), number)).collect();
     }
 
-    /// The queries related to this one, the closest first, of those that may be shown by their key.
+    /// Returns the queries related to this one, the closest first, restricted to keys for which `may_show` is
+    /// `true`.
     pub fn related(&self, key: &str, text: &str, n: usize, may_show: impl Fn(&str) -> bool) -> Vec<String> {
         let own = self.numbers.get(key).map(|number| &self.queries[*number as usize]);
         let own_words = own.map_or_else(|| words(text), |own| own.words.clone());
@@ -183,15 +184,15 @@ impl Related {
         for list in lists.chain(own_clicks.keys().filter_map(|result| self.by_result.get(result))) {
             candidates.extend(list.iter().rev().take(MAX_CANDIDATES));
         }
-        let asked = own.map_or(0.0, |own| f64::from(own.asked));
+        let count = own.map_or(0.0, |own| f64::from(own.count));
         let mut scored: Vec<(f64, &str)> = Vec::new();
         for number in candidates {
             let other = &self.queries[number as usize];
             let followed = next.and_then(|next| next.get(&number)).map_or(0.0, |n| f64::from(*n));
             let score = WORDS_WEIGHT * shared(&own_words, &other.words)
                 + CLICKS_WEIGHT * cosine(own_clicks, &other.clicks)
-                + (followed / (asked + NEXT_SMOOTHING)).min(1.0);
-            if score >= LEAST_SCORE && &*other.key != key && may_show(&other.key) {
+                + (followed / (count + NEXT_SMOOTHING)).min(1.0);
+            if score >= MIN_SCORE && &*other.key != key && may_show(&other.key) {
                 scored.push((score, &other.text));
             }
         }
@@ -200,13 +201,14 @@ impl Related {
     }
 }
 
-impl Known {
+impl StoredQuery {
     fn heat(&self) -> (u32, Timestamp) {
-        (self.asked, self.last)
+        (self.count, self.last)
     }
 }
 
-/// Adds one; where there are too many, the least frequent one makes room. Was it not there before?
+/// Increments a count; if there are too many keys, the rarest one is replaced. Returns `true` if the key is
+/// new.
 fn count<K: Copy + Eq + std::hash::Hash + Ord>(counts: &mut HashMap<K, u32>, key: K) -> bool {
     if let Some(count) = counts.get_mut(&key) {
         *count = count.saturating_add(1);
@@ -221,7 +223,7 @@ fn count<K: Copy + Eq + std::hash::Hash + Ord>(counts: &mut HashMap<K, u32>, key
     true
 }
 
-/// The words that say something, in order, each once.
+/// Returns the distinct words of a query without stop words, sorted.
 fn words(text: &str) -> Vec<Box<str>> {
     let mut words: Vec<Box<str>> = Vec::new();
     Analyser::shared().for_each_token(text, |word, _, _, _| {
@@ -234,14 +236,14 @@ fn words(text: &str) -> Vec<Box<str>> {
     words
 }
 
-/// The Jaccard coefficient of two sorted lists.
+/// Returns the Jaccard coefficient of two sorted lists.
 fn shared(a: &[Box<str>], b: &[Box<str>]) -> f64 {
     let both = a.iter().filter(|word| b.binary_search(word).is_ok()).count();
     let any = a.len() + b.len() - both;
     if any == 0 { 0.0 } else { both as f64 / any as f64 }
 }
 
-/// The cosine of two vectors of counts.
+/// Returns the cosine of two vectors of counts.
 fn cosine(a: &HashMap<u64, u32>, b: &HashMap<u64, u32>) -> f64 {
     let dot: f64 = a.iter().filter_map(|(key, n)| Some(f64::from(*n) * f64::from(*b.get(key)?))).sum();
     let length =
@@ -260,17 +262,17 @@ mod tests {
         at("2026-01-31T12:00:00Z")
     }
 
-    fn ask(related: &mut Related, query: &str, visit: &str, after: u64) {
-        related.asked(query, query, visit, noon().plus(Duration::from_secs(after)));
+    fn ask(related: &mut RelatedQueries, query: &str, visit: &str, after: u64) {
+        related.add_query(query, query, visit, noon().plus(Duration::from_secs(after)));
     }
 
-    fn of(related: &Related, query: &str) -> Vec<String> {
+    fn of(related: &RelatedQueries, query: &str) -> Vec<String> {
         related.related(query, query, 5, |_| true)
     }
 
     #[test]
-    fn who_asks_for_z50_is_led_to_the_train() {
-        let mut related = Related::new(1000, WITHIN);
+    fn queries_for_z50_are_related_to_the_train() {
+        let mut related = RelatedQueries::new(1000, WITHIN);
         for person in 0..100 {
             ask(&mut related, "z50", &person.to_string(), 0);
             if person % 10 == 0 {
@@ -281,7 +283,7 @@ mod tests {
             }
         }
         assert_eq!(of(&related, "z50"), ["火车z50"]);
-        // Without a word in common, too.
+        // Also without a common word.
         for person in 0..100 {
             ask(&mut related, "tickets", &person.to_string(), 10_000);
             ask(&mut related, "timetable", &person.to_string(), if person < 10 { 10_060 } else { 90_000 });
@@ -291,7 +293,7 @@ mod tests {
 
     #[test]
     fn same_words_and_same_clicks_relate() {
-        let mut related = Related::new(1000, WITHIN);
+        let mut related = RelatedQueries::new(1000, WITHIN);
         for query in ["北京大学 图书馆", "清华大学 图书馆", "图书馆", "大熊猫", "the panda", "the lighthouse"]
         {
             ask(&mut related, query, "", 0);
@@ -301,27 +303,27 @@ mod tests {
         for (query, url, times) in
             [("大熊猫", "http://a/", 3), ("the panda", "http://a/", 2), ("图书馆", "http://b/", 1)]
         {
-            (0..times).for_each(|_| related.clicked(query, query, url, noon()));
+            (0..times).for_each(|_| related.add_click(query, query, url, noon()));
         }
         assert_eq!(of(&related, "the panda"), ["大熊猫"]);
-        // Never asked before: by its words.
+        // An unseen query is related by its words.
         assert_eq!(of(&related, "武汉大学 图书馆").len(), 3);
         assert!(related.related("图书馆", "图书馆", 5, |key| key.starts_with("清华")).len() == 1);
         assert!(of(&related, "").is_empty());
     }
 
     #[test]
-    fn memory_is_bounded_and_nothing_points_to_what_is_gone() {
-        let mut related = Related::new(50, WITHIN);
+    fn memory_is_bounded_and_no_reference_dangles() {
+        let mut related = RelatedQueries::new(50, WITHIN);
         for n in 0..2000_u64 {
             ask(&mut related, "hot", "v", n);
             ask(&mut related, &format!("词 {n}"), "v", n);
-            related.clicked(&format!("词 {n}"), "词", "http://a/", noon());
+            related.add_click(&format!("词 {n}"), "词", "http://a/", noon());
         }
         assert!(related.queries.len() <= 50);
         assert!(related.by_word.len() <= 200 && related.by_result.len() == 1);
         let count = related.queries.len() as u32;
-        assert!(related.queries.iter().all(|known| known.next.keys().all(|to| *to < count)));
+        assert!(related.queries.iter().all(|query| query.next.keys().all(|to| *to < count)));
         assert!(related.numbers.iter().all(|(key, number)| related.queries[*number as usize].key == *key));
         assert!(related.numbers.contains_key("hot"));
         related.forget_before(noon().plus(Duration::from_secs(1999)));

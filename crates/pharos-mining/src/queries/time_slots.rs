@@ -1,4 +1,4 @@
-//! Counts over time: fine for the last two hours, by the hour for two days, by the day before that.
+//! Counts by time slot: five minutes for the last hours, one hour for two days, one day before that.
 
 use pharos_core::Timestamp;
 
@@ -6,37 +6,37 @@ const SLOT_MILLIS: i64 = 300_000;
 const HOUR: u32 = 12;
 const DAY: u32 = 24 * HOUR;
 
-/// The span of time that is counted (1 hour or 1 day, up to now).
+/// A time window up to now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Window {
-    /// The last hour, to five minutes.
+pub enum TimeWindow {
+    /// The last hour, with a resolution of five minutes.
     Hour,
-    /// The last 24 hours, to the hour.
+    /// The last 24 hours, with a resolution of one hour.
     Day,
 }
 
-impl Window {
-    /// The first and the last slot of this window, at `now`, and of the one before.
+impl TimeWindow {
+    /// Returns the first and last slot of this window at `now`, and of the previous window.
     fn ranges(self, now: u32) -> ((u32, u32), (u32, u32)) {
         let (end, length) = match self {
-            Window::Hour => (now, HOUR),
-            Window::Day => (now - now % HOUR + HOUR - 1, DAY),
+            TimeWindow::Hour => (now, HOUR),
+            TimeWindow::Day => (now - now % HOUR + HOUR - 1, DAY),
         };
         let start = (end + 1).saturating_sub(length);
         ((start, end), (start.saturating_sub(length), start.saturating_sub(1)))
     }
 }
 
-/// The slot of five minutes that a moment lies in.
+/// Returns the five-minute slot of a timestamp.
 pub(crate) fn slot(at: Timestamp) -> u32 {
     u32::try_from(at.millis().div_euclid(SLOT_MILLIS)).unwrap_or(0)
 }
 
 /// Counts by slot, in order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Slots(Vec<(u32, u32)>);
+pub(crate) struct SlotCounts(Vec<(u32, u32)>);
 
-impl Slots {
+impl SlotCounts {
     pub(crate) fn add(&mut self, slot: u32) {
         let place = self.0.partition_point(|(of, _)| *of < slot);
         match self.0.get_mut(place) {
@@ -49,13 +49,13 @@ impl Slots {
         self.0.iter().filter(|(of, _)| (first..=last).contains(of)).map(|(_, count)| u64::from(*count)).sum()
     }
 
-    /// How often in the window, and in the one before it.
-    pub(crate) fn in_window(&self, window: Window, now: u32) -> (u64, u64) {
+    /// Returns the counts in the window and in the previous one.
+    pub(crate) fn in_window(&self, window: TimeWindow, now: u32) -> (u64, u64) {
         let (this, before) = window.ranges(now);
         (self.sum(this), self.sum(before))
     }
 
-    /// The last 24 hours, hour by hour, the present one last.
+    /// Returns the counts of the last 24 hours, the current hour last.
     pub(crate) fn hourly(&self, now: u32) -> Vec<u64> {
         let hour = now / HOUR;
         let of = |hour: u32| self.sum((hour * HOUR, hour * HOUR + HOUR - 1));
@@ -70,13 +70,13 @@ impl Slots {
         self.0.last().map_or(0, |(of, _)| *of)
     }
 
-    /// Counts of which each weighs half as much as one of a day later.
+    /// Returns the sum of counts, each weighted by half per day of age.
     pub(crate) fn fading(&self, now: u32) -> f64 {
         let age = |of: u32| f64::from(now.saturating_sub(of)) / f64::from(DAY);
         self.0.iter().map(|(of, count)| f64::from(*count) * 0.5_f64.powf(age(*of))).sum()
     }
 
-    /// Puts together what need not be told apart any more, and forgets what is older than `days`.
+    /// Merges slots that need not be distinguished any more, and drops those older than `days`.
     pub(crate) fn age(&mut self, now: u32, days: u32) {
         let oldest = (now - now % DAY + DAY).saturating_sub(days.saturating_mul(DAY));
         let (day_before, hour_before) =
@@ -109,12 +109,12 @@ mod tests {
     #[test]
     fn ageing_changes_no_window() {
         let now = 100 * DAY + 7 * HOUR + 5;
-        let mut counts = Slots::default();
+        let mut counts = SlotCounts::default();
         for ago in (0..9 * DAY).step_by(5) {
             counts.add(now - ago);
         }
-        let windows = |counts: &Slots| {
-            let windows = [Window::Hour, Window::Day].map(|window| counts.in_window(window, now));
+        let windows = |counts: &SlotCounts| {
+            let windows = [TimeWindow::Hour, TimeWindow::Day].map(|window| counts.in_window(window, now));
             (windows, counts.hourly(now))
         };
         let before = windows(&counts);
@@ -128,12 +128,12 @@ mod tests {
     }
 
     #[test]
-    fn the_first_moments_and_the_last_do_no_harm() {
-        let mut counts = Slots::default();
+    fn extreme_timestamps_do_no_harm() {
+        let mut counts = SlotCounts::default();
         for millis in [i64::MIN, -1, 0, 1, i64::MAX] {
             counts.add(slot(Timestamp::from_millis(millis)));
         }
-        assert_eq!(counts.in_window(Window::Hour, 3).0, 5);
+        assert_eq!(counts.in_window(TimeWindow::Hour, 3).0, 5);
         assert_eq!(counts.hourly(0).len(), 24);
         counts.age(2, 7);
         assert_eq!(counts.total(), 5);

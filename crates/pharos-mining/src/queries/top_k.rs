@@ -1,9 +1,10 @@
-//! The K most frequent queries of today, nearly in real time.
+//! The K most frequent queries of today, nearly in real time (《走进搜索引擎》ch. 6).
 //!
-//! The literature's way over an open stream: a query is hashed into one of many buckets, each small enough to be sorted,
-//! and counted there; every so often each bucket is sorted, its first K go into a heap; until the next time the heap
-//! serves as a cache: a query that is in it is counted there, too, and the heap put in order again. What rises into the
-//! first K of its bucket between two builds is seen at the next. At the start of a day everything begins anew.
+//! Over an unbounded stream: a query is hashed into one of many buckets, each small enough to be sorted, and
+//! counted there. At intervals each bucket is sorted, and its first K go into a heap. Until the next build
+//! the heap serves as a cache: a query that is in it is counted there too, and the heap order is restored. A
+//! query that rises into the first K of its bucket between two builds appears at the next build. All counts
+//! are cleared at the start of a day.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
@@ -16,22 +17,23 @@ use pharos_core::Timestamp;
 
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// Counts queries and knows the most frequent.
+/// Counts queries and maintains the most frequent ones.
 pub struct TopK {
     k: usize,
     interval: Duration,
     bucket_limit: usize,
     buckets: Vec<HashMap<Arc<str>, u64>>,
-    /// A heap with the most frequent first; `places` knows where each query is in it.
+    /// A heap with the most frequent query first; `positions` maps each query to its index.
     heap: Vec<(u64, Arc<str>)>,
-    places: HashMap<Arc<str>, usize>,
+    positions: HashMap<Arc<str>, usize>,
     day: i64,
     built: Option<Timestamp>,
     dropped: u64,
 }
 
 impl TopK {
-    /// Remembers `max_queries` different queries in `buckets`, of which each hands `k` to the heap every `interval`.
+    /// Creates a counter of at most `max_queries` distinct queries in `buckets`, each of which contributes
+    /// `k` queries to the heap every `interval`.
     pub fn new(k: usize, buckets: usize, interval: Duration, max_queries: usize) -> Self {
         let buckets = buckets.max(1);
         Self {
@@ -40,14 +42,14 @@ impl TopK {
             bucket_limit: (max_queries / buckets).max(2 * k.max(1)),
             buckets: vec![HashMap::new(); buckets],
             heap: Vec::new(),
-            places: HashMap::new(),
+            positions: HashMap::new(),
             day: i64::MIN,
             built: None,
             dropped: 0,
         }
     }
 
-    /// Counts a query of this moment. Those of days that are over are not counted.
+    /// Counts a query. Queries of past days are ignored.
     pub fn add(&mut self, query: &str, at: Timestamp) {
         self.begin(at);
         if at.millis().div_euclid(DAY_MILLIS) < self.day {
@@ -64,13 +66,13 @@ impl TopK {
                 bucket.insert(query.into(), 1);
             }
         }
-        if let Some(&place) = self.places.get(query) {
-            self.heap[place].0 += 1;
-            self.sift_up(place);
+        if let Some(&position) = self.positions.get(query) {
+            self.heap[position].0 += 1;
+            self.sift_up(position);
         }
     }
 
-    /// Begins a new day, or builds the heap anew, if it is time.
+    /// Begins a new day, or rebuilds the heap if it is due.
     pub fn refresh(&mut self, now: Timestamp) {
         self.begin(now);
         let old = |built: Timestamp| built > now || now.since(built) >= self.interval;
@@ -86,12 +88,12 @@ impl TopK {
             self.day = day;
             self.buckets.iter_mut().for_each(HashMap::clear);
             self.heap.clear();
-            self.places.clear();
+            self.positions.clear();
             self.built = None;
         }
     }
 
-    /// Sorts each bucket and makes a heap of the first K of each.
+    /// Sorts each bucket and builds a heap of the first K of each.
     pub fn build(&mut self) {
         self.heap.clear();
         for bucket in &self.buckets {
@@ -102,53 +104,55 @@ impl TopK {
         }
         // A sorted list is a heap.
         self.heap.sort_unstable_by(order);
-        self.places =
-            self.heap.iter().enumerate().map(|(place, (_, query))| (query.clone(), place)).collect();
+        self.positions =
+            self.heap.iter().enumerate().map(|(position, (_, query))| (query.clone(), position)).collect();
     }
 
-    fn sift_up(&mut self, mut place: usize) {
-        while place > 0 {
-            let parent = (place - 1) / 2;
-            if order(&self.heap[place], &self.heap[parent]).is_ge() {
+    fn sift_up(&mut self, mut position: usize) {
+        while position > 0 {
+            let parent = (position - 1) / 2;
+            if order(&self.heap[position], &self.heap[parent]).is_ge() {
                 break;
             }
-            self.heap.swap(place, parent);
-            self.places.insert(self.heap[place].1.clone(), place);
-            place = parent;
+            self.heap.swap(position, parent);
+            self.positions.insert(self.heap[position].1.clone(), position);
+            position = parent;
         }
-        self.places.insert(self.heap[place].1.clone(), place);
+        self.positions.insert(self.heap[position].1.clone(), position);
     }
 
-    /// The most frequent of today, by the heap, the first of which satisfy `wanted`.
+    /// Returns the most frequent queries of today that satisfy `wanted`.
     pub fn top(&self, n: usize, wanted: impl Fn(&str) -> bool) -> Vec<(Arc<str>, u64)> {
         let mut top = Vec::new();
-        // From the root downwards, the best of those whose parents were taken.
+        // Best-first from the root: the children of the entries taken are the next candidates.
         let mut next = BinaryHeap::new();
-        let entry = |place: usize| self.heap.get(place).map(|(count, query)| (*count, Reverse(query), place));
+        let entry = |position: usize| {
+            self.heap.get(position).map(|(count, query)| (*count, Reverse(query), position))
+        };
         next.extend(entry(0));
         while top.len() < n.min(self.k)
-            && let Some((count, Reverse(query), place)) = next.pop()
+            && let Some((count, Reverse(query), position)) = next.pop()
         {
             if wanted(query) {
                 top.push((query.clone(), count));
             }
-            next.extend([2 * place + 1, 2 * place + 2].into_iter().filter_map(entry));
+            next.extend([2 * position + 1, 2 * position + 2].into_iter().filter_map(entry));
         }
         top
     }
 
-    /// Queries that were forgotten today and before because there were too many.
+    /// Returns the number of queries dropped for lack of memory, today and before.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 }
 
-/// The more frequent first.
+/// Orders more frequent queries first.
 fn order(a: &(u64, Arc<str>), b: &(u64, Arc<str>)) -> Ordering {
     b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1))
 }
 
-/// Forgets the less frequent half. Says how many.
+/// Drops the less frequent half and returns its size.
 fn drop_coldest(bucket: &mut HashMap<Arc<str>, u64>) -> u64 {
     let mut counts: Vec<(u64, Arc<str>)> =
         bucket.iter().map(|(query, count)| (*count, query.clone())).collect();
@@ -193,7 +197,7 @@ mod tests {
             queries.iter().for_each(|query| top_k.add(query, now));
             top_k.refresh(now);
             proptest::prop_assert_eq!(top(&top_k, k), exact(&queries, k));
-            // Between builds what is in the heap is counted and stays in order.
+            // Between builds, queries in the heap are counted and stay in order.
             later.iter().for_each(|query| top_k.add(query, now));
             let all = [&queries[..], &later].concat();
             let served = top(&top_k, k);
@@ -221,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_and_what_is_frequent_survives() {
+    fn memory_is_bounded_and_frequent_queries_survive() {
         let now = at("2026-01-31T12:00:00Z");
         let mut top_k = TopK::new(10, 4, Duration::from_secs(10), 400);
         for n in 0..100_000 {

@@ -1,8 +1,8 @@
-//! The class of a terminal, from what its browser says of itself.
+//! Device classification by the `User-Agent` header.
 
-use crate::record::Device;
+use crate::log::records::Device;
 
-/// Programs that fetch pages without a person before them, and libraries they are made with.
+/// Programs that fetch pages without a user, and the libraries they are built with.
 const PROGRAMS: &[&str] = &[
     "bot",
     "crawl",
@@ -42,12 +42,12 @@ const HANDHELDS: &[&str] = &[
 ];
 const DESKTOPS: &[&str] = &["windows nt", "macintosh", "x11", "linux", "cros"];
 
-/// Which class of terminal sends this `User-Agent`.
-pub fn device_of(user_agent: &str) -> Device {
+/// Returns the device class for a `User-Agent` header.
+pub fn classify_device(user_agent: &str) -> Device {
     let agent = user_agent.to_ascii_lowercase();
     let any = |names: &[&str]| names.iter().any(|name| agent.contains(name));
     match () {
-        // Robots for telephones say so, too.
+        // Robots that emulate telephones also identify themselves.
         () if any(PROGRAMS) => Device::Program,
         () if any(HANDHELDS) => Device::Handheld,
         () if any(DESKTOPS) => Device::Desktop,
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terminals_are_told_apart() {
+    fn devices_are_classified() {
         let cases = [
             (
                 "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/120.0 Safari/537.36",
@@ -78,7 +78,7 @@ mod tests {
             ("灯塔\u{1b}[", Device::Unknown),
         ];
         for (agent, device) in cases {
-            assert_eq!(device_of(agent), device, "{agent}");
+            assert_eq!(classify_device(agent), device, "{agent}");
         }
     }
 }

@@ -1,0 +1,3 @@
+//! Click statistics: which results of an impression users clicked.
+
+pub mod patterns;
