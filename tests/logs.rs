@@ -73,7 +73,7 @@ fn broken_lines_are_found_and_the_others_read() {
     for part in [
         "queries-2003-03-21.jsonl:3: ",
         "queries-2003-03-21.jsonl:4: ",
-        ":5: unfinished",
+        ":5: incomplete line",
         ", 2 broken, 1 unfinished",
     ] {
         assert!(told.contains(part), "{told}");
