@@ -297,9 +297,9 @@ mod tests {
 
     fn refresh(statistics: &mut LogStatistics, now: Timestamp) -> usize {
         let records = statistics.read(now).unwrap();
-        let records = records.0.len();
+        let count = records.0.len();
         statistics.learn(records, now);
-        records
+        count
     }
 
     #[test]

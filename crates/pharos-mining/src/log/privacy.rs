@@ -195,7 +195,7 @@ mod tests {
             filters: [("site".to_string(), "13800138000".to_string())].into(),
             ..QueryRecord::default()
         };
-        clean(&mut record, 7);
+        scrub_record(&mut record, 7);
         assert_eq!((record.referrer.as_str(), record.entry.as_str()), ("other.example", "/search"));
         assert_eq!((record.query.as_str(), record.filters["site"].as_str()), ("tel", ""));
     }
