@@ -1,4 +1,4 @@
-//! Every request is counted, timed and, where the settings say so, written down (`logs/access-….jsonl`).
+//! Counts, times and, if `log.access` is set, logs every request (`logs/access-….jsonl`).
 
 use std::time::Instant;
 
@@ -13,7 +13,9 @@ use crate::metrics::{REQUEST_SECONDS, REQUESTS};
 use crate::rate::client_address;
 use crate::service::Rooms;
 
-/// Routes are the patterns, not the paths, so that there are few of them and they tell nothing of who asks.
+/// Middleware that records metrics and an access log entry for a request.
+///
+/// Routes are recorded as patterns, not as paths: their number is bounded and they reveal nothing about the client.
 pub(crate) async fn note(
     State(rooms): State<Rooms>,
     matched: Option<MatchedPath>,
@@ -41,7 +43,7 @@ pub(crate) async fn note(
     response
 }
 
-/// What is known before the answer is.
+/// Fills in the fields of the access record that are known before the response.
 fn begin(rooms: &Rooms, request: &Request) -> AccessRecord {
     let (learning, headers) = (rooms.learning(), request.headers());
     let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
@@ -64,7 +66,7 @@ mod tests {
     use crate::router;
     use crate::testing::{engine, get, get_with};
 
-    /// All that was written down of requests.
+    /// Returns the content of all access logs.
     fn written(dir: &std::path::Path) -> String {
         let logs = std::fs::read_dir(dir.join("logs")).into_iter().flatten().flatten();
         let access = logs.filter(|file| file.file_name().to_string_lossy().starts_with("access-"));
@@ -72,7 +74,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn requests_are_written_down_without_what_was_asked() {
+    async fn requests_are_logged_without_their_query() {
         let (dir, service) = engine(&[], Config::default());
         let log = service.learning.shared.log.clone();
         let router = router(service).unwrap();
@@ -95,7 +97,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_wants_no_such_log_has_none() {
+    async fn the_access_log_can_be_switched_off() {
         let mut config = Config::default();
         config.log.access = false;
         let (dir, service) = engine(&[], config);

@@ -1,4 +1,4 @@
-//! Everything that is the same for everyone: style, icons, robots.txt, the OpenSearch description.
+//! Static files: style sheets, scripts, icons, robots.txt, and the OpenSearch description.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
@@ -27,7 +27,7 @@ const DESK_SCRIPT: &str = include_str!("../static/desk.js");
 const ICON_SVG: &str = include_str!("../static/favicon.svg");
 const ICON_ICO: &[u8] = include_bytes!("../static/favicon.ico");
 
-/// Result pages and snapshots are made from other sites' pages; crawlers find those there.
+/// Result pages and cached pages are derived from other sites, where crawlers find the originals.
 const ROBOTS: &str = "User-agent: *\nDisallow: /search\nDisallow: /snapshot\nDisallow: /clean\nDisallow: /api/\n\
                       Disallow: /suggest\nDisallow: /bot?\nDisallow: /admin\n";
 
@@ -51,7 +51,7 @@ static DESK_STYLE_HREF: LazyLock<String> =
 static DESK_SCRIPT_HREF: LazyLock<String> =
     LazyLock::new(|| format!("/static/desk.js?v={}", DESK_SCRIPT_FILE.version));
 
-/// A file in all the ways it is sent, packed once for all who ask.
+/// A static file, compressed once in every supported coding.
 struct File {
     kind: &'static str,
     plain: &'static [u8],
@@ -67,13 +67,13 @@ impl File {
         Self { packed, ..Self::picture(kind, text.as_bytes()) }
     }
 
-    /// Pictures are packed already.
+    /// Images are compressed already.
     fn picture(kind: &'static str, plain: &'static [u8]) -> Self {
         Self { kind, plain, version: version(plain), packed: Vec::new() }
     }
 
     fn respond(&self, request: &HeaderMap, lifetime: &'static str) -> Response {
-        // Weak, because the same content goes out packed in different ways.
+        // Weak, because the same content is sent in different codings.
         let tag = format!("W/\"{}\"", self.version);
         let known = request
             .get_all(IF_NONE_MATCH)
@@ -98,68 +98,68 @@ impl File {
     }
 }
 
-/// Makes all of it ready, so that the first visitor need not wait for it.
+/// Compresses the files of public pages, so that the first request does not wait for it.
 pub(crate) fn prepare() {
     for file in [&STYLE_FILE, &SCRIPT_FILE, &ICON_SVG_FILE, &ICON_ICO_FILE, &ROBOTS_FILE] {
         LazyLock::force(file);
     }
 }
 
-/// Where the style sheet is: the address changes with the content, so browsers may keep it for good.
+/// Returns the URL of the style sheet, which contains its version, so that browsers may cache it for good.
 pub(crate) fn style_href() -> &'static str {
     &STYLE_HREF
 }
 
-/// `/static/style.css`.
+/// `GET /static/style.css`.
 pub(crate) async fn style(visitor: Visitor, headers: HeaderMap) -> Response {
     let lifetime = if visitor.param("v") == Some(&STYLE_FILE.version) { FOR_GOOD } else { A_DAY };
     STYLE_FILE.respond(&headers, lifetime)
 }
 
-/// Where the script is.
+/// Returns the URL of the script, with its version.
 pub(crate) fn script_href() -> &'static str {
     &SCRIPT_HREF
 }
 
-/// `/static/pharos.js`.
+/// `GET /static/pharos.js`.
 pub(crate) async fn script(visitor: Visitor, headers: HeaderMap) -> Response {
     let lifetime = if visitor.param("v") == Some(&SCRIPT_FILE.version) { FOR_GOOD } else { A_DAY };
     SCRIPT_FILE.respond(&headers, lifetime)
 }
 
-/// Where the style sheet of the desk is, which comes after that of all pages.
+/// Returns the URL of the desk's style sheet, which is loaded after that of all pages.
 pub(crate) fn desk_style_href() -> &'static str {
     &DESK_STYLE_HREF
 }
 
-/// `/static/desk.css`.
+/// `GET /static/desk.css`.
 pub(crate) async fn desk_style(visitor: Visitor, headers: HeaderMap) -> Response {
     let lifetime = if visitor.param("v") == Some(&DESK_STYLE_FILE.version) { FOR_GOOD } else { A_DAY };
     DESK_STYLE_FILE.respond(&headers, lifetime)
 }
 
-/// Where the script of the desk is.
+/// Returns the URL of the desk's script, with its version.
 pub(crate) fn desk_script_href() -> &'static str {
     &DESK_SCRIPT_HREF
 }
 
-/// `/static/desk.js`.
+/// `GET /static/desk.js`.
 pub(crate) async fn desk_script(visitor: Visitor, headers: HeaderMap) -> Response {
     let lifetime = if visitor.param("v") == Some(&DESK_SCRIPT_FILE.version) { FOR_GOOD } else { A_DAY };
     DESK_SCRIPT_FILE.respond(&headers, lifetime)
 }
 
-/// `/favicon.svg`.
+/// `GET /favicon.svg`.
 pub(crate) async fn icon_svg(headers: HeaderMap) -> Response {
     ICON_SVG_FILE.respond(&headers, A_DAY)
 }
 
-/// `/favicon.ico`.
+/// `GET /favicon.ico`.
 pub(crate) async fn icon_ico(headers: HeaderMap) -> Response {
     ICON_ICO_FILE.respond(&headers, A_DAY)
 }
 
-/// `/robots.txt`.
+/// `GET /robots.txt`.
 pub(crate) async fn robots(headers: HeaderMap) -> Response {
     ROBOTS_FILE.respond(&headers, A_DAY)
 }
@@ -171,7 +171,7 @@ struct OpenSearch<'a> {
     description: &'a str,
 }
 
-/// `/opensearch.xml`: lets a browser add us to its search engines.
+/// `GET /opensearch.xml`: lets browsers add this server to their search engines.
 pub(crate) async fn opensearch(State(rooms): State<Rooms>, visitor: Visitor) -> Response {
     let Some(origin) = origin(&visitor, &rooms.config().web) else {
         return StatusCode::BAD_REQUEST.into_response();
@@ -187,7 +187,7 @@ pub(crate) async fn opensearch(State(rooms): State<Rooms>, visitor: Visitor) -> 
     }
 }
 
-/// A name for this content. The hasher's keys are fixed, so every process of one build agrees.
+/// Returns a hash of the content. The hasher's keys are fixed, so all processes of one build agree.
 fn version(body: &[u8]) -> String {
     let mut hasher = DefaultHasher::new();
     body.hash(&mut hasher);

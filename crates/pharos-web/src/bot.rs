@@ -1,7 +1,7 @@
-//! `/bot`: for webmasters. How we crawl, how to keep us away, and what is known of a page of theirs.
+//! `/bot`: for webmasters. Describes how the crawler behaves, how to block it, and the status of a page.
 //!
-//! What is known is told in plain words and only as far as it concerns them: no addresses of other machines, no rules of ours,
-//! nothing of how a page was found.
+//! The status contains only information that concerns the webmaster: no addresses of other machines, no crawl rules of this
+//! engine, and nothing about how the page was discovered.
 
 mod verdict;
 
@@ -35,14 +35,14 @@ struct BotPage {
     contact: String,
     contact_link: Option<String>,
     manners: Vec<String>,
-    /// As the visitor gave it.
+    /// URL as typed.
     address: String,
     verdict: Option<Verdict>,
-    /// What became of a submission.
+    /// Outcome of a submission.
     submitted: Option<&'static str>,
 }
 
-/// `/bot`, and with `?url=…` what is known of a page.
+/// `GET /bot`, with `?url=…` also the status of a page.
 pub(crate) async fn bot(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, ServiceError> {
     let typed = visitor.param("url").unwrap_or_default().trim().to_string();
     let verdict = if typed.is_empty() { None } else { Some(look_up(&rooms, &visitor, &typed).await?) };
@@ -50,7 +50,7 @@ pub(crate) async fn bot(State(rooms): State<Rooms>, visitor: Visitor) -> Result<
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
-/// The form that submits a page.
+/// `POST /bot`: submits a URL.
 pub(crate) async fn submit(
     State(rooms): State<Rooms>,
     visitor: Visitor,
@@ -93,7 +93,7 @@ pub(crate) async fn submit(
     Ok(response)
 }
 
-/// What is known of the page at an address as people type it.
+/// Looks up the status of a page by its URL as typed.
 async fn look_up(rooms: &Rooms, visitor: &Visitor, typed: &str) -> Result<Verdict, ServiceError> {
     let spellings = spellings(typed);
     for url in &spellings {
@@ -106,7 +106,7 @@ async fn look_up(rooms: &Rooms, visitor: &Visitor, typed: &str) -> Result<Verdic
     Ok(Verdict::unknown(visitor.words(), unknown, may_submit))
 }
 
-/// The addresses that a text may stand for: people leave out the scheme.
+/// Returns the URLs that a typed text may mean: the scheme is often left out.
 pub(crate) fn spellings(typed: &str) -> Vec<PageUrl> {
     let schemes: &[&str] = if typed.contains("://") { &[""] } else { &["https://", "http://"] };
     let is_named = |scheme: &&&str| !scheme.is_empty() || typed.starts_with("http");
@@ -138,7 +138,7 @@ impl BotPage {
     }
 }
 
-/// A page or a mail address is a link; anything else is text.
+/// Returns the link target of a contact that is a URL or an email address.
 fn contact_link(contact: &str) -> Option<String> {
     if contact.starts_with("http://") || contact.starts_with("https://") {
         return PageUrl::parse(contact).ok().map(|url| url.as_str().to_string());
@@ -148,7 +148,7 @@ fn contact_link(contact: &str) -> Option<String> {
     (is_mail && contact.chars().all(is_plain)).then(|| format!("mailto:{contact}"))
 }
 
-/// How the crawler behaves, by what it is set up for.
+/// Describes the behaviour of the crawler as configured.
 fn manners(config: &Config, words: &Words) -> Vec<String> {
     let crawl = &config.crawl;
     let manners = crawl.manners();
@@ -186,7 +186,7 @@ mod tests {
     const FORM: &str = "application/x-www-form-urlencoded";
 
     #[tokio::test]
-    async fn webmasters_read_what_the_crawler_is_set_up_for() {
+    async fn the_page_shows_the_configuration_of_the_crawler() {
         let mut config = Config::default();
         config.crawl.agent = "Beacon-Bot/2".into();
         config.crawl.contact = "crawl@example.org".into();
@@ -201,9 +201,9 @@ mod tests {
             "<code>Beacon-Bot</code>",
             "User-agent: Beacon-Bot\nDisallow: /",
             "<a href=\"mailto:crawl@example.org\">",
-            "waits for 10 s by day and 1 s by night, or 100 times",
+            "waits 10 s by day and 1 s by night, or 100 times",
             "after 24 h at the latest",
-            "at most: 20,000",
+            "per site and day: 20,000",
             "up to 1 min",
             "every 1 h",
         ] {
@@ -218,12 +218,12 @@ mod tests {
             "{}",
             page.text()
         );
-        assert_eq!(page.text().matches("<script").count(), 1, "our own alone");
+        assert_eq!(page.text().matches("<script").count(), 1, "only the script of the page");
         assert!(!page.text().contains("mailto:"));
     }
 
     #[tokio::test]
-    async fn what_is_known_of_a_page_is_told_in_plain_words() {
+    async fn the_status_of_a_page_is_explained() {
         let pages = [
             TestPage::new("http://www.example.org/found", "Lighthouse", "The lighthouse stands."),
             TestPage { archive: false, ..TestPage::new("https://www.example.org/shy", "Shy", "No copies.") },
@@ -254,23 +254,23 @@ mod tests {
         know(&dir, &changes);
         let router = router(service).unwrap();
         for (asked, part) in [
-            ("http://www.example.org/found", "Yes, it can be found."),
-            ("www.example.org/found", "Our copy is from 31 Jan 2026."),
-            ("https://www.example.org/shy", "Yes, it can be found."),
-            ("https://www.example.org/waiting", "waits for its turn"),
-            ("www.example.org/waiting", "waits for its turn"),
-            ("https://www.example.org/404", "answered 404 when we asked for it on 31 Jan 2026"),
-            ("https://www.example.org/503", "It will be tried again by itself."),
-            ("https://www.example.org/301", "sent us to another address"),
-            ("https://www.example.org/slow", "took too long to answer on 31 Jan 2026"),
-            ("https://www.example.org/dead", "did not answer on 31 Jan 2026"),
+            ("http://www.example.org/found", "Yes, the page can be found."),
+            ("www.example.org/found", "Our copy was fetched on 31 Jan 2026."),
+            ("https://www.example.org/shy", "Yes, the page can be found."),
+            ("https://www.example.org/waiting", "known and queued"),
+            ("www.example.org/waiting", "known and queued"),
+            ("https://www.example.org/404", "returned status 404 on 31 Jan 2026"),
+            ("https://www.example.org/503", "We will try again automatically."),
+            ("https://www.example.org/301", "redirected us to another URL"),
+            ("https://www.example.org/slow", "took too long to respond on 31 Jan 2026"),
+            ("https://www.example.org/dead", "did not respond on 31 Jan 2026"),
             ("https://www.example.org/rule", "<code>Disallow: /&#60;b&#62;rule</code>"),
-            ("https://www.example.org/private", "By the rules"),
-            ("https://www.example.org/removed", "we never heard of it"),
-            ("https://www.example.org/never", "we never heard of it"),
-            ("javascript:x()", "This is no address of a page"),
-            ("ftp://a.example/", "This is no address of a page"),
-            ("\"><script>x()</script>", "This is no address of a page"),
+            ("https://www.example.org/private", "rules of this search engine"),
+            ("https://www.example.org/removed", "the page is unknown to us"),
+            ("https://www.example.org/never", "the page is unknown to us"),
+            ("javascript:x()", "This is not a valid URL"),
+            ("ftp://a.example/", "This is not a valid URL"),
+            ("\"><script>x()</script>", "This is not a valid URL"),
         ] {
             let typed: String = form_urlencoded::byte_serialize(asked.as_bytes()).collect();
             let reply = get(&router, &format!("/bot?url={typed}")).await;
@@ -283,16 +283,16 @@ mod tests {
             for harm in ["10.0.0.1", "anchor", "<script>", "<b>rule", "allow-private"] {
                 assert!(!html.contains(harm), "{asked}: {harm} in {html}");
             }
-            let is_unknown = part == "we never heard of it";
+            let is_unknown = part == "the page is unknown to us";
             assert_eq!(html.contains("method=\"post\""), is_unknown, "{asked}");
             assert_eq!(html.contains(">Snapshot</a>"), asked.ends_with("/found"), "{asked}");
         }
         let reply = get(&router, "/bot?lang=zh&url=https://www.example.org/404").await;
-        assert!(reply.text().contains("您的服务器返回了 404，那是在 2026年1月31日"), "{}", reply.text());
+        assert!(reply.text().contains("您的服务器返回了状态码 404（2026年1月31日）"), "{}", reply.text());
     }
 
     #[tokio::test]
-    async fn a_page_that_asks_not_to_be_found_is_told_from_an_empty_one() {
+    async fn noindex_pages_are_distinguished_from_empty_ones() {
         let pages = [
             TestPage {
                 headers: &[("X-Robots-Tag", "noindex")],
@@ -307,7 +307,7 @@ mod tests {
             .map(|page| {
                 let position = service.search.page(page.url().id()).unwrap().unwrap().position;
                 let answered = Answered { status: 200, position, ..Answered::default() };
-                // Under another name, which the index does not have.
+                // Under another URL, which is not in the index.
                 let url = PageUrl::parse(&format!("{}-not-indexed", page.url)).unwrap();
                 Change::Visited { url, at, outcome: Outcome::Answered(answered), next_due: None }
             })
@@ -315,13 +315,13 @@ mod tests {
         know(&dir, &changes);
         let router = router(service).unwrap();
         let hidden = get(&router, "/bot?url=https://www.example.org/hidden-not-indexed").await;
-        assert!(hidden.text().contains("asks not to be found (noindex)"), "{}", hidden.text());
+        assert!(hidden.text().contains("asks not to be indexed (noindex)"), "{}", hidden.text());
         let empty = get(&router, "/bot?url=https://www.example.org/empty-not-indexed").await;
-        assert!(empty.text().contains("nothing in it to be found by"), "{}", empty.text());
+        assert!(empty.text().contains("no searchable content"), "{}", empty.text());
     }
 
     #[tokio::test]
-    async fn a_page_is_submitted_from_here_and_from_nowhere_else() {
+    async fn pages_are_submitted_from_this_site_only() {
         let mut config = Config::default();
         config.web.submit_rate = 2;
         let (dir, service) = engine(&[], config);
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_unknown_page_can_be_submitted_unless_nobody_may() {
+    async fn unknown_pages_can_be_submitted_unless_disabled() {
         for (submit, submit_rate, is_offered) in
             [(Submit::Propose, 0, true), (Submit::Propose, 2, true), (Submit::Off, 0, false)]
         {
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn only_pages_and_mail_addresses_are_links() {
+    fn only_urls_and_mail_addresses_are_links() {
         assert_eq!(contact_link("a@example.org").as_deref(), Some("mailto:a@example.org"));
         assert_eq!(contact_link("https://example.org/bot").as_deref(), Some("https://example.org/bot"));
         for odd in ["", "a", "@", "a@", "javascript:x()", "a@b?subject=x", "a@b@c", "http://", "data:a@b"] {

@@ -1,8 +1,8 @@
-//! `/api/v1/click`: browsers tell what was clicked, and how long it was looked at.
+//! `/api/v1/click`: click reporting by browsers, with dwell times.
 //!
-//! `pharos.js` says it by a beacon with the name of what was shown: that it was seen by a browser that tells clicks, each
-//! click, and the time until the visitor came back. What was never said to be seen was shown to somebody without scripts: that
-//! nothing of it was clicked means nothing.
+//! `pharos.js` sends beacons with the id of the impression: that it was seen by a browser that reports clicks, each click, and
+//! the time until the user returned. An impression that was never reported as seen was shown without scripts: its missing
+//! clicks mean nothing.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -15,35 +15,35 @@ use crate::impressions::Target;
 use crate::service::Rooms;
 use crate::visitor::Visitor;
 
-/// Nobody looks longer at a page, in milliseconds.
+/// Maximum dwell time in milliseconds.
 const MAX_DWELL: u64 = 24 * 3600 * 1000;
 
-/// The largest number that a script can tell.
+/// The largest integer of a script.
 const MOST: u64 = (1 << 53) - 1;
 
-/// What a click says of itself.
+/// Parameters of `/api/v1/click`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct ClickParams {
-    /// The name of what was shown; it stands in the links of a result page.
+    /// Id of the impression, contained in the links of a result page.
     #[param(example = "0123456789abcdef")]
     impression: String,
-    /// The place of what was clicked, from 1 over all pages of results; any number with `seen`.
+    /// Position of the clicked link, counted from 1 across result pages; any number with `seen`.
     #[param(minimum = 0, maximum = 4_294_967_295_u64, example = 1)]
     rank: u32,
-    /// What was clicked; `seen` says that a browser that tells clicks shows it, `leave` is the way back from a result.
+    /// Kind of the click; `seen` reports that a browser with scripts shows the page, `leave` the return from a result.
     #[param(required = false, value_type = ClickKind, default = "result")]
     kind: String,
-    /// With `leave`: for how many milliseconds the result was looked at; nobody looks longer than a day.
+    /// With `leave`: dwell time on the result in milliseconds, capped at one day.
     #[param(required = false, minimum = 0, maximum = 9_007_199_254_740_991_u64)]
     dwell: u64,
 }
 
-/// What was clicked.
+/// Kind of a click.
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) enum ClickKind {
     Result,
     Snapshot,
@@ -53,19 +53,19 @@ pub(crate) enum ClickKind {
     Seen,
 }
 
-/// Tell what was clicked.
+/// Report a click.
 ///
-/// Result pages do this for who searches in a browser. It helps the ranking; no address and no name is kept with it.
+/// Sent by result pages in browsers. Clicks improve the ranking; they are stored without addresses or names.
 #[utoipa::path(
     post,
     path = "/api/v1/click",
     tag = "Search",
     params(ClickParams),
     responses(
-        (status = 204, description = "It counts"),
-        (status = 400, description = "A parameter is missing or wrong"),
-        (status = 404, description = "Nothing like this was shown, or it is too long ago"),
-        (status = 413, description = "There is a body, and it is too long")
+        (status = 204, description = "Recorded"),
+        (status = 400, description = "A parameter is missing or invalid"),
+        (status = 404, description = "Unknown or expired impression"),
+        (status = 413, description = "The body is too large")
     )
 )]
 pub(crate) async fn click(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, Refusal> {
@@ -84,7 +84,7 @@ pub(crate) async fn click(State(rooms): State<Rooms>, visitor: Visitor) -> Resul
         (params.text("impression")?, params.number("rank", 0..=u64::from(u32::MAX))?)
     else {
         return Err(Refusal::bad(
-            "the parameters `impression` and `rank` are needed: they stand in the links of a result page",
+            "parameters `impression` and `rank` are required: they are contained in the links of a result page",
         ));
     };
     let Some(kind) = kind else { return seen(&rooms, impression) };
@@ -115,7 +115,7 @@ pub(crate) async fn click(State(rooms): State<Rooms>, visitor: Visitor) -> Resul
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// A page of results is looked at by a browser that tells clicks.
+/// Records that a browser that reports clicks shows an impression.
 fn seen(rooms: &Rooms, impression: &str) -> Result<Response, Refusal> {
     let learning = rooms.learning();
     let query = learning.impressions.see(impression).ok_or_else(unknown)?;
@@ -130,5 +130,5 @@ fn seen(rooms: &Rooms, impression: &str) -> Result<Response, Refusal> {
 }
 
 fn unknown() -> Refusal {
-    Refusal::not_found("nothing like this was shown, or it is too long ago: it does not count")
+    Refusal::not_found("unknown or expired impression: the click is not counted")
 }

@@ -1,4 +1,4 @@
-//! Pages that say what did not work, in the same look as all others.
+//! Error pages in the style of all other pages.
 
 use askama::Template;
 use axum::extract::{Request, State};
@@ -25,7 +25,7 @@ struct MessagePage<'a> {
     link: Option<Link>,
 }
 
-/// A page with one message, and a link that may help.
+/// Renders a page with one message and an optional link.
 pub(crate) fn message(
     visitor: &Visitor,
     config: &Config,
@@ -38,24 +38,24 @@ pub(crate) fn message(
     respond(visitor, status, &page)
 }
 
-/// Gives errors that come as a bare status (no such route, out of time, panic, failed service) their page, or
-/// their problem document where a program asked.
+/// Middleware that renders bare error statuses (unknown route, timeout, panic, internal error) as a page, or as a problem
+/// document for programs.
 pub(crate) async fn dress(State(rooms): State<Rooms>, request: Request, next: Next) -> Response {
-    // Who asks is found out only where something went wrong: that takes longer than to remember it.
+    // The visitor is parsed only on errors: keeping the request's head is cheaper.
     let (uri, headers) = (request.uri().clone(), request.headers().clone());
     let bare = next.run(request).await;
     let status = bare.status();
     let kind = bare.headers().get(CONTENT_TYPE);
     let is_bare = match kind {
         None => status.is_client_error() || status.is_server_error(),
-        // The framework's own refusals (body too long, path that is no text) come with a line of plain text.
+        // Rejections of the framework (body too long, invalid path) have a line of plain text.
         Some(kind) => status.is_client_error() && kind.as_bytes().starts_with(b"text/plain"),
     };
     if !is_bare {
         return bare;
     }
     let visitor = Visitor::new(&uri, &headers);
-    // Programs ask there, too.
+    // Programs use these paths.
     let is_api =
         uri.path().starts_with("/api/") || (uri.path() == "/search" && Format::of(&visitor).is_some());
     let words = visitor.words();

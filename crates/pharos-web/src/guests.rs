@@ -1,4 +1,4 @@
-//! How many connections one household has: some of the places, so that nobody takes them all.
+//! Limits the connections per client network, so that no client takes all slots.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -6,27 +6,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::rate::household;
 
-/// One in so many of the places is the most that one may have.
+/// One client network may use at most this fraction of the slots.
 const SHARE: usize = 16;
 
-/// Browsers open several at once, and people share an address.
+/// Minimum limit: browsers open several connections, and users share addresses.
 const LEAST: usize = 64;
 
-/// Who is here, and how often.
+/// Counts the open connections of every client network.
 pub(crate) struct Guests {
     most: usize,
     here: Mutex<HashMap<IpAddr, usize>>,
 }
 
 impl Guests {
-    /// For so many places. Behind a proxy all come from its address, and it is the proxy that counts.
+    /// Creates the limit for a number of slots. Behind a proxy there is none: all connections come from the proxy.
     pub(crate) fn new(places: usize, behind_proxy: bool) -> Arc<Self> {
         let most = if behind_proxy { usize::MAX } else { (places / SHARE).max(LEAST) };
         Arc::new(Self { most, here: Mutex::default() })
     }
 
-    /// Lets one more in, for as long as what is given lasts; nothing where its household has enough. Who comes from this
-    /// machine is not counted.
+    /// Admits a connection for the lifetime of the returned permit, or returns `None` if the network is at its limit.
+    /// Loopback connections are not counted.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Guest> {
         let address = household(address);
         if address.is_loopback() {
@@ -42,7 +42,7 @@ impl Guests {
     }
 }
 
-/// One who was let in.
+/// Permit for one connection; releases its slot on drop.
 pub(crate) struct Guest(Option<(Arc<Guests>, IpAddr)>);
 
 impl Drop for Guest {
@@ -63,18 +63,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_household_does_not_take_every_place() {
+    fn one_network_does_not_take_every_slot() {
         let guests = Guests::new(16_000, false);
         let address = |text: &str| text.parse::<IpAddr>().unwrap();
         let crowd: Vec<_> = (0..2_000).map_while(|_| guests.admit(address("2001:db8::1"))).collect();
         assert_eq!(crowd.len(), 1_000);
-        assert!(guests.admit(address("2001:db8::ffff")).is_none(), "the same household");
+        assert!(guests.admit(address("2001:db8::ffff")).is_none(), "same network");
         let other = guests.admit(address("192.0.2.1"));
         assert!(other.is_some() && guests.admit(address("127.0.0.1")).is_some());
         drop(crowd);
         assert!(guests.admit(address("2001:db8::1")).is_some());
         drop(other);
-        assert!(guests.here.lock().unwrap().is_empty(), "who is gone is forgotten");
+        assert!(guests.here.lock().unwrap().is_empty(), "empty entries are removed");
         let proxied = Guests::new(1, true);
         let all: Vec<_> = (0..1_000).map_while(|_| proxied.admit(address("192.0.2.1"))).collect();
         assert_eq!(all.len(), 1_000);

@@ -1,4 +1,4 @@
-//! What browsers are told not to do, on every response that does not say otherwise itself.
+//! Security headers, added to every response that does not set them itself.
 
 use axum::extract::{Request, State};
 use axum::http::HeaderValue;
@@ -22,7 +22,7 @@ const GUARDS: [(HeaderName, HeaderValue); 6] = [
     ),
     (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
-    // A site that is visited from here does not learn what was searched for.
+    // Sites visited from here do not learn the query.
     (REFERRER_POLICY, HeaderValue::from_static("same-origin")),
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
     (
@@ -31,22 +31,22 @@ const GUARDS: [(HeaderName, HeaderValue); 6] = [
     ),
 ];
 
-/// The policy of pages that show what other sites wrote as a part of our own: nothing runs there, not even what is ours.
+/// Policy of pages that embed content of other sites in our own document: no script runs, not even our own.
 pub(crate) const WITHOUT_SCRIPT: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-src 'self'; \
      base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// Browsers that came over TLS once come over TLS again, for a month. Only said over TLS.
+/// Makes browsers use TLS for a month. Sent over TLS only.
 const ONLY_SECRETLY: HeaderValue = HeaderValue::from_static("max-age=2592000");
 
-/// Adds them.
+/// Middleware that adds the headers.
 pub(crate) async fn guard(State(rooms): State<Rooms>, request: Request, next: Next) -> Response {
     let is_desk = admin::is_desk(request.uri().path());
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     if is_desk {
-        // Nobody who comes to the same browser later sees what an operator saw, and no index has it.
+        // Neither the browser cache nor search engines may store pages of the desk.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
     }

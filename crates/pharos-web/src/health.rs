@@ -1,4 +1,4 @@
-//! Is the process alive, and is it able to answer?
+//! Health checks.
 
 use axum::extract::State;
 use axum::http::HeaderValue;
@@ -8,21 +8,21 @@ use axum::response::{IntoResponse, Response};
 
 use crate::service::Rooms;
 
-/// `/healthz`: `ok` as long as the process answers at all. Who restarts processes asks this.
+/// `GET /healthz`: liveness, for process supervisors. Always `ok`.
 pub(crate) async fn healthz() -> Response {
     said(StatusCode::OK, "ok\n")
 }
 
-/// `/readyz`: `ready` when queries can be answered. Who spreads requests over several asks this.
+/// `GET /readyz`: readiness, for load balancers. `ready` if queries can be answered.
 pub(crate) async fn readyz(State(rooms): State<Rooms>) -> Response {
     if rooms.is_crowded() {
-        return said(StatusCode::SERVICE_UNAVAILABLE, "too many queries wait for their turn\n");
+        return said(StatusCode::SERVICE_UNAVAILABLE, "the query queue is full\n");
     }
     match rooms.pages_aside().await {
         Ok(_) => said(StatusCode::OK, "ready\n"),
         Err(error) => {
-            tracing::error!(%error, "the search cannot answer");
-            said(StatusCode::SERVICE_UNAVAILABLE, "the search cannot answer; the log says why\n")
+            tracing::error!(%error, "the index cannot be searched");
+            said(StatusCode::SERVICE_UNAVAILABLE, "the index cannot be searched; see the log\n")
         }
     }
 }

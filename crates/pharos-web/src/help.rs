@@ -1,4 +1,4 @@
-//! `/help`: how to ask, and what the keys do.
+//! `/help`: query syntax and keyboard shortcuts.
 
 use askama::Template;
 use axum::extract::State;
@@ -10,43 +10,43 @@ use crate::service::Rooms;
 use crate::visitor::Visitor;
 use crate::words::Lang;
 
-/// What can be written, and what it means in English and in Chinese.
+/// Query syntax with its meaning in English and Chinese.
 const OPERATORS: [(&str, &str, &str); 13] = [
-    ("red lamp", "pages with both words, in any form", "同时包含两个词的网页"),
+    ("red lamp", "pages that contain both words, in any inflection", "同时包含两个词的网页"),
     (
         "\"red lamp\"",
-        "these words together, as they are; “ ” 「 」 《 》 do the same",
-        "连在一起的词，照原样；“ ” 「 」 《 》 也可以",
+        "the exact phrase; “ ” 「 」 《 》 also work",
+        "完全匹配的短语；“ ” 「 」 《 》 也可以",
     ),
-    ("lamp -desk", "pages without a word, a phrase or a site", "不含某个词、短语或网站"),
-    ("lamp OR lantern", "one of them; so does a | b", "其中之一；也可以写 a | b"),
-    ("(a OR b) c", "what belongs together", "括号里的是一组"),
+    ("lamp -desk", "excludes a word, phrase or site", "排除某个词、短语或网站"),
+    ("lamp OR lantern", "either word; also written a | b", "包含其中任意一个；也可以写作 a | b"),
+    ("(a OR b) c", "grouping", "用括号分组"),
     (
         "site:example.org/news",
-        "pages of a site and of those below it, or of a folder",
-        "某个网站（及其下级）或目录中的网页",
+        "pages of a site, its subdomains, or a directory",
+        "某个网站（含子域名）或目录中的网页",
     ),
     (
         "intitle:lamp",
-        "in the title; inurl:, inbody: and inanchor: likewise",
-        "标题中；inurl:、inbody:、inanchor: 同理",
+        "in the title; similarly inurl:, inbody: and inanchor:",
+        "标题中；inurl:、inbody:、inanchor: 用法相同",
     ),
-    ("filetype:pdf", "files of a kind", "某种类型的文件"),
+    ("filetype:pdf", "files of a type", "某种类型的文件"),
     ("lang:zh", "pages in a language", "某种语言的网页"),
-    ("after:2025 before:2026-06-30", "pages of that time", "某段时间的网页"),
-    ("link:example.org", "pages that link there", "链接到那里的网页"),
-    ("related:https://example.org/", "pages like that one", "与那个网页相似的网页"),
-    ("url:https://example.org/", "that very page", "就是那个网页"),
+    ("after:2025 before:2026-06-30", "pages from a period", "某段时间内的网页"),
+    ("link:example.org", "pages that link to a site or page", "链接到某个网站或网页的网页"),
+    ("related:https://example.org/", "pages similar to a page", "与某个网页相似的网页"),
+    ("url:https://example.org/", "one specific page", "指定的网页"),
 ];
 
 const KEYS: [(&str, &str, &str); 7] = [
-    ("/", "to the search box", "到搜索框"),
+    ("/", "focus the search box", "转到搜索框"),
     ("j", "next result", "下一条结果"),
     ("k", "previous result", "上一条结果"),
-    ("o", "open the result", "打开这条结果"),
+    ("o", "open result", "打开结果"),
     ("n", "next page", "下一页"),
     ("p", "previous page", "上一页"),
-    ("?", "this list", "显示这张表"),
+    ("?", "show this list", "显示此列表"),
 ];
 
 #[derive(Template)]
@@ -57,11 +57,11 @@ struct HelpPage {
     focus: bool,
     operators: Vec<(&'static str, &'static str)>,
     keys: Vec<(&'static str, &'static str)>,
-    /// Leads to the same page with keys on or off.
+    /// Link that switches the shortcuts on or off.
     keys_switch: String,
 }
 
-/// `/help`.
+/// `GET /help`.
 pub(crate) async fn help(State(rooms): State<Rooms>, visitor: Visitor) -> Response {
     let told = |(written, en, zh): &(&'static str, &'static str, &'static str)| match visitor.lang {
         Lang::En => (*written, *en),

@@ -1,4 +1,4 @@
-//! The home page.
+//! `/`: the home page.
 
 use askama::Template;
 use axum::extract::State;
@@ -15,7 +15,7 @@ struct HomePage {
     frame: Frame,
     query: &'static str,
     focus: bool,
-    /// How many pages there are to search, in words; nothing where there are none.
+    /// Number of searchable pages as text; `None` if there are none.
     pages: Option<String>,
 }
 

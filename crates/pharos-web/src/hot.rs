@@ -1,4 +1,4 @@
-//! What many search for (热搜榜): most often, more than before, and how much by hour.
+//! `/hot`: hot queries (热搜榜): most frequent, rising, and query volume by hour.
 
 use askama::Template;
 use axum::extract::State;
@@ -11,7 +11,7 @@ use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};
 use crate::words::{fill, grouped};
 
-/// The picture of the hours: its height, and the room of each hour, in its own units.
+/// Height of the chart, and width per hour, in SVG units.
 const HEIGHT: u64 = 120;
 const STEP: u64 = 30;
 
@@ -22,9 +22,9 @@ struct HotPage {
     query: &'static str,
     focus: bool,
     lists: Vec<List>,
-    /// Nothing where nobody asked anything in the last day.
+    /// `None` if there were no queries in the last day.
     hours: Option<Hours>,
-    /// From how many visits on a query is shown.
+    /// Note on the minimum number of visits.
     rule: String,
 }
 
@@ -37,16 +37,16 @@ struct List {
 struct Entry {
     href: String,
     text: String,
-    /// How often it was asked, or how much more often than before.
+    /// Number of queries, or its increase.
     figure: String,
 }
 
-/// Queries in each of the last 24 hours, the last one on the right.
+/// Chart of the queries in the last 24 hours, latest hour on the right.
 struct Hours {
     bars: Vec<Bar>,
     width: u64,
     height: u64,
-    /// The same in words, for who does not see it.
+    /// Text alternative.
     told: String,
 }
 
@@ -55,11 +55,11 @@ struct Bar {
     y: u64,
     height: u64,
     title: String,
-    /// Below every sixth bar: how many hours ago.
+    /// Hours ago, below every sixth bar.
     label: Option<String>,
 }
 
-/// `/hot`.
+/// `GET /hot`.
 pub(crate) async fn hot(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, ServiceError> {
     let (config, words) = (rooms.config(), visitor.words());
     let shown = config.hot.shown;
@@ -139,7 +139,7 @@ mod tests {
     use crate::testing::{engine, get};
 
     #[tokio::test]
-    async fn without_queries_it_says_what_will_be_here() {
+    async fn without_queries_an_explanation_is_shown() {
         let (_dir, service) = engine(&[], Config::default());
         let router = router(service).unwrap();
         let reply = get(&router, "/hot").await;
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_hour_is_as_high_as_the_picture() {
+    fn the_highest_bar_fills_the_chart() {
         let visitor = Visitor::new(&"/hot".parse().unwrap(), &HeaderMap::new());
         let hours = Hours::of(&[0, 5, 10], &visitor).unwrap();
         let heights: Vec<u64> = hours.bars.iter().map(|bar| bar.height).collect();

@@ -1,45 +1,45 @@
-//! What was shown lately, so that a click can be believed: only what was shown can be clicked, and not for ever.
+//! Recent impressions, for validating clicks: only links that were shown recently can be clicked.
 //!
-//! Clicks change what others see. A click names an impression that this process made and the place of what was clicked; the
-//! address is taken from here and never from the browser.
+//! Clicks influence the ranking for other users. A click names an impression of this process and a position; the URL is taken
+//! from the impression, never from the browser.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-/// Impressions that are known at once; the oldest are forgotten.
+/// Maximum number of impressions; the oldest are evicted.
 const KNOWN: usize = 10_000;
 
-/// Clicks of one impression that are taken: nobody clicks more.
+/// Maximum number of clicks accepted per impression.
 const MAX_CLICKS: u32 = 30;
 
-/// What was shown.
+/// The links shown on a result page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Impression {
     pub(crate) query: String,
     pub(crate) visit: String,
-    /// The place of the first result over all pages, from 1, and the addresses from there on.
+    /// Position of the first result across all pages, from 1, and the URLs from there on.
     pub(crate) first: u32,
     pub(crate) urls: Vec<String>,
     pub(crate) related: Vec<String>,
     pub(crate) corrected: Option<String>,
 }
 
-/// A click that can be believed.
+/// A validated click.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Believed {
     pub(crate) query: String,
     pub(crate) visit: String,
-    /// Which click on the impression it is, from 1.
+    /// Sequence number of the click within the impression, from 1.
     pub(crate) order: u32,
-    /// The address or the query that was clicked.
+    /// Clicked URL or query.
     pub(crate) target: String,
 }
 
-/// What a click says it was on.
+/// The kind of link that was clicked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Result,
-    /// A result again, on the way back from it.
+    /// Return from a result.
     Left,
     Related,
     Corrected,
@@ -54,7 +54,7 @@ struct Known {
     order: VecDeque<String>,
 }
 
-/// An impression and what came of it.
+/// An impression with its click counts.
 struct Followed {
     impression: Impression,
     clicks: u32,
@@ -74,14 +74,14 @@ impl Impressions {
         }
     }
 
-    /// It is looked at by a browser that tells clicks; gives its query the first time that is said.
+    /// Marks an impression as seen by a browser that reports clicks. Returns its query the first time.
     pub(crate) fn see(&self, id: &str) -> Option<String> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let followed = known.shown.get_mut(id)?;
         (!std::mem::replace(&mut followed.is_seen, true)).then(|| followed.impression.query.clone())
     }
 
-    /// The click on something at a place; `None` where nothing like it was shown, or too much of it was clicked.
+    /// Validates a click. Returns `None` if no such link was shown, or if there were too many clicks.
     pub(crate) fn click(&self, id: &str, target: Target, rank: u32) -> Option<Believed> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Followed { impression, clicks, left, .. } = known.shown.get_mut(id)?;
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_shown_can_be_clicked() {
+    fn only_links_that_were_shown_can_be_clicked() {
         let impressions = Impressions::default();
         let urls = vec!["http://a.example/11".to_string(), "http://a.example/12".to_string()];
         let related = vec!["tea".to_string()];
@@ -117,7 +117,7 @@ mod tests {
             |target, rank| impressions.click("i", target, rank).map(|click| (click.target, click.order));
         assert_eq!(click(Target::Result, 12), Some(("http://a.example/12".into(), 1)));
         assert_eq!(click(Target::Left, 12), Some(("http://a.example/12".into(), 1)));
-        assert_eq!(click(Target::Related, 1), Some(("tea".into(), 2)), "coming back is no click");
+        assert_eq!(click(Target::Related, 1), Some(("tea".into(), 2)), "returning is not a click");
         for (target, rank) in [
             (Target::Result, 10),
             (Target::Result, 13),
@@ -128,7 +128,7 @@ mod tests {
             assert_eq!(click(target, rank), None);
         }
         assert_eq!(impressions.see("i").as_deref(), Some("q"));
-        assert_eq!((impressions.see("i"), impressions.see("another")), (None, None), "once is enough");
+        assert_eq!((impressions.see("i"), impressions.see("another")), (None, None), "only once");
         assert_eq!(impressions.click("another", Target::Result, 11), None);
         assert_eq!((0..99).filter_map(|_| click(Target::Result, 11)).count(), MAX_CLICKS as usize - 2);
         (0..2 * KNOWN).for_each(|n| impressions.shown(&n.to_string(), Impression::default()));

@@ -1,4 +1,4 @@
-//! What is written down of a query: who asked, what, how, what was shown.
+//! Writes queries and impressions to the query log.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -12,11 +12,10 @@ use crate::service::Rooms;
 use crate::sessions::Began;
 use crate::visitor::Visitor;
 
-/// The product of who looks at a result page.
+/// Product name of queries on the result page.
 pub(crate) const PAGE: &str = "web";
 
-/// Writes down a query and what is shown for it. Gives the name of the impression, which links carry; none where nothing is
-/// written down.
+/// Logs a query and its results. Returns the id of the impression, which the links carry; empty if logging is off.
 pub(crate) fn write_down(
     rooms: &Rooms,
     visitor: &Visitor,
@@ -67,7 +66,7 @@ pub(crate) fn write_down(
         corrected: answer.corrected.clone(),
         ..ImpressionRecord::default()
     });
-    // Programs click nothing, and must not push out what people may click.
+    // Programs do not click, and must not evict the impressions of people.
     if product == PAGE {
         let (query, related, corrected) =
             (answer.query.clone(), answer.suggestions.clone(), answer.corrected.clone());
@@ -78,7 +77,7 @@ pub(crate) fn write_down(
 }
 
 impl Rooms {
-    /// The name of a visit, and how it began; this request counts as its next.
+    /// Returns the id of the visit and how it started, and extends it by this request.
     pub(crate) fn visit(&self, visitor: &Visitor) -> (String, Began) {
         if !self.config().log.enabled {
             return Default::default();
@@ -96,7 +95,7 @@ impl Rooms {
     }
 }
 
-/// How the query came about: links of ours say so.
+/// Determines the origin of a query from the parameter `from` of our links, or from the referrer.
 fn source(visitor: &Visitor) -> Source {
     match visitor.param("from") {
         Some("suggested") => Source::Suggested,

@@ -1,4 +1,4 @@
-//! What is known of one page, as far as anybody may know it: the index, the catalog and the library put together.
+//! Status of one page: index, catalog and library combined, as far as it may be published.
 
 use std::fs;
 
@@ -10,29 +10,29 @@ use pharos_store::{PageState, StoreError};
 
 use crate::service::{Rooms, Service, ServiceError, Stored, raw_copy};
 
-/// Versions of a page that are told of; each of them is read.
+/// Maximum number of versions reported; each of them is read.
 pub(crate) const MAX_VERSIONS: usize = 20;
 
-/// What is known of a page.
+/// Status of a page.
 pub(crate) struct Known {
     pub(crate) url: PageUrl,
-    /// What can be searched of it.
+    /// Index entry, if the page is searchable.
     pub(crate) card: Option<Card>,
-    /// What the catalog and the library say; nothing where the index was made elsewhere.
+    /// Catalog and library records; `None` if the index was built elsewhere.
     pub(crate) story: Option<Story>,
-    /// It was read, and asks not to be found.
+    /// The stored page has `noindex`.
     pub(crate) asks_not_to_be_found: bool,
 }
 
 impl Known {
-    /// Where its snapshot is, if it may be shown.
+    /// Returns the path of the cached page, if it may be shown.
     pub(crate) fn snapshot(&self) -> Option<String> {
         self.card.as_ref().filter(|card| card.archive).map(|_| format!("/snapshot/{}", self.url.id()))
     }
 }
 
 impl Rooms {
-    /// What is known of a page; nothing of one that was taken out.
+    /// Returns the status of a page; `None` if it is unknown or was removed.
     pub(crate) async fn known(&self, url: PageUrl) -> Result<Option<Known>, ServiceError> {
         self.blocking(move |service| {
             let story = recent_story(&service.data, &url, MAX_VERSIONS)?;
@@ -52,8 +52,8 @@ impl Rooms {
         .await
     }
 
-    /// The page object of the stored copy of a page; nothing where the copy may not be shown or is no HTML, whose readers
-    /// are not for a process that serves visitors.
+    /// Returns the page object of the stored copy; `None` if the copy may not be shown or is not HTML. Parsers of other
+    /// formats do not run in a serving process.
     pub(crate) async fn object(&self, url: PageUrl) -> Result<Option<PageObject>, ServiceError> {
         self.blocking(move |service| {
             let Stored::Copy(copy) = raw_copy(service, url.id())? else { return Ok(None) };
@@ -71,7 +71,7 @@ impl Rooms {
     }
 }
 
-/// A page that answered well and is not to be found: did it ask for that, or is there nothing in it to be found by?
+/// Returns `true` if a stored page that is not indexed asks for that with `noindex`, rather than being empty.
 pub(crate) fn asks_not_to_be_found(service: &Service, story: &Story) -> Result<bool, ServiceError> {
     let page = &story.page;
     let Some(position) = page.position.filter(|_| page.state == PageState::Stored && !page.indexable) else {

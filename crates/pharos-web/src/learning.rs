@@ -1,7 +1,7 @@
-//! What the service writes down and learns: logs, and from them hot queries, related queries, clicks, suggestions.
+//! Logging and learning: logs, and derived from them hot queries, related queries, clicks and suggestions.
 //!
-//! One thread keeps it up to date: it follows the logs, hands clicks to the ranking, gathers [`Help`] when pages or queries
-//! are new, asks a new history generation what people ask most, and ends the slots of the system log. Requests only read.
+//! One thread keeps the state current: it reads new log records, passes clicks to the ranking, rebuilds [`Help`] when pages or
+//! queries are new, warms up a new history generation, and closes the slots of the system log. Requests only read.
 
 use std::collections::HashMap;
 use std::io;
@@ -19,30 +19,30 @@ use pharos_store::DataDir;
 use crate::impressions::Impressions;
 use crate::sessions::Sessions;
 
-/// How often the logs are looked at.
+/// Interval of log reading.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Of the time, no more than one in so many goes into gathering help.
+/// At most one in this many parts of the time is spent on rebuilding suggestions.
 const SHARE: u32 = 20;
 
-/// Related queries that are shown.
+/// Number of related queries shown.
 const RELATED: usize = 8;
-/// How long those of a query stay as they are, and of how many queries they are known.
+/// Lifetime and maximum number of cached lists of related queries.
 const RELATED_FOR: Duration = Duration::from_secs(10);
 const RELATED_KNOWN: usize = 10_000;
 
-/// Queries that a new generation is asked before people ask it.
+/// Number of queries that warm up a new generation.
 const WARMED: usize = 48;
 
-/// Logs and what they teach. Dropping it stops its thread and writes down what is not written yet.
+/// The logs and the state learnt from them. Dropping it stops the thread and flushes the logs.
 pub struct Learning {
     pub(crate) shared: Arc<Shared>,
-    /// It is over: the thread ends, and the last records are written.
+    /// Set once at shutdown.
     stopping: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What requests read.
+/// State read by requests.
 pub(crate) struct Shared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) log: Log,
@@ -50,13 +50,13 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     pub(crate) impressions: Impressions,
     pub(crate) system: SystemSlots,
-    /// Nothing until the logs are read, which takes a while where there are many.
+    /// `None` until the logs are read, which takes a while if there are many.
     memory: RwLock<Option<Memory>>,
     related: Mutex<HashMap<String, (Instant, Vec<String>)>>,
     counts: Arc<Counts>,
 }
 
-/// What requests count for the system log.
+/// Counters for the system log.
 #[derive(Default)]
 struct Counts {
     hits: AtomicU64,
@@ -65,8 +65,11 @@ struct Counts {
 }
 
 impl Learning {
-    /// Opens the logs of a data directory and begins to learn from them. `crawled` gives what else is counted, where this
-    /// process crawls: counters that only grow.
+    /// Opens the logs of a data directory and starts learning from them. `crawled` returns the monotonic counters of the
+    /// crawl, if this process crawls.
+    ///
+    /// # Errors
+    /// Fails if the thread cannot be started.
     pub fn start(
         data: &DataDir,
         config: &Config,
@@ -120,7 +123,7 @@ impl Learning {
 }
 
 impl Learning {
-    /// Writes down what is not written yet. Whoever still holds it, for a query that takes too long, holds that up no more.
+    /// Stops the thread and flushes the logs. References held by slow queries do not delay this.
     pub(crate) fn finish(&self) {
         if self.stopping.swap(true, Ordering::Relaxed) {
             return;
@@ -137,7 +140,7 @@ impl Learning {
 impl Drop for Learning {
     fn drop(&mut self) {
         self.finish();
-        // What is being gathered is not waited for longer than it takes.
+        // A rebuild in progress is finished first.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -145,18 +148,18 @@ impl Drop for Learning {
 }
 
 impl Shared {
-    /// Recalls something; nothing as long as the logs were not read.
+    /// Reads from the memory of past queries; returns the default value until the logs are read.
     pub(crate) fn recall<T: Default>(&self, recall: impl FnOnce(&Memory) -> T) -> T {
         let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
         memory.as_ref().map(recall).unwrap_or_default()
     }
 
-    /// Queries related to one; looked up anew now and then, since that takes longer than an answer that is known.
+    /// Returns queries related to one. They are cached for a while, since the lookup takes longer than a cached answer.
     pub(crate) fn related(&self, query: &str) -> Vec<String> {
         let known = || self.related.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known().get(query).cloned();
         let is_new = before.as_ref().is_some_and(|(when, _)| when.elapsed() < RELATED_FOR);
-        // While logs are being read, which may take long, nobody waits for what is shown at the foot of a page.
+        // Does not wait while logs are being read.
         let memory = if is_new { None } else { self.memory.try_read().ok() };
         let Some(memory) = memory else { return before.map(|(_, related)| related).unwrap_or_default() };
         let related = memory.as_ref().map(|memory| memory.related(query, RELATED)).unwrap_or_default();
@@ -169,47 +172,47 @@ impl Shared {
         related
     }
 
-    /// A query was answered.
+    /// Records the time of an answered query.
     pub(crate) fn answered(&self, took: Duration, cache: CacheUse) {
         self.system.observe_query(took);
         let count = if cache == CacheUse::Hit { &self.counts.hits } else { &self.counts.misses };
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A query could not be answered.
+    /// Records a failed query.
     pub(crate) fn failed(&self) {
         self.counts.failures.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// The thread's own.
+/// State of the learning thread.
 struct Keeper {
     shared: Arc<Shared>,
     search: Arc<Search>,
     data: DataDir,
     config: Config,
-    /// The day of the last click that was taken in.
+    /// Day of the last click processed.
     click_day: Option<String>,
-    /// The history that was warmed.
+    /// History generation that was warmed up.
     history: Option<String>,
     gathered: Option<Gathered>,
-    /// How long to wait before gathering again.
+    /// Minimum time until the next rebuild.
     rest: Duration,
 }
 
-/// What help was gathered from.
+/// Inputs of the last rebuild.
 struct Gathered {
     when: Instant,
     generation: String,
     queries: Vec<(String, u64)>,
 }
 
-/// What the logs say.
+/// New information from the logs.
 #[derive(Default)]
 struct News {
-    /// Clicks on results since the last look.
+    /// Clicks on results since the last reading.
     clicks: Vec<ClickedResult>,
-    /// All queries that may be suggested, with how often they were asked.
+    /// All queries that may be suggested, with their frequencies.
     queries: Vec<(String, u64)>,
 }
 
@@ -219,7 +222,7 @@ impl Keeper {
         let News { clicks, queries } = match self.follow_logs() {
             Ok(news) => news,
             Err(error) => {
-                tracing::warn!(%error, "the logs cannot be read");
+                tracing::warn!(%error, "cannot read the logs");
                 News::default()
             }
         };
@@ -233,21 +236,21 @@ impl Keeper {
             }
         }
         if let Err(error) = self.help(queries).and_then(|()| self.warm()) {
-            tracing::warn!(%error, "help stays as it was");
+            tracing::warn!(%error, "cannot update suggestions");
         }
         self.shared.system.tick(now, &self.shared.log);
     }
 
-    /// What is new in the logs.
+    /// Reads new log records.
     fn follow_logs(&mut self) -> io::Result<News> {
         let now = self.shared.clock.now();
         let lock = || self.shared.memory.write().unwrap_or_else(PoisonError::into_inner);
         if lock().is_none() {
-            // Nobody waits meanwhile.
+            // Requests are not blocked meanwhile.
             let memory = Memory::open(&self.data, &self.config, now)?;
             *lock() = Some(memory);
         }
-        // Reading and sorting take their time, and others recall what they want meanwhile.
+        // Reading and sorting hold the read lock only, so that requests can read concurrently.
         let Some(new) = self.shared.recall(|memory| Some(memory.read(now))) else {
             return Ok(News::default());
         };
@@ -259,7 +262,7 @@ impl Keeper {
         Ok(News { clicks: clicks.unwrap_or_default(), queries: self.shared.recall(Memory::phrases) })
     }
 
-    /// Gathers help anew where pages or queries are new, and it was not done just now.
+    /// Rebuilds suggestions if pages or queries are new and the last rebuild is long enough ago.
     fn help(&mut self, queries: Vec<(String, u64)>) -> Result<(), pharos_query::QueryError> {
         let snapshot = self.search.snapshot()?;
         if let Some(gathered) = &self.gathered {
@@ -284,14 +287,14 @@ impl Keeper {
         Ok(())
     }
 
-    /// Asks a new history what people ask.
+    /// Warms up a new history with frequent queries.
     fn warm(&mut self) -> Result<(), pharos_query::QueryError> {
         let snapshot = self.search.snapshot()?;
         let history = snapshot.history().map(String::from);
         if history != self.history {
             let queries = self.shared.recall(|memory| memory.frequent(WARMED));
             let asked = self.search.warm(queries.iter().map(String::as_str))?;
-            tracing::debug!(asked, "a new history was asked what people ask");
+            tracing::debug!(asked, "warmed up a new history");
             self.history = history;
         }
         Ok(())

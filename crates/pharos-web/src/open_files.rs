@@ -1,11 +1,11 @@
-//! The limit on open files: every connection is one, and so is every file of the index.
+//! Limit on open files: connections and index files count against it.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files besides connections: index, logs, stores.
+/// Files reserved for index, logs and stores.
 const OTHERS: u64 = 1_000;
 
-/// Raises this process's limit as far as it is allowed to, and gives how many of the wanted connections fit below it.
+/// Raises the limit of this process as far as allowed, and returns how many of the wanted connections fit below it.
 pub(crate) fn room_for(connections: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let wanted = connections as u64 + OTHERS;
@@ -14,21 +14,21 @@ pub(crate) fn room_for(connections: usize) -> usize {
     let raised = match setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: limit.maximum }) {
         Ok(()) => most,
         Err(error) => {
-            tracing::warn!(%error, "cannot raise the limit of open files");
+            tracing::warn!(%error, "cannot raise the limit on open files");
             current
         }
     };
     if raised >= wanted {
         return connections.max(1);
     }
-    // With few files there are still some for connections.
+    // A low limit is shared between connections and other files.
     let fit = raised.saturating_sub(OTHERS).max(raised / 4).max(1);
     let fit = usize::try_from(fit).unwrap_or(connections).min(connections.max(1));
     tracing::warn!(
         limit = raised,
         connections = fit,
         wanted = connections,
-        "the limit of open files allows fewer connections at once than web.connections: raise it with `ulimit -n`"
+        "the limit on open files allows fewer connections than `web.connections`: raise it with `ulimit -n`"
     );
     fit
 }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_always_room_and_never_more_than_wanted() {
+    fn at_least_one_and_at_most_the_wanted_connections_fit() {
         for wanted in [0, 1, 100, 1 << 40] {
             let room = room_for(wanted);
             assert!(room >= 1 && room <= wanted.max(1), "{wanted}: {room}");

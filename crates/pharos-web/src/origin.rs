@@ -1,4 +1,4 @@
-//! How visitors reach us: what every whole address that we write begins with, and whether a form came from a page of ours.
+//! The origin of this server for absolute URLs, and the check that a form comes from one of its pages.
 
 use axum::http::header::ORIGIN;
 use axum::http::{HeaderMap, HeaderName};
@@ -8,8 +8,8 @@ use url::{Position, Url};
 
 use crate::visitor::Visitor;
 
-/// `https://search.example.org`: what the operator says, or else what the request was made to, if that is a host and nothing
-/// more. Whether that was over TLS is for the proxy in front of us to say, where there is one.
+/// Returns the origin, such as `https://search.example.org`: the configured one, or else the one the request was sent to, if
+/// that is a plain host. Behind a proxy, its headers decide whether that was over TLS.
 pub(crate) fn origin(visitor: &Visitor, web: &WebConfig) -> Option<String> {
     let configured = configured(web);
     if !configured.is_empty() {
@@ -25,8 +25,8 @@ pub(crate) fn origin(visitor: &Visitor, web: &WebConfig) -> Option<String> {
     PageUrl::parse(&format!("{origin}/")).ok().map(|_| origin)
 }
 
-/// Was it no page of another site that had the browser send this? Programs say nothing about where they come from, and
-/// speak for nobody but themselves.
+/// Returns `true` unless a page of another site made the browser send the request. Programs send neither header and act
+/// only for themselves.
 pub(crate) fn is_from_no_other_site(visitor: &Visitor, headers: &HeaderMap, web: &WebConfig) -> bool {
     let header = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     if let Some(site) = header(HeaderName::from_static("sec-fetch-site")) {
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_origin_is_a_host_and_nothing_more() {
+    fn the_origin_is_a_plain_host() {
         let origin_of = |host: &str| of(&[(HOST.as_str(), host)], &WebConfig::default());
         assert_eq!(origin_of("search.example.org:8080").as_deref(), Some("http://search.example.org:8080"));
         assert_eq!(origin_of("[::1]:80").as_deref(), Some("http://[::1]:80"));
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn the_operator_knows_best_and_a_proxy_is_believed_where_there_is_one() {
+    fn the_configured_origin_and_the_proxy_have_precedence() {
         let forwarded = [("host", "a.example"), ("x-forwarded-proto", "https")];
         let mut web = WebConfig::default();
         assert_eq!(of(&forwarded, &web).as_deref(), Some("http://a.example"));
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn another_sites_form_is_told_from_ours() {
+    fn forms_of_other_sites_are_detected() {
         let web = WebConfig { base_url: "https://search.example.org".into(), ..WebConfig::default() };
         let is_ours = |list: &[(&'static str, &str)]| {
             let headers = headers(list);
@@ -114,6 +114,6 @@ mod tests {
                 "{other}"
             );
         }
-        assert!(!is_ours(&[("origin", "http://")]), "no host is no host");
+        assert!(!is_ours(&[("origin", "http://")]), "empty host");
     }
 }

@@ -1,8 +1,8 @@
-//! Packing what is sent (`Content-Encoding`), where whoever asks can unpack it.
+//! Response compression (`Content-Encoding`) as negotiated with the client.
 //!
-//! Nearly everything here is whole before its first byte is sent. So it is packed at once, by a packer that each thread
-//! keeps, and goes out with its length. What is the same for everyone is packed well, and once (`assets.rs`). Only what is
-//! long or comes piece by piece is left to the framework.
+//! Most responses are complete before the first byte is sent. They are compressed in one step, with a compressor per thread,
+//! and sent with their length. Static files are compressed once with the best level (`assets.rs`). Only long and streamed
+//! bodies are left to the framework.
 
 use std::cell::RefCell;
 use std::io::{self, Write as _};
@@ -18,19 +18,19 @@ use http_body_util::BodyExt as _;
 use tower_http::compression::Predicate as _;
 use tower_http::compression::predicate::DefaultPredicate;
 
-/// Shorter bodies are not worth it.
+/// Minimum length of a body worth compressing.
 const SHORT: u64 = 256;
 
-/// Longer bodies are packed piece by piece.
+/// Bodies from this length on are streamed.
 pub(crate) const LONG: u64 = 256 << 10;
 
-/// Hardly an answer is sent twice. The next to quickest level: a sixth smaller than the quickest for a few microseconds more.
+/// Level 2: a sixth smaller than level 1 for a few microseconds more. Hardly any response is sent twice.
 const FAST: Compression = Compression::new(2);
 
-/// The head of a gzip file that says nothing of where it comes from (RFC 1952).
+/// Gzip header without file name and time (RFC 1952).
 const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 
-/// A way of packing.
+/// A content coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coding {
     Gzip,
@@ -45,7 +45,7 @@ impl Coding {
         }
     }
 
-    /// The one that a client likes best, in doubt the first of these; nothing where it likes them as they are.
+    /// Returns the coding that the client prefers, the first one on a tie; `None` if it prefers no coding.
     pub(crate) fn liked(headers: &HeaderMap, ours: &[Self]) -> Option<Self> {
         let likes = |name: &str| liking(headers, name);
         let best = ours.iter().map(|coding| (likes(coding.name()).unwrap_or(0.0), *coding));
@@ -54,7 +54,7 @@ impl Coding {
             .map(|(_, coding)| coding)
     }
 
-    /// Packed as small as it can be.
+    /// Compresses with the best level.
     pub(crate) fn pack_well(self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         match self {
             Self::Gzip => {
@@ -72,7 +72,7 @@ impl Coding {
     }
 }
 
-/// How much a client likes a coding, from 0 to 1, by its name or as any other (RFC 9110 §12.5.3).
+/// Returns the weight that the client gives a coding, by name or by `*` (RFC 9110 §12.5.3).
 fn liking(headers: &HeaderMap, name: &str) -> Option<f32> {
     named(headers, name).or_else(|| named(headers, "*"))
 }
@@ -91,7 +91,7 @@ thread_local! {
     static PACKER: RefCell<Compress> = RefCell::new(Compress::new(FAST, false));
 }
 
-/// Packed as fast as it can be, by gzip.
+/// Compresses with gzip at a fast level.
 fn pack_fast(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut packed = Vec::with_capacity(bytes.len() / 3 + 64);
     packed.extend_from_slice(&GZIP_HEAD);
@@ -112,7 +112,7 @@ fn pack_fast(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(packed)
 }
 
-/// Packs an answer that is whole, for who likes gzip as much as anything else.
+/// Middleware that compresses complete bodies, if the client accepts gzip at least as well as other codings.
 pub(crate) async fn pack(request: Request, next: Next) -> Response {
     let is_liked = Coding::liked(request.headers(), &[Coding::Gzip, Coding::Brotli]) == Some(Coding::Gzip);
     let response = next.run(request).await;
@@ -124,7 +124,7 @@ pub(crate) async fn pack(request: Request, next: Next) -> Response {
     let (mut head, body) = response.into_parts();
     let plain = match body.collect().await {
         Ok(plain) => plain.to_bytes(),
-        // A body in memory does not fail.
+        // A body in memory cannot fail.
         Err(_) => Bytes::new(),
     };
     let Some(packed) = pack_fast(&plain) else { return Response::from_parts(head, Body::from(plain)) };
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_say_what_they_like() {
+    fn codings_are_negotiated() {
         for (line, coding) in [
             ("gzip, deflate, br, zstd", Some(Coding::Brotli)),
             ("gzip", Some(Coding::Gzip)),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_packed_is_unpacked_again() {
+    fn compressed_data_can_be_decompressed() {
         let noise: Vec<u8> =
             (0..300_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
         for plain in [b"".as_slice(), b"a", "灯塔".repeat(5_000).as_bytes(), &noise] {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pages_are_packed_whole_for_who_can_unpack_them() {
+    async fn pages_are_compressed_if_accepted() {
         let page = TestPage::new("https://www.example.org/a", "Lighthouse", "The lighthouse stands.");
         let (_dir, service) = engine(&[page], Config::default());
         let router = router(service).unwrap();
@@ -204,6 +204,6 @@ mod tests {
         let other = get_with(&router, "/help", &[("accept-encoding", "gzip;q=0.1, br")]).await;
         assert_eq!(other.header("content-encoding"), "br");
         let icon = get_with(&router, "/favicon.ico", &[("accept-encoding", "gzip")]).await;
-        assert_eq!(icon.header("content-encoding"), "", "pictures are packed already");
+        assert_eq!(icon.header("content-encoding"), "", "images are compressed already");
     }
 }

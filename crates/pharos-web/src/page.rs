@@ -1,4 +1,4 @@
-//! The frame of every page, and how a template becomes a response.
+//! The frame of every page, and rendering of templates.
 
 use askama::Template;
 use axum::http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, SET_COOKIE, VARY};
@@ -10,32 +10,32 @@ use crate::assets;
 use crate::visitor::{Theme, Visitor};
 use crate::words::{Lang, Words};
 
-/// What every page shows around its content.
+/// Data of the elements around the content of a page.
 pub(crate) struct Frame {
     pub(crate) lang: Lang,
     pub(crate) words: &'static Words,
-    /// Where the style sheet is, with its version.
+    /// URL of the style sheet, with its version.
     pub(crate) style: &'static str,
     pub(crate) version: &'static str,
-    /// The longest query, in characters.
+    /// Maximum length of a query in characters.
     pub(crate) query_limit: usize,
     pub(crate) languages: [Choice<Lang>; 2],
     pub(crate) theme: Theme,
     pub(crate) themes: [Choice<Theme>; 3],
-    /// Where the script is.
+    /// URL of the script, with its version.
     pub(crate) script: &'static str,
-    /// Do single keys mean something?
+    /// Keyboard shortcuts are on.
     pub(crate) has_keys: bool,
 }
 
-/// One entry of a switch.
+/// An option of a switch.
 pub(crate) struct Choice<T> {
     pub(crate) of: T,
     pub(crate) href: String,
     pub(crate) is_current: bool,
 }
 
-/// A link and what it says.
+/// A link and its text.
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) href: String,
@@ -43,7 +43,7 @@ pub(crate) struct Link {
 }
 
 impl Frame {
-    /// The frame for this visitor.
+    /// Builds the frame for a visitor.
     pub(crate) fn new(visitor: &Visitor, config: &Config) -> Self {
         let lang = |lang: Lang| Choice {
             of: lang,
@@ -69,7 +69,7 @@ impl Frame {
         }
     }
 
-    /// What a theme is called.
+    /// Returns the name of a theme.
     pub(crate) fn theme_name(&self, theme: &Theme) -> &'static str {
         match theme {
             Theme::Auto => self.words.theme_auto,
@@ -79,12 +79,12 @@ impl Frame {
     }
 }
 
-/// The page as a response, in the visitor's language.
+/// Renders a page in the visitor's language.
 pub(crate) fn respond(visitor: &Visitor, status: StatusCode, page: &impl Template) -> Response {
     let html = match page.render() {
         Ok(html) => html,
         Err(error) => {
-            tracing::error!(%error, "cannot write a page");
+            tracing::error!(%error, "cannot render a page");
             return StatusCode::INTERNAL_SERVER_ERROR.into_response();
         }
     };

@@ -1,26 +1,26 @@
-//! Which result pages a result page links to.
+//! Pagination of results.
 
-/// How many numbered pages are shown at once.
+/// Number of page links shown at once.
 const WINDOW: usize = 10;
 
-/// A page number that no index reaches; larger ones are read as this.
+/// Maximum page number; larger ones are clamped.
 pub(crate) const MAX_PAGE: usize = 1_000_000;
 
-/// A page number from outside: what is no number or less than 1 is the first page.
+/// Parses a page number; anything but a positive integer is 1.
 pub(crate) fn page_number(text: Option<&str>) -> usize {
     let text = text.unwrap_or_default().trim();
     let all_digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    // Digits that do not fit the type are a very large number, not a wrong one.
+    // Numbers too large for the type are clamped, not rejected.
     if all_digits { text.parse().unwrap_or(MAX_PAGE).clamp(1, MAX_PAGE) } else { 1 }
 }
 
-/// The last page that can be asked for: results beyond `max_results` are not paged through.
+/// Returns the last reachable page: results beyond `max_results` are not shown.
 pub(crate) fn last_page(total: u64, size: usize, max_results: usize) -> usize {
     let reachable = usize::try_from(total).unwrap_or(usize::MAX).min(max_results);
     reachable.div_ceil(size.max(1))
 }
 
-/// The numbers to show: up to ten, with the current one near the middle once it has left the beginning.
+/// Returns the page numbers to link: up to ten, with the current one in the middle where possible.
 pub(crate) fn window(current: usize, last: usize) -> std::ops::RangeInclusive<usize> {
     let first = current.saturating_sub(WINDOW / 2).min(last.saturating_sub(WINDOW - 1)).max(1);
     first..=last.min(first + WINDOW - 1)
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odd_page_numbers_are_the_first_and_huge_ones_are_huge() {
+    fn invalid_page_numbers_are_one_and_huge_ones_are_clamped() {
         for odd in [None, Some(""), Some("abc"), Some("-1"), Some("0"), Some("1.5"), Some("+1"), Some("１")]
         {
             assert_eq!(page_number(odd), 1, "{odd:?}");

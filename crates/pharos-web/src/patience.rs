@@ -1,7 +1,6 @@
-//! How long a connection may take: whoever sends a head byte by byte, reads an answer never, or says nothing, is let go.
+//! Timeouts of connections: closes those with a slow request head, an unread response, or no traffic.
 //!
-//! A stream is wrapped so that its silence is noticed. A timer per connection looks up now and then; that something was
-//! sent or read costs no more than writing down the time.
+//! A stream wrapper records the time of the last transfer, which is cheap. One timer per connection checks it now and then.
 
 use std::future::Future as _;
 use std::io;
@@ -15,10 +14,10 @@ use pharos_core::config::WebConfig;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// How long is waited for what.
+/// Timeouts of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// From the first byte of a head to its last; for the first one, from the beginning of the connection.
+    /// From the first byte of a request head to its last; for the first one, from the start of the connection.
     pub(crate) head: Duration,
     /// Without a byte in either direction.
     pub(crate) silence: Duration,
@@ -26,43 +25,43 @@ pub(crate) struct Patience {
 
 impl Patience {
     pub(crate) fn of(web: &WebConfig) -> Self {
-        // While a request is answered the connection is silent, and that is not the client's fault.
+        // While a request is handled the connection is idle through no fault of the client.
         Self { head: web.head_timeout, silence: web.idle_timeout.max(web.timeout + Duration::from_secs(1)) }
     }
 }
 
-/// Where a connection is in its conversation; told by the stream and by who gets the requests.
+/// The phase of a connection, shared between the stream and the request handler.
 #[derive(Debug)]
 pub(crate) struct Pace(AtomicU8);
 
 impl Default for Pace {
-    /// Who comes has something to say: a new connection that is silent is one that sends its head too slowly.
+    /// A new connection is expected to send a request head.
     fn default() -> Self {
         Self(AtomicU8::new(IN_HEAD))
     }
 }
 
-/// Nothing was said, or all was answered.
+/// No request in progress.
 const BETWEEN: u8 = 0;
-/// A head has begun.
+/// A request head has begun.
 const IN_HEAD: u8 = 1;
-/// A request is under way.
+/// A request is being handled.
 const AT_WORK: u8 = 2;
-/// Several requests at once: bytes may belong to any of them.
+/// HTTP/2: bytes may belong to any of several requests.
 const MULTIPLEXED: u8 = 3;
 
 impl Pace {
-    /// The head of a request is complete.
+    /// Marks the request head as complete.
     pub(crate) fn head_is_read(&self, multiplexed: bool) {
         self.0.store(if multiplexed { MULTIPLEXED } else { AT_WORK }, Ordering::Relaxed);
     }
 
-    /// Bytes came; gives whether a head begins with them.
+    /// Records received bytes. Returns `true` if a request head begins with them.
     fn came(&self) -> bool {
         self.0.compare_exchange(BETWEEN, IN_HEAD, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Bytes went out: an answer has begun, and what comes next is another request.
+    /// Records sent bytes: a response has begun, and the next bytes received belong to another request.
     fn went(&self) {
         let _ = self.0.compare_exchange(AT_WORK, BETWEEN, Ordering::Relaxed, Ordering::Relaxed);
     }
@@ -72,7 +71,7 @@ impl Pace {
     }
 }
 
-/// A stream that fails when its other end takes too long.
+/// A stream that fails when a timeout expires.
 pub(crate) struct Paced<S> {
     stream: S,
     pace: Arc<Pace>,
@@ -89,20 +88,20 @@ impl<S> Paced<S> {
         Self { stream, pace, patience, last_byte: now, head_began: now, timer }
     }
 
-    /// When patience ends, as things are now.
+    /// Returns the current deadline.
     fn deadline(&self) -> Instant {
         let silence = self.last_byte + self.patience.silence;
         if self.pace.is_in_head() { silence.min(self.head_began + self.patience.head) } else { silence }
     }
 
-    /// Is it over? Asked whenever the stream has nothing to give; wakes up in time to be asked again.
+    /// Returns `true` if the deadline has passed. Called whenever the stream is pending; registers a wake-up otherwise.
     fn is_over(&mut self, cx: &mut Context<'_>) -> bool {
         while self.timer.as_mut().poll(cx).is_ready() {
             let (deadline, now) = (self.deadline(), Instant::now());
             if deadline <= now {
                 return true;
             }
-            // A head may begin and be slow before silence is too long.
+            // A head may begin, and time out, before the idle timeout.
             self.timer.as_mut().reset(deadline.min(now + self.patience.head));
         }
         false
@@ -110,7 +109,7 @@ impl<S> Paced<S> {
 }
 
 fn out_of_patience<T>() -> Poll<io::Result<T>> {
-    Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the other end takes too long")))
+    Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "connection timed out")))
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
@@ -191,9 +190,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_head_may_take_its_time_and_no_more() {
+    async fn a_slow_head_times_out() {
         let (mut theirs, mut ours, _pace) = pair();
-        // Never silent, and never done.
+        // Always sending, never complete.
         tokio::spawn(async move {
             while theirs.write_all(b"x").await.is_ok() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_comes_and_says_nothing_is_let_go_soon() {
+    async fn a_silent_new_connection_times_out_soon() {
         let (_theirs, mut ours, _pace) = pair();
         let began = Instant::now();
         let error = ours.read_exact(&mut [0]).await.unwrap_err();
@@ -218,7 +217,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn between_requests_silence_is_borne_longer() {
+    async fn idle_connections_are_kept_longer() {
         let (mut theirs, mut ours, pace) = pair();
         let mut byte = [0];
         for _ in 0..3 {
@@ -234,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_never_reads_the_answer_is_let_go() {
+    async fn an_unread_response_times_out() {
         let (_theirs, mut ours, pace) = pair();
         pace.head_is_read(false);
         let error = ours.write_all(&[0; 1000]).await.unwrap_err();
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn frames_of_several_requests_are_no_slow_head() {
+    async fn multiplexed_connections_have_no_head_timeout() {
         let (mut theirs, mut ours, pace) = pair();
         pace.head_is_read(true);
         let mut byte = [0];

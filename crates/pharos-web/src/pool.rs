@@ -1,7 +1,7 @@
-//! The stage behind the pages: a bounded queue of work, and a fixed number of threads that take it in the order it came.
+//! Worker threads for queries with a bounded FIFO queue.
 //!
-//! Work does not pass through tokio on its way from the queue to a thread. However many connections want something of
-//! tokio's workers, the threads here always have the next piece of work at hand.
+//! Jobs do not pass through tokio between the queue and a worker: however many connections keep tokio busy, the workers get
+//! their next job at once.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,14 +9,14 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// A piece of work.
+/// A unit of work.
 type Work = Box<dyn FnOnce() + Send>;
 
-/// The queue is full.
+/// Error: the queue is full.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Full;
 
-/// The threads end when it is dropped.
+/// A pool of worker threads, which end when it is dropped.
 pub(crate) struct Pool {
     queue: SyncSender<Work>,
     waiting: Arc<AtomicUsize>,
@@ -24,7 +24,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// So many threads, and a queue of so many.
+    /// Starts `threads` workers with a queue of `most` jobs.
     pub(crate) fn start(threads: usize, most: usize) -> io::Result<Self> {
         let most = most.max(1);
         let (queue, received) = sync_channel(most);
@@ -36,7 +36,7 @@ impl Pool {
         Ok(Self { queue, waiting, most })
     }
 
-    /// Puts work in line.
+    /// Adds a job to the queue.
     pub(crate) fn put(&self, work: impl FnOnce() + Send + 'static) -> Result<(), Full> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         self.queue.try_send(Box::new(work)).map_err(|refused| {
@@ -47,12 +47,12 @@ impl Pool {
         })
     }
 
-    /// How many wait, as it changes.
+    /// Returns the live counter of queued jobs.
     pub(crate) fn waiting(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.waiting)
     }
 
-    /// Is there no place in the queue?
+    /// Returns `true` if the queue is full.
     pub(crate) fn is_full(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) >= self.most
     }
@@ -63,7 +63,7 @@ fn work(received: &Mutex<Receiver<Work>>, waiting: &AtomicUsize) {
         let next = received.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(work) = next else { return };
         waiting.fetch_sub(1, Ordering::Relaxed);
-        // Who waits for it hears that it broke; the thread goes on.
+        // The requester is notified by the dropped channel; the worker continues.
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
     }
 }
@@ -76,19 +76,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_done_in_order_and_what_is_too_much_is_refused() {
+    fn jobs_run_in_order_and_excess_jobs_are_rejected() {
         let pool = Pool::start(1, 2).unwrap();
         let (done, finished) = channel();
         let (open, gate) = channel::<()>();
         pool.put(move || gate.recv().unwrap_or(())).unwrap();
-        // The first is taken from the queue, and two fit behind it.
+        // The first job is being executed; two fit into the queue.
         let put = |n: u32| {
             let done = done.clone();
             pool.put(move || done.send(n).unwrap())
         };
-        let patience = std::time::Instant::now() + Duration::from_secs(30);
+        let deadline = std::time::Instant::now() + Duration::from_secs(30);
         while pool.waiting.load(Ordering::Relaxed) > 0 {
-            assert!(std::time::Instant::now() < patience, "nobody begins");
+            assert!(std::time::Instant::now() < deadline, "no worker starts");
             thread::yield_now();
         }
         assert_eq!((put(1), put(2), put(3)), (Ok(()), Ok(()), Err(Full)));
@@ -102,6 +102,6 @@ mod tests {
             move || done.send(4).unwrap()
         })
         .unwrap();
-        assert_eq!(finished.recv_timeout(wait), Ok(4), "a panic ends nothing but its own work");
+        assert_eq!(finished.recv_timeout(wait), Ok(4), "a panic affects only its own job");
     }
 }

@@ -1,4 +1,4 @@
-//! `/privacy`: what is written down about visitors, as this engine is set up.
+//! `/privacy`: which data about visitors is stored, according to the settings.
 
 use askama::Template;
 use axum::extract::State;
@@ -19,7 +19,7 @@ struct PrivacyPage {
     points: Vec<String>,
 }
 
-/// `/privacy`.
+/// `GET /privacy`.
 pub(crate) async fn privacy(State(rooms): State<Rooms>, visitor: Visitor) -> Response {
     let (config, words) = (rooms.config(), visitor.words());
     let log = &config.log;
@@ -57,10 +57,10 @@ mod tests {
     use crate::testing::{engine, get};
 
     #[tokio::test]
-    async fn it_says_what_the_settings_say() {
+    async fn the_page_reflects_the_settings() {
         let (_dir, service) = engine(&[], Config::default());
         let html = get(&router(service).unwrap(), "/privacy").await;
-        for part in ["thrown away after 24 h", "removed after 90 days", "7 digits or more"] {
+        for part in ["deleted after 24 h", "deleted after 90 days", "7 or more digits"] {
             assert!(html.text().contains(part), "{part} is missing in {}", html.text());
         }
         let mut config = Config::default();

@@ -1,8 +1,8 @@
-//! How often somebody may ask: so many requests a second on average, some at once (GCRA, by the crate `governor`).
+//! Rate limits: average requests per second with bursts (GCRA, crate `governor`).
 //!
-//! Who asks more is told when to come back (429, RFC 6585). People behind one address share its allowance; addresses of
-//! IPv6 count by /64, which is what one household gets. Requests from this machine itself are not counted: they come from a
-//! proxy whose `X-Forwarded-For` nobody trusts yet, or from the operator.
+//! Requests beyond the limit get status 429 with `Retry-After` (RFC 6585). Clients behind one address share its limit; IPv6
+//! addresses are counted by /64, the size of one customer network. Loopback requests are exempt: they come from the operator or
+//! from a proxy whose `X-Forwarded-For` is not trusted yet.
 
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -21,28 +21,28 @@ use pharos_core::config::WebConfig;
 
 use crate::service::Rooms;
 
-/// Those who have not asked for a while are forgotten when this many are known.
+/// Number of tracked keys beyond which idle ones are dropped.
 const KNOWN: usize = 50_000;
 
-/// How often it is looked whether that is so.
+/// Number of requests between two sweeps.
 const LOOK_EVERY: u32 = 4_096;
 
-/// When to come back where too many are known.
+/// Retry time while too many keys are tracked.
 const FULL: Duration = Duration::from_secs(60);
 
-/// An allowance for each of many.
+/// A rate limit per key.
 pub(crate) struct Rate<K: Hash + Eq + Clone> {
     limiter: Option<DefaultKeyedRateLimiter<K>>,
     asked: AtomicU32,
-    /// More have asked lately than can be told apart: nobody may, until some are forgotten.
+    /// Too many active keys: all requests are rejected until some expire.
     is_full: AtomicBool,
-    /// The second that was looked in for those to forget, counted from `began`.
+    /// Second of the last sweep while full, counted from `began`.
     looked: AtomicU64,
     began: Instant,
 }
 
 impl<K: Hash + Eq + Clone> Rate<K> {
-    /// So many in a time on average, `burst` of them at once; 0 is no limit.
+    /// Allows `many` requests per `time` on average and `burst` at once; 0 is no limit.
     pub(crate) fn new(many: u32, time: Duration, burst: u32) -> Self {
         let quota = |many| {
             let quota = Quota::with_period(time / NonZeroU32::get(many))?;
@@ -53,7 +53,7 @@ impl<K: Hash + Eq + Clone> Rate<K> {
         Self { limiter, asked, is_full, looked, began: Instant::now() }
     }
 
-    /// Takes one of the allowance; else gives how long to wait.
+    /// Takes one request from the budget of a key; otherwise returns the time to wait.
     pub(crate) fn take(&self, who: &K) -> Result<(), Duration> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
         let is_turn = self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(LOOK_EVERY);
@@ -76,10 +76,10 @@ impl<K: Hash + Eq + Clone> Rate<K> {
     }
 }
 
-/// The allowances of all who ask.
+/// Rate limits by address and by API key.
 pub(crate) struct Rates {
     addresses: Rate<IpAddr>,
-    /// By the place of the key in the configuration.
+    /// By the index of the key in the settings.
     keys: Rate<usize>,
 }
 
@@ -92,7 +92,7 @@ impl Rates {
         }
     }
 
-    /// Who has a key has its allowance.
+    /// Takes one request. A request with a key counts against the key only.
     fn take(&self, key: Option<usize>, address: Option<IpAddr>) -> Result<(), Duration> {
         if let Some(key) = key {
             return self.keys.take(&key);
@@ -104,7 +104,7 @@ impl Rates {
     }
 }
 
-/// Lets a request through, or says when it may come back.
+/// Middleware that rejects requests beyond the limit.
 pub(crate) async fn limit(State(rooms): State<Rooms>, request: Request, next: Next) -> Response {
     let web = &rooms.config().web;
     let address = client_address(request.extensions(), request.headers(), web.behind_proxy);
@@ -114,13 +114,13 @@ pub(crate) async fn limit(State(rooms): State<Rooms>, request: Request, next: Ne
     }
 }
 
-/// The bare status and when to come back; the page or the problem document is made of it further out.
+/// Builds a bare 429 response, which the error middleware renders.
 pub(crate) fn too_many(wait: Duration) -> Response {
     let seconds = wait.as_secs().saturating_add(1);
     (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, HeaderValue::from(seconds))]).into_response()
 }
 
-/// The address that a request comes from: what the connection says, or what our own proxy says.
+/// Returns the address of the client: from the connection, or from the trusted proxy.
 pub(crate) fn client_address(
     extensions: &Extensions,
     headers: &HeaderMap,
@@ -130,13 +130,13 @@ pub(crate) fn client_address(
     if behind_proxy { forwarded(headers).or_else(connection) } else { connection() }
 }
 
-/// The last one is what our proxy saw; those before are what others say.
+/// Returns the last address in `X-Forwarded-For`, which our proxy added; earlier ones are untrusted.
 pub(crate) fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
     let line = headers.get_all(HeaderName::from_static("x-forwarded-for")).iter().next_back()?;
     line.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()
 }
 
-/// Those who share an allowance.
+/// Returns the network that shares a limit: the address for IPv4, the /64 prefix for IPv6.
 pub(crate) fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) if !v6.is_loopback() => {
@@ -155,12 +155,12 @@ mod tests {
     use crate::testing::{engine, get_with};
 
     #[test]
-    fn an_allowance_is_spent_and_comes_back() {
+    fn a_budget_is_used_up_and_refilled() {
         let rate = Rate::new(1, Duration::from_secs(1000), 3);
         assert!((0..3).all(|_| rate.take(&1).is_ok()));
         let wait = rate.take(&1).unwrap_err();
         assert!(wait > Duration::from_secs(900) && wait <= Duration::from_secs(1000), "{wait:?}");
-        assert!(rate.take(&2).is_ok(), "everybody has their own");
+        assert!(rate.take(&2).is_ok(), "each key has its own budget");
         let none = Rate::new(0, Duration::from_secs(1), 0);
         assert!((0..1000).all(|_| none.take(&1).is_ok()));
         let quick = Rate::new(1000, Duration::from_secs(1), 1);
@@ -168,27 +168,27 @@ mod tests {
             let _ = quick.take(&who);
         }
         let known = quick.limiter.as_ref().unwrap().len();
-        assert!(known <= KNOWN + LOOK_EVERY as usize + 4_000, "{known} are known");
+        assert!(known <= KNOWN + LOOK_EVERY as usize + 4_000, "{known} keys are tracked");
         let slow = Rate::new(1, Duration::from_secs(3600), 1);
         let refused = (0..2 * KNOWN).filter(|who| slow.take(who) == Err(FULL)).count();
-        assert!(refused > KNOWN / 2, "only {refused} are refused");
+        assert!(refused > KNOWN / 2, "only {refused} requests are rejected");
     }
 
     #[test]
-    fn a_crowd_is_forgotten_though_hardly_anybody_asks() {
+    fn idle_keys_are_dropped_even_at_low_traffic() {
         let brief = Rate::new(1, Duration::from_secs(1), 1);
         for who in 0..2 * KNOWN {
             let _ = brief.take(&who);
         }
-        let patience = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(60);
         while brief.take(&usize::MAX).is_err() {
-            assert!(Instant::now() < patience, "nobody may ask any more");
+            assert!(Instant::now() < deadline, "requests are still rejected");
             std::thread::sleep(Duration::from_millis(100));
         }
     }
 
     #[test]
-    fn neighbours_of_ipv6_are_one_household() {
+    fn ipv6_addresses_are_grouped_by_prefix() {
         let [a, b, c] = ["2001:db8::1", "2001:db8::ffff:1", "2001:db8:0:1::1"]
             .map(|text| household(text.parse().unwrap()));
         assert!(a == b && a != c);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_asks_too_often_is_told_when_to_come_back() {
+    async fn requests_beyond_the_limit_are_rejected_with_retry_after() {
         let mut config = Config::default();
         (config.web.rate, config.web.burst, config.web.behind_proxy) = (1, 2, true);
         config.web.api_keys = vec!["secret".into()];
@@ -218,10 +218,10 @@ mod tests {
             assert_eq!(refused.header("content-type"), "application/problem+json", "{path}");
             assert!(refused.header("retry-after").parse::<u64>().is_ok());
         }
-        assert_eq!(ask("/", "192.0.2.8", "").await.status, StatusCode::OK, "others are served");
+        assert_eq!(ask("/", "192.0.2.8", "").await.status, StatusCode::OK, "other clients are served");
         assert_eq!(ask("/", "127.0.0.1", "").await.status, StatusCode::OK);
         for _ in 0..20 {
-            assert_eq!(ask("/", "192.0.2.7", "secret").await.status, StatusCode::OK, "a key has its own");
+            assert_eq!(ask("/", "192.0.2.7", "secret").await.status, StatusCode::OK, "a key has its own limit");
         }
     }
 }

@@ -1,7 +1,6 @@
-//! The result page.
+//! `/search`: the result page.
 //!
-//! [`asked`] reads what is asked and writes the links that ask for something else, [`menus`] are the filters, [`hit`] is one
-//! result.
+//! [`search_params`] parses the request and builds links to variations of it, [`menus`] are the filters, [`hit`] is one result.
 
 pub(crate) mod asked;
 mod hit;
@@ -55,9 +54,9 @@ struct ResultsPage {
     frame: Frame,
     query: String,
     focus: bool,
-    /// The name of what is shown, which clicks on it carry; empty where nothing is written down.
+    /// Id of the impression, which clicks carry; empty if logging is off.
     impression: String,
-    /// The place of the first result over all pages.
+    /// Position of the first result across all pages.
     first: usize,
     menus: Vec<Menu>,
     sort: Option<Link>,
@@ -73,7 +72,7 @@ struct ResultsPage {
 /// The line above the results.
 struct Bar {
     count: String,
-    /// Which page this is, from the second on.
+    /// Page number, from the second page on.
     place: Option<String>,
     time: String,
     understood: String,
@@ -86,14 +85,14 @@ enum Outcome {
     Beyond(Beyond),
 }
 
-/// What to say where nothing was found.
+/// Shown if there are no results.
 struct Nothing {
     title: String,
-    /// The same without filters, where there are some.
+    /// The same query without filters, if there are any.
     unfiltered: Option<Link>,
 }
 
-/// The results end before the page asked for.
+/// The requested page is beyond the last one.
 struct Beyond {
     title: String,
     first: Link,
@@ -113,7 +112,7 @@ struct Number {
 }
 
 impl ResultsPage {
-    /// `searchable` is the number of pages in the index, as far as it matters: 0 only when it is empty.
+    /// `searchable` is the number of pages in the index; only whether it is 0 matters.
     fn new(
         visitor: &Visitor,
         config: &Config,
@@ -124,7 +123,7 @@ impl ResultsPage {
     ) -> Self {
         let words = visitor.words();
         let (query, page) = (asked.query.as_str(), asked.page);
-        // Near-duplicates are one result: how many pages there are is known at the end.
+        // Near-duplicates are grouped, so the exact number of pages is known only at the end.
         let at_most = || last_page(answer.total, config.query.page_size, config.query.max_results);
         let last = answer.last_page.unwrap_or_else(at_most);
         let outcome = if searchable == 0 {
@@ -188,7 +187,7 @@ impl Bar {
 }
 
 impl Paging {
-    /// Nothing where there is one page only.
+    /// Returns `None` if there is only one page.
     fn new(asked: &Asked, last: usize) -> Option<Self> {
         let page = asked.page;
         if last < 2 && page < 2 {
@@ -249,12 +248,12 @@ mod tests {
     }
 
     #[test]
-    fn a_result_shows_all_it_has() {
+    fn a_result_shows_all_its_fields() {
         let html = rendered("A+B", 1, &answer(vec![hit()], 1), 1);
         for part in [
             "<title>A+B – Pharos</title>",
             "value=\"A+B\"",
-            "<span>1 result</span><span>3.2 ms</span><span title=\"How the query was understood\"><b>a b</b></span>",
+            "<span>1 result</span><span>3.2 ms</span><span title=\"Interpretation of the query\"><b>a b</b></span>",
             "<ol class=\"hits\" data-impression=\"i7\" data-first=\"1\">",
             "<li lang=\"en\">",
             "<a href=\"https://www.example.org/%E7%81%AF%E5%A1%94/a%3Cb\"><mark>A</mark> &amp; B</a>",
@@ -266,7 +265,7 @@ mod tests {
             "<a href=\"/search?q=related%3Ahttps%3A%2F%2Fwww.example.org%2F%25E7%2581%25AF%25E5%25A1%2594%2Fa%253Cb\" \
              rel=\"nofollow\">Similar pages</a>",
             "<a href=\"/search?q=A%2BB&#38;site=www.example.org\" rel=\"nofollow\">4 more from this site</a>",
-            "<a href=\"/search?q=A%2BB&#38;all=1\" rel=\"nofollow\">1 copy not shown</a>",
+            "<a href=\"/search?q=A%2BB&#38;all=1\" rel=\"nofollow\">1 duplicate not shown</a>",
         ] {
             assert!(html.contains(part), "{part} is missing in {html}");
         }
@@ -274,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_values_are_text_and_not_links() {
+    fn hostile_values_are_escaped() {
         let evil = "\"><script>alert(1)</script>";
         for url in [
             "javascript:alert(1)",
@@ -298,14 +297,14 @@ mod tests {
             answer.suggestions = vec![evil.into(), "javascript:alert(1)".into()];
             let html = rendered(evil, 1, &answer, 1);
             assert_eq!(html.matches("<script").count(), 1, "{html}");
-            assert!(html.contains("<script src=\"/static/pharos.js?v="), "the one script is ours: {html}");
+            assert!(html.contains("<script src=\"/static/pharos.js?v="), "only our own script: {html}");
             assert!(html.contains("<h2><mark>A</mark> &amp; B</h2>"), "{html}");
             assert!(!html.contains("evil.example/\""), "{html}");
         }
     }
 
     #[test]
-    fn other_numbers_lead_to_other_pages() {
+    fn numbers_link_to_pages() {
         let html = rendered("a b", 2, &answer(vec![hit()], 45), 45);
         for part in [
             "45 results</span><span>page 2 of 5</span>",
@@ -321,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_wants_copies_turns_pages_with_them_and_comes_to_an_end() {
+    fn paging_keeps_duplicates_and_ends() {
         let visitor = Visitor::new(&"/search?q=x&all=1".parse().unwrap(), &HeaderMap::new());
         assert!(visitor.wants_all());
         let asked = Asked { page: 2, all: true, ..asked() };
@@ -336,12 +335,12 @@ mod tests {
     }
 
     #[test]
-    fn no_result_gives_help_for_its_reason() {
+    fn missing_results_are_explained() {
         assert!(rendered("x y", 1, &answer(vec![], 0), 9).contains("Use fewer words"));
         assert!(!rendered("x", 1, &answer(vec![], 0), 9).contains("Use fewer words"));
         assert!(rendered("x", 1, &answer(vec![], 0), 0).contains("pharos crawl"));
         let beyond = rendered("x", 7, &answer(vec![], 25), 25);
-        assert!(beyond.contains("There is no page 7 of results"), "{beyond}");
+        assert!(beyond.contains("There is no result page 7"), "{beyond}");
         assert!(
             beyond.contains("<a href=\"/search?q=x&#38;page=3&#38;generation=7\">Last page</a>"),
             "{beyond}"
@@ -350,24 +349,24 @@ mod tests {
     }
 
     #[test]
-    fn notices_tell_what_was_done_to_the_query() {
+    fn notices_report_changes_of_the_query() {
         let answer =
             Answer { relaxed: true, partial: true, corrected: Some("<b>".into()), ..answer(vec![hit()], 1) };
         let html = rendered("x", 1, &answer, 1);
         assert!(html.contains("Did you mean <a href=\"/search?q=%3Cb%3E&#38;from=corrected\">"), "{html}");
         assert!(html.contains(">&#60;b&#62;</a>?"), "{html}");
-        assert!(html.contains("No page has all") && html.contains("Time ran out"), "{html}");
+        assert!(html.contains("No page contains all") && html.contains("ran out of time"), "{html}");
     }
 
     #[test]
-    fn menus_offer_what_results_are_and_keep_what_was_chosen() {
+    fn menus_offer_facets_and_keep_the_selection() {
         let value = |value: &str, pages| FacetValue { value: value.into(), pages };
         let mut answer = answer(vec![hit()], 45);
         answer.facets.insert("site".into(), vec![value("a.example", 40), value("b.example", 5)]);
         answer.facets.insert("lang".into(), vec![value("en", 45)]);
         answer.facets.insert("time".into(), vec![value("day", 0), value("week", 3), value("\"><b>", 1)]);
         let html = rendered("x", 1, &answer, 45);
-        assert_eq!(html.matches("<details name=").count(), 2, "one language is no choice: {html}");
+        assert_eq!(html.matches("<details name=").count(), 2, "a single language is no choice: {html}");
         assert!(
             html.contains(
                 "<a href=\"/search?q=x&#38;site=b.example\" rel=\"nofollow\">b.example<small>5</small></a>"
@@ -388,7 +387,7 @@ mod tests {
             "{html}"
         );
         assert!(html.contains("<summary class=\"set\">b.example</summary>"), "{html}");
-        assert!(html.contains("Best first"), "{html}");
+        assert!(html.contains("Most relevant first"), "{html}");
         let nothing = shown(&visitor, &chosen, &Answer { query: "x".into(), ..Answer::default() }, 45);
         assert!(
             nothing.contains("<a href=\"/search?q=x&#38;sort=date\">Search without filters</a>"),

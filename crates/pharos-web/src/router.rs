@@ -1,4 +1,4 @@
-//! The table of routes and the limits around them.
+//! Routes and the middleware around them.
 
 use std::any::Any;
 use std::io;
@@ -21,15 +21,18 @@ use crate::{
     privacy, rate, results, snapshot, suggest, unsent,
 };
 
-/// Nothing here takes a body; a little is let through for clients that send one anyway.
+/// Maximum size of request bodies; only the desk takes longer ones.
 const BODY_LIMIT: usize = 64 << 10;
 
-/// All routes, ready to be served.
+/// Builds the router with all routes.
+///
+/// # Errors
+/// Fails if the settings of the desk are invalid or a thread cannot be started.
 pub fn router(service: Service) -> io::Result<Router> {
     Ok(open(Rooms::new(service)?))
 }
 
-/// The same for rooms that are there.
+/// Builds the router for an existing state.
 pub(crate) fn open(rooms: Rooms) -> Router {
     assets::prepare();
     guarded(routes(), api::routes(&rooms), rooms)
@@ -63,7 +66,7 @@ fn routes() -> Router<Rooms> {
         .fallback(|| async { StatusCode::NOT_FOUND })
 }
 
-/// Puts the limits around routes, outermost first.
+/// Adds the middleware, outermost first.
 fn guarded(routes: Router<Rooms>, api: Router<Rooms>, rooms: Rooms) -> Router {
     let timeout = TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, rooms.config().web.timeout);
     let outer = ServiceBuilder::new()
@@ -77,18 +80,18 @@ fn guarded(routes: Router<Rooms>, api: Router<Rooms>, rooms: Rooms) -> Router {
         .layer(from_fn_with_state(rooms.clone(), rate::limit));
     let caught = CatchPanicLayer::custom(panicked);
     let limits = inner.clone().layer(timeout).layer(caught).layer(RequestBodyLimitLayer::new(BODY_LIMIT));
-    // Which sites' pages may read an answer of the API is said last: they may read what went wrong, too.
+    // CORS is applied last, so that allowed sites can read errors, too.
     let api = api::allow_sites(api.layer(limits.clone()), &rooms.config().web);
-    // The desk has its own limits of time and size.
+    // The desk has its own timeout and body limit.
     let desk = admin::routes(&rooms).layer(inner.layer(caught));
     routes.layer(limits).merge(api).merge(desk).layer(outer).with_state(rooms)
 }
 
-/// A bare status: [`failure::dress`] makes the page.
+/// Returns a bare status, which the error middleware renders.
 fn panicked(payload: Box<dyn Any + Send + 'static>) -> Response {
-    let said = payload.downcast_ref::<&str>().copied();
-    let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("nothing");
-    tracing::error!(said, "a request handler panicked");
+    let message = payload.downcast_ref::<&str>().copied();
+    let message = message.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    tracing::error!(message, "a request handler panicked");
     StatusCode::INTERNAL_SERVER_ERROR.into_response()
 }
 
@@ -134,11 +137,11 @@ mod tests {
     ];
 
     #[tokio::test]
-    async fn a_search_finds_marks_and_links() {
+    async fn a_search_highlights_and_links() {
         let (_dir, service) = engine(&PAGES, Config::default());
         let router = router(service).unwrap();
         let home = get(&router, "/").await;
-        assert!(home.text().contains("3 pages to search"), "{}", home.text());
+        assert!(home.text().contains("3 searchable pages"), "{}", home.text());
         assert!(home.text().contains(" autofocus>"));
 
         let reply = get(&router, "/search?q=lighthouse").await;
@@ -156,12 +159,12 @@ mod tests {
         let reply = get(&router, "/search?q=%E7%81%AF%E5%A1%94&lang=zh").await;
         assert!(reply.text().contains("<html lang=\"zh-Hans\"") && reply.text().contains("1 条结果"));
         assert!(reply.header("set-cookie").starts_with("pharos_lang=zh;"));
-        assert!(get(&router, "/search?q=submarine").await.text().contains("Try other words"));
-        assert!(get(&router, "/search?q=lighthouse&page=9").await.text().contains("There is no page 9"));
+        assert!(get(&router, "/search?q=submarine").await.text().contains("Try different words"));
+        assert!(get(&router, "/search?q=lighthouse&page=9").await.text().contains("There is no result page 9"));
     }
 
     #[tokio::test]
-    async fn an_empty_index_is_a_friendly_notice() {
+    async fn an_empty_index_is_explained() {
         let (_dir, service) = engine(&[], Config::default());
         let router = router(service).unwrap();
         for path in ["/", "/search?q=x"] {
@@ -172,7 +175,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_api_gives_the_answer_or_says_what_to_do() {
+    async fn the_api_answers_or_reports_an_error() {
         let (_dir, service) = engine(&PAGES, Config::default());
         let router = router(service).unwrap();
         let reply = get(&router, "/api/v1/search?q=lighthouse&size=1&page=2").await;
@@ -188,7 +191,7 @@ mod tests {
             assert_eq!(reply.header("content-type"), "application/problem+json");
             let problem: serde_json::Value = serde_json::from_slice(&reply.bytes).unwrap();
             assert_eq!(problem["status"], 400);
-            assert!(problem["detail"].as_str().unwrap().contains("the parameter `"), "{wrong}");
+            assert!(problem["detail"].as_str().unwrap().contains("parameter `"), "{wrong}");
         }
         let reply = get(&router, "/api/v1/nothing").await;
         assert_eq!(
@@ -198,19 +201,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn suggestions_and_hot_queries_answer_anything() {
+    async fn suggestions_and_hot_queries_accept_any_input() {
         let (_dir, service) = engine(&PAGES, Config::default());
         let router = router(service).unwrap();
-        let patience = std::time::Instant::now() + Duration::from_secs(30);
+        let deadline = std::time::Instant::now() + Duration::from_secs(30);
         while !get(&router, "/api/v1/suggest?q=lighth").await.text().contains("\"lighthouse\"") {
-            assert!(std::time::Instant::now() < patience, "nothing is suggested");
+            assert!(std::time::Instant::now() < deadline, "nothing is suggested");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         assert_eq!(get(&router, "/suggest?q=zzzz").await.text(), "[\"zzzz\",[]]");
         assert_eq!(
             get(&router, "/api/v1/hot").await.text(),
             "{\"top\":[]}",
-            "suggestions come after the logs"
+            "hot queries come from the logs only"
         );
         for wrong in ["suggest?q=a&count=0", "suggest?count=x", "hot?window=week", "hot?list=all"] {
             assert_eq!(
@@ -227,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_writes_nothing_down_is_told_nothing() {
+    async fn without_logging_nothing_is_stored() {
         let mut config = Config::default();
         config.log.enabled = false;
         let (dir, service) = engine(&PAGES, config);
@@ -236,17 +239,17 @@ mod tests {
         assert!(html.text().contains("2 results"));
         assert!(!html.text().contains("data-impression"), "{}", html.text());
         get(&router, "/").await;
-        assert!(!dir.path().join("logs").exists(), "no key of visits either");
+        assert!(!dir.path().join("logs").exists(), "not even a visit key");
     }
 
     #[tokio::test]
-    async fn every_response_carries_the_guards() {
+    async fn every_response_has_the_security_headers() {
         let (_dir, service) = engine(&PAGES, Config::default());
         let router = router(service).unwrap();
         for route in ROUTES {
             let reply = get(&router, route).await;
             let policy = reply.header("content-security-policy");
-            // Where others' words stand in our own document nothing runs at all.
+            // No script runs where content of other sites is part of our document.
             let scripts =
                 if route.starts_with("/clean") { "" } else { "script-src 'self'; connect-src 'self'; " };
             assert!(
@@ -268,7 +271,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn odd_parameters_never_break_anything() {
+    async fn odd_parameters_cause_no_server_error() {
         let (_dir, service) = engine(&PAGES, Config::default());
         let router = router(service).unwrap();
         let long = "灯".repeat(5000);
@@ -306,7 +309,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn panics_and_slowness_give_a_page() {
+    async fn panics_and_timeouts_give_a_page() {
         let mut config = Config::default();
         config.web.timeout = Duration::from_millis(50);
         let (_dir, service) = engine(&[], config);
@@ -323,16 +326,16 @@ mod tests {
         let router = guarded(routes, api::routes(&rooms), rooms);
         let reply = get(&router, "/panic").await;
         assert_eq!(reply.status, StatusCode::INTERNAL_SERVER_ERROR);
-        assert!(reply.text().contains("Something went wrong on our side"), "{}", reply.text());
+        assert!(reply.text().contains("Something went wrong"), "{}", reply.text());
         assert_eq!(get(&router, "/api/panic").await.header("content-type"), "application/problem+json");
         let reply = get_with(&router, "/slow", &[("accept-language", "zh")]).await;
         assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(reply.header("retry-after"), "5");
-        assert!(reply.text().contains("用时过长"), "{}", reply.text());
+        assert!(reply.text().contains("服务繁忙"), "{}", reply.text());
     }
 
     #[tokio::test]
-    async fn what_went_wrong_can_be_read_by_the_sites_that_may_read_answers() {
+    async fn allowed_sites_can_read_errors() {
         let mut config = Config::default();
         config.web.timeout = Duration::from_millis(50);
         config.web.cors = vec!["https://b.example".into()];
@@ -388,7 +391,7 @@ mod tests {
         for coding in ["gzip", "br"] {
             let reply = get_with(&router, "/static/style.css", &[("accept-encoding", coding)]).await;
             assert_eq!(reply.header("content-encoding"), coding);
-            assert_eq!(reply.headers.get_all("content-encoding").iter().count(), 1, "packed once");
+            assert_eq!(reply.headers.get_all("content-encoding").iter().count(), 1, "compressed once");
             assert!(reply.bytes.len() < plain.bytes.len() / 3);
             assert_eq!(reply.header("etag"), plain.header("etag"));
             assert_eq!(reply.header("vary"), "Accept-Encoding");
@@ -415,7 +418,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn health_and_metrics_tell_how_it_goes() {
+    async fn health_and_metrics_are_served() {
         let (_dir, service) = engine(&PAGES, Config::default());
         let router = router(service).unwrap();
         assert_eq!(get(&router, "/healthz").await.text(), "ok\n");

@@ -1,10 +1,10 @@
-//! From a socket to the router: connections are let in, read with patience but not for ever, and let go.
+//! Accepts connections and passes their requests to the router.
 //!
 //! ```text
-//! accept ─▶ place for it? ─▶ a thread (`threads.rs`) ─▶ TLS, where certificates are given ─▶ HTTP/1.1 or HTTP/2 ─▶ router
+//! accept ─▶ free slot? ─▶ event loop (`event_loops.rs`) ─▶ TLS, if certificates are configured ─▶ HTTP/1.1 or HTTP/2 ─▶ router
 //! ```
 //!
-//! HTTP/2 is spoken in clear text to who begins with it, as proxies do, and by ALPN over TLS.
+//! HTTP/2 is supported in clear text with prior knowledge, as proxies use it, and by ALPN over TLS.
 
 use std::future::Future;
 use std::io;
@@ -36,24 +36,27 @@ use crate::service::{Rooms, Service};
 use crate::threads::Threads;
 use crate::tls::Certificates;
 
-/// Connections that the kernel keeps for us until we let them in; it may keep fewer (`net.core.somaxconn`).
+/// Maximum number of connections queued by the kernel; it may queue fewer (`net.core.somaxconn`).
 const BACKLOG: u32 = 4096;
 
-/// How long requests under way may take after the stop signal.
+/// Time limit for requests in flight after the stop signal.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
-/// After a connection could not be taken (no more files, mostly), others get time to end.
+/// Pause after an accept error, mostly a lack of file descriptors.
 const RECOVERY: Duration = Duration::from_millis(100);
 
-/// Requests that one HTTP/2 connection may have under way.
+/// Maximum number of concurrent requests of an HTTP/2 connection.
 const STREAMS: u32 = 100;
 
-/// Header fields of a request.
+/// Maximum number of header fields of a request.
 const MAX_FIELDS: usize = 100;
 
-/// Listens on an address such as `127.0.0.1:8080`, and takes more connections at once than the default would.
+/// Listens on an address such as `127.0.0.1:8080`, with a larger backlog than the default.
+///
+/// # Errors
+/// Returns the error of the last resolved address if none can be bound.
 pub async fn listen(address: &str) -> io::Result<TcpListener> {
-    let mut refused = io::Error::new(io::ErrorKind::AddrNotAvailable, "no such address");
+    let mut refused = io::Error::new(io::ErrorKind::AddrNotAvailable, "the address resolves to nothing");
     for address in lookup_host(address).await? {
         match listen_on(address) {
             Ok(listener) => return Ok(listener),
@@ -65,13 +68,16 @@ pub async fn listen(address: &str) -> io::Result<TcpListener> {
 
 fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // A restart need not wait until the kernel has forgotten the connections of before.
+    // A restart need not wait for old connections in TIME_WAIT.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 
-/// Serves until `stop`, then finishes the requests under way, for at most five seconds.
+/// Serves until `stop`, then finishes the requests in flight, for at most five seconds.
+///
+/// # Errors
+/// Fails if certificates or settings are invalid, or if threads cannot be started.
 pub async fn serve(
     listener: TcpListener,
     service: Service,
@@ -102,7 +108,7 @@ pub async fn serve(
             () = &mut stop => break,
         }
     }
-    // Who comes now finds the door closed and not a silent queue.
+    // New clients get a connection error instead of waiting in the backlog.
     drop(listener);
     rooms.close();
     tokio::select! {
@@ -131,7 +137,7 @@ struct Server {
 fn builder(web: &WebConfig) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
     let head = web.head_limit.bytes().clamp(8 << 10, 1 << 20);
-    // Patience is what `patience.rs` has: this is for connections that send nothing at all.
+    // The timeouts are enforced in `timeouts.rs`; this one is for connections that send nothing at all.
     builder
         .http1()
         .timer(TokioTimer::new())
@@ -147,15 +153,15 @@ fn builder(web: &WebConfig) -> Builder<TokioExecutor> {
 }
 
 impl Server {
-    /// Waits for a place and for somebody to take it.
+    /// Waits for a free slot and accepts a connection.
     async fn take(&self, listener: &TcpListener) {
         let Ok(place) = Arc::clone(&self.places).acquire_owned().await else { return };
         let (stream, address) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Somebody who went away again is nothing to wait for.
+                // The client closed the connection before it was accepted.
                 if error.kind() != io::ErrorKind::ConnectionAborted {
-                    tracing::warn!(%error, "cannot take a connection");
+                    tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(RECOVERY).await;
                 }
                 return;
@@ -166,12 +172,12 @@ impl Server {
             return;
         };
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "cannot turn off delays of small packets");
+            tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
-        // To be known to the scheduler of the thread that gets it, and to no other.
+        // Detach from this runtime: the connection is registered with the event loop that gets it.
         let stream = match stream.into_std() {
             Ok(stream) => stream,
-            Err(error) => return tracing::warn!(%error, "cannot give a connection to a thread"),
+            Err(error) => return tracing::warn!(%error, "cannot pass a connection to an event loop"),
         };
         let (builder, router) = (self.builder.clone(), self.router.clone());
         let (acceptor, patience, watcher) = (self.acceptor.clone(), self.patience, self.graceful.watcher());
@@ -179,7 +185,7 @@ impl Server {
             let _here = (place, guest);
             let stream = match TcpStream::from_std(stream) {
                 Ok(stream) => stream,
-                Err(error) => return tracing::warn!(%error, "cannot take a connection"),
+                Err(error) => return tracing::warn!(%error, "cannot register a connection"),
             };
             metrics::gauge!(CONNECTIONS).increment(1.0);
             match acceptor {
@@ -194,7 +200,7 @@ impl Server {
 }
 
 pub(crate) const CONNECTIONS: &str = "pharos_http_connections";
-/// Connections that were closed at once, as their address had enough of them.
+/// Connections closed because their client network was at its limit.
 pub(crate) const TURNED_AWAY: &str = "pharos_http_connections_turned_away_total";
 
 async fn secretly(
@@ -208,12 +214,12 @@ async fn secretly(
 ) {
     match tokio::time::timeout(patience.head, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => converse(stream, address, builder, router, patience, watcher).await,
-        Ok(Err(error)) => tracing::debug!(%error, %address, "no agreement on TLS"),
-        Err(_) => tracing::debug!(%address, "too slow to agree on TLS"),
+        Ok(Err(error)) => tracing::debug!(%error, %address, "TLS handshake failed"),
+        Err(_) => tracing::debug!(%address, "TLS handshake timed out"),
     }
 }
 
-/// Requests and answers, until one side has enough.
+/// Serves the requests of a connection until it ends.
 async fn converse(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     address: SocketAddr,
@@ -277,9 +283,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_server_stops_when_told() {
+    async fn the_server_stops_on_request() {
         let mut running = start(Config::default()).await;
-        // A visitor who connects and says nothing does not hold the server up for longer than its grace.
+        // An idle connection delays the shutdown no longer than the grace period.
         let _idle = TcpStream::connect(running.address).await.unwrap();
         running.stop.take().unwrap().send(()).unwrap();
         tokio::time::timeout(GRACE * 2, running.server).await.unwrap().unwrap().unwrap();
@@ -287,7 +293,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_dawdles_is_let_go_and_who_asks_again_is_not() {
+    async fn slow_connections_are_closed_and_idle_ones_kept() {
         let mut config = Config::default();
         config.web.head_timeout = Duration::from_millis(300);
         config.web.idle_timeout = Duration::from_secs(60);
@@ -298,15 +304,15 @@ mod tests {
         assert!(ask(&mut patient, false).await.starts_with("HTTP/1.1 200"));
         let mut rest = Vec::new();
         let cut = tokio::time::timeout(Duration::from_secs(30), slow.read_to_end(&mut rest)).await;
-        cut.expect("the slow one is cut off").ok();
-        assert!(rest.is_empty(), "it gets no answer");
-        // Longer than a head may take, and still welcome.
+        cut.expect("the slow connection is closed").ok();
+        assert!(rest.is_empty(), "no response");
+        // Longer than the head timeout, but idle.
         tokio::time::sleep(Duration::from_millis(400)).await;
         assert!(ask(&mut patient, true).await.starts_with("HTTP/1.1 200"));
     }
 
     #[tokio::test]
-    async fn silence_ends_a_connection() {
+    async fn idle_connections_are_closed() {
         let mut config = Config::default();
         config.web.idle_timeout = Duration::from_millis(300);
         config.web.timeout = Duration::from_millis(100);
@@ -320,7 +326,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn more_than_there_are_places_for_wait_until_one_leaves() {
+    async fn connections_beyond_the_slots_wait() {
         let mut config = Config::default();
         config.web.connections = 1;
         let running = start(config).await;
@@ -335,18 +341,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_proxy_may_speak_http_2_in_clear_text() {
+    async fn clear_text_http_2_is_supported() {
         let running = start(Config::default()).await;
         let mut stream = TcpStream::connect(running.address).await.unwrap();
-        // The preface and an empty SETTINGS frame.
+        // The connection preface and an empty SETTINGS frame.
         stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await.unwrap();
         let mut frame = [0; 9];
         stream.read_exact(&mut frame).await.unwrap();
-        assert_eq!(frame[3], 4, "it answers with SETTINGS: {frame:?}");
+        assert_eq!(frame[3], 4, "the server sends SETTINGS: {frame:?}");
     }
 
     #[tokio::test]
-    async fn certificates_turn_tls_on_and_are_read_anew() {
+    async fn certificates_enable_tls_and_are_reloaded() {
         use tokio_rustls::TlsConnector;
         use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
         use tokio_rustls::rustls::{ClientConfig, RootCertStore};
@@ -377,16 +383,16 @@ mod tests {
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         assert!(answer.contains("strict-transport-security: "), "{answer}");
         let second = renew();
-        let patience = std::time::Instant::now() + Duration::from_secs(60);
+        let deadline = std::time::Instant::now() + Duration::from_secs(60);
         while connect(second.clone(), running.address).await.is_err() {
-            assert!(std::time::Instant::now() < patience, "the new certificate is never taken");
+            assert!(std::time::Instant::now() < deadline, "the new certificate is not loaded");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         assert!(connect(first, running.address).await.is_err());
     }
 
     #[tokio::test]
-    async fn wrong_certificates_are_told_at_the_start() {
+    async fn invalid_certificates_are_reported_at_start() {
         let files = tempfile::tempdir().unwrap();
         let rubbish = files.path().join("rubbish.pem");
         std::fs::write(&rubbish, "rubbish").unwrap();

@@ -1,6 +1,6 @@
-//! The rooms behind the pages: the only file here, with `stored.rs`, that searches, reads the library or cleans a page.
+//! The state shared by all handlers, and the calls to search, library and cleaning.
 //!
-//! Those calls block and take processor time, so they run on threads of their own (`pool.rs`), a bounded number at once.
+//! Those calls block and use CPU time, so they run on the worker pool, a bounded number at once.
 
 use std::fs;
 use std::io;
@@ -33,37 +33,37 @@ use crate::settings::SettingsSource;
 use crate::stored::{self, Lookup, Wanted, allows_copies};
 use crate::unsent::Unsent;
 
-/// Pages with more lines are cleaned without saying why: what there is to say of a line takes 12 KB of memory.
+/// Pages with more lines are cleaned without an explanation, which takes 12 KB of memory per line.
 const MAX_EXPLAINED_LINES: usize = 5_000;
 
-/// After so long they are told to come back for whom there is no place in the queue.
+/// Delay before a request is rejected because the queue is full.
 const SHED_AFTER: Duration = Duration::from_secs(1);
 
-/// The HTML of a cleaned page ends here.
+/// Maximum size of the HTML of a cleaned page.
 const MAX_CLEANED_BYTES: usize = 1 << 20;
 
-/// What the web needs to answer requests.
+/// Dependencies of the web server.
 #[derive(Clone)]
 pub struct Service {
-    /// Where everything is kept.
+    /// The data directory.
     pub data: DataDir,
-    /// Answers queries.
+    /// Query execution.
     pub search: Arc<Search>,
-    /// Holds the stored pages.
+    /// Stored pages.
     pub library: Arc<dyn Library>,
-    /// Limits and sizes.
+    /// Settings at start.
     pub config: Arc<Config>,
-    /// What is written down and learnt.
+    /// Logging and learning.
     pub learning: Arc<Learning>,
-    /// What `/metrics` prints; see [`install_metrics`](crate::install_metrics).
+    /// Handle of the metrics recorder; see [`install_metrics`](crate::install_metrics).
     pub metrics: Metrics,
-    /// Where the settings come from, for the operator's desk.
+    /// Source of the settings, for the operator's desk.
     pub settings: SettingsSource,
-    /// Builds of the index that operators ask for.
+    /// Index builds started by operators.
     pub builds: Arc<Builds>,
 }
 
-/// Why the rooms could not answer; the visitor sees "something went wrong", the log sees this.
+/// Internal errors. The client gets a generic message, the log the error.
 #[derive(Debug, Error)]
 pub(crate) enum ServiceError {
     #[error(transparent)]
@@ -76,13 +76,13 @@ pub(crate) enum ServiceError {
     Rules(#[from] RulesError),
     #[error(transparent)]
     Desk(#[from] DeskError),
-    #[error("a stored page has the address `{0}`, which is none")]
+    #[error("a stored page has the invalid URL `{0}`")]
     Address(String),
-    #[error("work stopped half-way")]
+    #[error("a worker panicked")]
     Broken(#[from] RecvError),
     #[error(transparent)]
     Stopped(#[from] JoinError),
-    #[error("too many queries wait for their turn")]
+    #[error("the query queue is full")]
     Busy,
 }
 
@@ -96,13 +96,11 @@ impl IntoResponse for ServiceError {
     }
 }
 
-/// What the library has of a page.
+/// Result of looking up a stored copy.
 pub(crate) enum Stored<T> {
-    /// Nothing.
     Missing,
-    /// A copy that the page's author does not want to be shown.
+    /// The author does not allow copies.
     Withheld(Card),
-    /// A copy.
     Copy(T),
 }
 
@@ -123,49 +121,46 @@ pub(crate) struct RawCopy {
     pub(crate) response: StoredResponse,
 }
 
-/// A stored page and what is left of it after cleaning.
+/// A stored page with its main content.
 pub(crate) struct CleanedCopy {
     pub(crate) found: Card,
-    /// Bytes of the page as it was stored.
+    /// Stored size in bytes.
     pub(crate) bytes: usize,
-    /// Nothing where it is no HTML.
+    /// `None` if the page is not HTML.
     pub(crate) cleaned: Option<Cleaned>,
 }
 
 /// A page after cleaning.
 pub(crate) struct Cleaned {
-    /// Its `html` is not for showing: that is the next field.
+    /// Its `html` is not sanitised; use the field `html` below for display.
     pub(crate) page: PageObject,
-    /// What is left of it, made harmless as a snapshot is.
+    /// Main content, sanitised like a cached page.
     pub(crate) html: String,
-    /// Why each line stayed or went; nothing where the page is too large for that.
+    /// Classification of each line; `None` if the page is too large.
     pub(crate) explanation: Option<Explanation>,
 }
 
-/// The service and the queue in front of it, shared by all handlers.
+/// State shared by all handlers.
 #[derive(Clone)]
 pub(crate) struct Rooms(Arc<Inside>);
 
 struct Inside {
     service: Service,
     rates: Rates,
-    /// Where work that takes processor time or blocks is done, as much at once as there are processors for.
+    /// Worker threads for blocking and CPU-bound work.
     pool: Pool,
-    /// What the API keeps from one request to the next.
     api: api::Kept,
-    /// What the operator's desk keeps.
     desk: Arc<Desk>,
-    /// Long answers on their way.
     unsent: Arc<Unsent>,
-    /// How many pages can be searched, looked up now and then.
+    /// Cached number of searchable pages.
     pages: Remembered<u64>,
-    /// The doors close: what goes on by itself ends.
+    /// `true` once the server shuts down.
     closing: watch::Sender<bool>,
 }
 
 impl Rooms {
     pub(crate) fn new(service: Service) -> io::Result<Self> {
-        // As many as there are processors for, and a few that wait for a disk.
+        // Twice the number of CPUs, as some jobs wait for a disk.
         let at_once = 2 * available_parallelism().map_or(2, usize::from);
         let pool = Pool::start(at_once, service.config.web.waiting)?;
         let desk = Desk::open(&service.config, &service.data)?;
@@ -186,7 +181,7 @@ impl Rooms {
         &self.0.service
     }
 
-    /// Ends what goes on by itself, so that nobody waits for it.
+    /// Signals shutdown, which ends open streams.
     pub(crate) fn close(&self) {
         self.0.closing.send_replace(true);
     }
@@ -195,7 +190,7 @@ impl Rooms {
         *self.0.closing.borrow()
     }
 
-    /// Comes back when the doors close.
+    /// Waits for shutdown.
     pub(crate) async fn closing(&self) {
         let _ = self.0.closing.subscribe().wait_for(|closing| *closing).await;
     }
@@ -208,12 +203,10 @@ impl Rooms {
         &self.0.rates
     }
 
-    /// What the API keeps from one request to the next.
     pub(crate) fn api(&self) -> &api::Kept {
         &self.0.api
     }
 
-    /// What the operator's desk keeps.
     pub(crate) fn desk(&self) -> &Arc<Desk> {
         &self.0.desk
     }
@@ -226,7 +219,7 @@ impl Rooms {
         &self.0.service.metrics
     }
 
-    /// Answers a query: from memory at once, else in its turn.
+    /// Answers a query, from the cache or through the queue.
     pub(crate) async fn run(&self, request: Request) -> Result<Answer, ServiceError> {
         let start = Instant::now();
         let service = &self.0.service;
@@ -250,17 +243,17 @@ impl Rooms {
         .await
     }
 
-    /// Pages like one.
+    /// Returns pages similar to one.
     pub(crate) async fn similar(&self, url: PageUrl, size: usize) -> Result<Answer, ServiceError> {
         self.blocking(move |service| {
             let answer = service.search.similar(&url, size)?;
-            // Nobody typed this: there is nothing to correct.
+            // The query was not typed by a user: there is nothing to correct.
             Ok(Answer { corrected: None, ..answer })
         })
         .await
     }
 
-    /// What a query that begins so may become.
+    /// Completes a partial query.
     pub(crate) fn suggest(&self, typed: &str, count: usize) -> Vec<Suggestion> {
         let start = Instant::now();
         let suggestions = self.0.service.search.help().suggest(typed, count);
@@ -268,12 +261,12 @@ impl Rooms {
         suggestions
     }
 
-    /// What is written down and learnt.
+    /// Returns the learning state.
     pub(crate) fn learning(&self) -> &Shared {
         &self.0.service.learning.shared
     }
 
-    /// What was learnt from the logs.
+    /// Reads from the memory of past queries.
     pub(crate) async fn recall<T: Default + Send + 'static>(
         &self,
         recall: impl FnOnce(&Memory) -> T + Send + 'static,
@@ -281,9 +274,9 @@ impl Rooms {
         self.blocking(move |service| Ok(service.learning.shared.recall(recall))).await
     }
 
-    /// How many pages can be searched.
+    /// Returns the number of searchable pages, possibly cached.
     pub(crate) async fn pages(&self) -> Result<u64, ServiceError> {
-        // Who looks in at the door is not sent away for a number that may be a little old.
+        // Under overload a stale number is better than an error.
         if let Some(pages) = self.0.pages.recall(self.is_crowded()) {
             return Ok(pages);
         }
@@ -292,38 +285,38 @@ impl Rooms {
         Ok(pages)
     }
 
-    /// How many pages can be searched now, for who must not wait in line to ask.
+    /// Returns the current number of searchable pages, without going through the query queue.
     pub(crate) async fn pages_aside(&self) -> Result<u64, ServiceError> {
         let search = Arc::clone(&self.0.service.search);
         Ok(tokio::task::spawn_blocking(move || search.pages()).await??)
     }
 
-    /// Is the queue full?
+    /// Returns `true` if the query queue is full.
     pub(crate) fn is_crowded(&self) -> bool {
         self.0.pool.is_full()
     }
 
-    /// What can be searched of the page at an address.
+    /// Returns the index entry of a page.
     pub(crate) async fn page(&self, url: PageUrl) -> Result<Option<Card>, ServiceError> {
         self.blocking(move |service| Ok(service.search.page(url.id())?)).await
     }
 
-    /// The stored copy of a page as it is wanted.
+    /// Returns the cached page.
     pub(crate) async fn stored(&self, wanted: Wanted) -> Result<Lookup, ServiceError> {
         self.blocking(move |service| stored::look_up(service, &wanted)).await
     }
 
-    /// The stored copy of a page before and after cleaning.
+    /// Returns the stored copy of a page before and after cleaning.
     pub(crate) async fn cleaned(&self, id: PageId) -> Result<Stored<CleanedCopy>, ServiceError> {
         self.blocking(move |service| {
-            // Those that the engine reads pages by, so that what is shown is what is searched.
+            // The rules of the engine, so that the view shows the text that is searched.
             let rules = RuleSet::named(&service.config.clean.rules, |path| fs::read_to_string(path))?;
             Ok(raw_copy(service, id)?.map(|raw| cleaned_copy(service, raw, &rules)))
         })
         .await
     }
 
-    /// Runs what blocks or takes processor time where it holds nobody up.
+    /// Runs blocking or CPU-bound work on the worker pool.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Service) -> Result<T, ServiceError> + Send + 'static,
@@ -333,14 +326,14 @@ impl Rooms {
         let (tell, told) = oneshot::channel();
         let put = self.0.pool.put(move || {
             metrics::histogram!(STAGE_SECONDS, "stage" => "wait").record(start.elapsed());
-            // A visitor who left waits for nothing.
+            // The client has disconnected.
             if !tell.is_closed() {
                 let _ = tell.send(work(&service));
             }
         });
         if put.is_err() {
             metrics::counter!(SHED).increment(1);
-            // Who asks again at once takes time from those who wait.
+            // Delays clients that retry immediately.
             tokio::time::sleep(SHED_AFTER).await;
             return Err(ServiceError::Busy);
         }
@@ -348,15 +341,15 @@ impl Rooms {
     }
 }
 
-/// Something that is looked up anew after a while.
+/// A cached value with a short lifetime.
 #[derive(Default)]
 pub(crate) struct Remembered<T>(Mutex<Option<(Instant, T)>>);
 
-/// How long it is remembered.
+/// Lifetime of the value.
 const REMEMBERED_FOR: Duration = Duration::from_millis(500);
 
 impl<T: Clone> Remembered<T> {
-    /// What is remembered: the last, or nothing if that is not new any more.
+    /// Returns the cached value, if it is fresh or `however_old` is set.
     pub(crate) fn recall(&self, however_old: bool) -> Option<T> {
         let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (since, value) = remembered.as_ref()?;
@@ -384,7 +377,7 @@ pub(crate) fn raw_copy(service: &Service, id: PageId) -> Result<Stored<RawCopy>,
     Ok(Stored::Copy(RawCopy { found, url, response }))
 }
 
-/// Documents that are no HTML are not looked at: their readers are not for a process that serves visitors.
+/// Cleans a copy. Documents other than HTML are not parsed in a serving process.
 fn cleaned_copy(service: &Service, raw: RawCopy, rules: &RuleSet) -> CleanedCopy {
     let RawCopy { found, url, response } = raw;
     let content_type = response.header("content-type");
@@ -408,8 +401,8 @@ fn clean(
     let explanation =
         (lines <= MAX_EXPLAINED_LINES).then(|| pharos_html::explain(url, content_type, body, rules));
     let shown = &page.html[..page.html.floor_char_boundary(MAX_CLEANED_BYTES)];
-    // Cleaning writes nothing that could do harm; that is read and written once more so that the same list of
-    // elements and attributes as for snapshots, and their manners of links, hold here too.
+    // The cleaned HTML is sanitised once more, so that the same allow-list of elements and attributes, and the same treatment
+    // of links, apply as for cached pages.
     let marking = Marking::default();
     let shown = safe_html(url, Some("text/html; charset=utf-8"), shown.as_bytes(), &marking);
     Cleaned { page, html: shown.html, explanation }

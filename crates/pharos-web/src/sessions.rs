@@ -1,21 +1,21 @@
-//! Where visits came from and where they began: known while they last, told with each of their queries.
+//! Referrer and entry page of current visits, logged with each of their queries.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A visit ends after this long without a request.
+/// Idle time after which a visit ends.
 const LASTS: Duration = Duration::from_secs(30 * 60);
 
-/// Visits that are known at once; the oldest are forgotten.
+/// Maximum number of visits; the oldest are evicted.
 const KNOWN: usize = 10_000;
 
-/// How a visit began.
+/// The start of a visit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Began {
-    /// The address that the visitor came from; may be empty.
+    /// Referring URL; may be empty.
     pub(crate) referrer: String,
-    /// The first page of ours.
+    /// Path of the first page.
     pub(crate) entry: String,
 }
 
@@ -29,7 +29,7 @@ struct Known {
 }
 
 impl Sessions {
-    /// A visit is at a page; gives how it began.
+    /// Registers a request of a visit and returns how the visit started.
     pub(crate) fn at(&self, visit: &str, here: Began, now: Instant) -> Began {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((began, seen)) = known.visits.get_mut(visit)
@@ -55,12 +55,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_visit_remembers_how_it_began_until_it_ends() {
+    fn a_visit_keeps_its_start_until_it_ends() {
         let (sessions, now) = (Sessions::default(), Instant::now());
         let began = |entry: &str| Began { referrer: "http://a.example/".into(), entry: entry.into() };
         assert_eq!(sessions.at("v", began("/"), now), began("/"));
         assert_eq!(sessions.at("v", began("/search"), now + LASTS / 2), began("/"));
-        assert_eq!(sessions.at("v", began("/search"), now + LASTS), began("/"), "it was there in between");
+        assert_eq!(sessions.at("v", began("/search"), now + LASTS), began("/"), "active in between");
         assert_eq!(sessions.at("v", began("/hot"), now + 3 * LASTS), began("/hot"));
         (0..2 * KNOWN).for_each(|n| drop(sessions.at(&n.to_string(), began("/"), now)));
         assert!(sessions.0.lock().unwrap().visits.len() <= KNOWN);

@@ -1,4 +1,4 @@
-//! Where the settings of this process come from, for the operator's desk: it shows what holds and changes the file.
+//! Source of the settings for the operator's desk, which shows the effective values and edits the file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,28 +6,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pharos_core::Config;
 
-/// Settings as they are now.
+/// Effective settings.
 #[derive(Clone, Debug, Default)]
 pub struct LoadedSettings {
-    /// What holds, from wherever.
+    /// Values from all sources.
     pub config: Config,
-    /// Settings that the file does not decide, and what does.
+    /// Settings that are overridden outside the file, with the name of the source.
     pub decided: BTreeMap<&'static str, &'static str>,
 }
 
 type Load = dyn Fn() -> Result<LoadedSettings, String> + Send + Sync;
 
-/// A file with settings, and how it is read together with everything else that has a say.
+/// The settings file, and a function that loads the effective settings.
 #[derive(Clone)]
 pub struct SettingsSource {
     file: PathBuf,
     load: Arc<Load>,
-    /// Whoever changes the file holds it.
+    /// Held while the file is changed.
     changing: Arc<Mutex<()>>,
 }
 
 impl SettingsSource {
-    /// `load` reads the file and everything else; what is wrong is told in words.
+    /// Creates a source. `load` returns the effective settings, or an error message.
     pub fn new(
         file: impl Into<PathBuf>,
         load: impl Fn() -> Result<LoadedSettings, String> + Send + Sync + 'static,
@@ -39,7 +39,7 @@ impl SettingsSource {
         &self.file
     }
 
-    /// Keeps others of this process from changing the file meanwhile.
+    /// Locks the file against changes by other requests of this process.
     pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,9 +1,9 @@
-//! Page snapshot (网页快照): our banner above, the stored page below.
+//! `/snapshot`: cached pages (网页快照), a banner above the stored page.
 //!
-//! The stored page is somebody else's HTML. It has been made harmless by `pharos-html`, and is shown as if it had
-//! not been: a document of its own in a sandboxed frame, with a policy that lets it run, load and reach nothing.
+//! The stored page is foreign HTML. `pharos-html` sanitises it, and it is displayed as if it were not sanitised: as a separate
+//! document in a sandboxed frame, with a policy that forbids scripts, loading and access to our origin.
 //!
-//! `?at=YYYYMMDDhhmmss` shows the page as it was then, `?view=text` what is left of it after cleaning.
+//! `?at=YYYYMMDDhhmmss` selects a version, `?view=text` shows the main content.
 
 use askama::Template;
 use axum::extract::{Path, State};
@@ -20,22 +20,22 @@ use crate::stored::{Listed, Lookup, StoredCopy, View, Wanted};
 use crate::visitor::{Visitor, link};
 use crate::words::{Words, fill, grouped};
 
-/// Versions that are listed at once; the others are behind "all versions".
+/// Number of versions listed directly; the others are behind "all versions".
 const AT_ONCE: usize = 10;
 
-/// Versions that are listed at most.
+/// Maximum number of versions listed.
 const MAX_VERSIONS: usize = 200;
 
-/// What the stored page may do: open links in new windows, be styled inline.
+/// Policy of the stored page: it may open links in new windows and use inline styles.
 const CAGE: HeaderValue = HeaderValue::from_static(
     "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; \
      img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'",
 );
 
-/// The style of the stored page's document.
+/// Style sheet of the stored page's document.
 const STYLE: &str = concat!(include_str!("../static/stored.css"), include_str!("../static/colours.css"));
 
-/// `/snapshot?url=…`: leads to the snapshot of the page at an address.
+/// `GET /snapshot?url=…`: redirects to the cached page of a URL.
 pub(crate) async fn by_address(
     State(rooms): State<Rooms>,
     visitor: Visitor,
@@ -49,7 +49,7 @@ pub(crate) async fn by_address(
     })
 }
 
-/// `/snapshot/ID`: the banner and the frame.
+/// `GET /snapshot/ID`: the banner and the frame.
 pub(crate) async fn banner(
     State(rooms): State<Rooms>,
     visitor: Visitor,
@@ -63,7 +63,7 @@ pub(crate) async fn banner(
     .await
 }
 
-/// `/snapshot/ID/content`: the stored page.
+/// `GET /snapshot/ID/content`: the stored page.
 pub(crate) async fn content(
     State(rooms): State<Rooms>,
     visitor: Visitor,
@@ -75,7 +75,7 @@ pub(crate) async fn content(
     .await
 }
 
-/// Shows a stored copy by `page`, or says why there is none to show.
+/// Renders a cached page with `page`, or a message why there is none.
 async fn show(
     rooms: &Rooms,
     visitor: &Visitor,
@@ -87,7 +87,7 @@ async fn show(
     let query = visitor.query(rooms.config().query.max_length);
     let wanted = Wanted {
         id: page_id,
-        // What is no moment comes before all versions.
+        // An invalid time is earlier than all versions.
         at: asked_moment(visitor).map(|text| moment(text).unwrap_or(Timestamp::from_millis(i64::MIN))),
         view: if visitor.param("view") == Some("text") { View::Text } else { View::Layout },
         query: query.clone(),
@@ -106,7 +106,7 @@ fn asked_moment(visitor: &Visitor) -> Option<&str> {
     visitor.param("at").map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// The moment that `20260131120000` names.
+/// Parses a time such as `20260131120000`.
 fn moment(text: &str) -> Option<Timestamp> {
     if text.len() != 14 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -123,12 +123,12 @@ fn moment(text: &str) -> Option<Timestamp> {
     ))
 }
 
-/// The name of a moment in `?at=`.
+/// Formats a time for `?at=`.
 fn stamp(at: Timestamp) -> String {
     at.to_string().chars().filter(char::is_ascii_digit).collect()
 }
 
-/// Exactly the form that ids are printed in, so that a page has one snapshot address.
+/// Parses an id only in its canonical form, so that a page has one URL.
 fn page_id(text: &str) -> Option<PageId> {
     let id: PageId = text.parse().ok()?;
     (id.to_string() == text).then_some(id)
@@ -148,21 +148,21 @@ fn no_version(visitor: &Visitor, rooms: &Rooms, id: &str, query: &str, found: &C
     message(visitor, rooms.config(), StatusCode::NOT_FOUND, title, text, Some(newest))
 }
 
-/// Says that the page's author wants no copy of it to be shown.
+/// Renders the message that the author does not allow copies.
 pub(crate) fn withheld(visitor: &Visitor, rooms: &Rooms, found: &Card) -> Response {
     let words = visitor.words();
     let live = live_link(found).map(|href| Link { text: href.clone(), href });
     message(visitor, rooms.config(), StatusCode::FORBIDDEN, words.withheld_title, words.withheld_text, live)
 }
 
-/// The page itself, where its address is one to link to.
+/// Returns the URL of the live page, if it is valid.
 pub(crate) fn live_link(found: &Card) -> Option<String> {
     PageUrl::parse(&found.url).ok().map(|url| url.as_str().to_string())
 }
 
 fn caged(mut response: Response) -> Response {
     let headers = response.headers_mut();
-    // The language is the stored page's own, not the visitor's.
+    // The language is that of the stored page, not of the visitor.
     headers.remove(CONTENT_LANGUAGE);
     headers.insert(CONTENT_SECURITY_POLICY, CAGE);
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -170,16 +170,16 @@ fn caged(mut response: Response) -> Response {
     response
 }
 
-/// What a page is called: by its address where it has no title.
+/// Returns the title, or the URL if there is none.
 fn title(title: &str, found: &Card) -> String {
     if title.trim().is_empty() { found.url.clone() } else { title.to_string() }
 }
 
-/// Where a snapshot is, and what of it is looked at.
+/// Identifies a version and a view of a cached page, for building links.
 struct Place<'a> {
     id: &'a str,
     query: &'a str,
-    /// The version, where one was asked for.
+    /// Version, if one was requested.
     at: Option<String>,
     view: View,
 }
@@ -194,7 +194,7 @@ impl<'a> Place<'a> {
         (!self.query.is_empty()).then_some(("q", self.query))
     }
 
-    /// The snapshot of a version in a view, or what is below it.
+    /// Returns the link to a version and view, or to a path below it.
     fn href(&self, below: &str, at: Option<&str>, view: View) -> String {
         let at = at.map(|at| ("at", at));
         let view = (view == View::Text).then_some(("view", "text"));
@@ -209,41 +209,40 @@ struct SnapshotPage {
     title: String,
     lang: String,
     stored_on: String,
-    /// Said where it was seen again.
+    /// Time at which the page was last seen unchanged.
     unchanged: Option<String>,
     url: String,
     live: Option<String>,
-    /// The views there are; none where there is only one.
+    /// Available views; empty if there is only one.
     views: Vec<ViewLink>,
-    /// The newest versions, and all of them where those are more.
+    /// The newest versions, and the full list if there are more.
     versions: Vec<VersionLink>,
     all_versions: Vec<VersionLink>,
     of_versions: String,
-    /// Said where not even those are all.
+    /// Number of versions not listed.
     more_versions: Option<String>,
     legend: Vec<LegendWord>,
-    /// Address of the frame's document.
+    /// URL of the frame's document.
     content: String,
-    /// Address of the cleaned view.
+    /// URL of the cleaned view.
     clean: String,
-    /// Where the visitor came from.
+    /// Link back to the results.
     back: String,
 }
 
-/// A way to look at the page.
+/// A link to a view.
 struct ViewLink {
     name: &'static str,
     href: String,
     is_shown: bool,
 }
 
-/// A version of the page.
+/// A link to a version.
 struct VersionLink {
     name: String,
     datetime: String,
-    /// More about it.
     remark: Option<String>,
-    /// Nothing where it is no longer there.
+    /// `None` if the content is no longer stored.
     href: Option<String>,
     is_shown: bool,
 }
@@ -269,11 +268,11 @@ impl VersionLink {
     }
 }
 
-/// A query word, its colour and how often it stands in the page.
+/// A query word with its colour and number of occurrences.
 struct LegendWord {
     text: String,
     class: String,
-    /// Leads the frame to the first occurrence.
+    /// Link that scrolls the frame to the first occurrence.
     href: String,
     count: usize,
 }
@@ -297,7 +296,7 @@ impl SnapshotPage {
             is_shown: view == copy.view,
         });
         let versions = || copy.versions.iter().map(|listed| VersionLink::new(&frame, place, listed));
-        // One version alone is the one that is shown.
+        // A single version is the one that is shown.
         let at_once = if copy.of_versions > 1 { AT_ONCE } else { 0 };
         let all_versions = if copy.of_versions > AT_ONCE { versions().collect() } else { Vec::new() };
         let unlisted = copy.of_versions - copy.versions.len();
@@ -333,7 +332,7 @@ struct StoredPage<'a> {
     lang: &'a str,
     style: &'static str,
     content: &'a str,
-    /// Said where there is nothing to show: the stored file is neither HTML nor text.
+    /// Shown if the stored file is neither HTML nor text.
     nothing: &'static str,
 }
 
@@ -371,7 +370,7 @@ mod tests {
     );
 
     #[tokio::test]
-    async fn each_word_has_its_colour_and_a_link_to_its_occurrence() {
+    async fn words_have_colours_and_links_to_their_occurrences() {
         let (_dir, service) = engine(&[PAGE], Config::default());
         let router = router(service).unwrap();
         let here = PAGE.snapshot();
@@ -413,7 +412,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stored_page_is_caged() {
+    async fn a_stored_page_is_sandboxed() {
         let (_dir, service) = engine(&[PAGE], Config::default());
         let content = get(&router(service).unwrap(), &format!("{}/content", PAGE.snapshot())).await;
         let policy = content.header("content-security-policy");
@@ -429,7 +428,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_there_or_not_to_be_shown_is_said() {
+    async fn missing_and_withheld_pages_are_reported() {
         let pages = [
             TestPage { archive: false, ..PAGE },
             TestPage {
@@ -443,7 +442,7 @@ mod tests {
             for path in [page.snapshot(), format!("{}/content", page.snapshot())] {
                 let reply = get(&router, &path).await;
                 assert_eq!(reply.status, StatusCode::FORBIDDEN);
-                assert!(reply.text().contains("asks that no copy"), "{}", reply.text());
+                assert!(reply.text().contains("does not allow snapshots"), "{}", reply.text());
                 assert!(reply.text().contains(&format!("<a href=\"{}\">", page.url)), "{}", reply.text());
                 assert!(!reply.text().contains("lighthouse</mark>"));
             }
@@ -469,7 +468,7 @@ mod tests {
         Timestamp::parse(text).unwrap()
     }
 
-    /// The catalog of a small engine, which knows of the version that is searched.
+    /// Returns a catalog that contains the indexed version.
     fn catalog(service: &Service, page: &TestPage) -> SqliteCatalog {
         let catalog = SqliteCatalog::open_writer(&service.data.catalog()).unwrap();
         let card = service.search.page(page.url().id()).unwrap().unwrap();
@@ -489,7 +488,7 @@ mod tests {
     }
 
     fn tell(service: &Service, catalog: &SqliteCatalog, page: &TestPage, at: Timestamp, answered: Answered) {
-        // What is no further than before was told before.
+        // The position must not decrease.
         let reached = service.library.end().unwrap().max(answered.position);
         let outcome = Outcome::Answered(answered);
         let visited = Change::Visited { url: page.url(), at, outcome, next_due: None };
@@ -527,8 +526,8 @@ mod tests {
         store(&service, &catalog, &PAGE, at("2025-04-01T08:00:00.250Z"), "", "An old lighthouse.");
         store(&service, &catalog, &PAGE, at("2025-05-01T08:00:00Z"), "", "A middle lighthouse.");
         let gone = LibraryPosition { file: 7, offset: 0 };
-        let let_go = Answered { position: gone, ..answered("let go") };
-        tell(&service, &catalog, &PAGE, at("2025-06-01T08:00:00Z"), let_go);
+        let dropped = Answered { position: gone, ..answered("dropped") };
+        tell(&service, &catalog, &PAGE, at("2025-06-01T08:00:00Z"), dropped);
         let router = router(service).unwrap();
         let here = PAGE.snapshot();
 
@@ -540,8 +539,8 @@ mod tests {
         for part in [
             current.as_str(),
             "at=20250501080000\" rel=\"nofollow\"><time datetime=\"2025-05-01T08:00:00Z\">1 May 2025, 08:00 UTC</time></a>",
-            "at=20250301080000\" rel=\"nofollow\" title=\"the same until 1 Apr 2025, 08:00 UTC\">",
-            "<span class=\"absent\"><time datetime=\"2025-06-01T08:00:00Z\">1 Jun 2025, 08:00 UTC</time> <small>no longer kept</small>",
+            "at=20250301080000\" rel=\"nofollow\" title=\"unchanged until 1 Apr 2025, 08:00 UTC\">",
+            "<span class=\"absent\"><time datetime=\"2025-06-01T08:00:00Z\">1 Jun 2025, 08:00 UTC</time> <small>no longer stored</small>",
         ] {
             assert!(html.contains(part), "{part} is missing in {html}");
         }
@@ -553,7 +552,7 @@ mod tests {
             ("20250301080000", "At 2025-03-01", "An old", "20250301080000"),
             ("20250420000000", "At 2025-04-01", "An old", "20250301080000"),
             ("20250501080000", "At 2025-05-01", "A middle", "20250501080000"),
-            // That of June is no longer there; this is the newest not later than it.
+            // The version of June is no longer stored; this is the newest one before it.
             ("20250701000000", "At 2025-05-01", "A middle", "20250501080000"),
             ("20260131120000", "The tower", "shines", "20260131120000"),
             ("20991231235959", "The tower", "shines", "20260131120000"),
@@ -571,7 +570,7 @@ mod tests {
         }
         let (banner, _) = banner_and_content(&router, "at=20250420000000&lang=zh").await;
         assert!(banner.text().contains("2025年3月1日 08:00 UTC") && banner.text().contains("历史版本"));
-        assert!(banner.text().contains("到 2025年4月1日 08:00 UTC 仍无变化"), "{}", banner.text());
+        assert!(banner.text().contains("截至 2025年4月1日 08:00 UTC 没有变化"), "{}", banner.text());
 
         for odd in [
             "20250228235959",
@@ -590,14 +589,14 @@ mod tests {
                 (StatusCode::NOT_FOUND, StatusCode::NOT_FOUND),
                 "{odd}"
             );
-            assert!(banner.text().contains("no such version"), "{odd}: {}", banner.text());
+            assert!(banner.text().contains("Version not found"), "{odd}: {}", banner.text());
             assert!(banner.text().contains(&format!("<a href=\"{here}?q=rock\"><bdi>The tower</bdi></a>")));
         }
         assert_eq!(get(&router, &format!("{here}?at=")).await.status, StatusCode::OK);
     }
 
     #[tokio::test]
-    async fn many_versions_are_behind_a_word() {
+    async fn many_versions_are_collapsed() {
         let (_dir, service) = engine(&[PAGE], Config::default());
         let catalog = catalog(&service, &PAGE);
         let first = at("2024-01-01T00:00:00Z");
@@ -610,11 +609,11 @@ mod tests {
         let (at_once, all) = html.split_once("<details>").unwrap();
         assert_eq!((at_once.matches("<time").count(), all.matches("<time").count()), (AT_ONCE, MAX_VERSIONS));
         assert!(all.contains("<summary>All 221 versions</summary>"), "{all}");
-        assert!(all.contains("<li>and 21 older ones</li>"), "{all}");
+        assert!(all.contains("<li>and 21 older versions</li>"), "{all}");
     }
 
     #[tokio::test]
-    async fn the_author_decides_over_every_version() {
+    async fn the_author_decides_about_every_version() {
         let noarchive = "<meta name=robots content='index, NoArchive'>";
         for (page, head) in [
             (TestPage { archive: false, ..PAGE }, ""),
@@ -630,7 +629,7 @@ mod tests {
                 assert!(!reply.text().contains("An old"), "{}", reply.text());
             }
         }
-        // One version that is not to be shown says nothing of the others.
+        // `noarchive` of one version does not affect the others.
         let (_dir, service) = engine(&[PAGE], Config::default());
         let catalog = catalog(&service, &PAGE);
         store(&service, &catalog, &PAGE, at("2025-05-01T08:00:00Z"), noarchive, "An old lighthouse.");
@@ -646,7 +645,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_text_is_shown_without_what_is_around_it() {
+    async fn the_text_view_shows_the_main_content() {
         let prose = "<nav><a href=/a>Zebrafish</a> <a href=/b>Boats</a></nav><p>The lighthouse on the rock was built long ago, \
             and its <a href='/lamp'>lamp of the lighthouse</a> can be seen from far away. Ships that pass at night, in fog or \
             in snow, steer by it; no ship has been lost since it was lit.</p><script>x()</script>";
@@ -686,7 +685,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_without_a_layout_is_text() {
+    async fn a_file_without_a_layout_is_shown_as_text() {
         let pdf = TestPage {
             headers: &[("content-type", "application/pdf")],
             ..TestPage::new("https://www.example.org/a.pdf", "A paper", "The lighthouse <of> paper.\nShines.")
@@ -705,7 +704,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_is_looked_up_by_its_address() {
+    async fn a_page_is_found_by_its_url() {
         let (_dir, service) = engine(&[PAGE], Config::default());
         let router = router(service).unwrap();
         let page = PAGE.url();
@@ -722,7 +721,7 @@ mod tests {
         }
         let reply = get(&router, "/api/v1/page?url=http://example.org/nowhere").await;
         assert_eq!(reply.status, StatusCode::NOT_FOUND);
-        assert!(reply.text().contains("nothing is known of such a page"), "{}", reply.text());
+        assert!(reply.text().contains("unknown page"), "{}", reply.text());
         assert_eq!(get(&router, "/api/v1/page?url=nonsense").await.status, StatusCode::BAD_REQUEST);
     }
 }

@@ -1,6 +1,6 @@
-//! The stored copy of a page: which version, whether it may be shown, and what of it.
+//! Selects a version of a stored page, checks whether it may be shown, and sanitises it.
 //!
-//! The author's last word counts for all versions, and that of each version for itself.
+//! `noarchive` in the latest version applies to all versions, `noarchive` in an older one to that version.
 
 use std::fs;
 
@@ -13,74 +13,71 @@ use pharos_store::{DerivedReader, Library, Response, StoreError};
 
 use crate::service::{Service, ServiceError};
 
-/// Which copy of a page, and how.
+/// A request for a cached page.
 pub(crate) struct Wanted {
     pub(crate) id: PageId,
-    /// As it was at this moment; as it is now without.
+    /// The version at this time; the current one if `None`.
     pub(crate) at: Option<Timestamp>,
     pub(crate) view: View,
-    /// Its words are marked.
+    /// Words to highlight.
     pub(crate) query: String,
-    /// What the arrows to the next occurrence are called.
+    /// Label of the links to the next occurrence.
     pub(crate) next: &'static str,
-    /// So many versions are listed.
+    /// Maximum number of versions listed.
     pub(crate) versions: usize,
 }
 
-/// How a page is shown.
+/// A view of a cached page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {
-    /// In its own layout, as far as that is safe.
+    /// The original layout, as far as it is safe.
     Layout,
-    /// What is left of it after cleaning: what is searched.
+    /// The main content, which is searched.
     Text,
 }
 
-/// What the library has of a page as it was wanted.
+/// Result of looking up a cached page.
 pub(crate) enum Lookup {
-    /// Nothing.
     Missing,
-    /// The page, but nothing of it from that time.
+    /// The page has no version of that time.
     NoVersion(Card),
-    /// A copy that the page's author does not want to be shown.
+    /// The author does not allow copies.
     Withheld(Card),
-    /// A copy.
     Copy(Box<StoredCopy>),
 }
 
-/// A stored page made harmless.
+/// A sanitised stored page.
 pub(crate) struct StoredCopy {
     pub(crate) found: Card,
-    /// The title of this version.
+    /// Title of this version.
     pub(crate) title: String,
-    /// The words of the query, at most as many as there are colours.
+    /// Words of the query, at most as many as there are colours.
     pub(crate) words: Vec<String>,
-    /// The content of `<body>` with those words marked, and how often each is.
+    /// Content of `<body>` with highlighted words, and their counts.
     pub(crate) shown: Shown,
-    /// How it is shown: a file without a layout is text.
+    /// The actual view: a file without layout is shown as text.
     pub(crate) view: View,
-    /// Can it be shown in its own layout, too?
     pub(crate) has_layout: bool,
-    /// When it was stored, and when it was last seen unchanged.
+    /// When the content was stored, and when it was last seen unchanged.
     pub(crate) since: Timestamp,
     pub(crate) until: Timestamp,
-    /// The newest versions of the page, newest first.
+    /// The newest versions, newest first.
     pub(crate) versions: Vec<Listed>,
-    /// How many there are.
+    /// Total number of versions.
     pub(crate) of_versions: usize,
 }
 
-/// A version in a list.
+/// A version in the list.
 pub(crate) struct Listed {
     pub(crate) since: Timestamp,
     pub(crate) until: Timestamp,
-    /// Can it be opened?
+    /// The content is stored.
     pub(crate) is_kept: bool,
-    /// Is it the one that is shown?
+    /// The version is the one being shown.
     pub(crate) is_shown: bool,
 }
 
-/// Looks a copy up and makes it harmless.
+/// Finds a cached page and sanitises it.
 pub(crate) fn look_up(service: &Service, wanted: &Wanted) -> Result<Lookup, ServiceError> {
     let Some(found) = service.search.page(wanted.id)? else { return Ok(Lookup::Missing) };
     if !found.archive {
@@ -88,7 +85,7 @@ pub(crate) fn look_up(service: &Service, wanted: &Wanted) -> Result<Lookup, Serv
     }
     let url = PageUrl::parse(&found.url).map_err(|_| ServiceError::Address(found.url.clone()))?;
     let versions = PageVersions::of(&service.data, &url).unwrap_or_else(|error| {
-        tracing::warn!(%error, %url, "the versions of a page are not known");
+        tracing::warn!(%error, %url, "cannot list the versions of a page");
         PageVersions::default()
     });
     let library = &*service.library;
@@ -141,7 +138,7 @@ pub(crate) fn look_up(service: &Service, wanted: &Wanted) -> Result<Lookup, Serv
     })))
 }
 
-/// The version that is shown.
+/// The selected version.
 struct Chosen {
     position: LibraryPosition,
     since: Timestamp,
@@ -149,7 +146,7 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// The version of a moment, or the one that is searched.
+    /// Selects the version of a time, or the indexed one.
     fn of(
         versions: &PageVersions,
         found: &Card,
@@ -160,7 +157,7 @@ impl Chosen {
         let (version, position) = match at {
             None => (current, found.position),
             Some(at) => match versions.at(at, library) {
-                // Its answers are the same: what is known of the page is known of this one.
+                // Same content as the indexed version, whose index entry can be used.
                 Some((version, _)) if Some(version) == current => (current, found.position),
                 Some((version, position)) => (Some(version), position),
                 None if current.is_none() && found.fetched.seconds() <= at.seconds() => {
@@ -175,7 +172,7 @@ impl Chosen {
     }
 }
 
-/// The newest versions, and how many there are. Of those that began in the same second only the newest can be asked for.
+/// Returns the newest versions and their total number. Of versions with the same start second only the newest is listed.
 fn list(
     versions: &PageVersions,
     shown: Timestamp,
@@ -193,20 +190,20 @@ fn list(
     (listed.collect(), distinct.len())
 }
 
-/// The answer at a position; nothing where there is none any more, or none that can be read.
+/// Reads the response at a position; `None` if it is no longer stored or unreadable.
 fn answer(library: &dyn Library, position: LibraryPosition) -> Result<Option<Response>, ServiceError> {
     match library.response(position) {
         Ok(response) => Ok(Some(response)),
         Err(StoreError::NoRecord(_)) => Ok(None),
         Err(error @ StoreError::Damaged { .. }) => {
-            tracing::warn!(%error, "a stored page cannot be shown");
+            tracing::warn!(%error, "a stored page is unreadable");
             Ok(None)
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// Does the header of an answer let `agent` show copies of it?
+/// Returns `true` if the response headers allow `agent` to show copies.
 pub(crate) fn allows_copies(response: &Response, agent: &str) -> bool {
     let tags = response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-robots-tag"));
     let robots = robots_tag(tags.map(|(_, value)| value.as_str()), agent);
@@ -223,8 +220,8 @@ fn words(service: &Service, query: &str) -> Vec<String> {
     words
 }
 
-/// What cleaning left of a page. HTML is cleaned here; of other documents there is what was understood when they came
-/// in, or what the index has of the page `searched`: their readers are not for a process that serves visitors.
+/// Returns the main content of a page. HTML is cleaned here. For other documents the stored page object is used, or the text
+/// in the index for the page `searched`: their parsers do not run in a serving process.
 fn text(
     service: &Service,
     url: &PageUrl,
@@ -253,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn robots_tags_speak_to_everyone_or_to_whom_they_name() {
+    fn robots_tags_apply_to_all_agents_or_to_the_named_one() {
         let allowed = |tags: &[&str]| {
             let headers = tags.iter().map(|tag| ("X-Robots-Tag".to_string(), tag.to_string())).collect();
             allows_copies(&Response { headers, ..Response::default() }, "Pharos")

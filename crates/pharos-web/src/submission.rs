@@ -1,6 +1,6 @@
-//! Addresses that visitors submit: who may, how often, and what becomes of them.
+//! URLs submitted by visitors: permission, rate limit and outcome.
 //!
-//! Nothing is fetched here. What is taken waits in the engine's inbox for whoever owns the data directory.
+//! Nothing is fetched here. Accepted URLs wait in the engine's inbox for the owner process of the data directory.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -13,34 +13,33 @@ use crate::rate::household;
 use crate::service::{Rooms, Service, ServiceError};
 use crate::visitor::Visitor;
 
-/// After so many seconds there may be room for more submissions.
+/// Retry time in seconds when too many submissions are pending.
 pub(crate) const WHEN_FULL: u64 = 3600;
 
-/// What becomes of a submitted address.
+/// Outcome of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Submitted {
-    /// An operator decides on it.
+    /// An operator will decide.
     Proposed,
-    /// It is fetched when its turn comes.
+    /// Queued for fetching.
     Queued,
-    /// It was proposed before, and nobody has decided yet.
+    /// Proposed before; the decision is pending.
     ProposedBefore,
-    /// It is known.
     Known,
-    /// An operator does not want it.
+    /// An operator declined the URL.
     Declined,
-    /// Nobody may submit anything.
+    /// Submissions are disabled.
     Off,
-    /// It leads where the crawler does not go.
+    /// The crawler does not fetch this URL.
     OutOfReach,
-    /// This visitor has submitted much; after so many seconds there is room for one more.
+    /// Rate limit exceeded; seconds to wait.
     TooOften(u64),
-    /// So many submissions wait that no more are taken.
+    /// Too many submissions are pending.
     Full,
 }
 
 impl Rooms {
-    /// Takes an address from a visitor.
+    /// Handles a URL submitted by a visitor.
     pub(crate) async fn submit(&self, visitor: &Visitor, url: PageUrl) -> Result<Submitted, ServiceError> {
         let config = self.config();
         if config.web.submit == Submit::Off {

@@ -1,4 +1,4 @@
-//! Suggestions while a query is typed, and what many ask.
+//! `/api/v1/suggest` and `/api/v1/hot`: query suggestions and hot queries.
 
 use axum::Json;
 use axum::extract::State;
@@ -16,44 +16,44 @@ use crate::api::{Params, Refusal};
 use crate::service::Rooms;
 use crate::visitor::Visitor;
 
-/// More suggestions than this are not given at once.
+/// Maximum number of suggestions.
 const MAX_COUNT: u64 = 50;
-/// The same of hot queries.
+/// Maximum number of hot queries.
 const MAX_HOT: u64 = 100;
 
-/// What suggestions are asked with.
+/// Parameters of `/api/v1/suggest`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct SuggestParams {
-    /// What was typed so far; a space at the end says that the last word is complete.
+    /// Text typed so far; a trailing space marks the last word as complete.
     #[param(required = false, example = "light")]
     q: String,
-    /// How many suggestions are wanted.
+    /// Number of suggestions.
     #[param(required = false, minimum = 1, maximum = 50)]
     count: u32,
 }
 
-/// What a query may become.
+/// Suggestions for a partial query.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SuggestAnswer {
-    /// What was typed.
+    /// Text typed so far.
     query: String,
-    /// The name of what is shown, for telling clicks.
+    /// Id of the impression, for reporting clicks.
     impression: String,
-    /// The best first.
+    /// Suggestions, best first.
     suggestions: Vec<Suggestion>,
 }
 
-/// What a query may become.
+/// Query suggestions.
 #[utoipa::path(
     get,
     path = "/api/v1/suggest",
     tag = "Search",
     params(SuggestParams),
     responses(
-        (status = 200, description = "Suggestions, the best first", body = SuggestAnswer),
-        (status = 400, description = "A parameter is wrong")
+        (status = 200, description = "Suggestions, best first", body = SuggestAnswer),
+        (status = 400, description = "A parameter is invalid")
     )
 )]
 pub(crate) async fn suggest(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, Refusal> {
@@ -68,7 +68,7 @@ pub(crate) async fn suggest(State(rooms): State<Rooms>, visitor: Visitor) -> Res
     Ok(([(CACHE_CONTROL, "private, no-cache")], Json(answer)).into_response())
 }
 
-/// `/suggest?q=…`: the form that browsers ask for (OpenSearch suggestions).
+/// `GET /suggest?q=…`: OpenSearch suggestions for browsers.
 pub(crate) async fn for_browsers(State(rooms): State<Rooms>, visitor: Visitor) -> Response {
     let typed = typed(&visitor, &rooms);
     let suggestions: Vec<String> = rooms
@@ -82,22 +82,22 @@ pub(crate) async fn for_browsers(State(rooms): State<Rooms>, visitor: Visitor) -
     (headers, body).into_response()
 }
 
-/// What hot queries are asked with.
+/// Parameters of `/api/v1/hot`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct HotParams {
-    /// What is wanted: the most asked of a window or since midnight (UTC), those that rise fastest, or how many queries came
-    /// in each of the last 24 hours.
+    /// The list: most frequent queries of the window (`top`) or since midnight UTC (`today`), fastest rising queries (`rising`),
+    /// or number of queries in each of the last 24 hours (`hours`).
     #[param(required = false, value_type = HotList, default = "top")]
     list: String,
-    /// The time that is looked at by `top` and `rising`.
+    /// Time window of `top` and `rising`.
     #[param(required = false, value_type = HotWindow, default = "day")]
     window: String,
-    /// How many queries are wanted.
+    /// Number of queries.
     #[param(required = false, minimum = 1, maximum = 100)]
     count: u32,
-    /// With `hours`: of this query only.
+    /// With `hours`: only this query.
     #[param(required = false)]
     q: String,
 }
@@ -112,7 +112,7 @@ pub(crate) enum HotList {
     Hours,
 }
 
-/// A time that is looked at.
+/// A time window.
 #[derive(Clone, Copy, ToSchema)]
 #[schema(rename_all = "lowercase")]
 pub(crate) enum HotWindow {
@@ -120,29 +120,29 @@ pub(crate) enum HotWindow {
     Day,
 }
 
-/// The list that was asked for. Only what several visitors asked is ever told.
+/// The requested list. Only queries of several visitors are published.
 #[derive(Default, Serialize, ToSchema)]
 pub(crate) struct HotAnswer {
-    /// The most asked.
+    /// Most frequent queries.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     top: Option<Vec<HotQuery>>,
-    /// The most asked since midnight.
+    /// Most frequent queries since midnight.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     today: Option<Vec<HotQuery>>,
-    /// Those that rise fastest.
+    /// Fastest rising queries.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     rising: Option<Vec<RisingQuery>>,
-    /// How many queries came in each hour, the present one last; empty where too few came.
+    /// Number of queries per hour, current hour last; empty if there are too few.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     hours: Option<Vec<u64>>,
 }
 
 impl HotAnswer {
-    /// What memory says; nothing of it where there is none yet.
+    /// Builds the answer; the list is empty without a memory.
     fn new(
         memory: Option<&Memory>,
         list: HotList,
@@ -171,15 +171,15 @@ impl HotAnswer {
     }
 }
 
-/// What many ask, or ask more than before.
+/// Hot queries.
 #[utoipa::path(
     get,
     path = "/api/v1/hot",
     tag = "Search",
     params(HotParams),
     responses(
-        (status = 200, description = "The list that was asked for", body = HotAnswer),
-        (status = 400, description = "A parameter is wrong")
+        (status = 200, description = "The requested list", body = HotAnswer),
+        (status = 400, description = "A parameter is invalid")
     )
 )]
 pub(crate) async fn hot(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, Refusal> {
@@ -198,12 +198,12 @@ pub(crate) async fn hot(State(rooms): State<Rooms>, visitor: Visitor) -> Result<
     let answer = rooms
         .recall(move |memory| Some(HotAnswer::new(Some(memory), list, window, count, query.as_deref())))
         .await?;
-    // Until the logs are read nothing is remembered.
+    // The logs are not read yet.
     let answer = answer.unwrap_or_else(|| HotAnswer::new(None, list, window, count, None));
     Ok(([(CACHE_CONTROL, "private, no-cache")], Json(answer)).into_response())
 }
 
-/// What was typed, with the space behind it that says that a word is complete; longer texts than any query are none.
+/// Returns the typed text with its trailing space; texts longer than any query count as empty.
 fn typed(visitor: &Visitor, rooms: &Rooms) -> String {
     let limit = rooms.config().query.max_length;
     let typed = visitor.param("q").unwrap_or_default();
@@ -214,7 +214,7 @@ fn typed(visitor: &Visitor, rooms: &Rooms) -> String {
     }
 }
 
-/// Writes down what was suggested; gives the name of that.
+/// Logs the suggestions shown. Returns the id of the impression.
 fn shown(rooms: &Rooms, typed: &str, suggestions: Vec<String>) -> String {
     let (learning, id) = (rooms.learning(), new_id());
     if !suggestions.is_empty() {

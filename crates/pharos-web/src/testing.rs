@@ -1,4 +1,4 @@
-//! A small engine for the tests: a real library and a real index in a temporary directory.
+//! A small engine for tests: a real library and index in a temporary directory.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use tower::ServiceExt;
 
 use crate::{Learning, LoadedSettings, Service, SettingsSource, install_metrics};
 
-/// A page to put into the small engine.
+/// A page of the test engine.
 pub(crate) struct TestPage {
     pub(crate) url: &'static str,
     pub(crate) title: &'static str,
@@ -36,7 +36,7 @@ impl TestPage {
         Self { url, title, text, headers: &[], archive: true }
     }
 
-    /// Where its snapshot is.
+    /// Returns the path of the cached page.
     pub(crate) fn snapshot(&self) -> String {
         format!("/snapshot/{}", self.url().id())
     }
@@ -46,7 +46,7 @@ impl TestPage {
     }
 }
 
-/// Stores and indexes the pages. The directory lives as long as the first half.
+/// Stores and indexes pages. The directory is deleted when the first value is dropped.
 pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
     let dir = tempfile::tempdir().unwrap();
     let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
@@ -56,7 +56,7 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
     for page in pages {
         let html =
             format!("<title>{}</title><script>x()</script><p onclick=x()>{}</p>", page.title, page.text);
-        // The first of a name counts, so a page may have a type of its own.
+        // The first header of a name counts, so that a page may have its own content type.
         let headers = page.headers.iter().chain(&[("Content-Type", "text/html; charset=utf-8")]);
         let headers = headers.map(|(name, value)| (name.to_string(), value.to_string())).collect();
         let response = Response { status: 200, headers, body: html.into_bytes(), ..Response::default() };
@@ -84,7 +84,7 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
     (dir, Service { data, search, library, config, learning, metrics, settings, builds })
 }
 
-/// Settings that are read from the file of a data directory alone.
+/// Returns a settings source that reads only the file of the data directory.
 fn settings_of(data: &DataDir) -> SettingsSource {
     let file = data.config();
     SettingsSource::new(file.clone(), move || {
@@ -95,14 +95,14 @@ fn settings_of(data: &DataDir) -> SettingsSource {
     })
 }
 
-/// Has a catalog know this.
+/// Applies changes to the catalog.
 pub(crate) fn know(dir: &TempDir, changes: &[Known]) {
     let catalog = SqliteCatalog::open_writer(&DataDir::at(dir.path()).catalog()).unwrap();
     let so_far = catalog.absorbed().unwrap();
     catalog.apply(changes, LibraryPosition { offset: so_far.offset + 1, ..so_far }).unwrap();
 }
 
-/// What came back.
+/// A response.
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -119,22 +119,22 @@ impl Reply {
     }
 }
 
-/// Asks without any header but the host.
+/// Sends a GET request without headers except the host.
 pub(crate) async fn get(router: &Router, uri: &str) -> Reply {
     get_with(router, uri, &[]).await
 }
 
-/// Asks with headers.
+/// Sends a GET request with headers.
 pub(crate) async fn get_with(router: &Router, uri: &str, headers: &[(&str, &str)]) -> Reply {
     ask(router, Method::GET, uri, headers, "").await
 }
 
-/// Sends a body.
+/// Sends a POST request.
 pub(crate) async fn post(router: &Router, uri: &str, kind: &str, body: &str) -> Reply {
     ask(router, Method::POST, uri, &[("content-type", kind)], body).await
 }
 
-/// Asks in any way.
+/// Sends any request.
 pub(crate) async fn ask(
     router: &Router,
     method: Method,
@@ -145,7 +145,7 @@ pub(crate) async fn ask(
     ask_as(router, None, method, uri, headers, body).await
 }
 
-/// Asks over a connection that comes from somewhere.
+/// Sends any request from a given client address.
 pub(crate) async fn ask_as(
     router: &Router,
     from: Option<ConnectInfo<SocketAddr>>,

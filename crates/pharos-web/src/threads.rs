@@ -1,8 +1,9 @@
-//! The threads that talk with visitors: each has its share of the connections, and serves who spoke first first.
+//! Single-threaded event loops for connections, each of which serves its share of them in FIFO order.
 //!
-//! tokio's scheduler for several threads has a short queue for each of them and one for all, where what does not fit waits
-//! until there is nothing nearer at hand. With ten thousand waiting, who was answered last is answered next, and others
-//! hardly ever. A scheduler of one thread has one queue, however long. So every thread here has a scheduler of its own.
+//! tokio's multi-threaded scheduler has a short local queue per worker and a global one for the overflow, which is polled only
+//! when the local queue is empty or every few ticks. With ten thousand waiting connections the most recently served ones are
+//! served again, and others starve. A current-thread scheduler has one queue of any length, so every thread has its own
+//! scheduler.
 
 use std::future::Future;
 use std::io;
@@ -13,16 +14,16 @@ use std::thread;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// What comes from other threads, such as answers that are found, is looked for at every second step: it has waited already.
+/// Ticks between polls of the queue for tasks woken by other threads, such as completed queries: they have waited already.
 const FROM_OUTSIDE: u32 = 2;
 
-/// They end when this is dropped, with all that they have under way.
+/// A set of event loops, which end with all their connections when it is dropped.
 pub(crate) struct Threads(Vec<Thread>);
 
 struct Thread {
     scheduler: Handle,
     connections: Arc<AtomicUsize>,
-    /// Never used: that it is gone is the sign to end.
+    /// Dropped to stop the loop; never sent to.
     _running: oneshot::Sender<()>,
 }
 
@@ -31,7 +32,7 @@ impl Threads {
         (0..count.max(1)).map(|_| Thread::start()).collect::<io::Result<_>>().map(Self)
     }
 
-    /// Gives a conversation to the thread that has the fewest.
+    /// Spawns a connection on the event loop with the fewest connections.
     pub(crate) fn spawn(&self, conversation: impl Future<Output = ()> + Send + 'static) {
         let Some(thread) = self.0.iter().min_by_key(|thread| thread.connections.load(Ordering::Relaxed))
         else {
@@ -53,14 +54,14 @@ impl Thread {
         let scheduler = runtime.handle().clone();
         thread::Builder::new().name("web".into()).spawn(move || {
             let _ = runtime.block_on(ended);
-            // A desk's work that blocks ends by itself.
+            // Blocking work of the desk ends by itself.
             runtime.shutdown_background();
         })?;
         Ok(Self { scheduler, connections: Arc::default(), _running: running })
     }
 }
 
-/// Counts a connection for as long as there is one.
+/// Counts a connection until it is dropped.
 struct Place(Arc<AtomicUsize>);
 
 impl Place {
@@ -84,10 +85,10 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(30);
+    const DEADLINE: Duration = Duration::from_secs(30);
 
     #[test]
-    fn conversations_are_shared_out_and_end_with_the_threads() {
+    fn connections_are_distributed_and_end_with_the_loops() {
         let threads = Threads::start(2).unwrap();
         let (tell, told) = channel();
         for _ in 0..6 {
@@ -98,26 +99,26 @@ mod tests {
             });
         }
         drop(tell);
-        let ids: Vec<_> = (0..6).map(|_| told.recv_timeout(PATIENCE).unwrap()).collect();
+        let ids: Vec<_> = (0..6).map(|_| told.recv_timeout(DEADLINE).unwrap()).collect();
         for id in &ids {
             assert_eq!(ids.iter().filter(|other| *other == id).count(), 3, "{ids:?}");
         }
         drop(threads);
         assert!(
-            told.recv_timeout(PATIENCE)
+            told.recv_timeout(DEADLINE)
                 .is_err_and(|error| error == std::sync::mpsc::RecvTimeoutError::Disconnected)
         );
     }
 
     #[test]
-    fn who_speaks_first_is_served_first_however_many_wait() {
+    fn tasks_run_in_fifo_order() {
         let threads = Threads::start(1).unwrap();
         let (tell, told) = channel();
         for n in 0..5_000 {
             let tell = tell.clone();
             threads.spawn(async move { tell.send(n).unwrap() });
         }
-        let order: Vec<_> = (0..5_000).map(|_| told.recv_timeout(PATIENCE).unwrap()).collect();
+        let order: Vec<_> = (0..5_000).map(|_| told.recv_timeout(DEADLINE).unwrap()).collect();
         assert!(order.is_sorted());
     }
 }

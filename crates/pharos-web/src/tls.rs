@@ -1,4 +1,4 @@
-//! Certificates from files, read anew when they change, as tools that renew them expect.
+//! TLS certificates from files, reloaded when they change.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::{ClientHello, ResolvesServerCert};
 use tokio_rustls::rustls::sign::CertifiedKey;
 
-/// How often the files are looked at.
+/// Interval between checks of the files.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The certificate in use, and where it comes from.
+/// The current certificate and its files.
 #[derive(Clone, Debug)]
 pub(crate) struct Certificates {
     chain: PathBuf,
@@ -30,7 +30,7 @@ pub(crate) struct Certificates {
 struct Current(RwLock<Arc<CertifiedKey>>);
 
 impl Certificates {
-    /// Those that the configuration names; nothing where it names none.
+    /// Loads the configured certificate; `None` if there is none.
     pub(crate) fn of(web: &WebConfig) -> io::Result<Option<Self>> {
         let (chain, key) = (PathBuf::from(&web.certificate), PathBuf::from(&web.key));
         match (web.certificate.is_empty(), web.key.is_empty()) {
@@ -44,7 +44,7 @@ impl Certificates {
         Ok(Some(Self { chain, key, provider, current }))
     }
 
-    /// Shakes hands with whoever connects.
+    /// Returns the TLS acceptor.
     pub(crate) fn acceptor(&self) -> io::Result<TlsAcceptor> {
         let mut config = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_safe_default_protocol_versions()
@@ -55,7 +55,7 @@ impl Certificates {
         Ok(TlsAcceptor::from(Arc::new(config)))
     }
 
-    /// Looks at the files, for ever. What cannot be read leaves the certificate as it is.
+    /// Watches the files in an endless loop. If they cannot be read, the current certificate is kept.
     pub(crate) async fn keep_up(self) {
         let mut seen = self.written();
         loop {
@@ -68,15 +68,15 @@ impl Certificates {
                 Ok(certified) => {
                     *self.current.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(certified);
                     seen = written;
-                    tracing::info!("a new certificate is in use");
+                    tracing::info!("loaded a new certificate");
                 }
-                // Half of a renewal, perhaps: the other file is about to be written.
-                Err(error) => tracing::warn!(%error, "the certificate stays as it was"),
+                // Possibly half of a renewal: the other file follows.
+                Err(error) => tracing::warn!(%error, "cannot load the new certificate; the current one is kept"),
             }
         }
     }
 
-    /// When the files were written, and how long they are.
+    /// Returns modification time and length of the files.
     fn written(&self) -> [Option<(SystemTime, u64)>; 2] {
         [&self.chain, &self.key].map(|path| {
             let meta = std::fs::metadata(path).ok()?;
@@ -99,10 +99,10 @@ fn read(chain: &Path, key: &Path, provider: &CryptoProvider) -> io::Result<Certi
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|error| unreadable(chain, &error))?;
     if certificates.is_empty() {
-        return Err(unreadable(chain, &"there is no certificate in it"));
+        return Err(unreadable(chain, &"it contains no certificate"));
     }
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, &error))?;
-    // Also says whether key and certificate belong together.
+    // This also checks that key and certificate match.
     CertifiedKey::from_der(certificates, private, provider).map_err(|error| unreadable(key, &error))
 }
 

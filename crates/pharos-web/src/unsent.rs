@@ -1,7 +1,7 @@
-//! Long answers on their way: only so many bytes of them at once, in pieces, and not for ever.
+//! Memory budget for long responses: bounds the bytes waiting to be sent, sends them in chunks, and drops stalled ones.
 //!
-//! A visitor may ask for a hundred long stored pages over one connection and fetch none of them. What is not fetched at the
-//! pace of a modem is let go, and while too much of it waits, no more is begun.
+//! A client can request a hundred long stored pages over one connection and read none of them. Responses that are read slower
+//! than a modem are dropped, and while the budget is exhausted, no further long response is started.
 
 use std::io;
 use std::pin::Pin;
@@ -21,28 +21,28 @@ use hyper::body::{Frame, SizeHint};
 use crate::packing::LONG;
 use crate::service::Rooms;
 
-/// Bytes of long answers that may wait.
+/// Maximum number of bytes of long responses waiting to be sent.
 const MOST: usize = 256 << 20;
 
-/// What is handed over at once.
+/// Bytes passed to the connection at once.
 const PIECE: usize = 64 << 10;
 
-/// Whoever fetches less than this in the time that silence is borne has gone.
+/// Minimum number of bytes to be read within the idle timeout.
 const LEAST: usize = 8 * PIECE;
 
-/// Bytes that wait.
+/// Number of bytes waiting to be sent.
 #[derive(Default)]
 pub(crate) struct Unsent(AtomicUsize);
 
 impl Unsent {
-    /// Counts so many bytes more; nothing where that is too much.
+    /// Reserves bytes; `None` if the budget is exhausted.
     fn hold(self: &Arc<Self>, bytes: usize) -> Option<Held> {
         let held = Held { unsent: Arc::clone(self), bytes };
         (self.0.fetch_add(bytes, Ordering::Relaxed) + bytes <= MOST).then_some(held)
     }
 }
 
-/// Bytes that are counted as long as this is there.
+/// Reserved bytes, released on drop.
 struct Held {
     unsent: Arc<Unsent>,
     bytes: usize,
@@ -54,7 +54,7 @@ impl Drop for Held {
     }
 }
 
-/// Sends a long answer in pieces; where too many are under way, says to come back.
+/// Middleware that sends long responses in chunks, and rejects them while the budget is exhausted.
 pub(crate) async fn bound(State(rooms): State<Rooms>, request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     let length = response.body().size_hint().exact().filter(|length| *length >= LONG);
@@ -68,12 +68,12 @@ pub(crate) async fn bound(State(rooms): State<Rooms>, request: Request, next: Ne
             let pieces = Pieces::new(whole.to_bytes(), held, rooms.config().web.idle_timeout);
             Response::from_parts(head, Body::new(pieces))
         }
-        // A body in memory does not fail.
+        // A body in memory cannot fail.
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 
-/// What is still to be fetched; nothing when it was let go.
+/// The unsent rest of a response; `None` once it is dropped.
 type Waiting = Mutex<Option<(Bytes, Held)>>;
 
 struct Pieces(Arc<Waiting>);
@@ -91,7 +91,7 @@ impl Pieces {
     }
 }
 
-/// Lets go what nobody fetches.
+/// Drops the body if the client reads too slowly.
 async fn watch(rest: Weak<Waiting>, silence: Duration) {
     let mut before = None;
     loop {
@@ -121,7 +121,7 @@ impl HttpBody for Pieces {
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         let mut rest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((bytes, _)) = &mut *rest else {
-            let late = io::Error::new(io::ErrorKind::TimedOut, "the answer was not fetched in time");
+            let late = io::Error::new(io::ErrorKind::TimedOut, "the response was not read in time");
             return Poll::Ready(Some(Err(late)));
         };
         let piece = bytes.split_to(bytes.len().min(PIECE));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn in_pieces_it_is_the_same() {
+    async fn chunks_add_up_to_the_body() {
         let (unsent, pieces) = pieces(10 * PIECE + 7, Duration::from_secs(60));
         assert_eq!(pieces.size_hint().exact(), Some(10 * PIECE as u64 + 7));
         let fetched = pieces.collect().await.unwrap().to_bytes();
@@ -162,19 +162,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_nobody_fetches_is_let_go() {
+    async fn an_unread_body_is_dropped() {
         let (unsent, mut pieces) = pieces(10 * PIECE, Duration::from_millis(50));
         assert!(pieces.frame().await.unwrap().is_ok());
-        let patience = tokio::time::Instant::now() + Duration::from_secs(30);
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
         while unsent.0.load(Ordering::Relaxed) > 0 {
-            assert!(tokio::time::Instant::now() < patience, "it is held for ever");
+            assert!(tokio::time::Instant::now() < deadline, "the body is never dropped");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         assert_eq!(pieces.frame().await.unwrap().unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]
-    fn only_so_much_waits_at_once() {
+    fn the_budget_is_bounded() {
         let unsent = Arc::<Unsent>::default();
         let first = unsent.hold(MOST / 2 + 1);
         assert!(first.is_some() && unsent.hold(MOST / 2).is_none());
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_long_page_comes_whole_and_not_while_too_many_wait() {
+    async fn long_pages_are_rejected_while_the_budget_is_exhausted() {
         let text = format!("{} the end", "lighthouse ".repeat(40_000)).leak();
         let page = TestPage::new("https://www.example.org/long", "Long", text);
         let path = format!("{}/content", page.snapshot());
@@ -197,7 +197,7 @@ mod tests {
         let refused = get(&router, &path).await;
         assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
         assert!(refused.header("retry-after").parse::<u64>().is_ok());
-        assert_eq!(get(&router, "/help").await.status, StatusCode::OK, "what is short is not held up");
+        assert_eq!(get(&router, "/help").await.status, StatusCode::OK, "short responses are not affected");
         drop(others);
         assert_eq!(get(&router, &path).await.status, StatusCode::OK);
     }

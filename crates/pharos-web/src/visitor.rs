@@ -1,4 +1,4 @@
-//! Who asks: the language to answer in and the parameters, read so leniently that nothing can be wrong with them.
+//! The visitor of a page: language, theme and parameters of a request. Parsing is lenient and never fails.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -11,37 +11,34 @@ use url::form_urlencoded;
 use crate::rate;
 use crate::words::{Lang, Words};
 
-/// How the cookies are called that remember what was chosen: this and the name of the choice.
+/// Prefix of the cookies that store choices.
 const COOKIE_PREFIX: &str = "pharos_";
 
-/// Longer headers, in characters, are cut.
+/// Longer headers are truncated, in characters.
 const MAX_HEADER: usize = 512;
 
-/// Parameters beyond this many are not looked at.
+/// Maximum number of parameters read.
 const MAX_PARAMS: usize = 32;
 
-/// Someone with a request.
+/// The client of a request, with its choices and parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Visitor {
-    /// The language of the page.
     pub(crate) lang: Lang,
-    /// Light, dark, or as the browser likes it.
     pub(crate) theme: Theme,
-    /// Do single keys mean something?
+    /// Keyboard shortcuts are on.
     pub(crate) has_keys: bool,
-    /// What was chosen just now, to be remembered: the name of the choice and its value.
+    /// Choices made by this request, to be stored in cookies: name and value.
     chosen: Vec<(&'static str, &'static str)>,
-    /// The path asked for, safe to link to.
+    /// Path of the request, safe to link to.
     path: String,
     params: Vec<(String, String)>,
-    /// With what and from where.
     pub(crate) client: Client,
 }
 
-/// How pages look.
+/// A colour theme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Theme {
-    /// As the browser likes it.
+    /// Follows the browser.
     #[default]
     Auto,
     Light,
@@ -49,10 +46,10 @@ pub(crate) enum Theme {
 }
 
 impl Theme {
-    /// All of them, in the order of the switch.
+    /// All themes in the order of the switch.
     pub(crate) const ALL: [Theme; 3] = [Theme::Auto, Theme::Light, Theme::Dark];
 
-    /// In links, in the cookie and in the page.
+    /// Returns the value used in links, cookies and HTML.
     pub(crate) const fn code(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -65,7 +62,7 @@ impl Theme {
         Self::ALL.into_iter().find(|theme| theme.code() == name)
     }
 
-    /// What browsers are told to draw their own parts in.
+    /// Returns the value of `<meta name="color-scheme">`.
     pub(crate) const fn schemes(self) -> &'static str {
         match self {
             Self::Auto => "light dark",
@@ -75,23 +72,23 @@ impl Theme {
     }
 }
 
-/// On or off, in links and in the cookie.
+/// Values of switches in links and cookies.
 const SWITCH: [(&str, bool); 2] = [("on", true), ("off", false)];
 
-/// With what a visitor comes and from where, as the browser says.
+/// Client information from the connection and the headers, which may be false.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Client {
-    /// The address that the connection comes from; may be empty.
+    /// Address of the connection; may be empty.
     pub(crate) address: String,
-    /// The address that a proxy in front of us was asked from, if it is one.
+    /// Client address reported by a proxy, if there is one.
     pub(crate) forwarded: Option<String>,
     pub(crate) agent: String,
     pub(crate) referrer: String,
-    /// Does it lead back to us?
+    /// The referrer is a page of this server.
     pub(crate) is_from_here: bool,
-    /// The host that the request is for, with its port, as it says itself; may be empty.
+    /// Host and port of the request; may be empty.
     pub(crate) host: String,
-    /// A proxy in front of us, if it is one, was asked over TLS.
+    /// The proxy reports that the client used TLS.
     pub(crate) forwarded_https: bool,
 }
 
@@ -101,7 +98,7 @@ impl Client {
             let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
             value.chars().take(MAX_HEADER).collect::<String>()
         };
-        // HTTP/2 names the host beside the path.
+        // HTTP/2 sends the host as part of the URI.
         let host = uri.authority().map_or_else(|| text(HOST), ToString::to_string);
         let referrer = text(REFERER);
         let from = url::Url::parse(&referrer).ok();
@@ -121,7 +118,7 @@ impl Client {
 }
 
 impl Visitor {
-    /// From the request line and the headers.
+    /// Parses the URI and the headers of a request.
     pub(crate) fn new(uri: &Uri, headers: &HeaderMap) -> Self {
         let params: Vec<_> = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
             .take(MAX_PARAMS)
@@ -150,32 +147,31 @@ impl Visitor {
         }
     }
 
-    /// The path asked for.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
-    /// Path and parameters, as they were asked for.
+    /// Returns path and parameters of the request.
     pub(crate) fn address(&self) -> String {
         link(&self.path, self.params.iter().map(|(name, value)| (name.as_str(), value.as_str())))
     }
 
-    /// The words to speak with.
+    /// Returns the messages in the visitor's language.
     pub(crate) fn words(&self) -> &'static Words {
         self.lang.words()
     }
 
-    /// The first parameter of that name.
+    /// Returns the first parameter with this name.
     pub(crate) fn param(&self, name: &str) -> Option<&str> {
         find(&self.params, name)
     }
 
-    /// All parameters of that name.
+    /// Returns all parameters with this name.
     pub(crate) fn all<'v>(&'v self, name: &'v str) -> impl Iterator<Item = &'v str> {
         self.params.iter().filter(move |(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 
-    /// The query: one line, no control characters, at most `limit` characters.
+    /// Returns the query as one line without control characters, truncated to `limit` characters.
     pub(crate) fn query(&self, limit: usize) -> String {
         let text: String = self
             .param("q")
@@ -188,17 +184,17 @@ impl Visitor {
         text.trim_end().to_string()
     }
 
-    /// Are copies to be shown, too?
+    /// Returns `true` if duplicates are to be shown.
     pub(crate) fn wants_all(&self) -> bool {
         self.wants("all")
     }
 
-    /// Is this switched on?
+    /// Returns `true` if a switch is on.
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.param(name) == Some("1")
     }
 
-    /// Do the newest results come first? Nothing where the order has no such name.
+    /// Returns `true` if results are sorted by date; `None` for an unknown order.
     pub(crate) fn newest_first(&self) -> Option<bool> {
         match self.param("sort") {
             None | Some("" | "relevance") => Some(false),
@@ -207,13 +203,13 @@ impl Visitor {
         }
     }
 
-    /// The same request with something else chosen.
+    /// Returns the link to the same request with another value of a parameter.
     pub(crate) fn href_with(&self, name: &str, value: &str) -> String {
         let kept = self.params.iter().filter(|(n, _)| n != name).map(|(n, v)| (n.as_str(), v.as_str()));
         link(&self.path, kept.chain([(name, value)]))
     }
 
-    /// The cookies to set, for what was chosen just now.
+    /// Returns the `Set-Cookie` values for the choices of this request.
     pub(crate) fn cookies(&self) -> impl Iterator<Item = String> {
         self.chosen.iter().map(|(name, value)| {
             format!("{COOKIE_PREFIX}{name}={value}; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly")
@@ -233,7 +229,7 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     }
 }
 
-/// A link within the site.
+/// Builds a link within the site.
 pub(crate) fn link<'a>(path: &str, params: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(params).finish();
     if query.is_empty() { path.to_string() } else { format!("{path}?{query}") }
@@ -243,7 +239,7 @@ fn find<'a>(params: &'a [(String, String)], name: &str) -> Option<&'a str> {
     params.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
 }
 
-/// What a visitor chose: now, by a parameter, or before, by a cookie. What was chosen now is noted.
+/// Reads a choice from a parameter, or else from a cookie. A choice made by a parameter is added to `chosen`.
 fn choice<T>(
     params: &[(String, String)],
     headers: &HeaderMap,
@@ -263,7 +259,7 @@ fn choice<T>(
     cookie.and_then(|(_, value)| read(value)).map(|(value, _)| value)
 }
 
-/// The best of the languages that the browser asks for (RFC 9110 §12.5.4).
+/// Returns the preferred language of the browser (RFC 9110 §12.5.4).
 fn from_accept_language(headers: &HeaderMap) -> Option<Lang> {
     let wishes = headers.get(ACCEPT_LANGUAGE)?.to_str().ok()?;
     let mut best: Option<(Lang, f32)> = None;
@@ -292,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_language_is_the_parameter_else_the_cookie_else_what_the_browser_asks_for() {
+    fn the_language_is_taken_from_parameter_cookie_or_browser() {
         let zh_browser = ("accept-language", "zh-CN,zh;q=0.9,en;q=0.8");
         let en_cookie = ("cookie", "a=b; pharos_lang=en");
         assert_eq!(visitor("/", &[]).lang, Lang::En);
@@ -327,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_visitor_comes_from_is_told_by_headers_that_need_not_be_true() {
+    fn client_information_is_taken_from_headers() {
         let client = |headers| visitor("/search?q=x", headers).client;
         let from = client(&[("host", "a.example:8080"), ("referer", "http://a.example:8080/search?q=tea")]);
         assert!(from.is_from_here);
@@ -349,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn any_query_is_a_line_of_text_within_the_limit() {
+    fn any_query_is_one_line_within_the_limit() {
         assert_eq!(visitor("/search?q=%20%09a%00b%0a", &[]).query(10), "a b");
         assert_eq!(
             visitor("/search?q=%ED%A0%80%ff%zz%", &[]).query(20),
@@ -362,7 +358,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn nobody_is_too_odd(query in proptest::collection::vec(proptest::num::u8::ANY, 0..200), header in "[ -~]{0,80}") {
+        fn any_request_is_parsed(query in proptest::collection::vec(proptest::num::u8::ANY, 0..200), header in "[ -~]{0,80}") {
             let query: String = query.iter().map(|byte| format!("%{byte:02x}")).collect();
             let headers = [("accept-language", header.as_str()), ("cookie", header.as_str())];
             let visitor = visitor(&format!("/search?q={query}&{query}=1"), &headers);

@@ -1,23 +1,21 @@
-//! Every word the pages say, in every language they say it in.
+//! Texts of the user interface in all languages.
 
 use std::time::Duration;
 
 use pharos_core::Timestamp;
 
-/// A language of the pages.
+/// A language of the user interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lang {
-    /// English.
     En,
-    /// 简体中文.
     Zh,
 }
 
 impl Lang {
-    /// All of them, in the order of the switch.
+    /// All languages in the order of the switch.
     pub(crate) const ALL: [Lang; 2] = [Lang::En, Lang::Zh];
 
-    /// From a language tag such as `zh-CN`, as far as we speak it.
+    /// Parses a language tag such as `zh-CN`; `None` if the language is not supported.
     pub(crate) fn from_tag(tag: &str) -> Option<Self> {
         match tag.split(['-', '_']).next()?.trim().to_ascii_lowercase().as_str() {
             "en" => Some(Self::En),
@@ -26,7 +24,7 @@ impl Lang {
         }
     }
 
-    /// In links and in the cookie.
+    /// Returns the value used in links and cookies.
     pub(crate) fn code(self) -> &'static str {
         match self {
             Self::En => "en",
@@ -34,7 +32,7 @@ impl Lang {
         }
     }
 
-    /// As in `<html lang>`.
+    /// Returns the value of `<html lang>`.
     pub(crate) fn tag(self) -> &'static str {
         match self {
             Self::En => "en",
@@ -42,7 +40,7 @@ impl Lang {
         }
     }
 
-    /// What its speakers call it.
+    /// Returns the name of the language in that language.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::En => "English",
@@ -50,12 +48,12 @@ impl Lang {
         }
     }
 
-    /// Its words.
+    /// Returns the messages in this language.
     pub(crate) fn words(self) -> &'static Words {
         Words::of(self)
     }
 
-    /// A day such as `2026-01-31` as people write it; anything else stays as it is.
+    /// Formats a date such as `2026-01-31`; anything else is returned unchanged.
     pub(crate) fn date(self, iso: &str) -> String {
         const MONTHS: [&str; 12] =
             ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -71,7 +69,7 @@ impl Lang {
         }
     }
 
-    /// A moment to the minute, as people write it.
+    /// Formats a time to the minute.
     pub(crate) fn moment(self, at: Timestamp) -> String {
         let iso = at.to_string();
         let time = iso.split_once('T').and_then(|(_, time)| time.get(..5)).unwrap_or_default();
@@ -82,10 +80,10 @@ impl Lang {
     }
 }
 
-/// Declares a table of phrases: one line per phrase, one column per language. `{}` is where values go.
+/// Declares a table of messages: one line per message, one column per language. `{}` are placeholders.
 macro_rules! words {
     ($Words:ident { $( $key:ident: $en:literal, $zh:literal; )+ }) => {
-        /// The phrases of one language.
+        /// The messages in one language.
         pub(crate) struct $Words { $( pub(crate) $key: &'static str, )+ }
         const EN: $Words = $Words { $( $key: $en, )+ };
         const ZH: $Words = $Words { $( $key: $zh, )+ };
@@ -93,7 +91,7 @@ macro_rules! words {
         const TABLE: &[(&str, &str, &str)] = &[ $( (stringify!($key), $en, $zh), )+ ];
 
         impl $Words {
-            /// The phrases of a language.
+            /// Returns the messages in a language.
             pub(crate) fn of(lang: $crate::words::Lang) -> &'static Self {
                 match lang {
                     $crate::words::Lang::En => &EN,
@@ -109,25 +107,25 @@ words! { Words {
     name: "Pharos", "灯塔";
     description: "Search with Pharos", "用灯塔搜索";
     language: "Language", "语言";
-    theme: "Colours", "配色";
+    theme: "Theme", "配色";
     theme_auto: "Auto", "自动";
     theme_light: "Light", "浅色";
     theme_dark: "Dark", "深色";
-    about: "About this engine", "关于本引擎";
-    hot: "Hot searches", "热搜榜";
+    about: "About this search engine", "关于本搜索引擎";
+    hot: "Trending", "热搜榜";
     help: "Help", "帮助";
     privacy: "Privacy", "隐私";
-    webmasters: "For webmasters", "站长";
+    webmasters: "For webmasters", "站长须知";
     search: "Search", "搜索";
-    search_label: "Words to search for", "要搜索的词";
-    to_home: "To the search page", "回到首页";
-    to_search: "Back to the results", "返回搜索结果";
+    search_label: "Search query", "搜索词";
+    to_home: "Home page", "返回首页";
+    to_search: "Back to results", "返回搜索结果";
 
-    pages_one: "1 page to search", "可搜索 1 个网页";
-    pages_many: "{} pages to search", "可搜索 {} 个网页";
+    pages_one: "1 searchable page", "可搜索 1 个网页";
+    pages_many: "{} searchable pages", "可搜索 {} 个网页";
     empty_index_title: "Nothing to search yet", "还没有可以搜索的网页";
-    empty_index_text: "Pages can be found seconds after they are fetched. Begin with a site of yours:",
-        "网页抓取几秒之后就能搜到。先抓取一个网站：";
+    empty_index_text: "Pages become searchable seconds after they are fetched. Start by crawling a site:",
+        "网页抓取后几秒即可搜索。请先抓取一个网站：";
 
     found_one: "1 result", "1 条结果";
     found_exact: "{} results", "{} 条结果";
@@ -135,7 +133,7 @@ words! { Words {
     found_page: "page {} of {}", "第 {} 页，共 {} 页";
     milliseconds: "{} ms", "{} 毫秒";
     seconds: "{} s", "{} 秒";
-    understood: "How the query was understood", "对查询的理解";
+    understood: "Interpretation of the query", "对查询的理解";
     results: "Results", "搜索结果";
     filters: "Filters", "筛选";
     any_time: "Any time", "时间不限";
@@ -146,78 +144,78 @@ words! { Words {
     any_language: "Any language", "语言不限";
     any_site: "Any site", "网站不限";
     any_type: "Any type", "类型不限";
-    any_category: "Any subject", "类别不限";
+    any_category: "Any category", "类别不限";
     type_html: "Web pages", "网页";
-    sort_newest: "Newest first", "最新在前";
-    sort_best: "Best first", "最相关在前";
-    no_filters: "Search without filters", "取消筛选再搜索";
+    sort_newest: "Newest first", "按时间排序";
+    sort_best: "Most relevant first", "按相关性排序";
+    no_filters: "Search without filters", "取消筛选后重新搜索";
     similar: "Similar pages", "相似网页";
     related: "Related searches", "相关搜索";
     corrected: "Did you mean", "您是不是要找";
-    relaxed: "No page has all of these words. These have some of them.",
+    relaxed: "No page contains all of these words. These pages contain some of them.",
         "没有同时包含所有词的网页，以下网页包含其中一部分。";
-    partial: "Time ran out: there may be more than is shown.", "时间有限，可能还有更多结果没有列出。";
+    partial: "The search ran out of time: there may be more results.", "搜索超时，可能还有更多结果没有列出。";
     snapshot: "Snapshot", "网页快照";
     more_from_site: "{} more from this site", "该网站还有 {} 条结果";
-    duplicates_one: "1 copy not shown", "1 个相同页面未显示";
-    duplicates_many: "{} copies not shown", "{} 个相同页面未显示";
+    duplicates_one: "1 duplicate not shown", "1 个相同网页未显示";
+    duplicates_many: "{} duplicates not shown", "{} 个相同网页未显示";
     result_pages: "Result pages", "结果分页";
     previous: "Previous", "上一页";
     next: "Next", "下一页";
 
-    nothing_title: "No page matches: {}", "没有找到相符的网页：{}";
-    tip_fewer: "Use fewer words: every one of them has to be on the page.", "减少词的数量：网页须包含每一个词。";
-    tip_other: "Try other words for the same thing, and look at the spelling.", "换一种说法，并检查有没有错别字。";
+    nothing_title: "No results for: {}", "没有找到与“{}”相符的网页";
+    tip_fewer: "Use fewer words: results must contain all of them.", "减少搜索词：网页须包含每一个词。";
+    tip_other: "Try different words, and check the spelling.", "换一种说法，并检查是否有错别字。";
     tip_language: "Try another language: Chinese words find Chinese pages.", "换一种语言：用英文词可以找到英文网页。";
-    tip_submit: "Is a page missing? Submit its address.", "缺少某个网页？提交它的地址。";
-    beyond_title: "There is no page {} of results", "结果没有第 {} 页";
-    beyond_text: "The results end before that.", "结果在此之前就结束了。";
+    tip_submit: "Is a page missing? Submit its URL.", "缺少某个网页？请提交它的网址。";
+    beyond_title: "There is no result page {}", "没有第 {} 页结果";
+    beyond_text: "There are fewer results.", "结果没有那么多。";
     first_page: "First page", "第一页";
     last_page: "Last page", "最后一页";
 
-    snapshot_stored: "This is our copy of the page, stored on {}. The page itself may have changed since.",
-        "这是我们在 {} 保存的网页副本，网页现在的内容可能已有变化。";
-    snapshot_unchanged: "It was still the same on {}.", "到 {} 仍无变化。";
-    snapshot_live: "The page itself:", "原网页：";
+    snapshot_stored: "This is a snapshot of the page, stored on {}. The live page may have changed since.",
+        "这是网页在 {} 的快照，网页现在的内容可能已有变化。";
+    snapshot_unchanged: "It was last seen unchanged on {}.", "截至 {} 没有变化。";
+    snapshot_live: "Live page:", "原网页：";
     snapshot_view: "View", "查看方式";
     snapshot_layout: "Layout", "原版式";
     snapshot_text: "Text", "纯文本";
     snapshot_versions: "Versions", "历史版本";
     snapshot_all_versions: "All {} versions", "全部 {} 个版本";
-    snapshot_more_versions: "and {} older ones", "另有 {} 个更早的版本";
-    snapshot_let_go: "no longer kept", "已不再保存";
-    snapshot_same_until: "the same until {}", "至 {} 无变化";
+    snapshot_more_versions: "and {} older versions", "另有 {} 个更早的版本";
+    snapshot_let_go: "no longer stored", "已不再保存";
+    snapshot_same_until: "unchanged until {}", "至 {} 无变化";
     snapshot_next: "next occurrence", "下一处";
-    no_version_title: "There is no such version of this page", "没有这个网页的这个版本";
-    no_version_text: "Nothing was stored of it by then, or it is no longer kept. The newest one is here:",
-        "当时还没有保存它，或者那个版本已不再保存。最新的版本在这里：";
-    snapshot_words: "Your words:", "查询词：";
-    snapshot_absent: "not on the page itself", "网页正文中没有这个词";
-    snapshot_empty: "There is nothing in this file that can be shown here.", "这个文件没有可以在此显示的内容。";
-    stored_page: "The stored page", "保存的网页";
+    no_version_title: "Version not found", "没有这个版本";
+    no_version_text: "The page was not stored at that time, or the version is no longer stored. The newest version is here:",
+        "当时还没有保存这个网页，或者该版本已不再保存。最新的版本在这里：";
+    snapshot_words: "Search words:", "搜索词：";
+    snapshot_absent: "not found in the page", "网页中没有这个词";
+    snapshot_empty: "This file has no content that can be displayed here.", "这个文件没有可以在此显示的内容。";
+    stored_page: "Stored page", "网页快照内容";
     not_in_library_title: "This page is not in the library", "网页库中没有这个网页";
-    not_in_library_text: "It was never stored, or it has been taken out.", "它没有被保存过，或者已经被移除。";
-    withheld_title: "This page asks that no copy of it is shown", "这个网页要求不显示其副本";
-    withheld_text: "Please look at the page itself:", "请直接查看原网页：";
+    not_in_library_text: "It was never stored, or it has been removed.", "它没有被保存过，或者已经被移除。";
+    withheld_title: "This page does not allow snapshots", "这个网页不允许显示快照";
+    withheld_text: "Please visit the live page:", "请直接访问原网页：";
 
     clean: "Cleaned view", "净化视图";
-    clean_label: "Address of a stored page", "已保存网页的地址";
+    clean_label: "URL of a stored page", "已保存网页的网址";
     clean_show: "Show", "查看";
-    clean_ask_title: "A page before and after cleaning", "网页净化前后";
-    clean_ask_text: "Give the address of a page in the library. On the left you see the page as it was, each line in the \
-        colour of what it is for; on the right, what is left of it: that is what is searched.",
-        "请输入网页库中一个网页的地址。左边是原网页，每一行按用途着色；右边是净化后留下的内容，也就是用来搜索的内容。";
-    clean_missing_text: "This has the next crawl, or the one that runs, fetch it:", "用下面的命令，让正在运行或下一次的抓取取回它：";
-    clean_no_html_title: "There is nothing to clean in this file", "这个文件不需要净化";
-    clean_no_html_text: "It is no HTML page.", "它不是 HTML 网页。";
-    clean_original: "The page as it was", "原网页";
+    clean_ask_title: "Page cleaning, before and after", "网页净化前后对比";
+    clean_ask_text: "Enter the URL of a page in the library. The left side shows the original page with every line coloured by its \
+        kind, the right side the main content, which is what gets searched.",
+        "请输入网页库中某个网页的网址。左边是原网页，每一行按类别着色；右边是净化后的正文，也就是用于搜索的内容。";
+    clean_missing_text: "This command makes the current or next crawl fetch it:", "用下面的命令，让当前或下一次抓取取回它：";
+    clean_no_html_title: "This file cannot be cleaned", "这个文件不需要净化";
+    clean_no_html_text: "It is not an HTML page.", "它不是 HTML 网页。";
+    clean_original: "Original page", "原网页";
     clean_cleaned: "After cleaning", "净化后";
-    clean_empty: "Nothing is left of it.", "没有留下任何内容。";
-    clean_kept: "Lines kept", "保留的行";
-    clean_removed: "Lines removed", "去除的行";
-    clean_lines_cut: "The page goes on; these are its first {} of {} lines.", "网页较长，这里是前 {} 行，共 {} 行。";
-    clean_unexplained: "The page is too large to say why each line stayed or went.", "网页太大，不逐行说明去留的原因。";
-    kind_body: "Body", "正文";
+    clean_empty: "No content is left.", "净化后没有剩余内容。";
+    clean_kept: "Kept lines", "保留的行";
+    clean_removed: "Removed lines", "去除的行";
+    clean_lines_cut: "Long page, showing the first {} of {} lines.", "网页较长，这里显示前 {} 行，共 {} 行。";
+    clean_unexplained: "The page is too large to explain every line.", "网页太大，不逐行说明去留的原因。";
+    kind_body: "Main content", "正文";
     kind_related: "Related links", "相关链接";
     kind_navigation: "Navigation", "导航";
     kind_advertisement: "Advertisement", "广告";
@@ -225,7 +223,7 @@ words! { Words {
     kind_form: "Form", "表单";
     kind_comment: "Comment", "评论";
     kind_other: "Other", "其他";
-    why: "The sum of the rules’ scores decides: from {} on a line is body.", "由各规则得分之和决定：达到 {} 的行是正文。";
+    why: "The sum of the rules’ scores decides: lines with {} or more are main content.", "由各规则得分之和决定：达到 {} 的行是正文。";
     why_rule: "rule {}: {}", "规则 {}：{}";
     why_more: "and {} more lines", "另有 {} 行";
     fact_type: "Type", "类型";
@@ -238,182 +236,182 @@ words! { Words {
     fact_published: "Published", "发布日期";
     fact_author: "Author", "作者";
     fact_keywords: "Keywords", "关键词";
-    fact_bytes: "Bytes", "字节数";
+    fact_bytes: "Size in bytes", "字节数";
     bytes_before_after: "{} before, {} after", "净化前 {}，净化后 {}";
     fact_errors: "HTML errors", "HTML 错误";
     fact_stored: "Stored", "保存日期";
 
-    hot_day: "Most searched today", "今日热搜";
+    hot_day: "Top queries today", "今日热搜";
     hot_rising: "Rising", "上升最快";
-    hot_hour: "In the last hour", "最近一小时";
+    hot_hour: "Last hour", "最近一小时";
     hot_empty_title: "Nothing to show yet", "暂时没有内容";
-    hot_empty_text: "When several people search for the same thing, it appears here: what is searched most, what rises, and \
-        how busy each hour was.", "当几位访问者搜索了相同的内容，这里就会列出：最热的、上升最快的，以及每小时的搜索量。";
-    hot_rule: "Only what at least {} visits searched for is shown.", "只显示至少 {} 次访问搜索过的内容。";
-    hours: "Searches by hour", "每小时搜索量";
+    hot_empty_text: "Queries that several people search for appear here: the most frequent ones, the rising ones, and the number \
+        of searches per hour.", "当多位用户搜索相同的内容时，这里会列出最热门的、上升最快的查询，以及每小时的搜索量。";
+    hot_rule: "Only queries from at least {} visits are shown.", "只显示至少 {} 次访问搜索过的内容。";
+    hours: "Searches per hour", "每小时搜索量";
     hours_ago: "{} hours ago: {}", "{} 小时前：{}";
     now: "now", "现在";
-    hours_told: "{} searches in the last 24 hours, {} in the busiest one", "最近 24 小时共 {} 次搜索，最多的一小时有 {} 次";
+    hours_told: "{} searches in the last 24 hours, {} in the busiest hour", "最近 24 小时共 {} 次搜索，最多的一小时有 {} 次";
 
-    help_title: "How to search", "怎样搜索";
-    keys_title: "Keys", "快捷键";
-    keys_off: "Turn keys off", "关闭快捷键";
-    keys_on: "Turn keys on", "开启快捷键";
+    help_title: "How to search", "搜索方法";
+    keys_title: "Keyboard shortcuts", "快捷键";
+    keys_off: "Turn shortcuts off", "关闭快捷键";
+    keys_on: "Turn shortcuts on", "开启快捷键";
 
-    privacy_title: "What is written down about your visit", "关于您的访问记录了什么";
-    privacy_written: "What is searched for, what was shown for it and what was clicked is written down, to improve results and \
-        suggestions. Your address is not.", "我们记录搜索的词、显示的结果和点击，用来改进结果和建议；不记录您的网络地址。";
-    privacy_visit: "Searches of one visit are told apart from others by a number made with a secret key, which is thrown away \
-        after {}. Nobody can link them afterwards.", "同一次访问的搜索用密钥生成的编号区分，密钥在 {} 后丢弃，此后无法再关联。";
-    privacy_digits: "{} digits or more in a row (telephones, identity cards) are deleted from what you typed before it is \
-        written.", "输入内容中连续 {} 位以上的数字（电话、证件号）在记录前删除。";
-    privacy_clicks: "Clicks are told by a small script, with the name of the result page and the place of the link, without \
-        any detour of the link. Turn scripts off and no click is told.", "点击由一小段脚本告知：只含结果页编号和位置，链接不经过跳转。关闭脚本则不记录点击。";
-    privacy_hot: "Lists of hot searches and suggestions show only what at least {} visits searched for.",
+    privacy_title: "Data stored about your visit", "我们记录的访问数据";
+    privacy_written: "Queries, the results shown and clicks are logged to improve results and suggestions. Your address is not \
+        logged.", "我们记录搜索词、显示的结果和点击，用于改进搜索结果和建议；不记录您的网络地址。";
+    privacy_visit: "The searches of one visit are linked by a number derived with a secret key, which is deleted after {}. They \
+        cannot be linked afterwards.", "同一次访问的搜索用密钥生成的编号关联，密钥在 {} 后删除，此后无法再关联。";
+    privacy_digits: "Sequences of {} or more digits (phone numbers, identity numbers) are removed from queries before they are \
+        logged.", "搜索词中连续 {} 位以上的数字（电话、证件号）在记录前会被删除。";
+    privacy_clicks: "A small script reports clicks, with the id of the result page and the position of the link. Links lead \
+        directly to their pages. Without JavaScript no click is reported.", "点击由一小段脚本上报，只包含结果页编号和链接位置；链接直接指向原网页，不经过跳转。关闭 JavaScript 则不记录点击。";
+    privacy_hot: "Trending queries and suggestions only contain queries from at least {} visits.",
         "热搜榜和搜索建议只显示至少 {} 次访问搜索过的内容。";
-    privacy_access: "Of each request the time, the kind of page and how it was answered are written down.",
-        "每个请求记录时间、页面种类和应答情况。";
-    privacy_kept: "All of this is removed after {}.", "所有记录在 {} 后删除。";
-    privacy_for_ever: "This engine keeps it until its operator removes it.", "记录保留到管理员删除为止。";
-    privacy_nothing: "Nothing: this engine is set up to write nothing down.", "什么都不记录：本引擎设置为不写日志。";
-    privacy_cookies: "Cookies hold your choice of language, colours and keys, once you choose, and nothing else.",
-        "Cookie 只保存您选择的语言、配色和快捷键，不选择就没有。";
-    privacy_others: "Pages of this engine load nothing from anybody else, and sites that you visit from here are not told what \
-        you searched for.", "本引擎的页面不从其他网站加载任何内容；您从这里访问的网站不会得知您搜索了什么。";
+    privacy_access: "For each request, the time, the type of page and the response status are logged.",
+        "每个请求会记录时间、页面类型和响应状态。";
+    privacy_kept: "All logs are deleted after {}.", "所有记录在 {} 后删除。";
+    privacy_for_ever: "Logs are kept until the operator deletes them.", "记录保留到管理员删除为止。";
+    privacy_nothing: "Nothing: logging is switched off on this server.", "不记录任何数据：本搜索引擎已关闭日志。";
+    privacy_cookies: "Cookies store only your choice of language, theme and shortcuts, once you make one.",
+        "Cookie 只保存您选择的语言、配色和快捷键设置；不作选择就没有 Cookie。";
+    privacy_others: "The pages load nothing from third parties, and the sites you visit from here do not learn your \
+        query.", "页面不从第三方加载任何内容；您从这里访问的网站不会得知您搜索了什么。";
 
-    not_found_title: "There is no such page here", "这里没有这个页面";
-    not_found_text: "The address may be mistyped.", "地址可能有误。";
-    refused_title: "This request cannot be answered", "无法回应这个请求";
-    refused_text: "It asks in a way that is not understood here.", "请求的方式不正确。";
-    failed_title: "Something went wrong on our side", "我们这边出了问题";
-    failed_text: "The request could not be finished. Please try again; the log says what happened.",
-        "请求没有完成，请再试一次。具体原因记录在日志中。";
+    not_found_title: "Page not found", "页面不存在";
+    not_found_text: "Please check the URL.", "请检查网址是否正确。";
+    refused_title: "Invalid request", "请求无效";
+    refused_text: "The server cannot process this request.", "服务器无法处理这个请求。";
+    failed_title: "Something went wrong", "出错了";
+    failed_text: "The request failed because of an internal error. Please try again; details are in the server log.",
+        "由于内部错误，请求没有完成，请再试一次。详细原因见服务器日志。";
     too_many_title: "Too many requests", "请求过于频繁";
-    too_many_text: "So many requests came from your address that this one has to wait. Please try again in a while.",
+    too_many_text: "There were too many requests from your address. Please try again later.",
         "来自您所在地址的请求过多，请稍后再试。";
-    busy_title: "This took too long", "用时过长";
-    busy_text: "The engine is busy at the moment. Please try again in a few seconds.", "引擎正忙，请过几秒再试。";
+    busy_title: "The server is busy", "服务繁忙";
+    busy_text: "Please try again in a few seconds.", "请过几秒再试。";
 
     feed_description: "Search results for: {}", "搜索结果：{}";
 
     api_title: "API", "API";
-    api_intro: "Everything that the pages show, for programs. All of it, with every field, stands in one document:",
-        "网页上能看到的一切，都可供程序使用。完整的说明在这份文档里：";
-    api_list: "What can be asked", "接口列表";
+    api_intro: "All functions of the pages are available to programs. The complete reference is this document:",
+        "网页上的功能都可供程序调用。完整的说明见这份文档：";
+    api_list: "Operations", "接口列表";
     api_stop: ".", "。";
-    api_keys_title: "Keys", "密钥";
-    api_keys_needed: "A key is needed, except for suggestions, hot queries, clicks and the document. Send it in a header:",
-        "除提示词、热门查询、点击和文档之外，都需要密钥，请放在请求头中：";
-    api_keys_none: "None is needed.", "不需要密钥。";
+    api_keys_title: "API keys", "密钥";
+    api_keys_needed: "A key is required, except for suggestions, hot queries, clicks and the document. Send it in a header:",
+        "除搜索建议、热门查询、点击上报和本文档之外，都需要密钥，请放在请求头中：";
+    api_keys_none: "No key is required.", "不需要密钥。";
     api_cors_title: "Other sites (CORS)", "其他网站（CORS）";
-    api_cors_none: "Pages of other sites cannot read the answers in a browser; programs can.",
+    api_cors_none: "Pages of other sites cannot read the responses in a browser; programs can.",
         "其他网站的网页不能在浏览器中读取结果；程序可以。";
-    api_cors_all: "Pages of all sites may read the answers in a browser, without cookies.",
+    api_cors_all: "Pages of all sites may read the responses in a browser, without cookies.",
         "所有网站的网页都可以在浏览器中读取结果，不带 Cookie。";
-    api_cors_some: "Pages of these sites may read the answers in a browser, without cookies: {}",
+    api_cors_some: "Pages of these sites may read the responses in a browser, without cookies: {}",
         "以下网站的网页可以在浏览器中读取结果，不带 Cookie：{}";
     api_errors_title: "Errors", "错误";
-    api_errors: "What did not work, and what to do, comes as a problem document (RFC 9457):",
-        "出错的原因和处理办法以问题文档（RFC 9457）给出：";
+    api_errors: "Errors are problem documents (RFC 9457), which describe the cause and what to do:",
+        "错误以问题文档（RFC 9457）的形式返回，说明原因和处理办法：";
     api_limits_title: "Limits", "限制";
-    api_limits: "{} requests a second for each address on average. Who asks more is told with 429, and with 503 when the \
-        engine is busy; Retry-After says after how many seconds to come back.",
-        "每个地址平均每秒 {} 次请求。超过时返回 429，引擎繁忙时返回 503；Retry-After 给出多少秒后再试。";
-    api_limits_key: "{} requests a second for each key on average. Who asks more is told with 429, and with 503 when the \
-        engine is busy; Retry-After says after how many seconds to come back.",
-        "每个密钥平均每秒 {} 次请求。超过时返回 429，引擎繁忙时返回 503；Retry-After 给出多少秒后再试。";
-    api_limits_none: "None but what the machine can do: when it is busy it says so with 503, and Retry-After says after how \
-        many seconds to come back.",
-        "没有固定限制；引擎繁忙时返回 503，Retry-After 给出多少秒后再试。";
+    api_limits: "{} requests per second and address on average. Requests beyond the limit get status 429, requests to a busy \
+        server 503; Retry-After contains the seconds to wait.",
+        "每个地址平均每秒 {} 次请求。超过时返回 429，服务器繁忙时返回 503；Retry-After 给出需要等待的秒数。";
+    api_limits_key: "{} requests per second and key on average. Requests beyond the limit get status 429, requests to a busy \
+        server 503; Retry-After contains the seconds to wait.",
+        "每个密钥平均每秒 {} 次请求。超过时返回 429，服务器繁忙时返回 503；Retry-After 给出需要等待的秒数。";
+    api_limits_none: "No fixed limit. A busy server answers with status 503, and Retry-After contains the seconds to \
+        wait.",
+        "没有固定限制；服务器繁忙时返回 503，Retry-After 给出需要等待的秒数。";
     api_formats_title: "Formats", "格式";
-    api_formats: "Result pages come in other forms, too, with the fields that SearXNG gives them:",
-        "结果页还有其他格式，字段与 SearXNG 相同：";
+    api_formats: "Results are also available in other formats, with the fields of SearXNG:",
+        "搜索结果还提供其他格式，字段与 SearXNG 相同：";
     api_parameters: "Parameters", "参数";
-    api_required: "needed", "必需";
-    api_number: "whole number, {} to {}", "整数，{} 到 {}";
+    api_required: "required", "必填";
+    api_number: "integer, {} to {}", "整数，{} 到 {}";
     api_text: "text", "文本";
-    api_answers: "Answers", "返回";
+    api_answers: "Responses", "响应";
     api_try: "Try it", "试一试";
 
     bot_title: "Our crawler", "我们的爬虫";
-    bot_intro: "For those whose pages it reads: how it behaves, how to keep it away, and what it knows of a page.",
-        "写给网站管理员：爬虫如何抓取、如何拒绝抓取，以及它对某个网页知道些什么。";
-    bot_agent: "Name (User-Agent)", "名称（User-Agent）";
+    bot_intro: "Information for webmasters: how the crawler behaves, how to block it, and the status of a page.",
+        "写给网站管理员：爬虫如何抓取、如何拒绝抓取，以及如何查询网页的状态。";
+    bot_agent: "User agent", "名称（User-Agent）";
     bot_token: "In robots.txt", "在 robots.txt 中";
     bot_contact: "Contact", "联系方式";
-    bot_no_contact: "Whoever runs this engine has not said.", "本引擎的运营者没有提供。";
-    bot_manners_title: "How it behaves", "抓取方式";
-    bot_robots: "It reads robots.txt before anything else, does what it says (RFC 9309), and reads it again after {} at the \
-        latest. Where robots.txt cannot be had because the server is in trouble, it does not ask for pages.",
-        "先读取 robots.txt 并遵守其规定（RFC 9309），最迟 {} 后重新读取。服务器故障、读不到 robots.txt 时，不抓取网页。";
-    bot_wait: "Between two requests to a site it waits for {} by day and {} by night, or {} times as long as the last \
-        answer took, whichever is longer.",
+    bot_no_contact: "The operator of this search engine has not provided one.", "本搜索引擎的管理员没有提供。";
+    bot_manners_title: "Crawling behaviour", "抓取方式";
+    bot_robots: "The crawler reads robots.txt first, obeys it (RFC 9309), and reads it again after {} at the latest. If the server \
+        fails to deliver robots.txt, no pages are fetched.",
+        "爬虫先读取 robots.txt 并遵守其规定（RFC 9309），最迟 {} 后重新读取。服务器故障、无法读取 robots.txt 时，不抓取网页。";
+    bot_wait: "Between two requests to a site it waits {} by day and {} by night, or {} times the duration of the last response, \
+        whichever is longer.",
         "对同一网站的两次请求之间，白天至少等待 {}，夜间至少等待 {}，或者等待上次响应时间的 {} 倍，取其中较长者。";
-    bot_no_wait: "It does not wait between requests: this engine is set up for servers of its own.",
-        "两次请求之间不等待：本引擎只为自己的服务器而设置。";
-    bot_at_once: "Requests to one server at the same time: {}", "对同一服务器同时进行的请求数：{}";
-    bot_delay: "It honours Crawl-delay up to {}.", "遵守 Crawl-delay，最长 {}。";
-    bot_per_day: "Pages of one site in a day, at most: {}", "每个网站每天最多抓取的网页数：{}";
-    bot_patience: "When a server answers 429 or 503 it leaves it alone for as long as Retry-After says.",
+    bot_no_wait: "It does not wait between requests: this search engine is configured for its own servers.",
+        "两次请求之间不等待：本搜索引擎只抓取自己的服务器。";
+    bot_at_once: "Maximum number of concurrent requests to a server: {}", "对同一服务器的最大并发请求数：{}";
+    bot_delay: "Crawl-delay is honoured up to {}.", "遵守 Crawl-delay，最长 {}。";
+    bot_per_day: "Maximum number of pages per site and day: {}", "每个网站每天最多抓取的网页数：{}";
+    bot_patience: "When a server responds with 429 or 503, the crawler pauses for the time given in Retry-After.",
         "服务器返回 429 或 503 时，按 Retry-After 的要求暂停抓取。";
-    bot_again: "It visits no page more often than every {}.", "同一网页的访问间隔不短于 {}。";
-    bot_block_title: "How to keep it away", "如何拒绝抓取";
-    bot_block_all: "From all pages, or some, in robots.txt:", "在 robots.txt 中拒绝抓取全部或部分网页：";
-    bot_block_page: "From one page, in the page or in a header of the answer:", "在网页中或响应头中针对单个网页声明：";
-    bot_block_rules: "It obeys noindex, nofollow, none, noarchive (no snapshot), nosnippet, max-snippet and data-nosnippet, \
+    bot_again: "A page is visited at most once every {}.", "同一网页的访问间隔不短于 {}。";
+    bot_block_title: "How to block the crawler", "如何拒绝抓取";
+    bot_block_all: "All or some pages, in robots.txt:", "在 robots.txt 中拒绝抓取全部或部分网页：";
+    bot_block_page: "A single page, in the page or in a response header:", "在网页中或响应头中针对单个网页声明：";
+    bot_block_rules: "The crawler obeys noindex, nofollow, none, noarchive (no snapshot), nosnippet, max-snippet and data-nosnippet, \
         and rel=nofollow on links.",
-        "遵守 noindex、nofollow、none、noarchive（不提供快照）、nosnippet、max-snippet、data-nosnippet，以及链接上的 rel=nofollow。";
-    bot_remove_title: "How to have a page removed", "如何移除网页";
-    bot_remove: "Have your server answer 404 or 410 for it, or let it say noindex: it leaves the index when it is visited \
-        next. For everything else, and when there is no time for that, please write to the address above.",
-        "让服务器对该网页返回 404 或 410，或在网页中声明 noindex，下次访问后它就会从索引中移除。其他情况，或者需要尽快处理时，请与上面的联系人联系。";
+        "爬虫遵守 noindex、nofollow、none、noarchive（不提供快照）、nosnippet、max-snippet、data-nosnippet，以及链接上的 rel=nofollow。";
+    bot_remove_title: "How to remove a page", "如何移除网页";
+    bot_remove: "Let your server respond with 404 or 410, or add noindex to the page: it is removed from the index with the next \
+        visit. In all other or urgent cases please use the contact above.",
+        "让服务器对该网页返回 404 或 410，或在网页中声明 noindex，下次访问后它就会从索引中移除。其他情况或需要尽快处理时，请通过上面的联系方式与我们联系。";
     bot_ask_title: "Is my page in the index?", "我的网页在索引中吗？";
-    bot_ask_label: "Address of the page", "网页地址";
-    bot_ask: "Look", "查询";
-    bot_submit: "Submit it", "提交这个网页";
-    bot_no_address: "This is no address of a page. Please write it in full, as in https://www.example.org/",
-        "这不是网页地址，请完整填写，例如 https://www.example.org/";
-    bot_found: "Yes, it can be found.", "在，可以搜到。";
-    bot_since: "We have known of it since {}; our copy is from {}.", "我们从 {} 起知道这个网页，保存的副本来自 {}。";
-    bot_fetched: "Our copy is from {}.", "保存的副本来自 {}。";
-    bot_same: "Other pages say exactly the same. A search shows one of them.", "有内容完全相同的其他网页，搜索时只显示其中一个。";
-    bot_waiting: "Not yet: we know of it, and it waits for its turn.", "还没有：我们知道这个网页，正在排队等待抓取。";
-    bot_waiting_robots: "Not yet: your server’s robots.txt could not be had when we asked for it on {}, and without it no page \
-        is asked for.",
-        "还没有：我们在 {} 请求 robots.txt 时没有成功；读不到它，就不抓取任何网页。";
-    bot_waiting_patience: "Not yet: your server asked for patience until {}.", "还没有：您的服务器要求我们等到 {} 之后。";
-    bot_copy: "No: its site shows the same pages as another that we know. They are fetched and found there.",
-        "不在：这个网站与我们已知的另一个网站内容相同，网页在那里抓取和搜索。";
+    bot_ask_label: "URL of the page", "网页地址";
+    bot_ask: "Look up", "查询";
+    bot_submit: "Submit page", "提交这个网页";
+    bot_no_address: "This is not a valid URL. Please enter it in full, for example https://www.example.org/",
+        "网址无效，请完整填写，例如 https://www.example.org/";
+    bot_found: "Yes, the page can be found.", "在，可以搜到。";
+    bot_since: "The page has been known since {}; our copy was fetched on {}.", "我们于 {} 发现这个网页，保存的副本抓取于 {}。";
+    bot_fetched: "Our copy was fetched on {}.", "保存的副本抓取于 {}。";
+    bot_same: "Other pages have exactly the same content. The results show only one of them.", "有内容完全相同的其他网页，搜索结果只显示其中一个。";
+    bot_waiting: "Not yet: the page is known and queued for fetching.", "还没有：我们已发现这个网页，正在排队等待抓取。";
+    bot_waiting_robots: "Not yet: your robots.txt could not be fetched on {}, and without it no page is \
+        fetched.",
+        "还没有：我们于 {} 未能读取您的 robots.txt；读不到它，就不抓取任何网页。";
+    bot_waiting_patience: "Not yet: your server asked us to wait until {}.", "还没有：您的服务器要求我们等到 {} 之后。";
+    bot_copy: "No: the site is a mirror of another one, whose pages are indexed instead.",
+        "不在：这个网站是另一个网站的镜像，收录的是那个网站的网页。";
     bot_robots_refused: "No: your robots.txt forbids it.", "不在：您的 robots.txt 禁止抓取。";
-    bot_rule: "The rule is:", "规则是：";
-    bot_refused: "No: by the rules of this engine it is not fetched.", "不在：按照本引擎的规则，不抓取这个网页。";
-    bot_status: "No: your server answered {} when we asked for it on {}.", "不在：您的服务器返回了 {}，那是在 {}。";
-    bot_redirect: "No: your server sent us to another address when we asked for it on {}. That page is found instead.",
-        "不在：我们在 {} 请求时，您的服务器转向了另一个地址，可以搜到的是那个网页。";
-    bot_noindex: "No: it asks not to be found (noindex). We last read it on {}.", "不在：网页要求不被收录（noindex）。我们上次读取是在 {}。";
-    bot_nothing: "No: when we read it on {} there was nothing in it to be found by.", "不在：我们在 {} 读取时，其中没有可供搜索的内容。";
-    bot_soon: "Not yet: we fetched it on {}, and it is about to be indexed.", "还没有：我们在 {} 抓取了它，即将编入索引。";
-    bot_no_name: "No: the name of its server could not be found on {}.", "不在：{} 时没有找到该服务器的域名。";
-    bot_too_slow: "No: your server took too long to answer on {}.", "不在：{} 时您的服务器响应过慢。";
-    bot_no_tls: "No: no secure connection to your server came about on {}; its certificate may be at fault.",
-        "不在：{} 时未能与您的服务器建立安全连接，可能是证书有问题。";
-    bot_no_answer: "No: your server did not answer on {}.", "不在：{} 时您的服务器没有响应。";
-    bot_gone: "No: it is gone, as far as we were told.", "不在：据我们所知，它已经不存在了。";
-    bot_unknown: "No: we never heard of it.", "不在：我们没有听说过这个网页。";
-    bot_again_soon: "It will be tried again by itself.", "我们之后会自动再试。";
+    bot_rule: "Rule:", "规则：";
+    bot_refused: "No: the rules of this search engine exclude the page.", "不在：按照本搜索引擎的规则，不抓取这个网页。";
+    bot_status: "No: your server returned status {} on {}.", "不在：您的服务器返回了状态码 {}（{}）。";
+    bot_redirect: "No: your server redirected us to another URL on {}. That page can be found instead.",
+        "不在：您的服务器于 {} 将请求重定向到另一个网址，可以搜到的是那个网页。";
+    bot_noindex: "No: the page asks not to be indexed (noindex). It was last read on {}.", "不在：网页要求不被收录（noindex）。上次读取时间：{}。";
+    bot_nothing: "No: the page had no searchable content on {}.", "不在：我们于 {} 读取时，网页没有可供搜索的内容。";
+    bot_soon: "Not yet: the page was fetched on {} and will be indexed shortly.", "还没有：我们已于 {} 抓取，即将编入索引。";
+    bot_no_name: "No: the host name of the server could not be resolved on {}.", "不在：我们于 {} 无法解析该服务器的域名。";
+    bot_too_slow: "No: your server took too long to respond on {}.", "不在：您的服务器于 {} 响应超时。";
+    bot_no_tls: "No: no secure connection to your server could be established on {}; please check its certificate.",
+        "不在：我们于 {} 未能与您的服务器建立安全连接，请检查证书。";
+    bot_no_answer: "No: your server did not respond on {}.", "不在：您的服务器于 {} 没有响应。";
+    bot_gone: "No: the page was reported as deleted.", "不在：这个网页已被删除。";
+    bot_unknown: "No: the page is unknown to us.", "不在：我们还不知道这个网页。";
+    bot_again_soon: "We will try again automatically.", "我们之后会自动重试。";
 
-    submit_proposed: "Thank you. Somebody will look at it and decide whether it is fetched.", "谢谢。我们会有人查看并决定是否抓取。";
-    submit_queued: "Thank you. It is fetched when its turn comes, if robots.txt allows it.",
-        "谢谢。如果 robots.txt 允许，轮到时就会抓取。";
-    submit_before: "It was submitted before and waits for a decision.", "这个网页之前已经提交过，正在等待处理。";
-    submit_known: "It is known already: ask above how it stands.", "这个网页已经收录在案，可在上面查询它的状况。";
-    submit_declined: "This address is not taken here.", "这里不接受这个地址。";
-    submit_off: "Addresses cannot be submitted here.", "这里不接受提交网址。";
-    submit_out_of_reach: "This address is not fetched: it is no page, or not on the public internet.",
-        "不抓取这个地址：它不是网页，或者不在公共互联网上。";
-    submit_too_often: "You have submitted many addresses. Please wait a while.", "您提交的网址较多，请过一段时间再试。";
-    submit_full: "Many submissions wait for a decision. Please try again later.", "等待处理的提交较多，请稍后再试。";
-    submit_other_site: "This form was sent by a page of another site, and was not taken.", "这个表单来自其他网站的网页，没有受理。";
+    submit_proposed: "Thank you. An operator will decide whether the page is fetched.", "谢谢。管理员会决定是否抓取这个网页。";
+    submit_queued: "Thank you. The page will be fetched soon, if robots.txt allows it.",
+        "谢谢。如果 robots.txt 允许，我们会尽快抓取。";
+    submit_before: "The page was submitted before and awaits a decision.", "这个网页之前已经提交过，正在等待处理。";
+    submit_known: "The page is already known. Look up its status above.", "我们已经知道这个网页，可在上面查询它的状态。";
+    submit_declined: "This URL is not accepted here.", "这里不接受这个网址。";
+    submit_off: "Submissions are disabled.", "这里不接受提交网址。";
+    submit_out_of_reach: "This URL is not fetched: it is not a page, or not on the public internet.",
+        "不抓取这个网址：它不是网页，或者不在公共互联网上。";
+    submit_too_often: "You have submitted too many URLs. Please try again later.", "您提交的网址过多，请过一段时间再试。";
+    submit_full: "Too many submissions await a decision. Please try again later.", "等待处理的提交过多，请稍后再试。";
+    submit_other_site: "The form was sent by a page of another site and was not accepted.", "这个表单来自其他网站的网页，没有受理。";
 
     time_seconds: "{} s", "{} 秒";
     time_minutes: "{} min", "{} 分钟";
@@ -422,20 +420,19 @@ words! { Words {
 } }
 
 impl Words {
-    /// What to do when nothing was found.
-    /// One word cannot become fewer.
+    /// Returns tips for a search without results. A single word cannot become fewer.
     pub(crate) fn tips(&self, query: &str) -> Vec<&'static str> {
         let several = query.split_whitespace().nth(1).is_some();
         let fewer = several.then_some(self.tip_fewer);
         fewer.into_iter().chain([self.tip_other, self.tip_language]).collect()
     }
 
-    /// How many pages there are.
+    /// Formats the number of searchable pages.
     pub(crate) fn pages(&self, count: u64) -> String {
         if count == 1 { self.pages_one.to_string() } else { fill(self.pages_many, &[&grouped(count)]) }
     }
 
-    /// How many results there are.
+    /// Formats the number of results.
     pub(crate) fn found(&self, count: u64, exact: bool) -> String {
         match (count, exact) {
             (1, true) => self.found_one.to_string(),
@@ -444,7 +441,7 @@ impl Words {
         }
     }
 
-    /// How many copies are hidden.
+    /// Formats the number of duplicates that are not shown.
     pub(crate) fn duplicates(&self, count: u64) -> String {
         if count == 1 {
             self.duplicates_one.to_string()
@@ -453,7 +450,7 @@ impl Words {
         }
     }
 
-    /// A length of time in the largest unit that it is a whole number of.
+    /// Formats a duration in the largest unit that divides it.
     pub(crate) fn span(&self, span: Duration) -> String {
         let seconds = span.as_secs();
         let (phrase, number) = match seconds {
@@ -468,7 +465,7 @@ impl Words {
         fill(phrase, &[&grouped(number)])
     }
 
-    /// How long it took.
+    /// Formats a search time.
     pub(crate) fn time(&self, millis: f64) -> String {
         match millis {
             m if m >= 1000.0 => fill(self.seconds, &[&format!("{:.1}", m / 1000.0)]),
@@ -478,7 +475,7 @@ impl Words {
     }
 }
 
-/// Puts values where the phrase has `{}`. Values are not searched for further `{}`.
+/// Replaces the placeholders `{}` of a message by values. Values are not scanned for placeholders.
 pub(crate) fn fill(phrase: &str, values: &[&str]) -> String {
     let mut values = values.iter();
     let mut parts = phrase.split("{}");
@@ -490,7 +487,7 @@ pub(crate) fn fill(phrase: &str, values: &[&str]) -> String {
     text
 }
 
-/// `1234567` as `1,234,567`.
+/// Formats a number with thousands separators: `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -503,7 +500,7 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// Every phrase of a table is there in every language, with as many places for values.
+/// Asserts that every message has all languages, with the same number of placeholders.
 #[cfg(test)]
 pub(crate) fn assert_same_places(table: &[(&str, &str, &str)]) {
     for (key, en, zh) in table {
@@ -517,12 +514,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_phrase_has_the_same_places_for_values_in_every_language() {
+    fn all_languages_have_the_same_placeholders() {
         assert_same_places(TABLE);
     }
 
     #[test]
-    fn numbers_dates_and_times_are_written_for_people() {
+    fn numbers_dates_and_times_are_formatted() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_234_567), "1,234,567");
@@ -546,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_taken_as_they_are() {
+    fn values_are_not_scanned() {
         assert_eq!(fill("a {} b {}", &["{}", "x"]), "a {} b x");
         assert_eq!(fill("a {} b {}", &[]), "a  b ");
     }

@@ -1,7 +1,7 @@
-//! What operators do: forms that change something.
+//! Form posts that change something on the desk.
 //!
-//! An [`Action`] is only there when an operator who may act filled in a form of ours. Everybody else is told no, and that is
-//! written down.
+//! An [`Action`] exists only if a logged-in operator with write permission submitted a form of this site. All other
+//! requests are denied, and the denial is written to the action log.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -20,7 +20,7 @@ use crate::origin::is_from_no_other_site;
 use crate::service::Rooms;
 use crate::visitor::Visitor;
 
-/// A form that somebody who may act has sent.
+/// A form submitted by an operator with write permission.
 pub(crate) struct Action {
     pub(crate) rooms: Rooms,
     pub(crate) visitor: Visitor,
@@ -28,16 +28,16 @@ pub(crate) struct Action {
     pub(crate) form: Form,
 }
 
-/// The same for what everybody may do: log out, change one's own password.
+/// A form that every operator may submit: logging out and changing the own password.
 pub(crate) struct OwnAction(pub(crate) Action);
 
 impl Action {
-    /// The words to speak with.
+    /// Returns the messages in the language of the operator.
     pub(crate) fn words(&self) -> &'static DeskWords {
         DeskWords::of(self.visitor.lang)
     }
 
-    /// Writes down what was done, or refused: the action's short name, what it was done to, and what else there is to say.
+    /// Writes the action, its object and its outcome to the action log. `action` is its short name.
     pub(crate) async fn note(&self, action: &'static str, what: &str, detail: &str, outcome: Outcome<'_>) {
         let desk = self.rooms.desk();
         desk.note(Deed {
@@ -51,18 +51,18 @@ impl Action {
         .await;
     }
 
-    /// Goes to a page of the desk, which says that it worked.
+    /// Redirects to a page of the desk that shows `text` as a success.
     pub(crate) fn done(&self, to: &str, text: impl Into<String>) -> Response {
         done(&self.rooms, &self.operator, to, Notice::good(text))
     }
 
-    /// Goes to a page of the desk, which says that it did not.
+    /// Redirects to a page of the desk that shows `text` as an error.
     pub(crate) fn failed(&self, to: &str, text: impl Into<String>) -> Response {
         done(&self.rooms, &self.operator, to, Notice::bad(text))
     }
 }
 
-/// Why an action is refused.
+/// The reason why an action is denied.
 #[derive(Clone, Copy)]
 enum No {
     OtherSite,
@@ -74,7 +74,7 @@ impl FromRequestParts<Rooms> for Operator {
     type Rejection = StatusCode;
 
     async fn from_request_parts(parts: &mut Parts, _rooms: &Rooms) -> Result<Self, StatusCode> {
-        // The door put it there.
+        // Inserted by the login check in `gate.rs`.
         parts.extensions.get::<Operator>().cloned().ok_or(StatusCode::FORBIDDEN)
     }
 }
@@ -110,7 +110,7 @@ async fn read(request: Request, rooms: &Rooms, needs_full: bool) -> Result<Actio
     }
 }
 
-/// Reads a form, whoever sent it.
+/// Reads a form. Works without a session, as the login page needs it.
 pub(super) async fn form(request: Request, rooms: &Rooms) -> Result<Form, Response> {
     let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -139,7 +139,7 @@ impl Action {
         let (action, why, text) = match no {
             No::OtherSite => ("desk.forged", "sent by a page of another site", words.no_other_site),
             No::Forged => ("desk.forged", "without the token of the session", words.no_forged),
-            No::ReadOnly => ("desk.forbidden", "this operator may only look", words.no_read_only),
+            No::ReadOnly => ("desk.forbidden", "the operator has read-only access", words.no_read_only),
         };
         self.note(action, self.visitor.path(), "", Outcome::Refused(why)).await;
         let frame = DeskFrame::new(&self.rooms, &self.visitor, &self.operator);

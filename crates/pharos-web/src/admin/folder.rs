@@ -1,15 +1,15 @@
-//! The desk's folder in the data directory: only its owner may look into it, and several processes may write to it.
+//! The desk's directory in the data directory: readable by its owner only, written by several processes.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// Only the owner reads and writes.
+/// Read and write permission for the owner only.
 const FILE_MODE: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 
-/// Knows names; nothing is made before something is written.
+/// Path of the directory. Nothing is created before the first write.
 #[derive(Clone, Debug)]
 pub(super) struct Folder(PathBuf);
 
@@ -22,7 +22,7 @@ impl Folder {
         self.0.join(name)
     }
 
-    /// Nobody else writes until what this gives is dropped. Makes the folder where it is missing.
+    /// Locks the directory against writers until the returned file is dropped. Creates the directory if it is missing.
     pub(super) fn lock(&self) -> io::Result<File> {
         DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(&self.0)?;
         let lock = File::options().create(true).append(true).mode(FILE_MODE).open(self.file("LOCK"))?;
@@ -30,15 +30,15 @@ impl Folder {
         Ok(lock)
     }
 
-    /// Opens a file to write at its end.
+    /// Opens a file for appending.
     pub(super) fn append(&self, name: &str) -> io::Result<File> {
         File::options().create(true).read(true).append(true).mode(FILE_MODE).open(self.file(name))
     }
 
-    /// Writes a file whole or not at all: who reads sees the old or the new one. The caller holds the lock.
+    /// Replaces a file atomically: readers see the old or the new content. The caller must hold the lock.
     pub(super) fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let (path, new) = (self.file(name), self.file(&format!("{name}.new")));
-        // What a process that died left there may have another mode.
+        // A process that died may have left a file with another mode.
         match fs::remove_file(&new) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -51,12 +51,15 @@ impl Folder {
     }
 }
 
-/// A file up to a length; what is longer is an error.
+/// Reads a file of at most `limit` bytes.
+///
+/// # Errors
+/// Returns [`io::ErrorKind::FileTooLarge`] if the file is longer.
 pub(super) fn read_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     File::open(path)?.take(limit + 1).read_to_end(&mut content)?;
     if content.len() as u64 > limit {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is too long"));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "file is too long"));
     }
     Ok(content)
 }
@@ -74,7 +77,7 @@ mod tests {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let lock = folder.lock().unwrap();
         folder.replace("a", b"first").unwrap();
-        fs::write(folder.file("a.new"), "left by one that died").unwrap();
+        fs::write(folder.file("a.new"), "left by a process that died").unwrap();
         folder.replace("a", b"second").unwrap();
         folder.append("b").unwrap().write_all(b"line\n").unwrap();
         drop(lock);

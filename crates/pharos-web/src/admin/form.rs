@@ -1,27 +1,27 @@
-//! What a form was filled in with.
+//! Fields of a submitted form.
 
 use url::form_urlencoded;
 
-/// Fields beyond this many are not looked at.
+/// Maximum number of fields that are read.
 const MOST: usize = 10_000;
 
-/// The fields of a form, in their order.
+/// The fields of a form in their order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// From the body of a request, `application/x-www-form-urlencoded`.
+    /// Parses a request body of type `application/x-www-form-urlencoded`.
     pub(super) fn parse(body: &[u8]) -> Self {
         let fields = form_urlencoded::parse(body).take(MOST);
         Self(fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
 
-    /// The first field of that name; empty where there is none.
+    /// Returns the first field with this name, or an empty string.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.0.iter().find(|(n, _)| n == name).map_or("", |(_, value)| value)
     }
 
-    /// All fields of that name.
+    /// Returns all fields with this name.
     pub(crate) fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
         self.0.iter().filter(move |(n, _)| n == name).map(|(_, value)| value.as_str())
     }

@@ -1,4 +1,4 @@
-//! What every page of the desk shows around its content: where one can go, who is logged in, what was just done.
+//! Frame of every desk page: navigation, the logged-in operator, and the notice about the last action.
 
 use std::ops::Deref;
 
@@ -12,10 +12,10 @@ use crate::page::{Frame, respond};
 use crate::service::Rooms;
 use crate::visitor::Visitor;
 
-/// What a page is called in the words of a language.
+/// Selects the name of a page from the messages of a language.
 type Name = fn(&DeskWords) -> &'static str;
 
-/// Every page of the desk: its path, and what it is called.
+/// Path and name of every page in the navigation.
 const PLACES: [(&str, Name); 13] = [
     ("/admin", |words| words.overview),
     ("/admin/crawl", |words| words.crawl),
@@ -32,29 +32,27 @@ const PLACES: [(&str, Name); 13] = [
     ("/admin/actions", |words| words.record),
 ];
 
-/// The frame of a page of the desk. It is a [`Frame`] as well, which is what `base.html` asks for.
+/// The frame of a desk page. It dereferences to the `PageFrame` that `base.html` needs.
 pub(crate) struct DeskFrame {
     frame: Frame,
-    /// The desk's own words; `words` are those of all pages.
+    /// Messages of the desk; those of all pages are in `messages`.
     pub(crate) desk: &'static DeskWords,
-    /// Where the desk's style sheet is.
     pub(crate) desk_style: &'static str,
-    /// Where its script is.
     pub(crate) desk_script: &'static str,
     pub(crate) nav: Vec<NavEntry>,
-    /// Who is logged in; nobody at the door.
+    /// `None` on the login and setup pages.
     pub(crate) operator: Option<Operator>,
     pub(crate) notice: Option<Notice>,
 }
 
-/// A page that one can go to.
+/// An entry of the navigation.
 pub(crate) struct NavEntry {
     pub(crate) href: &'static str,
     pub(crate) text: &'static str,
     pub(crate) is_current: bool,
 }
 
-/// Something said once, above the content of a page.
+/// A notice shown once above the content of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Notice {
     pub(crate) is_good: bool,
@@ -62,12 +60,12 @@ pub(crate) struct Notice {
 }
 
 impl Notice {
-    /// It worked.
+    /// Creates a success notice.
     pub(crate) fn good(text: impl Into<String>) -> Self {
         Self { is_good: true, text: text.into() }
     }
 
-    /// It did not.
+    /// Creates an error notice.
     pub(crate) fn bad(text: impl Into<String>) -> Self {
         Self { is_good: false, text: text.into() }
     }
@@ -82,7 +80,7 @@ impl Deref for DeskFrame {
 }
 
 impl DeskFrame {
-    /// The frame for somebody who is logged in. What was left to be said is said on this page.
+    /// Builds the frame for a logged-in operator, and takes the notice pending in the session.
     pub(crate) fn new(rooms: &Rooms, visitor: &Visitor, operator: &Operator) -> Self {
         let door = Self::at_the_door(rooms, visitor);
         let path = visitor.path();
@@ -96,7 +94,7 @@ impl DeskFrame {
         Self { nav: nav.collect(), operator: Some(operator.clone()), notice, ..door }
     }
 
-    /// The frame for somebody who is not.
+    /// Builds the frame for a client that is not logged in.
     pub(super) fn at_the_door(rooms: &Rooms, visitor: &Visitor) -> Self {
         Self {
             frame: Frame::new(visitor, rooms.config()),
@@ -109,23 +107,23 @@ impl DeskFrame {
         }
     }
 
-    /// The same with something to be said.
+    /// Adds a notice, if there is one.
     pub(crate) fn saying(self, notice: Option<Notice>) -> Self {
         Self { notice: notice.or(self.notice), ..self }
     }
 
-    /// May whoever is logged in change anything?
+    /// Returns `true` if the operator has write permission.
     pub(crate) fn may_act(&self) -> bool {
         self.operator.as_ref().is_some_and(Operator::may_act)
     }
 
-    /// What every form carries in its field `csrf`.
+    /// Returns the token for the field `csrf` of every form.
     pub(crate) fn csrf(&self) -> &str {
         self.operator.as_ref().map_or("", |operator| &operator.csrf)
     }
 }
 
-/// Goes to a page of the desk, which says what became of an action. That is kept in the session, not in the address.
+/// Redirects to a page of the desk and leaves a notice for it in the session, not in the URL.
 pub(crate) fn done(rooms: &Rooms, operator: &Operator, to: &str, notice: Notice) -> Response {
     rooms.desk().sessions.leave(&operator.session, notice);
     Redirect::to(to).into_response()
@@ -140,7 +138,7 @@ struct MessagePage<'a> {
     link: Option<(&'a str, &'a str)>,
 }
 
-/// A page of the desk with one message, and a link (where to, and what it says) that may help.
+/// Renders a desk page with one message and an optional link (target and text).
 pub(crate) fn message(
     frame: DeskFrame,
     visitor: &Visitor,

@@ -1,4 +1,4 @@
-//! The door: who comes from an address that the desk answers to, and who is logged in.
+//! Access control of the desk: allowed client addresses and the login check.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,17 +20,17 @@ use crate::rate::{client_address, forwarded};
 use crate::service::Rooms;
 use crate::visitor::{Visitor, link};
 
-/// Where one logs in.
+/// Path of the login page.
 pub(super) const LOGIN: &str = "/admin/login";
-/// Where the first operator is named.
+/// Path of the page that creates the first operator.
 pub(super) const SETUP: &str = "/admin/setup";
-/// Where one is after that.
+/// Path of the overview, the default page after login.
 pub(super) const HOME: &str = "/admin";
 
-/// A longer address is not gone back to.
+/// Maximum length of the URL that a login returns to.
 const LONGEST_NEXT: usize = 2_000;
 
-/// What a proxy says that it is one with.
+/// Headers that a proxy adds.
 const PROXIED: [HeaderName; 5] = [
     HeaderName::from_static("x-forwarded-for"),
     HeaderName::from_static("forwarded"),
@@ -39,30 +39,30 @@ const PROXIED: [HeaderName; 5] = [
     VIA,
 ];
 
-/// Somebody who may knock: where they come from, and who is known here.
+/// A client whose address may use the desk, with the current operator accounts.
 #[derive(Clone)]
 pub(super) struct Knock {
     pub(super) address: IpAddr,
     pub(super) accounts: Arc<Accounts>,
 }
 
-/// Why somebody may not even knock.
+/// The reason why a client may not use the desk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Away {
-    /// The address is none of `desk.allow`.
+    /// The address is not in `desk.allow`.
     NotAllowed(IpAddr),
-    /// A proxy passed it on, and nobody told us of one: the address is the proxy's.
+    /// The request came through a proxy, but `web.behind_proxy` is off: the address is that of the proxy.
     UntoldProxy,
-    /// Our proxy does not say where it was asked from in a way that we read.
+    /// The configured proxy sends no usable `X-Forwarded-For`.
     UnclearProxy,
-    /// A name that leads to this machine although nobody said so: a page of another site may have had the browser ask
+    /// A loopback connection with a foreign host name: a page of another site may have made the browser send it
     /// (DNS rebinding).
     StrangeHost,
-    /// Nobody knows where it comes from.
+    /// The address of the client is unknown.
     Nowhere,
 }
 
-/// All of the desk stands behind this.
+/// Middleware in front of the whole desk: checks that it is enabled and that the client's address is allowed.
 pub(super) async fn knock(State(rooms): State<Rooms>, mut request: Request, next: Next) -> Response {
     let desk = rooms.desk();
     if !desk.settings.enabled {
@@ -93,13 +93,13 @@ pub(super) async fn knock(State(rooms): State<Rooms>, mut request: Request, next
     }
 }
 
-/// All but the login stands behind this, too.
+/// Middleware in front of all pages but login and setup: requires a session.
 pub(super) async fn logged_in(State(rooms): State<Rooms>, mut request: Request, next: Next) -> Response {
     let Some(knock) = request.extensions().get::<Knock>().cloned() else {
         return StatusCode::FORBIDDEN.into_response();
     };
     let operator = token_of(request.headers()).and_then(|token| {
-        // Scripts say so: navigations have another destination.
+        // Set by browsers for requests of scripts; navigations have another destination.
         let asks_itself = request.headers().get("sec-fetch-dest").is_some_and(|dest| dest == "empty");
         let from = knock.address.to_string();
         rooms.desk().sessions.of(token, &knock.accounts, &from, Instant::now(), !asks_itself)
@@ -107,7 +107,7 @@ pub(super) async fn logged_in(State(rooms): State<Rooms>, mut request: Request, 
     if let Some(operator) = operator {
         request.extensions_mut().insert(operator);
         if *request.method() == Method::POST {
-            // What was begun is written down, also where whoever asked has gone away meanwhile.
+            // The action and its log entry complete even if the client disconnects meanwhile.
             let done = tokio::spawn(next.run(request)).await;
             return done.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response());
         }
@@ -135,7 +135,7 @@ pub(super) async fn logged_in(State(rooms): State<Rooms>, mut request: Request, 
     )
 }
 
-/// Where to go after a login: a page of the desk, and none that logs in or out again.
+/// Returns the desk page to go to after login. Rejects other sites and the pages that log in or out.
 pub(super) fn next_page(asked: &str) -> Option<String> {
     if asked.len() > LONGEST_NEXT || asked.contains('\\') || asked.chars().any(char::is_control) {
         return None;
@@ -150,7 +150,7 @@ pub(super) fn next_page(asked: &str) -> Option<String> {
     is_page.then(|| url[url::Position::BeforePath..url::Position::AfterQuery].to_string())
 }
 
-/// Where somebody comes from, if that can be believed.
+/// Determines the address of the client, if it can be trusted.
 fn caller(
     extensions: &Extensions,
     headers: &HeaderMap,
@@ -171,7 +171,7 @@ fn caller(
     Ok(address)
 }
 
-/// Is this a name that this machine has for itself, an address, or what the settings call it?
+/// Returns `true` if `host` is a loopback name, an IP address or the host of `web.base_url`.
 fn is_own_host(host: &str, web: &WebConfig) -> bool {
     let url = Url::parse(&format!("http://{host}/")).ok();
     let configured = Url::parse(web.base_url.trim()).ok();
@@ -196,7 +196,7 @@ fn turned_away(rooms: &Rooms, visitor: &Visitor, away: Away) -> Response {
         Away::StrangeHost => words.away_strange_host.into(),
         Away::Nowhere => words.away_nowhere.into(),
     };
-    tracing::debug!(?away, "somebody was not let in to the desk");
+    tracing::debug!(?away, "access to the desk denied");
     let frame = DeskFrame::at_the_door(rooms, visitor);
     message(frame, visitor, StatusCode::FORBIDDEN, words.away_title, &text, None)
 }

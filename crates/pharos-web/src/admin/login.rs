@@ -27,17 +27,17 @@ use crate::words::{fill, grouped};
 #[template(path = "admin/login.html")]
 struct LoginPage {
     frame: DeskFrame,
-    /// As it was typed.
+    /// Name as typed.
     name: String,
-    /// Where to go then.
+    /// Path to go to after login.
     next: String,
-    /// Nobody was named yet.
+    /// No operator exists yet.
     is_new: bool,
     longest_name: usize,
     longest_password: usize,
 }
 
-/// The page with the form.
+/// `GET /admin/login`.
 pub(super) async fn page(
     State(rooms): State<Rooms>,
     Extension(knock): Extension<Knock>,
@@ -66,7 +66,7 @@ fn login_page(
     respond(visitor, status, &page)
 }
 
-/// The form.
+/// `POST /admin/login`.
 pub(super) async fn log_in(
     State(rooms): State<Rooms>,
     Extension(knock): Extension<Knock>,
@@ -80,12 +80,12 @@ pub(super) async fn log_in(
     let refuse = |status, text: &str| {
         login_page(&rooms, &knock, &visitor, name, next, status, Some(Notice::bad(text)))
     };
-    // Names that nobody has are not written down: some are passwords, typed into the wrong field.
+    // Names without an account are not logged: some are passwords typed into the wrong field.
     let account = find(&knock.accounts, name);
     let from = knock.address.to_string();
     let note = async |outcome| {
         let who = account.map_or("", |account| account.name.as_str());
-        let detail = if account.is_none() { "a name that nobody has" } else { "" };
+        let detail = if account.is_none() { "unknown name" } else { "" };
         desk.note(Deed { who, from: &from, action: "desk.login", what: "", detail, outcome }).await;
     };
     if !is_from_no_other_site(&visitor, &headers, &rooms.config().web) {
@@ -112,7 +112,7 @@ pub(super) async fn log_in(
     }
 }
 
-/// Begins a session with a new token, and ends the one of before: nobody's token is anybody else's.
+/// Starts a session with a new token and ends the session of the request, if any, against session fixation.
 pub(super) fn begin(
     rooms: &Rooms,
     visitor: &Visitor,
@@ -134,7 +134,7 @@ pub(super) fn begin(
     Ok(response)
 }
 
-/// Ends the session.
+/// `POST /admin/logout`: ends the session.
 pub(super) async fn log_out(OwnAction(action): OwnAction) -> Response {
     action.rooms.desk().sessions.end(&action.operator.session);
     action.note("desk.logout", "", "", Outcome::Done).await;
@@ -143,18 +143,18 @@ pub(super) async fn log_out(OwnAction(action): OwnAction) -> Response {
     response
 }
 
-/// Says when to come back.
+/// Returns the message that asks the user to wait.
 pub(super) fn come_back(words: &DeskWords, wait: Duration) -> String {
     fill(words.too_many_tries, &[&grouped(wait.as_secs().saturating_add(1))])
 }
 
-/// Says it to programs, too.
+/// Adds `Retry-After` to a response.
 pub(super) fn too_many(wait: Duration, mut response: Response) -> Response {
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait.as_secs().saturating_add(1)));
     response
 }
 
-/// Did the browser come over TLS? Only then a cookie may ask for it.
+/// Returns `true` if the browser connected over TLS, so that the cookie may be marked `Secure`.
 fn is_secure(rooms: &Rooms, visitor: &Visitor) -> bool {
     let web = &rooms.config().web;
     !web.certificate.is_empty() || (web.behind_proxy && visitor.client.forwarded_https)

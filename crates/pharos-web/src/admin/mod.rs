@@ -1,50 +1,51 @@
-//! The operator's desk at `/admin`: where an operator sees how the engine does, and tells it what to do.
+//! The operator's desk at `/admin`: status of the engine and controls for it.
 //!
 //! ```text
-//! request ─▶ gate::knock      is there a desk, does it answer to this address, can its operators be read?
-//!         ─▶ gate::logged_in  a session, else to the login (login.rs) or, where nobody is named yet, the setup (setup.rs)
-//!         ─▶ a page           DeskFrame around a template (frame.rs, pages/)
-//!         ─▶ an action        Action: a form of ours, sent by somebody who may act (action.rs), and written down (record/)
+//! request ─▶ gate::check_client   desk enabled, address allowed, operator file readable
+//!         ─▶ gate::require_login  a session; otherwise redirect to login (login.rs) or, without operators, setup (setup.rs)
+//!         ─▶ a page               DeskFrame around a template (frame.rs, pages/)
+//!         ─▶ an action            Action: a form with CSRF token from an operator with write permission (action.rs),
+//!                                 written to the action log (action_log/)
 //! ```
 //!
-//! What is kept: `desk/operators.json` (operators.rs; passwords are hashed in password.rs) and `desk/actions.jsonl` (record/)
-//! in the data directory; sessions (session.rs) and the setup code (setup_code.rs) in memory only.
+//! Stored in the data directory: `desk/operators.json` (operators.rs; passwords are hashed in password.rs) and
+//! `desk/actions.jsonl` (action_log/). Sessions (session.rs) and the setup code (setup_code.rs) are held in memory only.
 //!
-//! # A page
+//! # Adding a page
 //!
 //! ```text
 //! #[derive(Template)]
 //! #[template(path = "admin/sites.html")] // {% extends "admin/frame.html" %}, blocks `heading` and `content`
-//! struct SitesPage { frame: DeskFrame, sites: Vec<Site> }
+//! struct SitesPage { frame: DeskFrame, sites: Vec<SiteLine> }
 //!
-//! pub(crate) async fn sites(State(rooms): State<Rooms>, visitor: Visitor, operator: Operator)
+//! pub(crate) async fn sites(State(app): State<AppState>, visitor: Visitor, operator: Operator)
 //!     -> Result<Response, ServiceError>
 //! {
-//!     let sites = rooms.blocking(|service| …).await?;
-//!     let page = SitesPage { frame: DeskFrame::new(&rooms, &visitor, &operator), sites };
+//!     let sites = app.run_blocking(|service| …).await?;
+//!     let page = SitesPage { frame: DeskFrame::new(&app, &visitor, &operator), sites };
 //!     Ok(respond(&visitor, StatusCode::OK, &page))
 //! }
 //! ```
 //!
-//! # An action
+//! # Adding an action
 //!
 //! ```text
 //! // In the template: <form method="post" action="/admin/sites/pause">
 //! //   <input type="hidden" name="csrf" value="{{ frame.csrf() }}"> … {% if frame.may_act() %}<button>…</button>{% endif %}
 //! pub(crate) async fn pause(action: Action) -> Result<Response, ServiceError> {
 //!     let site = action.form.text("site");
-//!     action.rooms.blocking(…).await?;
-//!     action.note("site.pause", site, "", Outcome::Done).await;
-//!     Ok(action.done("/admin/sites", action.words().site_paused))
+//!     action.app.run_blocking(…).await?;
+//!     action.record("site.pause", site, "", ActionOutcome::Done).await;
+//!     Ok(action.succeed("/admin/sites", action.messages().site_paused))
 //! }
 //! ```
 //!
-//! Both go into the table of pages/mod.rs, and the page has its place in the table of frame.rs.
+//! Both are added to the route table in `pages.rs`, and the page to the navigation in `frame.rs`.
 //!
 //! # Invariants
-//! * Nothing but the login and the setup is answered without a session, and nothing at all to other addresses.
-//! * Nothing is changed by a GET, without the session's token, for another site, or by who may only look.
-//! * Whatever is changed, and whatever is refused because of who asked or what the engine said, is in the record.
+//! * Without a session only login and setup are answered; other addresses get no answer but 403.
+//! * Nothing is changed by a GET, without the session's token, for another site, or by a read-only operator.
+//! * Every change, and every refusal by access control or by the engine, is written to the action log.
 
 mod action;
 mod folder;
@@ -100,12 +101,12 @@ use self::watch::Watch;
 use crate::service::Rooms;
 use crate::visitor::Visitor;
 
-/// An order may wait for an engine that is busy.
+/// An order may have to wait for a busy engine.
 const TIMEOUT: Duration = Duration::from_secs(90);
-/// Settings are sent whole.
+/// A settings file is sent as a whole.
 const BODY_LIMIT: usize = 1 << 20;
 
-/// All pages and actions of the desk.
+/// Returns the routes of the desk.
 pub(crate) fn routes(rooms: &Rooms) -> Router<Rooms> {
     let behind_the_login = pages::routes()
         .route("/admin/logout", post(login::log_out))
@@ -120,19 +121,22 @@ pub(crate) fn routes(rooms: &Rooms) -> Router<Rooms> {
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, TIMEOUT))
 }
 
-/// Where there is no page.
+/// Answers paths below `/admin` that have no page.
 async fn missing(State(rooms): State<Rooms>, visitor: Visitor, operator: Operator) -> Response {
     let frame = DeskFrame::new(&rooms, &visitor, &operator);
     let words = frame.desk;
     frame::message(frame, &visitor, StatusCode::NOT_FOUND, words.missing_title, words.missing_text, None)
 }
 
-/// Does a path lead to the desk?
+/// Returns `true` if the path belongs to the desk.
 pub(crate) fn is_desk(path: &str) -> bool {
     path == "/admin" || path.starts_with("/admin/")
 }
 
-/// Are the settings of the desk as they must be, and the setup code of the environment?
+/// Checks the settings of the desk and the setup code from the environment.
+///
+/// # Errors
+/// Returns the first invalid setting.
 pub fn check_desk(config: &Config) -> Result<(), DeskSettingsError> {
     Settings::of(&config.desk)?;
     setup_code::checked(given_code().as_deref()).map(|_| ())
@@ -142,7 +146,7 @@ fn given_code() -> Option<String> {
     std::env::var_os(SETUP_CODE_VARIABLE).map(|code| code.to_string_lossy().into_owned())
 }
 
-/// Why something at the desk did not work; the visitor sees "something went wrong", the log sees this.
+/// Errors of the desk. The client gets a generic message, the log the error.
 #[derive(Debug, Error)]
 pub(crate) enum DeskError {
     #[error(transparent)]
@@ -151,9 +155,9 @@ pub(crate) enum DeskError {
     Hash(#[from] argon2::password_hash::Error),
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("work stopped half-way")]
+    #[error("background task panicked or was cancelled")]
     Broken(#[from] tokio::task::JoinError),
-    #[error("too many wait for their password to be looked at")]
+    #[error("too many password checks are waiting")]
     Busy,
 }
 
@@ -162,12 +166,12 @@ impl IntoResponse for DeskError {
         if matches!(self, Self::Busy) {
             return StatusCode::SERVICE_UNAVAILABLE.into_response();
         }
-        tracing::error!(error = %self, "the desk failed");
+        tracing::error!(error = %self, "request to the desk failed");
         StatusCode::INTERNAL_SERVER_ERROR.into_response()
     }
 }
 
-/// What the desk keeps from one request to the next.
+/// State of the desk that is shared between requests.
 pub(crate) struct Desk {
     settings: Settings,
     operators: Operators,
@@ -180,7 +184,10 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// Fails where the settings are not as they must be. A damaged file of operators locks the desk and nothing else.
+    /// Opens the desk. A damaged operator file locks the desk and nothing else.
+    ///
+    /// # Errors
+    /// Fails if the settings of the desk are invalid.
     pub(crate) fn open(config: &Config, data: &DataDir) -> io::Result<Arc<Self>> {
         Self::with_code(config, data, given_code().as_deref())
     }
@@ -201,7 +208,7 @@ impl Desk {
         Ok(Arc::new(desk))
     }
 
-    /// Says how to name the first operator, where there is none, and what is wrong, where something is.
+    /// Logs how to create the first operator if there is none, or why the desk is locked.
     pub(crate) fn announce(&self, address: SocketAddr, is_tls: bool) {
         if !self.settings.enabled {
             return;
@@ -210,7 +217,7 @@ impl Desk {
             Ok(accounts) if accounts.is_empty() => {
                 let scheme = if is_tls { "https" } else { "http" };
                 tracing::warn!(
-                    "the desk has no operator yet: open {scheme}://{address}{} and enter the code {}",
+                    "the desk has no operator yet: open {scheme}://{address}{} and enter the setup code {}",
                     gate::SETUP,
                     self.code.told()
                 );
@@ -220,7 +227,7 @@ impl Desk {
         }
     }
 
-    /// Who may use the desk. As soon as there is anybody the setup code is dead.
+    /// Returns the operator accounts. The setup code expires as soon as one exists.
     fn accounts(&self) -> Result<Arc<Accounts>, OperatorsError> {
         let accounts = self.operators.all()?;
         if !accounts.is_empty() {
@@ -229,12 +236,12 @@ impl Desk {
         Ok(accounts)
     }
 
-    /// Counts those who wait here as queries.
+    /// Reports the length of the query queue as the load of the stage `query`.
     pub(crate) fn count_queries(&self, waiting: Arc<AtomicUsize>) {
         self.watch.count_queries(waiting);
     }
 
-    /// Does what waits for the disk where it holds nobody up.
+    /// Runs blocking work on tokio's blocking threads, apart from the query queue.
     pub(crate) async fn aside<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
@@ -243,7 +250,7 @@ impl Desk {
         Ok(tokio::task::spawn_blocking(move || work(&desk)).await?)
     }
 
-    /// Writes down what was done.
+    /// Writes an entry to the action log.
     async fn note(self: &Arc<Self>, deed: Deed<'_>) {
         let Deed { who, from, action, what, detail, outcome } = deed;
         let [who, from, what, detail] = [who, from, what, detail].map(ToString::to_string);
@@ -256,7 +263,7 @@ impl Desk {
             desk.record.note(&Deed { who: &who, from: &from, action, what: &what, detail: &detail, outcome });
         });
         if let Err(error) = written.await {
-            tracing::warn!(%error, action, "cannot write down what was done at the desk");
+            tracing::warn!(%error, action, "cannot write to the action log");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Who may use the desk: `desk/operators.json` in the data directory.
+//! Operator accounts: `desk/operators.json` in the data directory.
 //!
-//! The file is the truth, also for other processes: it is read anew when it changed. A file that cannot be understood is an
-//! error, which locks the desk; only a file that does not exist means that nobody was named yet.
+//! The file is the source of truth, also for other processes, and is read again whenever it changed. A file that cannot be
+//! parsed is an error, which locks the desk; only a missing file means that there is no operator yet.
 
 use std::fs;
 use std::io;
@@ -19,27 +19,25 @@ use super::secret::mark;
 
 const FILE: &str = "operators.json";
 
-/// Bytes of the file: a hundred operators take a third of it.
+/// Maximum size of the file in bytes; a hundred operators take a third of it.
 const LONGEST_FILE: u64 = 256 << 10;
 
-/// How many there may be.
+/// Maximum number of operators.
 pub(super) const MOST: usize = 100;
 
-/// Characters of a name.
+/// Maximum length of a name in characters.
 pub(super) const LONGEST_NAME: usize = 64;
 
-/// What somebody may do.
+/// Permissions of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Role {
-    /// Everything.
     Full,
-    /// Look at everything.
     ReadOnly,
 }
 
 impl Role {
-    /// In forms.
+    /// Returns the value used in forms and in the file.
     pub(super) fn code(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -52,19 +50,19 @@ impl Role {
     }
 }
 
-/// Somebody who may use the desk.
+/// An operator account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Account {
     pub(super) name: String,
     pub(super) role: Role,
-    /// The hash of the password.
+    /// PHC string of the Argon2id hash.
     pub(super) password: String,
-    /// The moment it was made.
+    /// Time of creation.
     pub(super) created: String,
 }
 
 impl Account {
-    /// Changes whenever what was agreed on at a login does: the sessions of before end.
+    /// Returns a digest of the account. It changes with name, role and password, which ends the account's sessions.
     pub(super) fn stamp(&self) -> [u8; 32] {
         mark(&format!("{}\n{}\n{}\n{}", self.name, self.role.code(), self.password, self.created))
     }
@@ -74,22 +72,22 @@ impl Account {
     }
 }
 
-/// All who may use the desk.
+/// All operator accounts.
 pub(super) type Accounts = Vec<Account>;
 
-/// Finds an account by its name.
+/// Finds an account by its name, ignoring case and Unicode compatibility variants.
 pub(super) fn find<'a>(accounts: &'a [Account], name: &str) -> Option<&'a Account> {
     accounts.iter().find(|account| account.is_called(name))
 }
 
-/// Names that look alike to a person are the same.
+/// Folds case and Unicode compatibility variants, so that names that look alike are equal.
 pub(super) fn folded(name: &str) -> String {
     let folded: String = name.nfkc().flat_map(char::to_lowercase).nfkc().collect();
-    // Some marks become a space and another mark.
+    // Some compatibility characters decompose to a space and a combining mark.
     folded.trim().to_string()
 }
 
-/// Is this a name?
+/// Returns `true` if this is a valid name: 1 to 64 characters, trimmed, without control characters.
 pub(super) fn is_name(name: &str) -> bool {
     let length = name.chars().count();
     (1..=LONGEST_NAME).contains(&length)
@@ -98,29 +96,29 @@ pub(super) fn is_name(name: &str) -> bool {
         && !folded(name).is_empty()
 }
 
-/// Why the file is of no use: the desk is locked.
+/// The operator file cannot be used: the desk is locked.
 #[derive(Debug, Error)]
 pub(crate) enum OperatorsError {
     #[error("cannot {what} {path}: {source}")]
     Io { what: &'static str, path: String, source: io::Error },
     #[error(
-        "{path} is damaged: {why}; restore it, or remove it and start anew to name the first operator again"
+        "{path} is damaged: {why}; restore it, or delete it and restart Pharos to set up the desk again"
     )]
     Damaged { path: String, why: String },
 }
 
-/// Why a change was not made.
+/// The reason why a change of the accounts was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// There is somebody of that name.
+    /// The name is in use.
     Taken,
-    /// There is nobody of that name.
+    /// No operator has this name.
     Nobody,
-    /// Without them nobody could change anything any more.
+    /// The operator is the last one with write permission.
     LastFull,
-    /// There are as many as there may be.
+    /// [`MOST`] operators exist.
     TooMany,
-    /// Somebody was named before.
+    /// An operator exists already.
     NotFirst,
 }
 
@@ -129,7 +127,7 @@ struct Written {
     operators: Accounts,
 }
 
-/// What tells one state of the file from another.
+/// Identifies a version of the file: inode, length and modification time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct State {
     file: u64,
@@ -137,7 +135,7 @@ struct State {
     changed: (i64, i64),
 }
 
-/// The file, and what it said when it was last read.
+/// The operator file with its cached content.
 pub(super) struct Operators {
     folder: Folder,
     known: Mutex<Option<(State, Arc<Accounts>)>>,
@@ -148,7 +146,7 @@ impl Operators {
         Self { folder: Folder::at(data.desk()), known: Mutex::default() }
     }
 
-    /// All of them; none where nobody was named yet.
+    /// Returns all accounts; empty if the file does not exist.
     pub(super) fn all(&self) -> Result<Arc<Accounts>, OperatorsError> {
         let path = self.folder.file(FILE);
         let state = match fs::metadata(&path) {
@@ -156,7 +154,7 @@ impl Operators {
                 State { file: about.ino(), length: about.len(), changed: (about.mtime(), about.mtime_nsec()) }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Arc::default()),
-            Err(error) => return Err(self.failed("look at")(error)),
+            Err(error) => return Err(self.failed("stat")(error)),
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((then, accounts)) = &*known
@@ -174,7 +172,7 @@ impl Operators {
         Ok(accounts)
     }
 
-    /// Changes the file, where `edit` agrees, and no two processes at once.
+    /// Changes the file under its lock, if `edit` agrees.
     pub(super) fn change(
         &self,
         edit: impl FnOnce(&mut Accounts) -> Result<(), Refused>,
@@ -197,31 +195,31 @@ impl Operators {
     }
 }
 
-/// Whoever edits the file by hand is told what is wrong with it.
+/// Validates the accounts and says what is wrong, for operators who edit the file by hand.
 fn check(accounts: &[Account]) -> Result<(), String> {
     for (place, account) in accounts.iter().enumerate() {
         let named = format!("operator {}", place + 1);
         if !is_name(&account.name) {
-            return Err(format!("{named} has no proper name"));
+            return Err(format!("{named} has an invalid name"));
         }
         if !is_hash(&account.password) {
-            return Err(format!("the password of {named} is no argon2id hash"));
+            return Err(format!("the password of {named} is not an argon2id hash"));
         }
         if accounts[..place].iter().any(|other| other.is_called(&account.name)) {
-            return Err(format!("{named} has the name of another"));
+            return Err(format!("{named} has the same name as another operator"));
         }
     }
     if accounts.len() > MOST {
         return Err(format!("there are more than {MOST} operators"));
     }
-    // We never write that; who empties the file does not thereby open the door.
+    // The desk never writes such a file; emptying it must not reopen the setup.
     if !accounts.iter().any(|account| account.role == Role::Full) {
-        return Err("no operator may do everything".into());
+        return Err("no operator has full access".into());
     }
     Ok(())
 }
 
-/// Names the first one.
+/// Adds the first account, with full access.
 pub(super) fn first(accounts: &mut Accounts, new: Account) -> Result<(), Refused> {
     if !accounts.is_empty() {
         return Err(Refused::NotFirst);
@@ -230,7 +228,7 @@ pub(super) fn first(accounts: &mut Accounts, new: Account) -> Result<(), Refused
     Ok(())
 }
 
-/// Names one more.
+/// Adds an account.
 pub(super) fn add(accounts: &mut Accounts, new: Account) -> Result<(), Refused> {
     if accounts.len() >= MOST {
         return Err(Refused::TooMany);
@@ -242,7 +240,7 @@ pub(super) fn add(accounts: &mut Accounts, new: Account) -> Result<(), Refused> 
     Ok(())
 }
 
-/// Removes one.
+/// Removes an account.
 pub(super) fn remove(accounts: &mut Accounts, name: &str) -> Result<(), Refused> {
     let place = place_of(accounts, name)?;
     if is_last_full(accounts, place) {
@@ -252,7 +250,7 @@ pub(super) fn remove(accounts: &mut Accounts, name: &str) -> Result<(), Refused>
     Ok(())
 }
 
-/// Changes what somebody may do.
+/// Changes the role of an account.
 pub(super) fn set_role(accounts: &mut Accounts, name: &str, role: Role) -> Result<(), Refused> {
     let place = place_of(accounts, name)?;
     if role != Role::Full && is_last_full(accounts, place) {
@@ -262,7 +260,7 @@ pub(super) fn set_role(accounts: &mut Accounts, name: &str, role: Role) -> Resul
     Ok(())
 }
 
-/// Gives somebody another password.
+/// Changes the password hash of an account.
 pub(super) fn set_password(accounts: &mut Accounts, name: &str, hash: String) -> Result<(), Refused> {
     let place = place_of(accounts, name)?;
     accounts[place].password = hash;
@@ -301,7 +299,7 @@ mod tests {
         let theirs = Operators::of(&DataDir::at(dir.path()));
         assert!(theirs.all().unwrap().is_empty());
         ours.change(|all| first(all, account("Keeper", Role::ReadOnly))).unwrap().unwrap();
-        assert_eq!(theirs.all().unwrap()[0].role, Role::Full, "whoever is first may do everything");
+        assert_eq!(theirs.all().unwrap()[0].role, Role::Full, "the first operator has full access");
         let again = theirs.change(|all| first(all, account("Thief", Role::Full))).unwrap();
         assert_eq!(again, Err(Refused::NotFirst));
         theirs.change(|all| add(all, account("Mate", Role::ReadOnly))).unwrap().unwrap();
@@ -313,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_who_may_do_everything_stays() {
+    fn the_last_operator_with_full_access_stays() {
         let mut all = vec![account("a", Role::Full), account("b", Role::ReadOnly)];
         assert_eq!(remove(&mut all, "a"), Err(Refused::LastFull));
         assert_eq!(set_role(&mut all, "a", Role::ReadOnly), Err(Refused::LastFull));
@@ -341,13 +339,13 @@ mod tests {
         for (text, why) in [
             ("", "EOF"),
             ("{}", "missing field"),
-            ("{\"operators\":[]}", "no operator may do everything"),
+            ("{\"operators\":[]}", "no operator has full access"),
             (&good[..good.len() / 2], "EOF"),
-            (&good.replace("Keeper", ""), "no proper name"),
-            (&good.replace("Keeper", "a\\nb"), "no proper name"),
-            (&good.replace("$argon2id$", "$argon2x$"), "no argon2id hash"),
+            (&good.replace("Keeper", ""), "an invalid name"),
+            (&good.replace("Keeper", "a\\nb"), "an invalid name"),
+            (&good.replace("$argon2id$", "$argon2x$"), "not an argon2id hash"),
             (&good.replace("full", "root"), "unknown variant"),
-            (&good.replace("\"full\"", "\"read-only\""), "no operator may do everything"),
+            (&good.replace("\"full\"", "\"read-only\""), "no operator has full access"),
             (&long, "too long"),
         ] {
             fs::write(&path, text).unwrap();
@@ -369,7 +367,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_name_is_taken_or_not(name in "\\PC{0,70}|[\\x00-\\x7f]{0,8}") {
+        fn valid_names_survive_the_file(name in "\\PC{0,70}|[\\x00-\\x7f]{0,8}") {
             if is_name(&name) {
                 let text = serde_json::to_string(&account(&name, Role::Full)).unwrap();
                 let back: Account = serde_json::from_str(&text).unwrap();

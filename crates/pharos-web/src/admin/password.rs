@@ -1,7 +1,7 @@
-//! Passwords: which are taken, and their hashes (Argon2id, RFC 9106, with the parameters that OWASP asks for).
+//! Password policy and hashing with Argon2id (RFC 9106), with the parameters that OWASP recommends.
 //!
-//! A hash takes 19 MB of memory and tens of milliseconds on purpose. So few are made at once, away from the threads that
-//! serve, and who comes when many wait is told to come back.
+//! A hash takes 19 MB of memory and tens of milliseconds on purpose. Only a few are computed at once, on blocking threads,
+//! and requests beyond a short queue are rejected.
 
 use std::sync::Arc;
 #[cfg(test)]
@@ -17,42 +17,42 @@ use super::DeskError;
 use super::operators::folded;
 use super::secret::random;
 
-/// Kilobytes, rounds and lanes.
+/// Memory in KiB, number of passes and parallelism.
 const MEMORY: u32 = 19_456;
 const ROUNDS: u32 = 2;
 const LANES: u32 = 1;
 
-/// Hashes that are made at once.
+/// Number of hashes computed at once.
 const AT_ONCE: usize = 2;
 
-/// And as many may wait for their turn.
+/// Number of requests that may wait for a hash.
 const WAITING: usize = 32;
 
-/// Characters of a password.
+/// Minimum and maximum length of a password in characters.
 pub(super) const SHORTEST: usize = 10;
 pub(super) const LONGEST: usize = 200;
 
-/// The hash that is checked where there is no operator of a name, so that it takes as long as where there is one. No
-/// password is known that fits it, and none would be let in.
+/// Hash that is verified for unknown names, so that the response takes as long as for known ones. No password is known
+/// that matches it, and none would be accepted.
 const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$AAECAwQFBgcICQoLDA0ODw$\
                       AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Is this a password for somebody of this name? Nothing is asked of it but that it is long, and not the name.
+/// Returns `true` if the password is acceptable: long enough, and not the name of the operator.
 pub(super) fn is_good(password: &str, name: &str) -> bool {
     (SHORTEST..=LONGEST).contains(&password.chars().count()) && folded(password) != folded(name)
 }
 
-/// Is this text a hash that we can check?
+/// Returns `true` if the text is an Argon2id hash that can be verified.
 pub(super) fn is_hash(text: &str) -> bool {
     let hash = PasswordHash::new(text).ok().filter(|hash| hash.salt.is_some() && hash.hash.is_some());
     hash.is_some_and(|hash| hash.algorithm == Algorithm::Argon2id.ident() && Params::try_from(&hash).is_ok())
 }
 
-/// Where hashes are made.
+/// Computes hashes with bounded concurrency.
 pub(super) struct Hashing {
     places: Arc<Semaphore>,
     line: Semaphore,
-    /// How many were made.
+    /// Number of hashes computed.
     #[cfg(test)]
     pub(super) made: Arc<AtomicUsize>,
 }
@@ -67,7 +67,7 @@ impl Hashing {
         }
     }
 
-    /// The hash of a password, as it is kept.
+    /// Returns the hash of a password as a PHC string.
     pub(super) async fn hash(&self, password: &str) -> Result<String, DeskError> {
         let password = normal(password);
         let hashed = self.run(move || {
@@ -80,7 +80,7 @@ impl Hashing {
         hashed.await?
     }
 
-    /// Does the password fit the hash? Without a hash it does not, and takes as long.
+    /// Returns `true` if the password matches the hash. Without a hash it takes as long and returns `false`.
     pub(super) async fn fits(&self, password: &str, hash: Option<&str>) -> Result<bool, DeskError> {
         let (password, is_somebody) = (normal(password), hash.is_some());
         let hash = hash.unwrap_or(NOBODY).to_string();
@@ -98,7 +98,7 @@ impl Hashing {
         let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| DeskError::Busy)?;
         #[cfg(test)]
         self.made.fetch_add(1, Ordering::Relaxed);
-        // Who goes away leaves a hash that is being made, and its place is taken until it is.
+        // A hash in progress completes and keeps its slot even if the client disconnects.
         let done = tokio::task::spawn_blocking(move || {
             let _place = place;
             work()
@@ -112,7 +112,7 @@ fn argon2() -> Result<Argon2<'static>, argon2::password_hash::Error> {
     Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
 }
 
-/// The same password from every keyboard (RFC 8265).
+/// Normalises the password, so that it is the same from every keyboard (RFC 8265).
 fn normal(password: &str) -> String {
     password.nfc().collect()
 }
@@ -130,7 +130,7 @@ mod tests {
         assert!(hashing.fits("a lighthouse é", Some(&hash)).await.unwrap());
         assert!(
             hashing.fits("a lighthouse e\u{301}", Some(&hash)).await.unwrap(),
-            "typed on another machine"
+            "decomposed input of another platform"
         );
         assert!(!hashing.fits("a lighthouse e", Some(&hash)).await.unwrap());
         assert!(!hashing.fits("", Some(&hash)).await.unwrap());
@@ -138,9 +138,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_takes_as_much_work_as_somebody() {
+    async fn unknown_names_cost_a_hash_too() {
         let hashing = Hashing::new();
-        assert!(is_hash(NOBODY), "else it would be no work");
+        assert!(is_hash(NOBODY), "otherwise it would cost nothing");
         let hash = hashing.hash("0123456789").await.unwrap();
         let params = |hash: &str| Params::try_from(&PasswordHash::new(hash).unwrap()).unwrap();
         assert_eq!(params(NOBODY), params(&hash));
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_comes_when_many_wait_is_told_so() {
+    async fn requests_beyond_the_queue_are_rejected() {
         let hashing = Hashing::new();
         let line = hashing.line.try_acquire_many(u32::try_from(AT_ONCE + WAITING).unwrap()).unwrap();
         assert!(matches!(hashing.fits("0123456789", None).await, Err(DeskError::Busy)));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn long_passwords_are_good_and_names_are_not() {
+    fn long_passwords_are_accepted_and_names_are_not() {
         assert!(is_good("0123456789", "keeper") && is_good("灯塔灯塔灯塔灯塔灯塔", "keeper"));
         assert!(is_good(&"x".repeat(LONGEST), "keeper") && !is_good(&"x".repeat(LONGEST + 1), "keeper"));
         assert!(!is_good("012345678", "keeper") && !is_good("", "keeper"));

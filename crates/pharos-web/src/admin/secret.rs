@@ -1,4 +1,4 @@
-//! Random texts that nobody guesses, and comparing them in a way that tells nothing about them.
+//! Random tokens, digests of secrets, and their comparison in constant time.
 
 use std::fmt::Write as _;
 use std::io;
@@ -6,31 +6,31 @@ use std::io;
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
-/// So many bytes of the system's randomness.
+/// Returns `N` bytes from the system's random number generator.
 pub(super) fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("the system has no randomness"))?;
+    SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("no system randomness available"))?;
     Ok(bytes)
 }
 
-/// 256 random bits as text that may stand in cookies and forms.
+/// Returns 256 random bits in hexadecimal, for cookies and forms.
 pub(super) fn token() -> io::Result<String> {
     let mut text = String::new();
     for byte in random::<32>()? {
-        // Writing into a text does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
     }
     Ok(text)
 }
 
-/// Stands for a secret where the secret itself is not to be kept.
+/// Returns the SHA-256 digest of a secret, for storage instead of the secret itself.
 pub(super) fn mark(secret: &str) -> [u8; 32] {
     let mut mark = [0; 32];
     mark.copy_from_slice(digest(&SHA256, secret.as_bytes()).as_ref());
     mark
 }
 
-/// Are they the same? Marks are compared, so that the time it takes says nothing about how much of a guess was right.
+/// Compares two secrets by their digests, so that the time taken reveals nothing about matching prefixes.
 pub(super) fn is_same(a: &str, b: &str) -> bool {
     mark(a) == mark(b)
 }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_long_plain_and_never_the_same() {
+    fn tokens_are_hexadecimal_and_unique() {
         let (a, b) = (token().unwrap(), token().unwrap());
         assert!(a.len() == 64 && a.bytes().all(|byte| byte.is_ascii_hexdigit()) && a != b);
         assert!(is_same(&a, &a.clone()) && !is_same(&a, &b) && !is_same(&a, "") && !is_same(&a, &a[..63]));

@@ -1,7 +1,7 @@
-//! Who is logged in: a random token in the browser's cookie, and here only its hash.
+//! Sessions of logged-in operators: a random token in a cookie, of which the server stores only the digest.
 //!
-//! Sessions live in memory: who restarts the process logs in again. A session ends when nothing is done in it for a while,
-//! after a week in any case, and when its operator is not quite the same any more.
+//! Sessions are held in memory, so a restart requires a new login. A session ends after a period without activity, after a
+//! week at the latest, and with any change of its operator's account.
 
 use std::collections::HashMap;
 use std::io;
@@ -16,23 +16,23 @@ use super::operators::{Account, Role, find};
 use super::secret::{mark, token};
 use super::settings::LONGEST_SESSION;
 
-/// The name of the cookie. `__Host-` would ask for the path `/`, and then every search would carry it.
+/// Name of the cookie. The prefix `__Host-` would require the path `/`, and then every search would send the cookie.
 const NAME: &str = "pharos_desk";
 
-/// Sessions that are known at once; those that were used longest ago go.
+/// Maximum number of sessions; the least recently used one is evicted.
 const KNOWN: usize = 1_000;
 
-/// What a session is known by.
+/// Digest of a session token.
 pub(super) type Key = [u8; 32];
 
-/// Somebody who is logged in.
+/// A logged-in operator.
 #[derive(Clone, Debug)]
 pub(crate) struct Operator {
     pub(crate) name: String,
     role: Role,
-    /// What every form of theirs carries, so that no other site can fill one in for them.
+    /// Token of the session's forms, against cross-site request forgery.
     pub(crate) csrf: String,
-    /// The address they come from.
+    /// Client address.
     pub(crate) from: String,
     pub(super) session: Key,
 }
@@ -42,7 +42,7 @@ impl Operator {
         self.role
     }
 
-    /// May they change anything?
+    /// Returns `true` if the operator may change anything.
     pub(crate) fn may_act(&self) -> bool {
         self.role == Role::Full
     }
@@ -50,16 +50,16 @@ impl Operator {
 
 struct Session {
     name: String,
-    /// Of the operator as it was at the login.
+    /// Digest of the account at login.
     stamp: [u8; 32],
     csrf: String,
     since: Instant,
     seen: Instant,
-    /// Shown on the next page, once.
+    /// Shown once on the next page.
     notice: Option<Notice>,
 }
 
-/// All sessions of this process.
+/// The sessions of this process.
 pub(super) struct Sessions {
     idle: Duration,
     known: Mutex<HashMap<Key, Session>>,
@@ -70,7 +70,7 @@ impl Sessions {
         Self { idle, known: Mutex::default() }
     }
 
-    /// Begins a session and gives its token, which is nowhere else.
+    /// Starts a session and returns its token, which is stored nowhere else.
     pub(super) fn begin(&self, account: &Account, now: Instant) -> io::Result<String> {
         let (token, csrf) = (token()?, token()?);
         let session = Session {
@@ -94,8 +94,8 @@ impl Sessions {
         Ok(token)
     }
 
-    /// Whose session this is, as long as it lasts and they are who they were when it began.
-    /// What a page asks for by itself keeps nobody logged in (`by_hand`).
+    /// Returns the operator of a session, if it is valid and the account unchanged since login.
+    /// Requests of scripts (`by_hand` is false) do not extend the session.
     pub(super) fn of(
         &self,
         token: &str,
@@ -134,14 +134,14 @@ impl Sessions {
         self.end(&mark(token));
     }
 
-    /// Leaves something to be said on the next page.
+    /// Stores a notice for the next page.
     pub(super) fn leave(&self, key: &Key, notice: Notice) {
         if let Some(session) = self.known().get_mut(key) {
             session.notice = Some(notice);
         }
     }
 
-    /// Takes what was left.
+    /// Takes the stored notice.
     pub(super) fn take(&self, key: &Key) -> Option<Notice> {
         self.known().get_mut(key)?.notice.take()
     }
@@ -156,18 +156,18 @@ impl Sessions {
     }
 }
 
-/// The cookie that gives the browser a token.
+/// Returns the `Set-Cookie` value for a token.
 pub(super) fn cookie(token: &str, is_secure: bool) -> String {
     let secure = if is_secure { "; Secure" } else { "" };
     format!("{NAME}={token}; Path=/admin; HttpOnly; SameSite=Strict{secure}")
 }
 
-/// The cookie that takes it away.
+/// Returns the `Set-Cookie` value that deletes the cookie.
 pub(super) fn no_cookie(is_secure: bool) -> String {
     format!("{}; Max-Age=0", cookie("", is_secure))
 }
 
-/// The token that a request carries.
+/// Returns the token in the cookies of a request.
 pub(super) fn token_of(headers: &HeaderMap) -> Option<&str> {
     let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let cookies = lines.flat_map(|line| line.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
@@ -186,25 +186,25 @@ mod tests {
     }
 
     #[test]
-    fn a_session_ends_when_nothing_is_done_and_after_a_week_in_any_case() {
+    fn a_session_ends_when_idle_and_after_a_week() {
         let (sessions, start) = (Sessions::new(IDLE), Instant::now());
         let all = [account("Keeper", Role::Full)];
         let token = sessions.begin(&all[0], start).unwrap();
         let is_open = |at: Duration| sessions.of(&token, &all, "", start + at, true).is_some();
-        assert!(is_open(IDLE / 2) && is_open(IDLE), "it was used in between");
+        assert!(is_open(IDLE / 2) && is_open(IDLE), "used in between");
         let mut at = IDLE;
         while at + IDLE / 2 < LONGEST_SESSION {
             at += IDLE / 2;
             assert!(is_open(at));
         }
-        assert!(!is_open(LONGEST_SESSION), "a week is over");
+        assert!(!is_open(LONGEST_SESSION), "maximum lifetime");
         let token = sessions.begin(&all[0], start).unwrap();
         assert!(sessions.of(&token, &all, "", start + IDLE / 2, false).is_some());
         assert!(
             sessions.of(&token, &all, "", start + IDLE, true).is_none(),
-            "a page that asks by itself is no hand"
+            "requests of scripts do not extend it"
         );
-        assert!(sessions.of(&token, &all, "", start, true).is_none(), "what ended does not come back");
+        assert!(sessions.of(&token, &all, "", start, true).is_none(), "an ended session stays ended");
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn those_used_longest_ago_make_room() {
+    fn the_least_recently_used_session_is_evicted() {
         let (sessions, now) = (Sessions::new(IDLE), Instant::now());
         let all = [account("Keeper", Role::Full)];
         let tokens: Vec<_> = (0..=KNOWN)
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_is_said_once() {
+    fn a_notice_is_shown_once() {
         let (sessions, now) = (Sessions::new(IDLE), Instant::now());
         let all = [account("Keeper", Role::Full)];
         let token = sessions.begin(&all[0], now).unwrap();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cookie_goes_to_the_desk_alone() {
+    fn the_cookie_is_restricted_to_the_desk() {
         assert_eq!(cookie("t", false), "pharos_desk=t; Path=/admin; HttpOnly; SameSite=Strict");
         assert!(cookie("t", true).ends_with("; Secure") && no_cookie(false).ends_with("; Max-Age=0"));
         let of = |line: &str| {
@@ -274,7 +274,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_cookie_is_too_odd(line in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+        fn any_cookie_is_handled(line in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
             let line = [b"pharos_desk=".as_slice(), &line].concat();
             if let Ok(value) = axum::http::HeaderValue::from_bytes(&line) {
                 let headers: HeaderMap = [(COOKIE, value)].into_iter().collect();

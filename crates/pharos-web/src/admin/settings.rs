@@ -1,4 +1,4 @@
-//! What the settings say of the desk, checked once at the start.
+//! Settings of the desk, validated at start.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -7,35 +7,35 @@ use ipnet::IpNet;
 use pharos_core::config::DeskConfig;
 use thiserror::Error;
 
-/// A session ends after this long, whatever is done in it.
+/// Maximum lifetime of a session.
 pub(super) const LONGEST_SESSION: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Shorter, nobody gets anything done.
+/// Minimum idle timeout.
 const SHORTEST_SESSION: Duration = Duration::from_secs(60);
 
-/// Fewer characters are not a code.
+/// Minimum length of a setup code given in the environment.
 pub(super) const SHORTEST_CODE: usize = 12;
 
-/// What is wrong with the settings of the desk.
+/// An invalid setting of the desk.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum DeskSettingsError {
-    /// `desk.allow` names something else than an address.
+    /// `desk.allow` contains something other than an address or network.
     #[error("`desk.allow` must be a list of addresses such as 10.0.0.0/8 or 2001:db8::1, not `{0}`")]
     Address(String),
-    /// `desk.session` is too short or too long.
-    #[error("`desk.session` must be from a minute to 7 days")]
+    /// `desk.session` is out of range.
+    #[error("`desk.session` must be between 1 minute and 7 days")]
     Session,
-    /// The setup code of the environment is easy to guess.
+    /// The setup code in the environment is too short.
     #[error("the environment variable {variable} must have at least {SHORTEST_CODE} characters", variable = super::SETUP_CODE_VARIABLE)]
     SetupCode,
 }
 
-/// Who is let in to the desk, and for how long.
+/// Allowed addresses and session timeout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Settings {
     pub(super) enabled: bool,
     allow: Vec<IpNet>,
-    /// A session in which nothing is done for so long ends.
+    /// Idle timeout of sessions.
     pub(super) idle: Duration,
 }
 
@@ -48,14 +48,14 @@ impl Settings {
         Ok(Self { enabled: config.enabled, allow, idle: config.session })
     }
 
-    /// Does the desk answer to this address?
+    /// Returns `true` if the desk may be used from this address.
     pub(super) fn allows(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.allow.iter().any(|network| network.contains(&address))
     }
 }
 
-/// A network, or one address.
+/// Parses a network or a single address.
 fn network(text: &str) -> Result<IpNet, DeskSettingsError> {
     let text = text.trim();
     let one = || text.parse::<IpAddr>().ok().map(|address| IpNet::from(address.to_canonical()));
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn by_default_only_this_machine_is_answered() {
+    fn only_loopback_is_allowed_by_default() {
         let settings = Settings::of(&DeskConfig::default()).unwrap();
         for ours in ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"] {
             assert!(allows(&settings, ours), "{ours}");
@@ -87,21 +87,21 @@ mod tests {
     }
 
     #[test]
-    fn networks_and_single_addresses_are_allowed_and_nothing_else() {
+    fn networks_and_single_addresses_are_allowed() {
         let settings =
             of(&["10.0.0.0/8", " 192.0.2.7 ", "2001:db8::/32", "::ffff:198.51.100.1"], 3600).unwrap();
         for ours in ["10.1.2.3", "192.0.2.7", "2001:db8::5", "198.51.100.1"] {
             assert!(allows(&settings, ours), "{ours}");
         }
         assert!(!allows(&settings, "192.0.2.8") && !allows(&settings, "127.0.0.1"));
-        assert!(!allows(&of(&[], 3600).unwrap(), "127.0.0.1"), "nobody is allowed where nobody is named");
+        assert!(!allows(&of(&[], 3600).unwrap(), "127.0.0.1"), "an empty list allows no address");
         for wrong in ["", "localhost", "10.0.0.0/33", "10.0.0", "*"] {
             assert_eq!(of(&[wrong], 3600), Err(DeskSettingsError::Address(wrong.into())), "{wrong}");
         }
     }
 
     #[test]
-    fn sessions_are_neither_too_short_nor_too_long() {
+    fn the_session_timeout_has_bounds() {
         assert!(of(&[], 60).is_ok() && of(&[], 7 * 86_400).is_ok());
         assert_eq!(
             (of(&[], 59), of(&[], 7 * 86_400 + 1)),

@@ -1,4 +1,4 @@
-//! `/admin/setup`: the first operator is named by who has the setup code.
+//! `/admin/setup`: creates the first operator, with the setup code.
 
 use askama::Template;
 use axum::extract::{Extension, Request, State};
@@ -23,16 +23,16 @@ use crate::visitor::Visitor;
 #[template(path = "admin/setup.html")]
 struct SetupPage {
     frame: DeskFrame,
-    /// As it was typed.
+    /// Name as typed.
     name: String,
-    /// The code opens nothing any more: there was an operator since this process began.
+    /// The code has expired, because an operator existed since this process started.
     is_spent: bool,
     longest_name: usize,
     longest_password: usize,
     password_hint: String,
 }
 
-/// The page with the form, as long as nobody was named.
+/// `GET /admin/setup`, as long as there is no operator.
 pub(super) async fn page(
     State(rooms): State<Rooms>,
     Extension(knock): Extension<Knock>,
@@ -62,7 +62,7 @@ fn setup_page(
     respond(visitor, status, &page)
 }
 
-/// The form.
+/// `POST /admin/setup`.
 pub(super) async fn set_up(
     State(rooms): State<Rooms>,
     Extension(knock): Extension<Knock>,
@@ -83,7 +83,7 @@ pub(super) async fn set_up(
         return Ok(refuse(StatusCode::FORBIDDEN, words.no_other_site));
     }
     if !knock.accounts.is_empty() {
-        note("", Outcome::Refused("there is an operator")).await;
+        note("", Outcome::Refused("an operator exists")).await;
         return Ok(Redirect::to(LOGIN).into_response());
     }
     if let Err(wait) = desk.tries.set_up(knock.address) {
@@ -118,7 +118,7 @@ pub(super) async fn set_up(
             note(name, Outcome::Done).await;
             begin(&rooms, &visitor, &headers, &account, HOME, None).map_err(IntoResponse::into_response)
         }
-        // Another process was quicker.
+        // Another process created an operator first.
         Err(_) => Ok(Redirect::to(LOGIN).into_response()),
     }
 }

@@ -1,6 +1,6 @@
-//! The code with which the first operator is made: who can read what this process says, or started it, has it.
+//! The setup code that authorises creating the first operator: known to those who can read the log or set the environment.
 //!
-//! It is never written to disk, and dead as soon as there is an operator.
+//! It is never written to disk by the desk, and expires as soon as an operator exists.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::secret::{is_same, random};
 use super::settings::{DeskSettingsError, SHORTEST_CODE};
 
-/// The variable of the environment that may give the code.
+/// Environment variable that may set the code.
 pub const SETUP_CODE_VARIABLE: &str = "PHAROS_DESK_SETUP_CODE";
 
-/// Crockford's letters: none is taken for another. 20 of them are 100 bits.
+/// Crockford's alphabet, without letters that are easily confused. 20 letters are 100 bits.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LENGTH: usize = 20;
 const GROUP: usize = 4;
 
-/// The code, as long as it is good for something.
+/// The setup code until it expires.
 pub(super) struct SetupCode {
     code: String,
     is_ours: bool,
@@ -24,14 +24,14 @@ pub(super) struct SetupCode {
 }
 
 impl SetupCode {
-    /// The one of the environment, else a new one.
+    /// Uses the code given in the environment, or generates one.
     pub(super) fn new(given: Option<&str>) -> io::Result<Self> {
         let given = checked(given).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let code = given.map_or_else(generated, |given| Ok(given.to_string()))?;
         Ok(Self { code, is_ours: given.is_none(), is_spent: AtomicBool::new(false) })
     }
 
-    /// Is this what was typed? Of a code that we made up, case, spaces and hyphens mean nothing.
+    /// Returns `true` if this is the code. In generated codes, case, spaces and hyphens are ignored.
     pub(super) fn is(&self, typed: &str) -> bool {
         let fits = if self.is_ours {
             is_same(&folded(&self.code), &folded(typed))
@@ -41,7 +41,7 @@ impl SetupCode {
         fits && !self.is_spent()
     }
 
-    /// There is an operator: from now on the code opens nothing, even if all operators were lost.
+    /// Expires the code for the lifetime of the process, even if all operators are lost later.
     pub(super) fn spend(&self) {
         self.is_spent.store(true, Ordering::Relaxed);
     }
@@ -50,13 +50,13 @@ impl SetupCode {
         self.is_spent.load(Ordering::Relaxed)
     }
 
-    /// What to enter, in words; a code that somebody gave is not repeated.
+    /// Returns the code for the log; a code from the environment is not repeated.
     pub(super) fn told(&self) -> String {
-        if self.is_ours { self.code.clone() } else { format!("that {SETUP_CODE_VARIABLE} gives") }
+        if self.is_ours { self.code.clone() } else { format!("from {SETUP_CODE_VARIABLE}") }
     }
 }
 
-/// The code that the environment gives, if it is long enough.
+/// Checks the length of a code given in the environment.
 pub(super) fn checked(given: Option<&str>) -> Result<Option<&str>, DeskSettingsError> {
     match given.map(str::trim) {
         Some(code) if code.chars().count() < SHORTEST_CODE => Err(DeskSettingsError::SetupCode),
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_of_ours_is_read_however_it_is_typed_until_it_is_spent() {
+    fn a_generated_code_ignores_case_and_separators_until_it_expires() {
         let code = SetupCode::new(None).unwrap();
         let told = code.told();
         assert!(told.len() == 24 && told.split('-').count() == 5, "{told}");
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_given_code_is_taken_to_the_letter_and_not_repeated() {
+    fn a_given_code_must_match_exactly_and_is_not_repeated() {
         let code = SetupCode::new(Some("correct horse")).unwrap();
         assert!(code.is("correct horse") && code.is(" correct horse\n"));
         assert!(!code.is("Correct horse") && !code.is("correcthorse") && !code.told().contains("horse"));

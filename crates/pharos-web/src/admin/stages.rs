@@ -1,58 +1,56 @@
-//! Which stage of the engine is bound by what.
+//! Determines the bottleneck of each engine stage.
 //!
-//! The books' profile of a search engine (crawler: network; segmentation: processor; indexing: disk; query: memory) is what
-//! one expects; this says what is so now, from what waits for a stage, what its threads use, and what stands behind it.
+//! The textbook profile of a search engine (crawler: network; segmentation: CPU; indexing: disk; query: memory) is an
+//! expectation. This module measures the current state from queue lengths, resource usage of the threads, and the next stage.
 
 use std::collections::BTreeMap;
 
 use pharos_engine::{Live, ThreadReading};
 use serde::Serialize;
 
-/// Threads that use more than this part of a processor each are bound by it.
+/// Threads that use more than this share of a CPU each are CPU-bound.
 const BUSY: f64 = 0.7;
-/// So many bytes a second from and to disks are work, not a look now and then.
+/// Disk traffic in bytes per second from which a stage counts as disk-bound.
 const MUCH: f64 = 1e6;
-/// So many of the requests that may be under way are: the network is waited for.
+/// Share of busy fetchers from which fetching counts as network-bound.
 const NEARLY_ALL: f64 = 0.9;
 
-/// What a stage is bound by.
+/// The bottleneck of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Bound {
-    /// It has nothing to do.
+    /// No work.
     Idle,
-    /// Its threads compute as much as they can.
     Processor,
-    /// It waits for disks.
     Disk,
-    /// It waits for answers.
+    /// Waiting for responses.
     Network,
-    /// It waits until sites may be asked again.
+    /// Waiting for the delay between requests to a site.
     Politeness,
-    /// It waits until the stage behind it takes what it has.
+    /// The next stage does not keep up.
     Next,
 }
 
-/// A stage over the last second.
+/// Measurements of a stage over the last second.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Stage {
     pub(crate) name: &'static str,
-    /// What waits for it or is in its hands: requests, records, queries.
+    /// Items queued or in progress: requests, records, queries.
     pub(crate) waiting: u64,
     pub(crate) threads: u32,
-    /// Processors in use.
+    /// CPUs in use.
     pub(crate) processors: f64,
-    /// Bytes a second from and to disks.
+    /// Bytes read and written per second.
     pub(crate) disk: (f64, f64),
-    /// How often a second it waited by itself, and how often a processor was taken from it.
+    /// Voluntary and involuntary context switches per second.
     pub(crate) switches: (f64, f64),
     pub(crate) bound: Bound,
 }
 
-/// The stages in the order in which a page passes them.
+/// The stages in processing order.
 const STAGES: [&str; 6] = ["fetch", "shelve", "read", "absorb", "build", "query"];
 
-/// What the stages did between two moments: those of the engine as its owner tells, those of queries as this process knows.
+/// Computes the stages between two readings: engine stages from the status of the owner process, queries from this process.
 pub(crate) fn stages(
     before: &Live,
     now: &Live,
@@ -93,7 +91,7 @@ pub(crate) fn stages(
 }
 
 fn bound_by(stage: &Stage, live: &Live, processors: u32) -> Bound {
-    // One thread cannot use more than one processor; a pool cannot use more than there are.
+    // A single thread can use one CPU, a pool no more than there are.
     let pool = matches!(stage.name, "read" | "query" | "fetch");
     let most = if pool { stage.threads.min(processors).max(1) } else { 1 };
     if stage.processors >= BUSY * f64::from(most) {
@@ -141,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn each_stage_is_told_what_holds_it_up() {
+    fn each_stage_has_its_bottleneck() {
         let reading = bounds(told(&[("read", 200), ("shelve", 5)], &[("read", 3, 1.9), ("shelve", 1, 0.1)]));
         assert_eq!((reading["read"], reading["shelve"]), (Bound::Processor, Bound::Next));
         let writing = bounds(told(&[("read", 9), ("absorb", 200)], &[("read", 3, 0.1), ("absorb", 1, 0.2)]));

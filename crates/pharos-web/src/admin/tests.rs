@@ -1,4 +1,4 @@
-//! The door as browsers and attackers find it: through the router, with cookies and forms.
+//! Login, sessions and access control through the router, with cookies and forms as browsers and attackers send them.
 
 mod pages;
 
@@ -22,7 +22,7 @@ use crate::testing::{Reply, ask_as, engine};
 
 const PASSWORD: &str = "correct horse battery";
 
-/// A running desk.
+/// A desk with its router.
 struct Running {
     dir: TempDir,
     router: Router,
@@ -30,12 +30,12 @@ struct Running {
     desk: Arc<Desk>,
 }
 
-/// Somebody with a browser.
+/// A client with cookies.
 struct Browser<'r> {
     running: &'r Running,
     address: IpAddr,
     cookie: String,
-    /// Sent with everything.
+    /// Headers sent with every request.
     headers: Vec<(&'static str, &'static str)>,
 }
 
@@ -52,14 +52,14 @@ fn start() -> Running {
 
 impl Running {
     fn browser(&self) -> Browser<'_> {
-        // Each with an address of its own, so that one's tries are not another's.
+        // Each client has its own address, so that their rate limits are independent.
         static NEXT: std::sync::atomic::AtomicU8 = std::sync::atomic::AtomicU8::new(1);
         let last = NEXT.fetch_add(1, Ordering::Relaxed);
         let address = IpAddr::from([127, 0, 1, last]);
         Browser { running: self, address, cookie: String::new(), headers: Vec::new() }
     }
 
-    /// Somebody who set up the desk as Keeper.
+    /// Sets up the desk as operator "Keeper".
     async fn keeper(&self) -> Browser<'_> {
         let mut browser = self.browser();
         let code = self.desk.code.told();
@@ -111,14 +111,14 @@ impl Browser<'_> {
         self.ask(Method::POST, path, &body).await
     }
 
-    /// The token that the forms of this session carry.
+    /// Returns the CSRF token of the session.
     async fn csrf(&mut self) -> String {
         let page = self.get("/admin/account").await;
         let (_, rest) = page.text().split_once("name=\"csrf\" value=\"").unwrap();
         rest.split('"').next().unwrap().to_string()
     }
 
-    /// Fills in a form of ours.
+    /// Submits a form with the CSRF token.
     async fn act(&mut self, path: &str, fields: &[(&str, &str)]) -> Reply {
         let csrf = self.csrf().await;
         let fields = [&[("csrf", csrf.as_str())], fields].concat();
@@ -149,7 +149,7 @@ async fn the_first_operator_is_named_once_with_the_code() {
     let wrong = browser.post("/admin/setup", &form("AAAA-BBBB-CCCC-DDDD-EEEE", PASSWORD, PASSWORD)).await;
     assert_eq!(wrong.status, StatusCode::FORBIDDEN);
     assert!(
-        wrong.text().contains("This is not the setup code.") && wrong.text().contains("value=\"Keeper\"")
+        wrong.text().contains("Wrong setup code.") && wrong.text().contains("value=\"Keeper\"")
     );
     for (password, again) in [("short", "short"), (PASSWORD, "another one 123"), ("keeperkeeper", "")] {
         let reply = browser.post("/admin/setup", &form(&code, password, again)).await;
@@ -157,7 +157,7 @@ async fn the_first_operator_is_named_once_with_the_code() {
     }
     assert!(!running.dir.path().join("desk/operators.json").exists());
     let mut keeper = running.keeper().await;
-    assert!(keeper.is_in().await, "who set it up is logged in");
+    assert!(keeper.is_in().await, "setup logs the operator in");
     let mut thief = running.browser();
     assert_eq!(thief.get("/admin/setup").await.header("location"), "/admin/login");
     let late = thief.post("/admin/setup", &form(&code, PASSWORD, PASSWORD)).await;
@@ -167,7 +167,7 @@ async fn the_first_operator_is_named_once_with_the_code() {
         "\"refused: wrong code\"",
         "\"action\":\"desk.setup\"",
         "\"outcome\":\"done\"",
-        "there is an operator",
+        "an operator exists",
     ] {
         assert!(record.contains(part), "{part} is missing in {record}");
     }
@@ -175,12 +175,12 @@ async fn the_first_operator_is_named_once_with_the_code() {
 
     fs::remove_file(running.dir.path().join("desk/operators.json")).unwrap();
     let again = thief.post("/admin/setup", &form(&code, PASSWORD, PASSWORD)).await;
-    assert_eq!(again.status, StatusCode::FORBIDDEN, "a code that was used is dead for good");
-    assert!(thief.get("/admin/setup").await.text().contains("Start Pharos anew"));
+    assert_eq!(again.status, StatusCode::FORBIDDEN, "an expired code stays expired");
+    assert!(thief.get("/admin/setup").await.text().contains("Restart Pharos"));
 }
 
 #[tokio::test]
-async fn the_setup_code_cannot_be_tried_all_day() {
+async fn the_setup_code_cannot_be_guessed_by_brute_force() {
     let running = start();
     let mut browser = running.browser();
     let mut tries = 0;
@@ -194,11 +194,11 @@ async fn the_setup_code_cannot_be_tried_all_day() {
     };
     assert_eq!((refused.status, tries), (StatusCode::TOO_MANY_REQUESTS, 5));
     assert!(refused.header("retry-after").parse::<u64>().is_ok_and(|seconds| seconds > 0));
-    assert!(refused.text().contains("Too many tries"));
+    assert!(refused.text().contains("Too many attempts"));
 }
 
 #[tokio::test]
-async fn one_logs_in_and_out() {
+async fn operators_log_in_and_out() {
     let running = start();
     drop(running.keeper().await);
     let mut browser = running.browser();
@@ -209,7 +209,7 @@ async fn one_logs_in_and_out() {
     assert!(page.text().contains("name=\"next\" value=\"/admin/operators\""), "{}", page.text());
     let wrong = browser.log_in("Keeper", "not the password").await;
     assert!(wrong.status == StatusCode::FORBIDDEN && wrong.header("set-cookie").is_empty());
-    assert!(wrong.text().contains("Name or password is wrong."));
+    assert!(wrong.text().contains("Wrong name or password."));
     let fields = [("name", " ｋｅｅｐｅｒ "), ("password", PASSWORD), ("next", "/admin/operators")];
     let reply = browser.post("/admin/login", &fields).await;
     assert_eq!((reply.status, reply.header("location")), (StatusCode::SEE_OTHER, "/admin/operators"));
@@ -221,7 +221,7 @@ async fn one_logs_in_and_out() {
     browser.log_in("Keeper", PASSWORD).await;
     assert_ne!(browser.cookie, old, "every login has a new token");
     let new = std::mem::replace(&mut browser.cookie, old);
-    assert!(!browser.is_in().await, "and ends the session of before");
+    assert!(!browser.is_in().await, "and ends the previous session");
     browser.cookie = new.clone();
     assert_eq!(browser.get("/admin/logout").await.status, StatusCode::METHOD_NOT_ALLOWED);
     let out = browser.act("/admin/logout", &[]).await;
@@ -235,24 +235,24 @@ async fn one_logs_in_and_out() {
 }
 
 #[tokio::test]
-async fn nobody_takes_as_long_as_somebody_and_is_told_the_same() {
+async fn unknown_names_get_the_same_answer_in_the_same_time() {
     let running = start();
     drop(running.keeper().await);
     let mut browser = running.browser();
     let made = || running.desk.hashing.made.load(Ordering::Relaxed);
     let before = made();
     let unknown = browser.log_in("my secret password", "whatever it is").await;
-    assert_eq!(made(), before + 1, "a hash is made for a name that nobody has");
+    assert_eq!(made(), before + 1, "a hash is computed for an unknown name");
     let known = browser.log_in("Keeper", "whatever it is").await;
     assert_eq!(made(), before + 2);
-    let told = |reply: &Reply, name: &str| reply.text().replace(name, "NAME");
+    let shown = |reply: &Reply, name: &str| reply.text().replace(name, "NAME");
     assert_eq!(unknown.status, known.status);
-    assert_eq!(told(&unknown, "my secret password"), told(&known, "Keeper"));
-    assert!(!running.record().contains("my secret password"), "what may be a password is not written down");
+    assert_eq!(shown(&unknown, "my secret password"), shown(&known, "Keeper"));
+    assert!(!running.record().contains("my secret password"), "a possible password is not logged");
 }
 
 #[tokio::test]
-async fn passwords_cannot_be_tried_all_day() {
+async fn passwords_cannot_be_guessed_by_brute_force() {
     let running = start();
     drop(running.keeper().await);
     let mut attacker = running.browser();
@@ -268,13 +268,13 @@ async fn passwords_cannot_be_tried_all_day() {
     assert_eq!(
         keeper.log_in("Keeper", PASSWORD).await.status,
         StatusCode::SEE_OTHER,
-        "from elsewhere it goes on"
+        "other addresses are not affected"
     );
     assert!(running.record().contains("refused: too many tries"));
 }
 
 #[tokio::test]
-async fn a_form_of_another_site_or_without_the_token_does_nothing() {
+async fn forms_of_another_site_or_without_the_token_are_denied() {
     let running = start();
     let mut keeper = running.keeper().await;
     let fields = [("name", "Thief"), ("role", "full"), ("password", "0123456789ab")];
@@ -317,7 +317,7 @@ async fn a_form_of_another_site_or_without_the_token_does_nothing() {
 }
 
 #[tokio::test]
-async fn a_session_of_somebody_else_fits_no_form() {
+async fn the_token_of_another_session_is_denied() {
     let running = start();
     let mut keeper = running.keeper().await;
     let mut other = running.browser();
@@ -329,21 +329,21 @@ async fn a_session_of_somebody_else_fits_no_form() {
 }
 
 #[tokio::test]
-async fn who_may_only_look_looks_and_that_is_all() {
+async fn read_only_operators_cannot_change_anything() {
     let running = start();
     let mut keeper = running.keeper().await;
     let added = keeper
         .act("/admin/operators/add", &[("name", "Mate"), ("role", "read-only"), ("password", PASSWORD)])
         .await;
     assert_eq!(added.header("location"), "/admin/operators");
-    assert!(keeper.get("/admin/operators").await.text().contains("Mate is an operator now."));
-    assert!(!keeper.get("/admin/operators").await.text().contains("Mate is an operator now."), "said once");
+    assert!(keeper.get("/admin/operators").await.text().contains("Mate is now an operator."));
+    assert!(!keeper.get("/admin/operators").await.text().contains("Mate is now an operator."), "shown once");
     let mut mate = running.browser();
     mate.log_in("Mate", PASSWORD).await;
     for path in ["/admin/operators", "/admin/actions", "/admin/account"] {
         let page = mate.get(path).await;
         assert_eq!(page.status, StatusCode::OK, "{path}");
-        assert!(page.text().contains("May only look"), "{path}");
+        assert!(page.text().contains("Read-only"), "{path}");
         assert!(!page.text().contains("action=\"/admin/operators/"), "{path}");
     }
     for (path, fields) in [
@@ -354,7 +354,7 @@ async fn who_may_only_look_looks_and_that_is_all() {
     ] {
         let reply = mate.act(path, fields).await;
         assert_eq!(reply.status, StatusCode::FORBIDDEN, "{path}");
-        assert!(reply.text().contains("but not change anything"), "{path}");
+        assert!(reply.text().contains("read-only access"), "{path}");
         assert!(
             running.record().contains(&format!("\"action\":\"desk.forbidden\",\"what\":\"{path}\"")),
             "{path}"
@@ -366,10 +366,10 @@ async fn who_may_only_look_looks_and_that_is_all() {
     let before = mate.cookie.clone();
     let reply = mate.act("/admin/account", &own).await;
     assert_eq!(reply.header("location"), "/admin/account", "{}", reply.text());
-    assert!(mate.get("/admin/account").await.text().contains("Your password is changed."));
+    assert!(mate.get("/admin/account").await.text().contains("Your password has been changed."));
     let mut elsewhere = running.browser();
     elsewhere.cookie = before;
-    assert!(!elsewhere.is_in().await, "the session of before is over");
+    assert!(!elsewhere.is_in().await, "the previous session has ended");
     let wrong = mate.act("/admin/account", &own).await;
     assert_eq!(wrong.status, StatusCode::FORBIDDEN);
     assert!(wrong.text().contains("The current password is wrong."));
@@ -395,7 +395,7 @@ async fn a_session_ends_with_any_change_of_role_or_password_or_by_removal() {
         assert!(!mate.is_in().await, "{path}");
         let late = mate.post("/admin/logout", &[("csrf", "x")]).await;
         assert_eq!(late.status, StatusCode::FORBIDDEN);
-        assert!(late.text().contains("Nothing was done."));
+        assert!(late.text().contains("Nothing was changed."));
     }
     let mut mate = running.browser();
     assert_eq!(mate.log_in("Mate", PASSWORD).await.status, StatusCode::FORBIDDEN);
@@ -405,19 +405,19 @@ async fn a_session_ends_with_any_change_of_role_or_password_or_by_removal() {
     ] {
         keeper.act(path, fields).await;
         assert!(
-            keeper.get("/admin/operators").await.text().contains("nobody could change anything any more")
+            keeper.get("/admin/operators").await.text().contains("the last operator with full access")
         );
     }
     let record = running.record();
     for part in
-        ["operator.add", "operator.role", "operator.password", "operator.remove", "refused: the last who"]
+        ["operator.add", "operator.role", "operator.password", "operator.remove", "refused: the last operator"]
     {
         assert!(record.contains(part), "{part} is missing in {record}");
     }
 }
 
 #[tokio::test]
-async fn another_process_that_changes_operators_is_believed_at_once() {
+async fn changes_by_another_process_apply_at_once() {
     let running = start();
     let mut keeper = running.keeper().await;
     let other = Desk::with_code(&Config::default(), &DataDir::at(running.dir.path()), None).unwrap();
@@ -451,7 +451,7 @@ async fn a_damaged_file_of_operators_locks_the_desk() {
 }
 
 #[tokio::test]
-async fn the_desk_answers_to_its_own_addresses_only() {
+async fn only_allowed_addresses_reach_the_desk() {
     let running = start();
     let mut browser = running.browser();
     browser.address = "192.0.2.7".parse().unwrap();
@@ -469,11 +469,11 @@ async fn the_desk_answers_to_its_own_addresses_only() {
         assert!(reply.text().contains("web.behind_proxy"), "{header:?}");
     }
     let unknown = ask_as(&running.router, None, Method::GET, "/admin/login", &[], "").await;
-    assert_eq!(unknown.status, StatusCode::FORBIDDEN, "from nowhere");
+    assert_eq!(unknown.status, StatusCode::FORBIDDEN, "unknown address");
 }
 
 #[tokio::test]
-async fn behind_a_proxy_its_word_counts() {
+async fn the_configured_proxy_is_trusted() {
     let mut config = Config::default();
     config.web.behind_proxy = true;
     config.desk.allow = vec!["203.0.113.0/24".into()];
@@ -497,7 +497,7 @@ async fn behind_a_proxy_its_word_counts() {
 }
 
 #[tokio::test]
-async fn a_name_that_only_leads_here_is_not_believed() {
+async fn foreign_host_names_are_rejected_on_loopback() {
     let mut config = Config::default();
     config.web.base_url = "https://search.example.org".into();
     let running = start_with(config);
@@ -520,7 +520,7 @@ async fn a_name_that_only_leads_here_is_not_believed() {
 }
 
 #[tokio::test]
-async fn where_there_is_no_desk_there_is_nothing() {
+async fn a_disabled_desk_has_no_pages() {
     let mut config = Config::default();
     config.desk.enabled = false;
     let running = start_with(config);
@@ -547,7 +547,7 @@ fn wrong_settings_stop_the_start() {
 }
 
 #[tokio::test]
-async fn after_a_login_one_goes_nowhere_else() {
+async fn a_login_redirects_to_desk_pages_only() {
     let running = start();
     drop(running.keeper().await);
     for (next, to) in [
@@ -576,7 +576,7 @@ async fn after_a_login_one_goes_nowhere_else() {
 }
 
 #[tokio::test]
-async fn nothing_that_anybody_typed_becomes_markup() {
+async fn user_input_is_escaped() {
     let running = start();
     let mut keeper = running.keeper().await;
     let evil = "\"><script>alert(1)</script>&amp;";
@@ -633,22 +633,22 @@ async fn the_record_is_shown_page_by_page_and_filtered() {
     assert!(last.text().contains("/admin/actions?action=crawl.") && !last.text().contains("rel=\"next\""));
     let one = keeper.get("/admin/actions?text=SITE-77.&who=keep").await;
     assert_eq!(one.text().matches(".example</bdi>").count(), 1);
-    assert!(keeper.get("/admin/actions?text=nothing+such").await.text().contains("Nothing here."));
+    assert!(keeper.get("/admin/actions?text=nothing+such").await.text().contains("No entries."));
     for odd in ["page=0", "page=-1", "page=99999999999999999999", "page=x", "who=%ff%00", "text=%F0%9F"] {
         assert_eq!(keeper.get(&format!("/admin/actions?{odd}")).await.status, StatusCode::OK, "{odd}");
     }
 }
 
 #[tokio::test]
-async fn pages_have_titles_in_both_languages_and_say_where_one_is() {
+async fn pages_have_titles_in_both_languages_and_mark_the_current_one() {
     let running = start();
     let mut browser = running.browser();
     for (path, en, zh) in [
-        ("/admin/setup", "<title>Set up the operator’s desk –", "<title>设置管理台 –"),
+        ("/admin/setup", "<title>Set up the operator’s desk –", "<title>设置控制台 –"),
         (
             "/admin/login",
             "<title>Log in – Operator’s desk – Pharos</title>",
-            "<title>登录 – 管理台 – 灯塔</title>",
+            "<title>登录 – 控制台 – 灯塔</title>",
         ),
     ] {
         assert!(browser.get(path).await.text().contains(en), "{path}");
@@ -656,10 +656,10 @@ async fn pages_have_titles_in_both_languages_and_say_where_one_is() {
     }
     let mut keeper = running.keeper().await;
     for (path, en, zh) in [
-        ("/admin/operators", "Operators", "操作员"),
-        ("/admin/actions", "Record", "操作记录"),
+        ("/admin/operators", "Operators", "管理员"),
+        ("/admin/actions", "Action log", "操作日志"),
         ("/admin/account", "My account", "我的账户"),
-        ("/admin/nothing", "There is no such page", "没有这个页面"),
+        ("/admin/nothing", "Page not found", "页面不存在"),
     ] {
         let page = keeper.get(path).await;
         assert!(
@@ -668,7 +668,7 @@ async fn pages_have_titles_in_both_languages_and_say_where_one_is() {
             page.text()
         );
         let page = keeper.get(&format!("{path}?lang=zh")).await;
-        assert!(page.text().contains(&format!("<title>{zh} – 管理台 – 灯塔</title>")), "{}", page.text());
+        assert!(page.text().contains(&format!("<title>{zh} – 控制台 – 灯塔</title>")), "{}", page.text());
         let current = format!("<a href=\"{path}\" aria-current=\"page\">");
         assert_eq!(
             page.text().contains(&current),

@@ -1,7 +1,7 @@
-//! The figures that the desk shows as they change: a sample every second, the last ten minutes of them.
+//! Samples of live metrics: one every second, kept for ten minutes.
 //!
-//! What the engine does is read from what its owner tells ([`pharos_engine::live`]), whichever process that is; what the
-//! machine does is read here. A browser that lost its connection names the last sample it saw and gets those since.
+//! Engine figures come from the status file of the owner process ([`pharos_engine::live`]), whichever process that is;
+//! machine figures are read here. A reconnecting browser sends the id of its last sample and gets those after it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,50 +16,50 @@ use tokio::sync::watch;
 
 use super::stages::{Stage, stages};
 
-/// A sample comes so often.
+/// Sampling interval.
 pub(crate) const EVERY: Duration = Duration::from_secs(1);
-/// Samples that are kept.
+/// Number of samples kept.
 pub(crate) const KEPT: usize = 600;
 
-/// What happened within a second.
+/// Metrics of one second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Sample {
-    /// Samples are counted from 1.
+    /// Counted from 1.
     pub(crate) id: u64,
     /// Milliseconds since 1970.
     pub(crate) at: i64,
-    /// What the crawl does, in a word for programs.
+    /// State of the crawl as an identifier.
     pub(crate) state: &'static str,
-    /// By second.
+    /// Per second.
     pub(crate) pages: f64,
     pub(crate) bytes: f64,
     pub(crate) errors: f64,
-    /// As they stand.
+    /// Current values.
     pub(crate) queued: f64,
     pub(crate) hosts: f64,
     pub(crate) under_way: f64,
-    /// Since the owner was started.
+    /// Totals since the owner process started.
     pub(crate) fetched: u64,
     pub(crate) failed: u64,
-    /// Parts of all processors.
+    /// Share of all CPUs.
     pub(crate) processor: f64,
-    /// A part of all memory, and the bytes that this process takes.
+    /// Share of all memory, and bytes used by this process.
     pub(crate) memory: f64,
     pub(crate) own_memory: u64,
     pub(crate) disk_free: u64,
-    /// By second.
+    /// Per second.
     pub(crate) disk_read: f64,
     pub(crate) disk_written: f64,
     pub(crate) received: f64,
     pub(crate) sent: f64,
     pub(crate) switches: f64,
     pub(crate) load: f64,
-    /// The part of the last ten seconds in which something waited: for a processor, for a disk, for memory.
+    /// Share of the last ten seconds in which a task waited for CPU, disk or memory (Linux PSI).
     pub(crate) pressure: [f64; 3],
     pub(crate) stages: Vec<Stage>,
 }
 
-/// What was read last, to take differences from.
+/// The previous readings, to compute differences from.
 struct Before {
     at: Instant,
     live: Option<Live>,
@@ -67,12 +67,12 @@ struct Before {
     own: BTreeMap<&'static str, ThreadReading>,
 }
 
-/// The samples of the last minutes.
+/// Takes samples on a thread and keeps the latest ones.
 pub(crate) struct Watch {
     data: DataDir,
     samples: Mutex<VecDeque<Arc<Sample>>>,
     newest: watch::Sender<u64>,
-    /// Queries that wait for their turn, once somebody counts them.
+    /// Length of the query queue, if it is set.
     queries: OnceLock<Arc<AtomicUsize>>,
 }
 
@@ -81,12 +81,12 @@ impl Watch {
         Self { data, samples: Mutex::default(), newest: watch::Sender::new(0), queries: OnceLock::new() }
     }
 
-    /// Counts those who wait here as queries.
+    /// Sets the counter of queued queries.
     pub(crate) fn count_queries(&self, waiting: Arc<AtomicUsize>) {
         let _ = self.queries.set(waiting);
     }
 
-    /// Begins to look, on a thread that ends when nobody holds this any more.
+    /// Starts the sampling thread, which ends when the last reference is dropped.
     pub(crate) fn start(data: DataDir) -> std::io::Result<Arc<Self>> {
         let watch = Arc::new(Self::new(data));
         let seen = Arc::downgrade(&watch);
@@ -94,18 +94,18 @@ impl Watch {
         Ok(watch)
     }
 
-    /// The samples after this one, the oldest first.
+    /// Returns the samples after an id, oldest first.
     pub(crate) fn since(&self, id: u64) -> Vec<Arc<Sample>> {
         let samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
         samples.iter().filter(|sample| sample.id > id).cloned().collect()
     }
 
-    /// The newest sample.
+    /// Returns the newest sample.
     pub(crate) fn now(&self) -> Option<Arc<Sample>> {
         self.samples.lock().unwrap_or_else(PoisonError::into_inner).back().cloned()
     }
 
-    /// Tells when there is a newer one.
+    /// Returns a receiver that is notified of new samples.
     pub(crate) fn newest(&self) -> watch::Receiver<u64> {
         self.newest.subscribe()
     }
@@ -146,7 +146,7 @@ fn keep_looking(watch: &Weak<Watch>) {
     }
 }
 
-/// What the crawl does, in a word for programs.
+/// Returns the state of the crawl as an identifier.
 pub(crate) fn state(live: Option<&Live>) -> &'static str {
     let Some(live) = live else { return "off" };
     match &live.phase {
@@ -164,7 +164,7 @@ pub(crate) fn state(live: Option<&Live>) -> &'static str {
 fn between(before: &Before, now: &Before) -> Sample {
     let seconds = now.at.duration_since(before.at).as_secs_f64().max(0.001);
     let rate = |before: u64, now: u64| now.saturating_sub(before) as f64 / seconds;
-    // What another owner told is no beginning for what this one tells.
+    // Counters of another owner process cannot be compared.
     let same = |live: &&Live| {
         now.live.as_ref().is_some_and(|now| now.process == live.process && now.since == live.since)
     };
@@ -234,12 +234,12 @@ mod tests {
         let sample = between(&read(0, Some(at(0, 10, 1))), &read(2, Some(at(2, 50, 1))));
         assert_eq!((sample.pages, sample.processor, sample.state), (20.0, 0.5, "running"));
         let other = between(&read(0, Some(at(0, 10, 1))), &read(2, Some(at(2, 50, 2))));
-        assert_eq!(other.pages, 0.0, "another process began at nothing");
+        assert_eq!(other.pages, 0.0, "another process starts from zero");
         assert_eq!(between(&read(0, None), &read(1, None)).state, "off");
     }
 
     #[test]
-    fn who_was_away_gets_what_was_missed() {
+    fn missed_samples_are_returned() {
         let dir = tempfile::tempdir().unwrap();
         let watch = Watch::new(DataDir::at(dir.path()));
         for _ in 0..KEPT + 5 {
@@ -247,7 +247,7 @@ mod tests {
         }
         let missed = watch.since(KEPT as u64 + 2);
         assert_eq!(missed.iter().map(|sample| sample.id).collect::<Vec<_>>(), [603, 604, 605]);
-        assert_eq!(watch.since(0).len(), KEPT, "older ones are gone");
+        assert_eq!(watch.since(0).len(), KEPT, "older samples are dropped");
         assert_eq!(*watch.newest().borrow(), 605);
     }
 }

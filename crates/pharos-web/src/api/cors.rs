@@ -1,4 +1,4 @@
-//! Which sites' pages may use the API from a browser (CORS), without anybody's cookies.
+//! Cross-origin resource sharing (CORS): the sites whose pages may use the API from a browser, without cookies.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use crate::service::Rooms;
 
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// How long a browser need not ask again.
+/// Time for which a browser may cache a preflight response.
 const LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
-/// Allows those whom the operator names; nobody where nobody is named.
+/// Adds the CORS layer for the origins in `web.cors`; an empty list allows none.
 pub(crate) fn allow(routes: Router<Rooms>, web: &WebConfig) -> Router<Rooms> {
     let origins = web.cors.iter().map(|origin| origin.trim().trim_end_matches('/'));
     let origins: Vec<&str> = origins.filter(|origin| !origin.is_empty()).collect();
@@ -29,7 +29,7 @@ pub(crate) fn allow(routes: Router<Rooms>, web: &WebConfig) -> Router<Rooms> {
     } else {
         AllowOrigin::list(origins.iter().filter_map(|origin| {
             HeaderValue::try_from(*origin)
-                .inspect_err(|_| tracing::warn!(origin, "this is no origin of a page: look at web.cors"))
+                .inspect_err(|_| tracing::warn!(origin, "invalid origin in `web.cors`"))
                 .ok()
         }))
     };
@@ -42,7 +42,7 @@ pub(crate) fn allow(routes: Router<Rooms>, web: &WebConfig) -> Router<Rooms> {
     routes.layer(layer).layer(map_response(open))
 }
 
-/// What a page of another site may read it may also load.
+/// Lets pages of allowed origins also load the response as a resource.
 async fn open(mut response: Response) -> Response {
     if response.headers().contains_key(ACCESS_CONTROL_ALLOW_ORIGIN) {
         response.headers_mut().insert(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_those_named_may_read_the_answers() {
+    async fn only_listed_origins_may_read_responses() {
         let (_dir, router) = served(&["https://www.example.org/", "https://b.example"]);
         let from = async |path: &str, origin: &str| get_with(&router, path, &[("origin", origin)]).await;
         for origin in ["https://www.example.org", "https://b.example"] {
@@ -78,7 +78,7 @@ mod tests {
             assert_eq!(reply.header("access-control-allow-credentials"), "");
             let refused = from("/api/v1/stats", origin).await;
             assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
-            assert_eq!(refused.header("access-control-allow-origin"), origin, "so that it can be read");
+            assert_eq!(refused.header("access-control-allow-origin"), origin, "errors can be read too");
         }
         for (path, origin) in
             [("/api/v1/hot", "https://evil.example"), ("/", "https://b.example"), ("/api/v1/hot", "null")]
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn all_or_none() {
+    async fn all_origins_or_none() {
         let (_dir, router) = served(&["*"]);
         let reply = get_with(&router, "/api/v1/hot", &[("origin", "https://any.example")]).await;
         assert_eq!(reply.header("access-control-allow-origin"), "*");

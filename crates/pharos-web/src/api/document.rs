@@ -1,4 +1,4 @@
-//! The OpenAPI document, made from the handlers and the types they answer with.
+//! The OpenAPI document, generated from the handlers and their types.
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -22,15 +22,15 @@ use crate::{click, suggest};
 
 pub(super) const PATH: &str = "/api/v1/openapi.json";
 
-/// How every problem is told.
+/// Media type of problem documents (RFC 9457).
 const PROBLEM: &str = "application/problem+json";
 
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Pharos",
-        description = "Search and what belongs to it, as JSON. Errors are problem documents (RFC 9457). Answers with the \
-                       status 429 or 503 say in `Retry-After` after how many seconds to ask again.",
+        description = "Web search as JSON. Errors are problem documents (RFC 9457). Responses with status 429 or 503 \
+                       give the seconds to wait in `Retry-After`.",
         license(name = "MIT OR Apache-2.0")
     ),
     paths(
@@ -56,7 +56,7 @@ const PROBLEM: &str = "application/problem+json";
 )]
 struct Whole;
 
-/// The document as it is served, and as it is read for the guide.
+/// The document as served, and parsed for the guide.
 pub(crate) struct Document {
     pub(super) json: serde_json::Value,
     text: Bytes,
@@ -69,20 +69,20 @@ impl Document {
     }
 }
 
-/// This document.
+/// OpenAPI document.
 #[utoipa::path(
     get,
     path = "/api/v1/openapi.json",
     operation_id = "openapi",
     tag = "About",
-    responses((status = 200, description = "An OpenAPI 3.1 document", body = serde_json::Value, content_type = "application/json"))
+    responses((status = 200, description = "OpenAPI 3.1 document", body = serde_json::Value, content_type = "application/json"))
 )]
 pub(crate) async fn document(State(rooms): State<Rooms>) -> Response {
     let headers = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "public, max-age=3600")];
     (headers, rooms.api().document.text.clone()).into_response()
 }
 
-/// With what holds for all of it, and with what this engine is set up for.
+/// Builds the document and adds version, servers and, if keys are configured, the security schemes.
 fn whole(config: &Config) -> Openapi {
     let mut whole = Whole::openapi();
     whole.info.version = pharos_core::VERSION.to_string();
@@ -103,18 +103,18 @@ fn whole(config: &Config) -> Openapi {
     whole
 }
 
-/// Adds the answers that every operation may give, and what problems look like.
+/// Adds the responses common to all operations, and the problem document to all errors.
 fn complete(operation: &mut Operation, is_locked: bool) {
     let answers = &mut operation.responses.responses;
     let mut add = |status: &str, description: &str| {
         let response = || ResponseBuilder::new().description(description).build().into();
         answers.entry(status.to_string()).or_insert_with(response);
     };
-    add("429", "Too many requests came from your address or with your key");
-    add("500", "Something went wrong on our side");
-    add("503", "The engine is busy");
+    add("429", "Too many requests from this address or with this key");
+    add("500", "Internal error");
+    add("503", "The server is overloaded");
     if is_locked {
-        add("401", "A key is needed");
+        add("401", "An API key is required");
         let either = ["key", "bearer"].map(|scheme| SecurityRequirement::new(scheme, [""; 0]));
         operation.security = Some(either.into());
     }
@@ -132,11 +132,11 @@ fn complete(operation: &mut Operation, is_locked: bool) {
             HeaderBuilder::new().schema(Some(schema)).description(Some(description)).build()
         };
         if matches!(status.as_str(), "429" | "503") {
-            let after = header(Type::Integer, "Seconds after which to ask again");
+            let after = header(Type::Integer, "Seconds to wait before the next request");
             response.headers.insert("Retry-After".into(), RefOr::T(after));
         }
         if status == "401" {
-            let how = header(Type::String, "How a key is sent");
+            let how = header(Type::String, "Authentication scheme");
             response.headers.insert("WWW-Authenticate".into(), RefOr::T(how));
         }
     }
@@ -174,7 +174,7 @@ mod tests {
         Document::new(&Config::default()).json
     }
 
-    /// Every operation: path, method, and what is said of it.
+    /// Returns path, method and description of every operation.
     fn operations(document: &Value) -> Vec<(&str, Method, &Value)> {
         let paths = document["paths"].as_object().unwrap().iter();
         let of_path = |(path, item): (&'_ String, &'_ Value)| -> Vec<(String, String)> {
@@ -188,7 +188,7 @@ mod tests {
         names.into_iter().map(find).collect()
     }
 
-    /// What is wrong with a value by a schema. Fields that the schema does not name are wrong, too.
+    /// Validates a value against a schema. Fields that the schema does not contain are errors, too.
     fn flaws(document: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
         if let Some(name) = schema["$ref"].as_str() {
             let name = name.strip_prefix("#/components/schemas/").unwrap();
@@ -213,7 +213,7 @@ mod tests {
         let kinds: Vec<&str> = match &schema["type"] {
             Value::String(kind) => vec![kind],
             Value::Array(kinds) => kinds.iter().map(|kind| kind.as_str().unwrap()).collect(),
-            // Anything goes.
+            // Any value is valid.
             _ => return Vec::new(),
         };
         let fits = kinds.contains(&kind) || (kind == "integer" && kinds.contains(&"number"));
@@ -239,7 +239,7 @@ mod tests {
                     None if others.is_object() => {
                         wrong.extend(flaws(document, others, field, &format!("{at}/{name}")));
                     }
-                    None => wrong.push(format!("{at}/{name}: nobody knows this field")),
+                    None => wrong.push(format!("{at}/{name}: unknown field")),
                 }
             }
             for name in schema["required"].as_array().into_iter().flatten() {
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_has_every_route_and_no_other() {
+    fn the_document_has_exactly_the_routes() {
         let document = document();
         assert_eq!(document["openapi"], "3.1.0");
         let documented: BTreeSet<&str> = operations(&document).iter().map(|(path, ..)| *path).collect();
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn answers_have_the_documented_fields_and_no_other() {
+    async fn responses_match_their_schemas() {
         let (_dir, service) = engine(&PAGES, Config::default());
         let router = router(service).unwrap();
         let document = document();
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_outside_a_range_is_refused_and_what_is_inside_is_not() {
+    async fn parameters_are_checked_against_their_ranges() {
         let (_dir, service) = engine(&PAGES, Config::default());
         let router = router(service).unwrap();
         let document = document();
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_an_answer_is_noticed() {
+    fn schema_violations_are_detected() {
         let schema = json!({
             "type": "object", "required": ["a"],
             "properties": { "a": { "type": ["string", "null"] }, "b": { "type": "array", "items": { "type": "integer" } } }
@@ -422,13 +422,13 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn what_the_document_calls_an_address_is_one(url in {
+        fn every_url_that_matches_the_pattern_is_valid(url in {
             let document = document();
             let schema = &document["components"]["schemas"]["Submission"]["properties"]["url"];
             let pattern = schema["pattern"].as_str().unwrap().trim_matches(['^', '$']).to_string();
             string_regex(&pattern).unwrap()
         }) {
-            // Names that say they are encoded may be so badly.
+            // A label that claims to be Punycode may be invalid.
             proptest::prop_assume!(!url.to_ascii_lowercase().contains("xn--") && url.len() < 600);
             proptest::prop_assert!(PageUrl::parse(&url).is_ok(), "{}", url);
         }

@@ -1,4 +1,4 @@
-//! `/api`: the OpenAPI document for people.
+//! `/api`: the OpenAPI document as a page, in the language of the visitor.
 
 use askama::Template;
 use axum::extract::State;
@@ -28,9 +28,9 @@ struct GuidePage<'a> {
     operations: Vec<Operation<'a>>,
 }
 
-/// Something that can be asked.
+/// An operation of the API.
 struct Operation<'a> {
-    /// Where it stands on the page.
+    /// HTML id of its section.
     id: &'a str,
     method: String,
     path: &'a str,
@@ -39,7 +39,7 @@ struct Operation<'a> {
     parameters: Vec<Parameter<'a>>,
     answers: Vec<Answer<'a>>,
     curl: String,
-    /// Where a browser gets an answer.
+    /// Link that sends the example request from a browser.
     example: Option<String>,
 }
 
@@ -55,13 +55,13 @@ struct Answer<'a> {
     text: &'a str,
 }
 
-/// A part of a text: words, or what stands between backticks.
+/// A part of a text: plain, or code between backticks.
 struct Piece<'a> {
     text: &'a str,
     is_code: bool,
 }
 
-/// `/api`.
+/// `GET /api`.
 pub(crate) async fn guide(State(rooms): State<Rooms>, visitor: Visitor) -> Response {
     let (words, web) = (visitor.words(), &rooms.config().web);
     let needs_keys = !web.api_keys.is_empty();
@@ -158,7 +158,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// What a parameter may be, in a few words.
+/// Describes the values of a parameter in a few words.
 fn kind(document: &Value, schema: &Value, words: &Words) -> String {
     if let Some(name) = schema["$ref"].as_str().and_then(|at| at.strip_prefix("#/components/schemas/")) {
         return kind(document, &document["components"]["schemas"][name], words);
@@ -188,7 +188,7 @@ mod tests {
     use crate::testing::{engine, get};
 
     #[tokio::test]
-    async fn people_read_what_programs_read() {
+    async fn the_guide_shows_the_document() {
         let mut config = Config::default();
         let (_dir, service) = engine(&[], config.clone());
         let english = get(&router(service).unwrap(), "/api").await;
@@ -212,7 +212,7 @@ mod tests {
         let chinese = get(&router(service).unwrap(), "/api?lang=zh").await;
         assert!(chinese.text().contains("<html lang=\"zh-Hans\""));
         assert!(
-            chinese.text().contains("<b>提交网址。</b>") && !chinese.text().contains("Submit an address")
+            chinese.text().contains("<b>提交网址。</b>") && !chinese.text().contains("Submit a URL")
         );
         assert!(
             chinese.text().contains("curl -H &#39;API-Key: KEY&#39; &#39;http://localhost/api/v1/stats&#39;")

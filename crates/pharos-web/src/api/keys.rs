@@ -1,4 +1,4 @@
-//! API keys: who may ask, where an operator gives keys out.
+//! API keys: if keys are configured, most of the API requires one.
 
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
@@ -13,15 +13,15 @@ use crate::service::Rooms;
 
 pub(super) const HEADER: HeaderName = HeaderName::from_static("api-key");
 
-/// What our own pages ask for, and how to ask at all: no key is needed.
+/// Endpoints that need no key: those used by the pages of this server, and the document.
 const OPEN: [&str; 4] = [document::PATH, "/api/v1/suggest", "/api/v1/hot", "/api/v1/click"];
 
-/// Is a key asked for here, where there are keys?
+/// Returns `true` if this path requires a key when keys are configured.
 pub(super) fn is_locked(path: &str) -> bool {
     !OPEN.contains(&path)
 }
 
-/// The keys that an operator gave out, hashed: how long it takes to compare hashes says nothing about a key.
+/// Digests of the configured keys, so that comparing takes the same time for all of them.
 pub(crate) struct Keys(Vec<Digest>);
 
 impl Keys {
@@ -30,27 +30,27 @@ impl Keys {
         Self(keys.map(|key| digest(&SHA256, key.as_bytes())).collect())
     }
 
-    /// The place of the key that a request carries among those that were given out.
+    /// Returns the index of the key that a request carries.
     pub(crate) fn of(&self, headers: &HeaderMap) -> Option<usize> {
         if self.0.is_empty() {
             return None;
         }
         let given = digest(&SHA256, given(headers)?);
-        // All of them are looked at, whichever it is.
+        // All keys are compared, to take constant time.
         let fits = |(place, key): (usize, &Digest)| (key.as_ref() == given.as_ref()).then_some(place);
         self.0.iter().enumerate().map(fits).fold(None, |found, place| found.or(place))
     }
 }
 
-/// Lets through who has a key, where one is needed.
+/// Middleware that rejects requests without a valid key.
 pub(super) async fn check(State(rooms): State<Rooms>, request: Request, next: Next) -> Response {
     let keys = &rooms.api().keys;
     let is_open = keys.0.is_empty() || !is_locked(request.uri().path());
     if is_open || keys.of(request.headers()).is_some() {
         return next.run(request).await;
     }
-    let detail = "a key is needed: send it as `API-Key: …` or `Authorization: Bearer …`; whoever runs this engine gives \
-        them out";
+    let detail = "an API key is required: send it as `API-Key: …` or `Authorization: Bearer …`; ask the operator of this \
+        server for one";
     let mut refused = Refusal::new(StatusCode::UNAUTHORIZED, detail).into_response();
     refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"api\""));
     refused
@@ -73,7 +73,7 @@ mod tests {
     use crate::testing::{TestPage, engine, get, get_with};
 
     #[tokio::test]
-    async fn where_there_are_keys_one_is_needed() {
+    async fn a_key_is_required_if_keys_are_configured() {
         let mut config = Config::default();
         config.web.api_keys = vec!["first key".into(), "second".into(), " ".into()];
         let page = TestPage::new("https://www.example.org/a", "Lighthouse", "A lighthouse.");

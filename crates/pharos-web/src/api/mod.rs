@@ -1,14 +1,14 @@
-//! The API under `/api/v1`: what pages show, for programs.
+//! The API under `/api/v1`: the content of the pages for programs.
 //!
 //! ```text
-//! search.rs    queries                      similar.rs   pages like one
-//! page.rs      what is known of one page    submit.rs    an address to fetch
-//! stats.rs     how much there is            document.rs  all of this as an OpenAPI document, guide.rs for people
-//! params.rs    parameters, read strictly    problem.rs   errors (RFC 9457)
-//! keys.rs      who may ask                  cors.rs      which sites' pages may
+//! search.rs    queries                     similar.rs   pages similar to one
+//! page.rs      status of one page          submit.rs    submitting URLs
+//! suggest.rs   suggestions, hot queries    click.rs     click reporting
+//! stats.rs     size of the collection      formats.rs   results as RSS, CSV and SearXNG JSON
+//! params.rs    strict parameter parsing    problem.rs   errors (RFC 9457)
+//! api_keys.rs  authentication              cors.rs      cross-origin access
+//! openapi.rs   OpenAPI document            guide.rs     the document as a page, translations.rs in Chinese
 //! ```
-//!
-//! Suggestions, hot queries and clicks are in `suggest.rs` and `click.rs`.
 
 mod chinese;
 mod cors;
@@ -41,7 +41,7 @@ use crate::rate::Rate;
 use crate::service::Rooms;
 use crate::{click, suggest};
 
-/// Everything there is. The document has the same paths, and says which methods they take.
+/// Returns all routes. The OpenAPI document has the same paths and names their methods.
 fn table() -> [(&'static str, MethodRouter<Rooms>); 9] {
     [
         ("/api/v1/search", get(search::search)),
@@ -56,7 +56,7 @@ fn table() -> [(&'static str, MethodRouter<Rooms>); 9] {
     ]
 }
 
-/// The routes, with who may ask.
+/// Returns the router of the API with key authentication.
 pub(crate) fn routes(rooms: &Rooms) -> Router<Rooms> {
     let mut routes = Router::new();
     for (path, methods) in table() {
@@ -65,12 +65,11 @@ pub(crate) fn routes(rooms: &Rooms) -> Router<Rooms> {
     routes.layer(from_fn_with_state(rooms.clone(), keys::check))
 }
 
-/// What the API keeps from one request to the next.
+/// State of the API that is shared between requests.
 pub(crate) struct Kept {
-    /// How often visitors may submit.
+    /// Rate limit of submissions.
     pub(crate) submissions: Rate<IpAddr>,
     stats: stats::Cache,
-    /// The keys that were given out.
     pub(crate) keys: Keys,
     document: Document,
 }

@@ -1,6 +1,6 @@
-//! `/api/v1/page`: what is known of one page.
+//! `/api/v1/page`: the status of one page.
 //!
-//! What concerns the crawl alone stays inside: how a page was found, where it stands in the library, why it failed.
+//! Internals of the crawl are not included: how a page was discovered, its library position, the reason of a failure.
 
 use std::collections::BTreeMap;
 
@@ -21,128 +21,128 @@ use crate::known::Known;
 use crate::service::Rooms;
 use crate::visitor::Visitor;
 
-/// What a page is asked for with.
+/// Parameters of `/api/v1/page`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct PageParams {
-    /// The address of the page, written in full.
+    /// Full URL of the page.
     #[param(
         pattern = r"^https?://([A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*(:[0-5]?[0-9]{1,4})?(/[!-~]*)?$",
         max_length = 2047,
         example = "https://www.example.org/"
     )]
     url: String,
-    /// The page object, too: text, links and more.
+    /// Include the page object: text, links and metadata.
     #[param(required = false, value_type = Switch)]
     object: bool,
 }
 
-/// What is known of a page.
+/// Status of a page.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PageAnswer {
-    /// Its address as we write it.
+    /// Normalised URL.
     url: String,
-    /// Where it stands.
+    /// State of the page in the crawl.
     state: Standing,
-    /// Whether it can be found by searching.
+    /// Whether the page can be found by searching.
     searchable: bool,
-    /// Its title, where it can be found.
+    /// Title, if the page is searchable.
     #[schema(required)]
     title: Option<String>,
-    /// Its language, where it can be found; empty where that cannot be told.
+    /// Language code, if the page is searchable; empty if unknown.
     #[schema(required)]
     lang: Option<String>,
-    /// When the copy that can be found was fetched, or else when the page was last visited.
+    /// Time at which the searchable copy was fetched, otherwise time of the last visit.
     #[schema(required, format = DateTime)]
     fetched: Option<String>,
-    /// When it was first heard of.
+    /// Time at which the page was discovered.
     #[schema(required, format = DateTime)]
     found: Option<String>,
-    /// The status of its server's last answer.
+    /// HTTP status of the latest response.
     #[schema(required)]
     status: Option<u16>,
-    /// The page of ours that shows the stored copy.
+    /// Path of the cached page.
     #[schema(required)]
     cached_url: Option<String>,
-    /// What its server answered, newest first; the latest 20.
+    /// Responses of the server, newest first; at most 20.
     versions: Vec<PageVersion>,
-    /// The page object of the stored copy, where asked for; null where it may not be shown or is no HTML.
+    /// Page object of the stored copy, if requested; null if it may not be shown or is not HTML.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<PageObjectWords>)]
     object: Option<Option<PageObject>>,
 }
 
-/// Where a page stands.
+/// State of a page in the crawl.
 #[derive(Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = PageState)]
 pub(crate) enum Standing {
-    /// Known, not yet asked for.
+    /// Discovered, not fetched yet.
     Waiting,
-    /// Its server answered.
+    /// The server responded.
     Stored,
-    /// No answer came.
+    /// No response.
     Failed,
-    /// Not asked for, by a rule: its server's or ours.
+    /// Not fetched, because robots.txt or a crawl rule forbids it.
     Refused,
-    /// Gone.
+    /// Deleted or removed.
     Deleted,
 }
 
-/// One answer of a page.
+/// A response of the server.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PageVersion {
-    /// When it was given.
+    /// Time of the response.
     #[schema(format = DateTime)]
     at: String,
-    /// Its status.
+    /// HTTP status.
     status: u16,
-    /// A hash of what it said: versions with the same say the same.
+    /// Hash of the content; equal for identical content.
     #[schema(pattern = "^[0-9a-f]{16}$")]
     digest: String,
-    /// What is there of it.
+    /// How much of the content is stored.
     kept: VersionKept,
-    /// Bytes of what is there.
+    /// Size of the stored content in bytes.
     #[schema(required)]
     size: Option<usize>,
-    /// The page of ours that shows it.
+    /// Path of the cached page of this version.
     #[schema(required)]
     snapshot_url: Option<String>,
 }
 
-/// What is there of a version.
+/// How much of a version is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum VersionKept {
-    /// All of it.
+    /// The full content.
     Whole,
-    /// It is the same as an earlier version.
+    /// Same content as an earlier version.
     Unchanged,
-    /// Nothing any more.
+    /// Deleted by the retention policy.
     Dropped,
-    /// It cannot be read.
+    /// Unreadable.
     Damaged,
 }
 
-/// What is left of a page once it has been understood, as `pharos clean --json` prints it.
+/// A page object as printed by `pharos clean --json`.
 #[derive(ToSchema)]
 #[schema(as = PageObject)]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct PageObjectWords {
     url: String,
     title: String,
-    /// The heading of the content itself.
+    /// Heading of the main content.
     content_title: String,
     keywords: Vec<String>,
     #[schema(rename = "abstract")]
     summary: String,
-    /// The cleaned text, paragraphs separated by line feeds.
+    /// Main content as text; paragraphs are separated by line feeds.
     text: String,
-    /// The cleaned content as HTML. It is the page's own and not safe to show as it is.
+    /// Main content as HTML of the page itself; sanitise it before display.
     html: String,
     links: Vec<PageLink>,
-    /// Links to pages on the same subject.
+    /// Links to pages on the same topic.
     related_links: Vec<PageLink>,
     /// `topic`, `hub` or `picture`.
     #[schema(rename = "type")]
@@ -155,7 +155,7 @@ pub(crate) struct PageObjectWords {
     modified: Option<String>,
     author: String,
     site_name: String,
-    /// Address of the picture that stands for the page.
+    /// URL of the representative image.
     image: String,
     #[schema(required)]
     canonical: Option<String>,
@@ -163,7 +163,7 @@ pub(crate) struct PageObjectWords {
     category: String,
     #[schema(value_type = Vec<Object>)]
     blocks: Vec<BTreeMap<String, String>>,
-    /// The page in other languages.
+    /// Versions in other languages.
     #[schema(required = false)]
     alternates: Vec<PageAlternate>,
     #[schema(required = false)]
@@ -172,25 +172,25 @@ pub(crate) struct PageObjectWords {
     headings: Vec<String>,
     #[schema(required = false)]
     emphasised: Vec<String>,
-    /// The words that matter most, the weightiest first.
+    /// Most important terms, by descending weight.
     #[schema(required = false)]
     terms: Vec<PageTerm>,
-    /// A fingerprint of the layout.
+    /// Layout fingerprint.
     #[schema(required = false)]
     layout: u32,
     #[schema(required = false)]
     format: String,
-    /// Parts of the text, in bytes, that must not be quoted.
+    /// Byte ranges of the text that must not be quoted.
     #[schema(required = false)]
     unquotable: Vec<PageRange>,
-    /// Why there is no text.
+    /// Reason why there is no text.
     #[schema(required = false)]
     unread: String,
 }
 
-/// A link out of a page.
+/// A link of a page.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct PageLink {
     url: String,
     anchor: String,
@@ -200,40 +200,40 @@ pub(crate) struct PageLink {
     rel: String,
 }
 
-/// The same page in another language.
+/// A version of the page in another language.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct PageAlternate {
     lang: String,
     url: String,
 }
 
-/// A word of a page with its importance there.
+/// A term with its weight.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct PageTerm {
     term: String,
     weight: f32,
 }
 
-/// A part of a text, in bytes.
+/// A byte range.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct PageRange {
     start: usize,
     end: usize,
 }
 
-/// What is known of a page.
+/// Status of a page.
 #[utoipa::path(
     get,
     path = "/api/v1/page",
     tag = "Pages",
     params(PageParams),
     responses(
-        (status = 200, description = "What is known of it", body = PageAnswer),
-        (status = 400, description = "A parameter is missing or wrong"),
-        (status = 404, description = "Nothing is known of such a page")
+        (status = 200, description = "Status of the page", body = PageAnswer),
+        (status = 400, description = "A parameter is missing or invalid"),
+        (status = 404, description = "Unknown page")
     )
 )]
 pub(crate) async fn page(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, Refusal> {
@@ -241,7 +241,7 @@ pub(crate) async fn page(State(rooms): State<Rooms>, visitor: Visitor) -> Result
     let url = params.address("url")?;
     let wants_object = params.switch("object")?;
     let Some(known) = rooms.known(url.clone()).await? else {
-        return Err(Refusal::not_found("nothing is known of such a page"));
+        return Err(Refusal::not_found("unknown page"));
     };
     let object = if wants_object { Some(rooms.object(url).await?) } else { None };
     Ok(([(CACHE_CONTROL, "private, no-cache")], Json(PageAnswer::new(&known, object))).into_response())
@@ -290,7 +290,7 @@ impl PageVersion {
             Kept::Damaged => (VersionKept::Damaged, None),
         };
         let version = &stored.version;
-        // Only what a page said has a snapshot, not that there was none.
+        // Only successful responses have a cached page.
         let can_be_shown = (200..300).contains(&version.status)
             && matches!(kept, VersionKept::Whole | VersionKept::Unchanged);
         Self {
@@ -306,7 +306,7 @@ impl PageVersion {
     }
 }
 
-/// `20260131120000`, as addresses of versions name a moment.
+/// Formats a time as in the links to versions: `20260131120000`.
 fn moment(at: Timestamp) -> String {
     at.to_string().chars().filter(char::is_ascii_digit).collect()
 }
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_tells_its_story_and_nothing_else() {
+    async fn the_status_contains_no_internals() {
         let (dir, service) = engine(&PAGES, Config::default());
         let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
         let position = service.search.page(PAGES[0].url().id()).unwrap().unwrap().position;
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_page_object_is_given_where_a_copy_may_be_shown() {
+    async fn the_page_object_is_given_if_a_copy_may_be_shown() {
         let (_dir, service) = engine(&PAGES, Config::default());
         let router = router(service).unwrap();
         let object = async |path: &str| {

@@ -1,4 +1,4 @@
-//! Parameters of the API: what is wrong with one is said, unlike on pages for people.
+//! Parameters of the API. Invalid values are errors, unlike on the pages.
 
 use std::ops::RangeInclusive;
 
@@ -7,68 +7,68 @@ use pharos_core::PageUrl;
 use super::problem::Refusal;
 use crate::visitor::Visitor;
 
-/// The parameters of a request.
+/// The query parameters of a request.
 #[derive(Clone, Copy)]
 pub(crate) struct Params<'v>(pub(crate) &'v Visitor);
 
 impl<'v> Params<'v> {
-    /// A text, given once at most.
+    /// Returns a text that may be given at most once.
     pub(crate) fn text(self, name: &'v str) -> Result<Option<&'v str>, Refusal> {
         let mut given = self.0.all(name);
         let first = given.next();
         match given.next() {
             None => Ok(first),
-            Some(_) => Err(Refusal::bad(format!("the parameter `{name}` is given more than once"))),
+            Some(_) => Err(Refusal::bad(format!("parameter `{name}` is given more than once"))),
         }
     }
 
-    /// A whole number in a range.
+    /// Returns an integer within a range.
     pub(crate) fn number(self, name: &'v str, range: RangeInclusive<u64>) -> Result<Option<u64>, Refusal> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let all_digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let number = text.parse().ok().filter(|number| all_digits && range.contains(number));
         let (from, to) = range.into_inner();
         let wrong =
-            || Refusal::bad(format!("the parameter `{name}` must be a whole number from {from} to {to}"));
+            || Refusal::bad(format!("parameter `{name}` must be an integer from {from} to {to}"));
         number.map(Some).ok_or_else(wrong)
     }
 
-    /// The same for how much is wanted.
+    /// Returns a count between 1 and `most`.
     pub(crate) fn size(self, name: &'v str, default: usize, most: u64) -> Result<usize, Refusal> {
         let given = self.number(name, 1..=most)?.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
         Ok(given.unwrap_or_else(|| default.clamp(1, usize::try_from(most).unwrap_or(usize::MAX))))
     }
 
-    /// On or off; off where it is not given.
+    /// Returns a flag; `false` if it is not given.
     pub(crate) fn switch(self, name: &'v str) -> Result<bool, Refusal> {
         match self.text(name)? {
             None | Some("0" | "false") => Ok(false),
             Some("1" | "true") => Ok(true),
-            Some(_) => Err(Refusal::bad(format!("the parameter `{name}` must be `1` or `0`"))),
+            Some(_) => Err(Refusal::bad(format!("parameter `{name}` must be `1` or `0`"))),
         }
     }
 
-    /// One of a few words.
+    /// Returns one of the given choices.
     pub(crate) fn choice<T: Copy>(self, name: &'v str, choices: &[(&str, T)]) -> Result<Option<T>, Refusal> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let chosen = choices.iter().find(|(word, _)| *word == text).map(|(_, choice)| Some(*choice));
         chosen.ok_or_else(|| {
             let words: Vec<String> = choices.iter().map(|(word, _)| format!("`{word}`")).collect();
-            Refusal::bad(format!("the parameter `{name}` must be {}", words.join(" or ")))
+            Refusal::bad(format!("parameter `{name}` must be {}", words.join(" or ")))
         })
     }
 
-    /// The address of a page.
+    /// Returns the URL of a page.
     pub(crate) fn address(self, name: &'v str) -> Result<PageUrl, Refusal> {
         address(self.text(name)?.unwrap_or_default()).ok_or_else(|| {
             Refusal::bad(format!(
-                "the parameter `{name}` is missing or no address of a page: write ?{name}=https://www.example.org/"
+                "parameter `{name}` is missing or not a valid URL: use ?{name}=https://www.example.org/"
             ))
         })
     }
 }
 
-/// The address of a page, written in full.
+/// Parses a full URL.
 pub(crate) fn address(text: &str) -> Option<PageUrl> {
     PageUrl::parse(text).ok()
 }

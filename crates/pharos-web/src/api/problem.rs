@@ -8,22 +8,22 @@ use utoipa::ToSchema;
 
 use crate::service::ServiceError;
 
-/// What did not work, and what to do.
+/// A problem document (RFC 9457).
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Problem {
-    /// Always `about:blank`: the status says what kind of problem it is.
+    /// Always `about:blank`: `status` identifies the problem.
     #[serde(rename = "type")]
     kind: &'static str,
-    /// What kind of problem it is, for people.
+    /// Short description of the problem.
     title: String,
-    /// The status of the answer.
+    /// HTTP status.
     #[schema(minimum = 400, maximum = 599)]
     status: u16,
-    /// What did not work this time, and what to do.
+    /// Cause of this error and what to do about it.
     detail: String,
 }
 
-/// A problem document.
+/// Builds the response with a problem document.
 pub(crate) fn problem(status: StatusCode, title: &str, detail: &str) -> Response {
     let (title, detail) = (title.to_string(), detail.to_string());
     let problem = Problem { kind: "about:blank", title, status: status.as_u16(), detail };
@@ -33,22 +33,22 @@ pub(crate) fn problem(status: StatusCode, title: &str, detail: &str) -> Response
     response
 }
 
-/// A problem document about a request that asks for nothing we could do.
+/// Builds the response to an invalid request.
 pub(crate) fn bad_request(detail: &str) -> Response {
     Refusal::bad(detail).into_response()
 }
 
-/// Why a request to the API is not answered as it hoped.
+/// An error response of the API.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// For the client to hear.
+    /// An error reported to the client.
     Told {
         status: StatusCode,
         detail: String,
-        /// Seconds after which it may be worth to ask again.
+        /// Seconds after which a retry makes sense.
         retry_after: Option<u64>,
     },
-    /// For the log.
+    /// An internal error, which is only logged.
     Failed(ServiceError),
 }
 

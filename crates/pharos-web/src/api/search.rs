@@ -17,68 +17,67 @@ use crate::results::asked::{self, Choice};
 use crate::service::Rooms;
 use crate::visitor::Visitor;
 
-/// More results than this are not given at once.
+/// Maximum number of results per page.
 const MAX_SIZE: u64 = 100;
 
-/// What a search is asked with.
+/// Parameters of `/api/v1/search`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SearchParams {
-    /// The words to search for, in the query language of the search page: `"phrase"`, `-word`, `a OR b`, `site:`,
-    /// `intitle:`, `lang:`, `filetype:`, `before:`, `after:`, `link:`, `related:` and more. What is longer than the longest
-    /// query is cut.
+    /// Query in the query language of the search page: `"phrase"`, `-word`, `a OR b`, `site:`, `intitle:`, `lang:`,
+    /// `filetype:`, `before:`, `after:`, `link:`, `related:` and more. Longer queries than the maximum length are truncated.
     #[param(pattern = r"[^\s\x00-\x1f\x7f-\x9f]", example = "lighthouse")]
     q: String,
-    /// Which page of results.
+    /// Number of the result page.
     #[param(required = false, minimum = 1, maximum = 1_000_000, default = 1)]
     page: u32,
-    /// Results a page; as many as on the search page where it is not given.
+    /// Results per page; defaults to the page size of the search page.
     #[param(required = false, minimum = 1, maximum = 100, example = 3)]
     size: u32,
-    /// The best first or the newest.
+    /// Order of the results: by relevance, or newest first.
     #[param(required = false, value_type = Sort, default = "relevance")]
     sort: bool,
-    /// Copies and near-duplicates, too, each as a result of its own, and any number of a site.
+    /// Include duplicates and near-duplicates as separate results, and any number of results per site.
     #[param(required = false, value_type = Switch)]
     all: bool,
-    /// Pages that have some of the words, from the beginning.
+    /// Also return pages that contain only some of the words.
     #[param(required = false, value_type = Switch)]
     any: bool,
-    /// What the score of each result is made of.
+    /// Include the components of each score.
     #[param(required = false, value_type = Switch)]
     explain: bool,
-    /// Counts by site, language, type, category and time.
+    /// Include counts by site, language, file type, category and time.
     #[param(required = false, value_type = Switch)]
     facets: bool,
-    /// The `generation` of the answer with the first page: further pages follow on it though the index changes.
+    /// `generation` of the first page of results: further pages refer to the same state of the index.
     #[param(required = false, value_type = String)]
     generation: Option<String>,
-    /// What is chosen beside the words: `FilterParams`.
+    /// Filters, documented as `FilterParams`.
     #[param(ignore)]
     filters: Filters,
-    /// The answer as JSON, or as an RSS feed with OpenSearch elements.
+    /// Format of the answer: JSON, or RSS with OpenSearch elements.
     #[param(required = false, value_type = Form, default = "json")]
     format: Form,
 }
 
-/// What is chosen beside the words; facets count what there is to choose.
+/// Filters beside the query; facets list their possible values.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct FilterParams {
-    /// Pages of this site, or of a folder of it, alone.
+    /// Only pages of this site or directory.
     #[param(required = false)]
     site: String,
-    /// Pages in this language alone: `en`, `zh`.
+    /// Only pages in this language: `en`, `zh`.
     #[param(rename = "in", required = false)]
     lang: String,
-    /// Files of this kind alone: `html`, `pdf`.
+    /// Only files of this type: `html`, `pdf`.
     #[param(rename = "type", required = false)]
     format: String,
-    /// Pages of this subject alone.
+    /// Only pages of this category.
     #[param(required = false)]
     category: String,
-    /// Pages that are no older, by their own account.
+    /// Only pages dated within this period.
     #[param(required = false, value_type = Time)]
     time: String,
 }
@@ -86,7 +85,7 @@ pub(crate) struct FilterParams {
 /// On (`1`, `true`) or off (`0`, `false`).
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) enum Switch {
     #[schema(rename = "1")]
     One,
@@ -96,19 +95,19 @@ pub(crate) enum Switch {
     False,
 }
 
-/// An order of results.
+/// Order of results.
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) enum Sort {
     Relevance,
     Date,
 }
 
-/// How old pages are at most.
+/// Maximum age of pages.
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) enum Time {
     Day,
     Week,
@@ -116,7 +115,7 @@ pub(crate) enum Time {
     Year,
 }
 
-/// A form of an answer.
+/// Format of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, ToSchema)]
 #[schema(as = AnswerForm, rename_all = "lowercase")]
 pub(crate) enum Form {
@@ -131,7 +130,7 @@ impl SearchParams {
         let q = params.0.query(config.max_length);
         if q.is_empty() {
             return Err(Refusal::bad(
-                "the parameter `q` is missing or empty: write ?q= and the words to search for",
+                "parameter `q` is missing or empty: use ?q= followed by the query",
             ));
         }
         let number = |name, default: usize, most| {
@@ -155,7 +154,7 @@ impl SearchParams {
     }
 }
 
-/// Read strictly: what is no time is an error, and nothing is given twice.
+/// Reads the filters strictly: invalid periods and repeated parameters are errors.
 fn filters(params: Params<'_>) -> Result<Filters, Refusal> {
     for choice in [Choice::Site, Choice::Lang, Choice::Format, Choice::Category] {
         params.text(choice.param())?;
@@ -175,7 +174,7 @@ fn filters(params: Params<'_>) -> Result<Filters, Refusal> {
             (Answer = "application/json"),
             (String = "application/rss+xml")
         )),
-        (status = 400, description = "A parameter is missing or wrong")
+        (status = 400, description = "A parameter is missing or invalid")
     )
 )]
 pub(crate) async fn search(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, Refusal> {
@@ -200,7 +199,7 @@ pub(crate) async fn search(State(rooms): State<Rooms>, visitor: Visitor) -> Resu
     Ok(found(answer))
 }
 
-/// Results as JSON, which nobody keeps for others.
+/// Returns results as JSON that shared caches must not store.
 pub(super) fn found(answer: Answer) -> Response {
     let mut response = Json(answer).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));

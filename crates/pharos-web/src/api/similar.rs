@@ -1,4 +1,4 @@
-//! `/api/v1/similar`: pages like one.
+//! `/api/v1/similar`: pages similar to one.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -11,38 +11,38 @@ use super::search::found;
 use crate::service::Rooms;
 use crate::visitor::Visitor;
 
-/// More pages than this are not given.
+/// Maximum number of pages.
 const MAX_SIZE: u64 = 100;
 
-/// What similar pages are asked with.
+/// Parameters of `/api/v1/similar`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "these are words of the document")]
+#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct SimilarParams {
-    /// The address of a page that can be searched, written in full.
+    /// Full URL of a searchable page.
     #[param(
         pattern = r"^https?://([A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*(:[0-5]?[0-9]{1,4})?(/[!-~]*)?$",
         max_length = 2047,
         example = "https://www.example.org/"
     )]
     url: String,
-    /// How many pages are wanted; as many as on the search page where it is not given.
+    /// Number of pages; defaults to the page size of the search page.
     #[param(required = false, minimum = 1, maximum = 100)]
     size: u32,
 }
 
-/// Pages like one.
+/// Similar pages.
 ///
-/// The same as a search for `related:` and the address.
+/// Equivalent to a search for `related:` followed by the URL.
 #[utoipa::path(
     get,
     path = "/api/v1/similar",
     tag = "Search",
     params(SimilarParams),
     responses(
-        (status = 200, description = "Pages like that one, the most similar first", body = Answer),
-        (status = 400, description = "A parameter is missing or wrong"),
-        (status = 404, description = "The page cannot be searched")
+        (status = 200, description = "Similar pages, most similar first", body = Answer),
+        (status = 400, description = "A parameter is missing or invalid"),
+        (status = 404, description = "The page is not searchable")
     )
 )]
 pub(crate) async fn similar(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, Refusal> {
@@ -50,7 +50,7 @@ pub(crate) async fn similar(State(rooms): State<Rooms>, visitor: Visitor) -> Res
     let url = params.address("url")?;
     let size = params.size("size", rooms.config().query.page_size, MAX_SIZE)?;
     if rooms.page(url.clone()).await?.is_none() {
-        return Err(Refusal::not_found("this page is not among those that can be searched"));
+        return Err(Refusal::not_found("this page is not searchable"));
     }
     Ok(found(rooms.similar(url, size).await?))
 }
@@ -65,7 +65,7 @@ mod tests {
     use crate::testing::{TestPage, engine, get};
 
     #[tokio::test]
-    async fn pages_like_one_are_found() {
+    async fn similar_pages_are_found() {
         let text = "The lighthouse keepers light the lamp of the lighthouse.";
         let (_dir, service) = engine(
             &[

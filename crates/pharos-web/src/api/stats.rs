@@ -1,4 +1,4 @@
-//! `/api/v1/stats`: how much there is.
+//! `/api/v1/stats`: the size of the collection.
 
 use std::time::{Duration, Instant};
 
@@ -14,40 +14,40 @@ use utoipa::ToSchema;
 use super::problem::Refusal;
 use crate::service::{Rooms, Service, ServiceError};
 
-/// How long numbers are good for: counting takes time that nobody shall be able to take often.
+/// Lifetime of cached figures, since counting is expensive.
 const LIFETIME: Duration = Duration::from_secs(5);
 
-/// How much there is.
+/// Size of the collection.
 #[derive(Clone, Serialize, ToSchema)]
 pub(crate) struct Stats {
-    /// Pages that can be searched.
+    /// Searchable pages.
     pages: u64,
-    /// Pages that were fetched, those that cannot be searched too.
+    /// Fetched pages, searchable or not.
     stored: u64,
-    /// Pages that we know of.
+    /// Known pages.
     known: u64,
-    /// Sites that were asked for pages.
+    /// Visited sites.
     sites: u64,
-    /// The state of the index.
+    /// State of the index.
     generation: String,
-    /// When a page was last asked for.
+    /// Time of the latest fetch.
     #[schema(required, format = DateTime)]
     last_fetched: Option<String>,
 }
 
-/// The numbers as they were counted last.
+/// The figures of the last count.
 #[derive(Default)]
 pub(crate) struct Cache(Mutex<Option<(Instant, Stats)>>);
 
-/// How much there is.
+/// Size of the collection.
 #[utoipa::path(
     get,
     path = "/api/v1/stats",
     tag = "Pages",
-    responses((status = 200, description = "Numbers, a few seconds old at most", body = Stats))
+    responses((status = 200, description = "Figures, at most a few seconds old", body = Stats))
 )]
 pub(crate) async fn stats(State(rooms): State<Rooms>) -> Result<Response, Refusal> {
-    // Who comes meanwhile waits for the same numbers.
+    // Concurrent requests wait for the same count.
     let mut counted = rooms.api().stats.0.lock().await;
     let stats = match &*counted {
         Some((when, stats)) if when.elapsed() < LIFETIME => stats.clone(),
@@ -88,7 +88,7 @@ mod tests {
     use crate::testing::{TestPage, engine, get, know};
 
     #[tokio::test]
-    async fn numbers_are_counted_once_in_a_while() {
+    async fn figures_are_cached_for_a_while() {
         let page = TestPage::new("https://www.example.org/a", "Lighthouse", "The lighthouse stands.");
         let (dir, service) = engine(&[page], Config::default());
         let visit = |path: &str| {
@@ -110,6 +110,6 @@ mod tests {
             })
         );
         know(&dir, &[visit("c")]);
-        assert_eq!(get(&router, "/api/v1/stats").await.bytes, reply.bytes, "nobody counts again at once");
+        assert_eq!(get(&router, "/api/v1/stats").await.bytes, reply.bytes, "cached");
     }
 }

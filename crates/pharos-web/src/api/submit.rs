@@ -1,4 +1,4 @@
-//! `/api/v1/submit`: an address that somebody wants to be found here.
+//! `/api/v1/submit`: submits a URL for crawling.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -17,10 +17,10 @@ use crate::service::Rooms;
 use crate::submission::{Submitted, WHEN_FULL};
 use crate::visitor::Visitor;
 
-/// An address to fetch.
+/// A URL to be crawled.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct Submission {
-    /// The address of a page, written in full.
+    /// Full URL of a page.
     #[schema(
         pattern = r"^https?://([A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*(:[0-5]?[0-9]{1,4})?(/[!-~]*)?$",
         max_length = 2047,
@@ -29,47 +29,47 @@ pub(crate) struct Submission {
     url: String,
 }
 
-/// What becomes of a submitted address.
+/// Outcome of a submission.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SubmissionAnswer {
-    /// The address as we write it.
+    /// Normalised URL.
     url: String,
-    /// What becomes of it.
+    /// Outcome.
     outcome: SubmissionOutcome,
-    /// The same in words.
+    /// The outcome in words.
     detail: &'static str,
 }
 
-/// What becomes of a submitted address.
+/// Outcome of a submission.
 #[derive(Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SubmissionOutcome {
-    /// An operator decides on it.
+    /// An operator will decide.
     Proposed,
-    /// It is fetched when its turn comes.
+    /// Queued for fetching.
     Queued,
-    /// It was submitted before, and nobody has decided yet.
+    /// Submitted before; the decision is pending.
     Waiting,
-    /// It is known.
+    /// Already known.
     Known,
 }
 
-/// Submit an address.
+/// Submit a URL.
 ///
-/// It is put before an operator, or fetched when its turn comes, as this engine is set up. Forms are taken from pages of this
-/// site and from programs only.
+/// Depending on the settings, an operator decides about the URL or it is queued for fetching. Forms are accepted only from
+/// pages of this site and from programs.
 #[utoipa::path(
     post,
     path = "/api/v1/submit",
     tag = "Pages",
     request_body(content((Submission = "application/json"), (Submission = "application/x-www-form-urlencoded"))),
     responses(
-        (status = 200, description = "There is nothing to do: it is known", body = SubmissionAnswer),
-        (status = 202, description = "It was taken", body = SubmissionAnswer),
-        (status = 400, description = "This is no address of a page, or one that is not fetched"),
-        (status = 403, description = "Nobody may submit here, or a page of another site tried to"),
-        (status = 409, description = "An operator does not want this address"),
-        (status = 413, description = "The body is too long"),
+        (status = 200, description = "Nothing to do: the URL is already known", body = SubmissionAnswer),
+        (status = 202, description = "Accepted", body = SubmissionAnswer),
+        (status = 400, description = "Invalid URL, or a URL that is not fetched"),
+        (status = 403, description = "Submissions are disabled, or the form belongs to another site"),
+        (status = 409, description = "An operator has declined this URL"),
+        (status = 413, description = "The body is too large"),
         (status = 415, description = "The body is neither JSON nor a form")
     )
 )]
@@ -86,11 +86,11 @@ pub(crate) async fn submit(
             serde_json::from_slice::<Submission>(&body).ok().map(|submission| submission.url)
         }
         "application/x-www-form-urlencoded" => {
-            // A browser asks before it sends JSON to another site, but not before it sends a form.
+            // Browsers send a preflight request before posting JSON to another site, but not before posting a form.
             if !is_from_no_other_site(&visitor, &headers, &rooms.config().web) {
                 return Err(Refusal::new(
                     StatusCode::FORBIDDEN,
-                    "forms are taken from pages of this site only",
+                    "forms are accepted only from pages of this site",
                 ));
             }
             only_url(&body)
@@ -101,16 +101,16 @@ pub(crate) async fn submit(
         }
     };
     let url = url.ok_or_else(|| {
-        Refusal::bad("the body must have one text `url`: {\"url\":\"https://www.example.org/\"}")
+        Refusal::bad("the body must have exactly one string `url`: {\"url\":\"https://www.example.org/\"}")
     })?;
     let url = address(&url).ok_or_else(|| {
-        Refusal::bad("`url` is no address of a page: write it in full, as in https://www.example.org/")
+        Refusal::bad("`url` is not a valid URL: write it in full, for example https://www.example.org/")
     })?;
     let submitted = rooms.submit(&visitor, url.clone()).await?;
     answer(url.as_str(), submitted)
 }
 
-/// The field `url` of a form that has it once.
+/// Returns the field `url` of a form that contains it exactly once.
 fn only_url(form: &[u8]) -> Option<String> {
     let mut urls = form_urlencoded::parse(form).filter(|(name, _)| name == "url").map(|(_, value)| value);
     let url = urls.next()?.into_owned();
@@ -129,36 +129,36 @@ fn answer(url: &str, submitted: Submitted) -> Result<Response, Refusal> {
         Submitted::Proposed => told(
             StatusCode::ACCEPTED,
             SubmissionOutcome::Proposed,
-            "thank you: it is put before an operator, who decides whether it is fetched",
+            "thank you: an operator will decide whether the page is fetched",
         ),
         Submitted::Queued => told(
             StatusCode::ACCEPTED,
             SubmissionOutcome::Queued,
-            "thank you: it is fetched when its turn comes, if its server's robots.txt allows it",
+            "thank you: the page will be fetched, if robots.txt of its server allows it",
         ),
         Submitted::ProposedBefore => told(
             StatusCode::OK,
             SubmissionOutcome::Waiting,
-            "it was submitted before and waits for an operator",
+            "the URL was submitted before and awaits a decision",
         ),
         Submitted::Known => told(
             StatusCode::OK,
             SubmissionOutcome::Known,
-            "it is known: /api/v1/page?url=… says how it stands",
+            "the page is already known: see /api/v1/page?url=…",
         ),
-        Submitted::Declined => Err(Refusal::new(StatusCode::CONFLICT, "this address is not taken here")),
-        Submitted::Off => Err(Refusal::new(StatusCode::FORBIDDEN, "addresses cannot be submitted here")),
+        Submitted::Declined => Err(Refusal::new(StatusCode::CONFLICT, "this URL is not accepted here")),
+        Submitted::Off => Err(Refusal::new(StatusCode::FORBIDDEN, "submissions are disabled")),
         Submitted::OutOfReach => {
-            Err(Refusal::bad("this address is not fetched: it is no page, or not on the public internet"))
+            Err(Refusal::bad("this URL is not fetched: it is not a page, or not on the public internet"))
         }
         Submitted::TooOften(seconds) => later(
             StatusCode::TOO_MANY_REQUESTS,
-            "you have submitted many addresses: please wait a while",
+            "too many submissions from your address: please wait",
             seconds,
         ),
         Submitted::Full => later(
             StatusCode::SERVICE_UNAVAILABLE,
-            "many submissions wait for a decision: try again later",
+            "too many submissions await a decision: try again later",
             WHEN_FULL,
         ),
     }
@@ -197,14 +197,14 @@ mod tests {
         json["outcome"].as_str().unwrap().to_string()
     }
 
-    /// The orders that wait, as they stand in their files.
+    /// Returns the orders in the inbox.
     fn orders(dir: &TempDir) -> Vec<Order> {
         let files = std::fs::read_dir(dir.path().join("inbox")).unwrap().flatten();
         files.map(|file| serde_json::from_slice(&std::fs::read(file.path()).unwrap()).unwrap()).collect()
     }
 
     #[tokio::test]
-    async fn an_address_is_proposed_or_added_and_waits_for_the_owner() {
+    async fn a_url_is_proposed_or_added_as_an_order() {
         let url = PageUrl::parse("https://new.example/a?b=c").unwrap();
         for (mode, expected, order) in [
             (Submit::Propose, "proposed", Order::Propose(vec![url.clone()])),
@@ -219,12 +219,12 @@ mod tests {
                 post(&router, "/api/v1/submit", FORM, "other=1&url=https%3A%2F%2Fnew.example%2Fa%3Fb%3Dc")
                     .await;
             assert_eq!((reply.status, outcome(&reply).as_str()), (StatusCode::ACCEPTED, expected));
-            assert_eq!(orders(&dir), [order], "the same twice is one");
+            assert_eq!(orders(&dir), [order], "duplicates are merged");
         }
     }
 
     #[tokio::test]
-    async fn what_is_no_address_or_not_fetched_is_refused() {
+    async fn invalid_and_unreachable_urls_are_rejected() {
         let (dir, router) = served(|config| config.web.submit_rate = 1000);
         for url in [
             "",
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_of_another_site_submits_nothing() {
+    async fn forms_of_another_site_are_rejected() {
         let (dir, router) = served(|_| {});
         for header in
             [("origin", "https://evil.example"), ("origin", "null"), ("sec-fetch-site", "cross-site")]
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_known_proposed_or_taken_out_is_said() {
+    async fn known_proposed_and_removed_urls_are_reported() {
         let (dir, router) = served(|_| {});
         let url = |path: &str| PageUrl::parse(&format!("https://a.example/{path}")).unwrap();
         let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
@@ -321,13 +321,13 @@ mod tests {
         for path in ["refused", "removed"] {
             let reply = submit_to(&router, url(path).as_str()).await;
             assert_eq!(reply.status, StatusCode::CONFLICT, "{path}");
-            assert!(!reply.text().contains(path), "which of the two it is is nobody's business");
+            assert!(!reply.text().contains(path), "the answer does not reveal which of the two it is");
         }
         assert_eq!(submit_to(&router, url("new").as_str()).await.status, StatusCode::ACCEPTED);
     }
 
     #[tokio::test]
-    async fn there_are_limits() {
+    async fn submissions_are_limited() {
         let (_dir, router) = served(|config| config.web.submit_rate = 2);
         for n in 0..2 {
             assert_eq!(
@@ -357,7 +357,7 @@ mod tests {
         let (_dir, router) = served(|config| config.web.submit_rate = 0);
         for n in 0..50 {
             let reply = submit_to(&router, &format!("https://a.example/{n}")).await;
-            assert_eq!(reply.status, StatusCode::ACCEPTED, "there is no limit");
+            assert_eq!(reply.status, StatusCode::ACCEPTED, "0 is no limit");
         }
     }
 }

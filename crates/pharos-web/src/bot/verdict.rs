@@ -1,4 +1,4 @@
-//! What is known of a page, in words for its webmaster.
+//! Explains the status of a page to its webmaster.
 
 use pharos_core::Timestamp;
 use pharos_engine::{Story, WaitsFor};
@@ -8,24 +8,23 @@ use super::Link;
 use crate::known::Known;
 use crate::words::{Lang, Words, fill};
 
-/// What is told of a page.
+/// The status of a page in sentences.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
-    /// The page; nothing where the text is no address.
+    /// `None` if the text is not a URL.
     pub(super) url: Option<String>,
-    /// Can it be found?
     pub(super) is_found: bool,
-    /// The sentences, the most important first.
+    /// The most important sentence first.
     pub(super) lines: Vec<String>,
-    /// The rule of the site's own robots.txt that forbids it.
+    /// Rule of the site's robots.txt that forbids the page.
     pub(super) rule: Option<String>,
     pub(super) snapshot: Option<Link>,
-    /// Is there a button to submit it?
+    /// A button to submit the page is shown.
     pub(super) may_submit: bool,
 }
 
 impl Verdict {
-    /// Of a page that nobody heard of, or of a text that is no address.
+    /// Describes an unknown page, or a text that is not a URL.
     pub(super) fn unknown(words: &Words, url: Option<String>, may_submit: bool) -> Self {
         let line = if url.is_some() { words.bot_unknown } else { words.bot_no_address };
         let may_submit = may_submit && url.is_some();
@@ -64,7 +63,7 @@ impl Verdict {
     }
 }
 
-/// Why a page that is known cannot be found.
+/// The reason why a known page cannot be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason<'a> {
     Waits,
@@ -111,7 +110,7 @@ impl<'a> Reason<'a> {
         }
     }
 
-    /// The crawler's own words may name addresses: they are put into ours.
+    /// Classifies a failure. Its message may contain addresses and is not shown.
     fn of_failure(reason: &str, at: Timestamp) -> Self {
         if reason.starts_with("name not found") {
             Self::NoName(at)
@@ -124,7 +123,7 @@ impl<'a> Reason<'a> {
         }
     }
 
-    /// May it be otherwise next time, without anybody doing anything?
+    /// Returns `true` if the crawler tries again without any action of the webmaster.
     fn is_tried_again(self) -> bool {
         match self {
             Self::NoName(_)

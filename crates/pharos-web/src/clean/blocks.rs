@@ -1,4 +1,4 @@
-//! The page as it was: lines in reading order, those of one kind together, with the reasons for it.
+//! The original text: lines in reading order, grouped by kind, with the reasons for their classification.
 
 use pharos_core::PageObject;
 use pharos_html::{BlockKind, Explanation, LineReport};
@@ -7,24 +7,24 @@ use serde_json::json;
 use super::facts::short;
 use crate::words::{Words, fill, grouped};
 
-/// Lines that are shown, and bytes of their text.
+/// Maximum number of lines shown, and maximum bytes of their text.
 const MAX_LINES: usize = 2_000;
 const MAX_BYTES: usize = 1 << 20;
 
-/// Lines of a block whose reasons are told.
+/// Number of lines per block whose reasons are shown.
 const MAX_WHY: usize = 6;
 
-/// Characters of a line that tell which one it is.
+/// Characters of a line shown to identify it.
 const BEGINNING: usize = 40;
 
-/// What the rules are told of every line, as far as a reader understands it without the others.
+/// Features of a line that can be understood without the others.
 const TELLING: [&str; 7] =
     ["terms", "link_share", "stops", "in_title", "block_prose", "candidate_levels", "repeats"];
 
-/// A block further up than this many levels has little to say about the line.
+/// Maximum distance in levels at which a named element counts.
 const NEAR: f32 = 3.0;
 
-/// The kinds of blocks in the order of the legend and of the colours in `clean.css`: first what is kept.
+/// Kinds of blocks in the order of the legend and of the colours in `clean.css`; those that are kept come first.
 const KINDS: [BlockKind; 8] = [
     BlockKind::Body,
     BlockKind::Related,
@@ -36,62 +36,62 @@ const KINDS: [BlockKind; 8] = [
     BlockKind::Other,
 ];
 
-/// Their classes. Spelt out, some would be hidden by the lists that browsers block advertisement with.
+/// CSS classes of the kinds. Descriptive names would be hidden by the filter lists of ad blockers.
 const CLASSES: [&str; KINDS.len()] = ["k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"];
 
-/// The lines of a page as they are shown.
+/// The lines of a page as shown.
 pub(super) struct Original {
     pub(super) blocks: Vec<BlockView>,
     pub(super) legend: Vec<LegendGroup>,
-    /// Said where not all lines are shown.
+    /// Note that not all lines are shown.
     pub(super) cut: Option<String>,
 }
 
-/// Lines of one kind that follow each other.
+/// Consecutive lines of one kind.
 pub(super) struct BlockView {
     pub(super) class: &'static str,
     pub(super) name: &'static str,
-    /// The first block of each kind is what its entry in the legend leads to.
+    /// HTML id of the first block of each kind, target of the legend.
     pub(super) id: Option<&'static str>,
     pub(super) lines: Vec<LineView>,
     pub(super) why: Vec<Why>,
-    /// Said where the reasons of further lines are not told.
+    /// Note that further lines are not explained.
     pub(super) more: Option<String>,
 }
 
 /// A line.
 pub(super) struct LineView {
     pub(super) text: String,
-    /// Its score and what the weightiest rules gave.
+    /// Score, and contributions of the most important rules.
     pub(super) rules: String,
 }
 
-/// Why a line is of its kind.
+/// The reasons for the classification of a line.
 pub(super) struct Why {
     pub(super) score: String,
     pub(super) beginning: String,
     pub(super) rules: String,
-    /// What the rules were told.
+    /// Values of the features.
     pub(super) told: String,
 }
 
-/// What is kept, or what is removed.
+/// The kinds that are kept, or those that are removed.
 pub(super) struct LegendGroup {
     pub(super) name: &'static str,
     pub(super) entries: Vec<LegendEntry>,
 }
 
-/// A kind, its colour and how many lines are of it.
+/// A kind, its colour and its number of lines.
 pub(super) struct LegendEntry {
     pub(super) class: &'static str,
     pub(super) name: &'static str,
     pub(super) count: String,
-    /// The first block of that kind, if it is shown.
+    /// Id of the first block of that kind, if it is shown.
     pub(super) target: Option<&'static str>,
 }
 
 impl Original {
-    /// From the explanation; without one, from the blocks of the page object.
+    /// Builds the view from the explanation, or without one from the blocks of the page object.
     pub(super) fn new(words: &'static Words, page: &PageObject, explanation: Option<Explanation>) -> Self {
         let mut pen = Pen::new(words);
         match explanation {
@@ -117,7 +117,7 @@ impl Original {
 struct Pen {
     words: &'static Words,
     blocks: Vec<BlockView>,
-    /// Lines of each kind on the page, and whether a block of it is shown.
+    /// Number of lines of each kind, and whether a block of the kind is shown.
     counts: [(u64, bool); KINDS.len()],
     shown: usize,
     bytes: usize,
@@ -189,7 +189,7 @@ impl Pen {
 }
 
 fn rules(line: &LineReport, words: &Words) -> String {
-    // Rules are counted from one, as in the file.
+    // Rules are numbered from 1, as in the rule file.
     let said = line
         .reasons
         .iter()
@@ -197,7 +197,7 @@ fn rules(line: &LineReport, words: &Words) -> String {
     said.collect::<Vec<_>>().join(", ")
 }
 
-/// `terms 12, link_share 0.5, name.navigation 1`.
+/// Formats features: `terms 12, link_share 0.5, name.navigation 1`.
 fn facts_told(line: &LineReport) -> String {
     let plain = TELLING.iter().filter_map(|name| Some((*name, *line.features.get(*name)?)));
     let near = line.features.iter().filter(|(name, value)| {
@@ -208,7 +208,7 @@ fn facts_told(line: &LineReport) -> String {
     said.collect::<Vec<_>>().join(", ")
 }
 
-/// With its sign and two decimals.
+/// Formats a number with sign and two decimals.
 pub(super) fn signed(number: f32) -> String {
     format!("{number:+.2}").replace('-', "−")
 }

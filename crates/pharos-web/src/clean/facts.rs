@@ -1,4 +1,4 @@
-//! What is known of a page, in one line above it.
+//! Metadata of a page, shown above it.
 
 use pharos_core::PageType;
 use pharos_query::Card;
@@ -6,10 +6,10 @@ use pharos_query::Card;
 use crate::service::Cleaned;
 use crate::words::{Lang, fill, grouped};
 
-/// Keywords that are shown.
+/// Maximum number of keywords shown.
 const MAX_KEYWORDS: usize = 8;
 
-/// Longer values are cut, in characters.
+/// Longer values are truncated, in characters.
 const MAX_CHARS: usize = 120;
 
 /// A name and a value.
@@ -18,7 +18,7 @@ pub(super) struct Fact {
     pub(super) value: String,
 }
 
-/// What is known of a page, as far as it is known; `bytes` is its size as it was stored.
+/// Returns the known metadata of a page; `bytes` is its stored size.
 pub(super) fn facts(lang: Lang, found: &Card, bytes: usize, cleaned: &Cleaned) -> Vec<Fact> {
     let words = lang.words();
     let page = &cleaned.page;
@@ -51,7 +51,7 @@ pub(super) fn facts(lang: Lang, found: &Card, bytes: usize, cleaned: &Cleaned) -
     known.map(|(name, value)| Fact { name, value: short(&value, MAX_CHARS) }).collect()
 }
 
-/// The beginning of a text, with dots where it goes on.
+/// Returns the first `chars` characters of a text, with an ellipsis if it is longer.
 pub(super) fn short(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),

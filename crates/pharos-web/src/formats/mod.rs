@@ -1,4 +1,4 @@
-//! Results in the forms that programs know from other engines: JSON and CSV in the shape of SearXNG, and RSS.
+//! Results in formats of other engines: JSON and CSV in the shape of SearXNG, and RSS.
 
 pub(crate) mod rss;
 mod searxng;
@@ -12,7 +12,7 @@ use crate::paging::{last_page, page_number};
 use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;
 
-/// A form that results may be asked for in.
+/// An output format of results other than HTML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Json,
@@ -21,7 +21,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The form that a visitor asks for with `format=`; nothing where that is a page.
+    /// Returns the format given by `format=`; `None` for a page.
     pub(crate) fn of(visitor: &Visitor) -> Option<Self> {
         match visitor.param("format")? {
             "json" => Some(Self::Json),
@@ -40,7 +40,7 @@ impl Format {
     }
 }
 
-/// `/search?q=…&format=json&pageno=1&language=zh&time_range=month`: results in another form than a page.
+/// Answers `/search?q=…&format=json&pageno=1&language=zh&time_range=month` in another format than HTML.
 pub(crate) async fn formatted(
     rooms: &Rooms,
     visitor: &Visitor,
@@ -50,7 +50,7 @@ pub(crate) async fn formatted(
     let text = visitor.query(config.query.max_length);
     if text.is_empty() {
         return Ok(bad_request(
-            "the parameter `q` is missing or empty: write ?q= and the words to search for",
+            "parameter `q` is missing or empty: use ?q= followed by the query",
         ));
     }
     let page = page_number(visitor.param("pageno").or_else(|| visitor.param("page")));
@@ -78,9 +78,9 @@ pub(crate) async fn formatted(
     })
 }
 
-/// What SearXNG's parameters choose.
+/// Reads the filter parameters of SearXNG.
 fn filters(visitor: &Visitor) -> Filters {
-    // `zh-CN` is `zh`; `all` and `auto` are every language.
+    // `zh-CN` means `zh`; `all` and `auto` mean every language.
     let language = visitor.param("language").and_then(|tag| tag.split(['-', '_']).next()).unwrap_or_default();
     let is_language = language.len() == 2 && language.bytes().all(|b| b.is_ascii_alphabetic());
     Filters {

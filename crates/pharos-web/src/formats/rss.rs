@@ -1,4 +1,4 @@
-//! Results as an RSS 2.0 feed with OpenSearch's elements: a search that a feed reader can follow.
+//! Results as an RSS 2.0 feed with OpenSearch elements.
 
 use std::io;
 
@@ -14,7 +14,7 @@ use crate::origin::origin;
 use crate::visitor::{Visitor, link};
 use crate::words::fill;
 
-/// The feed of an answer.
+/// Returns an answer as a feed.
 pub(crate) fn feed(visitor: &Visitor, config: &Config, request: &Request, answer: &Answer) -> Response {
     let Some(origin) = origin(visitor, &config.web) else { return StatusCode::BAD_REQUEST.into_response() };
     match written(visitor, &origin, request, answer) {
@@ -82,13 +82,13 @@ fn text(writer: &mut Writer<Vec<u8>>, name: &str, text: &str) -> io::Result<()> 
     Ok(())
 }
 
-/// Without what no XML document may have (XML 1.0 §2.2).
+/// Removes characters that are not allowed in XML documents (XML 1.0 §2.2).
 fn clean(text: &str) -> String {
     let may_be = |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
     text.chars().filter(may_be).collect()
 }
 
-/// A day such as `2026-01-31` as feeds write it (RFC 822).
+/// Formats a date such as `2026-01-31` for feeds (RFC 822).
 fn day(iso: &str) -> Option<String> {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =
@@ -97,7 +97,7 @@ fn day(iso: &str) -> Option<String> {
     let mut parts = iso.split('-');
     let (year, month, of_month) = (parts.next()?, parts.next()?, parts.next()?);
     let month = MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
-    // 1970 began on a Thursday.
+    // 1 January 1970 was a Thursday.
     let of_week = usize::try_from(at.seconds().div_euclid(86_400).rem_euclid(7)).ok()?;
     Some(format!("{}, {of_month} {month} {year} 00:00:00 GMT", DAYS[of_week]))
 }
@@ -123,7 +123,7 @@ mod tests {
         ),
     ];
 
-    /// The texts of all elements of a name; fails where this is no XML.
+    /// Returns the texts of all elements with this name; panics on invalid XML.
     fn texts(xml: &str, name: &str) -> Vec<String> {
         let mut reader = Reader::from_str(xml);
         let (mut open, mut texts) = (Vec::new(), Vec::new());
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_feed_reader_understands_any_result() {
+    async fn any_result_gives_a_valid_feed() {
         let mut config = Config::default();
         config.web.base_url = "https://search.example.org/".into();
         let (_dir, service) = engine(&PAGES, config);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_written_as_feeds_write_them() {
+    fn dates_are_formatted_for_feeds() {
         assert_eq!(day("2026-01-31").as_deref(), Some("Sat, 31 Jan 2026 00:00:00 GMT"));
         assert_eq!(day("1969-12-31").as_deref(), Some("Wed, 31 Dec 1969 00:00:00 GMT"));
         for odd in ["", "2026", "2026-13-01", "yesterday", "2026-01-31-1"] {

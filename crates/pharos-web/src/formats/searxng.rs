@@ -1,4 +1,4 @@
-//! JSON and CSV in the shape that SearXNG gives them, which scripts know.
+//! JSON and CSV with the fields of SearXNG.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -8,7 +8,7 @@ use pharos_query::{Answer, Hit, Request};
 use serde_json::{Value, json};
 use url::Url;
 
-/// What other engines would be called.
+/// Value of the field `engine`.
 const ENGINE: &str = "pharos";
 
 const COLUMNS: [&str; 7] = ["title", "url", "content", "host", "engine", "score", "type"];
@@ -45,7 +45,7 @@ fn result(place: usize, hit: &Hit) -> Value {
     })
 }
 
-/// Scheme, host with port, path, parameters of the path, query, fragment: what Python makes of an address.
+/// Splits a URL like Python's `urlparse`: scheme, host with port, path, path parameters, query, fragment.
 fn parsed(url: &str) -> [String; 6] {
     let Ok(url) = Url::parse(url) else { return Default::default() };
     let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
@@ -76,7 +76,7 @@ pub(super) fn csv(answer: &Answer) -> Response {
     (headers, body).into_response()
 }
 
-/// A spreadsheet takes a cell for a formula that begins like one, and would do what the title of a page says.
+/// Escapes cells that a spreadsheet would evaluate as a formula: titles of pages are untrusted.
 fn harmless(cell: &str) -> String {
     let is_formula = cell.trim_start().starts_with(['=', '+', '-', '@']) || cell.starts_with(['\t', '\r']);
     if is_formula { format!("'{cell}") } else { cell.to_string() }
@@ -101,7 +101,7 @@ mod tests {
     ];
 
     #[tokio::test]
-    async fn scripts_for_searxng_find_what_they_look_for() {
+    async fn searxng_clients_find_their_fields() {
         let (_dir, service) = engine(&PAGES, Config::default());
         let router = router(service).unwrap();
         let reply = get(&router, "/search?q=lighthouse&format=json").await;
@@ -132,9 +132,9 @@ mod tests {
         assert_eq!(found("q=lighthouse&language=en-US").await, 2);
         assert_eq!(found("q=lighthouse&language=zh-CN").await, 0);
         assert_eq!(found("q=lighthouse&language=all&time_range=never").await, 2);
-        assert_eq!(found("q=lighthouse&time_range=day").await, 0, "no page says when it was written");
+        assert_eq!(found("q=lighthouse&time_range=day").await, 0, "no page has a date");
         let long = format!("q=lighthouse{}&language=zh", "+".repeat(300));
-        assert_eq!(found(&long).await, 0, "the language is not cut off");
+        assert_eq!(found(&long).await, 0, "the language is not truncated");
         let wrong = get(&router, "/search?format=json&q=+").await;
         assert_eq!(
             (wrong.status, wrong.header("content-type")),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_spreadsheet_takes_no_title_for_a_formula() {
+    async fn a_spreadsheet_evaluates_no_title() {
         let (_dir, service) = engine(&PAGES, Config::default());
         let reply = get(&router(service).unwrap(), "/search?q=lighthouse&format=csv").await;
         assert_eq!(reply.header("content-type"), "text/csv; charset=utf-8");

@@ -1,4 +1,4 @@
-//! What a visitor asks of the result page, and the links that ask for something else.
+//! Parameters of the result page, and links to variations of the request.
 
 use pharos_core::Config;
 use pharos_query::{Age, Filters, Request};
@@ -7,24 +7,24 @@ use crate::page::Link;
 use crate::paging::{last_page, page_number};
 use crate::visitor::{Visitor, link};
 
-/// Longer values of filters are none.
+/// Maximum length of a filter value.
 const MAX_VALUE: usize = 256;
 
-/// What is asked for. Everything but the words has a parameter of its own.
+/// The parameters of a search.
 pub(crate) struct Asked {
     pub(crate) query: String,
     pub(crate) page: usize,
-    /// Copies, too.
+    /// Include duplicates.
     pub(crate) all: bool,
     pub(crate) newest_first: bool,
     pub(crate) filters: Filters,
-    /// What scores are made of, too.
+    /// Show the components of scores.
     pub(crate) explain: bool,
-    /// The state of the index that the first page came from.
+    /// State of the index that the first page was taken from.
     pub(crate) generation: String,
 }
 
-/// What links of the page may change.
+/// A parameter that links of the page change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Site,
@@ -36,7 +36,7 @@ pub(crate) enum Choice {
 }
 
 impl Choice {
-    /// As in addresses. `lang` is the language of the page itself.
+    /// Returns the name in URLs. `lang` is the language of the user interface.
     pub(crate) const fn param(self) -> &'static str {
         match self {
             Self::Site => "site",
@@ -49,7 +49,7 @@ impl Choice {
     }
 }
 
-/// The filters among the parameters; what is no value is no filter.
+/// Reads the filters; invalid values are ignored.
 pub(crate) fn filters(visitor: &Visitor) -> Filters {
     let text = |choice: Choice| {
         let value = visitor.param(choice.param())?.trim();
@@ -78,12 +78,12 @@ impl Asked {
         }
     }
 
-    /// Can the page be asked for at all?
+    /// Returns `true` if the page number is within the maximum number of results.
     pub(crate) fn is_reachable(&self, config: &Config) -> bool {
         self.page <= last_page(u64::MAX, config.query.page_size, config.query.max_results)
     }
 
-    /// What to ask the search. What lies beyond the limit is not asked for; the first page tells how far results go.
+    /// Builds the search request. Beyond the last page the first one is requested, to learn the number of results.
     pub(crate) fn request(&self, config: &Config) -> Request {
         Request {
             text: self.query.clone(),
@@ -99,7 +99,7 @@ impl Asked {
         }
     }
 
-    /// The parameters of the same request, without the page; `changed` says what is another or none.
+    /// Returns the URL parameters without the page; `changed` replaces or removes one of them.
     fn params<'a>(&'a self, changed: Option<(Choice, Option<&'a str>)>) -> Vec<(&'static str, &'a str)> {
         let Filters { site, lang, format, category, time } = &self.filters;
         let mut choices = vec![
@@ -120,25 +120,25 @@ impl Asked {
         params
     }
 
-    /// The first page with something else chosen.
+    /// Returns the link to the first page with another value of a parameter.
     pub(crate) fn with(&self, choice: Choice, value: Option<&str>) -> String {
         link("/search", self.params(Some((choice, value))))
     }
 
-    /// The first page without any filter.
+    /// Returns the link to the first page without filters.
     pub(crate) fn without_filters(&self) -> String {
         let sort = self.newest_first.then_some(("sort", "date"));
         link("/search", [("q", self.query.as_str())].into_iter().chain(sort))
     }
 
-    /// The first page with copies.
+    /// Returns the link to the first page with duplicates.
     pub(crate) fn with_copies(&self) -> String {
         let mut params = self.params(None);
         params.extend((!self.all).then_some(("all", "1")));
         link("/search", params)
     }
 
-    /// Another page of the same results.
+    /// Returns the link to another page of the same results.
     pub(crate) fn turn_to(&self, page: usize, text: impl Into<String>) -> Link {
         let number = page.to_string();
         let mut params = self.params(None);
@@ -148,7 +148,7 @@ impl Asked {
         Link { href: link("/search", params), text: text.into() }
     }
 
-    /// Another query that this page offers.
+    /// Returns the link to another query that the page offers; `from` is its origin for the log.
     pub(crate) fn offer(query: &str, from: &'static str) -> Link {
         Link { href: link("/search", [("q", query), ("from", from)]), text: query.to_string() }
     }

@@ -1,5 +1,5 @@
-//! How much a result page may weigh: over a connection that has just begun it is there after two rounds (《搜索引擎——原理、技术与系统》
-//! has most pages at 7 KB, and 10.5 KB as the bound).
+//! Size budget of a result page: on a new connection it must arrive within two round trips. 《搜索引擎——原理、技术与系统》 §9
+//! (Li, Yan & Wang 2004) has most pages at 7 KB, and 10.5 KB as the limit.
 
 use std::iter;
 
@@ -8,13 +8,13 @@ use pharos_core::Config;
 use crate::router;
 use crate::testing::{Reply, TestPage, engine, get_with};
 
-/// A result page with its head.
+/// Maximum size of a result page with its header.
 const PAGE: usize = 10_752;
 
-/// And with all that is loaded with it on a first visit.
+/// Maximum size of a first visit, including style sheet, script and icon.
 const FIRST_VISIT: usize = 30 << 10;
 
-/// What the server adds to a head: the status, the length, the date.
+/// Parts of the header added by the server: status, length, date.
 const ADDED: usize =
     "HTTP/1.1 200 OK\r\ncontent-length: 10000\r\ndate: Sat, 31 Jan 2026 12:00:00 GMT\r\n\r\n".len();
 
@@ -23,7 +23,7 @@ fn on_the_wire(reply: &Reply) -> usize {
     ADDED + head + reply.bytes.len()
 }
 
-/// Numbers without a pattern: what is written by them cannot be packed better than what people write.
+/// Pseudo-random numbers, so that generated text compresses no better than natural text.
 fn numbers(seed: u32) -> impl Iterator<Item = usize> {
     iter::successors(Some(seed), |n| Some(n.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)))
         .skip(1)
@@ -43,7 +43,7 @@ fn english(seed: u32, words: usize) -> String {
     (0..words).map(|_| word(&mut numbers)).collect::<Vec<_>>().join(" ")
 }
 
-/// Thirty pages of as many sites, all with the same word.
+/// Thirty pages of as many sites that contain the same word.
 fn pages(word: &str, text: impl Fn(u32, usize) -> String, title: usize, body: usize) -> Vec<TestPage> {
     let page = |n: u32| {
         let name = english(n + 1_000, 2).replace(' ', "-");

@@ -1,4 +1,4 @@
-//! One result as it is shown.
+//! One result of the result page.
 
 use percent_encoding::percent_decode_str;
 use pharos_core::PageUrl;
@@ -9,31 +9,31 @@ use crate::page::Link;
 use crate::visitor::link;
 use crate::words::{Lang, fill, grouped};
 
-/// Longer breadcrumbs are cut: the browser shows one line.
+/// Maximum number of path segments shown.
 const MAX_STEPS: usize = 8;
 
-/// One result as it is shown.
+/// A result as shown.
 pub(crate) struct HitView {
     pub(crate) link: Option<String>,
     pub(crate) title_html: String,
     pub(crate) site: String,
-    /// The steps of the address behind the site, readable.
+    /// Readable path segments of the URL.
     pub(crate) path: Vec<String>,
     pub(crate) date: Option<Day>,
     pub(crate) snippet_html: String,
     pub(crate) lang: String,
-    /// What kind of file it is, where it is no ordinary page.
+    /// File type, unless it is HTML.
     pub(crate) format: Option<String>,
     pub(crate) snapshot: Option<String>,
     pub(crate) similar: Option<String>,
     pub(crate) more: Option<Link>,
     pub(crate) duplicates: Option<Link>,
     pub(crate) indented: bool,
-    /// What its score is made of, where asked for.
+    /// Components of the score, if requested.
     pub(crate) explanation: Vec<Line>,
 }
 
-/// A part of a score.
+/// A component of a score.
 pub(crate) struct Line {
     pub(crate) part: &'static str,
     pub(crate) value: String,
@@ -73,7 +73,7 @@ impl HitView {
         }
     }
 
-    /// Is there anything below the snippet?
+    /// Returns `true` if there is anything to show below the snippet.
     pub(crate) fn has_extras(&self) -> bool {
         self.snapshot.is_some() || self.similar.is_some() || self.more.is_some() || self.duplicates.is_some()
     }
@@ -89,7 +89,7 @@ fn lines(explanation: &Explanation) -> Vec<Line> {
     explanation.parts.iter().map(line).collect()
 }
 
-/// The steps of a path as people read them: escapes undone, what could disturb the line left out.
+/// Returns the decoded path segments without characters that could disturb the layout.
 fn steps(url: &PageUrl) -> Vec<String> {
     url.as_url()
         .path()
@@ -100,7 +100,7 @@ fn steps(url: &PageUrl) -> Vec<String> {
         .collect()
 }
 
-/// Neither a control character nor one that turns the direction of writing.
+/// Returns `true` unless the character is a control character or changes the writing direction.
 fn is_quiet(c: char) -> bool {
     !c.is_control()
         && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_of_an_address_disturb_nothing() {
+    fn path_segments_are_harmless() {
         let url = PageUrl::parse("http://a.b/x%E2%80%AEy/%00%0a//%ff/a/b/c/d/e/f/g/h").unwrap();
         assert_eq!(steps(&url), ["xy", "\u{fffd}", "a", "b", "c", "d", "e", "f"]);
     }

@@ -1,32 +1,32 @@
-//! The filters of a result page: menus of what results are, with how many there are of each.
+//! Filter menus of the result page, with the number of results of each value.
 
 use pharos_query::{Age, Answer, Filters};
 
 use super::asked::{Asked, Choice};
 use crate::words::{Lang, Words, grouped};
 
-/// Values of a menu that are shown.
+/// Maximum number of values shown per menu.
 const SHOWN: usize = 8;
 
-/// One filter: what is chosen, and what could be.
+/// A filter menu.
 pub(crate) struct Menu {
-    /// What is chosen, or what the menu is about.
+    /// The selected value, or the name of the filter.
     pub(crate) title: String,
-    /// Is something chosen?
+    /// A value is selected.
     pub(crate) is_set: bool,
     pub(crate) entries: Vec<Entry>,
 }
 
-/// A value to choose.
+/// A value of a filter.
 pub(crate) struct Entry {
     pub(crate) href: String,
     pub(crate) text: String,
-    /// How many results have it, where that is known.
+    /// Number of results, if known.
     pub(crate) count: Option<String>,
     pub(crate) is_current: bool,
 }
 
-/// The menus for what was found: those that could change something.
+/// Returns the menus that offer a choice.
 pub(crate) fn menus(asked: &Asked, answer: &Answer, lang: Lang) -> Vec<Menu> {
     let words = lang.words();
     let Filters { site, lang: of_page, format, category, time } = &asked.filters;
@@ -47,7 +47,7 @@ pub(crate) fn menus(asked: &Asked, answer: &Answer, lang: Lang) -> Vec<Menu> {
 }
 
 impl Menu {
-    /// Nothing where there is nothing to choose.
+    /// Returns `None` if there is nothing to choose.
     fn new(
         asked: &Asked,
         answer: &Answer,
@@ -67,7 +67,7 @@ impl Menu {
                 is_current: current == Some(value.value.as_str()),
             })
             .collect();
-        // One value that all results have is no choice, unless it was chosen. Times contain each other.
+        // A single value common to all results is no choice, unless it is selected. Periods include each other.
         let least = if choice == Choice::Time { 1 } else { 2 };
         if current.is_none() && entries.len() < least {
             return None;
@@ -87,7 +87,7 @@ impl Menu {
 }
 
 impl Words {
-    /// How old pages are at most.
+    /// Returns the name of a maximum age.
     fn age(&self, name: &str) -> String {
         let phrase = match Age::named(name) {
             Some(Age::Day) => self.time_day,

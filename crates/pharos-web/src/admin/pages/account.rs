@@ -1,4 +1,4 @@
-//! `/admin/account`: one's own password, for who may only look as well.
+//! `/admin/account`: the operator's own password, also for read-only operators.
 
 use askama::Template;
 use axum::extract::State;
@@ -27,7 +27,7 @@ struct AccountPage {
     password_hint: String,
 }
 
-/// The page with the form.
+/// `GET /admin/account`.
 pub(super) async fn account(State(rooms): State<Rooms>, visitor: Visitor, operator: Operator) -> Response {
     account_page(&rooms, &visitor, &operator, StatusCode::OK, None)
 }
@@ -50,7 +50,7 @@ fn account_page(
     respond(visitor, status, &page)
 }
 
-/// The form. All other sessions of this operator end with it.
+/// `POST /admin/account`. Ends all other sessions of the operator.
 pub(super) async fn change(
     headers: HeaderMap,
     OwnAction(action): OwnAction,

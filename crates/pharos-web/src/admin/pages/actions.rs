@@ -1,4 +1,4 @@
-//! `/admin/actions`: the record of what was done at the desk.
+//! `/admin/actions`: the action log.
 
 use askama::Template;
 use axum::extract::State;
@@ -15,13 +15,13 @@ use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};
 use crate::words::Lang;
 
-/// Lines on a page.
+/// Entries per page.
 const PAGE: usize = 50;
 
-/// Pages that can be turned to; a filter finds what is older.
+/// Maximum page number; older entries are reached with a filter.
 const LAST_PAGE: usize = 1_000;
 
-/// Characters of a filter.
+/// Maximum length of a filter in characters.
 const LONGEST_FILTER: usize = 100;
 
 #[derive(Template)]
@@ -31,13 +31,13 @@ struct ActionsPage {
     filter: Filter,
     longest_filter: usize,
     lines: Vec<Line>,
-    /// Not all of the record was looked through.
+    /// The scan stopped at its byte limit.
     is_cut: bool,
     newer: Option<String>,
     older: Option<String>,
 }
 
-/// A line for people.
+/// An entry as shown.
 struct Line {
     at: String,
     exact: String,
@@ -45,7 +45,7 @@ struct Line {
     entry: Entry,
 }
 
-/// The page.
+/// `GET /admin/actions`.
 pub(super) async fn actions(
     State(rooms): State<Rooms>,
     visitor: Visitor,
@@ -79,7 +79,7 @@ fn line(lang: Lang, entry: Entry) -> Line {
     Line { at, exact: entry.at.clone(), is_done: entry.outcome == "done", entry }
 }
 
-/// The same filter on another page.
+/// Returns the link to another page of the same filter.
 fn turned(filter: &Filter, page: usize) -> String {
     let page = page.to_string();
     let fields = [("who", &filter.who), ("action", &filter.action), ("text", &filter.text), ("page", &page)];

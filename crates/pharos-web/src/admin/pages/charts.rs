@@ -1,17 +1,17 @@
-//! Small charts, drawn as SVG: complete without a script, which only moves them on.
+//! Small SVG charts. They are complete without scripts; a script only appends new values.
 
 use std::fmt::Write as _;
 
-/// The points of a chart's line and of the area below it, in a box of 300 by 60.
+/// A chart: the points of its line and of the area below it, in a box of 300 by 60.
 pub(crate) struct Chart {
-    /// Which figure of a sample it shows.
+    /// Field of `Sample` that the chart shows.
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    /// How numbers of it are written: `count`, `bytes` or `part`.
+    /// Number format: `count`, `bytes` or `part`.
     pub(crate) unit: &'static str,
-    /// The newest value, written out.
+    /// Latest value, formatted.
     pub(crate) now: String,
-    /// The value at the upper edge.
+    /// Value at the upper edge.
     pub(crate) top: f64,
     pub(crate) line: String,
     pub(crate) area: String,
@@ -23,7 +23,7 @@ pub(crate) const HEIGHT: f64 = 60.0;
 pub(crate) const SPAN: usize = 300;
 
 impl Chart {
-    /// Of the newest values; the oldest come first.
+    /// Draws the newest [`SPAN`] values, given oldest first.
     pub(crate) fn of(name: &'static str, title: &'static str, unit: &'static str, values: &[f64]) -> Self {
         let values: Vec<f64> = values[values.len().saturating_sub(SPAN)..]
             .iter()
@@ -46,7 +46,7 @@ impl Chart {
     }
 }
 
-/// A number as people read it.
+/// Formats a number for display.
 pub(crate) fn written(value: f64, unit: &str) -> String {
     match unit {
         "bytes" => bytes(value),
@@ -57,7 +57,7 @@ pub(crate) fn written(value: f64, unit: &str) -> String {
     }
 }
 
-/// Bytes as people read them.
+/// Formats a number of bytes for display.
 pub(crate) fn bytes(bytes: f64) -> String {
     const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
     let (mut value, mut unit) = (bytes.max(0.0), 0);
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_value_stands_at_the_right_edge() {
+    fn the_newest_value_is_at_the_right_edge() {
         let chart = Chart::of("pages", "Pages", "count", &[0.0, 5.0, 10.0]);
         assert_eq!(chart.line, "297,58.0 298,30.0 299,2.0");
         assert_eq!(chart.area, "297,60 297,58.0 298,30.0 299,2.0 299,60");

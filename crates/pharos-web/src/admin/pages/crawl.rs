@@ -1,4 +1,4 @@
-//! `/admin/crawl`: where the crawl starts, what it follows, and how fast: all of it while it runs.
+//! `/admin/crawl`: seeds, crawl rules and speed, all of them changeable while the crawl runs.
 
 use std::time::Duration;
 
@@ -24,9 +24,9 @@ use crate::visitor::Visitor;
 use crate::words::fill;
 
 const HERE: &str = "/admin/crawl";
-/// Seed sites that are listed.
+/// Maximum number of seed sites listed.
 const SHOWN: usize = 200;
-/// Addresses taken from one form.
+/// Maximum number of URLs taken from one form.
 const MOST: usize = 10_000;
 
 #[derive(Template)]
@@ -47,7 +47,7 @@ struct CrawlPage {
     politeness: String,
     day: String,
     night: String,
-    /// Settings that the file does not decide, and what does.
+    /// Notes about settings that are overridden outside the file.
     decided: Vec<String>,
 }
 
@@ -91,7 +91,7 @@ pub(crate) async fn crawl(
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
-/// The rules of the crawl are what was recorded, whatever the settings say.
+/// Replaces the crawl rules of the settings by those recorded in the catalog, which are in force.
 fn in_force(mut config: Config, rules: Option<CrawlRules>) -> Config {
     if let Some(rules) = rules {
         let crawl = &mut config.crawl;
@@ -105,7 +105,7 @@ fn plain(toml: &str) -> String {
     toml.trim_matches('"').to_string()
 }
 
-/// Adds pages to start from.
+/// `POST /admin/crawl/seeds`: adds seeds.
 pub(crate) async fn add_seeds(action: Action) -> Response {
     let w = PageWords::of(action.visitor.lang);
     let typed = action.form.text("seeds").to_string();
@@ -126,19 +126,19 @@ pub(crate) async fn add_seeds(action: Action) -> Response {
         .await
 }
 
-/// Changes what the crawl follows.
+/// `POST /admin/crawl/rules`: changes the crawl rules.
 pub(crate) async fn set_rules(action: Action) -> Response {
     let keys = ["crawl.scope", "crawl.max_depth", "crawl.guide_words", "crawl.include", "crawl.exclude"];
     change(&action, "crawl.rules", keys.into_iter().map(|key| (key, field(&action, key))).collect()).await
 }
 
-/// Changes how fast it goes, and who answers for it.
+/// `POST /admin/crawl/pace`: changes speed and contact.
 pub(crate) async fn set_pace(action: Action) -> Response {
     let mut edits: Vec<(&'static str, Edit)> = ["crawl.contact", "crawl.fetchers", "crawl.politeness"]
         .into_iter()
         .map(|key| (key, field(&action, key)))
         .collect();
-    // A delay belongs to the manners that are in force.
+    // Delays belong to the politeness level that is in force.
     let manners = |config: &Config, politeness| *config.crawl.manners_of(politeness);
     let politeness = Politeness::from_text(action.form.text("politeness"));
     let config = action.rooms.service().settings.load().map(|loaded| loaded.config).unwrap_or_default();
@@ -154,7 +154,7 @@ pub(crate) async fn set_pace(action: Action) -> Response {
             Politeness::Normal => "crawl.normal",
             Politeness::OwnSite => "crawl.own_site",
         };
-        // The delays in the form are those of the manners before, unless the manners stay.
+        // The delays in the form belong to the previous level, unless the level is unchanged.
         if now != before && politeness == config.crawl.politeness {
             edits.push((key, Edit::Set(now.to_toml())));
         }
@@ -169,7 +169,7 @@ fn field(action: &Action, key: &str) -> Edit {
 
 async fn change(action: &Action, name: &'static str, edits: Vec<(&'static str, Edit)>) -> Response {
     let w = PageWords::of(action.visitor.lang);
-    // What stays as it is need not be written, nor be refused because the command line decides it.
+    // Unchanged values are neither written nor refused because the command line overrides them.
     let loaded = action.rooms.service().settings.load().unwrap_or_default();
     let rules = with_catalog(&action.rooms, |_, catalog| Ok(catalog.rules()?)).await.unwrap_or_default();
     let config = in_force(loaded.config, rules);
@@ -191,7 +191,7 @@ async fn change(action: &Action, name: &'static str, edits: Vec<(&'static str, E
     finish(action, name, "", &detail, done, HERE, w.did_change).await
 }
 
-/// Has the rules recorded that these settings ask for now.
+/// Records the crawl rules that the settings now contain.
 async fn rules_as_set(action: &Action, keys: Vec<&'static str>) -> Result<(), String> {
     let crawl = action.rooms.service().settings.load()?.config.crawl;
     change_rules(&action.rooms, move |rules| {
@@ -209,7 +209,7 @@ async fn rules_as_set(action: &Action, keys: Vec<&'static str>) -> Result<(), St
     .await
 }
 
-/// Line ends of forms are those of the web.
+/// Normalises the line ends of form fields.
 fn normal(said: &str) -> String {
     said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! `/admin/index`: the generations of the index; building one, and going back.
+//! `/admin/index`: the generations of the index, building and rolling back.
 
 use askama::Template;
 use axum::extract::{Path, State};
@@ -31,7 +31,7 @@ struct IndexPage {
     refused: bool,
     latest_share: Option<String>,
     next_build: Option<String>,
-    /// A build of another process.
+    /// A build runs in another process.
     is_built_elsewhere: bool,
     unfinished: Option<String>,
     build: Build,
@@ -46,13 +46,13 @@ struct Row {
     is_open: bool,
 }
 
-/// The build of this process, or the last one.
+/// The running build of this process and the result of the last one.
 #[derive(Default)]
 struct Build {
     is_running: bool,
     is_stopping: bool,
     told: String,
-    /// How much of the step is done, where that is known.
+    /// Progress of the step in per cent, if it can be computed.
     done: Option<u64>,
     last: Option<String>,
 }
@@ -130,7 +130,7 @@ impl Build {
     }
 }
 
-/// `/admin/index/{build,stop,rollback}`.
+/// `POST /admin/index/{build,stop,rollback}`.
 pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
     let w = PageWords::of(action.visitor.lang);
     let builds = &action.rooms.service().builds;

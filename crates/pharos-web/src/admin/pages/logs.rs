@@ -1,4 +1,4 @@
-//! `/admin/logs`: the end of any log, and the lines of it that contain a word.
+//! `/admin/logs`: the end of a log file, optionally only the lines that contain a text.
 
 use askama::Template;
 use axum::extract::State;
@@ -16,12 +16,12 @@ use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;
 use crate::words::fill;
 
-/// Bytes at the end of a log that are looked at, and lines of those that are shown.
+/// Bytes read from the end of a log, and maximum number of lines shown.
 const TAIL: u64 = 4 << 20;
 const LINES: usize = 300;
-/// Files that are listed, the newest first.
+/// Maximum number of files listed, newest first.
 const FILES: usize = 60;
-/// A longer line is cut here, in characters.
+/// Longer lines are truncated, in characters.
 const LONGEST_LINE: usize = 1_000;
 
 #[derive(Template)]
@@ -42,7 +42,7 @@ struct Entry {
     is_chosen: bool,
 }
 
-/// Logs as they lie in the folder: name and size.
+/// Name and size of the log files.
 type Files = Vec<(String, u64)>;
 
 /// `/admin/logs?file=…&q=…`.
@@ -58,7 +58,7 @@ pub(crate) async fn logs(
     let (files, chosen, lines) = aside(&rooms, move |service| {
         let dir = service.data.logs();
         let files = files_of(&dir);
-        // Only what lies in the folder can be chosen, whatever was asked for.
+        // Only files of the directory can be chosen, whatever the request asks for.
         let chosen = files.iter().map(|(name, _)| name).find(|name| Some(*name) == asked.as_ref());
         let chosen =
             chosen.or_else(|| files.iter().map(|(name, _)| name).find(|name| name.starts_with("crawl-")));
@@ -92,7 +92,7 @@ pub(crate) async fn logs(
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
-/// Logs that can be read as they are, the newest day first.
+/// Lists the uncompressed logs, newest day first.
 fn files_of(dir: &std::path::Path) -> Files {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let mut files: Files = entries

@@ -1,4 +1,4 @@
-//! `/admin/machine`: how the machine fares, and which stage of the engine is bound by what.
+//! `/admin/machine`: resource usage of the machine and the bottleneck of every engine stage.
 
 use askama::Template;
 use axum::extract::State;
@@ -31,7 +31,7 @@ struct MachinePage {
 struct Row {
     name: &'static str,
     bound: &'static str,
-    /// For the colour.
+    /// CSS class of the colour.
     mood: &'static str,
     waiting: String,
     threads: u32,

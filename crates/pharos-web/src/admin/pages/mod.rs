@@ -1,7 +1,7 @@
-//! The pages of the desk, each with what can be done on it.
+//! The pages of the desk and their actions.
 //!
-//! [`work`] asks other rooms and tells them what to do, [`settings_file`] edits `pharos.toml`, [`charts`] draws; [`words`] is
-//! what all of them say.
+//! [`commands`] reads the stores and sends orders to the engine, [`settings_file`] edits `pharos.toml`, [`charts`] draws,
+//! and [`messages`] contains the texts.
 
 mod account;
 mod actions;
@@ -29,7 +29,7 @@ use axum::routing::{get, post};
 
 use crate::service::Rooms;
 
-/// All of them.
+/// Returns the routes of all pages and actions.
 pub(super) fn routes() -> Router<Rooms> {
     Router::new()
         .route("/admin", get(overview::overview))

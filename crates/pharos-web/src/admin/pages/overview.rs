@@ -1,4 +1,4 @@
-//! `/admin`: how the crawl is doing, as it changes, and the levers to steer it by.
+//! `/admin`: the state of the crawl, live charts, and buttons to control it.
 
 use std::time::Duration;
 
@@ -22,10 +22,10 @@ use crate::service::{Rooms, ServiceError};
 use crate::visitor::Visitor;
 use crate::words::{fill, grouped};
 
-/// Reasons of trouble that are shown, out of so many of the newest troubles.
+/// Number of failure reasons shown, and number of latest failures they are counted from.
 const REASONS: usize = 5;
 const TROUBLES: usize = 1_000;
-/// How often, and how many times, it is looked whether the engine has told something new.
+/// Poll interval, and maximum number of polls, while waiting for a new status of the engine.
 const LOOK: Duration = Duration::from_millis(100);
 const TOLD_WITHIN: usize = 30;
 
@@ -34,7 +34,7 @@ const TOLD_WITHIN: usize = 30;
 struct OverviewPage {
     frame: DeskFrame,
     w: &'static PageWords,
-    /// What the crawl does, in a word for programs, and in a sentence.
+    /// State of the crawl as an identifier for scripts, and as a sentence.
     state: &'static str,
     told: String,
     levers: Vec<Lever>,
@@ -44,14 +44,14 @@ struct OverviewPage {
     reasons: Vec<(String, u64)>,
 }
 
-/// Something that can be done with the crawl now.
+/// A button that controls the crawl.
 struct Lever {
     order: &'static str,
     text: &'static str,
     is_main: bool,
 }
 
-/// What the catalog says.
+/// Figures from the catalog.
 #[derive(Default)]
 struct Known {
     counts: CatalogCounts,
@@ -59,7 +59,7 @@ struct Known {
     reasons: Vec<(String, u64)>,
 }
 
-/// `/admin`.
+/// `GET /admin`.
 pub(crate) async fn overview(
     State(rooms): State<Rooms>,
     visitor: Visitor,
@@ -101,7 +101,7 @@ pub(crate) async fn overview(
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
-/// `/admin/crawl/pause` and the like.
+/// `POST /admin/crawl/{pause,resume,stop,start}`.
 pub(crate) async fn steer(Path(what): Path<String>, action: Action) -> Response {
     let w = PageWords::of(action.visitor.lang);
     let (name, crawl, good) = match what.as_str() {
@@ -118,12 +118,12 @@ pub(crate) async fn steer(Path(what): Path<String>, action: Action) -> Response 
     finish(&action, name, "", "", done, "/admin", good).await
 }
 
-/// Waits until the engine has told how it is doing since, so that the page which follows shows what became of an order.
+/// Waits until the engine has published a status after the order, so that the next page shows its effect.
 async fn told_anew(rooms: &Rooms) {
     let now = SystemClock.now();
     for _ in 0..TOLD_WITHIN {
         tokio::time::sleep(LOOK).await;
-        // The crawl takes a moment to do as it was told.
+        // The crawl needs a moment to react to the order.
         if live(&rooms.service().data).is_none_or(|live| live.at > now.plus(LOOK)) {
             return;
         }
@@ -140,7 +140,7 @@ fn levers(w: &'static PageWords, state: &str) -> Vec<Lever> {
     }
 }
 
-/// What the crawl does, in a sentence.
+/// Describes the state of the crawl in a sentence.
 fn told(w: &'static PageWords, live: Option<&Live>) -> String {
     let Some(live) = live else { return w.is_off.into() };
     match &live.phase {
@@ -162,10 +162,10 @@ fn told(w: &'static PageWords, live: Option<&Live>) -> String {
     }
 }
 
-/// One figure of a sample.
+/// Selects one figure of a sample.
 type Figure = fn(&Sample) -> f64;
 
-/// Charts of these figures: the name in samples, what it is called, how it is written.
+/// Draws charts of the latest samples: name of the field, title, unit, figure.
 pub(super) fn drawn(
     rooms: &Rooms,
     charts: &[(&'static str, &'static str, &'static str, Figure)],

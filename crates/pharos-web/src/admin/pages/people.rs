@@ -1,4 +1,4 @@
-//! `/admin/operators`: who may use the desk, and what of it.
+//! `/admin/operators`: the accounts of the operators and their roles.
 
 use askama::Template;
 use axum::extract::State;
@@ -32,17 +32,17 @@ struct PeoplePage {
     password_hint: String,
 }
 
-/// Somebody on the list.
+/// A row of the list.
 struct Person {
     name: String,
     role: &'static str,
     is_full: bool,
     created: String,
-    /// Is it who looks at the list?
+    /// The row is the account of the logged-in operator.
     is_self: bool,
 }
 
-/// The list.
+/// `GET /admin/operators`.
 pub(super) async fn people(
     State(rooms): State<Rooms>,
     visitor: Visitor,
@@ -67,7 +67,7 @@ pub(super) async fn people(
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
-/// Names one more.
+/// `POST /admin/operators/add`.
 pub(super) async fn add(action: Action) -> Result<Response, ServiceError> {
     let (words, form) = (action.words(), &action.form);
     let name = form.text("name").trim().to_string();
@@ -88,7 +88,7 @@ pub(super) async fn add(action: Action) -> Result<Response, ServiceError> {
     change(action, "operator.add", name, role.code(), said, edit).await
 }
 
-/// Removes one.
+/// `POST /admin/operators/remove`.
 pub(super) async fn remove(action: Action) -> Result<Response, ServiceError> {
     let name = action.form.text("name").to_string();
     let said = fill(action.words().operator_removed, &[&name]);
@@ -96,7 +96,7 @@ pub(super) async fn remove(action: Action) -> Result<Response, ServiceError> {
     change(action, "operator.remove", name, "", said, move |accounts| operators::remove(accounts, &who)).await
 }
 
-/// Changes what somebody may do.
+/// `POST /admin/operators/role`.
 pub(super) async fn set_role(action: Action) -> Result<Response, ServiceError> {
     let name = action.form.text("name").to_string();
     let Some(role) = Role::named(action.form.text("role")) else {
@@ -108,7 +108,7 @@ pub(super) async fn set_role(action: Action) -> Result<Response, ServiceError> {
     change(action, "operator.role", name, role.code(), said, edit).await
 }
 
-/// Gives somebody another password.
+/// `POST /admin/operators/password`.
 pub(super) async fn set_password(action: Action) -> Result<Response, ServiceError> {
     let name = action.form.text("name").to_string();
     let hash = match new_password(&action, &name).await? {
@@ -121,7 +121,7 @@ pub(super) async fn set_password(action: Action) -> Result<Response, ServiceErro
     change(action, "operator.password", name, "", said, edit).await
 }
 
-/// The hash of the password that a form gives, or what is wrong with it.
+/// Returns the hash of the password in the form, or the response that refuses it.
 async fn new_password(action: &Action, name: &str) -> Result<Result<String, Response>, ServiceError> {
     let password = action.form.text("password");
     if !password::is_good(password, name) {
@@ -130,7 +130,7 @@ async fn new_password(action: &Action, name: &str) -> Result<Result<String, Resp
     Ok(Ok(action.rooms.desk().hashing.hash(password).await?))
 }
 
-/// Changes the list, writes that down and goes back to it. Whose account is another now is logged out by that.
+/// Changes the accounts, logs the action and redirects to the list. Sessions of a changed account end.
 async fn change(
     action: Action,
     deed: &'static str,
@@ -139,7 +139,7 @@ async fn change(
     said: String,
     edit: impl FnOnce(&mut Accounts) -> Result<(), Refused> + Send + 'static,
 ) -> Result<Response, ServiceError> {
-    // By the name that is written in the list, however it was typed.
+    // The log contains the name as stored, however it was typed.
     let known = action.rooms.desk().aside(|desk| desk.accounts()).await?.map_err(DeskError::from)?;
     let name = find(&known, &name).map_or(name, |account| account.name.clone());
     let changed = action.rooms.desk().aside(|desk| desk.operators.change(edit)).await?;
@@ -152,12 +152,12 @@ async fn change(
             let words = action.words();
             let (why, text) = match refused {
                 Refused::Taken => ("the name is taken", words.name_taken.to_string()),
-                Refused::Nobody => ("there is nobody of that name", words.no_such_operator.to_string()),
-                Refused::LastFull => ("the last who may do everything", words.last_full.to_string()),
+                Refused::Nobody => ("no operator has this name", words.no_such_operator.to_string()),
+                Refused::LastFull => ("the last operator with full access", words.last_full.to_string()),
                 Refused::TooMany => {
                     ("too many operators", fill(words.too_many_operators, &[&MOST.to_string()]))
                 }
-                Refused::NotFirst => ("there is an operator", words.name_taken.to_string()),
+                Refused::NotFirst => ("an operator exists", words.name_taken.to_string()),
             };
             action.note(deed, &name, detail, Outcome::Refused(why)).await;
             Ok(action.failed(HERE, text))

@@ -1,4 +1,4 @@
-//! `/admin/queries`: what people ask, what they do not find, and how fast they are answered.
+//! `/admin/queries`: top, rising and unsuccessful queries, and latencies over time.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -23,11 +23,11 @@ use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};
 use crate::words::{Lang, grouped};
 
-/// Entries of a list.
+/// Entries per list.
 const SHOWN: usize = 20;
-/// Bytes at the end of a log that are looked at: a page must come at once, however long the log is.
+/// Bytes read from the end of a log, so that the page is fast however long the log is.
 const TAIL: u64 = 2 << 20;
-/// Time slots shown, the newest first.
+/// Time slots shown, newest first.
 const SLOTS: usize = 24;
 
 #[derive(Template)]
@@ -44,7 +44,7 @@ struct QueriesPage {
     hours: Vec<Hour>,
 }
 
-/// What the system log says of a time slot.
+/// A time slot of the system log.
 struct Slot {
     at: String,
     queries: String,
@@ -55,14 +55,14 @@ struct Slot {
     lost: u64,
 }
 
-/// A bar of the last day.
+/// A bar of the chart of the last 24 hours.
 struct Hour {
     x: usize,
     height: u64,
     title: String,
 }
 
-/// `/admin/queries`.
+/// `GET /admin/queries`.
 pub(crate) async fn queries(
     State(rooms): State<Rooms>,
     visitor: Visitor,
@@ -104,7 +104,7 @@ pub(crate) async fn queries(
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
-/// Queries that found nothing, the most frequent first.
+/// Returns the queries without results, most frequent first.
 fn without_results(recent: Vec<QueryRecord>) -> Vec<(String, u64)> {
     let mut counts = std::collections::HashMap::<String, u64>::new();
     for record in recent.into_iter().filter(|record| record.total == Some(0) && record.page <= 1) {
@@ -133,7 +133,7 @@ impl Slot {
     }
 }
 
-/// The newest records of a kind of log, the oldest of them first: those at the end of today's and yesterday's file.
+/// Reads the newest records of a log, oldest first, from the ends of today's and yesterday's file.
 fn newest<R: DeserializeOwned>(logs: &Path, kind: Kind) -> Vec<R> {
     let today = SystemClock.now().date();
     let files = list(logs).unwrap_or_default();
@@ -147,7 +147,7 @@ fn newest<R: DeserializeOwned>(logs: &Path, kind: Kind) -> Vec<R> {
     records
 }
 
-/// The last bytes of a file, from the beginning of a line.
+/// Reads the last `most` bytes of a file, starting at the beginning of a line.
 pub(super) fn tail(path: &Path, most: u64) -> std::io::Result<String> {
     let mut file = File::open(path)?;
     let from = file.metadata()?.len().saturating_sub(most);

@@ -1,4 +1,4 @@
-//! `/admin/settings`: every setting with its meaning, to look at and to change; the file to take away and to bring.
+//! `/admin/settings`: every setting with its meaning and value; export and import of the file.
 
 use askama::Template;
 use axum::extract::{Path, State};
@@ -41,7 +41,7 @@ struct Section {
 
 struct Setting {
     key: &'static str,
-    /// Where it stands in the page.
+    /// HTML id.
     id: String,
     meaning: &'static str,
     value: String,
@@ -50,12 +50,12 @@ struct Setting {
     is_list: bool,
     lines: usize,
     effect: &'static str,
-    /// It holds only from the next start on, and is not what this process was started with.
+    /// Takes effect after a restart and differs from the value this process was started with.
     is_pending: bool,
     decided: Option<&'static str>,
 }
 
-/// `/admin/settings?section=…`.
+/// `GET /admin/settings?section=…`.
 pub(crate) async fn settings(
     State(rooms): State<Rooms>,
     visitor: Visitor,
@@ -122,9 +122,9 @@ pub(crate) async fn settings(
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
-/// `/admin/settings/export`: the file as it is.
+/// `GET /admin/settings/export`: returns the settings file.
 pub(crate) async fn export(State(rooms): State<Rooms>, operator: Operator) -> Result<Response, ServiceError> {
-    // It holds what only those may see who may change it.
+    // The file may contain secrets, which only operators with full access may see.
     if !operator.may_act() {
         return Ok(StatusCode::FORBIDDEN.into_response());
     }
@@ -138,13 +138,13 @@ pub(crate) async fn export(State(rooms): State<Rooms>, operator: Operator) -> Re
             (headers, file.text).into_response()
         }
         Err(error) => {
-            tracing::error!(%error, "the settings cannot be read");
+            tracing::error!(%error, "cannot read the settings file");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     })
 }
 
-/// `/admin/settings/{set,forget,import}`.
+/// `POST /admin/settings/{set,forget,import}`.
 pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
     let w = PageWords::of(action.visitor.lang);
     let stamp = Some(action.form.text("stamp").to_string());

@@ -1,4 +1,4 @@
-//! Changing `pharos.toml` from the desk: single settings, with everything else in the file, comments too, left as it is.
+//! Edits single settings in `pharos.toml` and preserves everything else in the file, including comments.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,24 +13,24 @@ use toml_edit::{DocumentMut, Item, Table, value};
 use crate::admin::settings::Settings;
 use crate::tls::Certificates;
 
-/// A file with more is none that a person wrote.
+/// Maximum size of the file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The file as it was read.
+/// The content of the settings file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SettingsFile {
     pub(crate) text: String,
-    /// Tells this text from others, so that who changes it does so from what it is now.
+    /// Hash of the text, for optimistic locking: a change applies only to the version it was made from.
     pub(crate) stamp: String,
 }
 
 impl SettingsFile {
-    /// Reads it; one that is not there says nothing.
+    /// Reads the file; a missing file has an empty text.
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
         let text = match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(error),
-            Ok(file) if file.len() > MAX_BYTES => return Err(io::Error::other("it is larger than 1 MB")),
+            Ok(file) if file.len() > MAX_BYTES => return Err(io::Error::other("the file is larger than 1 MB")),
             Ok(_) => fs::read_to_string(path)?,
         };
         let mut hasher = DefaultHasher::new();
@@ -39,7 +39,7 @@ impl SettingsFile {
         Ok(Self { text, stamp })
     }
 
-    /// Puts another text in its place, as a whole.
+    /// Replaces the file atomically.
     pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         fs::create_dir_all(dir)?;
@@ -55,23 +55,23 @@ impl SettingsFile {
     }
 }
 
-/// What becomes of a setting.
+/// A change of one setting.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Edit {
-    /// It is as this text says; lists have one item on each line.
+    /// Sets a value. Lists have one item per line.
     Set(String),
-    /// It is as it would be if nobody had set it.
+    /// Removes the setting from the file, so that the default applies.
     Forget,
 }
 
-/// Is it a list of texts, which is edited line by line?
+/// Returns `true` if the setting is a list of strings, which is edited line by line.
 pub(crate) fn is_list(key: &str) -> bool {
     let default = Config::default().get(key).unwrap_or_default();
     default.starts_with('[')
         && default.trim_matches(['[', ']']).split(',').all(|item| item.trim().parse::<f64>().is_err())
 }
 
-/// A setting as it stands in a form.
+/// Formats a setting for a form field.
 pub(crate) fn for_people(config: &Config, key: &str) -> String {
     let toml = config.get(key).unwrap_or_default();
     match toml.parse::<toml_edit::Value>() {
@@ -79,13 +79,13 @@ pub(crate) fn for_people(config: &Config, key: &str) -> String {
         Ok(toml_edit::Value::Array(items)) if is_list(key) => {
             items.iter().filter_map(|item| item.as_str()).collect::<Vec<_>>().join("\n")
         }
-        // A list of numbers is written as in a flag.
+        // A list of numbers is written as on the command line.
         Ok(toml_edit::Value::Array(_)) => toml.trim_matches(['[', ']']).to_string(),
         _ => toml,
     }
 }
 
-/// The text of a settings file with one setting changed. What is wrong is told in words.
+/// Returns the text of a settings file with one setting changed, or an error message.
 pub(crate) fn edited(text: &str, key: &str, edit: &Edit) -> Result<String, String> {
     let key =
         KEYS.iter().find(|known| known.name == key).ok_or_else(|| format!("there is no setting `{key}`"))?;
@@ -99,9 +99,9 @@ pub(crate) fn edited(text: &str, key: &str, edit: &Edit) -> Result<String, Strin
         }
         Edit::Set(said) => {
             let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
-            let table = table.as_table_like_mut().ok_or_else(|| format!("`{section}` is no section"))?;
+            let table = table.as_table_like_mut().ok_or_else(|| format!("`{section}` is not a section"))?;
             let new = toml_value(key.name, said)?;
-            // What stands behind the old value on its line is a comment on the setting.
+            // Keep the comment behind the old value.
             match table.get_mut(name).and_then(Item::as_value_mut) {
                 Some(old) => {
                     let decor = old.decor().clone();
@@ -119,9 +119,9 @@ pub(crate) fn edited(text: &str, key: &str, edit: &Edit) -> Result<String, Strin
     Ok(text)
 }
 
-/// Where a file is wrong, without what it says there: that may be a secret.
+/// Reports the kind of a syntax error without quoting the file, which may contain secrets.
 fn unreadable(error: toml_edit::TomlError) -> String {
-    format!("the file cannot be read: {}", error.message())
+    format!("invalid settings file: {}", error.message())
 }
 
 fn toml_value(key: &str, said: &str) -> Result<toml_edit::Value, String> {
@@ -135,16 +135,16 @@ fn toml_value(key: &str, said: &str) -> Result<toml_edit::Value, String> {
     toml.parse().map_err(|error| format!("`{said}` cannot be written: {error}"))
 }
 
-/// Can these settings be used?
+/// Parses and validates settings.
 pub(crate) fn check(text: &str) -> Result<Config, String> {
     let mut config = Config::default();
     config.read_toml("pharos.toml", text).map_err(|error| error.to_string())?;
     pharos_engine::check_settings(&config).map_err(|error| error.to_string())?;
-    // Whoever saves settings must be able to come back.
+    // A saved file must not lock the operators out.
     Settings::of(&config.desk).map_err(|error| error.to_string())?;
     Certificates::of(&config.web).map_err(|error| error.to_string())?;
     let listen = config.web.listen.as_str();
-    listen.to_socket_addrs().map_err(|error| format!("`web.listen` is `{listen}`: {error}"))?;
+    listen.to_socket_addrs().map_err(|error| format!("invalid `web.listen` `{listen}`: {error}"))?;
     Ok(config)
 }
 
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn one_setting_changes_and_the_rest_stays_to_the_letter() {
+    fn one_setting_changes_and_the_rest_is_preserved() {
         let text = set(FILE, "crawl.contact", "you@example.org").unwrap();
         assert_eq!(text, FILE.replace("me@", "you@"));
         let text = set(&text, "rank.block", " spam.example \n\n\"odd\" one").unwrap();
@@ -199,7 +199,7 @@ mod tests {
             let error = set(FILE, key, to).unwrap_err();
             assert!(error.contains(said), "{error}");
         }
-        assert!(set("[crawl", "crawl.scope", "host").is_err(), "a file that is none is not made worse");
+        assert!(set("[crawl", "crawl.scope", "host").is_err(), "an invalid file is not changed");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `/admin/site`: one site, and what an operator may do with it.
+//! `/admin/site`: one site and the actions on it.
 
 use askama::Template;
 use axum::extract::State;
@@ -20,11 +20,11 @@ use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};
 use crate::words::{Words, grouped};
 
-/// Pages of the site that are listed.
+/// Maximum number of pages listed.
 const SHOWN: usize = 50;
-/// Of a longer robots.txt the beginning is shown, in bytes.
+/// Longer robots.txt files are truncated, in bytes.
 const ROBOTS_SHOWN: usize = 16 << 10;
-/// What can be added to the score of a site's pages.
+/// Values that can be added to the score of a site's pages.
 const BOOSTS: [&str; 5] = ["-0.2", "-0.1", "0", "0.1", "0.2"];
 
 #[derive(Template)]
@@ -38,7 +38,7 @@ struct SitePage {
     figures: Vec<(&'static str, String)>,
     facts: Vec<(&'static str, String)>,
     robots: Vec<Robots>,
-    /// The words behind the host in `crawl.site_settings`.
+    /// Options of the host in `crawl.site_settings`.
     settings: String,
     is_hidden: bool,
     is_skipped: bool,
@@ -60,18 +60,18 @@ struct Known {
     row: Option<SiteRow>,
     robots: Vec<RobotsFile>,
     pages: Vec<PageStory>,
-    /// What is never asked for, by the rules in force.
+    /// `crawl.exclude` of the rules in force.
     exclude: Vec<String>,
 }
 
-/// A site as somebody typed or a link named it.
+/// Parses a host name as typed into a form or given in a link.
 pub(super) fn site_of(typed: &str) -> Option<SiteName> {
     let typed = typed.trim();
     let is_host = !typed.is_empty() && !typed.contains(['/', '?', '#', '@', ' ']);
     is_host.then(|| PageUrl::parse(&format!("http://{typed}/")).ok()).flatten().map(|url| url.site())
 }
 
-/// `/admin/site?name=…`.
+/// `GET /admin/site?name=…`.
 pub(crate) async fn site(
     State(rooms): State<Rooms>,
     visitor: Visitor,
@@ -166,7 +166,7 @@ impl Robots {
     }
 }
 
-/// The wait between two requests that the settings give a site.
+/// Returns the delay between two requests that the settings give a site.
 fn delay(config: &Config, site: &SiteName, words: &Words) -> String {
     let table = SiteTable::parse(&config.crawl.site_settings).unwrap_or_default();
     let own = table.of(site);
@@ -178,7 +178,7 @@ fn delay(config: &Config, site: &SiteName, words: &Words) -> String {
     }
 }
 
-/// What `crawl.site_settings` says of just this site.
+/// Returns the options that `crawl.site_settings` has for this site.
 fn own_line(lines: &[String], site: &SiteName) -> Option<String> {
     let words =
         lines.iter().map(|line| line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), "")));
@@ -186,7 +186,7 @@ fn own_line(lines: &[String], site: &SiteName) -> Option<String> {
     own.map(|(_, rest)| rest.trim().to_string()).next()
 }
 
-/// The pattern of `crawl.exclude` that every address of a site fits.
+/// Returns the pattern of `crawl.exclude` that matches every URL of a site.
 fn all_of(site: &SiteName) -> String {
     format!("*://{site}/*")
 }
@@ -201,7 +201,7 @@ fn list_of(config: &Config, key: &str) -> Vec<String> {
     for_people(config, key).lines().map(String::from).collect()
 }
 
-/// `/admin/site/{what}`: everything that is done to a site.
+/// `POST /admin/site/{what}`: all actions on a site.
 pub(crate) async fn act(axum::extract::Path(what): axum::extract::Path<String>, action: Action) -> Response {
     let w = PageWords::of(action.visitor.lang);
     let Some(site) = site_of(action.form.text("name")) else {
@@ -271,8 +271,8 @@ pub(crate) async fn act(axum::extract::Path(what): axum::extract::Path<String>, 
     finish(&action, action_name, &name, &detail, done, &here, good).await
 }
 
-/// Replaces the line of a list that is about `subject`, its first word, by another or by none. What the command line adds to
-/// the list is not written to the file.
+/// Replaces the line of a list setting that starts with `subject`, or removes it. A setting that is overridden outside
+/// the file is not changed.
 async fn edit_list(
     action: &Action,
     key: &'static str,
@@ -282,7 +282,7 @@ async fn edit_list(
     let subject = subject.to_string();
     let edit = move |text: &str, decided: &dyn Fn(&str) -> Option<&'static str>| {
         if let Some(by) = decided(key) {
-            return Err(format!("`{key}` is decided by the {by}: change it there"));
+            return Err(format!("`{key}` is set by the {by}: change it there"));
         }
         let about = |line: &String| {
             line.split_whitespace().next().is_some_and(|first| first.eq_ignore_ascii_case(&subject))
@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_site_is_a_host_and_nothing_more() {
+    fn a_site_is_a_host_name() {
         assert_eq!(site_of(" WWW.Example.org ").unwrap().as_str(), "www.example.org");
         assert_eq!(site_of("localhost:8080").unwrap().as_str(), "localhost:8080");
         for wrong in ["", "http://a.example/", "a.example/b", "user@a.example", "a b", "a.example?x"] {

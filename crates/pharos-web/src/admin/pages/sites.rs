@@ -1,4 +1,4 @@
-//! `/admin/sites`: every site that is known, with what came of it.
+//! `/admin/sites`: all known sites with their counts.
 
 use askama::Template;
 use axum::extract::State;
@@ -16,12 +16,12 @@ use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};
 use crate::words::{Lang, fill, grouped};
 
-/// Rows of a page.
+/// Rows per page.
 const ROWS: usize = 50;
-/// A longer text is in no name of a site.
+/// Maximum length of a host name.
 const LONGEST: usize = 253;
 
-/// The states one can choose, by their name in links.
+/// The states of the filter, by their name in links.
 const STATES: [(&str, SiteState); 8] = [
     ("seed", SiteState::Seed),
     ("found", SiteState::Found),
@@ -33,7 +33,7 @@ const STATES: [(&str, SiteState); 8] = [
     ("removed", SiteState::Removed),
 ];
 
-/// The orders one can choose.
+/// The sort orders, by their name in links.
 const ORDERS: [(&str, SiteOrder); 6] = [
     ("pages", SiteOrder::Pages),
     ("stored", SiteOrder::Stored),
@@ -57,7 +57,7 @@ struct SitesPage {
     later: Option<String>,
 }
 
-/// An entry of a menu.
+/// An option of a menu.
 pub(super) struct Chosen {
     pub(super) value: &'static str,
     pub(super) text: &'static str,
@@ -77,7 +77,7 @@ struct Row {
     visited: String,
 }
 
-/// `/admin/sites`.
+/// `GET /admin/sites`.
 pub(crate) async fn sites(
     State(rooms): State<Rooms>,
     visitor: Visitor,
@@ -161,17 +161,17 @@ impl Row {
     }
 }
 
-/// Where a site's own page is.
+/// Returns the link to the page of a site.
 pub(crate) fn site_link(name: &str) -> String {
     link("/admin/site", [("name", name)])
 }
 
-/// Where the story of a page is.
+/// Returns the link to the report on a page.
 pub(super) fn story_link(url: &str) -> String {
     link("/admin/page", [("url", url)])
 }
 
-/// What there is to say of a site in single words.
+/// Returns the badges of a site.
 pub(super) fn marks(row: &SiteRow, w: &'static PageWords) -> Vec<&'static str> {
     let marks = [
         (row.removed, w.state_removed),
@@ -182,7 +182,7 @@ pub(super) fn marks(row: &SiteRow, w: &'static PageWords) -> Vec<&'static str> {
     marks.into_iter().filter(|(is, _)| *is).map(|(_, word)| word).collect()
 }
 
-/// A moment, or that there was none.
+/// Formats a time, or "never".
 pub(super) fn moment(at: Option<Timestamp>, w: &'static PageWords, lang: Lang) -> String {
     at.map_or_else(|| w.never.to_string(), |at| lang.moment(at))
 }

@@ -1,5 +1,5 @@
-//! `/admin/page`: why is this page not found? Everything that is known of an address, in the order in which a page passes
-//! the rooms, and a button to fetch it now.
+//! `/admin/page`: explains why a page is not found. Shows everything known about a URL in the order of the processing
+//! stages, with a button to fetch it now.
 
 use askama::Template;
 use axum::extract::{Path, State};
@@ -23,7 +23,7 @@ use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};
 use crate::words::{Lang, fill, grouped};
 
-/// A longer address is none.
+/// Maximum length of a URL.
 const LONGEST: usize = 4_096;
 
 #[derive(Template)]
@@ -32,21 +32,21 @@ struct StoryPage {
     frame: DeskFrame,
     w: &'static PageWords,
     typed: String,
-    /// Nothing where nothing was asked.
+    /// `None` if no URL was given.
     answer: Option<Answer>,
     wrong: bool,
 }
 
 struct Answer {
     url: String,
-    /// May it be found? And if not, why.
+    /// The page can be found; otherwise `verdict` says why not.
     is_found: bool,
     verdict: String,
     steps: Vec<Step>,
     links: Vec<Link>,
 }
 
-/// What one room says of the page.
+/// The findings of one processing stage.
 struct Step {
     title: &'static str,
     /// `good`, `bad` or `open`.
@@ -55,7 +55,7 @@ struct Step {
     links: Vec<Link>,
 }
 
-/// Everything that is known of a page.
+/// Everything known about a page.
 struct Known {
     url: PageUrl,
     story: Option<Story>,
@@ -65,7 +65,7 @@ struct Known {
     is_hidden: bool,
 }
 
-/// `/admin/page?url=…`.
+/// `GET /admin/page?url=…`.
 pub(crate) async fn story(
     State(rooms): State<Rooms>,
     visitor: Visitor,
@@ -105,7 +105,7 @@ async fn look_up(rooms: &Rooms, url: PageUrl) -> Result<Known, ServiceError> {
             Some(story) if card.is_none() => known::asks_not_to_be_found(service, story)?,
             _ => false,
         };
-        // Searching itself knows best what is hidden.
+        // The search itself decides reliably whether `rank.block` hides the page.
         let is_hidden = card.is_some() && !config.rank.block.is_empty() && {
             let request = Request::new(format!("url:\"{url}\""));
             service.search.run(&request)?.total == 0
@@ -143,7 +143,7 @@ fn answer(known: &Known, w: &'static PageWords, lang: Lang) -> Answer {
     Answer { is_found, verdict: verdict(known, w, lang), steps, links, url }
 }
 
-/// In one sentence: found, or why not.
+/// Explains in one sentence whether and why the page can be found.
 fn verdict(known: &Known, w: &'static PageWords, lang: Lang) -> String {
     if known.is_hidden {
         return w.why_hidden.into();
@@ -170,7 +170,7 @@ fn verdict(known: &Known, w: &'static PageWords, lang: Lang) -> String {
             Some(why) => fill(w.why_waits_for, &[&why]),
             None => w.why_waiting.into(),
         },
-        // What may not be asked for any more is not shown any more.
+        // A stored page that a rule now forbids is no longer shown.
         PageState::Stored if !reason.is_empty() => fill(w.why_refused, &[&reason]),
         PageState::Stored if known.asks_not_to_be_found => w.why_noindex.into(),
         PageState::Stored => match page.status {
@@ -205,7 +205,7 @@ fn discovery(known: &Known, w: &'static PageWords, lang: Lang) -> Step {
     Step { title: w.step_found, mood: "good", lines, links: Vec::new() }
 }
 
-/// Every rule of the crawl, robots.txt among them, that says anything but yes; or that all say yes.
+/// Lists the rulings of the crawl rules, including robots.txt.
 fn rules(known: &Known, w: &'static PageWords) -> Step {
     let lines = known.rules.lines.iter().map(|line| {
         let ruling = match line.ruling {
@@ -296,7 +296,7 @@ fn index(known: &Known, w: &'static PageWords, lang: Lang) -> Step {
     Step { title: w.step_index, mood, lines, links: Vec::new() }
 }
 
-/// `/admin/page/fetch` and `/admin/page/remove`.
+/// `POST /admin/page/{fetch,remove}`.
 pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
     let w = PageWords::of(action.visitor.lang);
     let Ok(url) = PageUrl::parse(action.form.text("url").trim()) else {

@@ -1,4 +1,4 @@
-//! `/admin/live`: the figures as server-sent events. A browser that comes back names the last one it saw.
+//! `/admin/live`: samples as server-sent events. A reconnecting browser sends the id of the last sample it received.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use crate::admin::session::Operator;
 use crate::admin::watch::Watch;
 use crate::service::Rooms;
 
-/// Streams that may be open at once.
+/// Maximum number of open streams.
 const MOST: usize = 64;
-/// A stream ends after so long, and the browser comes back: whoever is not logged in any more is not let in again.
+/// Lifetime of a stream. The browser then reconnects, which checks its session again.
 const LASTS: Duration = Duration::from_secs(60);
-/// After so many milliseconds it comes back.
+/// Delay before the browser reconnects.
 const RETRY: Duration = Duration::from_millis(1_500);
 
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
-/// One open stream.
+/// A slot for one open stream, released on drop.
 struct Place;
 
 impl Place {
@@ -42,19 +42,19 @@ impl Drop for Place {
     }
 }
 
-/// `/admin/live`.
+/// `GET /admin/live`.
 pub(crate) async fn live(State(rooms): State<Rooms>, _operator: Operator, headers: HeaderMap) -> Response {
     let Some(place) = Place::take() else { return StatusCode::SERVICE_UNAVAILABLE.into_response() };
     let seen = headers.get(HeaderName::from_static("last-event-id"));
     let seen = seen.and_then(|id| id.to_str().ok()?.parse::<u64>().ok());
     let watch = Arc::clone(&rooms.desk().watch);
-    // Who was never here has the past in the page already.
+    // A browser without a last id has the past samples in the page.
     let newest = watch.now().map_or(0, |sample| sample.id);
-    // Samples of a process before this one were counted from 1, too.
+    // Ids of a previous process may be larger than the current ones.
     let seen = seen.filter(|seen| *seen <= newest).unwrap_or(newest);
     let mut response = Sse::new(events(rooms, watch, seen, place)).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // Proxies that gather answers must not gather these.
+    // Prevents buffering by proxies.
     response
         .headers_mut()
         .insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));

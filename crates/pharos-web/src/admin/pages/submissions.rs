@@ -1,4 +1,4 @@
-//! `/admin/submissions`: addresses that visitors proposed, to accept or to refuse.
+//! `/admin/submissions`: URLs proposed by visitors, to accept or to refuse.
 
 use askama::Template;
 use axum::extract::State;
@@ -20,7 +20,7 @@ use crate::visitor::Visitor;
 use crate::words::{Lang, fill};
 
 const HERE: &str = "/admin/submissions";
-/// Rows of each list.
+/// Rows per list.
 const ROWS: usize = 100;
 
 #[derive(Template)]
@@ -40,7 +40,7 @@ struct Row {
     accepted: Option<bool>,
 }
 
-/// `/admin/submissions`.
+/// `GET /admin/submissions`.
 pub(crate) async fn submissions(
     State(rooms): State<Rooms>,
     visitor: Visitor,
@@ -71,7 +71,7 @@ impl Row {
     }
 }
 
-/// Accepts or refuses what was chosen.
+/// `POST /admin/submissions/decide`: accepts or refuses the selected URLs.
 pub(crate) async fn decide(action: Action) -> Response {
     let w = PageWords::of(action.visitor.lang);
     let urls: Vec<PageUrl> = action.form.all("url").take(ROWS).flat_map(PageUrl::parse).collect();

@@ -1,4 +1,4 @@
-//! `/admin/trouble`: pages that could not be had, with the reason, and a way to try again.
+//! `/admin/trouble`: pages that failed or were refused, with the reason and a retry button.
 
 use askama::Template;
 use axum::extract::State;
@@ -20,12 +20,12 @@ use crate::service::{Rooms, ServiceError};
 use crate::visitor::{Visitor, link};
 use crate::words::{Lang, fill};
 
-/// Rows of a page.
+/// Rows per page.
 const ROWS: usize = 50;
-/// The newest troubles whose reasons are counted, and the reasons shown.
+/// Number of latest failures whose reasons are counted, and number of reasons shown.
 const COUNTED: usize = 10_000;
 const REASONS: usize = 12;
-/// A longer text is in no reason.
+/// Maximum length of the filter on the reason.
 const LONGEST: usize = 300;
 
 #[derive(Template)]
@@ -52,7 +52,7 @@ struct Row {
     due: String,
 }
 
-/// `/admin/trouble`.
+/// `GET /admin/trouble`.
 pub(crate) async fn trouble(
     State(rooms): State<Rooms>,
     visitor: Visitor,
@@ -75,7 +75,7 @@ pub(crate) async fn trouble(
         before: visitor.param("before").and_then(place),
         limit: ROWS + 1,
     };
-    // A site that is none has no trouble.
+    // An invalid host name matches nothing.
     let is_none = !site.is_empty() && named.is_none();
     let (mut troubles, reasons) = with_catalog(&rooms, move |_, catalog| {
         let troubles = if is_none { Vec::new() } else { catalog.troubles(&wanted)? };
@@ -124,12 +124,12 @@ impl Row {
     }
 }
 
-/// The longest part of a reason that stands in it as it is: numbers and addresses in it may be folded.
+/// Returns the longest literal part of a reason: numbers and URLs may be folded to `#` and `…`.
 fn plain_part(reason: &str) -> &str {
     reason.split(['…', '#']).map(str::trim).max_by_key(|part| part.len()).unwrap_or(reason)
 }
 
-/// Where a list goes on: the moment and the page of the last row.
+/// Encodes the position after a row: its time and page id.
 fn named_place(last: &Trouble) -> String {
     format!("{}.{}", last.at.millis(), last.url.id())
 }
@@ -139,7 +139,7 @@ fn place(text: &str) -> Option<(Timestamp, PageId)> {
     Some((Timestamp::from_millis(at.parse().ok()?), page.parse().ok()?))
 }
 
-/// Tries pages again.
+/// `POST /admin/trouble/retry`: fetches the selected pages again.
 pub(crate) async fn retry(action: Action) -> Response {
     let w = PageWords::of(action.visitor.lang);
     let urls: Vec<PageUrl> = action.form.all("url").take(ROWS).flat_map(PageUrl::parse).collect();

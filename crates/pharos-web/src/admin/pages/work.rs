@@ -1,5 +1,6 @@
-//! What the desk's pages read and do in other rooms, apart from the threads that queries wait for: an operator must get
-//! through where visitors are told to come back.
+//! Access of the desk pages to stores, engine and settings.
+//!
+//! The work runs on tokio's blocking threads, apart from the query queue: the desk must work while visitors are shed.
 
 use pharos_core::PageUrl;
 use pharos_core::config::{KEYS, is_secret};
@@ -13,10 +14,10 @@ use crate::admin::record::Outcome;
 use crate::service::{Rooms, Service, ServiceError};
 use axum::response::Response;
 
-/// Who carries out orders where nobody owns the data directory.
+/// Command name under which the desk executes orders itself if no process owns the data directory.
 const COMMAND: &str = "desk";
 
-/// Runs what blocks where it holds nobody up.
+/// Runs blocking work on a blocking thread of tokio.
 pub(super) async fn aside<T: Send + 'static>(
     rooms: &Rooms,
     work: impl FnOnce(&Service) -> Result<T, ServiceError> + Send + 'static,
@@ -29,7 +30,7 @@ pub(super) async fn aside<T: Send + 'static>(
     told.await?
 }
 
-/// The same with the catalog; nothing where there is none yet.
+/// Runs work with a catalog reader; returns the default value if there is no catalog yet.
 pub(super) async fn with_catalog<T: Default + Send + 'static>(
     rooms: &Rooms,
     work: impl FnOnce(&Service, &dyn Catalog) -> Result<T, ServiceError> + Send + 'static,
@@ -41,7 +42,7 @@ pub(super) async fn with_catalog<T: Default + Send + 'static>(
     .await
 }
 
-/// Has an order carried out; what is wrong is told in words.
+/// Executes an order. Errors are returned as text.
 pub(super) async fn order(rooms: &Rooms, order: Order) -> Result<(), String> {
     let done = aside(rooms, move |service| {
         Ok(carry_out(&service.data, &service.config, COMMAND, &order).map_err(|error| error.to_string()))
@@ -49,11 +50,11 @@ pub(super) async fn order(rooms: &Rooms, order: Order) -> Result<(), String> {
     done.await.map_err(|error| error.to_string())?
 }
 
-/// A change of settings that cannot be made.
+/// Message that explains why settings cannot be changed.
 pub(super) type Refused = String;
 
-/// Changes settings in the file, all of them or none. With a `stamp`, only if nobody changed the file since. Gives what was
-/// changed, for the record.
+/// Changes settings in the file, all of them or none. With a `stamp`, only if the file has not changed since. Returns a
+/// summary of the changes for the action log.
 pub(super) async fn change_settings(
     rooms: &Rooms,
     edits: Vec<(&'static str, Edit)>,
@@ -63,7 +64,7 @@ pub(super) async fn change_settings(
         let mut text = text.to_string();
         for (key, edit) in &edits {
             if let Some(by) = decided(key) {
-                return Err(format!("`{key}` is decided by the {by}: change it there"));
+                return Err(format!("`{key}` is set by the {by}: change it there"));
             }
             text = edited(&text, key, edit)?;
         }
@@ -72,7 +73,7 @@ pub(super) async fn change_settings(
     .await
 }
 
-/// Puts another text in place of the settings file.
+/// Replaces the text of the settings file.
 pub(super) async fn replace_settings(
     rooms: &Rooms,
     stamp: Option<String>,
@@ -92,7 +93,7 @@ fn replace(
     let io = |error: std::io::Error| format!("{}: {error}", path.display());
     let before = SettingsFile::read(path).map_err(io)?;
     if stamp.is_some_and(|stamp| stamp != before.stamp) {
-        return Err("the settings were changed meanwhile by somebody else: look at them again".into());
+        return Err("the settings were changed by another operator in the meantime: check them again".into());
     }
     let decided = service.settings.load().map(|loaded| loaded.decided).unwrap_or_default();
     let text = make(&before.text, &|key| decided.get(key).copied())?;
@@ -110,8 +111,8 @@ fn replace(
     Ok(changed.collect::<Vec<_>>().join("; "))
 }
 
-/// Has other rules of the crawl recorded, where there is a crawl. What the settings say of them may be what they say already,
-/// though the crawl was begun with others.
+/// Records other crawl rules, if a crawl exists. This is needed even if the settings already contain them, as the crawl may
+/// have been started with other rules.
 pub(super) async fn change_rules(
     rooms: &Rooms,
     change: impl FnOnce(&mut CrawlRules) + Send + 'static,
@@ -127,7 +128,7 @@ pub(super) async fn change_rules(
     }
 }
 
-/// Notes what became of an action and goes back to a page that says so.
+/// Logs the outcome of an action and redirects to a page that shows it.
 pub(super) async fn finish(
     action: &Action,
     name: &'static str,

@@ -1,14 +1,14 @@
-//! How often the same refusal is written down.
+//! Limits how often the same kind of refusal is written to the action log.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// So many at once, and then one in this time.
+/// Burst size, and time for one more.
 const AT_ONCE: u32 = 30;
 const EVERY: Duration = Duration::from_secs(3);
 
-/// What was let through lately, by the name of the action: those are ours, and few.
+/// One budget per action name; the names are constants of this crate.
 #[derive(Default)]
 pub(super) struct Flood(Mutex<HashMap<&'static str, Gauge>>);
 
@@ -19,7 +19,7 @@ struct Gauge {
 }
 
 impl Flood {
-    /// May one more be written down? Gives how many before it were not.
+    /// Takes one entry from the budget of an action. Returns how many entries were dropped before it, or `None`.
     pub(super) fn passes(&self, action: &'static str, now: Instant) -> Option<u64> {
         let mut gauges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let gauge = gauges.entry(action).or_insert(Gauge { left: AT_ONCE, since: now, left_out: 0 });
@@ -42,11 +42,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_left_out_is_counted_and_told_with_the_next() {
+    fn dropped_refusals_are_counted_in_the_next_entry() {
         let (flood, start) = (Flood::default(), Instant::now());
         assert!((0..AT_ONCE).all(|_| flood.passes("login", start) == Some(0)));
         assert!((0..7).all(|_| flood.passes("login", start).is_none()));
-        assert_eq!(flood.passes("setup", start), Some(0), "each has its own");
+        assert_eq!(flood.passes("setup", start), Some(0), "each action has its own budget");
         assert_eq!(flood.passes("login", start + EVERY), Some(7));
         assert_eq!(flood.passes("login", start + EVERY), None);
         assert_eq!(flood.passes("login", start + 1000 * EVERY), Some(1));

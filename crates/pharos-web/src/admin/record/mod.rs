@@ -1,7 +1,7 @@
-//! What was done at the desk, by whom and from where: `desk/actions.jsonl` in the data directory.
+//! The action log: actions of operators, with time, operator and address (`desk/actions.jsonl` in the data directory).
 //!
-//! A line for every action, and for every one that was refused. Several processes may write. What outsiders can bring about
-//! is written only so often, with how often it was left out: nobody fills the disk, or drives older lines out, by knocking.
+//! It has a line for every action, executed or refused, and may be written by several processes. Refusals that outsiders can
+//! cause are rate-limited, with a count of those left out: they cannot fill the disk or push out older lines.
 
 mod flood;
 mod read;
@@ -20,37 +20,35 @@ use super::operators::LONGEST_NAME;
 
 const FILE: &str = "actions.jsonl";
 
-/// A new file is begun when the current one is longer, and so many old ones are kept.
+/// Maximum size of a file before rotation, and number of rotated files kept.
 const LONGEST_FILE: u64 = 16 << 20;
 const KEPT: usize = 10;
 
-/// Bytes of what an action was about, and of what else there is to say.
+/// Maximum length of the object and of the details in bytes.
 const LONGEST_TEXT: usize = 2 << 10;
 
-/// How an action ended.
+/// The outcome of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome<'a> {
     Done,
-    /// And why.
+    /// With the reason.
     Refused(&'a str),
 }
 
-/// What is written down of an action.
+/// An action to be logged.
 pub(crate) struct Deed<'a> {
-    /// The operator; empty where it is nobody known.
+    /// The operator; empty if unknown.
     pub(crate) who: &'a str,
-    /// The address.
     pub(crate) from: &'a str,
-    /// Its short name, such as `crawl.pause`.
+    /// Short name, such as `crawl.pause`.
     pub(crate) action: &'static str,
-    /// What it was done to: a site, an address, a setting.
+    /// The object of the action: a site, a URL, a setting.
     pub(crate) what: &'a str,
-    /// What else there is to say.
     pub(crate) detail: &'a str,
     pub(crate) outcome: Outcome<'a>,
 }
 
-/// A line of the record.
+/// A line of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) at: String,
@@ -62,7 +60,7 @@ pub(super) struct Entry {
     pub(super) outcome: String,
 }
 
-/// The record.
+/// The action log.
 pub(crate) struct Record {
     folder: Folder,
     flood: Flood,
@@ -74,14 +72,14 @@ impl Record {
         Self { folder: Folder::at(data.desk()), flood: Flood::default(), longest_file: LONGEST_FILE }
     }
 
-    /// Writes an action down. A disk that takes nothing more keeps nobody from acting.
+    /// Appends an entry. A write error is logged and does not fail the action.
     pub(crate) fn note(&self, deed: &Deed<'_>) {
         let mut detail = deed.detail.to_string();
         if matches!(deed.outcome, Outcome::Refused(_)) {
             let Some(left_out) = self.flood.passes(deed.action, std::time::Instant::now()) else { return };
             if left_out > 0 {
                 detail.push_str(if detail.is_empty() { "" } else { "; " });
-                detail.push_str(&format!("{left_out} more like this were not written down"));
+                detail.push_str(&format!("{left_out} similar entries omitted"));
             }
         }
         let entry = Entry {
@@ -97,7 +95,7 @@ impl Record {
             },
         };
         if let Err(error) = self.write(&entry) {
-            tracing::warn!(%error, action = deed.action, what = entry.what, who = entry.who, "cannot write down what was done at the desk");
+            tracing::warn!(%error, action = deed.action, what = entry.what, who = entry.who, "cannot write to the action log");
         }
     }
 
@@ -111,14 +109,14 @@ impl Record {
             self.rotate()?;
             file = self.folder.append(FILE)?;
         } else if length > 0 && !ends_a_line(&mut file)? {
-            // A line that a full disk cut short takes no other with it.
+            // A line truncated by a full disk must not damage the next one.
             line.insert(0, b'\n');
         }
         file.write_all(&line)?;
         file.sync_data()
     }
 
-    /// Every old file becomes one older, and the current one the first of them.
+    /// Renames every file to the next older name.
     fn rotate(&self) -> io::Result<()> {
         for age in (0..KEPT).rev() {
             match fs::rename(self.folder.file(&aged(age)), self.folder.file(&aged(age + 1))) {
@@ -130,7 +128,7 @@ impl Record {
     }
 }
 
-/// The name of the file that is so many files old.
+/// Returns the name of a file by its age; 0 is the current one.
 fn aged(age: usize) -> String {
     if age == 0 { FILE.into() } else { format!("actions-{age}.jsonl") }
 }
@@ -194,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn long_files_grow_old_and_the_oldest_go() {
+    fn files_are_rotated_and_the_oldest_deleted() {
         let dir = tempfile::tempdir().unwrap();
         let record = Record { longest_file: 300, ..record(&dir) };
         (0..100).for_each(|n| record.note(&deed(&n.to_string(), "")));
@@ -202,12 +200,12 @@ mod tests {
         assert_eq!(files, 1 + 1 + KEPT, "the lock, the current file and old ones");
         let left = all(&record);
         assert_eq!(left[0].what, "99");
-        assert!((KEPT..50).contains(&left.len()), "{} lines are left", left.len());
+        assert!((KEPT..50).contains(&left.len()), "{} lines remain", left.len());
         assert!(left.iter().rev().map(|entry| entry.what.parse::<usize>().unwrap()).is_sorted());
     }
 
     #[test]
-    fn a_torn_line_takes_no_other_with_it() {
+    fn a_torn_line_damages_no_other() {
         let dir = tempfile::tempdir().unwrap();
         let record = record(&dir);
         record.note(&deed("before", ""));
@@ -218,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn who_knocks_all_the_time_does_not_fill_the_disk() {
+    fn repeated_refusals_do_not_fill_the_disk() {
         let dir = tempfile::tempdir().unwrap();
         let record = record(&dir);
         let knock = Deed { outcome: Outcome::Refused("wrong"), action: "login", ..deed("", "knock") };
@@ -226,11 +224,11 @@ mod tests {
         assert!((10..100).contains(&all(&record).len()), "{} lines", all(&record).len());
         (0..200).for_each(|n| record.note(&deed(&n.to_string(), "")));
         let done = all(&record).into_iter().filter(|entry| entry.outcome == "done").count();
-        assert_eq!(done, 200, "what was done is always written down");
+        assert_eq!(done, 200, "executed actions are always logged");
     }
 
     #[test]
-    fn a_folder_that_takes_nothing_stops_nobody() {
+    fn an_unwritable_folder_is_no_error() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("desk"), "a file where the folder would be").unwrap();
         let record = record(&dir);

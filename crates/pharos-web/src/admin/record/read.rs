@@ -1,34 +1,33 @@
-//! Reading the record, the newest line first, and no more of it than is needed.
+//! Reads the action log backwards, newest line first, and no more of it than necessary.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use super::{Entry, KEPT, Record, aged};
 
-/// Of the files, so much is read at once, and so much for one page.
+/// Bytes read at once, and bytes read at most per page.
 const PIECE: u64 = 64 << 10;
 const MOST: u64 = 48 << 20;
 
-/// A longer line is none of ours.
+/// Longer lines are skipped.
 const LONGEST_LINE: usize = 64 << 10;
 
-/// Which lines are wanted; what is empty does not matter.
+/// A filter on entries; empty fields match everything.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Filter {
-    /// This operator, by a part of the name.
+    /// Part of the operator's name.
     pub(in super::super) who: String,
-    /// This action, or all that begin so.
+    /// Prefix of the action name.
     pub(in super::super) action: String,
-    /// Anywhere in the line.
+    /// Text that occurs anywhere in the entry.
     pub(in super::super) text: String,
 }
 
-/// Some lines, the newest first.
+/// A page of entries, newest first.
 pub(in super::super) struct Found {
     pub(in super::super) entries: Vec<Entry>,
-    /// There are older ones.
     pub(in super::super) has_more: bool,
-    /// There may be older ones, but they were not looked at.
+    /// The scan stopped at its byte limit, so older matches may exist.
     pub(in super::super) is_cut: bool,
 }
 
@@ -44,7 +43,7 @@ impl Filter {
 }
 
 impl Record {
-    /// So many lines that fit, the newest first, without the first `skip` of them.
+    /// Returns up to `count` matching entries, newest first, after skipping `skip` of them.
     pub(in super::super) fn read(&self, filter: &Filter, skip: usize, count: usize) -> io::Result<Found> {
         let mut found = Found { entries: Vec::new(), has_more: false, is_cut: false };
         let (mut skipped, mut budget) = (0, MOST);
@@ -64,7 +63,7 @@ impl Record {
         for age in 0..=KEPT {
             let file = match File::open(self.folder.file(&aged(age))) {
                 Ok(file) => file,
-                // No folder, or a file in its place: nothing was written yet.
+                // Nothing was written yet.
                 Err(error)
                     if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
                 {
@@ -91,10 +90,10 @@ enum Ended {
     OutOfBudget,
 }
 
-/// Hands over the lines of a file from the last to the first, as long as more are wanted.
+/// Passes the lines of a file to `take`, last line first, until it returns `false`.
 fn backwards(mut file: File, budget: &mut u64, take: &mut impl FnMut(&[u8]) -> bool) -> io::Result<Ended> {
     let mut at = file.metadata()?.len();
-    // The part of a line that begins in the piece before.
+    // The end of a line that begins in the previous chunk.
     let mut rest = Vec::new();
     while at > 0 {
         let length = at.min(PIECE);
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_chosen_by_who_what_and_text() {
+    fn entries_are_filtered_by_operator_action_and_text() {
         let dir = tempfile::tempdir().unwrap();
         let record = Record::of(&DataDir::at(dir.path()));
         write(&record, 600);
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_line_of_ours_is_passed_over() {
+    fn invalid_lines_are_skipped() {
         let dir = tempfile::tempdir().unwrap();
         let record = Record::of(&DataDir::at(dir.path()));
         write(&record, 3);

@@ -1,4 +1,4 @@
-//! The pages behind the door: whatever they are asked, and two operators at once.
+//! The pages behind the login: any parameters, and concurrent operators.
 
 use pharos_core::{PageUrl, Timestamp};
 use pharos_store::{Change, Found, Outcome, RobotsFile, RobotsState};
@@ -53,7 +53,7 @@ fn knowing(running: &Running) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_page_answers_whatever_it_is_asked() {
+async fn every_page_answers_any_parameters() {
     let running = start();
     let mut keeper = running.keeper().await;
     for path in PAGES {
@@ -72,7 +72,7 @@ async fn every_page_answers_whatever_it_is_asked() {
         }
     }
     let story = keeper.get("/admin/page?url=www.example.org/failed&lang=en").await;
-    assert!(story.text().contains("It could not be fetched: timed out &#60;b&#62;after"), "{}", story.text());
+    assert!(story.text().contains("The page could not be fetched: timed out &#60;b&#62;after"), "{}", story.text());
     let sites = keeper.get("/admin/sites").await;
     assert!(sites.text().contains("1 sites") && sites.text().contains("www.example.org"), "{}", sites.text());
     let trouble = keeper.get("/admin/trouble?site=www.example.org").await;
@@ -85,7 +85,7 @@ async fn every_page_answers_whatever_it_is_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_done_is_said_and_written_down() {
+async fn failed_actions_are_reported_and_logged() {
     let running = start();
     let mut keeper = running.keeper().await;
     for (path, fields) in [
@@ -113,7 +113,7 @@ async fn what_cannot_be_done_is_said_and_written_down() {
         let before = running.record();
         let reply = keeper.act(path, &fields).await;
         assert!(reply.header("location").starts_with("/admin/"), "{path} → {}", reply.header("location"));
-        assert_eq!(running.record(), before, "{path}: nothing was done, because nobody was sure");
+        assert_eq!(running.record(), before, "{path}: nothing happens without confirmation");
     }
     assert!(!running.dir.path().join("pharos.toml").exists());
     for unknown in
@@ -125,7 +125,7 @@ async fn what_cannot_be_done_is_said_and_written_down() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn settings_are_changed_by_one_operator_at_a_time() {
+async fn concurrent_changes_of_settings_are_detected() {
     let running = start();
     let mut keeper = running.keeper().await;
     let file = running.dir.path().join("pharos.toml");
@@ -133,7 +133,7 @@ async fn settings_are_changed_by_one_operator_at_a_time() {
         let (_, rest) = page.text().split_once("name=\"stamp\" value=\"").unwrap();
         rest.split('"').next().unwrap().to_string()
     };
-    // Both look, then both save.
+    // Both operators load the page, then both save.
     let seen = stamp(&keeper.get("/admin/settings").await);
     let set = [("key", "crawl.fetchers"), ("value", "7"), ("stamp", seen.as_str())];
     keeper.act("/admin/settings/set", &set).await;
@@ -141,10 +141,10 @@ async fn settings_are_changed_by_one_operator_at_a_time() {
     let late = [("key", "crawl.fetchers"), ("value", "9"), ("stamp", seen.as_str())];
     keeper.act("/admin/settings/set", &late).await;
     assert_eq!(fs::read_to_string(&file).unwrap(), "[crawl]\nfetchers = 7\n");
-    assert!(keeper.get("/admin/settings").await.text().contains("meanwhile"));
+    assert!(keeper.get("/admin/settings").await.text().contains("in the meantime"));
     assert!(running.record().contains("crawl.fetchers: 64 → 7"), "{}", running.record());
 
-    // Single sites are hidden, raised and treated with lines of their own.
+    // Options of single sites.
     keeper.act("/admin/site/hide", &[("name", "spam.example")]).await;
     keeper.act("/admin/site/boost", &[("name", "good.example"), ("by", "0.1")]).await;
     keeper.act("/admin/site/settings", &[("name", "slow.example"), ("settings", "delay=5s")]).await;
@@ -172,23 +172,23 @@ async fn settings_are_changed_by_one_operator_at_a_time() {
 
     let seen = stamp(&keeper.get("/admin/settings").await);
     keeper.act("/admin/settings/import", &[("text", "[crawl\nnonsense"), ("stamp", &seen)]).await;
-    assert_eq!(fs::read_to_string(&file).unwrap(), text, "what cannot be read is not brought");
+    assert_eq!(fs::read_to_string(&file).unwrap(), text, "an invalid file is not imported");
     keeper.act("/admin/settings/import", &[("text", "[rank]\r\nk1 = 1.2\r\n"), ("stamp", &seen)]).await;
     assert_eq!(fs::read_to_string(&file).unwrap(), "[rank]\nk1 = 1.2\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn figures_come_as_events_and_only_to_who_is_in() {
+async fn live_samples_require_a_login() {
     let running = start();
     let mut stranger = running.browser();
     assert_eq!(stranger.get("/admin/live").await.header("location"), "/admin/setup");
     let mut keeper = running.keeper().await;
-    let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while running.desk.watch.now().is_none_or(|sample| sample.id < 2) {
-        assert!(std::time::Instant::now() < patience, "no sample is ever taken");
+        assert!(std::time::Instant::now() < deadline, "no sample was taken");
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    // What was missed comes first; the doors close, so that the stream ends.
+    // Missed samples come first; shutdown ends the stream.
     keeper.headers.push(("last-event-id", "1"));
     let (rooms, wait) = (running.rooms.clone(), std::time::Duration::from_millis(300));
     let closing = tokio::spawn(async move {
